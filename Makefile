@@ -54,7 +54,7 @@ lock: $(UV) ## resolve the dependencies again: requirements.lock, envs/*
 	$(PYTHON) envs/from_lock.py
 
 schema: $(READY) ## write what follows from the code: the registry of methods, and the JSON schema of study files
-	$(BIN)/python -m mklearn.study.registry_entries
+	$(BIN)/python -m mklearn.study.config.registry_entries
 	$(BIN)/python -m mklearn schema > workflow/schemas/study.schema.json
 
 docs: $(DOCS) ## the documentation site: build/docs/html/index.html; its warnings are errors

@@ -1,6 +1,6 @@
 """mklearn: from images, features or kernels to a table of methods. `make help` and the README say how to run it."""
 
-from mklearn.study.targets import readable
+from mklearn.study.stages.targets import readable
 from snakemake.utils import min_version
 
 min_version("9.0")
@@ -21,21 +21,21 @@ report: "workflow/report/study.rst"
 
 # Not in a dry run: locks, what a killed run left in SLURM, the environment of jobs.
 onstart:
-    from mklearn.engine.session import begin
+    from mklearn.study.engine.session import begin
 
     begin(workflow, targets.plan.study.mirror)
 
 
 # The answer, where the run wrote a report.
 onsuccess:
-    from mklearn.engine.session import show_answer
+    from mklearn.study.engine.session import show_answer
 
     show_answer(workflow, targets.path("report"), targets.path("final_model"))
 
 
 # Jobs failed: the tables without their fits, with a row and a reason for each.
 onerror:
-    from mklearn.engine.lost_fits import report_lost_fits
+    from mklearn.study.engine.lost_fits import report_lost_fits
 
     report_lost_fits(targets, workflow)
 

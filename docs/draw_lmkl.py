@@ -18,15 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.classifiers import LMKLSVC, MKLSVC
-from mklearn.datasets.grouped_splits import validation_folds
-from mklearn.datasets.read import read_dataset
-from mklearn.datasets.readers import gauss4
-from mklearn.datasets.registry import dataset_spec, entry
-from mklearn.datasets.samples import SampleSet
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.patches import patches
-from mklearn.report.rendering import write_figure
-from mklearn.report.theme import LIGHT, vega_config
+from mklearn.study.data.grouped_splits import validation_folds
+from mklearn.study.data.read import read_dataset
+from mklearn.study.data.readers import gauss4
+from mklearn.study.data.registry import dataset_spec, entry
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.report.rendering import write_figure
+from mklearn.study.report.theme import LIGHT, vega_config
 
 Floats = NDArray[np.floating[Any]]
 Rows = list[dict[str, Any]]

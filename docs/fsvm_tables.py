@@ -17,7 +17,7 @@ from paired_differences import REPORTS, differences, line, markdown
 from scipy.stats import wilcoxon
 
 from mklearn.atomic import read_parquet
-from mklearn.evaluation.statistics import holm
+from mklearn.base.statistics import holm
 
 FOLDER = REPORTS / "fsvm"
 LINEAR = {

@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from mklearn.atomic import read_parquet
-from mklearn.evaluation.predictions import Predictions
-from mklearn.evaluation.summary import summarise
+from mklearn.study.evaluation.predictions import Predictions
+from mklearn.study.evaluation.summary import summarise
 
 REPORTS = Path(__file__).parents[1] / "reports"
 SETTING = ["study", "dataset", "train_size"]

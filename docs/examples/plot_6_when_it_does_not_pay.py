@@ -15,9 +15,9 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.model_selection import StratifiedShuffleSplit
 
+from mklearn.base.statistics import paired_accuracy_difference
 from mklearn.descriptors.hog import hog
 from mklearn.descriptors.lbp import lbp
-from mklearn.evaluation.statistics import paired_accuracy_difference
 from mklearn.kernels import Views
 from mklearn.subspace import MKLDR, ConvexMKLDR, KernelFDA, LeaveOneOutMKL
 

@@ -16,10 +16,10 @@ from numpydoc.docscrape import NumpyDocString
 from plain_formulas import escaped
 
 from mklearn.contract.loading import load
-from mklearn.contract.method import Classifier, Embedding, Method
 from mklearn.contract.model import Registered
-from mklearn.study.registry import REGISTRATIONS, Description, description
-from mklearn.study.schema import study_schema
+from mklearn.study.config.registry import REGISTRATIONS, Description, description
+from mklearn.study.config.schema import study_schema
+from mklearn.study.specs.method import Classifier, Embedding, Method
 
 INTRODUCTIONS = {
     "methods": (

@@ -1,6 +1,6 @@
 """``python -m mklearn``: the same program as the command ``mklearn``."""
 
-from mklearn.cli.command_line import main
+from mklearn.study.cli.command_line import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -2,7 +2,7 @@
 
 A card decorates a class or function. The parameters themselves stand in its signature, their valid values in
 ``_parameter_constraints`` of an estimator or in annotations, and their texts in its docstring. All of this is collected
-in ``registry.json`` (:mod:`mklearn.study.registry_entries`), so that a study is parsed without importing it.
+in ``registry.json`` (:mod:`mklearn.study.config.registry_entries`), so that a study is parsed without importing it.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Refit:
     path : str
         ``module:function`` that fits all of them.
     at_most : str
-        What limits the number of components, see :class:`mklearn.evaluation.sweeps.Refit`.
+        What limits the number of components, see :class:`mklearn.study.evaluation.sweeps.Refit`.
     iterations_path : str
         ``module:function`` that fits 1, 2, ... iterations at the cost of one fit, if there is one.
     """

@@ -16,9 +16,9 @@ from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold, check_cv, cross_validate
 
+from mklearn.base.statistics import Difference, paired_accuracy_difference
 from mklearn.checks import check_integer
 from mklearn.errors import ConfigError, DataError
-from mklearn.evaluation.statistics import Difference, paired_accuracy_difference
 from mklearn.kernels.views import Views, as_views
 
 
@@ -104,7 +104,7 @@ def view_contributions(
     -------
     tuple of ViewContribution
         One for each view, in their order. Differences are shares (0.01 is one point); their 95 % intervals are those of
-        `mklearn.evaluation.statistics`, NaN with fewer than five splits.
+        `mklearn.base.statistics`, NaN with fewer than five splits.
 
     Raises
     ------

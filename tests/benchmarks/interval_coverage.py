@@ -20,7 +20,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from mklearn.evaluation.statistics import accuracy_interval, paired_accuracy_difference, paired_difference
+from mklearn.base.statistics import accuracy_interval, paired_accuracy_difference, paired_difference
 
 FEATURES, NOISE, POPULATIONS = 6, 1.3, 8
 TARGET = Path(__file__).parents[2] / "reports" / "intervals"

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.datasets.read import read_dataset
-from mklearn.datasets.registry import entry
+from mklearn.study.data.read import read_dataset
+from mklearn.study.data.registry import entry
 
 Single = NDArray[np.float32]
 

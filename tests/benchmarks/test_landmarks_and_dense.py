@@ -18,10 +18,10 @@ from scipy.linalg import blas, eigh
 from scipy.linalg.lapack import dpotrf, dpotri
 from threadpoolctl import threadpool_limits
 
-from mklearn.datasets.read import read_dataset
-from mklearn.datasets.registry import entry
 from mklearn.descriptors.hog import hog
 from mklearn.kernels.views import Views
+from mklearn.study.data.read import read_dataset
+from mklearn.study.data.registry import entry
 from mklearn.subspace.mkldr import MKLDR
 
 KERNELS = {name: {"view": name} for name in ("pixels", "means", "hog")}

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from tests.benchmarks.test_distance_speed import seconds
 
-from mklearn.datasets.read import read_dataset
-from mklearn.datasets.registry import entry
-from mklearn.datasets.splits import random_per_class
-from mklearn.evaluation.selection import choose, hardest_first, select_by_leaving_one_out
 from mklearn.kernels.distances import squared_euclidean
 from mklearn.nearest_neighbour import accuracy_by_dimension
+from mklearn.study.data.read import read_dataset
+from mklearn.study.data.registry import entry
+from mklearn.study.data.splits import random_per_class
+from mklearn.study.evaluation.selection import choose, hardest_first, select_by_leaving_one_out
 from mklearn.subspace.kernel_mmc import KernelMMC
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from mklearn.atomic import read_parquet
-from mklearn.datasets.registry import registry
-from mklearn.datasets.samples import SampleSet
-from mklearn.steps.runner import call
-from mklearn.study.expansion.plan import plan_study
-from mklearn.study.reading import check_study
+from mklearn.study.config.reading import check_study
+from mklearn.study.data.registry import registry
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.plan.plan import plan_study
+from mklearn.study.steps.runner import call
 
 # Only a part of a large data set is decoded; the reader compares `expected` with all of its labels.
 PARTS: dict[str, dict[str, Any]] = {

@@ -12,13 +12,13 @@ import pytest
 from numpy.typing import NDArray
 from tests.conformance.signatures import about, implementation, required
 
-from mklearn.datasets.read import read_dataset
-from mklearn.datasets.registry import dataset_spec, entry
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.point_set_distance import point_set_distances
-from mklearn.study.default_descriptors import image_descriptors
-from mklearn.study.expansion.kernels import POINT_SET
-from mklearn.study.registry import registered
+from mklearn.study.config.default_descriptors import image_descriptors
+from mklearn.study.config.registry import registered
+from mklearn.study.data.read import read_dataset
+from mklearn.study.data.registry import dataset_spec, entry
+from mklearn.study.plan.kernels import POINT_SET
 
 MODELS: dict[str, Any] = registered("descriptors")
 OF_IMAGES = [kind for kind, model in MODELS.items() if model.family == "images"]
@@ -83,7 +83,7 @@ def test_the_usual_descriptors_work_at_every_size(side: int) -> None:
 
 def enlarged(images: NDArray[Any], times: int) -> NDArray[Any]:
     """Smoothly, so that it has edges where a photograph would."""
-    from mklearn.datasets.resizing import resize_images
+    from mklearn.study.data.resizing import resize_images
 
     rows, columns = images.shape[1:]
     shape = (rows * times, columns * times)

@@ -12,7 +12,7 @@ from tests.conformance.signatures import about, implementation
 from tests.split_stacks import split_stacks
 
 from mklearn.kernels.specs import KERNELS
-from mklearn.study.registry import registered
+from mklearn.study.config.registry import registered
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
 

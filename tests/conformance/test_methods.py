@@ -21,14 +21,14 @@ from tests.conformance.signatures import about, implementation
 
 from mklearn.contract.fit_spec import EvaluationSpec, InputSpec, MethodSpec
 from mklearn.contract.loading import load
-from mklearn.contract.method import FixedCombination
 from mklearn.errors import DataError, NotApplicable, UserError
-from mklearn.evaluation.candidates import MethodOnViews, method_of
-from mklearn.evaluation.split import SplitResult, evaluate_split
-from mklearn.evaluation.sweeps import LeadingDimensions, Predictions, Refit
 from mklearn.kernels import StackTransform, Views
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
-from mklearn.study.registry import registered
+from mklearn.study.config.registry import registered
+from mklearn.study.evaluation.candidates import MethodOnViews, method_of
+from mklearn.study.evaluation.split import SplitResult, evaluate_split
+from mklearn.study.evaluation.sweeps import LeadingDimensions, Predictions, Refit
+from mklearn.study.specs.method import FixedCombination
 
 MODELS: dict[str, Any] = registered("methods")
 TAKES = {kind: next(iter(model.inputs.values())).kind for kind, model in MODELS.items()}

@@ -18,7 +18,7 @@ from mklearn.descriptors.hog import hog
 from mklearn.errors import DataError
 from mklearn.kernels.gaussian import GaussianKernel
 from mklearn.kernels.specs import StackTransform
-from mklearn.study.registry import registered
+from mklearn.study.config.registry import registered
 
 METHODS: dict[str, Any] = {
     kind: model

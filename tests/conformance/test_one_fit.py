@@ -14,23 +14,23 @@ import yaml
 from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 from tests.unit.every_step import data_jobs, model_jobs
-from tests.unit.steps.small_study import working_in
+from tests.unit.study.steps.small_study import working_in
 
-from mklearn.artefacts import read_arrays, read_table
 from mklearn.base.side_by_side import SideBySide
 from mklearn.contract.loading import load
-from mklearn.datasets.samples import SampleSet
-from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import NotApplicable
-from mklearn.evaluation.candidates import MethodOnViews
-from mklearn.evaluation.final_model import final_model
-from mklearn.evaluation.rules import deciding_samples
 from mklearn.kernels import Pairwise, Views
 from mklearn.kernels.distances import squared_euclidean
-from mklearn.steps.runner import call
-from mklearn.study.expansion.plan import plan_study
-from mklearn.study.reading import check_study
-from mklearn.study.targets import Targets
+from mklearn.study.artefacts import read_arrays, read_table
+from mklearn.study.config.reading import check_study
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.data.splits import Split, Splits
+from mklearn.study.evaluation.candidates import MethodOnViews
+from mklearn.study.evaluation.final_model import final_model
+from mklearn.study.evaluation.rules import deciding_samples
+from mklearn.study.plan.plan import plan_study
+from mklearn.study.stages.targets import Targets
+from mklearn.study.steps.runner import call
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 STUDIES = [Path("config.yaml"), *sorted(Path("workflow/studies").glob("*.yaml"))]

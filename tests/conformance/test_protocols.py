@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.conformance.signatures import about, disagreements, implementation
 
-from mklearn.study.registry import registered
+from mklearn.study.config.registry import registered
 
 MODELS: dict[str, Any] = registered("protocols")
 GIVEN: dict[str, dict[str, Any]] = {"random_per_class": {"train_size": 3}, "given": {"path": "splits.csv"}}

@@ -15,8 +15,8 @@ from scipy.io import savemat
 from tests.fuzz.mutations import damaged
 from tests.fuzz.trials import a_sentence, amounts, run_trials
 
-from mklearn.datasets.readers import deng_cai_mat, nested_archive, uci_table
-from mklearn.datasets.readers.content import decode_image
+from mklearn.study.data.readers import deng_cai_mat, nested_archive, uci_table
+from mklearn.study.data.readers.content import decode_image
 
 PIXELS = (np.arange(20 * 24).reshape(20, 24) % 251).astype(np.uint8)
 FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "PPM", "GIF", "WEBP")

@@ -14,7 +14,6 @@ from tests.fuzz.mutations import OTHER, SAME, changed, changes
 from tests.fuzz.trials import PROCESSES, a_sentence, amounts, run_trials
 
 from mklearn.contract.loading import load
-from mklearn.evaluation.sweeps import Predictions, Refit
 from mklearn.graphs import kernel_squared_distances, lda_graph, lde_graph, lpp_graph
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
@@ -25,7 +24,8 @@ from mklearn.kernels.specs import compute_stack
 from mklearn.kernels.views import Views
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
 from mklearn.optimize import generalized_eigh, kernel_weights, simplex_qp, trace_ratio
-from mklearn.study.registry import registered
+from mklearn.study.config.registry import registered
+from mklearn.study.evaluation.sweeps import Predictions, Refit
 
 MODELS: dict[str, Any] = registered("methods")
 FOREIGN = {"nearest_neighbour", "shrinkage_lda", "linear_svc", "logistic_regression", "standardised_shrinkage_lda"}

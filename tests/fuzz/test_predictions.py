@@ -17,13 +17,13 @@ from tests.fuzz.mutations import damaged, mistaken
 from tests.fuzz.test_images import images
 from tests.fuzz.test_tables import FRAME, TABLES, X, in_file
 from tests.fuzz.trials import a_sentence, amounts, run_files, run_trials
-from tests.unit.prediction.conftest import make
+from tests.unit.study.prediction.conftest import make
 
 from mklearn import saved_models
-from mklearn.contract.model_card import ModelCard
-from mklearn.prediction.new_samples import read_new_samples
-from mklearn.prediction.predictions import prediction_frame
 from mklearn.saved_models import SavedModel, load_model
+from mklearn.study.prediction.new_samples import read_new_samples
+from mklearn.study.prediction.predictions import prediction_frame
+from mklearn.study.specs.model_card import ModelCard
 
 FEATURES = ("f0", "f1", "f2")
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.fuzz.mutations import YAML_WORDS, damaged, mistaken
 from tests.fuzz.trials import a_sentence, amounts, run_trials
 
-from mklearn.study.expansion.plan import plan_study
-from mklearn.study.reading import read_study
-from mklearn.study.yaml_file import read_yaml
+from mklearn.study.config.reading import read_study
+from mklearn.study.config.yaml_file import read_yaml
+from mklearn.study.plan.plan import plan_study
 
 
 @amounts(80, 1500)

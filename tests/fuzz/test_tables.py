@@ -20,11 +20,11 @@ from scipy.sparse import coo_matrix, csc_matrix, csr_matrix
 from tests.fuzz.mutations import CELLS, damaged, mistaken
 from tests.fuzz.trials import amounts, run_files, run_trials
 
-from mklearn.datasets.pairs import given_pairs, lfw_pairs
-from mklearn.datasets.readers import feature_tables, precomputed
-from mklearn.datasets.samples import SampleSet
-from mklearn.datasets.splits import given
 from mklearn.errors import DataError
+from mklearn.study.data.pairs import given_pairs, lfw_pairs
+from mklearn.study.data.readers import feature_tables, precomputed
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.data.splits import given
 
 RNG = np.random.default_rng(0)
 N = 12

@@ -38,7 +38,7 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
 def _is_of_supervisor() -> bool:
     """Tell whether mklearn's supervisor caused an event: its child process, which is watched too, and their pipe."""
     names = (frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_stack(None))
-    return next((name for name in names if name.startswith("mklearn.")), "") == "mklearn.supervisor"
+    return next((name for name in names if name.startswith("mklearn.")), "") == "mklearn.study.supervisor"
 
 
 sys.addaudithook(_audit)

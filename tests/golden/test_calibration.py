@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mklearn.datasets.read import read_dataset
-from mklearn.datasets.registry import entry
-from mklearn.datasets.splits import random_per_class
+from mklearn.study.data.read import read_dataset
+from mklearn.study.data.registry import entry
+from mklearn.study.data.splits import random_per_class
 
 REPEATS = 20
 # data set, training samples per class, published accuracy (%), standard deviation over splits (200 splits, measured)

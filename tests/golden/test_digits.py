@@ -11,19 +11,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mklearn.datasets.read import read_dataset
-from mklearn.datasets.splits import random_per_class
 from mklearn.descriptors.hog import hog
 from mklearn.descriptors.lbp import lbp
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.phog import phog
 from mklearn.descriptors.pixels import pixels
-from mklearn.evaluation.candidates import MethodOnViews
-from mklearn.evaluation.split import evaluate_split
 from mklearn.kernels import Pairwise, Views
 from mklearn.kernels.distances import MEASURES
-from mklearn.study.expansion.plan import Plan, plan_study
-from mklearn.study.reading import read_study
+from mklearn.study.config.reading import read_study
+from mklearn.study.data.read import read_dataset
+from mklearn.study.data.splits import random_per_class
+from mklearn.study.evaluation.candidates import MethodOnViews
+from mklearn.study.evaluation.split import evaluate_split
+from mklearn.study.plan.plan import Plan, plan_study
 
 DESCRIPTORS = {"pixels": pixels, "multiresolution": multiresolution, "hog": hog, "phog": phog, "lbp": lbp}
 TOLERANCE = 0.5

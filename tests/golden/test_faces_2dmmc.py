@@ -21,9 +21,9 @@ from mklearn.bilinear.path import fit_path
 from mklearn.bilinear.scatter import StackedScatter, class_differences, energy
 from mklearn.bilinear.two_d_lda import TwoDLDA
 from mklearn.bilinear.two_d_mmc import TwoDMMC
-from mklearn.datasets.read import read_dataset
-from mklearn.datasets.registry import entry
-from mklearn.datasets.splits import random_per_class
+from mklearn.study.data.read import read_dataset
+from mklearn.study.data.registry import entry
+from mklearn.study.data.splits import random_per_class
 
 CELLS = [("orl", 2), ("orl", 3), ("orl", 4), ("yale", 2), ("yale", 3), ("yale", 4)]
 PUBLISHED_SPLITS, MEASURED_SPLITS = 20, 100

@@ -22,13 +22,13 @@ import pytest
 from mklearn.base.span import CentredSpan, centred_span
 from mklearn.classifiers import ledoit_wolf_lda
 from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
-from mklearn.datasets.read import read_dataset
-from mklearn.datasets.registry import entry
-from mklearn.datasets.splits import random_per_class
-from mklearn.evaluation.selection import select_by_leaving_one_out
 from mklearn.kernels.bandwidth import bandwidth_grid
 from mklearn.kernels.distances import squared_euclidean
 from mklearn.nearest_neighbour import accuracy_by_dimension
+from mklearn.study.data.read import read_dataset
+from mklearn.study.data.registry import entry
+from mklearn.study.data.splits import random_per_class
+from mklearn.study.evaluation.selection import select_by_leaving_one_out
 from mklearn.subspace import fisherface, mmc, pca
 from mklearn.subspace.fisherface import Fisherface
 from mklearn.subspace.kernel_mmc import KernelMMC

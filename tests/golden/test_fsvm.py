@@ -18,8 +18,8 @@ from scipy.io import loadmat
 from scipy.optimize import brentq
 
 from mklearn.classifiers import FSVC, RMMSVC, RSVMPlus, RSVMPlusMu
-from mklearn.evaluation.selection import select_by_race
 from mklearn.optimize import r_svm_plus, r_svm_plus_mu
+from mklearn.study.evaluation.selection import select_by_race
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ import pytest
 from numpy.typing import NDArray
 
 from mklearn.classifiers import LMKLSVC, MKLSVC, KernelSVC
-from mklearn.datasets.grouped_splits import validation_folds
-from mklearn.datasets.read import read_dataset
-from mklearn.datasets.registry import dataset_spec
 from mklearn.kernels.stack import KernelStack
+from mklearn.study.data.grouped_splits import validation_folds
+from mklearn.study.data.read import read_dataset
+from mklearn.study.data.registry import dataset_spec
 
 
 @dataclass(frozen=True)

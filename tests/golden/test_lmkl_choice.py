@@ -15,13 +15,13 @@ from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.svm import SVC
 
 from mklearn.contract.fit_spec import EvaluationSpec, Implementation, InputSpec, MethodSpec
-from mklearn.datasets.grouped_splits import validation_folds
-from mklearn.datasets.read import read_dataset
-from mklearn.datasets.registry import dataset_spec
 from mklearn.descriptors.multiresolution import multiresolution
-from mklearn.evaluation.candidates import MethodOnViews, method_of
-from mklearn.evaluation.draws import evaluate_draw
 from mklearn.kernels import Views
+from mklearn.study.data.grouped_splits import validation_folds
+from mklearn.study.data.read import read_dataset
+from mklearn.study.data.registry import dataset_spec
+from mklearn.study.evaluation.candidates import MethodOnViews, method_of
+from mklearn.study.evaluation.draws import evaluate_draw
 
 FILES = {"olivetti-gender": "olivetti/olivettifaces.mat", "usps-3-vs-58": "usps/usps.h5"}
 RECIPES = {
@@ -52,7 +52,7 @@ def test_cell(
         id="svm", implementation=f"{__name__}:scaled_svm",
         grid={"C": GRID},
         inputs={"features": InputSpec(kind="features", descriptors=["blocks"])},
-        sweep=Implementation(implementation="mklearn.evaluation.sweeps:Predictions"),
+        sweep=Implementation(implementation="mklearn.study.evaluation.sweeps:Predictions"),
     )  # fmt: skip
     evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
     views = Views({"blocks": multiresolution(held.images, resolutions=[resolution])})

@@ -78,9 +78,9 @@ def others() -> dict[str, str]:
         "chi2": lambda: chi2_distance(histograms, histograms),
         "hog": lambda: hog(images),
         "sift_grid": lambda: sift_grid(images),
-        "datasets": lambda: importlib.import_module("mklearn.datasets"),
-        "report": lambda: importlib.import_module("mklearn.report"),
-        "study": lambda: importlib.import_module("mklearn.study.model"),
+        "datasets": lambda: importlib.import_module("mklearn.study.data"),
+        "report": lambda: importlib.import_module("mklearn.study.report"),
+        "study": lambda: importlib.import_module("mklearn.study.config.model"),
         "models": _save,
     }
     return {name: ending(work) for name, work in asked.items()}

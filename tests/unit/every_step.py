@@ -233,15 +233,15 @@ TABLES = ("scores", "summary", "run_record", "report", "final_model")
 
 def jobs() -> Iterator[dict[str, Any]]:
     """Every job of the studies, in an order in which they can run; data of the mirror's small files too."""
-    import mklearn.study.expansion.kernels
-    from mklearn.study.expansion.plan import plan_study
-    from mklearn.study.reading import check_study
-    from mklearn.study.registry import registered
-    from mklearn.study.targets import Targets
+    import mklearn.study.plan.kernels
+    from mklearn.study.config.reading import check_study
+    from mklearn.study.config.registry import registered
+    from mklearn.study.plan.plan import plan_study
+    from mklearn.study.stages.targets import Targets
 
     for kind in ("geometric_blur", "dense_sift"):  # small data in several jobs too
         setattr(registered("descriptors")[kind], "images_per_job", 15)  # noqa: B010
-    mklearn.study.expansion.kernels.MINUTES_PER_JOB = 1e-6
+    mklearn.study.plan.kernels.MINUTES_PER_JOB = 1e-6
     for study in STUDIES:
         targets = Targets(plan_study(check_study(study)))
         yield from data_jobs(targets)
@@ -290,8 +290,8 @@ def run_job(number: int, made: dict[str, Any]) -> None:
             opened.add(os.path.abspath(os.fspath(arguments[0])))
 
     sys.addaudithook(note)
-    runner = importlib.import_module("mklearn.steps.runner")
-    supervisor = importlib.import_module("mklearn.supervisor")
+    runner = importlib.import_module("mklearn.study.steps.runner")
+    supervisor = importlib.import_module("mklearn.study.supervisor")
     # in this process, whose modules and files are noted
     supervisor._from_child = lambda work, end, _: supervisor._from_here(work, end)
     for path in [made["log"], *made["outputs"].values()]:
@@ -302,7 +302,7 @@ def run_job(number: int, made: dict[str, Any]) -> None:
     )  # fmt: skip
     before = set(sys.modules)
     runner.run(made["rule"], snakemake)
-    package = Path(runner.__file__).parents[1]
+    package = Path(runner.__file__).parents[2]
     data = [path for path in opened if path.startswith(f"{package}{os.sep}") and "__pycache__" not in path]
     loaded = {
         name: module.__file__

@@ -17,9 +17,9 @@ from tests.workflow.conftest import SMOKE
 
 from mklearn.__main__ import main
 from mklearn.atomic import read_npz
-from mklearn.datasets.registry import registry
-from mklearn.steps.runner import STEPS
-from mklearn.study.registry import REGISTRATIONS, registered
+from mklearn.study.config.registry import REGISTRATIONS, registered
+from mklearn.study.data.registry import registry
+from mklearn.study.steps.runner import STEPS
 
 DIGITS = '{"dataset": "digits", "reader": "digits", "options": {}, "per_class": 2}'
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mklearn.study.reading import check_study
+from mklearn.study.config.reading import check_study
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [

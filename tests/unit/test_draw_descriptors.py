@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from skimage import data
 
-from mklearn.study.registry import registered
+from mklearn.study.config.registry import registered
 
 
 def test_every_image_descriptor_is_drawn(import_from_docs):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mklearn.classifiers import LMKLSVC, MKLSVC
-from mklearn.datasets.readers import gauss4
+from mklearn.study.data.readers import gauss4
 
 
 @pytest.fixture(scope="module")

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 
 from mklearn.contract.fit_spec import EvaluationSpec, FitSpec, Implementation, InputSpec, MethodSpec, Setting
 from mklearn.contract.specs import ReadSpec, SplitSpec
-from mklearn.datasets.samples import SampleSet
 from mklearn.optimize.kernel_weights import ENUMERATION_LIMIT
-from mklearn.steps.describe import BATCH
-from mklearn.study import resources
-from mklearn.study.expansion.fits import PlannedFit
-from mklearn.study.expansion.plan import plan_study
-from mklearn.study.reading import check_study, read_study
+from mklearn.study.config.reading import check_study, read_study
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.plan import resources
+from mklearn.study.plan.fits import PlannedFit
+from mklearn.study.plan.plan import plan_study
 from mklearn.study.stages.stage import Job
-from mklearn.study.targets import Targets
+from mklearn.study.stages.targets import Targets
+from mklearn.study.steps.describe import BATCH
 
 counts = st.integers(1, 20_000)
 few = st.integers(1, 30)

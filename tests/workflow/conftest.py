@@ -20,8 +20,8 @@ import pytest
 import yaml
 from tests.commands import Commands
 
-from mklearn.report.vega_script import vega_script
-from mklearn.steps.scores import MEASURED
+from mklearn.study.report.vega_script import vega_script
+from mklearn.study.steps.scores import MEASURED
 
 SMOKE: dict[str, Any] = yaml.safe_load(
     (Path(__file__).resolve().parents[2] / "workflow" / "studies" / "smoke.yaml").read_text(encoding="utf-8")

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.unit.steps.small_study import kind_of
+from tests.unit.study.steps.small_study import kind_of
 from tests.workflow.conftest import Checkout, tables
 
-from mklearn.engine.integrity import artefacts
+from mklearn.study.engine.integrity import artefacts
 from mklearn.study.stages.order import ARTEFACTS
 
 SUMMARY = "results/smoke/summary.parquet"

@@ -13,7 +13,7 @@ import pytest
 from tests.faulty_disk import SharedDisk
 from tests.workflow.conftest import TABLES, Checkout, tables
 
-from mklearn.engine.integrity import artefacts, verify_file
+from mklearn.study.engine.integrity import artefacts, verify_file
 
 SMALL: dict[str, Any] = {
     "study": "smoke",

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 
-from mklearn.study.registry import OWN, kind_of
+from mklearn.study.config.registry import OWN, kind_of
 
 NEEDED = (
     "matplotlib",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.workflow.conftest import Checkout
 
-from mklearn.provenance import file_digest
+from mklearn.study.provenance import file_digest
 
 SNAKEMAKES_OWN = (".snakemake/log/", ".snakemake/iocache/")
 """What Snakemake itself writes in a dry run, with any Snakefile."""
@@ -76,7 +76,7 @@ def test_unlock_removes_snakemakes_locks_alone(disturbed: Checkout) -> None:
 def test_a_second_run_that_makes_the_same_files_ends_with_a_sentence(disturbed: Checkout) -> None:
     """The first one is stood in for; when it is killed, its lock is gone."""
     script = (
-        "import sys, pathlib\nfrom mklearn.engine.session import lock_files\n"
+        "import sys, pathlib\nfrom mklearn.study.engine.session import lock_files\n"
         "lock_files(pathlib.Path('.snakemake/mklearn-runs'), {'results/smoke/scores.parquet'}, set())\n"
         "print(flush=True)\nsys.stdin.read()"
     )

@@ -12,11 +12,11 @@ import pytest
 import yaml
 from tests.workflow.conftest import SMOKE, Checkout
 
-from mklearn.provenance import file_digest
-from mklearn.stamps import read_stamp
-from mklearn.study.expansion.plan import plan_study
-from mklearn.study.reading import check_study
-from mklearn.study.targets import Targets
+from mklearn.study.config.reading import check_study
+from mklearn.study.plan.plan import plan_study
+from mklearn.study.provenance import file_digest
+from mklearn.study.stages.targets import Targets
+from mklearn.study.stamps import read_stamp
 
 VERDICT = re.compile(r"^(UP TO DATE|WOULD BE MADE AGAIN|MISSING|NOT PLANNED)", re.MULTILINE)
 

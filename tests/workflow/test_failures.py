@@ -16,7 +16,7 @@ import pytest
 from tests.workflow.conftest import Checkout, tables
 
 from mklearn.atomic import read_npz, read_parquet
-from mklearn.steps.scores import MEASURED
+from mklearn.study.steps.scores import MEASURED
 
 BOTH = ["pixels", "blocks"]
 STUDY: dict[str, Any] = {

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.unit.prediction.conftest import digits, write_images
+from tests.unit.study.prediction.conftest import digits, write_images
 from tests.workflow.conftest import Checkout
 
-from mklearn.datasets.resizing import resize_images
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.pixels import pixels
 from mklearn.kernels import Views
+from mklearn.study.data.resizing import resize_images
 from mklearn.subspace import KernelFDA
 
 STUDY = {

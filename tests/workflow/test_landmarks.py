@@ -10,17 +10,17 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tests.unit.steps.small_study import content_of, working_in
+from tests.unit.study.steps.small_study import content_of, working_in
 from tests.workflow.conftest import TABLES, Checkout, tables
 from tests.workflow.test_damaged_artefacts import flipped, one_of_each_kind
 from tests.workflow.test_slurm import Cluster, slurm  # noqa: F401 - a fixture
 
 from mklearn.__main__ import main
-from mklearn.steps.stage_costs import stage_costs
-from mklearn.study.expansion.plan import plan_study
-from mklearn.study.reading import check_study
+from mklearn.study.config.reading import check_study
+from mklearn.study.plan.plan import plan_study
 from mklearn.study.stages.order import STAGES
 from mklearn.study.stages.stage import StudyFiles
+from mklearn.study.steps.stage_costs import stage_costs
 
 pytestmark = pytest.mark.slow
 
@@ -99,7 +99,7 @@ def test_a_block_is_explained(done: Checkout) -> None:
     block = cached(done, "moments/*/*/*/2of2.npz")[0].relative_to(done.folder)
     said = done.said("mklearn", "explain", str(block))
     assert "rule moments" in said
-    assert "function moments of mklearn.steps.moments" in said
+    assert "function moments of mklearn.study.steps.moments" in said
     assert "part: 2of2" in said
     assert "UP TO DATE" in said
 

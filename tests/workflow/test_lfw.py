@@ -10,16 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from tests.unit.steps.small_study import working_in
+from tests.unit.study.steps.small_study import working_in
 from tests.workflow.conftest import Checkout
 
-from mklearn.artefacts import read_arrays, read_table
-from mklearn.datasets.samples import encode_labels, natural_key
-from mklearn.steps.runner import call
-from mklearn.steps.scores import MEASURED
-from mklearn.study.expansion.plan import plan_study
-from mklearn.study.reading import check_study
-from mklearn.study.targets import Targets
+from mklearn.study.artefacts import read_arrays, read_table
+from mklearn.study.config.reading import check_study
+from mklearn.study.data.samples import encode_labels, natural_key
+from mklearn.study.plan.plan import plan_study
+from mklearn.study.stages.targets import Targets
+from mklearn.study.steps.runner import call
+from mklearn.study.steps.scores import MEASURED
 
 METHODS = ("svm-pixels", "svm", "rbf")
 PERSONS = 300

@@ -67,11 +67,11 @@ def planned_with(checkout: Checkout, change: Callable[[dict[str, Any]], Any]) ->
         ("descriptors/multiresolution.py", {"describe": 1, "pairwise": 1, "kernel_set": 2, "fit": 3, **TABLES}),
         ("kernels/gaussian.py", {"fit": 4, **TABLES}),  # a kernel
         ("kernels/distances.py", {"pairwise": 2, "kernel_set": 3, "fit": 4, **TABLES}),
-        ("datasets/readers/digits.py", {"read": 1, **{k: v for k, v in FRESH.items() if k != "read"}}),
-        ("evaluation/summary.py", {"summary": 1, "report": 1, "all": 1}),
-        ("steps/scores.py", TABLES),
-        ("report/figures.py", {"report": 1, "all": 1}),
-        ("report/page/style.css", {"report": 1, "all": 1}),
+        ("study/data/readers/digits.py", {"read": 1, **{k: v for k, v in FRESH.items() if k != "read"}}),
+        ("study/evaluation/summary.py", {"summary": 1, "report": 1, "all": 1}),
+        ("study/steps/scores.py", TABLES),
+        ("study/report/figures.py", {"report": 1, "all": 1}),
+        ("study/report/page/style.css", {"report": 1, "all": 1}),
     ],
 )
 def test_editing_one_file_reruns_what_depends_on_it(mine: Checkout, module: str, expected: dict[str, int]) -> None:
@@ -81,7 +81,7 @@ def test_editing_one_file_reruns_what_depends_on_it(mine: Checkout, module: str,
 def test_editing_what_no_result_depends_on_reruns_nothing(mine: Checkout) -> None:
     """Rules and scripts contain no computation, and a fresh clone gives all of them a new time."""
     unused = ("subspace/pca.py", "descriptors/hog.py")  # a method and a descriptor that are not in the study
-    without = ("errors.py", "engine/explain.py", "subspace/__init__.py", "study/stages/fit.py")
+    without = ("errors.py", "study/engine/explain.py", "subspace/__init__.py", "study/stages/fit.py")
     starting = ("workflow/scripts/step.py", "workflow/rules/stages.smk", "profiles/default/config.yaml", "Snakefile")
     before = {name: mine.edit(name) for name in (*(f"src/mklearn/{name}" for name in (*unused, *without)), *starting)}
     try:

@@ -74,9 +74,9 @@ def test_the_plan_is_a_small_part_of_it(checkout: Checkout) -> None:
     checkout.write(large_study())
     source = """
 import json, sys, time
-from mklearn.study.reading import read_study
-from mklearn.study.expansion.plan import plan_study
-from mklearn.study.targets import Targets
+from mklearn.study.config.reading import read_study
+from mklearn.study.plan.plan import plan_study
+from mklearn.study.stages.targets import Targets
 targets = Targets(plan_study(read_study("config.yaml")))
 targets.wildcard_constraints()
 rules = {rule.name: rule for rule in targets.rules()}
@@ -94,7 +94,7 @@ print(json.dumps([time.process_time(), sorted({name.split(".")[0] for name in sy
     )  # fmt: skip
     seconds, packages, modules = json.loads(done.stdout)
     assert not set(HEAVY) & set(packages)
-    rooms = ("mklearn.subspace", "mklearn.classifiers", "mklearn.bilinear", "mklearn.optimize", "mklearn.report")
+    rooms = ("mklearn.subspace", "mklearn.classifiers", "mklearn.bilinear", "mklearn.optimize", "mklearn.study.report")
     assert not [name for name in modules if name.startswith(rooms)]
     assert seconds < PARSING_SECONDS * slowness(), f"{seconds:.1f} s of processor time"
 

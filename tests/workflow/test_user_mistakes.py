@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from tests.workflow.conftest import SMOKE, Checkout
 
-from mklearn.datasets.registry import entry
+from mklearn.study.data.registry import entry
 
 
 @pytest.fixture(scope="module")

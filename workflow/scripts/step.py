@@ -1,5 +1,5 @@
 """Run the step of a rule: `python -m mklearn step NAME` with the job's files and specification."""
 
-from mklearn.steps.runner import run
+from mklearn.study.steps.runner import run
 
 run(snakemake.rule, snakemake)

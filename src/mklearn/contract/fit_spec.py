@@ -19,7 +19,7 @@ KernelChoice = Literal["best_single", "cv_accuracy", "oracle_single"]
 NeighbourRule = Literal["cosine", "euclidean"]
 CLASS_MEAN: Literal["class_mean"] = "class_mean"
 Rule = Literal[NeighbourRule, "class_mean"]
-"""How a sample is classified in an embedding: see :mod:`mklearn.evaluation.rules`."""
+"""How a sample is classified in an embedding: see :mod:`mklearn.study.evaluation.rules`."""
 Choice = Literal["inner_cv", "test_set"]
 """By which samples parameters are chosen: the training samples, by inner cross-validation, or the test samples."""
 Components = Literal["all", "one_standard_error", "best"]
@@ -116,7 +116,7 @@ class MethodSpec(Implementation):
     inputs: Annotated[dict[str, InputSpec], Field(min_length=1)]
     """Inputs by name. The first is what it learns from; the others are parameters of the estimator that name a view."""
     sweep: Implementation
-    """A class of :mod:`mklearn.evaluation.sweeps`, or one of another package."""
+    """A class of :mod:`mklearn.study.evaluation.sweeps`, or one of another package."""
     iterations: Implementation | None = None
     """A function that fits the method after 1, 2, ... iterations, with the parameter ``sizes``; None: not recorded."""
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklearn.datasets.splits import Split, Splits
+from mklearn.study.data.splits import Split, Splits
 
 
 def first_per_class(target: ArrayLike, train_size: int, *, seed: int, name: str, classes: Any = None) -> Splits:

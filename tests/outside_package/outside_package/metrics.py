@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mklearn.evaluation.metrics import Metric
+from mklearn.study.evaluation.metrics import Metric
 
 
 def worst_class_accuracy(y: Any, labels: Any) -> float:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mklearn.study.protocols import Protocol
+from mklearn.study.config.protocols import Protocol
 
 
 class FirstPerClass(Protocol):

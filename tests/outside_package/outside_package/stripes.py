@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mklearn.datasets.samples import SampleSet
+from mklearn.study.data.samples import SampleSet
 
 
 def read(paths: Mapping[str, Path] | None = None, noise: float = 0.5) -> SampleSet:

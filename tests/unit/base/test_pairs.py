@@ -17,10 +17,10 @@ from mklearn.base.pairs import PairedSamples, PairView
 from mklearn.base.side_by_side import SideBySide
 from mklearn.contract.fit_spec import EvaluationSpec, Implementation, InputSpec, MethodSpec, PairFeatures
 from mklearn.errors import NotApplicable
-from mklearn.evaluation import split as split_module
-from mklearn.evaluation.candidates import MethodOnViews
-from mklearn.evaluation.split import choose_once, evaluate_split
 from mklearn.kernels import StackTransform, Views
+from mklearn.study.evaluation import split as split_module
+from mklearn.study.evaluation.candidates import MethodOnViews
+from mklearn.study.evaluation.split import choose_once, evaluate_split
 
 SPEC = PairFeatures(
     components=3, square_root=False, whiten=True, unit_length=True, terms=["absolute_difference", "product"]
@@ -97,7 +97,7 @@ EVALUATION = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, metrics=["a
 def method(kind: str, entry: Any = None, **more: Any) -> MethodSpec:
     return MethodSpec(
         id="m", inputs={kind: InputSpec(kind=kind, **(entry or {}))},  # type: ignore[dict-item, arg-type]
-        sweep=Implementation(implementation="mklearn.evaluation.sweeps:Predictions"), **more,
+        sweep=Implementation(implementation="mklearn.study.evaluation.sweeps:Predictions"), **more,
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from mklearn.classifiers import (
 from mklearn.classifiers.fsvc import RegularSimplexWarning
 from mklearn.classifiers.kernel_pca_classifier import fit_path
 from mklearn.errors import ConfigError
-from mklearn.study.registry import registered
+from mklearn.study.config.registry import registered
 from mklearn.subspace import KernelPCA
 
 X, y = load_wine(return_X_y=True)
@@ -120,7 +120,7 @@ def test_a_list_of_components_is_swept():
     assert "n_components" not in swept.parameters()
     assert swept.component_choice() == "best"
     for fixed in (20, "all"):
-        assert planned(fixed).sweep().implementation == "mklearn.evaluation.sweeps:Predictions"
+        assert planned(fixed).sweep().implementation == "mklearn.study.evaluation.sweeps:Predictions"
         assert planned(fixed).parameters()["n_components"] == fixed
     mixed = planned([5, "all"], C=[1.0, 8.0]).grid()
     assert list(mixed) == ["n_components", "machine"]

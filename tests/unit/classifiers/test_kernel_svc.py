@@ -13,10 +13,10 @@ from tests.unit.subspace.problems import fit_changed
 from mklearn.base.moments import Moments
 from mklearn.classifiers.kernel_svc import KernelSVC
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.evaluation.metrics import METRICS
-from mklearn.evaluation.sweeps import MethodOutput
 from mklearn.kernels.specs import StackTransform
 from mklearn.saved_models import load_model, save_model
+from mklearn.study.evaluation.metrics import METRICS
+from mklearn.study.evaluation.sweeps import MethodOutput
 
 
 @pytest.fixture(scope="module")

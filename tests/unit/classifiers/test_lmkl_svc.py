@@ -13,11 +13,11 @@ from sklearn.model_selection import GridSearchCV
 
 from mklearn.classifiers import LMKLSVC, KernelSVC
 from mklearn.errors import ConfigError, DataError
-from mklearn.evaluation.metrics import METRICS
-from mklearn.evaluation.sweeps import MethodOutput
 from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.optimize.gating import gated_kernel
+from mklearn.study.evaluation.metrics import METRICS
+from mklearn.study.evaluation.sweeps import MethodOutput
 
 SPECS = [
     {"kind": "gaussian", "bandwidth": 0.3},

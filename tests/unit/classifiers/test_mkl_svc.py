@@ -8,10 +8,10 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from tests.unit.subspace.problems import fit_changed
 
 from mklearn.classifiers import MKLSVC, KernelSVC
-from mklearn.evaluation.metrics import METRICS
-from mklearn.evaluation.sweeps import MethodOutput
 from mklearn.kernels.specs import StackTransform
 from mklearn.optimize.svm_weights import duality_gap
+from mklearn.study.evaluation.metrics import METRICS
+from mklearn.study.evaluation.sweeps import MethodOutput
 
 SPECS = [
     {"kind": "gaussian", "bandwidth": 0.3, "normalise": "centred_trace"},

@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from mklearn.classifiers import logistic_regression, standardised_shrinkage_lda
-from mklearn.evaluation.metrics import METRICS
-from mklearn.evaluation.sweeps import MethodOutput
+from mklearn.study.evaluation.metrics import METRICS
+from mklearn.study.evaluation.sweeps import MethodOutput
 
 BY_HAND = [
     (logistic_regression(C=0.3), LogisticRegression(C=0.3, max_iter=10_000)),

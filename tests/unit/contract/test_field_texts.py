@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mklearn.contract.field_texts import field_texts
 from mklearn.contract.model import Strict
+from mklearn.study.specs.field_texts import field_texts
 
 
 class Parent(Strict):

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from mklearn.cards import Input
 from mklearn.contract.fit_spec import FitSpec
-from mklearn.contract.method import Classifier, KernelMethod, Method, Positive, Tuned
 from mklearn.contract.model import Slug
-from mklearn.study.registry import registered
+from mklearn.study.config.registry import registered
+from mklearn.study.specs.method import Classifier, KernelMethod, Method, Positive, Tuned
 
 MODELS: dict[str, Any] = registered("methods")
 

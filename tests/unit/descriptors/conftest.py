@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mklearn.datasets.resizing import resize_images
+from mklearn.study.data.resizing import resize_images
 
 
 def photographs(mirror: Path, number: int, pixels: int) -> list[np.ndarray]:

@@ -16,7 +16,7 @@ from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
 from mklearn.kernels.specs import KERNELS, StackTransform, compute_stack
-from mklearn.study.registry import registered
+from mklearn.study.config.registry import registered
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
 

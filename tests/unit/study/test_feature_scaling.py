@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from mklearn.errors import ConfigError
-from mklearn.study.expansion.plan import Plan, plan_study
-from mklearn.study.reading import check_study
-from mklearn.study.resources import number_of_matrices
-from mklearn.study.targets import Targets
+from mklearn.study.config.reading import check_study
+from mklearn.study.plan.plan import Plan, plan_study
+from mklearn.study.plan.resources import number_of_matrices
+from mklearn.study.stages.targets import Targets
 
 STUDY: dict[str, Any] = {
     "study": "s",

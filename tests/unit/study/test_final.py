@@ -12,9 +12,9 @@ import pytest
 from tests.workflow.conftest import SMOKE
 
 from mklearn.errors import ConfigError, MissingExtra
-from mklearn.study.expansion.plan import plan_study
-from mklearn.study.reading import check_study
-from mklearn.study.targets import Targets
+from mklearn.study.config.reading import check_study
+from mklearn.study.plan.plan import plan_study
+from mklearn.study.stages.targets import Targets
 
 
 def study(final: dict[str, Any], **sections: Any) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def test_the_job_reads_what_it_needs() -> None:
 
 
 def made_code(made: Targets) -> list[str]:
-    from mklearn.provenance import step_code
+    from mklearn.study.provenance import step_code
 
     return step_code("final_model", made.job("final_model").spec)
 

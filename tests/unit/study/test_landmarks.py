@@ -12,14 +12,14 @@ import pytest
 
 from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError, MissingExtra
-from mklearn.study.datasets import RegisteredDataset
-from mklearn.study.expansion import landmarks
-from mklearn.study.expansion.blocks import number_of_blocks
-from mklearn.study.expansion.landmarks import unsuited_kernels
-from mklearn.study.expansion.plan import Plan, plan_study
-from mklearn.study.reading import check_study
-from mklearn.study.resources import final_fit_mb, final_fit_seconds
-from mklearn.study.targets import Targets
+from mklearn.study.config.datasets import RegisteredDataset
+from mklearn.study.config.reading import check_study
+from mklearn.study.plan import landmarks
+from mklearn.study.plan.blocks import number_of_blocks
+from mklearn.study.plan.landmarks import unsuited_kernels
+from mklearn.study.plan.plan import Plan, plan_study
+from mklearn.study.plan.resources import final_fit_mb, final_fit_seconds
+from mklearn.study.stages.targets import Targets
 
 STUDY: dict[str, Any] = {
     "study": "many",

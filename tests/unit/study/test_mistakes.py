@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError, nearest
-from mklearn.study.expansion.plan import plan_study
-from mklearn.study.reading import check_study
+from mklearn.study.config.reading import check_study
+from mklearn.study.plan.plan import plan_study
 
 STUDY: dict[str, Any] = {
     "study": "everything",

@@ -17,8 +17,8 @@ BROKEN = {
     "no such module": ("mklearn.kernels", "missing_package.models:Kernel", "No module named 'missing_package'"),
     "no card": ("mklearn.kernels", "json:dumps", "json:dumps has no mklearn.cards.KernelCard."),
     "another card": ("mklearn.methods", "mklearn.kernels.linear:LinearKernel", "has no mklearn.cards.MethodCard."),
-    "no model": ("mklearn.protocols", "json:dumps", "is not a subclass of mklearn.study.protocols.Protocol."),
-    "without a kind": ("mklearn.protocols", "mklearn.study.protocols:Protocol", "has no field `kind`"),
+    "no model": ("mklearn.protocols", "json:dumps", "is not a subclass of mklearn.study.config.protocols.Protocol."),
+    "without a kind": ("mklearn.protocols", "mklearn.study.config.protocols:Protocol", "has no field `kind`"),
     "a kind twice": ("mklearn.kernels", "mklearn.kernels.linear:LinearKernel", "kind 'linear' is registered already"),
 }
 
@@ -85,7 +85,7 @@ def test_a_package_is_in_the_schema(site: Path) -> None:
 
 CODE = """
 import json, sys
-from mklearn.provenance import code_digests, step_code
+from mklearn.study.provenance import code_digests, step_code
 spec = {"implementation": "outside_package.column_means:column_means", "parameters": {}}
 files = code_digests(step_code("describe", spec))
 reading = code_digests(step_code("read", {"reader": "outside_package.stripes:read"}))
@@ -99,7 +99,7 @@ def test_code_of_a_package_is_followed_by_its_imports_and_not_loaded(tmp_path: P
     before, reading, fit, loaded = json.loads(run(site, "-c", CODE))
     own = {name for name in before if name.startswith("outside_package/")}
     assert own == {f"outside_package/{name}.py" for name in ("column_means", "powers")}
-    assert "steps/describe.py" in before
+    assert "study/steps/describe.py" in before
     assert "outside_package/stripes.py" in reading
     assert "outside_package/cauchy.py" in fit
     assert not loaded

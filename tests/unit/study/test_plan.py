@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from tests.workflow.conftest import SMOKE
 
 from mklearn.errors import ConfigError
-from mklearn.provenance import canonical
-from mklearn.study.expansion.plan import Plan, plan_study
-from mklearn.study.expansion.tables import report_spec, summary_spec
-from mklearn.study.naming import kernel_names
-from mklearn.study.reading import check_study
-from mklearn.study.registry import registered
-from mklearn.study.targets import Targets
+from mklearn.study.config.naming import kernel_names
+from mklearn.study.config.reading import check_study
+from mklearn.study.config.registry import registered
+from mklearn.study.plan.plan import Plan, plan_study
+from mklearn.study.plan.tables import report_spec, summary_spec
+from mklearn.study.provenance import canonical
+from mklearn.study.stages.targets import Targets
 
 
 def planned(study: dict[str, Any]) -> Plan:

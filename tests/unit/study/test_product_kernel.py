@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from mklearn.errors import ConfigError
-from mklearn.study.expansion.kernels import pairwise_of
-from mklearn.study.expansion.plan import Plan, plan_study
-from mklearn.study.reading import check_study
-from mklearn.study.registry import describe_all
+from mklearn.study.config.reading import check_study
+from mklearn.study.config.registry import describe_all
+from mklearn.study.plan.kernels import pairwise_of
+from mklearn.study.plan.plan import Plan, plan_study
 
 STUDY: dict[str, Any] = {
     "study": "s",

@@ -13,8 +13,8 @@ from pydantic import TypeAdapter, ValidationError
 import mklearn.subspace
 from mklearn.cards import REGISTRY, MethodCard, own_entries
 from mklearn.errors import ConfigError
-from mklearn.study.generated_models import annotation, method_model
-from mklearn.study.registry_entries import entry_of, own_registry
+from mklearn.study.config.generated_models import annotation, method_model
+from mklearn.study.config.registry_entries import entry_of, own_registry
 from mklearn.subspace import KernelFDA
 
 

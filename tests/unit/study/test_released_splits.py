@@ -13,14 +13,14 @@ from scipy.io import savemat
 
 from mklearn.atomic import write_parquet
 from mklearn.contract.specs import SplitSpec
-from mklearn.datasets.readers.uci_table import read, released_splits
-from mklearn.datasets.splits import Splits, released
 from mklearn.errors import ConfigError, DataError
-from mklearn.steps import split as step
-from mklearn.study.expansion.plan import Plan, plan_study
-from mklearn.study.reading import check_study
+from mklearn.study.config.reading import check_study
+from mklearn.study.data.readers.uci_table import read, released_splits
+from mklearn.study.data.splits import Splits, released
+from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.stages.split import split_spec
-from mklearn.study.targets import Targets
+from mklearn.study.stages.targets import Targets
+from mklearn.study.steps import split as step
 
 CODES = np.array([3, 1, 1, 3, 10, 10])
 METHODS = {"majority": {"kind": "majority"}}
@@ -67,8 +67,8 @@ def test_the_step(file: Path, tmp_path: Path) -> None:
     labels = pd.DataFrame({"id": samples.ids, "y": samples.y, "label": samples.classes[samples.y]})
     write_parquet(tmp_path / "labels.parquet", labels)
     spec = SplitSpec(
-        kind="released", implementation="mklearn.datasets.splits:released", parameters={}, seed=0, dataset="a",
-        source="mklearn.datasets.readers.uci_table:released_splits",
+        kind="released", implementation="mklearn.study.data.splits:released", parameters={}, seed=0, dataset="a",
+        source="mklearn.study.data.readers.uci_table:released_splits",
     )  # fmt: skip
     step.split(tmp_path / "labels.parquet", tmp_path / "splits.parquet", spec=spec, files=[file])
     found = Splits.load(tmp_path / "splits.parquet", samples.ids)
@@ -84,7 +84,7 @@ def test_in_a_plan() -> None:
     for job in Targets(plan).jobs("split"):
         assert [Path(path).name for path in job.input("files")] == ["heart.mat"]
         spec = split_spec(job)
-        assert spec.source == "mklearn.datasets.readers.uci_table:released_splits"
+        assert spec.source == "mklearn.study.data.readers.uci_table:released_splits"
         assert "choose" not in spec.parameters
     inner, test = plan.fits.values()
     assert [(fit.protocol_id, fit.settings[0].protocol) for fit in (inner, test)] == [

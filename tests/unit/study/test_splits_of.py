@@ -12,11 +12,11 @@ import pytest
 from mklearn.atomic import read_parquet, write_parquet
 from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError
-from mklearn.steps import split as step
-from mklearn.study.expansion.plan import plan_study
-from mklearn.study.reading import check_study
+from mklearn.study.config.reading import check_study
+from mklearn.study.plan.plan import plan_study
 from mklearn.study.stages.split import split_spec
-from mklearn.study.targets import Targets
+from mklearn.study.stages.targets import Targets
+from mklearn.study.steps import split as step
 
 
 def names(datasets: Any) -> dict[str, str]:

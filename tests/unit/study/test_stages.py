@@ -10,15 +10,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.unit.steps.small_study import STUDY
+from tests.unit.study.steps.small_study import STUDY
 
-from mklearn.steps.runner import load_step
 from mklearn.study import stages
-from mklearn.study.expansion import kernels
-from mklearn.study.expansion.plan import plan_study
-from mklearn.study.reading import check_study
+from mklearn.study.config.reading import check_study
+from mklearn.study.plan import kernels
+from mklearn.study.plan.plan import plan_study
 from mklearn.study.stages.order import ARTEFACTS, STAGES
-from mklearn.study.targets import Rule, Targets
+from mklearn.study.stages.targets import Rule, Targets
+from mklearn.study.steps.runner import load_step
 
 EVERY = pytest.mark.parametrize("name", STAGES)
 

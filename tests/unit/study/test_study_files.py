@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.conftest import REPOSITORY
 
 from mklearn.errors import ConfigError
-from mklearn.study.expansion.plan import plan_study
-from mklearn.study.reading import check_study, read_study
-from mklearn.study.yaml_file import DEEPEST, LARGEST, read_yaml
+from mklearn.study.config.reading import check_study, read_study
+from mklearn.study.config.yaml_file import DEEPEST, LARGEST, read_yaml
+from mklearn.study.plan.plan import plan_study
 
 BASE = "study: s\ndatasets: digits\n"
 LINES = "".join(f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 9))

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from mklearn.errors import ConfigError
-from mklearn.study.expansion.plan import Plan, plan_study
-from mklearn.study.reading import check_study
-from mklearn.study.targets import Targets
+from mklearn.study.config.reading import check_study
+from mklearn.study.plan.plan import Plan, plan_study
+from mklearn.study.stages.targets import Targets
 
 STUDY: dict[str, Any] = {
     "study": "faces",

@@ -8,7 +8,7 @@ from mklearn.contract.specs import DOWNLOADS, DownloadSpec
 from mklearn.study.stages.stage import Artefact, Stage
 
 if TYPE_CHECKING:
-    from mklearn.study.expansion.plan import Plan
+    from mklearn.study.plan.plan import Plan
 
 
 def _downloads(plan: Plan) -> dict[tuple[str, ...], DownloadSpec]:

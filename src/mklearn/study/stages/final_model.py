@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mklearn.study import resources
+from mklearn.study.plan import resources
 from mklearn.study.stages.stage import Artefact, Job, Stage
 
 if TYPE_CHECKING:
-    from mklearn.study.expansion.final import PlannedFinal
+    from mklearn.study.plan.final import PlannedFinal
 
 
 def _planned(job: Job) -> PlannedFinal:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from mklearn.study import resources
+from mklearn.study.plan import resources
 from mklearn.study.stages.kernel_set import matrices
 from mklearn.study.stages.split import split_files
 from mklearn.study.stages.stage import Artefact, Job, Stage, blocks
 
 if TYPE_CHECKING:
-    from mklearn.study.expansion.fits import PlannedFit
+    from mklearn.study.plan.fits import PlannedFit
 
 
 def _planned(job: Job) -> PlannedFit:

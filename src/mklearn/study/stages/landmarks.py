@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mklearn.study import resources
+from mklearn.study.plan import resources
 from mklearn.study.stages.stage import Artefact, Job, Stage, blocks
 
 STAGE = Stage(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from mklearn.contract.landmark_specs import LandmarkSetSpec
-from mklearn.study import resources
+from mklearn.study.plan import resources
+from mklearn.study.specs.landmark_specs import LandmarkSetSpec
 from mklearn.study.stages.stage import Artefact, Job, Stage, blocks
 
 if TYPE_CHECKING:
-    from mklearn.study.expansion.plan import Plan
+    from mklearn.study.plan.plan import Plan
 
 
 def _jobs(plan: Plan) -> Iterator[tuple[str, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mklearn.study import resources
+from mklearn.study.plan import resources
 from mklearn.study.stages.stage import Artefact, Job, Stage
 
 

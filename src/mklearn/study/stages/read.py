@@ -7,8 +7,8 @@ import os
 from typing import Any
 
 from mklearn.contract.specs import ReadSpec
-from mklearn.provenance import digest, file_digest
-from mklearn.study import resources
+from mklearn.study.plan import resources
+from mklearn.study.provenance import digest, file_digest
 from mklearn.study.stages.stage import Artefact, Job, Stage
 
 

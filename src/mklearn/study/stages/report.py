@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from mklearn.contract.table_specs import ReportSpec
+from mklearn.study.specs.table_specs import ReportSpec
 from mklearn.study.stages.stage import Artefact, Job, Stage
 
 
 def _spec(job: Job) -> ReportSpec:
-    from mklearn.study.expansion.tables import report_spec  # here: jobs read this record too, and plan nothing
+    from mklearn.study.plan.tables import report_spec  # here: jobs read this record too, and plan nothing
 
     return report_spec(job.plan)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mklearn.contract.specs import ResizeSpec
-from mklearn.study import resources
+from mklearn.study.plan import resources
 from mklearn.study.stages.stage import Artefact, Job, Stage
 
 

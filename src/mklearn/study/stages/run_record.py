@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from mklearn.contract.table_specs import RunSpec
+from mklearn.study.specs.table_specs import RunSpec
 from mklearn.study.stages.stage import Artefact, Job, Stage
 
 
 def _spec(job: Job) -> RunSpec:
-    from mklearn.study.expansion.tables import run_spec  # here: jobs read this record too, and plan nothing
+    from mklearn.study.plan.tables import run_spec  # here: jobs read this record too, and plan nothing
 
     return run_spec(job.plan, job.study.source)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mklearn.contract.table_specs import ScoresSpec
+from mklearn.study.specs.table_specs import ScoresSpec
 from mklearn.study.stages.stage import Artefact, Stage
 
 STAGE = Stage(

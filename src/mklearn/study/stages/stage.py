@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.contract.specs import Spec, SplitSpec
-from mklearn.provenance import code_fingerprint, step_code
-from mklearn.study.resources import UNKNOWN_SAMPLES, asked_mb, counted_samples
+from mklearn.study.plan.resources import UNKNOWN_SAMPLES, asked_mb, counted_samples
+from mklearn.study.provenance import code_fingerprint, step_code
 
 if TYPE_CHECKING:  # jobs read the records too, and plan nothing
-    from mklearn.study.expansion.datasets import PlannedDataset
-    from mklearn.study.expansion.plan import Plan
+    from mklearn.study.plan.datasets import PlannedDataset
+    from mklearn.study.plan.plan import Plan
 
 Files = str | Sequence[str]
 
@@ -56,7 +56,7 @@ class Stage:
     licences : callable, optional
         From a job to the MOSEK licences that it takes.
     step : str
-        Module and function of `mklearn.steps`, where it has not the name of the stage.
+        Module and function of `mklearn.study.steps`, where it has not the name of the stage.
     follows_code : bool
         Whether an edit of the code behind the step makes its jobs run again.
     digested : str

@@ -1,0 +1,64 @@
+"""The program ``mklearn``: its parser, and what it ends with."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from mklearn.errors import UserError
+from mklearn.study.cli import (
+    comparisons,
+    explanations,
+    listings,
+    new_study,
+    predictions,
+    runs,
+    single_step,
+    study_files,
+    verification,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return 0 on success, 1 for a user's mistake; exit with 2 for an invalid command line."""
+    parser = _parser()
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if not words:
+        parser.print_help(sys.stderr)
+        parser.exit(2)
+    end = words.index("--") if "--" in words else len(words)
+    options, more = parser.parse_args(words[:end]), words[end + 1 :]
+    if more and not hasattr(options, "snakemake"):
+        parser.error("only commands that run Snakemake take options after `--`: run, why, failed")
+    if more:
+        options.snakemake = more
+    try:
+        return options.run(options) or 0
+    except UserError as error:
+        print(f"mklearn: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        return 0
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"mklearn: {os.fsdecode(error.filename)}: {error.strerror}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    called = Path(sys.argv[0]).name
+    parser = argparse.ArgumentParser(
+        prog="mklearn" if called.startswith("mklearn") else "python -m mklearn",
+        description="Learning from many kernels: write, check and run a study, and ask about its results.",
+    )
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    subjects = (
+        new_study, study_files, runs, predictions, comparisons, explanations, verification, listings, single_step,
+    )  # fmt: skip
+    for subject in subjects:
+        subject.add_to(commands)
+    return parser

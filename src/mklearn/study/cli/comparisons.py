@@ -1,0 +1,64 @@
+"""The command that compares the results of two studies."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mklearn.errors import ConfigError
+from mklearn.extras import require
+
+if TYPE_CHECKING:
+    from mklearn.study.report.comparison import StudyTables
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``compare``."""
+    compare = commands.add_parser(
+        "compare",
+        help="write a page with the results of two studies, or of two runs of one, side by side",
+        description="Methods that both have are compared by paired differences where the splits are the same.",
+    )
+    for name in ("first", "second"):
+        compare.add_argument(
+            name, metavar=name.upper(), help="study file, or folder of its results (such as results/digits)"
+        )
+    compare.add_argument(
+        "--output", metavar="FOLDER", default="results/comparison", help="where the page goes (default: %(default)s)"
+    )
+    compare.set_defaults(run=_compare)
+
+
+def _compare(options: argparse.Namespace) -> None:
+    require("pandas", "yaml", "jinja2", "vl_convert")
+    from mklearn.study.report.comparison import compare
+
+    first, second = (_tables(Path(path)) for path in (options.first, options.second))
+    words = ["mklearn", "compare", options.first, options.second, "--output", options.output]
+    paths = compare(first, second, Path(options.output), shlex.join(words))
+    print(f"Comparison: {paths[0]}")
+
+
+def _tables(path: Path) -> StudyTables:
+    """Read the results of a study file or folder, verified."""
+    from mklearn.study.artefacts import read_record
+    from mklearn.study.report.comparison import StudyTables
+    from mklearn.study.steps.scores import read_study_table
+
+    folder = path
+    if not path.is_dir():
+        from mklearn.study.config.reading import read_study
+
+        study = read_study(path)
+        folder = Path(study.results) / study.study
+    missing = [name for name in ("run.json", "scores.parquet") if not (folder / name).is_file()]
+    if missing:
+        raise ConfigError(f"{folder}: there is no {missing[0]}: run the study first, or name its folder of results.")
+    record = read_record(folder / "run.json")
+    scores, predictions, summary = (
+        read_study_table(folder / f"{name}.parquet", name, record["study"])[0]
+        for name in ("scores", "predictions", "summary")
+    )
+    return StudyTables(str(path), scores, predictions, summary, record)

@@ -1,0 +1,121 @@
+"""Commands that run a study with Snakemake, say what a run would do, and list what failed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from mklearn.errors import ConfigError
+from mklearn.extras import require
+
+STUDY_HELP = "study file, or the name of a study of mklearn (default: config.yaml here, or mklearn's)"
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``run``, ``why`` and ``failed``."""
+    run = commands.add_parser(
+        "run",
+        help="run a study; results and cache go to the present folder",
+        usage="%(prog)s [STUDY] [--cores N] [--verbose] [-- SNAKEMAKE OPTIONS AND FILES]",
+    )
+    run.add_argument("study", nargs="?", metavar="STUDY", help=STUDY_HELP)
+    _add_display(run)
+    run.set_defaults(run=_run)
+
+    why = commands.add_parser(
+        "why",
+        help="say what a run would do now, and for which reasons; nothing is run",
+        usage="%(prog)s [STUDY] [-- SNAKEMAKE OPTIONS AND FILES]",
+    )
+    why.add_argument("study", nargs="?", metavar="STUDY", help=STUDY_HELP)
+    why.set_defaults(run=_why, snakemake=[])
+
+    failed = commands.add_parser(
+        "failed",
+        help="list the fits of a study that failed or are missing, and why; with --run, run the failed ones again",
+        usage="%(prog)s [STUDY ...] [--targets | --run [--cores N] [--verbose] [-- SNAKEMAKE OPTIONS]]",
+    )
+    failed.add_argument("study", nargs="*", metavar="STUDY", help="study files (default: config.yaml)")
+    action = failed.add_mutually_exclusive_group()
+    action.add_argument("--targets", action="store_true", help="only the files that `snakemake --forcerun` takes")
+    action.add_argument("--run", action="store_true", dest="again", help="run the failed fits again")
+    _add_display(failed)
+    failed.set_defaults(run=_failed)
+
+
+def _add_display(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--cores", metavar="N", help="how many cores to use (default: all)")
+    command.add_argument("--verbose", action="store_true", help="show every job, not a display of progress")
+    command.set_defaults(snakemake=[])
+
+
+def _run(options: argparse.Namespace) -> int:
+    return run_snakemake(options.study, [*_cores(options), *_display(options), *options.snakemake])
+
+
+def _why(options: argparse.Namespace) -> int:
+    return run_snakemake(options.study, ["--cores", "1", "--dry-run", *options.snakemake])
+
+
+def _cores(options: argparse.Namespace) -> list[str]:
+    """Return the option for cores: all of this machine, unless a profile or an executor says where jobs run."""
+    elsewhere = {"--workflow-profile", "--profile", "--executor", "--jobs", "-j"} & set(options.snakemake)
+    return ["--cores", options.cores or "all"] if options.cores or not elsewhere else []
+
+
+def _display(options: argparse.Namespace) -> list[str]:
+    return ["--logger", "rich"] if sys.stderr.isatty() and not options.verbose else []
+
+
+def _failed(options: argparse.Namespace) -> int:
+    from mklearn.study.engine.failures import files_to_run_again, report
+
+    studies = options.study or [None]
+    if not options.targets:
+        print(report(studies))
+    elif files := files_to_run_again(studies):
+        print("\n".join(files))
+    if not options.again:
+        return 0
+    if len(studies) > 1:
+        raise ConfigError("failed --run takes one study.")
+    files = files_to_run_again(studies)
+    if not files:
+        print("Nothing to run again.")
+        return 0
+    again = [*_cores(options), *_display(options), "--forcerun", *files]
+    return run_snakemake(studies[0], [*again, *options.snakemake])
+
+
+def run_snakemake(study: str | None, words: Sequence[str]) -> int:
+    """Run Snakemake in this process, on a study in the present folder; return what it ends with.
+
+    In a checkout it is the same as ``snakemake --configfile STUDY WORDS`` there.
+
+    Raises
+    ------
+    ConfigError
+        There is no such study, or it is no YAML; what else is wrong in it is said by the Snakefile.
+    MissingExtra
+        Snakemake is not installed.
+    """
+    require("snakemake")
+    from mklearn.study.config.yaml_file import read_yaml
+    from mklearn.study.engine.workflow_files import DEFAULT_STUDY, study_file, workflow_file
+
+    arguments = ["--snakefile", str(workflow_file("Snakefile"))]
+    if "--workflow-profile" not in words:  # not the profile of another workflow that lies here
+        arguments += ["--workflow-profile", str(workflow_file("profiles/default"))]
+    path = study_file(study)
+    read_yaml(path)  # Snakemake's own reader may end in a traceback
+    if path != Path(DEFAULT_STUDY):  # which the Snakefile reads
+        arguments += ["--configfile", str(path)]
+    from snakemake.cli import main
+
+    try:
+        main([*arguments, *words])
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    return 0

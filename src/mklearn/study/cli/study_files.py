@@ -1,0 +1,51 @@
+"""Commands on study files: check them, and print their schema."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from mklearn.errors import UserError
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``validate`` and ``schema``."""
+    validate = commands.add_parser("validate", help="check a study file, and open your own data")
+    validate.add_argument("file", nargs="+", help="study file (YAML)")
+    validate.set_defaults(run=_validate)
+    schema = commands.add_parser("schema", help="print the JSON schema of study files, for editors")
+    schema.set_defaults(run=_schema)
+
+
+def _validate(options: argparse.Namespace) -> int:
+    from mklearn.study.config.mistakes import listed
+    from mklearn.study.config.reading import read_study
+    from mklearn.study.engine.data_check import check_data
+    from mklearn.study.plan.plan import plan_study
+
+    failed = 0
+    for file in options.file:
+        try:
+            plan = plan_study(read_study(file))
+            checked = check_data(plan)
+        except UserError as error:
+            print(f"mklearn: {error}", file=sys.stderr)
+            failed = 1
+            continue
+        if checked.mistakes:
+            failed = 1
+            print(listed(f"mklearn: the data of {file} have", checked.mistakes), file=sys.stderr)
+        else:
+            parts = [("data set", len(plan.datasets)), ("descriptor", len(plan.descriptors))]
+            parts += [("distance", len(plan.pairwise)), ("fit", len(plan.fits))]
+            counts = ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for name, number in parts)
+            print(f"{file}: study {plan.study.study!r} is valid: {counts}.")
+        print("".join(f"{line}\n" for line in checked.counts), end="")
+        print("".join(f"note: {note}\n" for note in checked.notes), end="")
+    return failed
+
+
+def _schema(options: argparse.Namespace) -> None:
+    from mklearn.study.config.schema import study_schema
+
+    print(study_schema(), end="")

@@ -1,0 +1,213 @@
+"""Models of the data sets of a study: registered ones, or the user's own images, features or kernels."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from mklearn.contract.fit_spec import Impute
+from mklearn.contract.model import Count, Slug, Strict
+from mklearn.study.data.registry import Entry, registry
+
+
+class Resize(Strict):
+    """Resizing of images, as its own step."""
+
+    shape: tuple[Count, Count] | None = None
+    """Rows and columns of every image."""
+    pixels: Count | None = None
+    """Instead of a shape: about this number of pixels at the same aspect ratio; smaller images are enlarged."""
+    interpolation: Literal["area", "bilinear", "bicubic", "lanczos"] = "area"
+    """Interpolation, anti-aliased when shrinking. For enlarging, "area" is too coarse."""
+
+    @model_validator(mode="after")
+    def _one_size(self) -> Resize:
+        if (self.shape is None) == (self.pixels is None):
+            raise ValueError("expected either shape: [rows, columns] or pixels: N.")
+        return self
+
+
+Merged = Literal["rest"] | Annotated[list[str], Field(min_length=1)]
+
+
+class Dataset(Strict):
+    """What every data set of a study can set."""
+
+    title: Annotated[str, Field(min_length=1)] | None = None
+    """Name in tables and figures."""
+    splits_of: Slug | None = None
+    """Another entry of the study, with the same samples in the same order, whose splits it has. Without it, entries of
+    one registered data set have the same splits, and your own data have splits of their own; its own name gives a
+    registered data set splits of its own too."""
+
+    @property
+    def table_names(self) -> list[str]:
+        """Names of its feature tables."""
+        return []
+
+
+class RegisteredDataset(Dataset):
+    """A data set of mklearn's registry (``python -m mklearn datasets`` lists them)."""
+
+    kind: Literal["registered"] = "registered"
+    name: str = ""
+    """Name in the registry; by default the key of this entry."""
+    resize: Resize | None = None
+    """Size of the images, in place of the registry's."""
+    classes: Annotated[list[str], Field(min_length=2)] | None = None
+    """Only these classes."""
+    exclude_classes: list[str] | None = None
+    """All classes but these."""
+    first_classes: Annotated[int, Field(ge=2)] | None = None
+    """Number of the remaining classes to keep: the first in the order of the data set."""
+    per_class: Annotated[int, Field(ge=2)] | None = None
+    """Number of samples to keep of each class: random ones with draw, else the first in the order of the data set."""
+    draw: Annotated[int, Field(ge=0)] | None = None
+    """Number of the random draw of per_class samples: 0, 1, ...; every class needs that many samples then."""
+    merge: Annotated[dict[str, Merged], Field(min_length=2)] | None = None
+    """New classes, each with the original classes that it is made of; ``rest`` stands for all that no other names, and
+    without it they are left out. The original class of a sample becomes its group. The keys above select among the new
+    classes."""
+
+    @model_validator(mode="after")
+    def _selection(self) -> RegisteredDataset:
+        mistakes = []
+        if self.draw is not None and self.per_class is None:
+            mistakes.append(f"draw: {self.draw} needs per_class, the number of samples to draw of each class.")
+        for key, names in (("classes", self.classes), ("exclude_classes", self.exclude_classes)):
+            twice = sorted({name for name in names or () if (names or []).count(name) > 1})
+            if twice:
+                mistakes.append(f"{key} names {', '.join(map(repr, twice))} twice.")
+        both = sorted(set(self.classes or ()) & set(self.exclude_classes or ()))
+        if both:
+            mistakes.append(f"classes and exclude_classes both name {', '.join(map(repr, both))}.")
+        if self.classes is not None and self.first_classes is not None and self.first_classes > len(self.classes):
+            mistakes.append(f"first_classes: {self.first_classes} is more than the {len(self.classes)} of classes.")
+        named = [name for names in (self.merge or {}).values() if names != "rest" for name in names]
+        twice = sorted({name for name in named if named.count(name) > 1})
+        if twice:
+            mistakes.append(f"merge names {', '.join(map(repr, twice))} twice.")
+        if list((self.merge or {}).values()).count("rest") > 1:
+            mistakes.append("merge: only one class can be the rest.")
+        if mistakes:
+            raise ValueError(" ".join(mistakes))
+        return self
+
+    @property
+    def entry(self) -> Entry | None:
+        """What the registry says of it; None of an unknown name."""
+        return registry().get(self.name)
+
+    @property
+    def family(self) -> str:
+        """What its samples are: images or tables."""
+        return self.entry.family if self.entry else "images"
+
+    @property
+    def table_names(self) -> list[str]:
+        """Names of its feature tables."""
+        return self.entry.tables if self.entry else []
+
+
+class OwnDataset(Dataset):
+    """The user's own data."""
+
+    exclude_classes: Annotated[list[str], Field(min_length=1)] | None = None
+    """All classes but these, such as those that are too small for the folds."""
+
+
+class ImageFolder(OwnDataset):
+    """The user's own images: a folder with one sub-folder per class."""
+
+    family: ClassVar[str] = "images"
+
+    kind: Literal["image_folder"]
+    path: str
+    """The folder; the names of its sub-folders are the classes."""
+    colour: Literal["grey", "rgb"] = "grey"
+    """Colour mode in which the images are read."""
+    resize: Resize | None = Resize(shape=(64, 64))
+    """Size of all images; null keeps their own sizes."""
+
+
+class TableFile(Strict):
+    """A table in a file of several arrays: NPZ, MATLAB, AnnData (.h5ad) or MuData (.h5mu)."""
+
+    path: str
+    array: Annotated[str, Field(min_length=1)]
+    """Name of the array or variable; of AnnData ``X``, ``obsm/NAME`` or ``layers/NAME``; of MuData the modality, or
+    ``MODALITY/obsm/NAME``."""
+
+
+class FeatureTables(OwnDataset):
+    """The user's own features: one table per descriptor, a row per sample."""
+
+    family: ClassVar[str] = "tables"
+
+    kind: Literal["feature_tables"]
+    tables: Annotated[dict[Slug, str | TableFile], Field(min_length=1)]
+    """Descriptor name: file (Parquet, CSV, TSV, NPZ, MATLAB, .h5ad or .h5mu), or a mapping with ``path`` and ``array``
+    where the file has several arrays. Without ``array`` it is the only matrix; of .h5ad X, and of .h5mu the modality
+    with the name of the descriptor."""
+    labels: str | None = None
+    """A table with the ids and labels, if the feature tables do not hold the labels."""
+    id_column: str = "id"
+    label_column: str = "label"
+    group_column: str | None = None
+    """Column of the group of each sample, such as a person or a patient: in the labels file, or beside the labels."""
+    missing_views: Literal["error", "drop", "mean"] = "error"
+    """What is done with samples that lack a table, or have no value there: refused, left out, or put at the mean of the
+    training samples, in the feature space of each kernel. They are counted in the notes on the data set."""
+    impute: Impute = "none"
+    """How single missing values are filled in: by the mean or median of the training samples of each split, before
+    features are scaled. Without it they are refused."""
+
+    @property
+    def table_names(self) -> list[str]:
+        """Names of its feature tables."""
+        return list(self.tables)
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Path of each table."""
+        return {name: table if isinstance(table, str) else table.path for name, table in self.tables.items()}
+
+
+class Precomputed(OwnDataset):
+    """The user's own kernel or distance matrices: one square NPZ, MATLAB, Parquet, CSV or TSV file per kernel."""
+
+    family: ClassVar[str] = "matrices"
+
+    kind: Literal["precomputed"]
+    matrices: Annotated[dict[Slug, str], Field(min_length=1)]
+    """Kernel name: file."""
+    measure: Literal["kernel", "distance", "squared_euclidean", "chi2"] = "kernel"
+    """Content of the matrices; distances become Gaussian kernels."""
+    labels: str
+    """A table with the ids and labels."""
+    id_column: str = "id"
+    label_column: str = "label"
+    group_column: str | None = None
+    """Column of the group of each sample, such as a person or a patient: in the labels file, or beside the labels."""
+
+
+DatasetConfig = Annotated[RegisteredDataset | ImageFolder | FeatureTables | Precomputed, Field(discriminator="kind")]
+
+
+def normalise_datasets(value: Any) -> Any:
+    """Write out the short forms of registered data sets: a name, a list of names, a mapping with empty values."""
+    if isinstance(value, str):
+        value = [value]
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        value = dict.fromkeys(value)
+    if not isinstance(value, dict):
+        return value
+    full = {}
+    for key, spec in value.items():
+        if spec is None:
+            spec = {}
+        if isinstance(spec, dict) and spec.get("kind", "registered") == "registered":
+            spec = {**spec, "kind": "registered", "name": spec.get("name") or f"{key}"}
+        full[key] = spec
+    return full

@@ -1,0 +1,90 @@
+"""The model that a study ends with: which data set, protocol and methods it can be of, and mistakes in ``final``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from mklearn.study.config.datasets import Precomputed
+from mklearn.study.config.mistakes import Mistake, one_of
+from mklearn.study.config.model import Study
+from mklearn.study.config.protocols import Protocol
+from mklearn.study.specs.method import Classifier, Method
+
+EUCLIDEAN = "euclidean"
+"""The nearest-neighbour rule of the library, and so of models."""
+
+
+def final_dataset(study: Study) -> str:
+    """Return the name of the data set; of several, one is named."""
+    assert study.final is not None
+    return study.final.dataset or next(iter(study.datasets))
+
+
+def final_protocol(study: Study) -> str | None:
+    """Return the name of the protocol; None if the study has none that can say what is expected."""
+    return next((name for name, reason in _protocols(study).items() if not reason), None)
+
+
+def _protocols(study: Study) -> dict[str, str]:
+    """Return the protocols that the model may have, with why they can't say what is expected; empty if they can."""
+    assert study.final is not None
+    named = [study.final.protocol] if study.final.protocol else list(study.protocols)
+    return {name: _unsuited_protocol(study.protocols[name], final_dataset(study)) for name in named}
+
+
+def unsuited(method: Method, neighbours: Sequence[str]) -> str:
+    """Return why a method can't be a model that predicts; empty if it can."""
+    if not method.implementation.startswith("mklearn."):
+        return "is of another package, whose classes a model file can't hold"
+    if len(method.inputs) > 1:
+        return (
+            f"takes several inputs ({', '.join(method.inputs)}), and a model takes views only; in Python it can be "
+            "fitted to views, where the rows of the average kernel gate, and saved by mklearn.saved_models"
+        )
+    if getattr(method, "kernel_weights", None) == "oracle_single":
+        return "chooses its kernel on test samples"
+    if not isinstance(method, Classifier) and EUCLIDEAN not in neighbours:
+        return "predicts by Euclidean distance, which the study does not evaluate: add it to `evaluation.neighbours`"
+    return ""
+
+
+def final_mistakes(study: Study, entries: Mapping[str, str]) -> Iterator[Mistake]:
+    """Find what can't be made; ``entries`` are the methods by their names in tables.
+
+    Names that refer to nothing are found elsewhere.
+    """
+    final, datasets, methods, evaluation = study.final, study.datasets, study.methods, study.evaluation
+    assert final is not None
+    if final.metric not in evaluation.metrics:
+        valid = ", ".join(evaluation.metrics)
+        yield Mistake("final.metric", f"{final.metric!r} is not among evaluation.metrics: {valid}.")
+    if final.dataset is None and len(datasets) > 1:
+        yield Mistake("final.dataset", f"is needed, as there are several: {one_of(datasets)}.")
+        return
+    dataset = final_dataset(study)
+    if dataset not in datasets or (final.protocol and final.protocol not in study.protocols):
+        return
+    if isinstance(datasets[dataset], Precomputed):
+        yield Mistake(
+            "final.dataset",
+            f"{dataset!r} has matrices among its samples only, from which no kernel of a new sample follows; a model "
+            "needs images or tables of features.",
+        )
+    if final_protocol(study) is None:
+        reasons = "; ".join(f"{name} {reason}" for name, reason in _protocols(study).items())
+        yield Mistake("final.protocol", f"no protocol can say what is expected of single samples: {reasons}.")
+    chosen = entries.get(final.method)
+    if chosen is not None and (reason := unsuited(methods[chosen], evaluation.neighbours)):
+        others = [name for name, method in methods.items() if not unsuited(method, evaluation.neighbours)]
+        valid = f"valid: best, {one_of(others)}" if others else "the study has no other"
+        yield Mistake("final.method", f"{final.method!r} {reason}; {valid}.")
+    if chosen is not None and not methods[chosen].applies_to(dataset):
+        yield Mistake("final.method", f"{final.method!r} is not used on data set {dataset!r}.")
+
+
+def _unsuited_protocol(protocol: Protocol, dataset: str) -> str:
+    if not protocol.applies_to(dataset):
+        return f"is not used on data set {dataset!r}"
+    if protocol.pair_features() is not None:
+        return "verifies pairs of samples"
+    return "chooses parameters on test samples" if protocol.choose == "test_set" else ""

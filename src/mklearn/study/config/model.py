@@ -1,0 +1,153 @@
+"""The model of a study: one file that makes one table."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from mklearn.contract.fit_spec import Components, Rule
+from mklearn.contract.model import Count, Positive, Slug, Strict
+from mklearn.study.config.datasets import DatasetConfig, normalise_datasets
+from mklearn.study.config.naming import expanded_descriptors
+from mklearn.study.config.published import Published, Remark
+from mklearn.study.config.registry import DescriptorConfig, KernelConfig, MethodConfig, ProtocolConfig
+from mklearn.study.evaluation.metrics import metric_mistakes
+from mklearn.study.specs.final_spec import BEST
+from mklearn.study.specs.table_specs import Calibration, PublishedValue, Tolerance
+
+DEFAULT_METHODS: dict[str, Any] = {
+    "kfd": {"kind": "kernel_fda", "label": "KFD", "kernels": "each"},
+    "average": {"kind": "kernel_fda", "label": "Uniform average + KFD"},
+    "best-single": {"kind": "kernel_fda", "label": "Best single kernel (inner CV)", "kernel_weights": "best_single"},
+    "mkl-lda": {"kind": "mkl_dr", "label": "MKL-LDA", "graph": "lda"},
+}
+"""Methods of a study that names none."""
+DEFAULT_PROTOCOLS: dict[str, Any] = {"5-fold": {"kind": "k_fold", "folds": 5}}
+"""Protocols of a study that names none."""
+
+
+class Evaluation(Strict):
+    """How methods are evaluated: embeddings by nearest neighbours or class means, over all leading components."""
+
+    neighbours: Annotated[list[Rule], Field(min_length=1)] = ["cosine", "euclidean"]
+    """Rules by which a sample gets its class in an embedding: that of the nearest training sample by cosine (centred at
+    the training mean) or Euclidean distance, or ``class_mean``, that of the nearest class mean, for which time does not
+    grow with the product of training and test samples."""
+    inner_folds: Annotated[int, Field(ge=2)] | Literal["leave_one_out"] = 3
+    """Folds of the inner cross-validation that chooses the number of components and parameters."""
+    components: Components | None = None
+    """How many components are taken, of methods that do not say: ``all`` there are, the most within
+    ``one_standard_error`` of the best score in the inner cross-validation, or the ``best``. By default all of them, and
+    one standard error of methods that learn anew for each number of components."""
+    metrics: Annotated[list[str], Field(min_length=1)] = ["accuracy"]
+    """Metrics that are reported, by name."""
+    choose_by: str = "accuracy"
+    """Metric by which the inner cross-validation chooses."""
+    time_limit: Positive | None = None
+    """Minutes that a method may take on all splits of one training size. Later splits have no value."""
+    reference: Slug | None = None
+    """Method that all others are compared with, in pairs; by default the first uniform average of all kernels."""
+
+    @model_validator(mode="after")
+    def _metrics_can_be_used(self) -> Evaluation:
+        mistakes = metric_mistakes(self.metrics, self.choose_by, self.inner_folds)
+        if mistakes:
+            raise ValueError(" ".join(f"{field}: {sentence}" for field, sentence in mistakes))
+        return self
+
+
+class Report(Strict):
+    """What the page shows beside the results."""
+
+    thumbnails: Annotated[int, Field(ge=0, le=60)] = 20
+    """Sample images per data set."""
+
+
+class Final(Strict):
+    """The model that a study ends with: a method, refitted on all labelled samples."""
+
+    method: Slug = BEST
+    """A method of the study, or ``best``: the one with the highest mean of the metric, of those that choose nothing on
+    test samples."""
+    metric: str = "accuracy"
+    """One of the study's metrics: what is expected of the model, and what ``best`` means."""
+    dataset: Slug | None = None
+    """The data set; needed if the study has several."""
+    protocol: Slug | None = None
+    """The protocol whose splits say what is expected, at its largest training size; by default the first one of the
+    study that can."""
+
+
+class Study(Strict):
+    """One study: data sets, descriptors, kernels, methods, protocols - one table."""
+
+    study: Slug
+    """Name; results go to results/<name>/."""
+    title: str = ""
+    description: str = ""
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    """Seed of all random numbers: splits, inner folds, methods."""
+    results: str = "results"
+    """Folder for everything made; studies in one folder share descriptors, kernels and fits."""
+    rows_per_block: Count | None = None
+    """Samples of a job in a pass over all of them, of methods with landmarks. By default a sixteenth of the samples, at
+    least 20,000 and at most 100,000. The number of your own samples is estimated from Parquet, CSV and image files; all
+    samples of other files are one block."""
+    mirror: str | None = None
+    """Folder or URL tried first for data; the environment variable MKLEARN_MIRROR goes before it."""
+    datasets: Annotated[dict[Slug, DatasetConfig], Field(min_length=1)]
+    descriptors: dict[Slug, DescriptorConfig] | None = None
+    kernels: dict[Slug, KernelConfig] | None = None
+    methods: Annotated[dict[Slug, MethodConfig], Field(min_length=1)] = Field(
+        default=DEFAULT_METHODS, validate_default=True
+    )
+    protocols: Annotated[dict[Slug, ProtocolConfig], Field(min_length=1)] = Field(
+        default=DEFAULT_PROTOCOLS, validate_default=True
+    )
+    evaluation: Evaluation = Evaluation()
+    published: list[Published] = []
+    """Values that papers report, compared cell by cell."""
+    published_repeats: Count | None = None
+    """Number of random splits behind published means, if an entry does not say; by default as many as this study's."""
+    calibration: Calibration | None = None
+    """The method whose published values have to be met on a data set before others are compared there."""
+    tolerance: Tolerance = Tolerance()
+    """The difference up to which a published value counts as reproduced."""
+    remarks: list[Remark] = []
+    """Plain sentences about methods, shown beside the published values."""
+    report: Report = Report()
+    final: Final | None = None
+    """A model of one method on all samples, which ``mklearn predict`` takes; by default none."""
+
+    @field_validator("study")
+    @classmethod
+    def _not_a_shared_folder(cls, study: str) -> str:
+        if study in ("cache", "downloads"):
+            raise ValueError(f"invalid name {study!r}: the folder of this name holds what studies share.")
+        return study
+
+    @field_validator("results")
+    @classmethod
+    def _folder(cls, results: str) -> str:
+        special = sorted({character for character in results if character in "<>{}" or not character.isprintable()})
+        if special:
+            found = ", ".join(map(repr, special))
+            raise ValueError(f"invalid value {results!r}: Snakemake can't take {found} in the name of a folder.")
+        if not results.strip() or results.startswith(("~", "$")) or "://" in results:
+            raise ValueError(f"invalid value {results!r}: expected a folder, with its path written out.")
+        return results
+
+    @field_validator("mirror")
+    @classmethod
+    def _no_nul(cls, mirror: str | None) -> str | None:
+        if mirror is not None and "\0" in mirror:
+            raise ValueError(f"invalid value {mirror!r}: no folder or URL has a NUL character.")
+        return mirror
+
+    _datasets = field_validator("datasets", mode="before")(normalise_datasets)
+    _descriptors = field_validator("descriptors", mode="before")(expanded_descriptors)
+
+    def published_values(self) -> list[PublishedValue]:
+        """Return the published values, one for each cell."""
+        return [cell for entry in self.published for cell in entry.cells(self.published_repeats)]

@@ -1,0 +1,145 @@
+"""What the names of a study stand for: the descriptors, kernels and methods that it has on a data set."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from mklearn.contract.model import as_list
+from mklearn.descriptors.models import Descriptor, Table
+from mklearn.kernels.models import DescriptorKernel, Kernel, MatrixKernel
+from mklearn.study.config.datasets import DatasetConfig, Precomputed
+from mklearn.study.config.default_descriptors import image_descriptors
+from mklearn.study.config.registry import REGISTRATIONS
+from mklearn.study.specs.method import KernelMethod, Method
+
+VARIANTS = {"each": "{}-{}", "all_but_each": "{}-without-{}"}
+"""Name in tables of a method and one of its kernels, by what the method's ``kernels`` says."""
+
+
+class NamedKernel(NamedTuple):
+    """One of the kernels that an entry of a study's `kernels` stands for."""
+
+    name: str
+    descriptor: str
+    """Name of the descriptor, or of the user's matrix."""
+    bandwidth: float | None = None
+    feature_scaling: str = "none"
+
+
+def descriptors_of(
+    config: DatasetConfig, named: Mapping[str, Descriptor] | None, side: int | None = None
+) -> dict[str, Descriptor]:
+    """Return the descriptors that apply to a data set: those that the study names, else the default ones.
+
+    ``side`` is the shorter side of its images, where it is known.
+    """
+    if named is not None:
+        suited = {name: model for name, model in named.items() if model.family == config.family}
+        return {name: m for name, m in suited.items() if not isinstance(m, Table) or m.table in config.table_names}
+    if config.family == "images":
+        return image_descriptors(side)
+    return {name: Table(kind="table", table=name) for name in config.table_names}
+
+
+def sources_of(config: DatasetConfig, named: Mapping[str, Descriptor] | None) -> list[str]:
+    """Return the names of what kernels are made from: the matrices of a data set, or its descriptors."""
+    return list(config.matrices if isinstance(config, Precomputed) else descriptors_of(config, named))
+
+
+def kernels_of(
+    config: DatasetConfig, named: Mapping[str, Kernel] | None, sources: list[str]
+) -> list[tuple[str, DescriptorKernel, NamedKernel]]:
+    """Return the kernels that suit a data set, each after its entry; products are left out.
+
+    They are those that the study names, also of descriptors that the data set does not have, else the default ones.
+    """
+    suited = {key: kernel for key, kernel in (named or {}).items() if _suits(kernel, config)}
+    if not suited and (named is None or isinstance(config, Precomputed)):
+        suited = {name: _default_kernel(name, config) for name in sources}
+    return [
+        (key, kernel, one)
+        for key, kernel in suited.items()
+        if isinstance(kernel, DescriptorKernel)
+        for one in kernel_names(key, kernel, sources)
+    ]
+
+
+def _suits(kernel: Kernel, config: DatasetConfig) -> bool:
+    """Return whether a kernel can be made from what a data set has: features, distances or kernels."""
+    if isinstance(config, Precomputed):
+        return isinstance(kernel, _kernel_model("precomputed" if config.measure == "kernel" else "gaussian"))
+    return isinstance(kernel, DescriptorKernel) and not isinstance(kernel, MatrixKernel)
+
+
+def _kernel_model(kind: str) -> type[DescriptorKernel]:
+    model = REGISTRATIONS["kernels"][kind].model
+    assert issubclass(model, DescriptorKernel)
+    return model
+
+
+def _default_kernel(name: str, config: DatasetConfig) -> DescriptorKernel:
+    """Return the kernel of a descriptor or matrix in a study that names none.
+
+    Tables hold features in any units, and inner cross-validation chooses their scaling (``reports/scaling``).
+    """
+    if isinstance(config, Precomputed) and config.measure == "kernel":
+        return _kernel_model("precomputed").model_validate({"kind": "precomputed", "descriptor": name})
+    scaling = "auto" if config.family == "tables" else "none"
+    return _kernel_model("gaussian").model_validate(
+        {"kind": "gaussian", "descriptor": name, "feature_scaling": scaling}
+    )
+
+
+def kernel_names(kernel_id: str, kernel: DescriptorKernel, sources: list[str]) -> Iterator[NamedKernel]:
+    """Return every kernel that an entry stands for.
+
+    A list of descriptors (or ``each``, or a name with ``*``) appends the descriptor's name, a list of feature scalings
+    the scaling, a list of bandwidths the multiple: ``gauss-hog-standard-0.5``. An entry for one of each keeps its own
+    name.
+    """
+    chosen = kernel.descriptor
+    several = chosen == "each" or isinstance(chosen, list) or "*" in chosen
+    names = sources if chosen == "each" else matching(chosen, sources)
+    scalings, multiples = as_list(kernel.feature_scaling), as_list(getattr(kernel, "bandwidth", None))
+    for name, scaling, multiple in itertools.product(names, scalings, multiples):
+        words = [kernel_id, *([name] if several else []), *([scaling] if len(scalings) > 1 else [])]
+        words += [f"{multiple:g}"] if len(multiples) > 1 else []
+        yield NamedKernel("-".join(words), name, multiple, scaling)
+
+
+def variants(name: str, method: Method, kernels: Iterable[str]) -> list[str]:
+    """Return the names that a method has in tables; ``kernels`` are those of a data set, without products."""
+    pattern = VARIANTS.get(str(method.kernels)) if isinstance(method, KernelMethod) else None
+    return [name] if pattern is None else [pattern.format(name, kernel) for kernel in kernels]
+
+
+def matching(chosen: Any, available: Iterable[str]) -> list[str]:
+    """Return the names that a name, or a list of names, stands for; ``*`` in a name stands for any characters."""
+    known, found = list(available), []
+    for name in as_list(chosen):
+        several = isinstance(name, str) and "*" in name
+        found += [other for other in known if fnmatchcase(other, name) and other not in found] if several else [name]
+    return found
+
+
+def expanded_descriptors(descriptors: Any) -> Any:
+    """Replace ``patch: each`` of a study's descriptors by an entry for each patch of the grid, ``NAME-ROW-COLUMN``."""
+    if not isinstance(descriptors, Mapping):
+        return descriptors
+    found = {}
+    for name, spec in descriptors.items():
+        if not isinstance(spec, Mapping) or spec.get("kind") != "patches" or spec.get("patch") != "each":
+            found[name] = spec
+            continue
+        try:
+            rows, columns = map(range, spec.get("grid"))  # type: ignore[arg-type]
+        except (TypeError, ValueError):  # the model says what is valid
+            found[name] = spec
+            continue
+        shared = {field: value for field, value in spec.items() if field != "grid"}
+        places = list(itertools.product(rows, columns))
+        found |= {f"{name}-{row}-{column}": {**shared, "patch": [row, column]} for row, column in places}
+    return found

@@ -1,0 +1,90 @@
+"""Models of the values that papers report for cells of a study's table, and of remarks about methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from mklearn.contract.fit_spec import Rule
+from mklearn.contract.model import Count, NonNegative, Slug, Strict, as_list
+from mklearn.study.specs.table_specs import PublishedValue
+
+Percent = Annotated[float, Field(ge=0, le=100)]
+
+_BY_SIZE = ("train_size", "value", "std", "dimension")
+"""Keys of an entry whose lists stand for the same cells, in the same order."""
+
+
+class Published(Strict):
+    """Values that a paper reports for cells of this study's table: one value, or a row of them.
+
+    ``{train_size: [2, 3, 4], value: [70.67, 78.88, 84.21], dimension: [79, 118, 152], ...}`` is three cells; a single
+    value holds for all of them.
+    """
+
+    dataset: Slug
+    train_size: Count | Annotated[list[Count], Field(min_length=1)] | None = None
+    """One, or a list with a value for each."""
+    method: Slug | Annotated[list[Slug], Field(min_length=1)]
+    """The method of this study that is compared with the values; each method of a list is compared with all of them."""
+    protocol: Slug | None = None
+    """The protocol of this study that the paper used, if a data set has several of one training size."""
+    neighbour: Rule | None = None
+    """The paper's rule, if the study has several; by default every rule is compared with the value."""
+    metric: str = "accuracy"
+    """The metric that was published: one of the study's, with values from 0 to 1."""
+    value: Percent | Annotated[list[Percent], Field(min_length=1)]
+    """Its value in per cent."""
+    std: NonNegative | Annotated[list[NonNegative | None], Field(min_length=1)] | None = None
+    """Its standard deviation over splits, in points."""
+    dimension: Count | Annotated[list[Count | None], Field(min_length=1)] | None = None
+    """Number of components at which it was reached."""
+    repeats: Count | None = None
+    """Number of random splits behind the mean; by default the study's ``published_repeats``."""
+    source: str
+    """The paper and its table; the report has a table for each."""
+
+    @model_validator(mode="after")
+    def _one_length(self) -> Published:
+        lengths = {name: len(value) for name in _BY_SIZE if isinstance(value := getattr(self, name), list)}
+        several = isinstance(self.value, list)
+        if several != isinstance(self.train_size, list) or (lengths and not several):
+            raise ValueError(
+                "expected train_size and value to be both one number, or both lists with a value for each size; std "
+                f"and dimension can be lists only then. Lists here: {', '.join(lengths)}."
+            )
+        if len(set(lengths.values())) > 1:
+            found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+            raise ValueError(f"expected lists of one length, one entry per cell: {found}.")
+        return self
+
+    def cells(self, repeats: int | None = None) -> Iterator[PublishedValue]:
+        """Return the value of every cell, as fractions; ``repeats`` is the study's default."""
+        number = len(as_list(self.value))
+        by_size: dict[str, list[Any]] = {}
+        for name in _BY_SIZE:
+            value = getattr(self, name)
+            by_size[name] = value if isinstance(value, list) else [value] * number
+        for method in as_list(self.method):
+            for size, value, std, dimension in zip(*by_size.values(), strict=True):
+                protocol = f"{self.protocol}-p{size}" if self.protocol and size is not None else self.protocol
+                yield PublishedValue(
+                    dataset=self.dataset, train_size=size, method=method, protocol=protocol, neighbour=self.neighbour,
+                    metric=self.metric, value=value / 100, std=None if std is None else std / 100, dimension=dimension,
+                    repeats=self.repeats or repeats, source=self.source,
+                )  # fmt: skip
+
+
+class Remark(Strict):
+    """A plain sentence about methods, such as why a published value is not reproduced."""
+
+    method: Slug | Annotated[list[Slug], Field(min_length=1)]
+    """The method or methods that it is about."""
+    text: Annotated[str, Field(min_length=1)]
+
+    @property
+    def methods(self) -> list[str]:
+        """Return the methods as a list."""
+        return as_list(self.method)

@@ -1,0 +1,92 @@
+"""Read and check a study file: all mistakes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from mklearn.errors import ConfigError
+from mklearn.study.config.final import final_mistakes
+from mklearn.study.config.mistakes import Mistake, listed, mistakes_of, show
+from mklearn.study.config.model import Study
+from mklearn.study.config.references import broken_references, study_part, table_names
+from mklearn.study.config.registry import check_packages
+from mklearn.study.config.yaml_file import read_yaml
+
+
+def read_study(path: str | Path) -> Study:
+    """Read and check a study file.
+
+    Raises
+    ------
+    ConfigError
+        If the file is missing, is not YAML, or has mistakes: all of them are listed.
+    """
+    return check_study(read_yaml(path), source=str(path))
+
+
+def check_study(raw: Any, source: str = "config") -> Study:
+    """Make a study from plain objects.
+
+    Raises
+    ------
+    ConfigError
+        One line per mistake: dotted path, what was found, what is expected, the nearest valid key. Or a package that
+        adds to mklearn can't be loaded.
+    """
+    check_packages()
+    if not isinstance(raw, Mapping):
+        raise ConfigError(f"{source}: a study is a mapping of keys to values; found {show(raw)}.")
+    raw = dict(raw)
+    try:
+        study = Study.model_validate(raw)
+    except ValidationError as error:
+        mistakes = [*mistakes_of(error, Study), *broken_references(*study_part(raw))]
+        raise ConfigError(listed(f"{source} has", sorted(set(mistakes)))) from None
+    mistakes = [
+        *broken_references(study),
+        *_published_mistakes(study),
+        *_booleans_as_numbers(raw, study.model_dump()),
+        *(final_mistakes(study, table_names(study)) if study.final else ()),
+    ]
+    if mistakes:
+        raise ConfigError(listed(f"{source} has", sorted(set(mistakes))))
+    return study
+
+
+def _booleans_as_numbers(given: Any, read: Any, path: str = "") -> Iterator[Mistake]:
+    """Find booleans that the models take for 1 and 0."""
+    if isinstance(given, Mapping) and isinstance(read, Mapping):
+        for key in given.keys() & read.keys():
+            yield from _booleans_as_numbers(given[key], read[key], f"{path}.{key}".lstrip("."))
+    elif isinstance(given, list) and isinstance(read, list | tuple):
+        for number, pair in enumerate(zip(given, read, strict=False)):
+            yield from _booleans_as_numbers(*pair, f"{path}[{number}]")
+    elif isinstance(given, bool) and isinstance(read, int | float) and not isinstance(read, bool):
+        yield Mistake(path, f"invalid value {given}: expected a number; YAML reads yes, no, on, off as booleans.")
+
+
+def _published_mistakes(study: Study) -> list[Mistake]:
+    """Find published values of metrics that the study does not report, and cells with two values."""
+    reported = study.evaluation.metrics
+    mistakes = [
+        Mistake(
+            f"published[{number}].metric", f"{entry.metric!r} is not among evaluation.metrics: {', '.join(reported)}."
+        )
+        for number, entry in enumerate(study.published)
+        if entry.metric not in reported
+    ]
+    first: dict[tuple[Any, ...], int] = {}
+    for number, entry in enumerate(study.published):
+        for cell in entry.cells():
+            key = (cell.dataset, cell.train_size, cell.method, cell.protocol, cell.neighbour, cell.metric)
+            if key in first:
+                size = "" if cell.train_size is None else f", training size {cell.train_size}"
+                where = f"{cell.dataset}{size}, {cell.method}"
+                text = f"{where} has a value already, in published[{first[key]}]."
+                mistakes.append(Mistake(f"published[{number}]", text))
+            first.setdefault(key, number)
+    return mistakes

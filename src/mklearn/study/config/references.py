@@ -1,0 +1,184 @@
+"""Names in a study file that refer to nothing, and what of a data set the registry knows to be impossible.
+
+They are looked up in the part of the study that is valid, so that they are reported together with all other mistakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from mklearn.contract.model import Slug, as_list
+from mklearn.descriptors.models import Table
+from mklearn.errors import nearest
+from mklearn.kernels.models import DescriptorKernel, Product
+from mklearn.study.config.datasets import DatasetConfig, RegisteredDataset, normalise_datasets
+from mklearn.study.config.mistakes import Mistake, Path, one_of, valid_part
+from mklearn.study.config.model import Study
+from mklearn.study.config.naming import expanded_descriptors, kernels_of, matching, sources_of, variants
+from mklearn.study.config.published import Published, Remark
+from mklearn.study.data.registry import registry, selection_mistakes
+from mklearn.study.specs.final_spec import BEST
+
+
+class StudyPart(Study):
+    """What of a study is valid; entries of its lists are by number."""
+
+    study: Slug = "study"
+    datasets: dict[Slug, DatasetConfig] = {}
+    published: dict[int, Published] = {}  # type: ignore[assignment]
+    remarks: dict[int, Remark] = {}  # type: ignore[assignment]
+
+
+def study_part(raw: Mapping[str, Any]) -> tuple[StudyPart, set[Path]]:
+    """Return what of a study is valid, and the places of everything else."""
+    given = {
+        **raw,
+        "datasets": normalise_datasets(raw.get("datasets")),
+        "descriptors": expanded_descriptors(raw.get("descriptors")),
+    }
+    for section in ("published", "remarks"):
+        if isinstance(raw.get(section), list):
+            given[section] = dict(enumerate(raw[section]))
+    return valid_part(StudyPart, given)
+
+
+def table_names(study: Study) -> dict[str, str]:
+    """Return the methods of a study by the names that they have in tables."""
+    kernels = [name for config in study.datasets.values() for name in _kernels(study, config)]
+    return {name: key for key, method in study.methods.items() for name in variants(key, method, kernels)}
+
+
+def broken_references(study: Study, left_out: Iterable[Path] = ()) -> list[Mistake]:
+    """Return a mistake for each name that refers to nothing; of a part of a study, see `study_part`."""
+    names = _Names(study, list(left_out))
+    found = (_in_datasets, _in_kernels, _in_methods, _in_tables)
+    return [mistake for look_up in found for mistake in look_up(study, names)]
+
+
+def _kernels(study: Study, config: DatasetConfig) -> dict[str, DescriptorKernel]:
+    """Return the kernels of a data set by name, whether or not the study's entries apply to it."""
+    found = kernels_of(config, study.kernels or None, sources_of(config, study.descriptors))
+    return {one.name: kernel for _, kernel, one in found}
+
+
+class _Names:
+    """What the names in a study can refer to, in all data sets.
+
+    Parameters
+    ----------
+    study : Study
+        A study, or the valid part of one.
+    left_out : list of tuple of str
+        Paths of what is left out of it. Names that may belong to that are no mistakes.
+    """
+
+    def __init__(self, study: Study, left_out: list[Path]) -> None:
+        configs = study.datasets.values()
+        sources = {name for config in configs for name in sources_of(config, study.descriptors)}
+        kernels = {name: kernel for config in configs for name, kernel in _kernels(study, config).items()}
+        products = {name for name, kernel in (study.kernels or {}).items() if isinstance(kernel, Product)}
+        self.valid: dict[str, set[str]] = {
+            "registered data set": set(registry()),
+            "data set": set(study.datasets),
+            "table in any data set": {name for config in configs for name in config.table_names},
+            "descriptor": {*(study.descriptors or ()), *sources},
+            "kernel": {*kernels, *products},
+            "Gaussian kernel": {name for name, kernel in kernels.items() if getattr(kernel, "kind", "") == "gaussian"},
+            "method": set(table_names(study)),
+            "protocol": set(study.protocols),
+        }
+        """By what they are called in a message; what can't be told is missing."""
+        sections = {path[0] for path in left_out if len(path) == 1}
+        if any(path[0] == "datasets" and (len(path) < 3 or path[2] in ("tables", "matrices")) for path in left_out):
+            sections |= {"tables", "kernels"}
+        self._doubtful = {path[1] for path in left_out if len(path) > 1}
+        """Entries that stand for names which contain theirs."""
+        if sections & {"descriptors", "kernels"}:
+            sections |= {"descriptors", "kernels"}
+            self._doubtful |= {key for key, method in study.methods.items() if not variants(key, method, ())}
+        for section in sections:
+            for what in _DEFINED_IN.get(section, ()):
+                del self.valid[what]
+
+    def missing(self, path: str, names: Any, what: str, *more: str) -> Iterator[Mistake]:
+        """Yield a mistake for each name that refers to nothing; ``more`` are valid too."""
+        known = self.valid.get(what)
+        for name in as_list(names):
+            if (
+                name is None
+                or known is None
+                or name in known
+                or name in more
+                or ("*" in name and matching(name, known))
+            ):
+                continue
+            if not any(f"-{key}-" in f"-{name}-" or "*" in name for key in self._doubtful):
+                valid = [*known, *more]
+                yield Mistake(path, f"there is no {what} {name!r}.{nearest(name, valid)} Expected: {one_of(valid)}.")
+
+
+_DEFINED_IN = {
+    "datasets": ["data set"],
+    "tables": ["table in any data set"],
+    "descriptors": ["descriptor"],
+    "kernels": ["kernel", "Gaussian kernel"],
+    "methods": ["method"],
+    "protocols": ["protocol"],
+}
+
+
+def _in_datasets(study: Study, names: _Names) -> Iterator[Mistake]:
+    for key, config in study.datasets.items():
+        path = f"datasets.{key}"
+        if isinstance(config, RegisteredDataset):
+            yield from names.missing(path if config.name == key else f"{path}.name", config.name, "registered data set")
+            if config.entry is not None:
+                for field, text in selection_mistakes(config.entry, config.model_dump()):
+                    yield Mistake(f"{path}.{field}", text)
+        yield from names.missing(f"{path}.splits_of", config.splits_of, "data set")
+        source = study.datasets.get(config.splits_of or key, config).splits_of
+        if config.splits_of != key and source not in (None, config.splits_of):
+            text = f"{config.splits_of!r} has the splits of {source!r}; name that one."
+            yield Mistake(f"{path}.splits_of", text)
+    for key, descriptor in (study.descriptors or {}).items():
+        if isinstance(descriptor, Table):
+            yield from names.missing(f"descriptors.{key}.table", descriptor.table, "table in any data set")
+
+
+def _in_kernels(study: Study, names: _Names) -> Iterator[Mistake]:
+    for key, kernel in (study.kernels or {}).items():
+        if isinstance(kernel, DescriptorKernel) and kernel.descriptor != "each":
+            yield from names.missing(f"kernels.{key}.descriptor", kernel.descriptor, "descriptor")
+        if isinstance(kernel, Product) and kernel.of == "all" and names.valid.get("Gaussian kernel") == set():
+            yield Mistake(f"kernels.{key}", "is a product of all Gaussian kernels, but there are none.")
+        elif isinstance(kernel, Product) and kernel.of != "all":
+            yield from names.missing(f"kernels.{key}.of", kernel.of, "Gaussian kernel")
+
+
+def _in_methods(study: Study, names: _Names) -> Iterator[Mistake]:
+    for key, method in study.methods.items():
+        for field in ("kernels", "kernel_weights"):
+            chosen = getattr(method, field, None)
+            if isinstance(chosen, list | dict):
+                yield from names.missing(f"methods.{key}.{field}", list(chosen), "kernel")
+        yield from names.missing(f"methods.{key}.protocols", method.protocols, "protocol")
+
+
+def _in_tables(study: Study, names: _Names) -> Iterator[Mistake]:
+    """Find names of data sets in all sections, and names in everything that refers to the table."""
+    for section in ("descriptors", "kernels", "methods", "protocols"):
+        for key, entry in (getattr(study, section) or {}).items():
+            yield from names.missing(f"{section}.{key}.datasets", entry.datasets, "data set")
+    yield from names.missing("evaluation.reference", study.evaluation.reference, "method")
+    if study.calibration is not None:
+        yield from names.missing("calibration.method", study.calibration.method, "method")
+    if study.final is not None:
+        yield from names.missing("final.method", study.final.method, "method", BEST)
+        yield from names.missing("final.dataset", study.final.dataset, "data set")
+        yield from names.missing("final.protocol", study.final.protocol, "protocol")
+    for section in ("published", "remarks"):
+        entries = getattr(study, section)
+        for number, entry in entries.items() if isinstance(entries, dict) else enumerate(entries):
+            for field, what in (("dataset", "data set"), ("protocol", "protocol"), ("method", "method")):
+                yield from names.missing(f"{section}[{number}].{field}", getattr(entry, field, None), what)

@@ -1,0 +1,169 @@
+"""Splits that know groups of samples, such as persons: models validated outside their fold, and whole groups held out.
+
+Seed policy: that of :mod:`mklearn.study.data.splits`, with the number of folds as the size, unless `first_seed` is
+given.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.base.folds import group_folds
+from mklearn.checks import check_integer, invalid
+from mklearn.errors import ConfigError, NotApplicable
+from mklearn.study.data.samples import encode_labels
+from mklearn.study.data.splits import Split, Splits, generator
+
+Rows = NDArray[np.intp]
+
+
+def validation_folds(
+    target: np.ndarray,
+    folds: int = 5,
+    repeats: int = 1,
+    seed: int = 0,
+    name: str = "",
+    *,
+    test_share: float = 0.25,
+    test_size: int | None = None,
+    deals: int = 1,
+    in_order: bool = False,
+    first_seed: int | None = None,
+    classes: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
+) -> Splits:
+    """Draw a test part and deal the rest into folds: a model for each fold trains on the others, is validated on it.
+
+    This is how Gonen and Alpaydin (Localized multiple kernel learning, ICML 2008) evaluate. Every step is done in each
+    group by itself, in natural order of their names ("2" before "10"); without groups, in each class.
+
+    Parameters
+    ----------
+    target : (n,) int array
+        Class codes.
+    folds : int
+        At least 2. What the folds do not divide goes to the last ones.
+    repeats : int
+        Number of test parts drawn. Models of one repeat have the same test part, and are numbered by ``Split.fold``.
+    seed, name
+        As for :func:`mklearn.study.data.splits.random_per_class`.
+    test_share : float
+        Test samples of each group, as a share of it, rounded: the first of a random permutation.
+    test_size : int, optional
+        In place of `test_share`: their number.
+    deals : int
+        How often the rest is dealt into folds; each deal gives a model for each fold.
+    in_order : bool
+        Whether the rest of a group is dealt in the order of the data set, the j-th sample to fold j, in place of a
+        random permutation that is cut into folds.
+    first_seed : int, optional
+        Repeat k has the generator ``default_rng(first_seed + k)``, to repeat splits that were drawn elsewhere.
+    classes : (c,) array of str, optional
+        Class names, for messages.
+    groups : (n,) array of str, optional
+
+    Raises
+    ------
+    NotApplicable
+        A group has too few samples for a test sample and one in each fold.
+    ConfigError
+        Numbers out of range.
+    """
+    y = np.asarray(target)
+    if test_size is not None:
+        check_integer(test_size, "test_size")
+    if not 0 < test_share < 1:
+        raise invalid(test_share, "test_share", "a number between 0 and 1")
+    check_integer(folds, "folds", 2)
+    check_integer(repeats, "repeats")
+    if check_integer(deals, "deals") > 1 and in_order:
+        raise invalid(deals, "deals", "1 with in_order, which makes all deals equal")
+    strata = dict(_strata(y, classes, groups))
+    n_test = {key: test_size or round(len(rows) * test_share) for key, rows in strata.items()}
+    small = [key for key, rows in strata.items() if n_test[key] < 1 or len(rows) - n_test[key] < folds]
+    if small:
+        raise NotApplicable(
+            f"a test part and {folds} folds: too few samples in {small[0]} ({len(strata[small[0]])})"
+            f"{f' and {len(small) - 1} more' if len(small) > 1 else ''}; use fewer folds or another test part, or "
+            "leave classes out by exclude_classes in the data set"
+        )
+    splits: list[Split] = []
+    for repeat in range(repeats):
+        rng = generator(name, folds, repeat, seed) if first_seed is None else np.random.default_rng(first_seed + repeat)
+        test, rest = [], []
+        for key, rows in strata.items():
+            drawn = rng.permutation(rows)
+            test.append(drawn[: n_test[key]])
+            rest.append(np.sort(drawn[n_test[key] :]))
+        held = np.sort(np.concatenate(test))
+        for deal in range(deals):
+            parts = [_dealt(rows, folds, None if in_order else rng) for rows in rest]
+            for fold in range(folds):
+                validation = np.sort(np.concatenate([dealt[fold] for dealt in parts]))
+                known = np.setdiff1d(np.arange(len(y)), np.concatenate([held, validation]))
+                splits.append(Split(repeat, deal * folds + fold, known, held, validation=validation))
+    return Splits(tuple(splits), len(y))
+
+
+def group_k_fold(
+    target: np.ndarray,
+    folds: int = 5,
+    repeats: int = 1,
+    seed: int = 0,
+    name: str = "",
+    *,
+    classes: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
+) -> Splits:
+    """Draw folds that hold out whole groups, with the classes spread evenly over them.
+
+    Parameters
+    ----------
+    target, folds, repeats, seed, name, classes
+        As for :func:`mklearn.study.data.splits.k_fold`.
+    groups : (n,) array of str
+
+    Raises
+    ------
+    ConfigError
+        No groups, or fewer than two folds.
+    NotApplicable
+        A class has fewer groups than there are folds.
+    """
+    y = np.asarray(target)
+    if groups is None:
+        raise ConfigError(
+            f"protocol group_k_fold holds out whole groups, and data set {name!r} has none: name its group_column, or "
+            "merge classes, which then are the groups"
+        )
+    check_integer(folds, "folds", 2)
+    check_integer(repeats, "repeats")
+    splits = []
+    for repeat in range(repeats):
+        rng = generator(name, folds, repeat, seed)
+        parts = group_folds(y, groups, folds, int(rng.integers(2**32)), classes)
+        splits += [Split(repeat, fold, *part) for fold, part in enumerate(parts)]
+    return Splits(tuple(splits), len(y))
+
+
+def _strata(y: np.ndarray, classes: np.ndarray | None, groups: np.ndarray | None) -> Iterator[tuple[str, Rows]]:
+    """Yield the samples of each group and class, with a name for messages."""
+    codes, names = encode_labels(y if groups is None else groups)
+    for code, label in itertools.product(range(len(names)), np.unique(y)):
+        rows = np.flatnonzero((codes == code) & (y == label))
+        if len(rows):
+            class_name = f"class {label if classes is None else classes[label]}"
+            yield class_name if groups is None else f"group {names[code]} of {class_name}", rows
+
+
+def _dealt(rows: Rows, folds: int, rng: np.random.Generator | None) -> list[Rows]:
+    """Deal samples into folds: shuffled and cut, or without a generator one after the other."""
+    if rng is None:
+        return [rows[fold::folds] for fold in range(folds)]
+    shuffled, size, larger = rng.permutation(rows), *divmod(len(rows), folds)
+    sizes = [size + (fold >= folds - larger) for fold in range(folds)]
+    return np.split(shuffled, np.cumsum(sizes)[:-1])

@@ -1,0 +1,78 @@
+"""Merging of classes: several classes of a data set become one, and the original class of a sample its group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from mklearn.errors import ConfigError
+from mklearn.study.data.samples import SampleSet, encode_labels, some
+
+Merge = Mapping[str, Sequence[str] | Literal["rest"]]
+"""Original classes by the name of the class that they become; "rest": all that no other class names."""
+
+
+def merged_names(names: Sequence[str] | np.ndarray, merge: Merge) -> dict[str, str]:
+    """Return the new class of each original class.
+
+    Parameters
+    ----------
+    names : (c,) array of str
+        Original classes, in the data set's order.
+    merge : mapping
+        Original classes that nobody names are missing from the result: their samples are left out.
+
+    Raises
+    ------
+    ConfigError
+        An original class that the data set does not have, or no class left for "rest".
+    """
+    known = [str(name) for name in names]
+    named = {name: new for new, old in merge.items() if old != "rest" for name in old}
+    unknown = sorted(set(named) - set(known))
+    if unknown:
+        raise ConfigError(
+            f"merge: no class {', '.join(map(repr, unknown))} in the data set; it has {some(np.array(known), 20)}"
+        )
+    rest = next((new for new, old in merge.items() if old == "rest"), None)
+    if rest is None:
+        return {name: named[name] for name in known if name in named}
+    if len(named) == len(known):
+        raise ConfigError(f"merge: no class is left for {rest!r}: the others name all {len(known)} of them")
+    return {name: named.get(name, rest) for name in known}
+
+
+def merged_labels(
+    y: np.ndarray, names: np.ndarray, new_names: Mapping[str, str]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the samples of classes with a new name, and their codes and names as of :func:`encode_labels`.
+
+    Parameters
+    ----------
+    y : (n,) int array
+        Class codes.
+    names : (c,) array of str
+        Class names.
+    new_names : mapping
+        From :func:`merged_names`.
+
+    Returns
+    -------
+    rows : (k,) int64 array
+        Positions, ascending.
+    y : (k,) int64 array
+    names : (c,) array of str
+    """
+    kept = np.array([str(name) in new_names for name in names], dtype=bool)
+    rows = np.flatnonzero(kept[y])
+    return rows, *encode_labels([new_names[str(names[code])] for code in y[rows]])
+
+
+def merge_classes(samples: SampleSet, new_names: Mapping[str, str]) -> SampleSet:
+    """Give samples their new classes, and their original ones as groups; samples without a new class are left out."""
+    rows, y, classes = merged_labels(samples.y, samples.classes, new_names)
+    groups = samples.classes[samples.y[rows]]
+    return replace(samples.subset(rows), y=y, classes=classes, groups=groups)

@@ -1,0 +1,136 @@
+"""Reading of any data set from its specification: the named reader, then resizing, selection and checks."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mklearn.contract.loading import load
+from mklearn.contract.specs import DownloadSpec
+from mklearn.errors import ConfigError, DataError
+from mklearn.study.data.merging import merge_classes, merged_labels, merged_names
+from mklearn.study.data.registry import SELECTION
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.data.selection import chosen_rows
+
+READERS = (
+    "deformed_idx",
+    "deng_cai_mat",
+    "digits",
+    "feature_tables",
+    "gauss4",
+    "idx",
+    "image_archive",
+    "image_folder",
+    "nested_archive",
+    "olivetti_mat",
+    "precomputed",
+    "uci_table",
+    "usps",
+)
+
+
+def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None = None) -> SampleSet:
+    """Read the data set of a specification.
+
+    Parameters
+    ----------
+    spec : dict
+        Made by :func:`mklearn.study.data.registry.dataset_spec`.
+    files : dict of str to path, optional
+        Paths of the files of a registered data set by name, in any of its packagings. Own data: by default
+        ``spec["paths"]``.
+
+    Raises
+    ------
+    DataError
+        Missing or damaged files, or a data set that is not the expected one (the message has expected and found).
+    ConfigError
+        An unknown reader, option or class; a class with too few samples to draw from.
+    """
+    reader = spec["reader"]
+    paths = {name: Path(path) for name, path in (files if files is not None else spec.get("paths", {})).items()}
+    read = _reader(reader)
+    options = dict(spec.get("options") or {})
+    valid = inspect.signature(read).parameters
+    unknown = sorted(set(options) - set(valid))
+    if unknown:
+        raise ConfigError(f"reader {reader} has no option {', '.join(unknown)}; valid: {', '.join(list(valid)[1:])}")
+    source = ", ".join(map(str, paths.values())) or reader
+    expected = spec.get("expected") or {}
+    selection = {key: spec[key] for key in SELECTION if spec.get(key) is not None}
+    new_names: dict[str, str] = {}
+
+    def choose(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        """Find the positions of the selected samples; what is expected of labels concerns the whole data set."""
+        kept = np.arange(len(y))
+        try:
+            if spec.get("merge"):
+                new_names.update(merged_names(classes, spec["merge"]))
+                kept, y, classes = merged_labels(y, classes, new_names)
+            _check_expected(_label_counts(y, classes), expected, source)
+            return kept[chosen_rows(y, classes, **selection, dataset=spec.get("registered", ""))]
+        except ConfigError as error:
+            raise ConfigError(f"data set {spec.get('dataset') or spec.get('registered')}: {error}") from error
+
+    if "choose" in valid:  # a reader of large data sets decodes the selected samples only
+        samples = read(paths, **options, choose=choose)
+    else:
+        samples = read(paths, **options)
+        rows = choose(samples.y, samples.classes)
+        samples = samples.subset(rows) if selection or new_names else samples
+    if new_names:
+        samples = merge_classes(samples, new_names)
+    if spec.get("resize") is not None and samples.images is not None:
+        from mklearn.study.data.resizing import resize_images
+
+        samples = replace(samples, images=resize_images(samples.images, **spec["resize"]))
+    tables = {name: table.shape[1] for name, table in samples.tables.items()}
+    _check_expected({"image_shape": list(samples.image_shape or ()), "tables": tables}, expected, source)
+    return samples
+
+
+def content_check(spec: DownloadSpec) -> Callable[[Path], object] | None:
+    """Build a function that raises DataError if a file does not have the data set's content; None where unknown.
+
+    It is known where the reader compares the decoded values with a sha256.
+    """
+    if not spec.options.get("content_sha256"):
+        return None
+    return lambda path: _reader(spec.reader)({spec.file.name: path}, **spec.options)
+
+
+def _reader(name: str) -> Callable[..., SampleSet]:
+    if ":" in name:  # of another package
+        return load(name)
+    if name not in READERS:
+        raise ConfigError(f"reader {name!r} is unknown; valid: {', '.join(READERS)}")
+    return import_module(f"mklearn.study.data.readers.{name}").read
+
+
+def _label_counts(y: np.ndarray, classes: np.ndarray) -> dict[str, Any]:
+    """Count what a registry entry may expect of the labels."""
+    counts = np.bincount(y, minlength=len(classes))
+    several = sorted(set(counts.tolist()))
+    return {
+        "n_samples": len(y),
+        "n_classes": len(classes),
+        "per_class": several[0] if len(several) == 1 else several,
+        "smallest_class": int(counts.min()),
+    }
+
+
+def _check_expected(found: Mapping[str, Any], expected: Mapping[str, Any], source: str) -> None:
+    wrong = [
+        f"{name}: expected {expected[name]}, got {value}"
+        for name, value in found.items()
+        if name in expected and value != expected[name]
+    ]
+    if wrong:
+        raise DataError(f"{source}: not the expected data set: {'; '.join(wrong)}")

@@ -1,0 +1,324 @@
+"""Own features: one table per descriptor, a row per sample; formats: :mod:`mklearn.study.data.readers.table_files`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from mklearn.contract.fit_spec import Impute
+from mklearn.errors import ConfigError, DataError
+from mklearn.study.data.readers.table_files import ARRAYS, Table, array_of_view
+from mklearn.study.data.readers.tabular import numeric_values, row_order, suspicious_columns, unlabelled_note
+from mklearn.study.data.samples import SampleSet, check_numbers, some
+
+MissingViews = Literal["error", "drop", "mean"]
+"""What is done with a sample that lacks a table, or whose row there is empty."""
+Mask = NDArray[np.bool_]
+
+
+def read(
+    paths: Mapping[str, Path], *, id_column: str = "id", label_column: str = "label", group_column: str | None = None,
+    labels: str | None = None, arrays: Mapping[str, str] | None = None, missing_views: MissingViews = "error",
+    impute: Impute = "none",
+) -> SampleSet:  # fmt: skip
+    """Read tables that describe the same samples.
+
+    Parameters
+    ----------
+    paths : dict of str to Path
+        Descriptor name -> file. Parquet, CSV and TSV: a row per sample, a column of ids, optionally one of labels, all
+        others numbers. NPZ and MATLAB: an array of ids, optionally one of labels, and a matrix of numbers; NPZ may hold
+        a sparse matrix of SciPy's beside them. ``.h5ad`` and ``.h5mu``: ids, labels and groups are in ``obs``.
+        Rows may be in any order; the order of the first table is used, samples that it lacks follow.
+        Arrays without ids, all in one file or beside a labels file, have its order; without one their ids are the row
+        numbers, from 1.
+    id_column, label_column : str
+        Names of these columns or arrays.
+    group_column : str, optional
+        Name of the column or array of groups, such as persons, in the files that may hold the labels.
+    labels : str, optional
+        Key in `paths` of a file with ids, labels and groups only. Without it, at least one table must have labels;
+        those of several files must agree.
+    arrays : dict of str to str, optional
+        Descriptor name -> array in its file, where the file has several. By default the only matrix; of ``.h5ad`` X,
+        and of ``.h5mu`` the modality with the name of the descriptor.
+    missing_views : {"error", "drop", "mean"}
+        What is done with samples that lack a table, or whose row there has no value: refused, left out, or kept with a
+        row of NaN (see :mod:`mklearn.kernels.completion`).
+    impute : {"none", "mean", "median"}
+        Whether single values may be missing; they stay NaN here, and are filled in by the training samples.
+
+    Returns
+    -------
+    SampleSet
+        With ``tables``; classes in natural order; ``notes`` about samples that are left out or lack a table, missing
+        values, and columns that are probably no features, see
+        :func:`mklearn.study.data.readers.tabular.suspicious_columns`. Samples without a label are left out.
+
+    Raises
+    ------
+    DataError
+        A column has no name, is missing, not numeric or not finite; ids are repeated or differ between tables; labels
+        are missing, disagree, or are not one for each id. The message names files, columns and ids.
+    """
+    for name, value, valid in (("missing_views", missing_views, ("error", "drop", "mean")),
+                               ("impute", impute, ("none", "mean", "median"))):  # fmt: skip
+        if value not in valid:
+            raise ConfigError(f"{name}={value!r} is unknown; valid: {', '.join(valid)}")
+    named = {name: Path(path) for name, path in paths.items() if name != labels}
+    if not named:
+        raise DataError("feature tables: no table given")
+    reading = _Reading(id_column, label_column, group_column, impute)
+    given = None if labels is None else reading.labels_file(Path(paths[labels]))
+    chosen = arrays or {}
+    parts = {
+        name: reading.table(path, array_of_view(path, name, chosen.get(name)), given) for name, path in named.items()
+    }
+    _check_row_numbers(list(parts.values()), given, id_column)
+    ids, absent = _aligned(list(parts.values()), given, missing_views)
+    notes = _missing_note(dict(zip(parts, absent, strict=True)), ids, missing_views)
+    kept = ~np.logical_or.reduce(absent) if missing_views == "drop" else ~np.logical_and.reduce(absent)
+    sources = ([] if given is None else [given]) + list(parts.values())
+    first = next(iter(parts.values())).path
+    if all(source.labels is None for source in sources):
+        raise DataError(f"{first}: no column {label_column!r}, and no labels file given (labels: ...)")
+    if group_column and all(source.groups is None for source in sources):
+        raise DataError(f"{paths[labels] if labels else first}: no column {group_column!r} of groups (group_column)")
+    label_text = _agreed(sources, ids, "labels")
+    if not (label_text[kept] != "").any():
+        raise DataError(f"{sources[0].path}: no sample has a label (column {label_column!r})")
+    notes += unlabelled_note(int((label_text[kept] == "").sum()))
+    kept &= label_text != ""
+    groups = _agreed(sources, ids, "groups")[kept] if group_column else None
+    if groups is not None and (groups == "").any():
+        raise DataError(f"{first}: column {group_column!r} is empty in samples {some(ids[kept][groups == ''])}")
+    tables = {name: part.rows(ids[kept]) for name, part in parts.items()}
+    notes += _imputed_note(tables, impute)
+    try:
+        samples = SampleSet.from_labels(
+            ids[kept], label_text[kept], tables=tables, groups=groups,
+            incomplete=tuple(name for name, table in tables.items() if np.isnan(table).any()),
+        )  # fmt: skip
+    except DataError as error:
+        raise DataError(f"{', '.join(map(str, named.values()))}: {error}") from error
+    for name, part in parts.items():
+        notes += suspicious_columns(tables[name], part.columns, samples.y, part.path)
+    return replace(samples, notes=notes)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What a file says: of each of its samples the features, the label and the group."""
+
+    path: Path
+    ids: np.ndarray
+    has_ids: bool = True
+    values: np.ndarray | None = None
+    columns: Sequence[Any] = ()
+    labels: np.ndarray | None = None
+    groups: np.ndarray | None = None
+
+    @property
+    def present(self) -> Mask:
+        """Which of its samples have a value at all."""
+        assert self.values is not None
+        return ~np.isnan(self.values).all(axis=1)
+
+    def rows(self, ids: np.ndarray) -> np.ndarray:
+        """Return the features of samples; NaN of those that it lacks."""
+        assert self.values is not None
+        found = np.full((len(ids), self.values.shape[1]), np.nan)
+        own, positions = _positions(self.ids, ids)
+        found[positions] = self.values[own]
+        return found
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """How files are read."""
+
+    id_column: str
+    label_column: str
+    group_column: str | None
+    impute: Impute
+
+    def table(self, path: Path, array: str | None, given: _Part | None) -> _Part:
+        """Read a table of features; `given` is the labels file."""
+        table = self._open(path, array)
+        numbers = table.numbers()
+        has_ids = self.id_column in table or path.suffix not in ARRAYS
+        if has_ids:
+            ids = table.unique_ids(self.id_column)
+        elif given is not None and len(given.ids) == len(numbers):
+            ids = given.ids
+        else:
+            ids = np.arange(1, len(numbers) + 1).astype(str)
+        if len(ids) == 0:
+            raise DataError(f"{path}: no rows")
+        values = numeric_values(numbers, path, ids, may_have_nan=True)
+        if self.impute == "none":
+            partly = np.flatnonzero(np.isnan(values).any(axis=1) & ~np.isnan(values).all(axis=1))
+            try:
+                check_numbers(values[partly], str(path), ids[partly], numbers.columns.to_numpy())
+            except DataError as error:
+                raise DataError(
+                    f"{error}. Fill them in, or set impute: mean (or median), which is fitted on training samples"
+                ) from error
+        return self._with_labels(_Part(path, ids, has_ids, values, list(numbers.columns)), table)
+
+    def labels_file(self, path: Path) -> _Part:
+        """Read a file of ids, labels and groups."""
+        table = self._open(path, None)
+        part = self._with_labels(_Part(path, table.unique_ids(self.id_column)), table)
+        return replace(part, labels=table.labels(self.label_column, part.ids))
+
+    def _open(self, path: Path, array: str | None) -> Table:
+        text = [column for column in (self.label_column, self.group_column) if column]
+        return Table(path, self.id_column, text, array=array)
+
+    def _with_labels(self, part: _Part, table: Table) -> _Part:
+        group = self.group_column
+        return replace(
+            part,
+            labels=table.labels(self.label_column, part.ids) if self.label_column in table else None,
+            groups=table.text(group, part.ids, may_be_empty=True) if group and group in table else None,
+        )
+
+
+def _check_row_numbers(parts: Sequence[_Part], given: _Part | None, id_column: str) -> None:
+    """Refuse arrays without ids whose samples could be in different orders."""
+    without = [part for part in parts if not part.has_ids]
+    if not without:
+        return
+    path = without[0].path
+    missing = f"{path}: no array {id_column!r} of ids"
+    if given is not None:
+        for part in without:
+            if len(part.ids) != len(given.ids):
+                raise DataError(
+                    f"{part.path}: no array {id_column!r} of ids, and {len(part.ids)} rows where {given.path} has "
+                    f"{len(given.ids)} samples"
+                )
+    elif {part.path for part in parts} != {path}:
+        raise DataError(f"{missing}; samples in several files need ids, or a labels file in their order (labels: ...)")
+    elif len({len(part.ids) for part in parts}) > 1:
+        raise DataError(f"{missing}, and its arrays have different numbers of rows")
+
+
+def _aligned(parts: Sequence[_Part], given: _Part | None, missing_views: MissingViews) -> tuple[np.ndarray, list[Mask]]:
+    """Return the ids of all samples, in the order of the first table, and which samples lack each table.
+
+    Raises
+    ------
+    DataError
+        A sample lacks a table, and `missing_views` does not say what to do; tables without a common sample; or a labels
+        file without a sample of the tables.
+    """
+    first = parts[0]
+    ids = np.array(list(dict.fromkeys(name for part in parts for name in part.ids.tolist())), dtype=str)
+    if given is not None:
+        if missing_views == "error":
+            row_order(given.ids, given.path, first.ids, first.path)
+        lacking = np.setdiff1d(ids, given.ids)
+        if len(lacking):
+            raise DataError(
+                f"{given.path}: lacks {some(lacking)}, which the tables have; add them, without a label too"
+            )
+        ids = np.concatenate([ids, given.ids[~np.isin(given.ids, ids)]])
+    absent = []
+    for part in parts:
+        lacks = np.ones(len(ids), dtype=bool)
+        lacks[_positions(part.ids[part.present], ids)[1]] = False
+        absent.append(lacks)
+    n_lacking = int(np.logical_or.reduce(absent).sum())
+    if not n_lacking:
+        return ids, absent
+    if missing_views == "error":
+        _refuse(parts, ids, absent, n_lacking)
+    for part, lacks in zip(parts, absent, strict=True):
+        others = [
+            other for other, its in zip(parts, absent, strict=True) if other is not part and (~its & ~lacks).any()
+        ]
+        if len(parts) > 1 and not others:
+            raise DataError(f"{part.path}: none of its ids {some(part.ids)} is in another table; are they ids at all?")
+    return ids, absent
+
+
+def _refuse(parts: Sequence[_Part], ids: np.ndarray, absent: Sequence[Mask], n_lacking: int) -> None:
+    what = (
+        f"{n_lacking} of {len(ids)} samples {'lacks' if n_lacking == 1 else 'lack'} a table. If that is so, set "
+        "missing_views: drop (these samples are left out) or mean (kernels put them at the mean of the others)"
+    )
+    for part in parts[1:]:
+        try:
+            row_order(part.ids, part.path, parts[0].ids, parts[0].path)
+        except DataError as error:
+            raise DataError(f"{error}; {what}") from error
+    part, lacks = next((part, lacks) for part, lacks in zip(parts, absent, strict=True) if lacks.any())
+    raise DataError(f"{part.path}: no value at all for the samples {some(ids[lacks])}; {what}")
+
+
+def _positions(own: np.ndarray, ids: np.ndarray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the rows of a table whose ids are among those of the samples, and the positions of these samples."""
+    positions = pd.Index(ids).get_indexer(pd.Index(own))
+    rows = np.flatnonzero(positions >= 0)
+    return rows, positions[rows]
+
+
+def _agreed(sources: Sequence[_Part], ids: np.ndarray, what: Literal["labels", "groups"]) -> np.ndarray:
+    """Return the label or group of each sample, "" if no file has one; files that have one must agree."""
+    agreed: np.ndarray = np.full(len(ids), "", dtype=object)
+    origin: np.ndarray = np.full(len(ids), None, dtype=object)
+    for source in sources:
+        values = getattr(source, what)
+        if values is None:
+            continue
+        own, positions = _positions(source.ids, ids)
+        given = values[own] != ""
+        positions, values = positions[given], values[own[given]]
+        differs = (agreed[positions] != "") & (agreed[positions] != values)
+        if differs.any():
+            example = int(np.argmax(differs))
+            there = positions[example]
+            other = np.sort(positions[differs])
+            raise DataError(
+                f"{source.path}: {what} disagree with {origin[there]} for {some(ids[other])}; "
+                f"{str(ids[there])!r} is {str(values[example])!r} here and {str(agreed[there])!r} there"
+            )
+        new = positions[agreed[positions] == ""]
+        agreed[positions] = values
+        origin[new] = source.path
+    return agreed.astype(str)
+
+
+def _missing_note(absent: Mapping[str, Mask], ids: np.ndarray, missing_views: MissingViews) -> tuple[str, ...]:
+    """Count the samples that lack a table, and say what is done with them."""
+    lacking = np.logical_or.reduce(list(absent.values()))
+    if not lacking.any():
+        return ()
+    each = "; ".join(f"{name}: {some(ids[lacks])}" for name, lacks in absent.items() if lacks.any())
+    nowhere = np.logical_and.reduce(list(absent.values()))
+    n, n_nowhere = int(lacking.sum()), int(nowhere.sum())
+    if missing_views == "drop":
+        return (f"{n} of {len(ids)} samples lack a table and are left out (missing_views: drop). {each}",)
+    none = f", but {n_nowhere} that lack every table are left out" if n_nowhere else ""
+    text = "lack a table and are at the mean of the training samples there (missing_views: mean)"
+    return (f"{n} of {len(ids)} samples {text}{none}. {each}",)
+
+
+def _imputed_note(tables: Mapping[str, np.ndarray], impute: Impute) -> tuple[str, ...]:
+    """Count single values that are missing."""
+    counts = {}
+    for name, table in tables.items():
+        gone = np.isnan(table)
+        counts[name] = int(gone[~gone.all(axis=1)].sum())
+    if not any(counts.values()):
+        return ()
+    each = ", ".join(f"{name} {n}" for name, n in counts.items() if n)
+    return (f"missing values are filled in by the {impute} over the training samples (impute: {impute}): {each}",)

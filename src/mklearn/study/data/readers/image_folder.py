@@ -1,0 +1,88 @@
+"""Own images: a folder with one sub-folder per class."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from mklearn.atomic import file_content
+from mklearn.errors import DataError
+from mklearn.study.data.readers.content import IMAGE_SUFFIXES, check_colour, decode_image, is_hidden, note_strays
+from mklearn.study.data.samples import SampleSet, check_text, natural_key, some
+
+
+def find_images(root: str | os.PathLike[str]) -> list[Path]:
+    """Find the images below `root` in natural order: ``root/class/file`` with a known suffix in either case.
+
+    Raises
+    ------
+    DataError
+        No such folder, no class folder, a class folder without images, only one class, or a name that is not UTF-8.
+    """
+    return _images_and_strays(Path(root))[0]
+
+
+def read(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleSet:
+    """Read a folder of images.
+
+    Parameters
+    ----------
+    paths : dict of str to Path
+        ``{"root": folder}``.
+    colour : {"grey", "rgb"}
+        See :func:`mklearn.study.data.readers.content.decode_image`.
+
+    Returns
+    -------
+    SampleSet
+        ids "class/file.png" (relative paths); one array of images if they have one shape, else a list. Other files are
+        left out, named in ``notes`` and logged; hidden ones (and ``__MACOSX``) are left out silently.
+
+    Raises
+    ------
+    DataError
+        As :func:`find_images`; a corrupt image (named); images of different depth.
+    """
+    check_colour(colour)
+    root = Path(paths["root"])
+    files, strays = _images_and_strays(root)
+    images = [decode_image(file_content(file), str(file), colour) for file in files]
+    by_dtype = {image.dtype: file for file, image in zip(files, images, strict=True)}
+    if len(by_dtype) > 1:
+        examples = ", ".join(f"{file} ({dtype})" for dtype, file in by_dtype.items())
+        raise DataError(f"{root}: images of different depth can't be compared: {examples}")
+    notes = note_strays([path.relative_to(root).as_posix() for path in strays], root)
+    ids = [file.relative_to(root).as_posix() for file in files]
+    return SampleSet.from_labels(ids, [file.parent.name for file in files], images=images, notes=notes)
+
+
+def _images_and_strays(root: Path) -> tuple[list[Path], list[Path]]:
+    """Find images; strays are files that are no images, files beside the class folders, and folders inside them."""
+    if not root.is_dir():
+        raise DataError(f"{root}: no such folder; expected one sub-folder per class with images in it")
+    folders = [path for path in _visible(root) if path.is_dir()]
+    strays = [path for path in _visible(root) if not path.is_dir()]
+    if not folders:
+        found = f" (found {some([path.name for path in strays])})" if strays else ""
+        raise DataError(f"{root}: no sub-folders; expected one per class with images in it{found}")
+    images: list[Path] = []
+    empty: list[str] = []
+    for folder in folders:
+        files = _visible(folder)
+        of_class = [file for file in files if file.is_file() and file.suffix.lower() in IMAGE_SUFFIXES]
+        images += of_class
+        strays += [file for file in files if file not in of_class]
+        if not of_class:
+            empty.append(folder.name)
+    if empty:
+        suffixes = ", ".join(IMAGE_SUFFIXES)
+        raise DataError(f"{root}: no images in class folder {some(empty)} ({suffixes}); fill or remove it")
+    if len(folders) == 1:
+        raise DataError(f"{root}: only one class, {folders[0].name!r}; at least two sub-folders are needed")
+    check_text((path.relative_to(root).as_posix() for path in images), f"{root}: names of images")
+    return images, strays
+
+
+def _visible(folder: Path) -> list[Path]:
+    return sorted((path for path in folder.iterdir() if not is_hidden(path.name)), key=lambda p: natural_key(p.name))

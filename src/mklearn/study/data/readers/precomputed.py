@@ -1,0 +1,167 @@
+"""Own kernel or distance matrices: one square table or array per matrix, and a file of ids and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from mklearn.atomic import existing_file
+from mklearn.errors import ConfigError, DataError
+from mklearn.study.data.readers.table_files import Table, read_labels
+from mklearn.study.data.readers.tabular import SEPARATORS, numeric_values, row_order, unlabelled_note
+from mklearn.study.data.samples import MEASURES, SampleSet
+
+# Relative to the largest entry: the rounding of single precision or of a file with seven digits.
+_SYMMETRY_TOLERANCE = 1e-6
+
+
+def read(
+    paths: Mapping[str, Path],
+    *,
+    labels: str,
+    measure: str = "kernel",
+    id_column: str = "id",
+    label_column: str = "label",
+    group_column: str | None = None,
+) -> SampleSet:
+    """Read pairwise matrices of the same samples.
+
+    Parameters
+    ----------
+    paths : dict of str to Path
+        Name -> file, and the file of labels.
+        CSV, TSV and Parquet: a row per sample; a column of ids and one column per sample, named by its id.
+        CSV and TSV without a header: numbers only, in the order of the labels file.
+        NPZ and MATLAB: one square array, and optionally an array of ids (without it, the order of the labels file).
+    labels : str
+        Key in `paths` of the table with ids and labels. Its order is used; rows and columns of the matrices are
+        brought to it by their ids. Samples without a label are left out, and counted in a note.
+    measure : {"kernel", "distance", "squared_euclidean", "chi2"}
+        Content of the matrices.
+    id_column, label_column : str
+        Names of these columns or arrays.
+    group_column : str, optional
+        Name of the column of groups in the labels file.
+
+    Returns
+    -------
+    SampleSet
+        With ``matrices``, float64, exactly symmetric: differences between K[i, j] and K[j, i] up to 1e-6 of the
+        largest entry count as rounding and are averaged. ``notes`` has the smallest eigenvalue of each kernel.
+
+    Raises
+    ------
+    DataError
+        A matrix is not square, not symmetric or not finite; a distance is negative, or that of a sample to itself is
+        not 0; a kernel has a diagonal value that is not positive; or its ids differ from the labels file. The message
+        names the file and examples.
+    """
+    if measure not in MEASURES:
+        raise ConfigError(f"measure={measure!r} is unknown; valid: {', '.join(MEASURES)}")
+    if labels not in paths:
+        raise DataError(f"precomputed matrices: no file of labels ({labels!r}) among {', '.join(paths)}")
+    labels_path = Path(paths[labels])
+    ids, label_text, groups = read_labels(labels_path, id_column, label_column, group_column)
+    matrices: dict[str, np.ndarray] = {}
+    notes: list[str] = []
+    for name, path in paths.items():
+        if name != labels:
+            matrix = _read_matrix(Path(path), id_column, ids, labels_path)
+            matrices[name] = _checked(matrix, Path(path), ids, measure)
+            if measure == "kernel":
+                notes.append(_spectrum_note(matrices[name], Path(path)))
+    if not matrices:
+        raise DataError("precomputed matrices: no matrix given, only labels")
+    labelled = np.flatnonzero(label_text != "")
+    if not len(labelled):
+        raise DataError(f"{labels_path}: no sample has a label (column {label_column!r})")
+    notes += unlabelled_note(len(ids) - len(labelled))
+    if len(labelled) < len(ids):
+        ids, label_text = ids[labelled], label_text[labelled]
+        groups = None if groups is None else groups[labelled]
+        matrices = {name: matrix[np.ix_(labelled, labelled)] for name, matrix in matrices.items()}
+    try:
+        measures = dict.fromkeys(matrices, measure)
+        return SampleSet.from_labels(ids, label_text, matrices=matrices, measures=measures, groups=groups,
+                                     notes=tuple(notes))  # fmt: skip
+    except DataError as error:
+        raise DataError(f"{labels_path}: {error}") from error
+
+
+def _read_matrix(path: Path, id_column: str, ids: np.ndarray, labels_path: Path) -> np.ndarray:
+    """Read a matrix with its rows and columns in the order of `ids`."""
+    bare = is_bare(path)
+    table = Table(path, id_column, header=not bare)
+    numbers = table.numbers()
+    rows, columns = numbers.shape
+    if rows != columns:
+        raise DataError(f"{path}: the matrix has {rows} rows and {columns} columns; it must be square")
+    if bare or (table.holds_arrays and id_column not in table):
+        if rows != len(ids):
+            raise DataError(
+                f"{path}: {rows} rows and no ids, but the labels file has {len(ids)} samples; "
+                f"add the ids (column or array {id_column!r}) or the missing rows"
+            )
+        return numeric_values(numbers, path, ids)
+    own_ids = table.unique_ids(id_column)
+    if not table.holds_arrays:  # its columns have names, maybe in another order than the rows
+        names = np.array([str(name) for name in numbers.columns])
+        numbers = numbers.iloc[:, row_order(names, path, own_ids, path)]
+    order = row_order(own_ids, path, ids, labels_path)
+    return numeric_values(numbers, path, own_ids)[np.ix_(order, order)]
+
+
+def is_bare(path: Path) -> bool:
+    """Tell whether a CSV or TSV file begins with a line of numbers only, so that it is a matrix without ids."""
+    if path.suffix not in SEPARATORS:
+        return False
+    with existing_file(path).open(encoding="utf-8", errors="replace") as stream:
+        cells = stream.readline().strip().split(SEPARATORS[path.suffix])
+    try:
+        [float(cell) for cell in cells]
+    except ValueError:
+        return False
+    return True
+
+
+def _checked(matrix: np.ndarray, path: Path, ids: np.ndarray, measure: str) -> np.ndarray:
+    """Return an exactly symmetric matrix; check that it can hold `measure`."""
+
+    def at(i: int, j: int) -> str:
+        return f"({str(ids[i])!r}, {str(ids[j])!r}) is {matrix[i, j]:g}"
+
+    tolerance = _SYMMETRY_TOLERANCE * (float(np.abs(matrix).max(initial=0.0)) or 1.0)
+    gap = np.abs(matrix - matrix.T)
+    if gap.max(initial=0.0) > tolerance:
+        i, j = map(int, np.unravel_index(int(np.argmax(gap)), gap.shape))
+        raise DataError(f"{path}: not symmetric: {at(i, j)} but {at(j, i)}")
+    matrix = (matrix + matrix.T) / 2
+    diagonal = np.diag(matrix)
+    if measure == "kernel":
+        if len(diagonal) and diagonal.min() <= 0:
+            i = int(np.argmin(diagonal))
+            hint = ", 0 for every sample. Is it a distance? Then say measure: distance" if not diagonal.any() else ""
+            raise DataError(f"{path}: not a kernel: {at(i, i)}; the diagonal of a kernel is positive{hint}")
+        return matrix
+    if matrix.min(initial=0.0) < -tolerance:
+        i, j = map(int, np.unravel_index(int(np.argmin(matrix)), matrix.shape))
+        raise DataError(f"{path}: not a {measure}: {at(i, j)}, which is negative")
+    if np.abs(diagonal).max(initial=0.0) > tolerance:
+        i = int(np.argmax(np.abs(diagonal)))
+        raise DataError(f"{path}: not a {measure}: {at(i, i)}, not 0; is it a kernel or similarity?")
+    matrix = np.maximum(matrix, 0.0)
+    np.fill_diagonal(matrix, 0.0)
+    return matrix
+
+
+def _spectrum_note(matrix: np.ndarray, path: Path) -> str:
+    """Report the smallest eigenvalue of a kernel, and what is done about a negative one."""
+    from scipy.linalg import eigvalsh
+
+    values = eigvalsh(matrix)
+    least, size = float(values[0]), float(np.abs(values).max())
+    indefinite = least < -1e-10 * len(values) * size
+    then = "; negative ones are changed as `psd` of its kernel says, among the training samples" if indefinite else ""
+    return f"{path}: smallest eigenvalue {least:.3g}, largest {float(values[-1]):.3g}{then}"

@@ -1,0 +1,184 @@
+"""The user's own files as tables of ids, labels and numbers: text, Parquet, and files of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mklearn.atomic import read_npz
+from mklearn.errors import DataError
+from mklearn.study.data.readers.annotated_data import ANNDATA, MUDATA, arrays_of, feature_names, read_annotated
+from mklearn.study.data.readers.content import check_size
+from mklearn.study.data.readers.matlab_tables import own_variables
+from mklearn.study.data.readers.tabular import SEPARATORS, class_names, column_text, read_frame, require_columns
+from mklearn.study.data.samples import check_unique, some
+
+ARRAYS = (".npz", ".mat")
+"""Files of named arrays, which may have no ids."""
+ANNOTATED = (ANNDATA, MUDATA)
+SUFFIXES = (".parquet", *SEPARATORS, *ARRAYS, *ANNOTATED)
+_SPARSE = ({"data", "indices", "indptr", "shape", "format"}, {"data", "row", "col", "shape", "format"})
+"""Arrays of a file of ``scipy.sparse.save_npz``."""
+
+
+def array_of_view(path: Path, view: str, chosen: str | None) -> str | None:
+    """Return the name of the array that is a view: the chosen one, or of MuData the modality with the view's name.
+
+    None: the file holds one table only.
+    """
+    return chosen or (view if path.suffix == MUDATA else None)
+
+
+class Table:
+    """A file of ids, labels and numbers: columns of a table, or named arrays.
+
+    Parameters
+    ----------
+    path : Path
+        Parquet, CSV or TSV: a table. NPZ and MATLAB: arrays. ``.h5ad`` and ``.h5mu``: see
+        :func:`mklearn.study.data.readers.annotated_data.read_annotated`. The index of a Parquet table is a column if it
+        has the name `id_column`, or if there is no such column and the index is text without a name.
+    id_column : str
+    text_columns : sequence of str
+        Columns of labels and groups, as far as the file has them; all others hold numbers. They are read as text from
+        CSV, so that an id "007" stays "007".
+    header : bool
+        Whether a CSV file begins with names of columns.
+    array : str, optional
+        Name of the array of numbers, where there may be several.
+
+    Raises
+    ------
+    DataError
+        The file is missing, empty, damaged or of an unknown kind.
+    """
+
+    def __init__(
+        self, path: Path, id_column: str, text_columns: Sequence[str] = (), *, header: bool = True,
+        array: str | None = None,
+    ) -> None:  # fmt: skip
+        self.path = path
+        self.holds_arrays = path.suffix in (*ARRAYS, *ANNOTATED)
+        self._text_columns = (id_column, *text_columns)
+        self._array = array
+        self._names: list[str] | None = None
+        self._columns: Any
+        if path.suffix not in SUFFIXES:
+            raise DataError(f"{path}: unknown kind of table {path.suffix!r}; valid: {', '.join(SUFFIXES)}")
+        if path.suffix == ".npz":
+            self._columns = _with_sparse(read_npz(path), path)
+        elif path.suffix == ".mat":
+            self._columns = {
+                name: values.ravel() if name in self._text_columns and 1 in values.shape else values
+                for name, values in own_variables(path).items()
+            }
+        elif path.suffix in ANNOTATED:
+            self._array = array or "X"
+            self._columns = read_annotated(path, self._array, id_column, text_columns)
+            self._names = feature_names(path, self._array)
+        else:
+            if array is not None:
+                raise DataError(f"{path}: `array` {array!r} is for files of several arrays; omit it")
+            self._columns = read_frame(path, self._text_columns, header)
+
+    @property
+    def names_columns(self) -> bool:
+        """Whether the columns of numbers have names: those of tables, and the features of annotated data."""
+        return not self.holds_arrays or self._names is not None
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._columns
+
+    def text(self, name: str, ids: np.ndarray | None = None, *, may_be_empty: bool = False) -> np.ndarray:
+        """Return a column of ids or labels; see :func:`column_text`."""
+        what = "array" if self.holds_arrays else "column"
+        require_columns(self._columns, (name,), self.path, what)
+        return column_text(self._columns[name], self.path, name, ids, may_be_empty=may_be_empty)
+
+    def labels(self, name: str, ids: np.ndarray) -> np.ndarray:
+        """Return a column of labels, (n,) text, "" where there is none; see :func:`class_names`."""
+        return class_names(self.text(name, ids, may_be_empty=True), self.path, name)
+
+    def unique_ids(self, name: str) -> np.ndarray:
+        """Return a complete column of ids that differ; raise DataError otherwise."""
+        ids = self.text(name)
+        check_unique(ids, f"{self.path}: ids")
+        return ids
+
+    def numbers(self) -> pd.DataFrame:
+        """Return all columns but those of text; of a file of arrays, the one that is named or its only matrix."""
+        if not self.holds_arrays:
+            return self._columns.drop(columns=list(self._text_columns), errors="ignore")
+        if self._array is not None:
+            require_columns(self._columns, (self._array,), self.path, "array")
+            found = [self._array]
+        else:
+            found = [name for name in self._columns if name not in self._text_columns and self._is_matrix(name)]
+        if len(found) != 1:
+            hint = "; name it: {path: ..., array: NAME}" if found else ""
+            raise DataError(f"{self.path}: expected one two-dimensional array, found {some(found) or 'none'}{hint}")
+        values = self._columns[found[0]]
+        if values.ndim != 2:
+            raise DataError(f"{self.path}: array {found[0]!r} has shape {values.shape}; expected two dimensions")
+        if self._names is not None and len(self._names) != values.shape[1]:
+            n_columns, n_names = values.shape[1], len(self._names)
+            raise DataError(f"{self.path}: {found[0]} has {n_columns} columns for {n_names} names in var")
+        return pd.DataFrame(values, columns=self._names)
+
+    def _is_matrix(self, name: str) -> bool:
+        values = self._columns[name]
+        return values.ndim == 2 and (self.path.suffix != ".mat" or min(values.shape) > 1)
+
+
+def column_names(path: Path) -> tuple[str, ...]:
+    """Return the names of a table's columns, or of a file's arrays, with the index of a table if it has a name."""
+    if path.suffix == ".npz":
+        return tuple(_with_sparse(read_npz(path), path))
+    if path.suffix == ".mat":
+        return tuple(own_variables(path))
+    if path.suffix in ANNOTATED:
+        columns, arrays = arrays_of(path)
+        return ("id", *(column for column in columns if column != "id"), *arrays)
+    return tuple(map(str, read_frame(path, ("id",)).columns))
+
+
+def _with_sparse(arrays: dict[str, np.ndarray], path: Path) -> dict[str, np.ndarray]:
+    """Replace the arrays of a sparse matrix of SciPy's by the dense matrix ``X``, if it is not too large."""
+    stored = next((names for names in _SPARSE if names <= set(arrays)), None)
+    if stored is None:
+        return arrays
+    from scipy import sparse
+
+    parts = {name: arrays[name] for name in stored}
+    others = {name: values for name, values in arrays.items() if name not in stored and name != "_is_array"}
+    try:
+        shape = tuple(int(size) for size in parts["shape"])
+        kind = parts["format"].item()
+        kind = kind.decode() if isinstance(kind, bytes) else kind
+        check_size(shape, path, "the sparse matrix")
+        if kind in ("csr", "csc"):
+            build = {"csr": sparse.csr_array, "csc": sparse.csc_array}[kind]
+            matrix = build((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
+            matrix.check_format(full_check=True)
+        elif kind == "coo":
+            matrix = sparse.coo_array((parts["data"], (parts["row"], parts["col"])), shape=shape)
+        else:
+            raise DataError(f"{path}: a sparse matrix of format {kind!r}; save it as CSR: save_npz(..., X.tocsr())")
+        return {**others, "X": matrix.toarray()}
+    except DataError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+        raise DataError(f"{path}: not a readable sparse matrix ({' '.join(str(error).split())})") from error
+
+
+def read_labels(
+    path: Path, id_column: str, label_column: str, group_column: str | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Read ids, labels and groups, (n,) text each: "" for no label, None for groups without a column of them."""
+    table = Table(path, id_column, [column for column in (label_column, group_column) if column])
+    ids = table.unique_ids(id_column)
+    return ids, table.labels(label_column, ids), table.text(group_column, ids) if group_column else None

@@ -1,0 +1,335 @@
+"""Tables in Parquet, CSV or TSV files, and columns of ids, labels and numbers, for the readers of own data."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import decimal
+import io
+import itertools
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mklearn.atomic import existing_file, read_parquet
+from mklearn.checks import LARGEST_VALUE
+from mklearn.errors import DataError
+from mklearn.study.data.samples import check_numbers, check_text, check_unique, some
+
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_WHOLE_IN_DOUBLE = 2**53
+"""From here on, float64 does not tell one integer from the next."""
+_FEWEST_SAMPLES = 10
+"""Of fewer samples, different whole numbers in a column mean nothing."""
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_MANY_TARGETS = 20
+"""So many different numbers with fractions are no classes."""
+_NAMELESS = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?")
+"""A column without a name, and the name that pandas gives it."""
+
+
+def read_frame(path: Path, text_columns: Sequence[str] = (), header: bool = True) -> pd.DataFrame:
+    """Read a Parquet, CSV or TSV table; the first of `text_columns` is that of ids.
+
+    Every column has a name, and no two columns the same.
+    """
+    if path.suffix == ".parquet":
+        frame = read_parquet(path)[0]
+        _check_names([str(name) for name in frame.columns], path)
+        return _with_index(frame, text_columns[0]) if text_columns else frame
+    separator = SEPARATORS.get(path.suffix)
+    if separator is None:
+        valid = ", ".join((".parquet", *SEPARATORS))
+        raise DataError(f"{path}: unknown kind of table {path.suffix!r}; valid: {valid}")
+    content = existing_file(path).read_bytes()
+    if b"\0" in content:
+        raise DataError(f"{path}: not a readable CSV table: it has NUL characters; save it as UTF-8 text")
+    try:
+        if header:
+            _check_header(content, path, separator)
+        # An id "NA" or an empty label is text; missing numbers are reported column by column later.
+        frame = pd.read_csv(
+            io.BytesIO(content), dtype=dict.fromkeys(text_columns, str), header="infer" if header else None,
+            sep=separator,
+        )  # fmt: skip
+        kept = pd.read_csv(
+            io.BytesIO(content), usecols=lambda name: name in text_columns, dtype=str, keep_default_na=False,
+            sep=separator,
+        )  # fmt: skip
+    except DataError:
+        raise
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not a readable CSV table: not UTF-8 ({error}); save it as UTF-8 text") from error
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error, ValueError, OverflowError) as error:
+        raise DataError(f"{path}: not a readable CSV table ({' '.join(str(error).split())})") from error
+    for name in kept.columns:
+        frame[name] = kept[name]
+    return frame
+
+
+def _with_index(frame: pd.DataFrame, id_column: str) -> pd.DataFrame:
+    """Return a table with its index as the column of ids, if it is that."""
+    if id_column in frame.columns or frame.index.nlevels > 1 or isinstance(frame.index, pd.RangeIndex):
+        return frame
+    is_text = pd.api.types.is_string_dtype(frame.index.dtype) or frame.index.dtype == object
+    if frame.index.name != id_column and (frame.index.name is not None or not is_text):
+        return frame
+    return frame.rename_axis(id_column).reset_index()
+
+
+def _check_header(content: bytes, path: Path, separator: str) -> None:
+    """Raise DataError if the first line does not name each column; pandas would take nameless ones for an index."""
+    with io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="") as stream:
+        lines = list(itertools.islice(filter(None, csv.reader(stream, delimiter=separator)), 2))
+    if not lines:
+        raise DataError(f"{path}: is empty; expected a line of names of columns, and a line for each sample")
+    names, *first = lines
+    _check_names(names, path)
+    if first and len(first[0]) > len(names):
+        raise DataError(
+            f"{path}: the first line names {len(names)} columns, but the next one has {len(first[0])} values; "
+            "name every column in the first line"
+        )
+
+
+def _check_names(names: Sequence[str], path: Path) -> None:
+    nameless = [number for number, name in enumerate(names, start=1) if _NAMELESS.fullmatch(name)]
+    if nameless:
+        raise DataError(
+            f"{path}: column {nameless[0]} has no name. If it is the index of a pandas table, leave it out "
+            "(to_csv(..., index=False)); else name it in the first line"
+        )
+    check_unique(np.array(names, dtype=str), f"{path}: names of columns")
+
+
+def class_names(labels: np.ndarray, path: Path, column: str) -> np.ndarray:
+    """Return labels as names of classes: whole numbers without ".0", as they are written beside missing ones.
+
+    Parameters
+    ----------
+    labels : (n,) array of str
+        Empty where a sample has none.
+
+    Raises
+    ------
+    DataError
+        All are numbers, some with fractions: no classes, but amounts.
+    """
+    given = [label for label in dict.fromkeys(labels.tolist()) if label]
+    if not any("." in label for label in given) or not all(_DECIMAL.fullmatch(label) for label in given):
+        return labels
+    fractions = [label for label in given if float(label) % 1]
+    if not fractions:
+        names = {label: str(int(float(label))) for label in given} | {"": ""}
+        return np.array([names[label] for label in labels.tolist()], dtype=str)
+    if len(given) > _MANY_TARGETS:
+        advice = (
+            "mklearn has classifiers only: for a regression target use KernelRidge(kernel='precomputed') of "
+            "scikit-learn, or kernel ridge regression of himalaya, on the kernels of mklearn.kernels"
+        )
+    else:
+        advice = "write the classes as whole numbers or as text, such as 'grade 2.5'"
+    raise DataError(
+        f"{path}: column {column!r} has numbers with fractions, such as {fractions[0]} ({len(given)} different "
+        f"numbers), and labels are the names of classes; {advice}"
+    )
+
+
+def unlabelled_note(n: int) -> tuple[str, ...]:
+    """Return a remark about samples without a label; none if there are none."""
+    if not n:
+        return ()
+    subject = "1 sample without a label is" if n == 1 else f"{n} samples without a label are"
+    return (f"{subject} left out; a final model labels them: mklearn predict",)
+
+
+def require_columns(columns: Any, required: Sequence[str], path: Path, what: str = "column") -> None:
+    """Raise DataError if a table lacks a column (or array)."""
+    missing = [name for name in required if name not in columns]
+    if missing:
+        raise DataError(
+            f"{path}: no {what} {', '.join(map(repr, missing))}; it has {some([str(name) for name in columns], 10)}"
+        )
+
+
+def column_text(
+    values: Any, path: Path, column: str, ids: np.ndarray | None = None, *, may_be_empty: bool = False
+) -> np.ndarray:
+    """Convert a column of ids or labels to text; whole numbers stored as floats lose their ".0".
+
+    With `may_be_empty` missing values are "".
+
+    Raises
+    ------
+    DataError
+        Not one value for each of `ids`; a value that is missing, no text or number, not UTF-8, or a whole number of
+        2**53 or more stored as a float. The message names the column, and the ids or rows.
+    """
+    what, shape = f"{path}: column {column!r}", np.shape(values)
+    if len(shape) != 1 or (ids is not None and len(values) != len(ids)):
+        expected = "one dimension" if ids is None else f"({len(ids)},), one value for each id"
+        raise DataError(f"{what} has shape {shape}; expected {expected}")
+    if getattr(values, "dtype", np.dtype(object)).kind not in "biufSUOMm":
+        raise DataError(f"{what} has dtype {values.dtype}; expected text or numbers")
+    series = pd.Series(values).reset_index(drop=True)
+    if series.dtype.kind == "f" and (series.dropna() % 1 == 0).all():
+        if (series.dropna().abs() >= _WHOLE_IN_DOUBLE).any():
+            raise DataError(
+                f"{what} has numbers of 2**53 or more stored as floats, which lose digits; store them as text"
+            )
+        series = series.astype("Int64")
+    absent = series.isna().to_numpy()
+    text = ["" if gone else _text(value, what) for value, gone in zip(series, absent, strict=True)]
+    missing = np.array([not value for value in text], dtype=bool)
+    if missing.any() and not may_be_empty:
+        where = f"rows {some(np.nonzero(missing)[0])}" if ids is None else f"samples {some(ids[missing])}"
+        raise DataError(f"{what} is empty in {where}")
+    check_text(text, what)
+    return np.array(text, dtype=str)
+
+
+def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have_nan: bool = False) -> np.ndarray:
+    """Convert a table of numbers to float64, shape (n, d); True is 1 and False is 0.
+
+    With `may_have_nan` values may be missing (NaN).
+
+    Raises
+    ------
+    DataError
+        No columns, another number of rows than of ids, values that are no real numbers, missing, infinite or above
+        1e60, or integers of 2**53 or more, which float64 does not tell apart.
+    """
+    if frame.shape[1] == 0:
+        raise DataError(f"{path}: no columns of features")
+    if len(frame) != len(ids):
+        raise DataError(f"{path}: {len(ids)} ids but {len(frame)} rows")
+    wrong = [name for name, dtype in frame.dtypes.items() if dtype.kind not in "uifb"]
+    if wrong:
+        example = next((value for value in frame[wrong[0]] if not _is_number(value)), *frame[wrong[0]][:1])
+        raise DataError(
+            f"{path}: columns that are not numbers: {some([str(name) for name in wrong])}; "
+            f"for example {str(example)!r} in {str(wrong[0])!r}; write numbers or leave such columns out, or name a "
+            "column of groups as group_column"
+        )
+    values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    if not may_have_nan or np.isinf(values).any():
+        check_numbers(values, str(path), ids, frame.columns.to_numpy())
+    sizes = np.fmax.reduce(np.abs(values), axis=0, initial=0.0)
+    huge = sizes > LARGEST_VALUE
+    if huge.any():
+        raise DataError(
+            f"{path}: values above {LARGEST_VALUE:g}, whose squares can't be computed with: columns "
+            f"{some(frame.columns[huge])}; rescale them"
+        )
+    whole = np.array([dtype.kind in "ui" for dtype in frame.dtypes])
+    large = whole & (sizes >= _WHOLE_IN_DOUBLE)
+    if large.any():
+        raise DataError(
+            f"{path}: integers of 2**53 or more, which lose digits as numbers: columns {some(frame.columns[large])}; "
+            "are they ids? Leave them out or rescale them"
+        )
+    return values
+
+
+def whole_numbers(values: Any, path: Path, column: str) -> np.ndarray:
+    """Convert a column, such as that of folds, to int64; raise DataError for what is no whole number below 2**53."""
+    try:
+        numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{path}: column {column!r} has values that are not whole numbers ({error})") from error
+    bad = ~(np.abs(numbers) < _WHOLE_IN_DOUBLE) | (np.mod(numbers, 1) != 0)
+    if bad.any():
+        where = f"in rows {some(bad.nonzero()[0])}; expected ones below 2**53"
+        raise DataError(f"{path}: column {column!r} has values that are not whole numbers, {where}")
+    return numbers.astype(np.int64)
+
+
+def suspicious_columns(values: np.ndarray, names: Sequence[Any], y: np.ndarray, path: Path) -> tuple[str, ...]:
+    """Describe columns that are probably no features: a row number, an id, or the label itself.
+
+    Parameters
+    ----------
+    values : (n, d) array
+    names : sequence of length d
+    y : (n,) int array
+        Class codes.
+    path : Path
+
+    Returns
+    -------
+    tuple of str
+        A sentence for each kind of such columns.
+    """
+    representative = values[np.unique(y, return_index=True)[1]]
+    constant = np.ones(values.shape[1], dtype=bool)
+    for code, row in enumerate(representative):
+        constant &= (values[y == code] == row).all(axis=0)
+    constant &= len(values) > len(representative)
+    labels = [column for column in _positions(constant) if _distinct(representative[:, column])]
+    counts: list[int] = []
+    numbers: list[int] = []
+    for column in _positions((values == np.rint(values)).all(axis=0)):
+        if len(values) >= _FEWEST_SAMPLES and _distinct(values[:, column]):
+            steps = np.diff(np.sort(values[:, column]))
+            (counts if (steps == 1).all() else numbers).append(column)
+    found = (
+        (labels, "have one value for each class: are they the label"),
+        (counts, "count the samples: are they the index of a table"),
+        (numbers, "have another whole number for each sample: are they ids"),
+    )
+    return tuple(
+        f"{path}: columns {some([names[column] for column in columns])} {text}? They are used as features"
+        for columns, text in found
+        if columns
+    )
+
+
+def _positions(chosen: np.ndarray) -> list[int]:
+    return [int(position) for position in np.flatnonzero(chosen)]
+
+
+def _distinct(values: np.ndarray) -> bool:
+    return len(np.unique(values)) == len(values)
+
+
+def row_order(ids: np.ndarray, path: Path, reference: np.ndarray, reference_path: Path) -> np.ndarray:
+    """Find the positions in `ids` of the ids of `reference`; raise DataError if they are different sets."""
+    lacking = np.setdiff1d(reference, ids)
+    extra = np.setdiff1d(ids, reference)
+    parts = [f"lacks {some(lacking)}"] if len(lacking) else []
+    parts += [f"has {some(extra)} that {reference_path} lacks"] if len(extra) else []
+    if parts:
+        raise DataError(f"{path}: its ids are not those of {reference_path}: it {' and '.join(parts)}")
+    return sample_positions(reference, ids, path)
+
+
+def sample_positions(names: np.ndarray, ids: np.ndarray, path: Path) -> np.ndarray:
+    """Find the positions of named samples in a data set with these ids; raise DataError if it lacks one."""
+    position = {str(name): index for index, name in enumerate(ids)}
+    unknown = [name for name in dict.fromkeys(names.tolist()) if name not in position]
+    if unknown:
+        raise DataError(f"{path}: ids that the data set does not have: {some(unknown)}")
+    return np.array([position[name] for name in names], dtype=np.int64)
+
+
+def _text(value: Any, what: str) -> str:
+    if isinstance(value, bytes):
+        try:
+            return value.decode().strip()
+        except UnicodeDecodeError as error:
+            raise DataError(f"{what} has bytes that are not UTF-8: {value!r}") from error
+    if not np.isscalar(value) and not isinstance(value, (datetime.date, decimal.Decimal)):
+        raise DataError(f"{what} has a value that is neither text nor a number: {str(value)[:40]!r}")
+    return str(value).strip()
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -1,0 +1,255 @@
+"""Registry of public data sets (registry.yaml), and the specification with which a step reads any data set.
+
+Imports stay light: every cluster job imports this module to parse its study.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files as package_files
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+import yaml
+from pydantic import Field
+
+from mklearn.contract.model import Strict
+from mklearn.contract.specs import FileSpec
+from mklearn.errors import ConfigError, nearest
+from mklearn.study.extensions import entry_points, package_of
+
+MIRROR_VARIABLE = "MKLEARN_MIRROR"
+EXPECTED_OF_LABELS = ("n_samples", "n_classes", "per_class", "smallest_class")
+SELECTION = ("classes", "exclude_classes", "first_classes", "per_class", "draw")
+"""Keys that select samples of a registered data set: :func:`mklearn.study.data.selection.chosen_rows`."""
+
+NEW_OPTIONS = {"missing_views": "error", "impute": "none"}
+"""Options of own tables that are left out at their default, so that they change no key of older results."""
+LABELS_KEY = "LABELS"
+"""Key of the labels file among the paths of own tables; ids of descriptors and kernels are lower case."""
+
+
+class Entry(Strict):
+    """One registered data set.
+
+    `files` is upstream's packaging, `alternatives` are others of the same samples. One reader reads them all, so that
+    the specification of a data set, and every key in the workflow, does not depend on the origin of its files.
+    """
+
+    id: str
+    title: str
+    files: list[FileSpec]
+    reader: str
+    expected: dict[str, Any]
+    licence: str
+    citation: str
+    homepage: str
+    alternatives: list[list[FileSpec]] = Field(default_factory=list)
+    options: dict[str, Any] = Field(default_factory=dict)
+    resize: dict[str, Any] | None = None
+    note: str = ""
+    of: str | None = None
+    """Entry whose files and other fields this one takes, except those that it states itself."""
+    merge: dict[str, list[str] | Literal["rest"]] | None = None
+    """Original classes by the name of the class that they become; the original class is then the sample's group."""
+    released_splits: str | None = None
+    """``"module:function"`` that reads, from the first file of the data set, the ids of the test samples of each split
+    that was released with it; for the protocol ``released``. With a parameter ``ids`` it gets those of all samples."""
+    pairs: list[FileSpec] = Field(default_factory=list)
+    """Official lists of pairs for protocol ``verification``: the folds of the result, then, where parameters are chosen
+    on pairs of their own, those that are trained on for it and those that are validated on."""
+    n_pairs: int | None = None
+    """Number of pairs of the first list, by which jobs ask for memory and time."""
+    package: str = ""
+    """The package that brings it; empty for mklearn's own."""
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of its feature tables; none of a data set of images."""
+        return list(self.expected.get("tables", ()))
+
+    @property
+    def family(self) -> str:
+        """What its samples are: images or tables."""
+        return "tables" if self.tables else "images"
+
+    def packaging(self, mirror: str | None) -> list[FileSpec]:
+        """Return the files to use: of the first packaging that the mirror has, otherwise upstream's.
+
+        A mirror that is a folder (path or file:// URL) is searched; one on the web is assumed to have every file with a
+        path below a mirror.
+        """
+        if mirror is not None:
+            for files in (self.files, *self.alternatives):
+                if all(_on_mirror(file, mirror) for file in files):
+                    return files
+        return self.files
+
+    def n_samples(self, selection: Mapping[str, Any]) -> int:
+        """Estimate the number of samples that a selection (keys of ``SELECTION``) leaves, before anything is read."""
+        total = int(self.expected["n_classes"])
+        merge = selection.get("merge")
+        if merge:
+            named = total if "rest" in merge.values() else sum(len(names) for names in merge.values())
+            return round(self.expected["n_samples"] * named / total)
+        n_classes = len(selection.get("classes") or ()) or total - len(selection.get("exclude_classes") or ())
+        n_classes = min(n_classes, selection.get("first_classes") or n_classes)
+        each = selection.get("per_class") or self.expected["n_samples"] / total
+        return round(n_classes * each)
+
+    def spec(self) -> dict[str, Any]:
+        """Build the specification for :func:`mklearn.study.data.read.read_dataset` from builtin types."""
+        fields = {"reader": self.reader, "options": self.options, "resize": self.resize, "expected": self.expected}
+        return _plain({"registered": self.id, **fields, "merge": self.merge})
+
+
+@cache
+def registry() -> dict[str, Entry]:
+    """Return all registered data sets by id: mklearn's own and those of installed packages.
+
+    An entry point of group ``mklearn.datasets`` names a YAML file in a package: ``faces = "my_package:registry.yaml"``.
+
+    Raises
+    ------
+    ConfigError
+        The file of a package can't be read, or has a data set that is registered already.
+    """
+    text = package_files("mklearn.study.data").joinpath("registry.yaml").read_text(encoding="utf-8")
+    found = _entries(text)
+    for point in entry_points()["datasets"]:
+        package = package_of(point)
+        try:
+            text = package_files(point.module).joinpath(point.attr).read_text(encoding="utf-8")
+            more = _entries(text, package)
+        except Exception as error:  # whatever importing the package or reading its file raises
+            raise ConfigError(f"package {package}: data sets of {point.value} can't be read: {error}") from error
+        for name in found.keys() & more.keys():
+            raise ConfigError(f"package {package}: data set {name!r} is registered already.")
+        found |= more
+    return found
+
+
+def _entries(text: str, package: str = "") -> dict[str, Entry]:
+    """Return the entries of a registry file; one that is `of` another has the other's fields too."""
+    raw: dict[str, dict[str, Any]] = yaml.safe_load(text)
+    return {
+        name: Entry(**{**raw.get(fields.get("of", ""), {}), **fields, "id": name, "package": package})
+        for name, fields in raw.items()
+    }
+
+
+def entry(name: str) -> Entry:
+    """Look up a registered data set; ConfigError of an unknown one lists the known ones, and the nearest."""
+    known = registry()
+    if name not in known:
+        raise ConfigError(f"data set {name!r} is not registered.{nearest(name, known)} Registered: {', '.join(known)}")
+    return known[name]
+
+
+def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Build the reading specification of a data set of a study.
+
+    Parameters
+    ----------
+    config : dict
+        A data set as in a study: the fields of a model of :mod:`mklearn.study.config.datasets`.
+
+    Returns
+    -------
+    dict
+        Keys ``reader``, ``options`` and, where given, ``resize``; for own data ``paths`` (name -> path), for registered
+        ones ``registered`` (id), ``expected`` and, where given, the keys of ``SELECTION``.
+
+    Raises
+    ------
+    ConfigError
+        An unknown kind or name.
+    """
+    given = _plain(config)
+    kind = given.pop("kind", "registered")
+    if kind == "registered":
+        if "name" not in given:
+            raise ConfigError("a registered data set needs `name`, its id in the registry")
+        spec = entry(given["name"]).spec()
+        spec.update({key: given[key] for key in ("resize", "merge", *SELECTION) if key in given})
+        if "merge" in given:  # what the registry expects of labels concerns the original classes
+            spec["expected"] = {k: v for k, v in spec["expected"].items() if k not in EXPECTED_OF_LABELS}
+        if "resize" in given:  # the registry expects images of its own size
+            spec["expected"].pop("image_shape", None)
+        return spec
+    if kind == "image_folder":
+        options, paths = {"colour": given.get("colour", "grey")}, {"root": given["path"]}
+        size = {"resize": given.get("resize")}
+        return _plain({"reader": kind, "options": options, "paths": paths, **size, **_excluded(given)})
+    if kind in ("feature_tables", "precomputed"):
+        tables = given["tables"] if kind == "feature_tables" else given["matrices"]
+        options = {key: given[key] for key in ("id_column", "label_column", "group_column", "measure") if key in given}
+        options |= {key: given[key] for key, usual in NEW_OPTIONS.items() if given.get(key, usual) != usual}
+        arrays = {name: table["array"] for name, table in tables.items() if isinstance(table, Mapping)}
+        if arrays:
+            options["arrays"] = arrays
+        tables = {name: table["path"] if isinstance(table, Mapping) else table for name, table in tables.items()}
+        if "labels" in given:
+            options["labels"] = LABELS_KEY
+            tables = {**tables, LABELS_KEY: given["labels"]}
+        return {"reader": kind, "options": options, "paths": tables, **_excluded(given)}
+    valid = "registered, image_folder, feature_tables, precomputed"
+    raise ConfigError(f"data set kind {kind!r} is unknown; valid: {valid}")
+
+
+def _excluded(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {"exclude_classes": given["exclude_classes"]} if "exclude_classes" in given else {}
+
+
+def selection_mistakes(known: Entry, given: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """List the mistakes of a selection as (key, sentence), as far as the registry knows without reading the data."""
+    expected, mistakes = known.expected, []
+    if given.get("resize") and known.tables:
+        mistakes.append(("resize", f"{known.id} has tables of features and no images; omit it."))
+    if given.get("merge"):
+        if known.merge:
+            mistakes.append(("merge", f"the classes of {known.id!r} are merged already; merge those of {known.of!r}."))
+        return mistakes  # the sizes of merged classes are known only after reading
+    chosen, left_out = (given.get(key) for key in ("classes", "exclude_classes"))
+    first, per_class, draw = (given.get(key) for key in ("first_classes", "per_class", "draw"))
+    available = len(chosen) if chosen else expected["n_classes"] - len(left_out or ())
+    if first is not None and first > available:
+        mistakes.append(("first_classes", f"{first} requested, but there are only {available}."))
+    smallest = expected.get("smallest_class", expected.get("per_class"))
+    # Without a draw, smaller classes are kept whole; with selected classes, only the reader knows the sizes.
+    whole = not chosen and not left_out and first is None
+    if draw is not None and per_class is not None and smallest is not None and whole and per_class > smallest:
+        mistakes.append(("per_class", f"{per_class} can't be drawn: the smallest class has {smallest} samples."))
+    return mistakes
+
+
+def local_folder(mirror: str) -> Path | None:
+    """Return the folder of a mirror that is a path or a file:// URL; None for a mirror on the web."""
+    try:
+        parts = urlsplit(mirror)
+    except ValueError:
+        return None  # no valid URL either: its downloads fail, and say so
+    if parts.scheme in ("http", "https"):
+        return None
+    if parts.scheme == "file":
+        return Path(url2pathname(parts.path))
+    return Path(mirror).expanduser()
+
+
+def _on_mirror(file: FileSpec, mirror: str) -> bool:
+    if file.mirror is None:
+        return False
+    folder = local_folder(mirror)
+    return folder is None or (folder / file.mirror).is_file()
+
+
+def _plain(value: Any) -> Any:
+    """Copy a value to builtin types, which JSON and Snakemake's params keep, without fields that are None."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items() if item is not None}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,332 @@
+"""The container of every data set: ids, classes, and images, feature tables or pairwise matrices."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mklearn.errors import DataError
+from mklearn.study.artefacts import read_arrays, write_arrays
+from mklearn.study.provenance import canonical
+
+MEASURES = ("kernel", "distance", "squared_euclidean", "chi2")
+Images = np.ndarray | list[np.ndarray] | None
+
+
+@dataclass(frozen=True, eq=False)
+class SampleSet:
+    """Labelled samples with images, feature vectors or pairwise matrices.
+
+    Parameters
+    ----------
+    ids : (n,) array of str
+        Unique name of each sample.
+    y : (n,) int64 array
+        Class codes 0..c-1; every class has a sample.
+    classes : (c,) array of str
+        Name of each class, unique.
+    images : (n, rows, cols[, 3]) array, list of (rows, cols[, 3]) arrays of various shapes, or None
+        Row-major, first row at the top, in the range of the source (0..255 for 8-bit files).
+    tables : dict of str to (n, d) arrays
+        Features, one table per descriptor.
+    matrices : dict of str to (n, n) arrays
+        Precomputed pairwise matrices.
+    measures : dict of str to str
+        Content of each matrix: "kernel", "distance", "squared_euclidean" or "chi2".
+    notes : tuple of str
+        Remarks for the user, such as files that were left out.
+    groups : (n,) array of str or None
+        Group of each sample, such as the person whom it shows; None where samples have no groups.
+    incomplete : tuple of str
+        Tables that may have NaN: values to be filled in, or a row of a sample that lacks the table.
+
+    Raises
+    ------
+    DataError
+        A condition above is violated; the message names the table or matrix and the samples.
+    """
+
+    ids: np.ndarray
+    y: np.ndarray
+    classes: np.ndarray
+    images: Images = None
+    tables: Mapping[str, np.ndarray] = field(default_factory=dict)
+    matrices: Mapping[str, np.ndarray] = field(default_factory=dict)
+    measures: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    groups: np.ndarray | None = None
+    incomplete: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, kinds, dtype in (("ids", None, str), ("classes", None, str), ("y", "iu", np.int64)):
+            array = np.asarray(getattr(self, name))
+            if array.ndim != 1 or (kinds and array.dtype.kind not in kinds):
+                what = "integers" if kinds else "names"
+                raise DataError(f"{name}: expected a one-dimensional array of {what}, got {array.dtype} {array.shape}")
+            object.__setattr__(self, name, array.astype(dtype))
+        if isinstance(self.images, Sequence):
+            object.__setattr__(self, "images", stack_if_regular([np.asarray(image) for image in self.images]))
+        self._check_labels()
+        self._check_images()
+        for name, table in self.tables.items():
+            if table.ndim != 2 or len(table) != len(self) or table.shape[1] == 0:
+                raise DataError(
+                    f"table {name!r} has shape {table.shape}; expected ({len(self)}, number of features > 0)"
+                )
+            may_have_nan = name in self.incomplete and table.dtype.kind == "f"
+            known = np.nan_to_num(table, nan=0.0, posinf=np.inf, neginf=-np.inf) if may_have_nan else table
+            check_numbers(known, f"table {name!r}", self.ids, np.arange(table.shape[1]))
+        self._check_matrices()
+        if self.images is None and not self.tables and not self.matrices:
+            raise DataError("a data set needs images, a feature table or a pairwise matrix; it has none of them")
+
+    @classmethod
+    def from_labels(
+        cls, ids: Sequence[str] | np.ndarray, labels: Sequence[str] | np.ndarray, **content: Any
+    ) -> SampleSet:
+        """Build a sample set from one label per sample; classes are in natural order ("2" before "10").
+
+        `content` has the other parameters of the class.
+        """
+        y, classes = encode_labels(labels)
+        return cls(ids=np.asarray(ids), y=y, classes=classes, **content)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @property
+    def class_counts(self) -> np.ndarray:
+        """Number of samples per class, shape (c,)."""
+        return np.bincount(self.y, minlength=len(self.classes))
+
+    @property
+    def image_shape(self) -> tuple[int, ...] | None:
+        """Shape of one image; None without images or if the shapes differ."""
+        return self.images.shape[1:] if isinstance(self.images, np.ndarray) else None
+
+    def subset(self, rows: Sequence[int] | np.ndarray) -> SampleSet:
+        """Select samples by position, in the given order; classes without a selected sample are dropped.
+
+        A list of images becomes an array if the selected ones have one shape.
+        """
+        rows = np.asarray(rows, dtype=np.int64)
+        codes, y = np.unique(self.y[rows], return_inverse=True)
+        return replace(
+            self,
+            ids=self.ids[rows],
+            y=y.astype(np.int64),
+            classes=self.classes[codes],
+            images=self.images[rows] if isinstance(self.images, np.ndarray) else _chosen(self.images, rows),
+            tables={name: table[rows] for name, table in self.tables.items()},
+            matrices={name: matrix[np.ix_(rows, rows)] for name, matrix in self.matrices.items()},
+            groups=None if self.groups is None else self.groups[rows],
+        )
+
+    def _check_labels(self) -> None:
+        n, c = len(self.ids), len(self.classes)
+        if len(self.y) != n:
+            raise DataError(f"{n} ids but {len(self.y)} labels")
+        if self.groups is not None:
+            groups = np.asarray(self.groups).astype(str)
+            if groups.shape != (n,) or (groups == "").any():
+                raise DataError(f"groups: expected the name of a group for each of the {n} samples")
+            object.__setattr__(self, "groups", groups)
+        check_text(self.ids.tolist(), "sample ids")
+        check_text(self.classes.tolist(), "class names")
+        check_unique(self.ids, "sample ids")
+        check_unique(self.classes, "class names")
+        if c < 2:
+            raise DataError(f"at least two classes are needed, found {c}: {some(self.classes)}")
+        if n and (self.y.min() < 0 or self.y.max() >= c):
+            raise DataError(f"class codes must lie in 0..{c - 1}, found {self.y.min()}..{self.y.max()}")
+        empty = self.class_counts == 0
+        if empty.any():
+            raise DataError(f"no sample belongs to: {some(self.classes[empty])}")
+
+    def _check_images(self) -> None:
+        if self.images is None:
+            return
+        if len(self.images) != len(self.ids):
+            raise DataError(f"{len(self.ids)} ids but {len(self.images)} images")
+        # in an array of integers all images are as the first one
+        checked = 1 if isinstance(self.images, np.ndarray) and self.images.dtype.kind in "ui" else len(self.ids)
+        for name, image in zip(self.ids[:checked], self.images[:checked], strict=True):
+            if image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] != 3) or 0 in image.shape:
+                raise DataError(
+                    f"image {str(name)!r} has shape {image.shape}; expected (rows, cols) or (rows, cols, 3)"
+                )
+            what = f"image {str(name)!r}"
+            check_dtype(image, what)
+            if image.dtype.kind == "f" and not np.isfinite(image).all():
+                raise DataError(f"{what} has pixels that are not finite")
+
+    def _check_matrices(self) -> None:
+        n = len(self)
+        for name, matrix in self.matrices.items():
+            what, measure = f"matrix {name!r}", self.measures.get(name)
+            if matrix.shape != (n, n):
+                raise DataError(f"{what} has shape {matrix.shape}; expected ({n}, {n}), one row and column per id")
+            if measure not in MEASURES:
+                raise DataError(f"{what} has measure {measure!r}; valid: {', '.join(MEASURES)}")
+            check_numbers(matrix, what, self.ids, self.ids)
+        unknown = sorted(set(self.measures) - set(self.matrices))
+        if unknown:
+            raise DataError(f"measures name {', '.join(unknown)}, but there is no such matrix")
+
+    def save(self, path: str | os.PathLike[str], provenance: Mapping[str, Any] | None = None) -> None:
+        """Write the sample set to one uncompressed NPZ; equal content gives equal bytes.
+
+        `provenance` tells how the data were made and from which files (JSON types); it is stored in the file.
+        """
+        arrays: dict[str, Any] = {
+            "ids": self.ids,
+            "y": self.y,
+            "classes": self.classes,
+            "measures": canonical(dict(self.measures)),
+            "notes": np.array(self.notes, dtype=str),
+        }
+        if self.groups is not None:
+            arrays["groups"] = self.groups
+        if self.incomplete:
+            arrays["incomplete"] = np.array(self.incomplete, dtype=str)
+        if isinstance(self.images, np.ndarray):
+            arrays["images"] = np.ascontiguousarray(self.images)
+        elif self.images is not None:
+            dtypes = sorted({str(image.dtype) for image in self.images})
+            if len(dtypes) > 1:
+                raise DataError(f"{path}: images of different dtypes can't be stored together: {', '.join(dtypes)}")
+            # 0 stands for the missing third axis of grey images
+            shapes = np.array([(*image.shape, 0)[:3] for image in self.images], dtype=np.int64)
+            arrays["image_shapes"] = shapes
+            arrays["image_buffer"] = np.concatenate([image.ravel() for image in self.images])
+        for name in sorted(self.tables):
+            arrays[f"tables/{name}"] = np.ascontiguousarray(self.tables[name])
+        for name in sorted(self.matrices):
+            arrays[f"matrices/{name}"] = np.ascontiguousarray(self.matrices[name])
+        write_arrays(path, provenance or {}, **arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SampleSet:
+        """Read a file written by :meth:`save`.
+
+        Raises
+        ------
+        DataError
+            The file is missing, corrupt, or no sample set; the message names it.
+        """
+        arrays = read_arrays(path)
+        missing = [name for name in ("ids", "y", "classes", "measures", "notes") if name not in arrays]
+        if missing:
+            raise DataError(f"{path}: not a data set of mklearn: it lacks {', '.join(missing)}")
+        images: Images = arrays.get("images")
+        if "image_shapes" in arrays:
+            images = _split_buffer(arrays["image_buffer"], arrays["image_shapes"], Path(path))
+        try:
+            return cls(
+                ids=arrays["ids"],
+                y=arrays["y"],
+                classes=arrays["classes"],
+                images=images,
+                tables=_with_prefix(arrays, "tables/"),
+                matrices=_with_prefix(arrays, "matrices/"),
+                measures=json.loads(str(arrays["measures"])),
+                notes=tuple(str(note) for note in arrays["notes"]),
+                groups=arrays.get("groups"),
+                incomplete=tuple(str(name) for name in arrays.get("incomplete", ())),
+            )
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from error
+
+
+def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Build a sort key that puts "s2" before "s10"."""
+    parts = re.split(r"(\d+)", text)
+    return tuple((0, int(part), part) if part.isdecimal() else (1, 0, part) for part in parts if part)
+
+
+def encode_labels(labels: Sequence[str] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Encode (n,) labels as class codes 0..c-1 (int64) and the (c,) names of the classes, in natural order."""
+    names = sorted({str(label) for label in labels}, key=natural_key)
+    code = {name: index for index, name in enumerate(names)}
+    return np.array([code[str(label)] for label in labels], dtype=np.int64), np.array(names, dtype=str)
+
+
+def some(values: Sequence[Any] | np.ndarray, limit: int = 5) -> str:
+    """Quote the first few values for an error message, with the total number if there are more."""
+    shown = ", ".join(repr(str(value)) for value in values[:limit])
+    return shown if len(values) <= limit else f"{shown}, ... ({len(values)} in all)"
+
+
+def stack_if_regular(images: list[np.ndarray]) -> np.ndarray | list[np.ndarray]:
+    """Stack images of one shape and type, so that equal content has one form."""
+    if len({(image.shape, image.dtype) for image in images}) == 1:
+        return np.stack(images)
+    return images
+
+
+def check_unique(names: np.ndarray, what: str) -> None:
+    """Raise DataError if a name occurs twice; `what` says which names, and of which file."""
+    values, counts = np.unique(names, return_counts=True)
+    if (counts > 1).any():
+        raise DataError(f"{what} must be unique; more than once: {some(values[counts > 1])}")
+
+
+def check_text(names: Iterable[str], what: str) -> None:
+    """Raise DataError if a name has a NUL character, which NumPy drops at the end, or can't be written as UTF-8."""
+    for name in names:
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            raise DataError(f"{what}: {name!r} can't be written as UTF-8; rename it") from error
+        if "\0" in name:
+            raise DataError(f"{what}: {name!r} has a NUL character; rename it")
+
+
+def check_dtype(values: np.ndarray, what: str) -> None:
+    """Raise DataError if an array holds anything but integers or floating-point numbers."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise DataError(f"{what} is a masked array; fill its masked values, or leave these samples out")
+    if values.dtype.kind not in "uif":
+        raise DataError(f"{what} has dtype {values.dtype}; expected numbers")
+
+
+def check_numbers(values: np.ndarray, what: str, rows: np.ndarray, columns: np.ndarray) -> None:
+    """Raise DataError if a matrix is not numeric or not finite, naming its columns and rows (samples)."""
+    check_dtype(values, what)
+    bad = ~np.isfinite(values)
+    if bad.any():
+        raise DataError(
+            f"{what}: {int(bad.sum())} values missing or infinite: columns {some(columns[bad.any(axis=0)])}, "
+            f"samples {some(rows[bad.any(axis=1)])}"
+        )
+
+
+def _chosen(images: list[np.ndarray] | None, rows: np.ndarray) -> list[np.ndarray] | None:
+    return None if images is None else [images[row] for row in rows]
+
+
+def _split_buffer(buffer: np.ndarray, shapes: np.ndarray, path: Path) -> list[np.ndarray]:
+    sizes = np.where(shapes[:, 2] == 0, 1, shapes[:, 2]) * shapes[:, 0] * shapes[:, 1]
+    if sizes.sum() != len(buffer):
+        raise DataError(f"{path}: image shapes add up to {sizes.sum()} values, the buffer has {len(buffer)}")
+    pieces = np.split(buffer, np.cumsum(sizes)[:-1])
+    return [
+        piece.reshape(tuple(shape) if shape[2] else tuple(shape[:2]))
+        for piece, shape in zip(pieces, shapes, strict=True)
+    ]
+
+
+def _with_prefix(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

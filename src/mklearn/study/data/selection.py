@@ -1,0 +1,104 @@
+"""Selection of samples: some of the classes, and of each class the first samples or a random draw.
+
+It depends on the labels alone, so that a reader can select before it decodes an image.
+
+Seed policy: every class has its own generator, ``default_rng([crc32(data set's id), draw, crc32(class name)])``. It
+permutes the samples of the class, and the first of them are the draw. A draw thus depends on these three only, not on
+the other selected classes, and a draw of 15 samples is part of the draw of 30. (CRC-32, because Python's own hash
+differs from run to run.)
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from mklearn.errors import ConfigError, nearest
+from mklearn.study.data.samples import some
+
+
+def chosen_rows(
+    y: np.ndarray,
+    names: np.ndarray,
+    *,
+    classes: Sequence[str] | None = None,
+    exclude_classes: Sequence[str] | None = None,
+    first_classes: int | None = None,
+    per_class: int | None = None,
+    draw: int | None = None,
+    dataset: str = "",
+) -> np.ndarray:
+    """Select samples by class and number.
+
+    Parameters
+    ----------
+    y : (n,) int array
+        Class codes.
+    names : (c,) array of str
+        Class names, in the data set's order.
+    classes, exclude_classes : sequence of str, optional
+        Classes to keep (all by default), and to leave out.
+    first_classes : int, optional
+        Keep only the first of the remaining classes, in the data set's order.
+    per_class : int, optional
+        Samples per class. Without `draw` the first ones, and smaller classes are kept whole; with `draw` random ones,
+        and every class must have enough.
+    draw : int, optional
+        Number of the random draw, from 0; see the seed policy above.
+    dataset : str
+        The data set's id in the registry, part of the draw's seed.
+
+    Returns
+    -------
+    (k,) int64 array
+        Positions of the selected samples, ascending.
+
+    Raises
+    ------
+    ConfigError
+        An unknown class (all are listed at once), fewer classes than requested, a draw without `per_class`, or a class
+        with too few samples for the draw.
+    """
+    kept = _kept_classes(names, classes, exclude_classes, first_classes)
+    of_class = {code: np.nonzero(y == code)[0] for code in kept}
+    if draw is not None:
+        if per_class is None:
+            raise ConfigError("a draw needs per_class, the number of samples per class")
+        short = [f"{str(names[code])!r} ({len(rows)})" for code, rows in of_class.items() if len(rows) < per_class]
+        if short:
+            raise ConfigError(
+                f"per_class: {per_class} samples can't be drawn of {', '.join(short)}; "
+                "lower per_class or put these classes into exclude_classes"
+            )
+        for code, rows in of_class.items():
+            rng = np.random.default_rng([zlib.crc32(dataset.encode()), draw, zlib.crc32(str(names[code]).encode())])
+            of_class[code] = rows[rng.permutation(len(rows))]
+    return np.sort(np.concatenate([rows[:per_class] for rows in of_class.values()])).astype(np.int64)
+
+
+def _kept_classes(
+    names: np.ndarray, include: Sequence[str] | None, exclude: Sequence[str] | None, first: int | None
+) -> list[int]:
+    mistakes = []
+    for key, listed in (("classes", include), ("exclude_classes", exclude)):
+        unknown = sorted(set(listed or ()) - set(names.tolist()))
+        if unknown:
+            named = ", ".join(map(repr, unknown))
+            mistakes.append(f"{key}: no class {named} in the data set.{nearest(unknown, names)}")
+    if mistakes:
+        raise ConfigError(f"{' '.join(mistakes)} It has {some(names, 20)}")
+    kept = [
+        code
+        for code, name in enumerate(names.tolist())
+        if (include is None or name in include) and name not in (exclude or ())
+    ]
+    if first is not None and first > len(kept):
+        raise ConfigError(f"first_classes: {first} requested, but only {len(kept)} of {len(names)} classes remain")
+    kept = kept[:first]
+    if len(kept) < 2:
+        raise ConfigError(
+            f"at least two classes are needed, and classes, exclude_classes and first_classes leave {len(kept)}"
+        )
+    return kept

@@ -1,0 +1,400 @@
+"""Splits of samples into training and test parts, drawn from a seed or read from a file.
+
+Seed policy: every repeat has its own generator, ``default_rng([crc32(data set's name), size, repeat, seed])``, where
+`size` is the number of training samples per class or of folds. The name is the registry's, or for a user's own data the
+study's; variants of a data set with one name and the same labels have the same splits. A split thus depends on these
+four only: more repeats do not change the first ones, and all methods see the same splits of a data set. (NumPy ignores
+a trailing 0: with seed 0 the splits are those of ``default_rng([crc32(name), size, repeat])``.)
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mklearn.checks import check_integer
+from mklearn.errors import DataError, NotApplicable
+from mklearn.study.artefacts import read_table, write_table
+from mklearn.study.data.readers.tabular import column_text, read_frame, sample_positions, whole_numbers
+from mklearn.study.data.samples import some
+
+ROLES = ("train", "validation", "test")
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """One division of the samples into a training part, a test part and sometimes a validation part.
+
+    Parameters
+    ----------
+    repeat, fold : int
+        Counted from 0; `fold` is 0 where there are no folds.
+    train, test : (k,) int64 arrays
+        Positions of samples, ascending and disjoint.
+    train_size : int, optional
+        Training samples per class, where the protocol has such sizes.
+    validation : (k,) int64 array, optional
+        Samples by which parameters are chosen, disjoint from the others: on all splits of the same repeat and training
+        size together, which are then models of one draw (see :mod:`mklearn.study.evaluation.draws`).
+    """
+
+    repeat: int
+    fold: int
+    train: np.ndarray
+    test: np.ndarray
+    train_size: int | None = None
+    validation: np.ndarray | None = None
+
+    @property
+    def parts(self) -> list[tuple[str, np.ndarray]]:
+        """The parts that the split has, with their roles."""
+        every = ((role, getattr(self, role)) for role in ROLES)
+        return [(role, part) for role, part in every if part is not None]
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Numbers of training, test and validation samples."""
+        return len(self.train), len(self.test), 0 if self.validation is None else len(self.validation)
+
+    def converted(self, convert: Callable[[np.ndarray], np.ndarray]) -> Split:
+        """Return the split with each of its parts converted."""
+        held = None if self.validation is None else convert(self.validation)
+        return replace(self, train=convert(self.train), test=convert(self.test), validation=held)
+
+    @property
+    def name(self) -> str:
+        """Description for messages."""
+        size = "" if self.train_size is None else f"training size {self.train_size}, "
+        return f"{size}repeat {self.repeat}, fold {self.fold}"
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """The splits of one protocol on one data set.
+
+    Parameters
+    ----------
+    splits : tuple of Split
+    n_samples : int
+        Size of the data set; positions lie in 0..n_samples-1.
+
+    Raises
+    ------
+    DataError
+        No splits; an empty part; a position out of range, repeated, or in two parts; two splits of the same training
+        size, repeat and fold; a validation part in some splits and not in all.
+    """
+
+    splits: tuple[Split, ...]
+    n_samples: int
+
+    def __post_init__(self) -> None:
+        if not self.splits:
+            raise DataError("splits: none given")
+        if len({split.validation is None for split in self.splits}) > 1:
+            raise DataError("splits: some have a validation part and others have none; give all of them one, or none")
+        seen = set()
+        for split in self.splits:
+            where = split.name
+            if (split.train_size, split.repeat, split.fold) in seen:
+                raise DataError(f"splits: {where} occurs twice")
+            seen.add((split.train_size, split.repeat, split.fold))
+            for role, part in split.parts:
+                if len(part) == 0:
+                    raise DataError(f"splits: {where} has no {role} samples")
+                if part.min() < 0 or part.max() >= self.n_samples:
+                    raise DataError(
+                        f"splits: {where} has {role} positions {part.min()}..{part.max()}, "
+                        f"but there are {self.n_samples} samples (0..{self.n_samples - 1})"
+                    )
+                if np.bincount(part).max() > 1:
+                    raise DataError(f"splits: {where} has {role} samples twice")
+            several = np.flatnonzero(np.bincount(np.concatenate([part for _, part in split.parts])) > 1)
+            if several.size:
+                parts = "both parts" if len(split.parts) == 2 else "several parts"
+                raise DataError(f"splits: {where} has samples in {parts}: {some(several)}")
+
+    def __len__(self) -> int:
+        return len(self.splits)
+
+    def __iter__(self) -> Iterator[Split]:
+        return iter(self.splits)
+
+    def __getitem__(self, index: int) -> Split:
+        return self.splits[index]
+
+    def of_size(self, train_size: int | None) -> list[Split]:
+        """Return the splits of one training size (None: of a protocol without sizes); DataError if there are none."""
+        found = [split for split in self.splits if split.train_size == train_size]
+        if not found:
+            raise DataError(f"splits: none of training size {train_size}")
+        return found
+
+    def among(self, rows: np.ndarray, n_samples: int) -> Splits:
+        """Convert splits of selected rows of a larger data set: positions become those in the data set."""
+        rows = np.asarray(rows)
+        return Splits(tuple(split.converted(lambda part: rows[part]) for split in self.splits), n_samples)
+
+    def restricted(self, rows: np.ndarray) -> Splits:
+        """Remove all samples but the given rows from every split."""
+        kept = (split.converted(lambda part: part[np.isin(part, rows)]) for split in self.splits)
+        return Splits(tuple(kept), self.n_samples)
+
+    def save(self, path: str | os.PathLike[str], ids: np.ndarray, provenance: Mapping[str, Any] | None = None) -> None:
+        """Write a Parquet table with columns train_size, repeat, fold, role, index and id.
+
+        `ids` are those of the data set; `provenance` tells how the splits were drawn and from what.
+        """
+        if len(ids) != self.n_samples:
+            raise DataError(f"{path}: {len(ids)} ids for splits of {self.n_samples} samples")
+        parts = [(split, role, part) for split in self.splits for role, part in split.parts]
+        index = np.concatenate([part for _, _, part in parts])
+        lengths = [len(part) for _, _, part in parts]
+        sizes = pd.array([split.train_size for split, _, _ in parts], dtype="Int64")
+        frame = pd.DataFrame(
+            {
+                "train_size": sizes.repeat(lengths),
+                "repeat": np.repeat([split.repeat for split, _, _ in parts], lengths),
+                "fold": np.repeat([split.fold for split, _, _ in parts], lengths),
+                "role": np.repeat([role for _, role, _ in parts], lengths),
+                "index": index,
+                "id": np.asarray(ids)[index],
+            }
+        )
+        recorded = {"provenance": dict(provenance)} if provenance else {}
+        write_table(path, frame, {"n_samples": self.n_samples, **recorded})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
+        """Read a file written by :meth:`save` for the samples with these ids.
+
+        Raises
+        ------
+        DataError
+            Not such a file, or made for other samples.
+        """
+        frame, metadata = read_table(path)
+        if "n_samples" not in metadata:
+            raise DataError(f"{path}: not a file of splits written by mklearn")
+        n_samples = metadata["n_samples"]
+        if len(ids) != n_samples or not np.array_equal(np.asarray(ids)[frame["index"]], frame["id"].to_numpy(str)):
+            raise DataError(f"{path}: made for other samples than those of the data set; delete it and run again")
+        return cls(_from_frame(frame, Path(path)), n_samples)
+
+
+def numbered_test_parts(splits: Iterable[Split]) -> dict[tuple[int | None, int, int], int]:
+    """Number the test part of each split, by its training size, repeat and fold.
+
+    The number is the fold of the first split of the same training size and repeat with the same test samples: splits
+    that share it are models of one draw, and not independent.
+    """
+    first: dict[tuple[Any, ...], int] = {}
+    found = {}
+    for split in splits:
+        key = (split.train_size, split.repeat, split.fold)
+        found[key] = first.setdefault((*key[:2], split.test.tobytes()), split.fold)
+    return found
+
+
+def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Generator:
+    """Create the random generator of one repeat by the seed policy above."""
+    return np.random.default_rng([zlib.crc32(name.encode()), size, repeat, seed])
+
+
+def random_per_class(
+    target: np.ndarray,
+    train_size: int | Sequence[int],
+    repeats: int = 10,
+    seed: int = 0,
+    name: str = "",
+    *,
+    classes: np.ndarray | None = None,
+) -> Splits:
+    """Draw a fixed number of training samples from each class; the rest are test samples.
+
+    Parameters
+    ----------
+    target : (n,) int array
+        Class codes.
+    train_size : int or sequence of int
+        Training samples per class. Each of several sizes is drawn independently of the others.
+    repeats : int
+        Number of splits of each size.
+    seed : int
+        Non-negative.
+    name : str
+        Name of the data set.
+    classes : (c,) array of str, optional
+        Class names, for messages.
+
+    Raises
+    ------
+    NotApplicable
+        A class has too few samples for this training size and one test sample.
+    ConfigError
+        A size below 1.
+    """
+    y = np.asarray(target)
+    sizes = [int(size) for size in np.atleast_1d(train_size)]
+    check_integer(min(sizes, default=0), "train_size")
+    check_integer(repeats, "repeats")
+    codes = np.unique(y)
+    small = [code for code in codes if (y == code).sum() <= max(sizes)]
+    if small:
+        raise NotApplicable(
+            f"{max(sizes)} training samples per class and at least one test sample: too few samples in "
+            f"{_named(small, y, classes)}; lower train_size, or leave out what is too small by "
+            f"{exclusion(small, classes)}"
+        )
+    splits = []
+    for size, repeat in itertools.product(sizes, range(repeats)):
+        rng = generator(name, size, repeat, seed)
+        train, test = [], []
+        for code in codes:
+            members = rng.permutation(np.nonzero(y == code)[0])
+            train.append(members[:size])
+            test.append(members[size:])
+        splits.append(Split(repeat, 0, np.sort(np.concatenate(train)), np.sort(np.concatenate(test)), size))
+    return Splits(tuple(splits), len(y))
+
+
+def k_fold(
+    target: np.ndarray,
+    folds: int = 5,
+    repeats: int = 1,
+    seed: int = 0,
+    name: str = "",
+    *,
+    classes: np.ndarray | None = None,
+) -> Splits:
+    """Draw folds for k-fold cross-validation, shuffled, with each class spread evenly over them.
+
+    Parameters
+    ----------
+    target : (n,) int array
+        Class codes.
+    folds : int
+        At least 2. Fold sizes differ by at most one sample, and so do the numbers of samples of a class per fold.
+    repeats, seed, name
+        As for :func:`random_per_class`.
+    classes : (c,) array of str, optional
+        Class names, for messages.
+
+    Raises
+    ------
+    NotApplicable
+        A class has fewer samples than there are folds.
+    ConfigError
+        Fewer than two folds.
+    """
+    y = np.asarray(target)
+    check_integer(folds, "folds", 2)
+    check_integer(repeats, "repeats")
+    groups = [np.nonzero(y == code)[0] for code in np.unique(y)]
+    small = [y[group[0]] for group in groups if len(group) < folds]
+    if small:
+        few = f"{folds} stratified folds: too few samples in {_named(small, y, classes)}"
+        remedy = f"use fewer folds, or leave out what is too small by {exclusion(small, classes)}"
+        raise NotApplicable(f"{few}; {remedy}")
+    splits = []
+    for repeat in range(repeats):
+        rng = generator(name, folds, repeat, seed)
+        # Deal out the shuffled classes like cards; each class continues where the previous one stopped.
+        order = np.concatenate([rng.permutation(group) for group in groups])
+        fold_of = np.empty(len(y), dtype=np.int64)
+        fold_of[order] = np.arange(len(y)) % folds
+        splits += [
+            Split(repeat, fold, np.nonzero(fold_of != fold)[0], np.nonzero(fold_of == fold)[0]) for fold in range(folds)
+        ]
+    return Splits(tuple(splits), len(y))
+
+
+def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
+    """Read splits from a Parquet or CSV file.
+
+    Parameters
+    ----------
+    path : path
+        Columns ``role`` ("train", "test" or "validation"), and ``id`` or ``index`` (position, from 0; ignored if there
+        are ids); optionally ``repeat`` and ``fold``, 0 by default. Others are ignored.
+    ids : (n,) array of str
+        Ids of the data set.
+
+    Raises
+    ------
+    DataError
+        A column is missing, a role or id is unknown, or the splits are invalid; the message names the file.
+    """
+    path = Path(path)
+    frame = read_frame(path, ("id", "role")).reset_index(drop=True)
+    columns = set(frame.columns)
+    if "role" not in columns or not columns & {"id", "index"}:
+        raise DataError(f"{path}: splits need the columns role and id (or index); it has {some(list(frame.columns))}")
+    frame["role"] = column_text(frame["role"], path, "role")
+    wrong = sorted(set(frame["role"]) - set(ROLES))
+    if wrong:
+        raise DataError(f"{path}: unknown roles {some(wrong)}; valid: {', '.join(ROLES)}")
+    if "id" in columns:
+        frame["index"] = sample_positions(column_text(frame["id"], path, "id"), ids, path)
+    frame["train_size"] = pd.NA  # a user's splits have no sizes
+    for name in ("repeat", "fold", "index"):
+        frame[name] = whole_numbers(frame[name], path, name) if name in frame else 0
+    try:
+        return Splits(_from_frame(frame, path), len(ids))
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+def released(test_ids: Sequence[np.ndarray], ids: np.ndarray) -> Splits:
+    """Build the splits that were released with a data set; all samples outside a test part are training samples.
+
+    Parameters
+    ----------
+    test_ids : sequence of (k,) str arrays
+        Ids of the test samples of each split, each a repeat of its own. Ids that the data set does not have, of which a
+        study may take a part, are left out.
+    ids : (n,) array of str
+        Ids of the data set.
+
+    Raises
+    ------
+    DataError
+        No split, or one without test or training samples.
+    """
+    tests = [np.flatnonzero(np.isin(ids, part)) for part in test_ids]
+    every = np.arange(len(ids))
+    return Splits(
+        tuple(Split(repeat, 0, np.setdiff1d(every, test), test) for repeat, test in enumerate(tests)), len(ids)
+    )
+
+
+def _from_frame(frame: Any, path: Path) -> tuple[Split, ...]:
+    splits = []
+    for (size, repeat, fold), rows in frame.groupby(["train_size", "repeat", "fold"], dropna=False):
+        train, validation, test = (
+            np.sort(rows["index"][rows["role"] == role].to_numpy(dtype=np.int64)) for role in ROLES
+        )
+        train_size, held = None if pd.isna(size) else int(size), validation if len(validation) else None
+        splits.append(Split(int(repeat), int(fold), train, test, train_size, held))
+    if not splits:
+        raise DataError(f"{path}: contains no splits")
+    return tuple(splits)
+
+
+def exclusion(codes: Sequence[Any] | np.ndarray, classes: np.ndarray | None) -> str:
+    """Return the line of a data set of a study that leaves classes out."""
+    names = [str(code if classes is None else classes[code]) for code in codes]
+    return f"exclude_classes: [{', '.join(map(repr, names))}] in the data set"
+
+
+def _named(codes: Sequence[Any], y: np.ndarray, classes: np.ndarray | None) -> str:
+    shown = [f"{classes[code] if classes is not None else code!s} ({int((y == code).sum())})" for code in codes[:5]]
+    return f"class {', '.join(shown)}" + (f", ... ({len(codes)} classes)" if len(codes) > 5 else "")

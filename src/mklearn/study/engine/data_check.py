@@ -1,0 +1,139 @@
+"""Check of a study's data before it runs: every file of the user's own is opened, classes are counted, splits drawn."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from mklearn.errors import UserError
+from mklearn.study.artefacts import read_table
+from mklearn.study.data.read import read_dataset
+from mklearn.study.data.readers.content import decode_image
+from mklearn.study.data.readers.image_folder import find_images
+from mklearn.study.data.readers.precomputed import is_bare
+from mklearn.study.data.readers.table_files import Table, array_of_view
+from mklearn.study.data.registry import LABELS_KEY
+from mklearn.study.data.samples import natural_key
+from mklearn.study.plan.datasets import PlannedDataset
+from mklearn.study.plan.plan import Plan
+from mklearn.study.stages.split import split_files, split_spec
+from mklearn.study.stages.targets import Targets
+from mklearn.study.steps.read import labels_table
+from mklearn.study.steps.split import draw_splits
+
+CLASSES_SHOWN = 12
+
+
+@dataclass
+class DataCheck:
+    """What the data of a study are, and what is wrong with them."""
+
+    counts: list[str] = field(default_factory=list)
+    """A line for each data set that could be read without network."""
+    notes: list[str] = field(default_factory=list)
+    mistakes: list[str] = field(default_factory=list)
+    """Sentences: files that can't be read, and protocols that the classes are too small for."""
+
+
+def check_data(plan: Plan) -> DataCheck:
+    """Read the user's own data, count classes and draw the splits.
+
+    Registered data sets are counted if a run has read them already; nothing is downloaded.
+    """
+    found, targets = DataCheck(), Targets(plan)
+    for key, dataset in plan.datasets.items():
+        table = _labels(targets, dataset, found)
+        if table is None:
+            continue
+        found.counts.append(f"{dataset.id}: {class_counts(table['label'])}")
+        for protocol in dict.fromkeys(fit.protocol for (name, _, _), fit in plan.fits.items() if name == key):
+            job = targets.job("split", dataset=key, protocol=protocol)
+            files = [Path(path) for path in split_files(job)]
+            if not all(path.is_file() for path in files):
+                continue
+            try:
+                draw_splits(table, split_spec(job), files)
+            except UserError as error:
+                names = {fit.protocol_id for fit in plan.fits.values() if fit.protocol == protocol}
+                found.mistakes.append(f"datasets.{dataset.id}, protocols.{', '.join(sorted(names))}: {error}.")
+    return found
+
+
+def class_counts(labels: Iterable[object]) -> str:
+    """Return the number of samples and of each class, or of the smallest ones of many."""
+    counts = Counter(map(str, labels))
+    n_samples = sum(counts.values())
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], natural_key(item[0])))
+    start = f"{n_samples} samples of {len(counts)} classes"
+    if len(counts) <= CLASSES_SHOWN:
+        return f"{start}: " + ", ".join(f"{name} {n}" for name, n in ordered)
+    (_, most), (_, least) = ordered[0], ordered[-1]
+    if most == least:
+        return f"{start}, {most} of each"
+    smallest = ", ".join(f"{name} {n}" for name, n in ordered[::-1][:5])
+    return f"{start}, {least} to {most} of each; the smallest: {smallest}"
+
+
+def _labels(targets: Targets, dataset: PlannedDataset, found: DataCheck) -> pd.DataFrame | None:
+    """Return the labels of a data set; None if it is not there yet or can't be read, which is added to the mistakes."""
+    if dataset.downloads:
+        path = Path(targets.path("labels", dataset=dataset.original))
+        try:
+            return read_table(path)[0] if path.is_file() else None
+        except UserError:
+            return None  # the run makes it again
+    spec = dataset.read.as_dict()
+    if not dataset.files and dataset.read.reader != "image_folder":
+        return None
+    try:
+        if dataset.read.reader == "image_folder":
+            broken, table = _folder(dataset.read.paths or {}, dataset.read.options, dataset.read.exclude_classes or [])
+            found.mistakes += broken
+            return None if broken else table
+        data = read_dataset(spec)
+    except UserError as error:
+        found.mistakes += list(dict.fromkeys(_broken_files(dataset))) or [str(error)]
+        return None
+    found.notes += data.notes
+    return labels_table(data)
+
+
+def _folder(
+    paths: Mapping[str, str], options: Mapping[str, str], excluded: list[str]
+) -> tuple[list[str], pd.DataFrame]:
+    """Decode every image of a folder one after the other: the sentences about broken ones, and the labels."""
+    root, broken = Path(paths["root"]), []
+    files = find_images(root)
+    for file in files:
+        try:
+            decode_image(file.read_bytes(), str(file), options.get("colour", "grey"))
+        except (UserError, OSError) as error:
+            broken.append(str(error))
+    kept = [file for file in files if file.parent.name not in excluded]
+    labels = [file.parent.name for file in kept]
+    ids = [file.relative_to(root).as_posix() for file in kept]
+    return list(dict.fromkeys(broken)), pd.DataFrame(
+        {"id": ids, "y": np.unique(labels, return_inverse=True)[1], "label": labels}
+    )
+
+
+def _broken_files(dataset: PlannedDataset) -> Iterator[str]:
+    """Yield a sentence for each file that can't be read by itself."""
+    options = dataset.read.options
+    id_column = options.get("id_column", "id")
+    text = [options[name] for name in ("label_column", "group_column") if options.get(name)]
+    for name, path in (dataset.read.paths or {}).items():
+        file = Path(path)
+        array = array_of_view(file, name, options.get("arrays", {}).get(name))
+        try:
+            is_matrix = dataset.read.reader == "precomputed" and name != LABELS_KEY
+            table = Table(file, id_column, text, array=array, header=not (is_matrix and is_bare(file)))
+            if name != LABELS_KEY:
+                table.numbers()
+        except UserError as error:
+            yield str(error)

@@ -1,0 +1,285 @@
+"""After a run in which jobs failed: tables and report of the fits that exist, with a row and a reason for each other.
+
+Snakemake's rules for the tables need every fit, so one job that was killed would leave no table at all. The end of a
+failed run (``onerror`` in the Snakefile) therefore calls the same steps with the fits that exist, and marks the tables
+as incomplete: the next run makes what is missing and writes them again.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mklearn.errors import UserError
+from mklearn.study.artefacts import read_table
+from mklearn.study.data.pairs import load_splits
+from mklearn.study.data.splits import numbered_test_parts
+from mklearn.study.engine.session import failures
+from mklearn.study.specs.table_specs import LostFit
+from mklearn.study.stages.targets import Targets
+from mklearn.study.steps.log import output_in
+from mklearn.study.steps.rows import fit_of
+from mklearn.study.steps.runner import call
+from mklearn.study.supervisor import supervised
+
+REASONS_SHOWN = 4
+"""Reasons that the terminal lists; the report has all of them."""
+_TIME_STAMP = re.compile(r"^\[ *\d+\.\d s\] ")
+_SLURM_STATE = re.compile(r"SLURM-job '([^']*)'.*?SLURM status is: '(\w+)'", re.DOTALL)
+_STATUS_OF_STATE = {"OUT_OF_MEMORY": "out_of_memory", "TIMEOUT": "time_limit", "DEADLINE": "time_limit"}
+_OUT_OF_MEMORY = re.compile(r"oom[-_ ]kill|out of memory|exceeded (job )?memory limit", re.IGNORECASE)
+_OUT_OF_TIME = "DUE TO TIME LIMIT"
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why a fit has no result: the status of its rows, a sentence without a full stop, and a log."""
+
+    status: str
+    text: str
+    log: str = ""
+
+
+# --- causes
+
+
+def cause_of(log: str, message: str, cluster_logs: Sequence[str], began: float) -> Cause:
+    """Return why a job failed: the last line of its log, and what the executor or the logs of a cluster say.
+
+    Logs that are older than the beginning of the run (seconds since the epoch) are of another run.
+    """
+    lines = [line for line in _text(log, began).splitlines() if line.strip()]
+    last = _TIME_STAMP.sub("", lines[-1]) if len(lines) > 1 else ""  # the first is the command
+    reason = _shortened(last.removeprefix("error: ").rstrip(".")) if last.startswith("error: ") else ""
+    slurm = _SLURM_STATE.search(message)
+    parts = [f"SLURM job {slurm[1]} ended as {slurm[2]}"] if slurm else []
+    parts += [reason] if reason else []
+    parts = parts or ["its job was killed" if lines else "its job ended before it wrote a log"]
+    parts += [f"the last line of its log: {_shortened(last)}"] if last and not reason else []
+    status = _STATUS_OF_STATE.get(slurm[2], "") if slurm else ""
+    if not status and (not reason or "was killed" in reason):
+        told = "\n".join([message, *(_text(path, began) for path in cluster_logs)])
+        status = "out_of_memory" if _OUT_OF_MEMORY.search(told) else "time_limit" if _OUT_OF_TIME in told else ""
+    if not status and reason.startswith("memory ran out"):
+        status = "out_of_memory"
+    return Cause(status or "lost", "; ".join(parts), log if lines else "")
+
+
+def _text(path: str, began: float) -> str:
+    """Return the end of a log of this run; a file system's clock may differ a little."""
+    try:
+        if os.stat(path).st_mtime < began - 5:
+            return ""
+        return Path(path).read_text(encoding="utf-8", errors="replace")[-100_000:]
+    except OSError:
+        return ""
+
+
+def _shortened(text: str, limit: int = 300) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
+# --- the end of a failed run
+
+
+def report_lost_fits(targets: Targets, workflow: Any) -> None:
+    """Print which fits a failed run has lost and why, and write the study's tables and report without them.
+
+    A run that was interrupted (Ctrl-C, SIGTERM) has lost nothing: what it did not do is not reported as failed. No
+    tables are written where the run was not asked for them, or no fit has a result.
+    """
+    if failures.interrupted:
+        _print("the run ended early: the tables were not written. The same command goes on where this run stopped.")
+        return
+    lost = _lost_fits(targets, workflow)
+    if not lost:
+        return
+    _remove_unfinished(workflow.scheduler.failed)
+    n_fits, table = len(targets.plan.fits), targets.path("scores")
+    lines = [f"{len(lost)} of {n_fits} fits {'has' if len(lost) == 1 else 'have'} no result:", *_reasons(targets, lost)]
+    again = "Correct the cause if it is one of yours; then the same command runs what is missing"
+    if len(lost) < n_fits and table in _jobs_by_output(workflow):
+        lines.append(_write_tables(targets, workflow, lost))
+        again += ", and so does `mklearn failed --run`"
+    _print("\n  ".join([*lines, f"{again}."]))
+
+
+def _print(text: str) -> None:
+    print(f"\nmklearn: {text}\n", file=sys.stderr, flush=True)
+
+
+def _jobs_by_output(workflow: Any) -> dict[str, Any]:
+    return {str(path): job for job in workflow.dag.jobs for path in job.output}
+
+
+def _lost_fits(targets: Targets, workflow: Any) -> list[LostFit]:
+    """Return the fits that this run was to make and that have no result, or one of an earlier state of the study."""
+    dag, jobs = workflow.dag, _jobs_by_output(workflow)
+    lost: list[LostFit] = []
+
+    @functools.cache
+    def failed_job(job: Any) -> Any:
+        """Return the job if it failed, else the first failed one among those that it needs; or None."""
+        if job in workflow.scheduler.failed:
+            return job
+        return next(filter(None, map(failed_job, dag.dependencies[job])), None)
+
+    def cause(fit: Any) -> Cause:
+        job = failed_job(fit)
+        if job is None:
+            if any(Path(f"{path}.damaged").is_file() and not Path(path).exists() for path in fit.output):
+                return Cause("lost", "its result was damaged and is set aside; the next run makes it again")
+            return Cause("lost", "it was not run: the run ended before its turn")
+        log = str(next(iter(job.log), ""))
+        message, logs = failures.reports.get(job.jobid, ("", []))
+        own = cause_of(log, message, [path for path in logs if path != log], failures.began)
+        if job is fit:
+            return own
+        step = job.rule.name + (f" ({' '.join(map(str, job.wildcards))})" if job.wildcards else "")
+        return Cause("lost", f"step {step} before it failed: {own.text}", own.log)
+
+    planned = zip(
+        targets.plan.fits.items(), targets.all_of("fit_scores"), targets.all_of("fit_model"), strict=True
+    )  # fmt: skip
+    for position, ((key, fit), scores, model) in enumerate(planned):
+        job, whole = jobs.get(scores), Path(scores).exists() and Path(model).exists()
+        if job is None or (whole and (not dag.needrun(job) or dag.finished(job))):
+            continue
+        why = cause(job)
+        lost.append(
+            LostFit(
+                position=position,
+                key=key,
+                fits=[fit_of(fit.spec, setting) for setting in fit.settings],
+                splits=[],  # read in the process that writes the tables
+                status=why.status,
+                message=why.text + (f"; log: {why.log}" if why.log else ""),
+                reason=why.text,
+                log=why.log,
+                outdated=os.stat(scores).st_mtime if whole else None,
+            )
+        )
+    return lost
+
+
+def _remove_unfinished(failed: Sequence[Any]) -> None:
+    """Remove the temporary files that jobs of this run were writing when they were killed."""
+    for path in (Path(file) for job in failed for file in job.output):
+        for left in path.parent.glob(f".{path.stem}.*.tmp{path.suffix}"):
+            with suppress(OSError):
+                left.unlink()
+
+
+def _reasons(targets: Targets, lost: Sequence[LostFit]) -> list[str]:
+    """Return a line for each reason, with the fits that it cost."""
+    names: dict[str, list[str]] = {}
+    for entry in lost:
+        reason = entry.reason + (f" ({entry.log})" if entry.log else "")
+        names.setdefault(reason, []).append(name_of(targets, entry.key))
+    lines = [
+        f"{first}{f' and {len(others)} more' if others else ''}: {reason}" for reason, (first, *others) in names.items()
+    ]
+    more = len(lines) - REASONS_SHOWN
+    return lines[:REASONS_SHOWN] + ([f"... and {more} more reasons"] if more > 0 else [])
+
+
+def name_of(targets: Targets, key: tuple[str, str, str], setting: str = "") -> str:
+    """Return a fit's name for people: method, data set, protocol; or the protocol at one of its training sizes."""
+    fit = targets.plan.fits[key]
+    names = [entry.protocol for entry in fit.settings]
+    return f"{fit.method_id} on {fit.dataset.id}, {setting or (names[0] if len(names) == 1 else fit.protocol_id)}"
+
+
+# --- the tables
+
+
+def _write_tables(targets: Targets, workflow: Any, lost: Sequence[LostFit]) -> str:
+    """Write scores, summary, run record and page of the other fits; return a sentence that says where they are."""
+    names = ("scores", "predictions", "summary", "run_record", "report")
+    scores, predictions, summary, record, page = map(targets.path, names)
+    missing = {entry.position for entry in lost}
+
+    def without(values: Sequence[Any]) -> list[Any]:
+        return [value for position, value in enumerate(values) if position not in missing]
+
+    spec = targets.job("report").spec
+    datasets = dict(zip(targets.samples(), spec["datasets"], strict=True))
+    samples = [path for path in datasets if os.path.exists(path)]
+    spec |= {"fits": without(spec["fits"]), "datasets": [datasets[path] for path in samples]}
+    models = without(targets.all_of("fit_model"))
+    shown = {
+        "scores": scores,
+        "predictions": predictions,
+        "summary": summary,
+        "record": record,
+        "models": models,
+        "samples": samples,
+    }
+    log = Path(targets.job("report").log).with_name("lost.log")
+    log.parent.mkdir(parents=True, exist_ok=True)
+
+    def write() -> Iterator[str]:
+        with output_in(log):
+            entries = [entry.model_copy(update={"splits": _splits(targets, entry.key)}).as_dict() for entry in lost]
+            table = targets.job("scores").spec | {"lost": entries}
+            made = {
+                "fits": without(targets.all_of("fit_scores")),
+                "predicted": without(targets.all_of("fit_predictions")),
+            }
+            call("scores", made, {"table": scores, "predictions": predictions}, table)
+            both = {"scores": scores, "predictions": predictions}
+            call("summary", both, {"table": summary}, targets.job("summary").spec)
+            call("run_record", {"scores": scores}, {"record": record}, targets.job("run_record").spec)
+            yield "the tables"
+            call("report", shown, {"page": page}, spec)
+            yield "the report"
+
+    jobs = _jobs_by_output(workflow)
+    for path in (scores, summary, record, page):
+        if path in jobs:
+            workflow.persistence.started(jobs[path])  # and not finished: the next run makes it again
+    made, problem = [], ""
+    try:
+        for part in supervised(write, minutes=None):  # figures and compiled code must not take the run with them
+            made.append(part)
+    except Exception as error:
+        problem = f" ({type(error).__name__}: {error}; log: {log})"
+        with log.open("a", encoding="utf-8") as stream:
+            traceback.print_exception(error, file=stream)
+    rest = f"of the other {len(targets.plan.fits) - len(lost)}, with a row for each of these"
+    if len(made) == 2:
+        return f"The report {rest}: {page}"
+    if made:
+        return f"The tables {rest}, are in {os.path.dirname(scores)}; the page could not be written{problem}"
+    return f"The tables {rest}, could not be written{problem}"
+
+
+def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[tuple[int, ...]]]:
+    """Return what each split's row is made from at each training size, as far as they were drawn.
+
+    These are the arguments of :func:`mklearn.study.steps.rows.blank` after the fit.
+    """
+    dataset, protocol, _ = key
+    fit = targets.plan.fits[key]
+    sizes = [setting.train_size for setting in fit.settings]
+    try:
+        labels, _ = read_table(targets.path("labels", dataset=fit.dataset.original))
+        drawn = load_splits(targets.path("splits", dataset=dataset, protocol=protocol), labels["id"].to_numpy(str))
+    except UserError:
+        return [[] for _ in sizes]
+    parts = numbered_test_parts(drawn)
+    return [
+        [
+            (split.repeat, split.fold, *split.sizes, parts[size, split.repeat, split.fold])
+            for split in drawn.of_size(size)
+        ]
+        for size in sizes
+    ]

@@ -1,0 +1,50 @@
+"""The Snakefile, profiles and studies: of the checkout that the code lies in, or those that a wheel carries.
+
+There is one copy in the repository; ``pyproject.toml`` says where a wheel has it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+from mklearn.errors import ConfigError
+from mklearn.study.provenance import PACKAGE
+
+DEFAULT_STUDY = "config.yaml"
+_IN_WHEEL = PACKAGE / "workflow_files"
+_STUDIES = "workflow/studies"
+
+
+def workflow_file(name: str) -> Path:
+    """Return a file or folder of the workflow by its path in a checkout, such as ``Snakefile``.
+
+    The checkout is the present folder if it is one, otherwise that of the code; without a checkout it is the wheel.
+    """
+    for folder in (Path(), PACKAGE.parents[1]):
+        if (folder / "Snakefile").is_file() and (folder / "src" / "mklearn").is_dir():
+            return folder / name
+    return _IN_WHEEL / name
+
+
+def study_file(name: str | None) -> Path:
+    """Find a study by its file, or by its name if mklearn brings it; default: ``config.yaml`` here or of mklearn.
+
+    Raises
+    ------
+    ConfigError
+        There is no such file and no such study.
+    """
+    given = Path(DEFAULT_STUDY if name is None else name)
+    if given.is_file():
+        return given
+    known = {path.stem: path for path in sorted(workflow_file(_STUDIES).glob("*.yaml"))}
+    if name is None:
+        return workflow_file(DEFAULT_STUDY)
+    if name in known:
+        return known[name]
+    what = "is a folder, not a study file" if given.is_dir() else "there is no such file"
+    names = {stem: stem for stem in known} | {path.stem: str(path) for path in given.parent.glob("*.y*ml")}
+    near = difflib.get_close_matches(given.stem, names, n=1)
+    hint = f" Did you mean {names[near[0]]!r}?" if near else ""
+    raise ConfigError(f"{name}: {what}.{hint} Studies of mklearn: {', '.join(known)}.")

@@ -1,0 +1,130 @@
+"""The final model of a study: the split in which all samples are training samples.
+
+Parameters are chosen by the method's own inner cross-validation, as on every other split.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.base.landmark_moments import landmark_features
+from mklearn.contract.fit_spec import NUMBER_OF_LANDMARKS, FeatureScaling, FitSpec, Impute, specs_by_name
+from mklearn.study.data.splits import Split
+from mklearn.study.evaluation.candidates import MethodOnViews, candidates
+from mklearn.study.evaluation.landmarks import Folds, SplitMoments, choose
+from mklearn.study.evaluation.split import choose_on_training_samples
+from mklearn.study.evaluation.sweeps import Refit, sweep_of
+
+RULE = "euclidean"
+"""Nearest-neighbour rule of the library's embeddings."""
+COMPLETION = {"missing_views": "mean"}
+"""Of kernels whose new samples may lack a view."""
+
+
+@dataclass(frozen=True)
+class FinalModel:
+    """An estimator with the parameters that were chosen on all samples.
+
+    Attributes
+    ----------
+    estimator : object
+        Not fitted; it takes views.
+    parameters : dict
+        Of the method, without ``kernels``; with ``landmarks`` if it has any.
+    kernels : dict of str to dict
+        Specs of its kernels by name; empty for a method on features or images.
+    feature_scaling : str or None
+        The scaling that was chosen for kernels' or methods' features with ``auto``.
+    impute : str
+        How missing values are filled in.
+    """
+
+    estimator: Any
+    parameters: dict[str, Any]
+    kernels: dict[str, dict[str, Any]] = field(default_factory=dict)
+    feature_scaling: FeatureScaling | None = None
+    impute: Impute = "none"
+
+
+def final_model(
+    problem: MethodOnViews, spec: FitSpec, groups: NDArray[np.str_] | None = None, *, completes: bool = False
+) -> FinalModel:
+    """Choose the parameters of a method by its inner cross-validation on all samples.
+
+    Parameters
+    ----------
+    problem : MethodOnViews
+        With kernels on features only.
+    spec : FitSpec
+        How the method is evaluated, its seed and its landmarks.
+    groups : (n,) array of str, optional
+        The inner cross-validation holds out whole groups.
+    completes : bool
+        Whether kernels complete samples that lack a view, see `mklearn.kernels.completion`.
+
+    Raises
+    ------
+    NotApplicable, SolverFailed
+        No parameters can be chosen.
+    """
+    every = np.arange(len(problem.y))
+    if spec.landmarks is not None:
+        return _model_on_landmarks(problem, spec, groups, completes)
+    shared = choose_on_training_samples(problem, every, evaluation=spec.evaluation, seed=spec.seed, groups=groups)
+    if shared is not None:
+        problem = replace(problem, method=shared.method)
+    sweep = sweep_of(problem.method)
+    (rule,) = [rule for rule in sweep.rules(spec.evaluation.neighbours) if rule in ("", RULE)]
+    number, position = (0, -1) if shared is None else shared.by_rule[rule]
+    candidate = candidates(problem.method, problem.n_kernels)[number]
+    sized: dict[str, Any] = {}
+    if isinstance(sweep, Refit):
+        sizes = sweep.possible_sizes(problem.of(every), problem.y)
+        sized = {"n_components": sizes[-1 if position is None else position]}
+    elif sweep.has_components and position not in (None, -1):
+        sized = {"n_components": position + 1}
+    if completes:
+        problem = _completing(problem)
+    imputed: list[Impute] = [kernel.get("impute", "none") for kernel in problem.kernels]
+    imputed += [entry.impute for entry in problem.method.inputs.values()]
+    return FinalModel(
+        problem.unfitted(candidate, **sized),
+        candidate.estimator_parameters | sized,
+        problem.kernel_specs(candidate),
+        candidate.feature_scaling,
+        next((strategy for strategy in imputed if strategy != "none"), "none"),
+    )
+
+
+def _model_on_landmarks(
+    problem: MethodOnViews, spec: FitSpec, groups: NDArray[np.str_] | None, completes: bool
+) -> FinalModel:
+    """Choose by the moments of folds, of features that landmarks among all samples give."""
+    settings, y = spec.landmarks, problem.y
+    assert settings is not None
+    assert isinstance(spec.evaluation.inner_folds, int)
+    landmarks = settings.parameter(spec.seed)
+    grid, number = candidates(problem.method, problem.n_kernels), 0
+    if len(grid) > 1:
+        every = Split(0, 0, np.arange(len(y)), np.arange(0))
+        folds = Folds.of(y, every, spec.evaluation.inner_folds, spec.seed, groups)
+        views = problem.of(every.train)
+        own = {name: views[name] for name in views.names}
+        made = landmark_features(specs_by_name(problem.kernels), landmarks).fit(own, y)
+        moments = SplitMoments.of_rows(made, own, every.train, y, folds)
+        by_rule = choose(made, moments, problem.method, spec.evaluation)
+        number = by_rule[RULE if RULE in by_rule else ""]
+    parameters = dict(grid[number].parameters)
+    landmarks["n"] = parameters.pop(NUMBER_OF_LANDMARKS, settings.most)
+    candidate = replace(grid[number], parameters=parameters | {"landmarks": landmarks})
+    if completes and settings.how != "leverage":  # whose scores need every view of every sample
+        problem = _completing(problem)
+    return FinalModel(problem.unfitted(candidate), candidate.estimator_parameters, problem.kernel_specs(candidate))
+
+
+def _completing(problem: MethodOnViews) -> MethodOnViews:
+    return replace(problem, kernels=[{**kernel, **COMPLETION} for kernel in problem.kernels])

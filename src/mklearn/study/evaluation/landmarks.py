@@ -1,0 +1,396 @@
+"""Methods on landmarks, on one split: fitted to moments, chosen by the moments of folds, evaluated by embeddings.
+
+What `mklearn.study.evaluation.split` does with kernels of the training samples, without ever holding all samples: the
+moments of all folds but one are those of the training part of an inner fold. Candidates are compared on a random sample
+of the training samples, whose landmark features are kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.base.folds import inner_folds
+from mklearn.base.landmark_features import LandmarkFeatures
+from mklearn.base.moments import ARRAYS, Moments
+from mklearn.classifiers.class_scores import ClassScores
+from mklearn.contract.fit_spec import CLASS_MEAN, NUMBER_OF_LANDMARKS, EvaluationSpec, MethodSpec
+from mklearn.contract.loading import load
+from mklearn.errors import NotApplicable, SolverFailed
+from mklearn.nearest_neighbour import distances_to, nearest_neighbour_indices
+from mklearn.study.data.splits import Split
+from mklearn.study.evaluation.candidates import Candidate, candidates
+from mklearn.study.evaluation.metrics import metric_named
+from mklearn.study.evaluation.rules import deciding_samples, predictions
+from mklearn.study.evaluation.selection import Curves, select_by_race
+from mklearn.study.evaluation.split import Fitted, SplitResult, held_out_groups, rule_result
+from mklearn.study.evaluation.sweeps import MethodOutput, Outcome, PredictionOutcome, RefitOutcome, Sweep, sweep_of
+
+Indices = NDArray[np.intp]
+Block = tuple[Indices, Mapping[str, NDArray[Any]]]
+"""Positions of some samples, and their views."""
+CHOICE_SAMPLE = 10_000
+"""Training samples at most by which candidates are compared."""
+
+
+@dataclass(frozen=True)
+class Folds:
+    """The inner folds of a split's training samples, and the samples by which candidates are compared.
+
+    Attributes
+    ----------
+    number : (n,) int array
+        Fold of every sample of the data set; -1 outside the training part.
+    n_folds : int
+        1 if there can be no inner cross-validation; ``reason`` then says why.
+    chosen_by : int array
+        Positions of the compared samples, ascending.
+    """
+
+    number: NDArray[np.int64]
+    n_folds: int
+    chosen_by: Indices
+    reason: str = ""
+
+    @classmethod
+    def of(cls, y: NDArray[np.int64], split: Split, n_folds: int, seed: int, groups: NDArray[np.str_] | None) -> Folds:
+        """Draw the folds as `mklearn.study.evaluation.split.evaluate_split` does, and the sample at random."""
+        train, number = split.train, np.full(len(y), -1)
+        number[train] = 0
+        held_out = held_out_groups(train, split.test, groups)
+        sample = train
+        if len(train) > CHOICE_SAMPLE:
+            sample = np.sort(np.random.default_rng(seed).choice(train, CHOICE_SAMPLE, replace=False))
+        try:
+            parts = inner_folds(y[train], n_folds, seed, held_out)
+        except NotApplicable as reason:
+            return cls(number, 1, sample, str(reason))
+        for fold, (_, validation) in enumerate(parts):
+            number[train[validation]] = fold
+        return cls(number, len(parts), sample)
+
+
+@dataclass(frozen=True)
+class SplitMoments:
+    """What is known of the training samples of one split, or of a block of them.
+
+    Attributes
+    ----------
+    folds : sequence of Moments
+        Of the landmark features, by inner fold; labels are class codes.
+    sample_features : (s, D) array
+        Landmark features of the samples by which candidates are compared.
+    sample_y, sample_folds : (s,) int arrays
+        Their class codes and folds.
+    seconds : float
+        Processor time that it took.
+    reason : str
+        Why there is only one fold, if so.
+    """
+
+    folds: Sequence[Moments]
+    sample_features: NDArray[np.floating[Any]]
+    sample_y: NDArray[np.int64]
+    sample_folds: NDArray[np.int64]
+    seconds: float = 0.0
+    reason: str = ""
+
+    @classmethod
+    def of_rows(
+        cls, features: LandmarkFeatures, views: Mapping[str, NDArray[Any]], rows: Indices, y: NDArray[np.int64],
+        folds: Folds,
+    ) -> SplitMoments:  # fmt: skip
+        """Gather the moments of some samples, given their views, positions and all class codes."""
+        started = time.process_time()
+        moments = [Moments() for _ in range(folds.n_folds)]
+        used = np.flatnonzero(folds.number[rows] >= 0)
+        sampled = np.isin(rows[used], folds.chosen_by, assume_unique=True)
+        kept = [np.empty((0, features.blocks_[-1].stop), dtype=features.dtype)]
+        own = {name: table[used] for name, table in views.items()} if len(used) < len(rows) else views
+        for block, made in features.transform_blocks(own) if len(used) else ():
+            positions = rows[used[block]]
+            for fold, each in enumerate(moments):
+                members = folds.number[positions] == fold
+                each.partial_fit(made[members], y[positions[members]])
+            kept.append(made[sampled[block]])
+        if not len(used):
+            for each in moments:
+                each.partial_fit(kept[0], y[:0])
+        chosen = rows[used[sampled]]
+        return cls(
+            moments, np.concatenate(kept), y[chosen], folds.number[chosen], time.process_time() - started, folds.reason
+        )
+
+    @cached_property
+    def total(self) -> Moments:
+        """Of all training samples."""
+        found = self.folds[0]
+        for each in self.folds[1:]:
+            found = found.merge(each)
+        return found
+
+    def added(self, other: SplitMoments) -> SplitMoments:
+        """Return what is known of the samples of both."""
+        return SplitMoments(
+            [mine.merge(theirs) for mine, theirs in zip(self.folds, other.folds, strict=True)],
+            np.concatenate([self.sample_features, other.sample_features]),
+            np.concatenate([self.sample_y, other.sample_y]),
+            np.concatenate([self.sample_folds, other.sample_folds]),
+            self.seconds + other.seconds,
+            self.reason,
+        )
+
+    @staticmethod
+    def array_names(n_folds: int) -> list[str]:
+        """Return the names of the arrays of so many folds."""
+        of_folds = [f"fold{k}/{name}" for k in range(n_folds) for name in ARRAYS]
+        return [*of_folds, "sample_features", "sample_y", "sample_folds", "seconds", "reason"]
+
+    def as_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return arrays from which `from_arrays` makes the same again."""
+        found = {
+            f"fold{k}/{name}": each for k, fold in enumerate(self.folds) for name, each in fold.as_arrays().items()
+        }
+        return found | {
+            "sample_features": self.sample_features,
+            "sample_y": self.sample_y,
+            "sample_folds": self.sample_folds,
+            "seconds": np.array(self.seconds),
+            "reason": np.array(self.reason),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_folds: int) -> SplitMoments:
+        """Return what `as_arrays` has written; of so many folds the arrays are called `array_names`."""
+        folds = [Moments.from_arrays({name: arrays[f"fold{k}/{name}"] for name in ARRAYS}) for k in range(n_folds)]
+        return cls(
+            folds, arrays["sample_features"], arrays["sample_y"], arrays["sample_folds"], float(arrays["seconds"]),
+            str(arrays["reason"]),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A method fitted to the moments of one split.
+
+    Attributes
+    ----------
+    estimators : list
+        The fitted estimators: one for each candidate that a rule has chosen.
+    chosen : list of Candidate
+        What each was fitted with.
+    by_rule : dict of str to int
+        Position of the estimator by nearest-neighbour rule; "" for a classifier.
+    fit_seconds : list of float
+        Processor time of each final fit, without the pass over the samples.
+    """
+
+    estimators: list[Any]
+    chosen: list[Candidate]
+    by_rule: dict[str, int]
+    fit_seconds: list[float]
+
+
+def solve(features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec, evaluation: EvaluationSpec) -> Solved:
+    """Choose the parameters of a method by the moments of folds, and fit it to those of all training samples.
+
+    Raises
+    ------
+    NotApplicable, SolverFailed
+        The method can't run on this split, or there are no inner folds to choose by.
+    """
+    grid, fits = candidates(method, len(features.blocks_)), _Fits(method, features)
+    numbers = _choose(fits, moments, grid, evaluation)
+    distinct = list(dict.fromkeys(numbers.values()))
+    estimators, seconds = [], []
+    for number in distinct:
+        started = time.process_time()
+        estimators.append(fits.fitted(grid[number], moments.total))
+        seconds.append(time.process_time() - started)
+    by_rule = {rule: distinct.index(number) for rule, number in numbers.items()}
+    return Solved(estimators, [grid[number] for number in distinct], by_rule, seconds)
+
+
+def choose(
+    features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec, evaluation: EvaluationSpec
+) -> dict[str, int]:  # fmt: skip
+    """Choose by each nearest-neighbour rule the position of a candidate, as `solve` does; "" for a classifier.
+
+    Raises
+    ------
+    NotApplicable, SolverFailed
+        As `solve`.
+    """
+    return _choose(_Fits(method, features), moments, candidates(method, len(features.blocks_)), evaluation)
+
+
+def evaluate(
+    solved: Solved, blocks: Iterable[Block], split: Split, y: NDArray[np.int64], method: MethodSpec,
+    evaluation: EvaluationSpec, pass_seconds: float = 0.0,
+) -> SplitResult:  # fmt: skip
+    """Evaluate a fitted method on the test samples of its split.
+
+    Parameters
+    ----------
+    solved : Solved
+    blocks : iterable of (int array, dict of str to array)
+        Positions of some samples and their views, which together are all samples; only one block is held at a time.
+    split : Split
+    y : (n,) class codes of all samples
+    method, evaluation
+        As for `solve`.
+    pass_seconds : float
+        Processor time of the landmarks and of the pass over the samples; methods on the same landmarks share it.
+    """
+    started = time.process_time()
+    outputs = _outputs(solved.estimators, blocks, np.concatenate([split.train, split.test]), len(y))
+    seconds = time.process_time() - started
+    sweep, result, fitted = sweep_of(method), SplitResult(), list[Fitted]()
+    for estimator, made, fit_seconds in zip(solved.estimators, outputs, solved.fit_seconds, strict=True):
+        known, asked = (made[rows].astype(np.float64) for rows in (split.train, split.test))
+        total = pass_seconds + fit_seconds
+        outcome = outcome_of(estimator, known, asked, sweep, total, seconds)
+        fitted.append(Fitted(outcome, estimator.kernel_weights_, [], total, seconds))
+    for rule, position in solved.by_rule.items():
+        result.rules[rule] = rule_result(
+            fitted[position], solved.chosen[position], -1, rule, y[split.train], y[split.test], evaluation
+        )
+    return result
+
+
+def _outputs(
+    estimators: Sequence[Any], blocks: Iterable[Block], used: Indices, n_samples: int
+) -> list[NDArray[np.float32]]:  # fmt: skip
+    """Compute what evaluation needs of samples: their embedding (n, p), or the scores of a classifier (n, c).
+
+    Rows of samples that are not used are undefined. All estimators are of one split: the features of those with as many
+    landmarks are computed once.
+    """
+    found = [np.empty((n_samples, each.coefficients_.shape[1]), dtype=np.float32) for each in estimators]
+    of_number: dict[int, list[int]] = {}
+    for position, each in enumerate(estimators):
+        of_number.setdefault(each.landmark_features_.n_landmarks_, []).append(position)
+    in_split = np.zeros(n_samples, dtype=bool)
+    in_split[used] = True
+    for rows, views in blocks:
+        own = np.flatnonzero(in_split[rows])
+        samples = {name: table[own] for name, table in views.items()} if len(own) < len(rows) else views
+        for positions in of_number.values() if len(own) else ():
+            for block, features in estimators[positions[0]].landmark_features_.transform_blocks(samples):
+                for position in positions:
+                    found[position][rows[own[block]]] = estimators[position].outputs_of_features(features)
+        del views, samples  # before the next block is read
+    return found
+
+
+def outcome_of(
+    estimator: Any, known: NDArray[Any], asked: NDArray[Any], sweep: Sweep, fit_seconds: float = 0.0,
+    predict_seconds: float = 0.0,
+) -> Outcome:  # fmt: skip
+    """Return the outcome of a fitted method, given its outputs for training and for test samples."""
+    if sweep.has_components:
+        return WholeOutcome([estimator], [known.shape[1]], [(known, asked)], fit_seconds, predict_seconds)
+    scored = _Scored(np.asarray(estimator.classes_))
+    labels = scored.predict(asked)
+    return PredictionOutcome([scored], [], [], fit_seconds, predict_seconds, [labels], asked)
+
+
+@dataclass(frozen=True)
+class WholeOutcome(RefitOutcome):
+    """An embedding with all of its components; neighbours are searched once for each rule."""
+
+    _found: dict[str, Indices] = field(default_factory=dict, compare=False)
+
+    def nearest(self, rule: str, position: int) -> tuple[Indices, NDArray[np.float64]]:
+        known, asked = self.embeddings[0]
+        if rule == CLASS_MEAN:
+            return deciding_samples(known, asked, rule)
+        nearest = self._nearest(rule)
+        return nearest, distances_to(known, asked, nearest, rule)  # type: ignore[arg-type]
+
+    def outputs(self, rule: str, y_train: NDArray[Any], y_test: NDArray[Any]) -> list[MethodOutput]:
+        known, asked = self.embeddings[0]
+        labels = predictions(known, y_train, asked, rule) if rule == CLASS_MEAN else y_train[self._nearest(rule)]
+        return [MethodOutput(self.estimators[0], y_train, y_test, labels, self.embeddings[0])]
+
+    def _nearest(self, rule: str) -> Indices:
+        if rule not in self._found:
+            self._found[rule] = nearest_neighbour_indices(*self.embeddings[0], rule)  # type: ignore[arg-type]
+        return self._found[rule]
+
+
+class _Scored(ClassScores):
+    """A classifier whose samples are given by their scores of the classes."""
+
+    def __init__(self, classes: NDArray[Any]) -> None:
+        self.classes_ = classes
+
+    def class_scores(self, X: Any) -> NDArray[Any]:
+        return np.asarray(X)
+
+
+@dataclass
+class _Fits:
+    """Fits of candidates to moments, whose features may be those of fewer landmarks."""
+
+    method: MethodSpec
+    features: LandmarkFeatures
+    _leading: dict[int, tuple[LandmarkFeatures, NDArray[np.float64]]] = field(default_factory=dict)
+
+    def fitted(self, candidate: Candidate, moments: Moments) -> Any:
+        """Fit a candidate, given the moments of the features of all landmarks."""
+        parameters = dict(candidate.estimator_parameters)
+        features, change = self._of(parameters.pop(NUMBER_OF_LANDMARKS, None))
+        if candidate.kernel is not None:  # a kernel alone is the combination in which the others have no weight
+            parameters["kernel_weights"] = np.eye(len(features.blocks_))[candidate.kernel].tolist()
+        own = moments if change is None else moments.mapped(change)
+        try:
+            return load(self.method.implementation)(**parameters).fit_moments(features, own)
+        except np.linalg.LinAlgError as reason:
+            raise SolverFailed(f"linear algebra failed: {reason}") from reason
+
+    def outputs(self, candidate: Candidate, model: Any, made: NDArray[Any]) -> NDArray[Any]:
+        """Compute the outputs of samples, given the features of all landmarks."""
+        _, change = self._of(candidate.parameters.get(NUMBER_OF_LANDMARKS))
+        outputs = model.outputs_of_features(made if change is None else made @ change.astype(made.dtype))
+        return np.asarray(outputs)
+
+    def _of(self, number: int | None) -> tuple[LandmarkFeatures, NDArray[np.float64] | None]:
+        if number is None or number == self.features.n_landmarks_:
+            return self.features, None
+        if number not in self._leading:
+            self._leading[number] = self.features.leading(number)
+        return self._leading[number]
+
+
+def _choose(
+    fits: _Fits, moments: SplitMoments, grid: Sequence[Candidate], evaluation: EvaluationSpec
+) -> dict[str, int]:  # fmt: skip
+    """Choose the candidate of each rule by the scores of the sample in each fold, fitted to the other folds."""
+    if len(moments.total.classes_) < 2:
+        raise NotApplicable("the training samples are of one class only: no class can be discriminated")
+    sweep, metric = sweep_of(fits.method), metric_named(evaluation.choose_by)
+    rules = sweep.rules(evaluation.neighbours)
+    if len(grid) == 1:
+        return dict.fromkeys(rules, 0)
+    if len(moments.folds) < 2:
+        raise NotApplicable(moments.reason or "there are no inner folds")
+    y = moments.sample_y
+    others = [moments.total.without(fold) for fold in moments.folds]
+
+    def on_folds(candidate: Candidate) -> Curves:
+        for number, known in enumerate(others):
+            model = fits.fitted(candidate, known)
+            made = fits.outputs(candidate, model, moments.sample_features)
+            asked = moments.sample_folds == number
+            outcome = outcome_of(model, made[~asked], made[asked], sweep)
+            yield {rule: outcome.scores(metric, rule, y[~asked], y[asked]) for rule in rules}
+
+    selections = select_by_race(on_folds, list(grid), len(moments.folds), rules, "all", len(y))
+    return {rule: selection.candidate for rule, selection in selections.items()}

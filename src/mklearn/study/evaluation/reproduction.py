@@ -1,0 +1,233 @@
+"""Compare the published values of a study with ours, in units of the split noise.
+
+A published accuracy is a mean over random splits, and so is ours. Two such means of the same method on the same data
+differ by chance; the spread over splits says by how much:
+
+    z = (published - ours) / (sd sqrt(1/n_ours + 1/n_published)),
+
+where sd is our standard deviation over splits: papers rarely print theirs, and it is assumed to be the same.
+n_published is the number of splits of the published mean; where it is not known, ours is used. Published tables choose
+the dimension on the test samples, so the value compared is that of the selection ``oracle``; the value chosen by inner
+cross-validation is listed beside it and not judged.
+
+z > 0: the published value is higher than ours. A small |z| (3 or less, unless the study says otherwise) is explained
+by other random splits: the value is reproduced. So is one that differs by fewer points than the study's tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from mklearn.study.specs.table_specs import Tolerance
+
+REPRODUCED = "reproduced"
+LOWER = "ours is lower than published"
+HIGHER = "ours is higher than published"
+NO_VALUE = "no value"
+NO_SPREAD = "no spread to judge by"
+OTHER_DATA = "another crop: not comparable"
+VERDICTS = (REPRODUCED, LOWER, HIGHER, NO_VALUE, NO_SPREAD, OTHER_DATA)
+
+CELL_COLUMNS = [
+    "study", "dataset", "dataset_title", "protocol", "train_size", "method", "method_title", "kernel_set", "neighbour",
+    "metric", "mean", "std", "n_repeats", "dimension", "inner_cv_mean", "published", "published_std",
+    "published_dimension", "published_repeats", "published_source", "difference_points", "noise_points", "z", "verdict",
+    "reason",
+]  # fmt: skip
+NAMED_BY = ("dataset", "train_size", "method", "neighbour", "selection", "protocol", "kernel_set", "metric")
+"""Keys by which a published entry names the rows of the summary that it is about."""
+_PLACE = ("study", "dataset", "protocol", "train_size", "method", "kernel_set", "neighbour", "metric")
+
+
+class Check(NamedTuple):
+    """Calibration of a data set: whether its published cells of one method agree with ours.
+
+    Attributes
+    ----------
+    status : {"met", "missed", "unchecked"}
+        "unchecked": the method has no published cell on the data set that can be judged.
+    cells : list of dict
+        ``train_size, mean, published, z`` of each cell of the method that can be judged.
+    worst : dict or None
+        The cell of the largest |z|.
+    """
+
+    dataset: str
+    dataset_title: str
+    method: str
+    method_title: str
+    tolerance: float
+    status: str
+    cells: list[dict[str, Any]]
+
+    @property
+    def worst(self) -> dict[str, Any] | None:
+        return max(self.cells, key=lambda cell: abs(cell["z"]), default=None)
+
+
+class Reproduction(NamedTuple):
+    """All published cells with their verdicts, and the calibration of each data set."""
+
+    cells: pd.DataFrame
+    checks: list[Check]
+
+
+def compare_published(
+    summary: pd.DataFrame, calibration: Mapping[str, Any] | None = None, tolerance: Tolerance | None = None
+) -> Reproduction:
+    """Compare a summary with the published values in it.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        From :func:`mklearn.study.evaluation.summary.summarise`: values and published values as fractions.
+    calibration : dict, optional
+        ``{"method", "tolerance"}``: where a published cell of this method is off by more than ``tolerance`` units of
+        split noise, the data set differs from the paper's and none of its cells is judged.
+    tolerance : Tolerance, optional
+        The difference up to which a cell is reproduced; by default 3 units of split noise.
+
+    Returns
+    -------
+    reproduction : Reproduction
+        ``cells`` has the columns ``CELL_COLUMNS`` and a row for each ``oracle`` row of the summary with a published
+        value (for methods without a dimension, their only row), in the order and with the index of the summary.
+        Values are fractions; ``difference_points`` (published - ours) and ``noise_points`` (the denominator of z)
+        are percentage points. ``verdict`` is one of ``VERDICTS``; ``reason`` explains a missing value or verdict.
+    """
+    oracle = summary[summary["published"].notna() & _judged(summary)]
+    inner = {_place(row): row["mean"] for row in plain_records(summary[summary["selection"].eq("inner_cv")])}
+    rows = [_cell(row, inner.get(_place(row), math.nan), tolerance or Tolerance()) for row in plain_records(oracle)]
+    checks = _checks(summary, rows, calibration) if calibration else []
+    missed = {check.dataset: check for check in checks if check.status == "missed"}
+    for row in rows:
+        if row["dataset"] in missed and row["verdict"] != NO_VALUE:
+            row |= {"verdict": OTHER_DATA, "reason": sentence(missed[row["dataset"]])}
+    return Reproduction(_frame(rows, oracle), checks)
+
+
+def _judged(summary: pd.DataFrame) -> pd.Series:
+    """Mark the rows to compare with a paper: the oracle's, and the only row of a method without a dimension."""
+    oracle = {_place(row) for row in plain_records(summary[summary["selection"].eq("oracle")])}
+    only = [_place(row) not in oracle for row in plain_records(summary)]
+    return summary["selection"].eq("oracle") | pd.Series(only, index=summary.index, dtype=bool)
+
+
+def z_score(published: float, ours: float, std: float, n_ours: float, n_published: float) -> float:
+    """Return the difference of two means over splits in units of its standard error; NaN without spread."""
+    noise = split_noise(std, n_ours, n_published)
+    return (published - ours) / noise if noise > 0 else math.nan
+
+
+def split_noise(std: float, n_ours: float, n_published: float) -> float:
+    """Return the standard error of the difference of two independent means over splits with the same spread."""
+    if not (n_ours > 0 and n_published > 0):
+        return math.nan
+    return std * math.sqrt(1.0 / n_ours + 1.0 / n_published)
+
+
+def sentence(check: Check) -> str:
+    """Word the calibration of a data set, for the log and the report."""
+    name, title = check.method_title, check.dataset_title
+    worst = check.worst
+    if check.status == "unchecked" or worst is None:
+        return f"{title}: not calibrated, {name} has no published value here that ours could be judged by."
+    where = "" if worst["train_size"] is None else f" with training size {worst['train_size']}"
+    if check.status == "met":
+        cells = "cell" if len(check.cells) == 1 else "cells"
+        return (
+            f"{title}: {name} is within {check.tolerance:g} units of split noise of its published value in "
+            f"{'all ' if len(check.cells) > 1 else ''}{len(check.cells)} {cells} (largest |z| {abs(worst['z']):.1f})."
+        )
+    return (
+        f"{title}: {name} reaches {100 * worst['mean']:.1f} %{where}, published {100 * worst['published']:.1f} % "
+        f"(z = {worst['z']:+.1f}, tolerance {check.tolerance:g}): this is another crop of the pictures than the "
+        "paper's, and nothing on it can be compared with the paper."
+    )
+
+
+def unmatched(summary: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """List published entries without a row in the summary: a training size, method or rule that was not run."""
+    rows = plain_records(summary)
+    return [entry for entry in published if not any(is_about(entry, row) for row in rows)]
+
+
+def is_about(entry: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
+    """Tell whether a published entry is about a row of the summary: what it does not name matches anything."""
+    return all(entry.get(key) is None or row[key] == entry[key] for key in NAMED_BY)
+
+
+def _cell(row: dict[str, Any], inner: float, tolerance: Tolerance) -> dict[str, Any]:
+    """Return one published cell with its verdict, from the ``oracle`` row of the summary."""
+    ours, std, n_ours, published = row["mean"], row["std"], int(row["n_repeats"]), row["published"]
+    n_published = row["published_repeats"] or n_ours
+    noise = split_noise(std, n_ours, n_published)
+    z = z_score(published, ours, std, n_ours, n_published)
+    points = 100.0 * (published - ours)
+    verdict, reason = _verdict(row, z, abs(z) <= tolerance.noise or abs(points) <= tolerance.points)
+    return {name: row[name] for name in CELL_COLUMNS if name in row} | {
+        "inner_cv_mean": inner,
+        "difference_points": points,
+        "noise_points": 100.0 * noise,
+        "z": z,
+        "verdict": verdict,
+        "reason": reason,
+    }
+
+
+def _verdict(row: dict[str, Any], z: float, within: bool) -> tuple[str, str]:
+    if math.isnan(row["mean"]):
+        return NO_VALUE, str(row["message"] or row["status"])
+    if math.isnan(z):
+        reason = "one repeat" if row["n_repeats"] < 2 else "the same accuracy in every repeat"
+        return NO_SPREAD, reason
+    if within:
+        return REPRODUCED, ""
+    return (LOWER if z > 0 else HIGHER), ""
+
+
+def _checks(
+    summary: pd.DataFrame, rows: Sequence[dict[str, Any]], calibration: Mapping[str, Any]
+) -> list[Check]:  # fmt: skip
+    """Calibrate every data set that has published cells."""
+    method, tolerance = str(calibration["method"]), float(calibration["tolerance"])
+    titles = summary.loc[summary["method"].eq(method), "method_title"]
+    title = str(titles.iloc[0]) if len(titles) else method
+    checks = []
+    for dataset, dataset_title in dict.fromkeys((row["dataset"], row["dataset_title"]) for row in rows):
+        cells = [
+            {name: row[name] for name in ("train_size", "mean", "published", "z")}
+            for row in rows
+            if row["dataset"] == dataset
+            and row["method"] == method
+            and row["metric"] == "accuracy"
+            and not math.isnan(row["z"])
+        ]
+        within = all(abs(cell["z"]) <= tolerance for cell in cells)
+        status = "unchecked" if not cells else "met" if within else "missed"
+        checks.append(Check(dataset, dataset_title, method, title, tolerance, status, cells))
+    return checks
+
+
+def _frame(rows: list[dict[str, Any]], oracle: pd.DataFrame) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=CELL_COLUMNS, index=oracle.index)
+    counts = ("train_size", "n_repeats", "dimension", "published_dimension", "published_repeats")
+    numbers = ("mean", "std", "inner_cv_mean", "published", "published_std", "difference_points", "noise_points", "z")
+    return frame.astype(dict.fromkeys(counts, "Int64") | dict.fromkeys(numbers, "float64"))
+
+
+def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[key] for key in _PLACE)
+
+
+def plain_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows as dicts of builtin types; a missing integer or text is None, a missing float NaN."""
+    return [{str(name): _plain(value) for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def _plain(value: Any) -> Any:
+    return None if value is pd.NA or value is None else value

@@ -1,0 +1,483 @@
+"""One method on one split: choose parameters on the training samples, fit, and compute metrics on the test samples.
+
+Nothing of the test samples enters the fit: bandwidths, centring, normalisation and the repair of indefinite kernels
+are fitted on the training samples, and again on the inner training samples in the inner cross-validation. (Where an
+estimator shares the work of leaving each sample out, the kernels of all training samples are taken for that.)
+
+The exception is ``choice="test_set"``, which chooses parameters by the labels of the test samples, to show the bias of
+that. Such values are an oracle's: beside them there is none that was chosen without the test samples.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.base.folds import inner_folds
+from mklearn.contract.fit_spec import Components, EvaluationSpec, FeatureScaling, MethodSpec
+from mklearn.contract.loading import load
+from mklearn.errors import NotApplicable, SolverFailed
+from mklearn.kernels.kernel_cache import CachingViews
+from mklearn.kernels.specs import StackTransform
+from mklearn.study.evaluation.candidates import Candidate, Indices, MethodOnViews, candidates, first_candidates
+from mklearn.study.evaluation.metrics import ACCURACY, metric_named
+from mklearn.study.evaluation.predictions import RulePredictions
+from mklearn.study.evaluation.selection import (
+    UPPER_BOUND,
+    Curves,
+    Refits,
+    hardest_first,
+    select_by_leaving_one_out,
+    select_by_race,
+    select_by_scores,
+)
+from mklearn.study.evaluation.selection import (
+    choose as choose_one,
+)
+from mklearn.study.evaluation.sweeps import MethodOutput, Outcome, leading_scores, sweep_of
+
+Parts = list[tuple[Indices, Indices]]
+"""Samples that candidates are fitted on, and samples that they are asked for."""
+EXPECTED = (NotApplicable, SolverFailed, np.linalg.LinAlgError)
+"""Failures that are results: they become rows of the score table."""
+ON_TEST = f"parameters are chosen {UPPER_BOUND}"
+
+
+@dataclass
+class Fitted:
+    """A fitted method on one split: its outcome, and what was learned of the kernels."""
+
+    outcome: Outcome
+    weights: NDArray[np.float64]
+    """Kernel weights; NaN if the estimator has none."""
+    kernel_info: list[dict[str, Any]]
+    fit_seconds: float
+    """Processor time of the kernels and of all fits; see `mklearn.study.evaluation.sweeps.Outcome`."""
+    predict_seconds: float
+
+    @property
+    def estimator(self) -> Any:
+        """The estimator; of a sweep over sizes, the last and largest."""
+        return self.outcome.estimators[-1]
+
+
+@dataclass
+class RuleResult:
+    """The values of each metric by one nearest-neighbour rule: at each number of components, and at the chosen one.
+
+    Attributes
+    ----------
+    scores : dict of metric to array
+        One value for each of ``components``; a single one for a classifier.
+    not_applicable : dict of metric to message
+        Metrics that the method does not give.
+    position : int or None
+        Position of the value chosen without the test samples; None if inner cross-validation did not choose one.
+    """
+
+    scores: dict[str, NDArray[np.float64]]
+    not_applicable: dict[str, str]
+    position: int | None
+    candidate: Candidate
+    fitted: Fitted
+    predictions: RulePredictions
+
+    @property
+    def estimator(self) -> Any:
+        """The fitted estimator; of an embedding fitted for several sizes, the last and largest."""
+        return self.fitted.outcome.estimator_at(self.position)
+
+    @property
+    def components(self) -> list[int]:
+        return self.fitted.outcome.components
+
+    @property
+    def component(self) -> int | None:
+        """The number of components that inner cross-validation chose; None for a classifier without any, too."""
+        if self.position is None or not self.components:
+            return None
+        return self.components[self.position]
+
+    def chosen_score(self, metric: str) -> float | None:
+        """Return the value of a metric at the chosen number of components; None if there is no choice."""
+        if self.position is None:
+            return None
+        return float(self.scores[metric][self.position])
+
+
+@dataclass
+class SplitResult:
+    """The results of one split by nearest-neighbour rule."""
+
+    rules: dict[str, RuleResult] = field(default_factory=dict)
+    selection_message: str = ""
+    """Why there was no inner cross-validation, when there was none."""
+
+
+@dataclass(frozen=True)
+class SharedChoice:
+    """What was chosen for all splits together, see :func:`choose_once`."""
+
+    method: MethodSpec
+    """With the kernel weights that follow from accuracies, where the method has them."""
+    by_rule: dict[str, tuple[int, int | None]]
+    """By nearest-neighbour rule the candidate, and the position of its number of components."""
+
+
+def evaluate_split(
+    problem: MethodOnViews, train: Indices, test: Indices, *, evaluation: EvaluationSpec, seed: int,
+    choose: bool = True, groups: NDArray[np.str_] | None = None, shared: SharedChoice | None = None,
+) -> SplitResult:  # fmt: skip
+    """Fit one method on ``train`` and compute its metrics on ``test``.
+
+    Parameters
+    ----------
+    problem : MethodOnViews
+    train, test : indices into the samples
+    evaluation : EvaluationSpec
+        Rules of the 1-nearest-neighbour classifier, inner folds, metrics, choice of parameters. A classifier has the
+        single rule "".
+    seed : of the inner folds.
+    choose : bool
+        Whether inner cross-validation chooses; if not, the first candidate is fitted and all components are reported.
+    groups : (n,) array of str, optional
+        Group of each sample, such as a person. If no group has samples in both parts, the inner cross-validation
+        holds out whole groups too.
+    shared : SharedChoice, optional
+        Taken in place of an inner cross-validation.
+
+    Raises
+    ------
+    NotApplicable, SolverFailed
+        The method can't run on this split; the caller records it.
+    """
+    y = problem.y
+    check_classes(y[train])
+    if shared is not None:
+        problem = replace(problem, method=shared.method)
+    elif problem.method.kernel_choice == "cv_accuracy":
+        parts = _validation_parts(y, train, test, evaluation, seed, groups)
+        problem = _weighted_by_accuracy(problem, evaluation, parts)
+    grid = candidates(problem.method, problem.n_kernels)
+    fits = Fits(problem)
+    sweep = fits.sweep
+    rules = sweep.rules(evaluation.neighbours)
+    open_components = sweep.has_components and evaluation.components != "all"
+    unknown = open_components or (sweep.has_components and not choose)
+    chosen: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, None if unknown else -1))
+    result = SplitResult()
+    try:
+        if shared is not None:
+            chosen = shared.by_rule
+        elif choose and (len(grid) > 1 or open_components):  # else there is nothing to choose
+            parts = _validation_parts(y, train, test, evaluation, seed, groups)
+            chosen = _choose(fits, grid, train, test, evaluation, parts)
+            if evaluation.choice == "test_set":
+                chosen = {rule: (number, None) for rule, (number, _) in chosen.items()}
+                result.selection_message = ON_TEST
+    except (NotApplicable, SolverFailed) as reason:
+        if len(grid) > 1:
+            raise
+        result.selection_message = str(reason)  # only the number of components is open: report all of them
+    final: dict[int, Fitted] = {}
+    for rule, (number, position) in chosen.items():
+        if number not in final:
+            final[number] = fits.fit(grid[number], train, test)
+        result.rules[rule] = rule_result(final[number], grid[number], position, rule, y[train], y[test], evaluation)
+    return result
+
+
+def choose_once(
+    problem: MethodOnViews, train: Indices, validation: Indices, *, evaluation: EvaluationSpec
+) -> SharedChoice | None:
+    """Choose the parameters of a method for all splits: every candidate trains on one part and is validated on another.
+
+    Parameters
+    ----------
+    problem, evaluation
+        As for :func:`evaluate_split`.
+    train, validation : indices into the samples
+
+    Returns
+    -------
+    shared : SharedChoice or None
+        None if there is nothing to choose.
+
+    Raises
+    ------
+    NotApplicable, SolverFailed
+        No candidate can be chosen.
+    """
+    check_classes(problem.y[train])
+    return _choose_by_parts(problem, np.concatenate([train, validation]), [(train, validation)], evaluation)
+
+
+def choose_on_training_samples(
+    problem: MethodOnViews, train: Indices, *, evaluation: EvaluationSpec, seed: int,
+    groups: NDArray[np.str_] | None = None,
+) -> SharedChoice | None:  # fmt: skip
+    """Choose the parameters of a method by inner cross-validation, as :func:`evaluate_split` does.
+
+    Parameters
+    ----------
+    problem, train, evaluation, seed
+        As for :func:`evaluate_split`.
+    groups : (n,) array of str, optional
+        The inner cross-validation holds out whole groups.
+
+    Returns
+    -------
+    shared : SharedChoice or None
+        None if there is nothing to choose, or only a number of components by which no fold could choose.
+
+    Raises
+    ------
+    NotApplicable, SolverFailed
+        No candidate can be chosen.
+    """
+    check_classes(problem.y[train])
+    try:
+        parts = _validation_parts(problem.y, train, train[:0], evaluation, seed, groups)
+        return _choose_by_parts(problem, train, parts, evaluation)
+    except (NotApplicable, SolverFailed):
+        method = problem.method
+        if method.kernel_choice == "cv_accuracy" or len(candidates(method, problem.n_kernels)) > 1:
+            raise
+        return None
+
+
+def _choose_by_parts(
+    problem: MethodOnViews, known: Indices, parts: Parts, evaluation: EvaluationSpec
+) -> SharedChoice | None:
+    """Choose the parameters of a method by parts of the known samples; None if there is nothing to choose."""
+    by_accuracy = problem.method.kernel_choice == "cv_accuracy"
+    if by_accuracy:
+        problem = _weighted_by_accuracy(problem, evaluation, parts)
+    grid = candidates(problem.method, problem.n_kernels)
+    fits = Fits(problem)
+    if len(grid) > 1 or (fits.sweep.has_components and evaluation.components != "all"):
+        return SharedChoice(problem.method, _choose(fits, grid, known, known[:0], evaluation, parts))
+    if not by_accuracy:
+        return None
+    return SharedChoice(problem.method, dict.fromkeys(fits.sweep.rules(evaluation.neighbours), (0, -1)))
+
+
+@dataclass(frozen=True)
+class PreparedSamples:
+    """Training and test samples of a fit, with the kernels that candidates share.
+
+    Attributes
+    ----------
+    train, test : CachingViews
+        ``test`` is None without test samples.
+    kernels : StackTransform or None
+        All kernels of the method, fitted to the training samples.
+    seconds : float
+        Processor time of the kernels; see `mklearn.study.evaluation.sweeps.Outcome`.
+    """
+
+    train: CachingViews
+    test: CachingViews | None
+    kernels: StackTransform | None = None
+    seconds: float = 0.0
+
+
+class Fits:
+    """Fits of a method's candidates; the samples of each split or fold are selected, and their kernels computed, once.
+
+    Parameters
+    ----------
+    problem : MethodOnViews
+    """
+
+    def __init__(self, problem: MethodOnViews) -> None:
+        self.problem = problem
+        self.sweep = sweep_of(problem.method)
+        self._prepared: dict[tuple[FeatureScaling | None, bytes], PreparedSamples] = {}
+
+    def without_spectra(self) -> Fits:
+        """Return the same fits, without eigenvalues of kernels that are only shown."""
+        return Fits(replace(self.problem, spectra=False)) if self.problem.spectra else self
+
+    def prepared(self, train: Indices, test: Indices, candidate: Candidate) -> PreparedSamples:
+        """Return the samples with all kernels of the method, scaled as the candidate says."""
+        problem, name = self.problem, (candidate.feature_scaling, test.tobytes())
+        if name not in self._prepared:  # the kernels do not depend on anything else of the candidate
+            known = CachingViews(problem.of(train))
+            asked = CachingViews(problem.of(test)) if len(test) else None
+            kernels, started = None, time.process_time()
+            if problem.kernels:
+                kernels = StackTransform(problem.kernel_specs(replace(candidate, kernel=None)), spectra=problem.spectra)
+                kernels.fit_transform(known)
+                if asked is not None:
+                    kernels.transform(asked)
+            self._prepared[name] = PreparedSamples(known, asked, kernels, time.process_time() - started)
+        return self._prepared[name]
+
+    def fit(self, candidate: Candidate, train: Indices, test: Indices) -> Fitted:
+        """Fit a candidate on the training samples and apply it to both.
+
+        Raises
+        ------
+        NotApplicable, SolverFailed
+            Also for a failure of linear algebra: one candidate of a grid may fail, and the others go on.
+        """
+        problem, samples = self.problem, self.prepared(train, test, candidate)
+        assert samples.test is not None
+        try:
+            outcome = self.sweep.run(
+                partial(problem.unfitted, candidate), samples.train, problem.y[train], samples.test
+            )
+        except np.linalg.LinAlgError as reason:
+            raise SolverFailed(f"linear algebra failed: {reason}") from reason
+        weights = np.zeros(problem.n_kernels)
+        if weights.size:
+            place = slice(None) if candidate.kernel is None else slice(candidate.kernel, candidate.kernel + 1)
+            weights[place] = getattr(outcome.estimators[-1], "kernel_weights_", np.nan)
+        info = [] if samples.kernels is None else samples.kernels.infos
+        return Fitted(outcome, weights, info, samples.seconds + outcome.fit_seconds, outcome.predict_seconds)
+
+
+def _choose(
+    fits: Fits, grid: Sequence[Candidate], train: Indices, test: Indices, evaluation: EvaluationSpec, parts: Parts
+) -> dict[str, tuple[int, int | None]]:
+    """Choose by each rule the candidate and the position of its number of components, by the validation parts."""
+    problem, metric = fits.problem, metric_named(evaluation.choose_by)
+    y = problem.y
+    rules = fits.sweep.rules(evaluation.neighbours)
+    inner = fits if evaluation.choice == "test_set" else fits.without_spectra()
+
+    def on_parts(number: int) -> Curves:
+        """Yield scores of fits without each validation part in turn."""
+        for known, asked in parts:
+            outcome = inner.fit(grid[number], known, asked).outcome
+            yield {rule: outcome.scores(metric, rule, y[known], y[asked]) for rule in rules}
+
+    def refits(number: int) -> Refits:
+        """Yield embeddings without each training sample in turn, on the kernels of all of them."""
+        candidate = grid[number]
+        samples = fits.prepared(train, test, candidate).train
+        kernels = StackTransform(problem.kernel_specs(candidate)).fit_transform(samples)
+        order = hardest_first(kernels.matrices.mean(axis=0), y[train])
+        return problem.unfitted(candidate).leave_one_out(samples, y[train], order)
+
+    numbers = range(len(grid))
+    implementation = load(problem.method.implementation)
+    shared = problem.only_kernels and fits.sweep.leave_one_out(implementation) is not None
+    if evaluation.inner_folds == "leave_one_out" and len(parts) == len(train) and shared:
+        fits.prepared(train, test, grid[0])
+        score = partial(leading_scores, metric)
+        selections = select_by_leaving_one_out(refits, numbers, y[train], rules, score, evaluation.components)
+    else:
+        n_asked = sum(len(asked) for _, asked in parts)
+        selections = select_by_race(on_parts, numbers, len(parts), rules, evaluation.components, n_asked)
+    return {rule: (selection.candidate, selection.position) for rule, selection in selections.items()}
+
+
+def rule_result(
+    fitted: Fitted, candidate: Candidate, position: int | None, rule: str, y_train: NDArray[np.int64],
+    y_test: NDArray[np.int64], evaluation: EvaluationSpec,
+) -> RuleResult:  # fmt: skip
+    """Predict the test samples and compute every metric that the method gives; the time counts as prediction."""
+    scores, not_applicable = {}, {}
+    started = time.process_time()
+    outputs = fitted.outcome.outputs(rule, y_train, y_test)
+    for name in evaluation.metrics:
+        try:
+            scores[name] = np.array([metric_named(name).score(output) for output in outputs])
+        except NotApplicable as reason:
+            not_applicable[name] = str(reason)
+    fitted.predict_seconds += time.process_time() - started
+    if position is not None:
+        position = range(len(outputs))[min(position, len(outputs) - 1)]  # -1 is the last
+    predictions = _predictions(fitted.outcome, outputs, position, rule)
+    return RuleResult(scores, not_applicable, position, candidate, fitted, predictions)
+
+
+def _predictions(outcome: Outcome, outputs: Sequence[MethodOutput], position: int | None, rule: str) -> RulePredictions:
+    nothing = np.full(len(outputs[0].y), np.nan)
+    nearest, distances = (np.full(len(nothing), -1), nothing) if position is None else outcome.nearest(rule, position)
+    output = outputs[-1 if position is None else position]
+    try:
+        values = output.class_scores
+    except NotApplicable:
+        values = nothing
+    if values.ndim == 2:
+        places = np.searchsorted(output.classes, output.labels)
+        values = values[:, 1] if values.shape[1] == 2 else values[np.arange(len(values)), places]
+    labels = np.array([output.labels for output in outputs])
+    return RulePredictions(labels, outcome.components, position, values, nearest, distances)
+
+
+def check_classes(y_train: NDArray[np.int64]) -> None:
+    """Raise NotApplicable for a single class: methods without labels would always be right, scikit-learn's fail."""
+    if np.unique(y_train).size < 2:
+        raise NotApplicable("the training samples are of one class only: no class can be discriminated")
+
+
+def _validation_parts(
+    y: NDArray[np.int64], train: Indices, test: Indices, evaluation: EvaluationSpec, seed: int,
+    groups: NDArray[np.str_] | None,
+) -> Parts:  # fmt: skip
+    """Return the samples that candidates are fitted on and asked for: inner folds, or all training and test samples.
+
+    Folds are of whole groups if the test samples are of other groups.
+    """
+    if evaluation.choice == "test_set":
+        return [(train, test)]
+    folds = inner_folds(y[train], evaluation.inner_folds, seed, held_out_groups(train, test, groups))
+    return [(train[fit_on], train[validate_on]) for fit_on, validate_on in folds]
+
+
+def held_out_groups(train: Indices, test: Indices, groups: NDArray[np.str_] | None) -> NDArray[np.str_] | None:
+    """Return the groups of the training samples, if none of them has test samples: inner folds are of whole groups."""
+    return None if groups is None or np.isin(groups[test], groups[train]).any() else groups[train]
+
+
+def _weighted_by_accuracy(problem: MethodOnViews, evaluation: EvaluationSpec, parts: Parts) -> MethodOnViews:
+    """Return the method with weights from the accuracy of each kernel alone, by the first nearest-neighbour rule."""
+    method, y = problem.method, problem.y
+    fits = Fits(replace(problem, spectra=False))
+    rule = fits.sweep.rules(evaluation.neighbours)[0]
+    scores: list[list[NDArray[np.float64]] | str] = []
+    for kernel in first_candidates(method, problem.n_kernels):
+        try:
+            scores.append([
+                fits.fit(kernel, known, asked).outcome.scores(ACCURACY, rule, y[known], y[asked])
+                for known, asked in parts
+            ])  # fmt: skip
+        except (NotApplicable, SolverFailed) as reason:
+            scores.append(str(reason))
+    n_asked = sum(len(asked) for _, asked in parts)
+    curves = select_by_scores(scores, evaluation.components, n_asked).mean_scores
+    weights = accuracy_weights(curves, evaluation.components, n_asked)
+    return replace(
+        problem, method=method.model_copy(update={"parameters": method.parameters | {"kernel_weights": weights}})
+    )
+
+
+def accuracy_weights(curves: NDArray[np.float64], components: Components, n_samples: int) -> list[float]:
+    """Square the accuracy of each kernel alone in the inner cross-validation, at its chosen dimension; the sum is 1.
+
+    Gehler, Nowozin (2009) find such weights hard to beat; a kernel that fails alone gets none.
+
+    Parameters
+    ----------
+    curves : (n_kernels, p) array
+        Mean validation accuracy of each kernel at each number of components.
+    components, n_samples : see :func:`mklearn.study.evaluation.selection.choose`
+    """
+    known = np.isfinite(curves).any(axis=1)
+    squared = np.zeros(len(curves))
+    for kernel in np.flatnonzero(known):
+        _, dimension = choose_one(curves[kernel : kernel + 1], components, n_samples)
+        squared[kernel] = curves[kernel, dimension - 1] ** 2
+    if not squared.sum() > 0:
+        raise SolverFailed("no kernel alone discriminates any class in the inner cross-validation: no weights")
+    return [float(weight) for weight in squared / squared.sum()]

@@ -1,0 +1,379 @@
+"""How components are swept: from an unfitted estimator to the values of metrics at each number of components.
+
+A specification names one of these classes, or one of another package with the same methods, and its parameters.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.contract.fit_spec import MethodSpec
+from mklearn.contract.loading import load
+from mklearn.errors import NotApplicable
+from mklearn.kernels.views import Views
+from mklearn.study.evaluation.candidates import method_of
+from mklearn.study.evaluation.metrics import Metric
+from mklearn.study.evaluation.rules import deciding_samples, predictions, predictions_by_dimension
+
+Labels = NDArray[Any]
+Unfitted = Callable[..., Any]
+"""Returns the estimator, not fitted; parameters that it is called with are the estimator's."""
+Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Embeddings of the training samples (n, p) and of the test samples (m, p)."""
+
+
+@dataclass(frozen=True)
+class MethodOutput:
+    """What a fitted method gives at one number of components: the attributes that a metric can need.
+
+    Attributes
+    ----------
+    fitted : the fitted estimator, as it takes the test samples
+    y_train, y : labels of the training and of the test samples
+    labels : predicted labels of the test samples
+    """
+
+    fitted: Any
+    y_train: Labels
+    y: Labels
+    labels: Labels
+    embeddings: Pair | None = None
+    test: Any = None
+    """The test samples, as the estimator takes them; None where only their embedding is there."""
+
+    @property
+    def estimator(self) -> Any:
+        """The fitted method itself, without what puts features side by side for it."""
+        return method_of(self.fitted)
+
+    @property
+    def n_train(self) -> int:
+        return len(self.y_train)
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Classes in the order of the columns of ``class_scores``."""
+        return np.asarray(getattr(self.estimator, "classes_", np.unique(self.y_train)))
+
+    @property
+    def embedding_train(self) -> NDArray[np.float64]:
+        return self._embeddings()[0]
+
+    @property
+    def embedding_test(self) -> NDArray[np.float64]:
+        return self._embeddings()[1]
+
+    @property
+    def decision_values(self) -> NDArray[np.float64]:
+        """Values of ``decision_function`` for the test samples: (m,) for two classes, or (m, n_classes)."""
+        return self._applied("decision_function")
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """Class probabilities of the test samples, (m, n_classes)."""
+        return self._applied("predict_proba")
+
+    @cached_property
+    def class_scores(self) -> NDArray[np.float64]:
+        """Decision values, or the probabilities of a method that has none."""
+        return self._applied("decision_function", "predict_proba")
+
+    def _embeddings(self) -> Pair:
+        if self.embeddings is None:
+            raise NotApplicable("the method predicts labels and has no embedding")
+        return self.embeddings
+
+    def _applied(self, *names: str) -> NDArray[np.float64]:
+        for name in names:
+            if self.test is not None and hasattr(self.fitted, name):
+                return np.asarray(getattr(self.fitted, name)(self.test), dtype=np.float64)
+        raise NotApplicable(f"the method has no {' or '.join(names)}")
+
+
+@dataclass(frozen=True)
+class Outcome(ABC):
+    """A fitted method with what it gives for training and test samples.
+
+    Attributes
+    ----------
+    estimators : list
+        The fitted estimator; of a sweep with several fits, one for each number of components.
+    components : list of int
+        Numbers of components of the curve's points; empty for a classifier without any.
+    embeddings : list of (n, p) and (m, p) arrays
+        One pair for each estimator; empty for a classifier.
+    fit_seconds, predict_seconds : float
+        Processor time of all fits, and of applying them to the test samples: that of all threads of this process, on
+        a busy machine too. Time in child processes, which no estimator of mklearn starts, is not included.
+    """
+
+    estimators: list[Any]
+    components: list[int]
+    embeddings: list[Pair]
+    fit_seconds: float
+    predict_seconds: float
+
+    @abstractmethod
+    def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
+        """Return what metrics are computed from: one output for each of ``components``, or the only one."""
+
+    def nearest(self, rule: str, position: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return the nearest training sample of each test sample at one of ``components``, and the distance to it.
+
+        A classifier and class means have none: -1 and NaN.
+        """
+        return deciding_samples(*self.embedding_at(position), rule)
+
+    def of_test_samples(self, part: slice) -> Outcome:
+        """Return the outcome for some of the test samples."""
+        return replace(self, embeddings=[(train, test[part]) for train, test in self.embeddings])
+
+    def without_inputs(self) -> Outcome:
+        """Return the outcome without the views of the test samples, which may be large."""
+        return self
+
+    def embedding_at(self, position: int) -> Pair:
+        """Return the embeddings with one of ``components``, by its position."""
+        raise NotApplicable("the method predicts labels and has no embedding")
+
+    def estimator_at(self, position: int | None) -> Any:
+        """Return the estimator that stands for one of ``components``, by its position: by default the last one."""
+        return self.estimators[-1]
+
+    def scores(self, metric: Metric, rule: str, y_train: Labels, y_test: Labels) -> NDArray[np.float64]:
+        """Compute a metric at each of ``components`` (one value for a classifier).
+
+        Raises
+        ------
+        NotApplicable
+            The method does not give what the metric needs.
+        """
+        return np.array([metric.score(output) for output in self.outputs(rule, y_train, y_test)])
+
+
+class LeadingOutcome(Outcome):
+    """An embedding whose first q columns are its embedding with q components."""
+
+    def embedding_at(self, position: int) -> Pair:
+        """Return the leading columns."""
+        width = self.components[position]
+        return self.embeddings[0][0][:, :width], self.embeddings[0][1][:, :width]
+
+    def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
+        return _leading_outputs(self.estimators[0], *self.embeddings[0], y_train, y_test, rule)
+
+    def scores(self, metric: Metric, rule: str, y_train: Labels, y_test: Labels) -> NDArray[np.float64]:
+        train, test = self.embeddings[0]
+        return leading_scores(metric, train, y_train, test, y_test, rule, self.estimators[0])
+
+
+class RefitOutcome(Outcome):
+    """One embedding for each number of components."""
+
+    def embedding_at(self, position: int) -> Pair:
+        """Return the embedding that was fitted with that number of components."""
+        return self.embeddings[position]
+
+    def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
+        found = []
+        for model, (train, test) in zip(self.estimators, self.embeddings, strict=True):
+            labels = predictions(train, y_train, test, rule)
+            found.append(MethodOutput(model, y_train, y_test, labels, (train, test)))
+        return found
+
+
+@dataclass(frozen=True)
+class PredictionOutcome(Outcome):
+    """A classifier's own predictions ``labels`` of the test samples ``test``, of each of the estimators."""
+
+    labels: list[Labels]
+    test: Any
+
+    def of_test_samples(self, part: slice) -> Outcome:
+        return replace(self, labels=[labels[part] for labels in self.labels], test=self.test[part])
+
+    def without_inputs(self) -> Outcome:
+        return replace(self, test=None)
+
+    def nearest(self, rule: str, position: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return -1 and NaN for each test sample."""
+        return np.full(len(self.labels[0]), -1), np.full(len(self.labels[0]), np.nan)
+
+    def estimator_at(self, position: int | None) -> Any:
+        """Return the estimator that was fitted with the chosen number of components; without a choice the last."""
+        return self.estimators[-1 if position is None else position]
+
+    def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
+        return [
+            MethodOutput(model, y_train, y_test, labels, test=self.test)
+            for model, labels in zip(self.estimators, self.labels, strict=True)
+        ]
+
+
+def leading_scores(
+    metric: Metric, train: NDArray[Any], y_train: Labels, test: NDArray[Any], y_test: Labels, rule: str,
+    estimator: Any = None,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Compute a metric with the first 1, 2, ..., p columns of the embeddings of training and test samples."""
+    if metric.by_leading_components is not None:
+        scores: NDArray[np.float64] = metric.by_leading_components(train, y_train, test, y_test, rule)
+        return scores
+    outputs = _leading_outputs(estimator, train, test, y_train, y_test, rule)
+    return np.array([metric.score(output) for output in outputs])
+
+
+def _leading_outputs(
+    estimator: Any, train: NDArray[Any], test: NDArray[Any], y_train: Labels, y_test: Labels, rule: str
+) -> list[MethodOutput]:
+    predicted = predictions_by_dimension(train, y_train, test, rule)
+    return [
+        MethodOutput(estimator, y_train, y_test, labels, (train[:, :width], test[:, :width]))
+        for width, labels in enumerate(predicted, start=1)
+    ]
+
+
+class Sweep(ABC):
+    """A way to sweep components."""
+
+    has_components: ClassVar[bool] = True
+    """Whether there is a number of components to choose."""
+
+    @abstractmethod
+    def run(self, unfitted: Unfitted, train: Views, y: Labels, test: Views) -> Outcome:
+        """Fit the estimator on the training samples, with labels ``y``, and apply it to both."""
+
+    def rules(self, neighbours: Sequence[str]) -> list[str]:
+        """Return the nearest-neighbour rules that the method is evaluated by."""
+        return list(neighbours)
+
+    def leave_one_out(self, estimator: Any) -> Callable[..., Any] | None:
+        """Return the estimator's method that shares the work of leaving each sample out; None without one."""
+        return None
+
+
+def sweep_of(method: MethodSpec) -> Sweep:
+    """Return the sweep that a method's specification names."""
+    sweep: Sweep = load(method.sweep.implementation)(**method.sweep.parameters)
+    return sweep
+
+
+@dataclass(frozen=True)
+class LeadingDimensions(Sweep):
+    """One fit whose first q columns are the embedding with q components, for q = 1, ..., p."""
+
+    def run(self, unfitted: Unfitted, train: Views, y: Labels, test: Views) -> Outcome:
+        started = time.process_time()
+        model = unfitted().fit(train, y)
+        fit_seconds = time.process_time() - started
+        embeddings, predict_seconds = _apply([model], train, test)
+        components = list(range(1, embeddings[0][0].shape[1] + 1))
+        return LeadingOutcome([model], components, embeddings, fit_seconds, predict_seconds)
+
+    def leave_one_out(self, estimator: Any) -> Callable[..., Any] | None:
+        return getattr(estimator, "leave_one_out", None)
+
+
+@dataclass(frozen=True)
+class Refit(Sweep):
+    """A fit for each number of components, for methods that learn something else for each.
+
+    Parameters
+    ----------
+    sizes : list of int
+        Values of ``n_components``.
+    at_most : {"n_classes", "image_side"} or None
+        Bound on the sizes: larger ones are left out, but never all of them.
+    path : str or None
+        ``"module:function"`` that fits all sizes and computes what they share once: (estimator, X, y, sizes=). None:
+        clones of the estimator are fitted.
+    """
+
+    sizes: Sequence[int]
+    at_most: Literal["n_classes", "image_side"] | None = None
+    path: str | None = None
+
+    def run(self, unfitted: Unfitted, train: Views, y: Labels, test: Views) -> Outcome:
+        sizes = self.possible_sizes(train, y)
+        started = time.process_time()
+        models = self._fit(unfitted, train, y, sizes)
+        fit_seconds = time.process_time() - started
+        embeddings, predict_seconds = _apply(models, train, test)
+        return RefitOutcome(models, sizes, embeddings, fit_seconds, predict_seconds)
+
+    def possible_sizes(self, views: Views, y: Labels) -> list[int]:
+        """Return the numbers of components that these training samples allow: the points of the curve."""
+        if self.at_most is None:
+            return list(self.sizes)
+        largest = len(np.unique(y)) if self.at_most == "n_classes" else image_side(views)
+        return [size for size in self.sizes if size <= largest] or list(self.sizes[:1])
+
+    def _fit(self, unfitted: Unfitted, train: Views, y: Labels, sizes: list[int]) -> list[Any]:
+        if self.path is not None:
+            return list(load(self.path)(unfitted(), train, y, sizes=sizes))
+        return [unfitted(n_components=size).fit(train, y) for size in sizes]
+
+
+def image_side(views: Views) -> int:
+    """Return the shorter side of images, the only view."""
+    (name,) = views.names
+    return int(min(views[name].shape[1:]))
+
+
+@dataclass(frozen=True)
+class Predictions(Sweep):
+    """A single fit of a classifier, evaluated by its own labels."""
+
+    has_components: ClassVar[bool] = False
+
+    def run(self, unfitted: Unfitted, train: Views, y: Labels, test: Views) -> Outcome:
+        started = time.process_time()
+        model = unfitted().fit(train, y)
+        return _predictions([model], [], time.process_time() - started, test)
+
+    def rules(self, neighbours: Sequence[str]) -> list[str]:
+        """Return a single rule without a name: no neighbour is asked."""
+        return [""]
+
+
+@dataclass(frozen=True)
+class RefitPredictions(Refit):
+    """A fit of a classifier for each number of components, evaluated by its own labels."""
+
+    def run(self, unfitted: Unfitted, train: Views, y: Labels, test: Views) -> Outcome:
+        sizes = self.possible_sizes(train, y)
+        started = time.process_time()
+        models = self._fit(unfitted, train, y, sizes)
+        return _predictions(models, sizes, time.process_time() - started, test)
+
+    def rules(self, neighbours: Sequence[str]) -> list[str]:
+        """Return a single rule without a name: no neighbour is asked."""
+        return [""]
+
+
+def _predictions(models: list[Any], sizes: list[int], fit_seconds: float, test: Views) -> PredictionOutcome:
+    """Predict the test samples by classifiers that took ``fit_seconds``."""
+    started = time.process_time()
+    labels = [np.asarray(model.predict(test)) for model in models]
+    return PredictionOutcome(models, sizes, [], fit_seconds, time.process_time() - started, labels, test)
+
+
+def _apply(models: list[Any], train: Views, test: Views) -> tuple[list[Pair], float]:
+    """Embed training and test samples; return the embeddings and the processor seconds for the test samples."""
+    known = [np.asarray(_training_embedding(model, train), dtype=np.float64) for model in models]
+    started = time.process_time()
+    asked = [np.asarray(model.transform(test), dtype=np.float64) for model in models]
+    return list(zip(known, asked, strict=True)), time.process_time() - started
+
+
+def _training_embedding(model: Any, train: Views) -> NDArray[Any]:
+    """Return the embedding that the fit has stored, else that of ``transform``."""
+    stored: NDArray[Any] | None = getattr(method_of(model), "embedding_", None)
+    return model.transform(train) if stored is None else stored

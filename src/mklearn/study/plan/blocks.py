@@ -1,0 +1,47 @@
+"""Blocks of samples: how many jobs share a pass over all of them."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from mklearn.study.config.datasets import DatasetConfig, FeatureTables, ImageFolder
+from mklearn.study.plan.datasets import PlannedDataset
+
+FEWEST_ROWS, MOST_ROWS, BLOCKS = 20_000, 100_000, 16
+"""Samples of a block by default: a sixteenth of all, within these bounds."""
+_SAMPLED_BYTES = 2**20
+
+
+def number_of_blocks(dataset: PlannedDataset, config: DatasetConfig, rows_per_block: int | None) -> int:
+    """Return the number of blocks of a data set; of the user's own data by an estimate of the number of samples."""
+    n_samples = dataset.n_samples or _estimated_samples(config)
+    usual = min(MOST_ROWS, max(FEWEST_ROWS, math.ceil(n_samples / BLOCKS)))
+    return max(1, math.ceil(n_samples / (rows_per_block or usual)))
+
+
+def _estimated_samples(config: DatasetConfig) -> int:
+    """Estimate the number of samples of the user's own data, which are not read yet; 0 where nothing is known."""
+    if isinstance(config, ImageFolder):
+        from mklearn.study.data.readers.image_folder import find_images
+
+        return len(find_images(config.path))
+    if not isinstance(config, FeatureTables):
+        return 0
+    return max((_estimated_rows(Path(path)) for path in config.files.values()), default=0)
+
+
+def _estimated_rows(path: Path) -> int:
+    """Estimate the rows of a table: of Parquet by its footer, of text by the length of its first lines; else 0."""
+    try:
+        if path.suffix == ".parquet":
+            import pyarrow.parquet as pq  # here: few studies have landmarks
+
+            return int(pq.read_metadata(path).num_rows)
+        if path.suffix in (".csv", ".tsv"):
+            with path.open("rb") as stream:
+                read = stream.read(_SAMPLED_BYTES)
+            return round(path.stat().st_size / len(read) * read.count(b"\n")) if read else 0
+    except (OSError, ValueError):  # also pyarrow's errors; the reader says what is wrong with the file
+        pass
+    return 0

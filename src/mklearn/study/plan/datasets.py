@@ -1,0 +1,156 @@
+"""A data set of the plan: how it is read and resized, and which files it comes from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from mklearn.contract.fit_spec import Impute
+from mklearn.contract.specs import DOWNLOADS, DownloadSpec, FileSpec, ReadSpec, ResizeSpec
+from mklearn.errors import ConfigError
+from mklearn.study.config.datasets import DatasetConfig, FeatureTables, ImageFolder, Precomputed, RegisteredDataset
+from mklearn.study.data.registry import MIRROR_VARIABLE, dataset_spec, entry
+from mklearn.study.provenance import digest, key
+
+OWN = {"images": "images", "tables": "features", "matrices": "kernels"}
+"""Words for what the user's own data are, by family."""
+
+
+@dataclass(frozen=True)
+class PlannedDataset:
+    """A data set: how it is read and resized, and which files it comes from."""
+
+    id: str
+    key: str
+    """Key at its final size."""
+    original: str
+    """Key before resizing."""
+    family: str
+    """Images, tables or matrices."""
+    read: ReadSpec
+    resize: ResizeSpec | None
+    title: str
+    files: list[str] = field(default_factory=list)
+    downloads: Mapping[str, DownloadSpec] = field(default_factory=dict)
+    """By path; none for the user's own data."""
+    pairs: list[str] = field(default_factory=list)
+    """Paths of its official lists of pairs, in the order of the registry."""
+    n_pairs: int | None = None
+    """Number of pairs of the first list."""
+    n_samples: int | None = None
+    """Number of samples, if it is known before the data set is read."""
+    n_blocks: int = 1
+    """Jobs that a pass over the samples is spread over, of methods with landmarks."""
+    splits_of: str = ""
+    """Name that the generator of its splits is seeded with."""
+    released_splits: str | None = None
+    """``"module:function"`` that reads the splits that its file brings."""
+    missing_views: Literal["error", "mean"] = "error"
+    """Whether samples may lack a table, and kernels complete them by the mean."""
+    impute: Impute = "none"
+    """How missing values of tables are filled in."""
+    about: Mapping[str, str] = field(default_factory=dict)
+    """Licence, citation, homepage and note of a registered data set: for the report, and in no key."""
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether its tables may have missing rows or values."""
+        return self.missing_views == "mean" or self.impute != "none"
+
+
+def planned_dataset(dataset_id: str, config: DatasetConfig, results: str, mirror: str | None) -> PlannedDataset:
+    """Expand a data set; its key depends on what is read and how it is resized, not on where it lies.
+
+    Raises
+    ------
+    ConfigError
+        A file or folder of the user does not exist, or Snakemake can't take its name.
+    """
+    raw = config.model_dump(exclude={"title"})
+    fields = dataset_spec(raw)
+    size = {name: value for name, value in (fields.pop("resize", None) or {}).items() if value is not None}
+    if size and "expected" in fields:  # the size is known only after resizing
+        fields["expected"] = {name: value for name, value in fields["expected"].items() if name != "image_shape"}
+    read = ReadSpec(**fields, dataset=dataset_id)
+    resize = ResizeSpec(**size) if size else None
+    original = key(dataset_id, read.as_dict())
+    final = key(dataset_id, [read.as_dict(), resize.as_dict()]) if resize else original
+    title = config.title or f"{dataset_id} (your own {OWN[config.family]})"
+    planned = PlannedDataset(dataset_id, final, original, config.family, read, resize, title)
+    if isinstance(config, RegisteredDataset):
+        return _registered(planned, config, raw, results, mirror)
+    if isinstance(config, ImageFolder):
+        return replace(planned, read=read.model_copy(update={"listing": _listing(dataset_id, config.path)}))
+    planned = replace(planned, files=_own_files(dataset_id, config))
+    if not isinstance(config, FeatureTables):
+        return planned
+    return replace(planned, missing_views="mean" if config.missing_views == "mean" else "error", impute=config.impute)
+
+
+def splits_source(dataset_id: str, datasets: Mapping[str, DatasetConfig]) -> str:
+    """Return the name that seeds the splits of a data set: entries of one name with the same labels share them."""
+    config = datasets[dataset_id]
+    if config.splits_of is None:
+        return config.name if isinstance(config, RegisteredDataset) else dataset_id
+    return dataset_id if config.splits_of == dataset_id else splits_source(config.splits_of, datasets)
+
+
+def _registered(
+    planned: PlannedDataset, config: RegisteredDataset, raw: dict[str, object], results: str, mirror: str | None
+) -> PlannedDataset:
+    """Add what the registry says: downloads, title, number of samples."""
+    known = entry(config.name)
+
+    def path(file: FileSpec) -> str:
+        return str(Path(results, DOWNLOADS.format(source=known.of or known.id, file=file.name)))
+
+    files = known.packaging(os.environ.get(MIRROR_VARIABLE) or mirror)  # the order of the download
+    source = entry(known.of) if known.of else known  # one job, whichever of the data sets on these files a study has
+    downloads = {
+        path(file): DownloadSpec(file=FileSpec(**file.model_dump()), reader=source.reader, options=source.options)
+        for file in [*files, *known.pairs]
+    }
+    usual = known.title if planned.id == known.id else f"{known.title}, {planned.id}"  # two draws are two columns
+    return replace(
+        planned,
+        files=[path(file) for file in files],
+        pairs=[path(file) for file in known.pairs],
+        n_pairs=known.n_pairs,
+        title=config.title or usual,
+        downloads=downloads,
+        n_samples=known.n_samples(raw),
+        released_splits=known.released_splits,
+        about={name: getattr(known, name) for name in ("licence", "citation", "homepage", "note")},
+    )
+
+
+def _own_files(dataset_id: str, config: FeatureTables | Precomputed) -> list[str]:
+    named = config.files if isinstance(config, FeatureTables) else config.matrices
+    files = list(dict.fromkeys([*named.values(), *([config.labels] if config.labels else [])]))
+    missing = [path for path in files if not Path(path).is_file()]
+    if missing:
+        raise ConfigError(f"datasets.{dataset_id}: there is no file {', '.join(missing)}.")
+    special = [path for path in files if set("<>{}") & set(path)]
+    if special:
+        raise ConfigError(
+            f"datasets.{dataset_id}: {', '.join(special)}: Snakemake can't take '<', '>', '{{' or '}}' in the name of "
+            "a file; rename it."
+        )
+    return files
+
+
+def _listing(dataset_id: str, path: str) -> str:
+    """Return a digest of the names, sizes and times of a folder's images.
+
+    It represents the images in the job's specification. As inputs, ten thousand of them would slow every plan down,
+    and Snakemake can't take some characters that people use in names of folders.
+    """
+    from mklearn.study.data.readers.image_folder import find_images
+
+    if not Path(path).is_dir():
+        raise ConfigError(f"datasets.{dataset_id}.path: there is no folder {path!r}.")
+    found = [(file, file.stat()) for file in find_images(path)]
+    return digest([[file.relative_to(path).as_posix(), stat.st_size, stat.st_mtime_ns] for file, stat in found])

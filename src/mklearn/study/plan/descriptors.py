@@ -1,0 +1,47 @@
+"""Descriptors of the plan: what represents each sample, what is learned first, and the number of jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mklearn.contract.specs import DescriptorSpec
+from mklearn.descriptors.models import Descriptor
+from mklearn.study.config.datasets import DatasetConfig
+from mklearn.study.config.naming import descriptors_of
+from mklearn.study.plan.datasets import PlannedDataset
+from mklearn.study.provenance import key
+
+LEARNS_FROM = 512
+"""Largest number of random images that words, patches and principal axes are learned from."""
+
+
+@dataclass(frozen=True)
+class PlannedDescriptor:
+    """A descriptor of one data set."""
+
+    id: str
+    key: str
+    config: Descriptor
+    spec: DescriptorSpec
+    n_parts: int
+    """Jobs that the images are spread over."""
+
+
+def planned_descriptors(
+    dataset: PlannedDataset, config: DatasetConfig, named: Mapping[str, Descriptor] | None, seed: int
+) -> dict[str, PlannedDescriptor]:
+    """Return the descriptors that apply to a data set, by id: those that the study names, else the default ones."""
+    shape = dataset.resize.shape if dataset.resize else dataset.read.expected.get("image_shape")
+    chosen = descriptors_of(config, named, min(shape[:2]) if shape else None)
+    return {name: _planned(dataset, name, model, seed) for name, model in chosen.items()}
+
+
+def _planned(dataset: PlannedDataset, name: str, config: Descriptor, seed: int) -> PlannedDescriptor:
+    fields = config.specification()
+    if config.learns:
+        fields |= {"learns": config.learns, "learns_from": LEARNS_FROM, "seed": seed}
+    spec = DescriptorSpec(**fields)
+    n = dataset.n_samples
+    n_parts = -(-n // config.images_per_job) if n and config.images_per_job else 1
+    return PlannedDescriptor(name, key(name, spec.as_dict()), config, spec, n_parts)

@@ -1,0 +1,315 @@
+"""The fits of a study: one job for each method, data set and protocol, all training sizes and repeats inside.
+
+A job spends two seconds on starting Python with its libraries: as much as many methods take for all repeats of a size.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mklearn.contract.fit_spec import (
+    AUTO_SCALINGS,
+    EvaluationSpec,
+    FitSpec,
+    Impute,
+    InputSpec,
+    MethodSpec,
+    Setting,
+    is_pairwise,
+)
+from mklearn.contract.model import as_list
+from mklearn.contract.specs import KernelSetSpec
+from mklearn.descriptors.models import Descriptor
+from mklearn.errors import ConfigError
+from mklearn.study.config.model import Evaluation
+from mklearn.study.config.naming import matching, variants
+from mklearn.study.evaluation.metrics import metric_mistakes
+from mklearn.study.plan.datasets import PlannedDataset
+from mklearn.study.plan.kernels import kernel_parts, pairwise_of
+from mklearn.study.plan.landmarks import landmark_set, on_landmarks
+from mklearn.study.plan.protocols import PlannedProtocol
+from mklearn.study.provenance import key
+from mklearn.study.specs.landmark_specs import LandmarkSetSpec
+from mklearn.study.specs.method import KernelMethod, Method, ScaledFeatures
+
+Spec = dict[str, Any]
+Descriptors = Mapping[str, tuple[str, Descriptor]]
+"""Key and model of each descriptor of a data set, by id."""
+
+
+@dataclass(frozen=True)
+class PlannedFit:
+    """One job of the study: a method on all training sizes and repeats of one protocol of one data set."""
+
+    dataset: PlannedDataset
+    protocol: str
+    """Key of the protocol."""
+    protocol_id: str
+    method: str
+    """Key of the method with its inputs."""
+    method_id: str
+    entry: str
+    """Key of the method in the study, of which there may be a fit for each kernel."""
+    label: str
+    spec: FitSpec
+    kernel_set: str | None = None
+    """Key of the kernel set; None for a method without kernels, or with kernels on scaled features only."""
+    kernel_set_spec: KernelSetSpec | None = None
+    landmark_set: str | None = None
+    """Key of the landmark set; None for a method without landmarks."""
+    landmark_set_spec: LandmarkSetSpec | None = None
+
+    @property
+    def settings(self) -> list[Setting]:
+        """Training sizes of the protocol."""
+        return self.spec.settings
+
+
+@dataclass(frozen=True)
+class _Variant:
+    """A method with the kernels that it takes: one for each kernel if it runs on ``each``."""
+
+    id: str
+    label: str
+    kernels: list[Spec] = field(default_factory=list)
+    parameters: Spec = field(default_factory=dict)
+    """Parameters that depend on the data set's kernels: ``kernel_weights``."""
+
+
+def planned_fits(
+    dataset: PlannedDataset,
+    method_id: str,
+    method: Method,
+    kernels: Sequence[Spec],
+    descriptors: Descriptors,
+    protocols: Sequence[PlannedProtocol],
+    evaluation: Evaluation,
+    seed: int,
+) -> list[PlannedFit]:
+    """Plan the fits of one method on one data set: one for each protocol.
+
+    For ``kernels: each`` or ``all_but_each`` there is one for each protocol and kernel.
+
+    Kernels, descriptors and protocols are those that apply to the data set.
+
+    Raises
+    ------
+    ConfigError
+        The data set does not have what an input of the method takes, or a metric can't be computed or choose.
+    """
+    inputs = _inputs(dataset, method_id, method, descriptors)
+    evaluated = _evaluation(method_id, method, evaluation)
+    found = []
+    if method.protocols is not None:
+        protocols = [protocol for protocol in protocols if protocol.id in method.protocols]
+    for variant in _variants(method_id, method, kernels, dataset):
+        scaled = [*kernel_parts(variant.kernels), *(entry.model_dump() for entry in inputs.values())]
+        automatic = any(part.get("feature_scaling") == "auto" for part in scaled)
+        grid = method.grid() | ({"feature_scaling": list(AUTO_SCALINGS)} if automatic else {})
+        spec = MethodSpec(
+            id=variant.id, implementation=method.implementation, parameters=method.parameters() | variant.parameters,
+            grid=grid, kernel_choice=method.kernel_choice(), inputs=inputs, sweep=method.sweep(),
+            iterations=method.iterations(),
+        )  # fmt: skip
+        for protocol in protocols:
+            if protocol.pairs is not None:
+                _check_pairs(dataset, method_id, method, variant.kernels, protocol)
+            fit = FitSpec(
+                dataset=dataset.id, settings=protocol.settings, method=spec, kernels=variant.kernels,
+                evaluation=evaluated.model_copy(update={"choice": protocol.choice}), seed=seed, pairs=protocol.pairs,
+            )  # fmt: skip
+            fit = on_landmarks(fit, method_id, method, dataset, protocol, evaluation)
+            shared = {name: value for name, value in fit.as_dict().items() if name not in ("dataset", "settings")}
+            method_key = key(variant.id, shared)
+            found.append(
+                PlannedFit(
+                    dataset, protocol.key, protocol.id, method_key, variant.id, method_id, variant.label, fit,
+                    *_kernel_set(fit.kernels), *landmark_set(fit),
+                )
+            )  # fmt: skip
+    return found
+
+
+def _check_pairs(
+    dataset: PlannedDataset, method_id: str, method: Method, kernels: Sequence[Spec], protocol: PlannedProtocol
+) -> None:
+    """Raise ConfigError if a method can't take pairs of samples, or there is no list of them."""
+    where = f"protocols.{protocol.id} (methods.{method_id}, datasets.{dataset.id})"
+    if dataset.is_incomplete:
+        raise ConfigError(
+            f"{where}: pairs are compared by features of both samples; complete the tables first, or use "
+            "missing_views: drop without impute."
+        )
+    if "path" not in protocol.spec.parameters and not dataset.pairs:
+        raise ConfigError(
+            f"protocols.{protocol.id}: data set {dataset.id!r} has no official lists of pairs; give `path`, a file "
+            "with the columns fold, first and second."
+        )
+    if any(entry.kind == "images" for entry in method.inputs.values()):
+        raise ConfigError(
+            f"{where}: {method.title} takes images as matrices, and a pair has features only; use a method on features "
+            "or kernels, or name other `datasets` for the method."
+        )
+    cached = [kernel["id"] for kernel in kernels if pairwise_of(kernel)]
+    if cached:
+        raise ConfigError(
+            f"{where}: kernel {cached[0]!r} is made from a matrix that compares single samples, not pairs; give it "
+            "`feature_scaling` (such as standard), so that it is computed from the features of pairs."
+        )
+
+
+def _evaluation(method_id: str, method: Method, evaluation: Evaluation) -> EvaluationSpec:
+    folds = method.inner_folds or evaluation.inner_folds
+    mistakes = metric_mistakes(evaluation.metrics, evaluation.choose_by, folds)
+    if mistakes:
+        name, sentence = mistakes[0]
+        raise ConfigError(f"evaluation.{name} (methods.{method_id}): {sentence}")
+    minutes = method.time_limit or evaluation.time_limit
+    own = {
+        "inner_folds": folds,
+        "components": method.component_choice() or evaluation.components or method.usual_choice(),
+        "time_limit": None if minutes == "none" else minutes,
+    }
+    return EvaluationSpec(**evaluation.model_dump(exclude={"reference"}) | own)
+
+
+def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors: Descriptors) -> dict[str, InputSpec]:
+    """Return the method's inputs with the descriptors that this data set has for them."""
+    fields = method.descriptor_fields()
+    inputs = {}
+    for name, entry in method.inputs.items():
+        if entry.kind == "images" and dataset.family != "images":
+            raise ConfigError(
+                f"methods.{method_id}: {method.title} takes images, and data set {dataset.id!r} has none "
+                f"({dataset.family}). Omit one of the two."
+            )
+        chosen = _descriptors(dataset, method_id, method, name, descriptors) if name in fields else []
+        inputs[name] = InputSpec(
+            kind=entry.kind, descriptors=chosen,
+            feature_scaling=method.feature_scaling if isinstance(method, ScaledFeatures) else "none",
+            impute=_imputation(dataset) if entry.kind == "features" else "none",
+        )  # fmt: skip
+    return inputs
+
+
+def _imputation(dataset: PlannedDataset) -> Impute:
+    """Return how features are completed; those of a sample that lacks a table too, by default by the mean."""
+    return "mean" if dataset.impute == "none" and dataset.is_incomplete else dataset.impute
+
+
+def _descriptors(
+    dataset: PlannedDataset, method_id: str, method: Method, input_name: str, descriptors: Descriptors
+) -> list[str]:
+    """Return the keys of the descriptors that the method names for an input."""
+    field_name = method.descriptor_fields()[input_name]
+    value, path = getattr(method, field_name), f"methods.{method_id}.{field_name}"
+    if value == "all" and method.inputs[input_name].several:
+        names = list(descriptors)
+        if not names:
+            raise ConfigError(
+                f"{path}: {method.title} takes features, and data set {dataset.id!r} has none ({dataset.family}). "
+                "Omit one of the two."
+            )
+    else:
+        names = as_list(value)
+    for name in names:
+        if name not in descriptors:
+            valid = ", ".join(sorted(descriptors)) or "none"
+            raise ConfigError(f"{path}: data set {dataset.id!r} has no descriptor {name!r}; it has {valid}.")
+    point_sets = [name for name in names if descriptors[name][1].point_sets]
+    if point_sets:
+        rest = [name for name in names if name not in point_sets]
+        advice = f"name the others, [{', '.join(rest)}]" if rest else "name another descriptor"
+        raise ConfigError(
+            f"{path}: {point_sets[0]!r} is a set of points for each image, and {method.title} takes one vector; "
+            f"{advice}, or use a method on kernels."
+        )
+    return [descriptors[name][0] for name in names]
+
+
+def _variants(method_id: str, method: Method, kernels: Sequence[Spec], dataset: PlannedDataset) -> list[_Variant]:
+    label = method.label or method_id
+    if not isinstance(method, KernelMethod):
+        return [_Variant(method_id, label)]
+    if not kernels:
+        raise ConfigError(
+            f"datasets.{dataset.id}: none of the study's kernels applies to it ({dataset.family}). "
+            "Name a descriptor that does, or omit descriptors and kernels to use the defaults."
+        )
+    usual = [kernel for kernel in kernels if kernel["kind"] != "product"]
+    if method.kernels == "each" or method.kernels == "all_but_each":
+        each = method.kernels == "each"
+        if len(usual) < 2 and not each:
+            raise ConfigError(
+                f"methods.{method_id}.kernels: data set {dataset.id!r} has one kernel, {usual[0]['id']!r}; without it "
+                "there is none. Name a second descriptor or kernel, or other `datasets` for the method."
+            )
+        ids = variants(method_id, method, [kernel["id"] for kernel in usual])
+        names = _names_of_single_kernels(usual)
+        return [
+            _Variant(
+                variant, f"{label} {'on' if each else 'without'} {name}",
+                [kernel for kernel in usual if (kernel is own) == each],
+            )
+            for variant, own, name in zip(ids, usual, names, strict=True)
+        ]  # fmt: skip
+    chosen = usual if method.kernels == "all" else _named_kernels(method_id, method.kernels, kernels, dataset)
+    return [_Variant(method_id, label, chosen, _kernel_weights(method_id, method, chosen))]
+
+
+def _names_of_single_kernels(kernels: Sequence[Spec]) -> list[str]:
+    """Name kernels by what they compare: ``pixels`` for the only Gaussian on it, ``pixels (linear)`` beside it."""
+    sources = [re.sub(r"-[0-9a-f]{16}$", "", _source(kernel)) for kernel in kernels]
+    gaussians = Counter(s for s, kernel in zip(sources, kernels, strict=True) if kernel["kind"] == "gaussian")
+    every = Counter(sources)
+    names = []
+    for source, kernel in zip(sources, kernels, strict=True):
+        plain = every[source] == 1 or (kernel["kind"] == "gaussian" and gaussians[source] == 1)
+        rest = re.sub(rf"(^|-){re.escape(source)}(?=-|$)", "", kernel["id"]).strip("-")
+        names.append(source if plain or not rest else f"{source} ({rest})")
+    return names if len(set(names)) == len(names) else [kernel["id"] for kernel in kernels]
+
+
+def _source(kernel: Spec) -> str:
+    """Return the key of the descriptor or matrix that a kernel is made from."""
+    view: str = kernel["view"]
+    return view.rpartition("/")[0] if is_pairwise(view) else view
+
+
+def _named_kernels(method_id: str, names: list[str], kernels: Sequence[Spec], dataset: PlannedDataset) -> list[Spec]:
+    there = [kernel["id"] for kernel in kernels]
+    chosen = matching(names, there)
+    missing = [name for name in names if not set(matching(name, there)) & set(there)]
+    if missing:
+        raise ConfigError(
+            f"methods.{method_id}.kernels: data set {dataset.id!r} has no kernel {', '.join(missing)}; "
+            f"it has {', '.join(sorted(there))}."
+        )
+    return [kernel for kernel in kernels if kernel["id"] in chosen]
+
+
+def _kernel_weights(method_id: str, method: KernelMethod, kernels: list[Spec]) -> Spec:
+    """Return the parameter ``kernel_weights`` in the order of the kernels, where the study gives weights."""
+    weights = getattr(method, "kernel_weights", None)
+    if not isinstance(weights, dict):
+        return {}
+    missing = [name for name in weights if name not in {kernel["id"] for kernel in kernels}]
+    if missing:
+        raise ConfigError(f"methods.{method_id}.kernel_weights: no kernel {', '.join(missing)} among its kernels.")
+    in_order = [float(weights.get(kernel["id"], 0.0)) for kernel in kernels]
+    if not sum(in_order):
+        raise ConfigError(f"methods.{method_id}.kernel_weights: all are zero; give at least one a positive weight.")
+    return {"kernel_weights": in_order}
+
+
+def _kernel_set(kernels: list[Spec]) -> tuple[str | None, KernelSetSpec | None]:
+    """Return key and specification of a kernel set; None if no kernel is made from a pairwise matrix."""
+    pairwise = sorted({name for kernel in kernels for name in pairwise_of(kernel)})
+    if not pairwise:
+        return None, None
+    name = key(f"{len(kernels)}-kernels" if len(kernels) > 1 else kernels[0]["id"], kernels)
+    return name, KernelSetSpec(kernels=kernels, pairwise=pairwise)

@@ -1,0 +1,181 @@
+"""The plan of a study: data sets, everything computed from them, and the fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from mklearn.contract.model import Registered
+from mklearn.contract.specs import KernelSetSpec, ProjectSpec, SplitSpec
+from mklearn.errors import ConfigError
+from mklearn.study.config.datasets import DatasetConfig
+from mklearn.study.config.final import final_dataset
+from mklearn.study.config.mistakes import listed
+from mklearn.study.config.model import Study
+from mklearn.study.plan.blocks import number_of_blocks
+from mklearn.study.plan.datasets import PlannedDataset, planned_dataset, splits_source
+from mklearn.study.plan.descriptors import PlannedDescriptor, planned_descriptors
+from mklearn.study.plan.final import PlannedFinal, planned_final
+from mklearn.study.plan.fits import PlannedFit, planned_fits
+from mklearn.study.plan.kernels import PlannedPairwise, planned_kernels
+from mklearn.study.plan.protocols import PlannedProtocol, planned_protocol
+from mklearn.study.specs.landmark_specs import LandmarkSetSpec
+from mklearn.study.specs.method import FixedCombination
+
+Model = TypeVar("Model", bound=Registered)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that a study makes, by key; made by :func:`plan_study`."""
+
+    study: Study
+    protocols: dict[str, SplitSpec]
+    datasets: dict[str, PlannedDataset] = field(default_factory=dict)
+    descriptors: dict[tuple[str, str], PlannedDescriptor] = field(default_factory=dict)
+    """By data set and descriptor."""
+    pairwise: dict[tuple[str, str, str], PlannedPairwise] = field(default_factory=dict)
+    """By data set, descriptor (or the user's matrix) and measure."""
+    kernel_sets: dict[tuple[str, str], KernelSetSpec] = field(default_factory=dict)
+    """By data set and kernel set."""
+    landmark_sets: dict[tuple[str, str, str], LandmarkSetSpec] = field(default_factory=dict)
+    """By data set, protocol and landmark set."""
+    projections: dict[tuple[str, str, str], ProjectSpec] = field(default_factory=dict)
+    """By data set, protocol of pairs and descriptor."""
+    fits: dict[tuple[str, str, str], PlannedFit] = field(default_factory=dict)
+    """By data set, protocol and method."""
+    final: PlannedFinal | None = None
+    """The model that the study ends with."""
+
+    @property
+    def reference(self) -> str:
+        """The method that all others are compared with; empty if there is none."""
+        named = self.study.evaluation.reference
+        if named:
+            return named
+        for name, method in self.study.methods.items():
+            uniform = isinstance(method, FixedCombination) and method.kernel_weights == "uniform"
+            if uniform and getattr(method, "kernels", None) == "all":
+                return name
+        return ""
+
+
+def plan_study(study: Study) -> Plan:
+    """Expand a study.
+
+    Raises
+    ------
+    ConfigError
+        If a data set has none of the kernels that a method asks for, two kernels or methods would have one name, or a
+        path does not exist, or is a file where a folder is needed; or no model can be made of what `final` names. All
+        of these are listed, but for the model, which is planned last.
+    """
+    mistakes = _Mistakes()
+    with mistakes.kept():
+        _check_folder(study.results)
+    protocols = []
+    for protocol_id, protocol in study.protocols.items():
+        with mistakes.kept():
+            protocols.append(planned_protocol(protocol_id, protocol, study.seed))
+    plan = Plan(study, {protocol.key: protocol.spec for protocol in protocols})
+    for dataset_id, config in study.datasets.items():
+        chosen = [protocol for protocol in protocols if protocol.datasets is None or dataset_id in protocol.datasets]
+        with mistakes.kept():
+            _add_dataset(plan, dataset_id, config, chosen, mistakes)
+    if mistakes:
+        raise ConfigError(mistakes[0] if len(mistakes) == 1 else listed("the study has", mistakes))
+    return plan if study.final is None else replace(plan, final=_final(plan, protocols))
+
+
+class _Mistakes(list[str]):
+    """The messages of all mistakes, each once."""
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Keep the message of a ConfigError instead of raising it."""
+        try:
+            yield
+        except ConfigError as error:
+            if str(error) not in self:
+                self.append(str(error))
+
+
+def _final(plan: Plan, protocols: Sequence[PlannedProtocol]) -> PlannedFinal:
+    """Return the planned model of a study that has one."""
+    name = final_dataset(plan.study)
+    dataset = next(dataset for dataset in plan.datasets.values() if dataset.id == name)
+    descriptors = {key: planned for (of, key), planned in plan.descriptors.items() if of == dataset.key}
+    fits = [fit for (of, *_), fit in plan.fits.items() if of == dataset.key]
+    return planned_final(plan.study, dataset, descriptors, fits, protocols)
+
+
+def _check_folder(results: str) -> None:
+    folder = Path(results)
+    try:
+        there = next((path for path in (folder, *folder.parents) if path.exists()), None)
+    except OSError as error:
+        raise ConfigError(f"results: {results!r} can't be made: {error.strerror}.") from None
+    if there is not None and not there.is_dir():
+        raise ConfigError(f"results: {results!r} can't be made: {str(there)!r} is a file; expected a folder.")
+
+
+def _add_dataset(
+    plan: Plan, dataset_id: str, config: DatasetConfig, protocols: Sequence[PlannedProtocol], mistakes: _Mistakes
+) -> None:
+    """Add what the study makes of one data set."""
+    study = plan.study
+    dataset = planned_dataset(dataset_id, config, study.results, study.mirror)
+    dataset = replace(dataset, splits_of=splits_source(dataset_id, study.datasets))
+    for protocol in protocols:
+        if protocol.spec.kind == "released" and dataset.released_splits is None:
+            mistakes.append(
+                f"protocols.{protocol.id}: no splits were released with data set {dataset_id!r}. "
+                "Name the data sets that have them, as `datasets: [...]`."
+            )
+    descriptors = planned_descriptors(dataset, config, _applying(study.descriptors, dataset_id), study.seed)
+    kernels = planned_kernels(dataset, config, _applying(study.kernels or None, dataset_id), descriptors)
+    _check_unique(f"datasets.{dataset_id}: kernels", [kernel.spec["id"] for kernel in kernels])
+    specs = [kernel.spec for kernel in kernels]
+    by_id = {name: (planned.key, planned.config) for name, planned in descriptors.items()}
+    fits: list[PlannedFit] = []
+    for method_id, method in (_applying(study.methods, dataset_id) or {}).items():
+        with mistakes.kept():
+            fits += planned_fits(dataset, method_id, method, specs, by_id, protocols, study.evaluation, study.seed)
+    for used_by in {fit.protocol for fit in fits}:
+        _check_unique(f"datasets.{dataset_id}: methods", [fit.method_id for fit in fits if fit.protocol == used_by])
+    pairwise = [kernel.pairwise for kernel in kernels if kernel.pairwise is not None]
+    used = [matrix.source for matrix in pairwise]
+    used += [name for fit in fits for name in fit.spec.descriptors]
+    by_key = {planned.key: planned for planned in descriptors.values()}
+    passed = [name for fit in fits if fit.landmark_set for name in fit.spec.descriptors]
+    if passed:
+        dataset = replace(dataset, n_blocks=number_of_blocks(dataset, config, study.rows_per_block))
+    if dataset.n_blocks > 1:  # a block of the pass reads the part of its own samples
+        by_key |= {name: replace(by_key[name], n_parts=dataset.n_blocks) for name in passed}
+    plan.datasets[dataset.key] = dataset
+    plan.descriptors.update({(dataset.key, name): by_key[name] for name in used if name in by_key})
+    plan.pairwise.update({(dataset.key, matrix.source, matrix.spec.measure): matrix for matrix in pairwise})
+    for fit in fits:
+        plan.fits[dataset.key, fit.protocol, fit.method] = fit
+        if fit.kernel_set is not None and fit.kernel_set_spec is not None:
+            plan.kernel_sets[dataset.key, fit.kernel_set] = fit.kernel_set_spec
+        if fit.landmark_set is not None and fit.landmark_set_spec is not None:
+            plan.landmark_sets[dataset.key, fit.protocol, fit.landmark_set] = fit.landmark_set_spec
+        pairs = fit.spec.pairs
+        if pairs is not None and pairs.components is not None:
+            spec = ProjectSpec(components=pairs.components, square_root=pairs.square_root)
+            plan.projections.update({(dataset.key, fit.protocol, name): spec for name in fit.spec.descriptors})
+
+
+def _applying(entries: Mapping[str, Model] | None, dataset: str) -> dict[str, Model] | None:
+    """Return the entries of a study's section that apply to a data set; None of a section that is not there."""
+    return None if entries is None else {name: entry for name, entry in entries.items() if entry.applies_to(dataset)}
+
+
+def _check_unique(what: str, names: list[str]) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ConfigError(f"{what}: more than one would have the name {', '.join(twice)}; rename one of them.")

@@ -1,0 +1,51 @@
+"""Protocols of the plan: one for each way of splitting, with all its training sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mklearn.contract.fit_spec import Choice, PairFeatures, Setting
+from mklearn.contract.specs import SplitSpec
+from mklearn.errors import ConfigError
+from mklearn.study.config.protocols import GivenSplits, Protocol, Verification
+from mklearn.study.provenance import key
+
+
+@dataclass(frozen=True)
+class PlannedProtocol:
+    """One way of splitting, for all data sets or some."""
+
+    id: str
+    key: str
+    settings: list[Setting]
+    """Each training size, as the score rows name it: ``faces-p2`` and 2 of protocol ``faces``."""
+    spec: SplitSpec
+    datasets: list[str] | None
+    choice: Choice = "inner_cv"
+    """By which samples parameters are chosen."""
+    pairs: PairFeatures | None = None
+    """What pairs are compared by; None for a protocol of single samples."""
+
+
+def planned_protocol(protocol_id: str, protocol: Protocol, seed: int) -> PlannedProtocol:
+    """Plan a protocol of the study.
+
+    Raises
+    ------
+    ConfigError
+        A file with splits does not exist.
+    """
+    path = protocol.path if isinstance(protocol, GivenSplits | Verification) else None
+    if path is not None and not Path(path).is_file():
+        raise ConfigError(f"protocols.{protocol_id}.path: there is no file {path!r}.")
+    spec = SplitSpec(**protocol.specification(), seed=seed)
+    name = protocol.table_name(protocol_id)
+    settings = [
+        Setting(protocol=name if size is None else f"{name}-p{size}", train_size=size)
+        for size in protocol.train_sizes()
+    ]
+    pairs = protocol.pair_features()
+    keyed = spec.as_dict() if pairs is None else [spec.as_dict(), pairs.model_dump()]
+    split_key = key(protocol_id, keyed)
+    return PlannedProtocol(protocol_id, split_key, settings, spec, protocol.datasets, protocol.choose, pairs)

@@ -1,0 +1,116 @@
+"""The specifications of the study's tables and of its report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mklearn.contract.model import Registered
+from mklearn.study.config.registry import registered
+from mklearn.study.plan.datasets import PlannedDataset
+from mklearn.study.plan.plan import Plan
+from mklearn.study.specs.table_specs import (
+    CatalogueEntry,
+    ReportDataset,
+    ReportFile,
+    ReportFit,
+    ReportRemark,
+    ReportSpec,
+    RunSpec,
+    SummarySpec,
+)
+
+FILES_SHOWN = 64
+"""Files of a data set that the report lists, at most."""
+
+
+def summary_spec(plan: Plan) -> SummarySpec:
+    """Return the specification of the summary table."""
+    titles = {
+        "datasets": {dataset.id: dataset.title for dataset in plan.datasets.values()},
+        "methods": {fit.method_id: fit.label for fit in plan.fits.values()},
+    }
+    study = plan.study
+    return SummarySpec(
+        study=study.study,
+        reference=plan.reference, published=study.published_values(), titles=titles, calibration=study.calibration,
+        tolerance=study.tolerance,
+    )  # fmt: skip
+
+
+def run_spec(plan: Plan, source: str) -> RunSpec:
+    """Return the specification of the record of a run; ``source`` is the study file."""
+    study = plan.study
+    return RunSpec(study=study.study, seed=study.seed, source=source, config=study.model_dump(mode="json"))
+
+
+def report_spec(plan: Plan) -> ReportSpec:
+    """Return the specification of the page."""
+    study = plan.study
+    fits = [
+        ReportFit(
+            dataset=fit.dataset.id,
+            settings=fit.settings,
+            method=fit.method_id,
+            title=fit.label,
+            pairs=fit.spec.pairs is not None,
+        )
+        for fit in plan.fits.values()
+    ]
+    kernels = {kernel["id"]: kernel["kind"] for fit in plan.fits.values() for kernel in fit.spec.kernels}
+    descriptors = {planned.id: planned.spec.kind for planned in plan.descriptors.values()}
+    methods = {name: method.specification()["kind"] for name, method in study.methods.items()}
+    return ReportSpec(
+        study=study.study,
+        title=study.title or study.study,
+        description=study.description,
+        reference=plan.reference,
+        thumbnails=study.report.thumbnails,
+        fits=fits,
+        datasets=[_dataset(dataset) for dataset in plan.datasets.values()],
+        calibration=study.calibration,
+        tolerance=study.tolerance,
+        remarks=[ReportRemark(methods=remark.methods, text=remark.text) for remark in study.remarks],
+        learned=[name for name, method in study.methods.items() if method.learns_weights()],
+        best_single=_best_single(plan),
+        plain=_plain(plan),
+        descriptors=_catalogue("descriptors", descriptors),
+        kernels=_catalogue("kernels", kernels),
+        methods=_catalogue("methods", methods),
+    )
+
+
+def _dataset(dataset: PlannedDataset) -> ReportDataset:
+    upstream = {path: next(iter(spec.file.urls), "") for path, spec in dataset.downloads.items()}
+    files = [
+        ReportFile(name=Path(path).name, path=path, source=upstream.get(path, path))
+        for path in dataset.files[:FILES_SHOWN]
+    ]
+    return ReportDataset(id=dataset.id, title=dataset.title, about=dict(dataset.about), files=files)
+
+
+def _catalogue(what: str, kinds: dict[str, str]) -> list[CatalogueEntry]:
+    models: dict[str, type[Registered]] = registered(what)
+    return [
+        CatalogueEntry(id=name, title=models[kind].title, reference=models[kind].reference)
+        for name, kind in kinds.items()
+    ]
+
+
+def _best_single(plan: Plan) -> list[str]:
+    """Return the methods that choose one kernel: what learned weights are compared with."""
+    found = {fit.method_id: fit.spec.method.kernel_choice for fit in plan.fits.values()}
+    return [method for method, choice in found.items() if choice in ("best_single", "oracle_single")]
+
+
+def _plain(plan: Plan) -> list[str]:
+    """Return kernel ridge regression and support vector machines on the uniform average of several kernels."""
+    plain = [registered("methods")[kind].implementation for kind in ("kernel_ridge", "kernel_svc")]
+    found = {
+        fit.method_id: None
+        for fit in plan.fits.values()
+        if fit.spec.method.implementation in plain
+        and fit.spec.method.kernel_choice is None
+        and fit.spec.method.parameters["kernel_weights"] == "uniform"
+        and len(fit.spec.kernels) > 1
+    }
+    return [name for name in found if name in plan.study.methods]  # not those that leave a kernel out

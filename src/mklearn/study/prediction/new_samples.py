@@ -1,0 +1,316 @@
+"""New samples as a model takes them: images through the study's reader, size and descriptors, or tables by column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from mklearn.atomic import file_content
+from mklearn.contract.loading import load
+from mklearn.errors import ConfigError, DataError
+from mklearn.kernels.views import Views
+from mklearn.study.config.registry import registered
+from mklearn.study.data.readers.annotated_data import MUDATA
+from mklearn.study.data.readers.content import IMAGE_SUFFIXES, decode_image, is_hidden
+from mklearn.study.data.readers.table_files import SUFFIXES, Table, array_of_view
+from mklearn.study.data.readers.tabular import numeric_values, require_columns
+from mklearn.study.data.resizing import resize_images
+from mklearn.study.data.samples import check_text, natural_key, some
+from mklearn.study.specs.model_card import CardImages, CardTables, CardView, ModelCard
+
+BATCH = 256
+"""Images described at a time."""
+
+
+@dataclass(frozen=True)
+class NewSamples:
+    """Samples to predict.
+
+    Attributes
+    ----------
+    ids : (m,) array of str
+        Paths of images below their folder, or ids of tables; row numbers from 1 where a table has none.
+    X : Views, or (m, rows, columns) array of images
+        What the estimator takes. A sample that lacks a view has a row of NaN there.
+    labels : (m,) array of str or None
+        Labels that the tables have, "" where there is none.
+    missing : dict of str to int
+        Number of samples that lack a view, by its name.
+    """
+
+    ids: NDArray[np.str_]
+    X: Any
+    labels: NDArray[np.str_] | None = None
+    missing: Mapping[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def chosen(self, rows: NDArray[np.intp]) -> NewSamples:
+        """Return some of the samples, by position; ``missing`` stays that of all."""
+        labels = None if self.labels is None else self.labels[rows]
+        return replace(self, ids=self.ids[rows], X=self.X[rows], labels=labels)
+
+    def with_all_views(self) -> NewSamples:
+        """Return the samples that have every view."""
+        return self.chosen(np.flatnonzero(~np.logical_or.reduce(self._lacking())))
+
+    def without_any_view(self) -> NDArray[np.bool_]:
+        """Return which samples lack every view: of those, nothing is known."""
+        return np.logical_and.reduce(self._lacking())
+
+    def _lacking(self) -> list[NDArray[np.bool_]]:
+        return [np.isnan(self.X[name]).all(axis=1) for name in self.X.names]
+
+    def without_labels(self) -> NewSamples:
+        """Return the samples whose label is empty.
+
+        Raises
+        ------
+        ConfigError
+            There is no column of labels, or no sample without one.
+        """
+        if self.labels is None:
+            raise ConfigError("--unlabelled needs a column of labels; none of the tables has one")
+        rows = np.flatnonzero(self.labels == "")
+        if not rows.size:
+            raise ConfigError(f"--unlabelled: all {len(self)} samples have a label")
+        return self.chosen(rows)
+
+
+def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[str, NDArray[Any]]) -> NewSamples:
+    """Read new samples for a model.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        Of a model on images: one folder, with images at any depth, or one image. Of a model on tables: one table, a
+        folder of tables that are named as the views, or ``VIEW=FILE`` for each view.
+    card : ModelCard
+    arrays : dict of str to array
+        Those beside the estimator: what descriptors have learned.
+
+    Raises
+    ------
+    DataError
+        A file that can't be read, lacks columns, or holds other features than the training samples had; the message
+        names it.
+    ConfigError
+        Sources of another kind than the model takes.
+    """
+    if card.images is not None:
+        if len(sources) > 1:
+            raise ConfigError(f"{', '.join(sources)}: the model takes images: name one folder, or one image")
+        if not Path(sources[0]).exists():
+            raise ConfigError(f"{sources[0]}: no such file or folder; the model takes a folder of images, or one image")
+        return _from_images(Path(sources[0]), card, card.images, arrays)
+    files = _tables_by_view(sources, card)
+    samples = _from_tables(files, card)
+    nothing = samples.without_any_view()
+    if nothing.any():
+        paths = ", ".join(dict.fromkeys(map(str, files.values())))
+        raise DataError(f"{paths}: no value at all for the samples {some(samples.ids[nothing])}; leave them out")
+    return samples
+
+
+def read_unlabelled(files: Mapping[str, Path], label_table: Path | None, card: ModelCard) -> NewSamples | None:
+    """Read the samples of a study's own tables that have no label, which the study leaves out.
+
+    Parameters
+    ----------
+    files : dict of str to Path
+        The table of each view.
+    label_table : Path or None
+        A file of ids and labels, where the tables do not hold them.
+    card : ModelCard
+
+    Returns
+    -------
+    samples : NewSamples or None
+        None if all samples have a label. Samples that lack every table are left out.
+    """
+    samples = _from_tables(files, card)
+    labels = np.full(len(samples), "", dtype=object) if samples.labels is None else samples.labels.astype(object)
+    said = card.tables or CardTables()
+    if label_table is not None:
+        text = [name for name in (said.label_column, said.group_column) if name]
+        table = Table(label_table, said.id_column, text)
+        named = table.unique_ids(said.id_column)
+        known = dict(zip(named, table.labels(said.label_column, named), strict=True))
+        labels = np.array([known.get(name, "") or label for name, label in zip(samples.ids, labels, strict=True)])
+    rows = np.flatnonzero((labels == "") & ~samples.without_any_view())
+    return samples.chosen(rows) if rows.size else None
+
+
+# --- images
+
+
+def _from_images(source: Path, card: ModelCard, form: CardImages, arrays: Mapping[str, NDArray[Any]]) -> NewSamples:
+    files = _image_files(source) if source.is_dir() else [source]
+    read = [decode_image(file_content(file), str(file), form.colour) for file in files]
+    images: Any = read if form.resize is None else resize_images(read, **form.resize)
+    for file, image in zip(files, images, strict=True):
+        if str(image.dtype) != form.dtype:
+            raise DataError(f"{file}: its pixels are {image.dtype}, and those of the training images were {form.dtype}")
+        if form.shape is not None and list(image.shape) != form.shape:
+            shapes = [" x ".join(map(str, shape)) for shape in (image.shape, form.shape)]
+            raise DataError(f"{file}: has {shapes[0]} pixels, and the training images had {shapes[1]}; resize it")
+    names = [file.name if file == source else file.relative_to(source).as_posix() for file in files]
+    check_text(names, f"{source}: names of images")
+    ids = np.array(names)
+    if card.method.input == "images":
+        return NewSamples(ids, np.asarray(images, dtype=np.float64))
+    return NewSamples(ids, Views({view.name: described_images(images, view, arrays) for view in card.views}))
+
+
+def _image_files(folder: Path) -> list[Path]:
+    """Find the images below a folder, at any depth, in natural order."""
+    files = [path for path in folder.rglob("*") if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file()]
+    shown = [path for path in files if not any(map(is_hidden, path.relative_to(folder).parts))]
+    if not shown:
+        raise DataError(f"{folder}: no images in it ({', '.join(IMAGE_SUFFIXES)})")
+    return sorted(shown, key=lambda path: natural_key(path.relative_to(folder).as_posix()))
+
+
+def described_images(images: Any, view: CardView, arrays: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+    """Compute the features of a view for every image. Its code is that of its kind: a card names no code."""
+    known = registered("descriptors")
+    if view.kind not in known:
+        raise ConfigError(f"the model needs descriptor {view.kind!r}; install the package that provides it")
+    compute = load(known[view.kind].implementation)
+    learned = {name.removeprefix(f"{view.name}/"): arrays[name] for name in view.learned}
+    extra = {"learned": learned} if learned else {}
+    starts = range(0, len(images), BATCH)
+    parts = [compute(images[start : start + BATCH], **extra, **view.parameters) for start in starts]
+    return np.concatenate([np.asarray(part, dtype=view.dtype) for part in parts])
+
+
+# --- tables
+
+
+def _tables_by_view(sources: Sequence[str], card: ModelCard) -> dict[str, Path]:
+    """Return the file of each view that is given."""
+    names = [view.name for view in card.views]
+    if any("=" in source and not Path(source).exists() for source in sources):
+        pairs = [source.partition("=") for source in sources]
+        wrong = [source for source, pair in zip(sources, pairs, strict=True) if pair[0] not in names or not pair[2]]
+        if wrong:
+            raise ConfigError(f"{wrong[0]}: expected VIEW=FILE with a view of the model: {', '.join(names)}")
+        return {name: Path(path) for name, _, path in pairs}
+    if len(sources) > 1:
+        raise ConfigError(f"several tables need the names of their views: VIEW=FILE, of {', '.join(names)}")
+    source = Path(sources[0])
+    if source.is_dir():
+        found = {
+            name: next((path for suffix in SUFFIXES if (path := source / f"{name}{suffix}").is_file()), source)
+            for name in names
+        }
+        found = {name: path for name, path in found.items() if path != source}
+        if not found:
+            listed = ", ".join(f"{name}{SUFFIXES[0]}" for name in names)
+            raise DataError(f"{source}: no table of a view of the model in it, such as {listed}")
+        return found
+    if not source.is_file():
+        raise DataError(f"{source}: no such file or folder")
+    if len(names) == 1:
+        return {names[0]: source}
+    if source.suffix == MUDATA or all(view.array for view in card.views):
+        return dict.fromkeys(names, source)
+    columns = set(map(str, _Rows.read(source, card.tables or CardTables()).columns))
+    found = {view.name: source for view in card.views if view.columns and set(view.columns) <= columns}
+    if not found:
+        raise DataError(
+            f"{source}: has not all columns of any view of the model ({', '.join(names)}); give each view its own "
+            "table: VIEW=FILE"
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A table of new samples."""
+
+    path: Path
+    ids: NDArray[np.str_]
+    labels: NDArray[np.str_] | None
+    features: pd.DataFrame
+    has_names: bool
+
+    @property
+    def columns(self) -> list[str]:
+        return [str(name) for name in self.features.columns]
+
+    @classmethod
+    def read(cls, path: Path, said: CardTables, array: str | None = None) -> _Rows:
+        """Read a table; its ids and labels may be missing."""
+        text = [name for name in (said.label_column, said.group_column) if name]
+        table = Table(path, said.id_column, text, array=array)
+        features = table.numbers()
+        if not len(features):
+            raise DataError(f"{path}: no rows")
+        has_ids = said.id_column in table
+        ids = table.unique_ids(said.id_column) if has_ids else np.arange(1, len(features) + 1).astype(str)
+        if len(ids) != len(features):
+            raise DataError(f"{path}: {len(ids)} ids but {len(features)} rows")
+        labels = table.labels(said.label_column, ids) if said.label_column in table else None
+        return cls(path, ids, labels, features, table.names_columns)
+
+    def of_view(self, view: CardView) -> pd.DataFrame:
+        """Return the features of a view, in the order of the training samples' columns."""
+        if view.columns is not None and self.has_names:
+            named = self.features.set_axis(self.columns, axis=1)
+            require_columns(named, view.columns, self.path)
+            return named[view.columns]
+        if self.features.shape[1] != view.n_features:
+            raise DataError(
+                f"{self.path}: {self.features.shape[1]} columns of features, but view {view.name!r} of the model has "
+                f"{view.n_features}"
+            )
+        return self.features
+
+
+def _from_tables(files: Mapping[str, Path], card: ModelCard) -> NewSamples:
+    said = card.tables or CardTables()
+    arrays = {
+        view.name: array_of_view(files[view.name], view.name, view.array) for view in card.views if view.name in files
+    }
+    tables = {
+        (path, array): _Rows.read(path, said, array)
+        for path, array in dict.fromkeys((files[name], array) for name, array in arrays.items())
+    }
+    ids = np.array(list(dict.fromkeys(name for rows in tables.values() for name in rows.ids)))
+    place = {name: number for number, name in enumerate(ids)}
+    labels: NDArray[np.str_] | None = None
+    for rows in tables.values():
+        if rows.labels is not None:
+            merged = np.full(len(ids), "", dtype=object) if labels is None else labels.astype(object)
+            for name, label in zip(rows.ids, rows.labels, strict=True):
+                if label and merged[place[name]] not in ("", label):
+                    raise DataError(f"{rows.path}: the label of {str(name)!r} is {str(label)!r}, and another elsewhere")
+                merged[place[name]] = merged[place[name]] or label
+            labels = merged.astype(str)
+    views, missing = {}, {}
+    for view in card.views:
+        values = np.full((len(ids), view.n_features), np.nan, dtype=view.dtype)
+        if view.name in files:
+            rows = tables[files[view.name], arrays[view.name]]
+            frame = rows.of_view(view)
+            there = np.flatnonzero(frame.notna().any(axis=1).to_numpy())  # an empty row lacks the view
+            if there.size:
+                numbers = numeric_values(
+                    frame.iloc[there], rows.path, rows.ids[there], may_have_nan=card.method.impute != "none"
+                )
+                values[[place[name] for name in rows.ids[there]]] = numbers
+        views[view.name] = values
+        lacking = int(np.isnan(values).all(axis=1).sum())
+        if lacking:
+            missing[view.name] = lacking
+    if missing and len(missing) == len(views) and all(count == len(ids) for count in missing.values()):
+        raise DataError(f"{some([str(path) for path, _ in tables])}: no features of any sample")
+    return NewSamples(ids, Views(views), labels, missing)

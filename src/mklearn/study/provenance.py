@@ -1,0 +1,275 @@
+"""Origins of artefacts: canonical specifications and their keys, the code behind a step, versions, the commit."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mklearn.study.extensions import module_roots, packages
+
+PACKAGE = Path(__file__).resolve().parents[1]
+SILENT = frozenset(
+    {
+        "mklearn.cards",
+        "mklearn.errors",
+        "mklearn.study.extensions",
+        "mklearn.extras",
+        "mklearn.study.steps.log",
+        "mklearn.study.supervisor",
+    }
+)
+"""Modules whose edits change no number. (Package ``__init__`` files only re-export, lazily, and are left out too.)"""
+
+
+def canonical(spec: Any) -> str:
+    """Return JSON with sorted keys and no white space: equal specifications give equal text."""
+    return json.dumps(spec, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def key(name: str, spec: Any) -> str:
+    """Return ``name-<16 hex>``: a readable name made unique by its specification.
+
+    64 bits: among a million specifications two have one name with probability 3e-8, so that a file of the right name
+    is of the right specification (see :mod:`mklearn.study.artefacts`).
+    """
+    slug = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.") or "x"
+    return f"{slug}-{digest(spec)[:16]}"
+
+
+def digest(spec: Any) -> str:
+    """Return the sha256 of a specification's canonical text."""
+    return hashlib.sha256(canonical(spec).encode()).hexdigest()
+
+
+def file_digest(path: str | Path) -> str:
+    """Return the sha256 of a file's bytes."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def input_digests(**files: str | Path | Sequence[str | Path] | None) -> dict[str, Any]:
+    """Return the sha256 of a step's input files, by the step's names for them; inputs without files are left out.
+
+    ``{"samples": "ab12...", "blocks": {"1of2.npz": "...", "2of2.npz": "..."}}``: several files of one input are named
+    as :func:`names_below` names them.
+    """
+    found: dict[str, Any] = {}
+    for name, given in files.items():
+        if isinstance(given, (str, Path)):
+            found[name] = file_digest(given)
+        elif given:
+            found[name] = {short: file_digest(path) for short, path in names_below(given).items()}
+    return found
+
+
+def names_below(paths: Sequence[str | Path]) -> dict[str, Path]:
+    """Return files by the part of their paths below their common folder: the same wherever the folder lies."""
+    folder = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths])
+    return {os.path.relpath(os.path.abspath(path), folder).replace(os.sep, "/"): Path(path) for path in paths}
+
+
+def array_digest(array: Any) -> str:
+    """Return the sha256 of an array's type, shape and C-ordered bytes, whatever its memory layout."""
+    import numpy as np
+
+    array = np.ascontiguousarray(array)
+    digest = hashlib.sha256(f"{array.dtype.str}{array.shape}".encode())
+    digest.update(array.data if array.size else b"")
+    return digest.hexdigest()
+
+
+# --- the code behind a step
+
+
+def code_of(*modules: str) -> list[str]:
+    """Return the files of every module that these modules import, directly or not, themselves included.
+
+    Modules are those of mklearn and of installed packages that add to it. Imports are read from the source (those
+    inside functions too), so the list can't drift from the code; modules are never imported. Not followed: names given
+    as text (a step adds the method's or descriptor's module by name). Left out: mklearn's own package ``__init__``
+    files and the modules of ``SILENT``. Templates and styles are in: the files of a folder beside a module and of its
+    name (``page/`` beside ``page.py``) belong to the module.
+    """
+    return list(_code_of(tuple(sorted(set(filter(None, modules))))))
+
+
+@functools.cache  # a plan asks for each of its jobs
+def _code_of(modules: tuple[str, ...]) -> tuple[str, ...]:
+    # Modules of mklearn import no other package that adds to it: installed packages are searched only if one is named.
+    roots = {"mklearn": PACKAGE} | ({} if all(map(_is_own, modules)) else module_roots())
+    seen: dict[str, Path] = {}
+    todo = list(modules)
+    while todo:
+        module = todo.pop()
+        path = _source(module, roots)
+        if path is None or module in seen:
+            continue
+        seen[module] = path
+        todo.extend(_imports(path))
+    re_exports = {module for module, path in seen.items() if path.name == "__init__.py" and _is_own(module)}
+    kept = [path for module, path in seen.items() if module not in SILENT | re_exports]
+    return tuple(sorted(str(file) for path in kept for file in (path, *_data_files(path))))
+
+
+def step_code(step: str, spec: Mapping[str, Any] | None = None) -> list[str]:
+    """Return the files behind a step such as ``fit``: of its module, and of the code that its specification names."""
+    return code_of(f"mklearn.study.steps.{step}", *_named_modules(spec or {}))
+
+
+_NAMED_CODE = re.compile(r"[\w.]+:\w+")
+"""Code that a specification names, as ``"module:name"``; other texts of this form are no module."""
+
+
+def _named_modules(spec: Mapping[str, Any]) -> list[str]:
+    found: list[str] = []
+    todo: list[Any] = [dict(spec)]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, str):
+            if ":" in value and _NAMED_CODE.fullmatch(value):
+                found.append(value.split(":")[0])
+        elif isinstance(value, dict):
+            reader = value.get("reader")
+            if isinstance(reader, str) and ":" not in reader:
+                found.append(f"mklearn.study.data.readers.{reader}")
+            todo.extend(value.values())
+        elif isinstance(value, list):
+            todo.extend(value)
+    return found
+
+
+def code_fingerprint(files: Iterable[str | Path]) -> str:
+    """Return 12 hex digits for the content of source files, independent of where they lie."""
+    return digest(code_digests(files))[:12]
+
+
+def code_digests(files: Iterable[str | Path]) -> dict[str, str]:
+    """Return the first 12 hex digits of each source file's sha256, by its path in mklearn or below its own package."""
+    return {_name_of_source(Path(path)): file_digest(path)[:12] for path in files}
+
+
+def _name_of_source(path: Path) -> str:
+    resolved = path.resolve()
+    if resolved.is_relative_to(PACKAGE):
+        return resolved.relative_to(PACKAGE).as_posix()
+    folders = (root.parent for root in module_roots().values())
+    folder = next((folder for folder in folders if resolved.is_relative_to(folder)), resolved.parent)
+    return resolved.relative_to(folder).as_posix()
+
+
+def _source(module: str, roots: Mapping[str, Path]) -> Path | None:
+    top, *parts = module.split(".")
+    if top not in roots:
+        return None
+    base = roots[top].joinpath(*parts)
+    return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)
+
+
+def _is_own(module: str) -> bool:
+    return module.split(".")[0] == "mklearn"
+
+
+def _data_files(module: Path) -> list[Path]:
+    return [path for path in module.with_suffix("").glob("*") if path.is_file() and path.suffix not in (".py", ".pyc")]
+
+
+@functools.cache
+def _imports(path: Path) -> tuple[str, ...]:
+    found: set[str] = set()
+    for node in _import_statements(path.read_text(encoding="utf-8")):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module)
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return tuple(sorted(found))
+
+
+_IMPORT = re.compile(
+    r"""(?:^|[;:])[ \t]*  # where a statement begins
+    (from[ \t]+[\w.]+[ \t]+import[ \t]*\([^)]*\) | (?:from|import)[ \t](?:[^\n;\\]|\\\n)*)""",
+    re.MULTILINE | re.VERBOSE,
+)
+_FORM = re.compile(r"from[ \t]+[\w.]+[ \t]+import\b|import[ \t]+[\w.]+[ \t]*(?:$|[,\\]|as\b)")
+
+
+def _import_statements(source: str) -> Iterator[ast.AST]:
+    """Yield the import statements of a module, however deep; those in texts of several lines, too.
+
+    Only what begins like one is parsed: a plan reads hundreds of modules, and this takes a sixth of the time.
+    """
+    for candidate in _IMPORT.finditer(source):
+        try:
+            yield from ast.parse(candidate[1]).body
+        except SyntaxError:
+            if _FORM.match(candidate[1]):  # else a line of a text
+                yield from ast.walk(ast.parse(source))
+                return
+
+
+# --- the machine, the versions, the commit
+
+
+def versions(names: Iterable[str] = ("numpy", "scipy", "scikit-learn", "scikit-image", "cvxpy", "clarabel", "mosek",
+                                        "numba", "opencv-python-headless", "pandas", "pyarrow", "h5py", "pydantic",
+                                        "snakemake")) -> dict[str, str]:  # fmt: skip
+    """Return the versions of Python, mklearn, packages that add to it, and packages that numbers depend on."""
+    found = {"python": platform.python_version(), "mklearn": importlib.metadata.version("mklearn")}
+    for package in (*names, *packages()):
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def machine() -> dict[str, Any]:
+    """Return the processor, cores, memory and system, on which run times depend."""
+    import psutil
+
+    model = platform.processor()
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        model = next(line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    memory = round(psutil.virtual_memory().total / 2**20)
+    return {"system": platform.platform(), "processor": model, "cores": os.cpu_count(), "memory_mb": memory}
+
+
+def commit(folder: str | Path = ".") -> str:
+    """Return the commit of the checkout, with ``+`` if files differ from it; empty outside a checkout."""
+    try:
+        head = subprocess.run(
+            ["git", "-C", str(folder), "describe", "--always", "--dirty=+", "--exclude=*", "--abbrev=12"],
+            capture_output=True, text=True, timeout=20, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return head.stdout.strip()
+
+
+def stamp(spec: Mapping[str, Any], inputs: Mapping[str, Any], code: Iterable[str | Path]) -> dict[str, Any]:
+    """Return what every artefact carries beside its data. No times and no paths: equal inputs give equal bytes.
+
+    ``inputs`` are those of :func:`input_digests`. Where the stamp lies in each kind of file:
+    :mod:`mklearn.study.stamps`.
+    """
+    files = list(code)
+    return {
+        "spec": dict(spec),
+        "inputs": dict(inputs),
+        "code": code_fingerprint(files),
+        "modules": code_digests(files),
+        "mklearn": importlib.metadata.version("mklearn"),
+    }

@@ -1,0 +1,212 @@
+"""Writes the report of a study: page, Markdown, CSV and figure files."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from mklearn.atomic import write_text
+from mklearn.errors import DataError, UserError
+from mklearn.study.report import frames
+from mklearn.study.report.accuracy_for_time import accuracy_for_time, sentence
+from mklearn.study.report.answer import answer
+from mklearn.study.report.charts import standalone
+from mklearn.study.report.confusion import FEW_CLASSES, confused, pairs_table
+from mklearn.study.report.figure_names import FigureNames
+from mklearn.study.report.findings import by_one_rule, findings, splits_of
+from mklearn.study.report.frames import Results, results_of
+from mklearn.study.report.gallery import Panel, panels
+from mklearn.study.report.page import Content, markdown_report, render
+from mklearn.study.report.picks import picks, picks_tables
+from mklearn.study.report.published import published_part
+from mklearn.study.report.records import DataSetRecord, FitRecord, RunRecord, WrongPairs, WrongSamples
+from mklearn.study.report.rendering import write_figure
+from mklearn.study.report.solutions import solution_tables
+from mklearn.study.report.tables import Table, failure_table, kernel_table, metric_tables, result_table, stage_table
+from mklearn.study.report.theme import LIGHT, vega_config
+from mklearn.study.report.times import time_ratio_table
+from mklearn.study.report.weights import weights_frame, weights_tables
+from mklearn.study.report.wording import enumeration, in_order, plural
+from mklearn.study.specs.table_specs import ReportSpec
+from mklearn.study.stamps import BESIDE, load_beside
+
+_logger = logging.getLogger(__name__)
+
+
+def build_report(
+    out_dir: Path,
+    *,
+    study: ReportSpec,
+    run: RunRecord,
+    data: Sequence[DataSetRecord],
+    fits: Sequence[FitRecord],
+    scores: pd.DataFrame,
+    summary: pd.DataFrame,
+    wrong_pairs: Sequence[WrongPairs] = (),
+    wrong_samples: Sequence[WrongSamples] = (),
+    comparison: Sequence[Table] = (),
+    figure_files: bool = True,
+) -> list[Path]:
+    """Write the page, ``summary.md``, ``summary.csv``, ``answer.txt``, ``figures/*.svg|png`` and ``reproduction.csv``.
+
+    The last one is written if there are published values, and ``weights.csv`` if kernel weights are learned. The same
+    arguments give the same bytes: nothing in the report depends on when or where it is written.
+
+    Parameters
+    ----------
+    out_dir : Path
+        Created if missing; files of the same names are replaced, each as a whole. Figures that an earlier report wrote,
+        by the ``provenance.json`` in the folder, and this one does not write are deleted.
+    study : ReportSpec
+        What the study compares. What is known of its data sets and fits comes in ``data`` and ``fits``.
+    run : RunRecord
+    data : sequence of DataSetRecord
+    fits : sequence of FitRecord
+        May be empty.
+    scores, summary : DataFrame
+        The tidy score table, and :func:`mklearn.study.evaluation.summary.summarise` of it.
+    wrong_pairs : sequence of WrongPairs
+        Of settings that verify pairs; their images are on the page alone.
+    wrong_samples : sequence of WrongSamples
+        Of settings that classify samples; on the page alone.
+    comparison : sequence of Table
+        Of :mod:`mklearn.study.report.comparison`; they come first on the page.
+    figure_files : bool, default=True
+        Whether to write ``figures/``.
+
+    Returns
+    -------
+    paths : list of Path
+        The files written, ``index.html`` first.
+    """
+    results = results_of(scores, summary, fits, study.reference or "average", study.learned)
+    content = _content(results, study, run, data, wrong_pairs, wrong_samples, comparison)
+    texts = {
+        "index.html": render(content, {"summary.csv": _csv(summary)}),
+        "summary.md": markdown_report(content),
+        "summary.csv": _csv(summary),
+        "answer.txt": answer(results, content.findings.headline),
+    }
+    if len(content.published.cells):
+        texts["reproduction.csv"] = _csv(content.published.cells.drop(columns="label"))
+    weights = weights_frame(results)
+    if len(weights):
+        texts["weights.csv"] = _csv(weights)
+    for name, text in texts.items():
+        write_text(out_dir / name, text.encode("utf-8", "backslashreplace").decode())  # halves of surrogate pairs
+    config = vega_config(LIGHT, results.series.colours(LIGHT), file=True)
+    figures = [
+        path
+        for panel in (content.panels if figure_files else [])
+        for path in _figure_files(panel, out_dir / "figures", config, content.names)
+    ]
+    written = [*(out_dir / name for name in texts), *figures]
+    _delete_stale_figures(out_dir, written)
+    return written
+
+
+def _content(
+    results: Results, study: ReportSpec, run: RunRecord, data: Sequence[DataSetRecord], wrong: Sequence[WrongPairs],
+    wrong_samples: Sequence[WrongSamples], comparison: Sequence[Table],
+) -> Content:  # fmt: skip
+    """Word, tabulate and draw everything that the report shows."""
+    names = FigureNames()
+    baselines = [results.reference, *study.best_single]
+    published = published_part(results, study, baselines)
+    costs = accuracy_for_time(results)
+    confusions, picked = confused(results), picks(results.fits)
+    infos = [(setting.title, frames.kernel_info(setting.fits(results.fits))) for setting in results.settings]
+    return Content(
+        study=study,
+        run=run,
+        data=data,
+        lead=_lead(results, study, data),
+        findings=findings(results),
+        costs=[sentence(setting.of(costs), results) for setting in results.settings],
+        published=published,
+        results=[result_table(results, setting) for setting in results.settings],
+        metrics=metric_tables(results),
+        panels=panels(results, study, published.cells, costs, confusions, picked, names),
+        weights=weights_tables(results),
+        picks=picks_tables(picked, results, baselines),
+        kernel_tables=[kernel_table(info, title) for title, info in infos if info is not None],
+        confused=[pairs_table(found) for found in confusions if len(found.best.classes) > FEW_CLASSES],
+        solutions=solution_tables(results),
+        failures=failure_table(results),
+        ratios=time_ratio_table(results),
+        stages=stage_table(run.stages),
+        series=results.series,
+        names=names,
+        wrong_pairs=wrong,
+        wrong_samples=[_labelled(found, results) for found in wrong_samples],
+        comparison=comparison,
+        rules=_rules(results),
+        settings=[setting.chart_title for setting in results.settings],
+    )
+
+
+def _labelled(found: WrongSamples, results: Results) -> WrongSamples:
+    """Name the methods as the rest of the report does."""
+    titles = results.method_titles()
+    methods = [
+        replace(shown, method=results.series.of_method(shown.method, titles.get(shown.method, shown.method)))
+        for shown in found.methods
+    ]
+    return replace(found, methods=methods)
+
+
+def _rules(results: Results) -> list[str]:
+    """List the nearest-neighbour rules of the study, the one that the headline is made by first."""
+    rules = [rule for rule in in_order(results.summary["neighbour"]) if rule]
+    headline = [rule for rule in dict.fromkeys(by_one_rule(results)["neighbour"]) if rule]
+    return sorted(rules, key=lambda rule: rule not in headline)
+
+
+def _lead(results: Results, study: ReportSpec, data: Sequence[DataSetRecord]) -> str:
+    """Say in one plain paragraph what was compared, on what, how often."""
+    titles = [entry.title or entry.id for entry in data] or sorted(set(results.scores["dataset"]))
+    parts = [f"This report compares {plural(len(results.series.labels), 'method')} on {enumeration(titles)}"]
+    if study.kernels:
+        parts.append(f"with {plural(len(study.kernels), 'kernel')}")
+        if study.descriptors:
+            parts.append(f"of {plural(len(study.descriptors), 'descriptor')}")
+    parts.append(enumeration(list(dict.fromkeys(splits_of(setting, results) for setting in results.settings))))
+    if len(results.settings) > 1:
+        parts.append(f"in {plural(len(results.settings), 'setting')}")
+    return f"{study.description.strip()} {' '.join(parts)}.".strip()
+
+
+def _figure_files(panel: Panel, folder: Path, config: dict[str, Any], names: FigureNames) -> list[Path]:
+    """Write a panel's files; none of one that can't be drawn, which the page shows or explains."""
+    if panel.chart is None:
+        return []
+    try:
+        return write_figure(folder / panel.slug, standalone(panel.chart, names(panel.caption)), config)
+    except UserError:
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":  # the renderer's own
+            raise
+        reason = str(error).partition("\n    at ")[0]
+        _logger.warning("figure %r has no file: it can't be rendered: %s", panel.caption, " ".join(reason.split()))
+        return []
+
+
+def _delete_stale_figures(out_dir: Path, written: Sequence[Path]) -> None:
+    """Delete figures that the folder's ``provenance.json`` names and that were not written again."""
+    earlier: dict[str, str] = {}
+    with suppress(DataError):  # no record, or one that is not readable: nothing is known to be stale
+        earlier = load_beside(out_dir / BESIDE).get("files", {})
+    for path in {out_dir / name for name in earlier} - set(written):
+        if path.parent == out_dir / "figures":
+            path.unlink(missing_ok=True)
+
+
+def _csv(frame: pd.DataFrame) -> str:
+    return str(frame.to_csv(index=False, lineterminator="\n"))

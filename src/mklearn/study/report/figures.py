@@ -1,0 +1,204 @@
+"""Figures of scores: accuracies, differences and published values. A small frame in, a Vega-Lite chart out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from mklearn.study.evaluation.reproduction import REPRODUCED
+from mklearn.study.report import charts
+from mklearn.study.report.charts import Chart, field, tooltip
+from mklearn.study.report.series import SHAPES, Series
+from mklearn.study.report.wording import in_order, rule_title
+
+ACCURACY = field("y:Q", scale={"zero": False}, axis={"tickCount": 6})
+"""Vertical axis of accuracies in percent; the figure's subtitle is its title."""
+
+
+def differences(summary: pd.DataFrame, series: Series, *, reference_title: str, title: str) -> Chart:
+    """Draw the paired difference of each method to the reference, with its 95 % interval.
+
+    ``summary`` has the inner-CV rows of one setting without those of the reference, in fractions.
+    """
+    rows = summary.dropna(subset=["difference"]).sort_values("difference", ascending=False)
+    frame = charts.in_percent(rows, "difference", "difference_low", "difference_high").assign(
+        rule=[rule_title(rule) for rule in rows["neighbour"]]
+    )
+    order, rules = list(dict.fromkeys(frame["label"])), [rule_title(rule) for rule in in_order(frame["neighbour"])]
+    x: dict[str, Any] = {"title": "percentage points", "scale": {"padding": 8}, "axis": {"tickCount": 6}}
+    interval = {
+        "mark": {"type": "rule", "strokeWidth": 2},
+        "encoding": {"x": field("low:Q", **x), "x2": {"field": "high"}},
+    }
+    dot = {
+        "mark": {"type": "point", "filled": True, "size": 64},
+        "encoding": {"x": field("x:Q", **x), "shape": _shapes("rule:N", rules)},
+    }
+    return charts.chart(
+        charts.vertical_rule(0),
+        *([interval] if frame["difference_low"].notna().any() else []),
+        dot,
+        rows=charts.rows_of(
+            frame, s="label", rule="rule", x="difference", low="difference_low", high="difference_high"
+        ),
+        encoding={
+            "y": charts.names("s:N", order),
+            "yOffset": field("rule:N", sort=rules),
+            "color": charts.colour(series),
+            "opacity": charts.highlight(),
+            "tooltip": tooltip(
+                ("s:N", "method"),
+                ("rule:N", "rule"),
+                ("x:Q", "difference, points", "+.1f"),
+                ("low:Q", "from", "+.1f"),
+                ("high:Q", "to", "+.1f"),
+            ),
+        },
+        height=len(order) * (12 + 14 * len(rules)),
+        title=title,
+        subtitle=f"difference to {reference_title}",
+    )
+
+
+def accuracy_by_dimension(curves: pd.DataFrame, series: Series, *, neighbour: str, title: str) -> Chart:
+    """Draw mean accuracy at each dimension by one rule; a ring marks the best dimension of each curve.
+
+    ``curves`` are those of :func:`mklearn.study.report.frames.curves`. Methods without a dimension are dotted lines,
+    and those with a rule of their own stand beside those with the rule that is shown.
+    """
+    sweep = curves[curves["neighbour"].isin([neighbour, ""]) & curves["dimension"].notna()]
+    flat = charts.in_percent(curves[curves["neighbour"].isin([neighbour, ""]) & curves["dimension"].isna()], "mean")
+    many = sweep["dimension"].max() > 150 * sweep["dimension"].min()
+    scale = {"type": "log", "nice": False} if many else {"zero": False, "nice": False}
+    best = {
+        "transform": [{"filter": "datum.best"}],
+        "mark": {"type": "point", "size": 55, "strokeWidth": 2},
+        "encoding": {"y": ACCURACY, "opacity": charts.highlight(), "strokeDash": {"value": [1, 0]}},
+    }
+    fixed = {
+        "data": {"values": charts.rows_of(flat, s="label", y="mean")},
+        "mark": {"type": "rule", "strokeWidth": 2, "strokeCap": "round"},
+        "encoding": {"x": None, "y": ACCURACY, "opacity": charts.highlight(), "strokeDash": {"value": [1, 4]}},
+    }
+    x = field("x:Q", title="dimension", scale=scale, axis={"format": "d", "tickMinStep": 1})
+    return lines(sweep, series, "dimension", x, best, *([fixed] if len(flat) else []), title=title)
+
+
+def accuracy_by_train_size(summary: pd.DataFrame, series: Series, *, neighbour: str, title: str) -> Chart:
+    """Draw accuracy by inner cross-validation against the training size, for the inner-CV rows of one data set."""
+    rows = summary[summary["neighbour"].isin([neighbour, ""])].dropna(subset=["mean", "train_size"])
+    return lines(rows, series, "train_size", training_sizes(rows), title=title)
+
+
+def accuracy_by_iteration(curves: pd.DataFrame, series: Series, *, title: str) -> Chart:
+    """Draw mean accuracy after each iteration; ``curves`` are those of `mklearn.study.report.frames.iterations`."""
+    scale, axis = {"zero": False, "nice": False}, {"format": "d", "tickMinStep": 1}
+    return lines(curves, series, "n_iter", field("x:Q", title="iterations", scale=scale, axis=axis), title=title)
+
+
+def lines(frame: pd.DataFrame, series: Series, column: str, x: Chart, *layers: Chart, title: str) -> Chart:
+    """Draw accuracy against a column, a line for each series, with a band of one standard deviation.
+
+    The band is fainter the more there are; when series are highlighted the others have none.
+    """
+    spread = frame["std"].fillna(0.0)
+    frame = frame.assign(low=(frame["mean"] - spread).clip(lower=0), high=(frame["mean"] + spread).clip(upper=1))
+    rows = charts.rows_of(
+        charts.in_percent(frame, "mean", "std", "low", "high"),
+        s="label", x=column, y="mean", std="std", low="low", high="high",
+        **({"best": "best"} if "best" in frame else {}),
+    )  # fmt: skip
+    plain = min(0.13, max(0.03, 0.7 / max(frame["label"].nunique(), 1)))
+    faint = [{"test": "!length(focus)", "value": plain}, {"test": charts.FOCUSED, "value": 0.16}]
+    band = {
+        "mark": "area",
+        "encoding": {
+            "y": ACCURACY | {"field": "low"},
+            "y2": {"field": "high"},
+            "strokeDash": None,
+            "fillOpacity": {"condition": faint, "value": 0},
+        },
+    }
+    line = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"y": ACCURACY, "opacity": charts.highlight()}}
+    tips = tooltip(("s:N", "method"), ("x:Q", x["title"]), ("y:Q", "mean accuracy, %", ".2f"), ("std:Q", "std", ".2f"))
+    touch = {
+        "name": charts.TOUCH,
+        "mark": {"type": "point", "size": 120, "filled": True, "opacity": 0},
+        "encoding": {"y": ACCURACY, "tooltip": tips},
+    }
+    encoding = {"x": x, "color": charts.colour(series), "strokeDash": charts.dash(series)}
+    return charts.chart(
+        band, line, *layers, touch, rows=rows, encoding=encoding, height=300, title=title, subtitle="accuracy, %"
+    )
+
+
+def roc_curves(curves: pd.DataFrame, series: Series, *, title: str) -> Chart:
+    """Draw mean ROC curves: ``label, accepted, mean`` in fractions, a line for each series."""
+    shown = charts.in_percent(curves, "accepted").assign(std=float("nan"))
+    axis = {"tickCount": 6}
+    x = field("x:Q", title="accepted pairs of different classes, %", scale={"nice": False}, axis=axis)
+    figure = lines(shown, series, "accepted", x, title=title)
+    return figure | {"title": {"text": title, "subtitle": "accepted pairs of the same class, %"}}
+
+
+def split_noise_scores(cells: pd.DataFrame, *, noise: float, title: str) -> Chart:
+    """Draw z of each method and training size, with the band of ``noise`` units that other random splits explain.
+
+    ``cells`` are those of one data set that have a z, see :mod:`mklearn.study.evaluation.reproduction`.
+    """
+    frame = charts.in_percent(cells, "mean", "published").assign(
+        size=["all" if pd.isna(size) else f"training size {int(size)}" for size in cells["train_size"]],
+        off=cells["verdict"] != REPRODUCED,
+    )
+    methods, sizes = (list(dict.fromkeys(frame[name])) for name in ("label", "size"))
+    band = {
+        "data": {"values": [{}]},
+        "mark": {"type": "rect", "opacity": 0.13, "color": "#888888", "aria": False},
+        "encoding": {"x": {"datum": -noise}, "x2": {"datum": noise}},
+    }
+    x = field("z:Q", title="z, right of the band: ours is lower", scale={"padding": 10, "nice": False})
+    dots = {
+        "mark": {"type": "point", "filled": True, "size": 64},
+        "encoding": {
+            "x": x,
+            "y": charts.names("m:N", methods),
+            "yOffset": field("size:N", sort=sizes),
+            "color": field("off:N", scale={"domain": [False, True], "range": "diverging"}, legend=None),
+            "shape": _shapes("size:N", sizes),
+            "tooltip": tooltip(
+                ("m:N", "method"),
+                ("size:N", "cell"),
+                ("ours:Q", "ours, %", ".2f"),
+                ("theirs:Q", "published, %", ".2f"),
+                ("z:Q", "z", "+.2f"),
+                ("verdict:N", "verdict"),
+            ),
+        },
+    }
+    return charts.chart(
+        band,
+        charts.vertical_rule(0),
+        dots,
+        rows=charts.rows_of(
+            frame, m="label", size="size", z="z", off="off", verdict="verdict", ours="mean", theirs="published"
+        ),
+        encoding={},
+        height=len(methods) * (12 + 11 * len(sizes)),
+        title=title,
+        subtitle=f"published − ours in units of split noise; band: ±{noise:g}",
+    )
+
+
+def _shapes(shorthand: str, values: list[str]) -> Chart:
+    """Encode values as shapes, with a legend above the figure."""
+    scale = {"domain": values, "range": [SHAPES[i % len(SHAPES)] for i in range(len(values))]}
+    legend = {"orient": "top", "columns": 2, "symbolFillColor": "gray", "symbolStrokeColor": "gray", "offset": 4}
+    return field(shorthand, scale=scale, legend=legend)
+
+
+def training_sizes(frame: pd.DataFrame) -> Chart:
+    """Encode training sizes, with a tick at each of them."""
+    values = sorted({int(size) for size in frame["train_size"]})
+    scale = {"zero": False, "nice": False, "padding": 10}
+    return field("x:Q", title="training size", scale=scale, axis={"format": "d", "values": values})

@@ -1,0 +1,333 @@
+"""The tables of a study, and the small frames that single figures and tables are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from mklearn.study.report.records import FitRecord
+from mklearn.study.report.series import Series, series_of
+from mklearn.study.report.wording import in_order, setting_title
+
+Ranked = TypeVar("Ranked")
+
+MAX_CURVE_POINTS = 120
+MAX_EMBEDDING_POINTS = 1200
+LEAST_SHARE = 1e-9
+"""Eigenvalues below this share of the sum are rounding errors, and left out."""
+SHORTEST = 1e-4
+"""Seconds of a fit, at least, so that a logarithmic axis can show it."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One data set, protocol and training size: what one result table and one group of figures are about."""
+
+    dataset: str
+    protocol: str
+    train_size: int | None
+    title: str
+    dataset_title: str = ""
+
+    @property
+    def chart_title(self) -> str:
+        """The title with the training size first, as a narrow figure cuts what comes last."""
+        size = f", training size {self.train_size}"
+        if self.train_size is None or size not in self.title:
+            return self.title
+        start, _, end = self.title.rpartition(size)
+        return f"Training size {self.train_size}: {start}{end}"
+
+    @property
+    def family(self) -> str:
+        """The protocol without its training size: settings of one family differ in nothing else."""
+        return protocol_family(self.protocol, self.train_size)
+
+    def of(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of a score or summary table that belong to this setting."""
+        size = frame["train_size"]
+        same_size = size.isna() if self.train_size is None else size.eq(self.train_size).fillna(False).astype(bool)
+        return frame[frame["dataset"].eq(self.dataset) & frame["protocol"].eq(self.protocol) & same_size]
+
+    def fits(self, records: Sequence[FitRecord]) -> list[FitRecord]:
+        """Return the fits of this setting."""
+        key = (self.dataset, self.protocol, self.train_size)
+        return [record for record in records if (record.dataset, record.protocol, record.train_size) == key]
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of a study: the rows of the metric accuracy, with ``label``, the name of their series.
+
+    Settings are in order of first appearance. Differences are to the method ``reference``.
+    """
+
+    scores: pd.DataFrame
+    summary: pd.DataFrame
+    all_metrics: pd.DataFrame
+    """The summary of every metric."""
+    fits: Sequence[FitRecord]
+    reference: str
+    reference_title: str
+    learned: Sequence[str]
+    """Ids of the methods that learn kernel weights."""
+    settings: list[Setting]
+    series: Series
+
+    def inner_cv(self) -> pd.DataFrame:
+        """Return the summary rows chosen by inner cross-validation."""
+        return self.summary[self.summary["selection"].eq("inner_cv")]
+
+    @cached_property
+    def times(self) -> pd.DataFrame:
+        """The training times of :func:`training_times`."""
+        return training_times(self.scores, self.reference)
+
+    @cached_property
+    def typical_times(self) -> pd.DataFrame:
+        """The median over splits of the ``seconds`` and the ``ratio`` of a fit, by setting, label and rule."""
+        fit = ["dataset", "protocol", "train_size", "label", "neighbour"]
+        return self.times.groupby(fit, sort=False, dropna=False)[["seconds", "ratio"]].median().reset_index()
+
+    def method_titles(self) -> dict[str, str]:
+        """Return the titles of the methods by id."""
+        return dict(zip(self.summary["method"], self.summary["method_title"], strict=True))
+
+    def families(self) -> list[tuple[str, list[Setting]]]:
+        """Group the settings that differ in their training size; titles name the protocol if there are several."""
+        groups: dict[tuple[str, str], list[Setting]] = {}
+        for setting in self.settings:
+            groups.setdefault((setting.dataset, setting.family), []).append(setting)
+        datasets = [dataset for dataset, _ in groups]
+        return [
+            (own[0].dataset_title + (f", {family}" if datasets.count(dataset) > 1 else ""), own)
+            for (dataset, family), own in groups.items()
+        ]
+
+    def largest_settings(self) -> list[Setting]:
+        """Return the setting with the largest training size of each family."""
+        return [max(settings, key=lambda setting: setting.train_size or 0) for _, settings in self.families()]
+
+
+def best_and_reference(ranked: Sequence[Ranked], is_reference: Callable[[Ranked], bool]) -> list[Ranked]:
+    """Return the first of what is ranked, and the reference; where it is the first or not there, the next one."""
+    return [*ranked[:1], *sorted(ranked[1:], key=lambda item: not is_reference(item))[:1]]
+
+
+def results_of(
+    scores: pd.DataFrame, summary: pd.DataFrame, fits: Sequence[FitRecord], reference: str = "average",
+    learned: Sequence[str] = (),
+) -> Results:  # fmt: skip
+    """Collect the results of a study, and divide them into settings and series."""
+    series = series_of(summary, reference)
+    titles = summary.loc[summary["method"].eq(reference), "method_title"]
+    scores, all_metrics = _labelled(scores, series), _labelled(summary, series)
+    scores, summary = _of_accuracy(scores), _of_accuracy(all_metrics)
+    return Results(
+        scores=scores,
+        summary=summary,
+        all_metrics=all_metrics,
+        fits=fits,
+        reference=reference,
+        reference_title=str(titles.iloc[0]) if len(titles) else reference,
+        learned=learned,
+        settings=_settings_of(summary),
+        series=series,
+    )
+
+
+def _of_accuracy(frame: pd.DataFrame) -> pd.DataFrame:
+    """Select the rows of the metric accuracy, and failures that name no metric."""
+    return frame[frame["metric"].isin(["accuracy", ""])]
+
+
+def _labelled(frame: pd.DataFrame, series: Series) -> pd.DataFrame:
+    """Add ``label``; rows of tables without metrics are accuracies."""
+    metric = frame["metric"].fillna("") if "metric" in frame else "accuracy"
+    frame = frame.assign(protocol=frame["protocol"].fillna(""), neighbour=frame["neighbour"].fillna(""), metric=metric)
+    methods = zip(frame["method"], frame["kernel_set"].fillna(""), strict=True)
+    return frame.assign(label=[series.label(method, kernel_set) for method, kernel_set in methods])
+
+
+def _settings_of(summary: pd.DataFrame) -> list[Setting]:
+    rows = records(summary[["dataset", "dataset_title", "protocol", "train_size"]].drop_duplicates())
+    families = {(row["dataset"], protocol_family(row["protocol"], row["train_size"])) for row in rows}
+    datasets = [dataset for dataset, _ in families]
+    settings = []
+    for row in rows:
+        dataset, protocol, size = row["dataset"], row["protocol"], whole_or_none(row["train_size"])
+        family = protocol_family(protocol, size) if datasets.count(dataset) > 1 else ""
+        dataset_title = str(row["dataset_title"])
+        settings.append(Setting(dataset, protocol, size, setting_title(dataset_title, size, family), dataset_title))
+    return settings
+
+
+def protocol_family(protocol: str, train_size: Any) -> str:
+    """Return ``faces`` for ``faces-p2`` with training size 2: a protocol of several sizes has one id per size."""
+    return protocol if pd.isna(train_size) else protocol.removesuffix(f"-p{int(train_size)}")
+
+
+def usable(scores: pd.DataFrame) -> pd.DataFrame:
+    """Select the score rows that have a value."""
+    return scores[scores["value"].notna() & ~scores["status"].isin(["failed", "not_applicable"])]
+
+
+def spread(count: int, most: int) -> np.ndarray:
+    """Return up to ``most`` of ``count`` positions, evenly spread, with both ends."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+
+
+def curves(scores: pd.DataFrame) -> pd.DataFrame:
+    """Compute mean and spread over repeats at each dimension.
+
+    Returns ``label, neighbour, dimension (NA for a method without one), mean, std, n, best``. Long curves are thinned
+    evenly; the best dimension of the mean curve is kept and marked.
+    """
+    rows = usable(scores)
+    table = _mean_and_std(rows[rows["selection"].eq("dimension")], ["label", "neighbour", "dimension"])
+    parts = []
+    for _, part in table.groupby(["label", "neighbour"], sort=False):
+        ordered = part.sort_values("dimension", ignore_index=True)
+        complete = ordered["n"].eq(ordered["n"].max())
+        best = int(ordered["mean"].where(complete).to_numpy().argmax()) if complete.any() else 0
+        ordered["best"] = ordered.index == best
+        parts.append(ordered.iloc[np.union1d(spread(len(ordered), MAX_CURVE_POINTS), best)])
+    return pd.concat(parts, ignore_index=True) if parts else table.assign(best=pd.Series(dtype=bool))
+
+
+def iterations(scores: pd.DataFrame) -> pd.DataFrame:
+    """Compute mean and spread over repeats after each iteration: ``label, neighbour, dimension, n_iter, mean, std, n``.
+
+    From score rows with selection "iteration": ``n_iter`` iterations, at size ``dimension``.
+    """
+    rows = usable(scores)
+    if "n_iter" not in rows.columns:
+        rows = rows.assign(n_iter=None)
+    rows = rows[rows["selection"].eq("iteration")].dropna(subset=["n_iter", "dimension"])
+    table = _mean_and_std(rows, ["label", "neighbour", "dimension", "n_iter"])
+    return table.sort_values(["dimension", "n_iter"], kind="stable", ignore_index=True)
+
+
+def _mean_and_std(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    groups = rows.assign(value=rows["value"].astype("float64")).groupby(keys, sort=False, dropna=False)["value"]
+    return groups.agg(mean="mean", std="std", n="count").reset_index()
+
+
+def training_times(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """Return the processor seconds of each fit, and their ratio to those of the reference on the same split.
+
+    Columns ``dataset, protocol, train_size, method, label, neighbour, repeat, fold, seconds, ratio``, a row for each
+    split and nearest-neighbour rule: of the parameters that inner cross-validation chose or, where it chose none, of
+    those behind the curve over components. A method under a rule that the reference does not have, such as a
+    classifier, is compared with the reference under its first rule. The ratio is NaN where the reference has no time.
+    """
+    rows = usable(scores).dropna(subset=["fit_seconds"])
+    split = ["dataset", "protocol", "train_size", "repeat", "fold"]
+    fit = [*split, "method", "kernel_set", "neighbour"]
+    tables = [rows[rows["selection"].eq(selection)].drop_duplicates(fit) for selection in ("inner_cv", "dimension")]
+    rows = pd.concat(tables, ignore_index=True).drop_duplicates(fit)
+    times = rows[[*split, "method", "label", "neighbour"]].assign(
+        seconds=rows["fit_seconds"].astype("float64").clip(lower=SHORTEST)
+    )
+    rules = in_order(times["neighbour"])
+    own = times.loc[times["method"].eq(reference), [*split, "neighbour", "seconds"]]
+    own = own.sort_values("neighbour", key=lambda column: column.map(rules.index), kind="stable")
+    same_rule = times.merge(own.drop_duplicates([*split, "neighbour"]), "left", [*split, "neighbour"])["seconds_y"]
+    first_rule = times.merge(own.drop_duplicates(split), "left", split)["seconds_y"]
+    return times.assign(ratio=times["seconds"] / same_rule.fillna(first_rule))
+
+
+def fit_times(times: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each fit, of rows of :func:`training_times` from one setting."""
+    return times.drop_duplicates(["label", "repeat", "fold"])
+
+
+def weights(record: FitRecord) -> pd.DataFrame:
+    """Return ``kernel, repeat, weight`` of one fit, without repeats that failed."""
+    table = pd.DataFrame(np.atleast_2d(np.asarray(record.weights, dtype=float)), columns=record.kernel_ids)
+    long = table.rename_axis("repeat").reset_index().melt("repeat", var_name="kernel", value_name="weight")
+    return long.dropna(subset=["weight"]).sort_values("repeat", kind="stable", ignore_index=True)
+
+
+def vary(weights: pd.DataFrame) -> bool:
+    """Tell whether weights were learned: they are not the same for every kernel in every repeat."""
+    return bool(len(weights) and np.ptp(weights["weight"].to_numpy()) > 1e-12)
+
+
+def shown_embeddings(results: Results) -> list[tuple[Setting, FitRecord]]:
+    """Return whose embedding to show: the best and the reference of each setting, or the two best.
+
+    Of several training sizes, the largest. Methods without an accuracy by inner cross-validation come last.
+    """
+    inner = results.inner_cv()
+    found = []
+    for setting in results.largest_settings():
+        means = setting.of(inner).groupby("method")["mean"].max()
+        records = [
+            record for record in setting.fits(results.fits) if record.embedding is not None and len(record.embedding)
+        ]
+        ranked = sorted(records, key=lambda record: -np.nan_to_num(means.get(record.method, np.nan), nan=-1.0))
+        shown = best_and_reference(ranked, lambda record: record.method == results.reference)
+        found += [(setting, record) for record in shown]
+    return found
+
+
+def embedding(record: FitRecord) -> pd.DataFrame:
+    """Return the points of an embedding, evenly thinned to no more than ``MAX_EMBEDDING_POINTS``."""
+    points = record.embedding
+    assert points is not None
+    return points.iloc[spread(len(points), MAX_EMBEDDING_POINTS)].astype({"label": str, "role": str})
+
+
+def kernel_info(fits: Sequence[FitRecord]) -> pd.DataFrame | None:
+    """Return diagnostics of the kernels of one setting, one row each: the worst over methods, on the first split."""
+    known = [record.kernel_info for record in fits if record.kernel_info is not None and len(record.kernel_info)]
+    if not known:
+        return None
+    frame = pd.concat(known, ignore_index=True)
+    worst = {
+        "min_eigenvalue": "min",
+        "off_diagonal_mass": "min",
+        "bandwidth": "median",
+        "identity_like": "max",
+        "n_negative": "max",
+        "shift": "max",
+    }
+    present = {name: how for name, how in worst.items() if name in frame}
+    return frame.groupby("kernel", sort=False).agg(present).reset_index()
+
+
+def spectra(fits: Sequence[FitRecord]) -> pd.DataFrame:
+    """Return ``kernel, rank, share, negative``: the spectrum of each kernel, from the first fit that has it.
+
+    Shares are absolute, of the sum of absolute eigenvalues.
+    """
+    found: dict[str, Any] = {}
+    for record in fits:
+        info = record.kernel_info
+        if info is not None and "spectrum" in info:
+            for kernel, curve in zip(info["kernel"], info["spectrum"], strict=True):
+                if isinstance(curve, list) and curve:
+                    found.setdefault(str(kernel), curve)
+    rows = [
+        (kernel, int(rank), abs(float(share)), share < 0)
+        for kernel, curve in found.items()
+        for rank, share in curve
+        if abs(share) >= LEAST_SHARE
+    ]
+    return pd.DataFrame(rows, columns=["kernel", "rank", "share", "negative"])
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows as dicts."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def whole_or_none(value: Any) -> int | None:
+    """Return a number of a nullable column as int, and a missing one as None."""
+    return None if pd.isna(value) else int(value)

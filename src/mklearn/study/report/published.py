@@ -1,0 +1,241 @@
+"""The part of a report about published values: what reproduces, in tables, one paragraph and remarks."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from mklearn.study.evaluation import reproduction as verdicts
+from mklearn.study.evaluation.metrics import metric_named
+from mklearn.study.evaluation.reproduction import Check, compare_published, sentence
+from mklearn.study.report import wording
+from mklearn.study.report.frames import Results, records, whole_or_none
+from mklearn.study.report.tables import Cell, Column, Table, number_cell, setting_columns
+from mklearn.study.specs.table_specs import ReportSpec, Tolerance
+
+MARKS = {
+    verdicts.REPRODUCED: ("✓ reproduced", "good"),
+    verdicts.LOWER: ("▼ ours is lower", "off"),
+    verdicts.HIGHER: ("▲ ours is higher", "off"),
+    verdicts.NO_VALUE: ("no value", "none"),
+    verdicts.NO_SPREAD: ("no spread to judge by", "none"),
+    verdicts.OTHER_DATA: ("another crop: not comparable", "none"),
+}
+"""How a verdict is written in a cell, and its class in the style sheet."""
+MOST_NAMED = 16
+"""With more methods than this, the paragraph names only those that reproduce in every cell."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """Everything that the report says about published values, worded and formatted.
+
+    ``cells`` are the rows of :func:`mklearn.study.evaluation.reproduction.compare_published`, with ``label``, the name
+    of their method and rule. ``alerts`` name the data sets that are not the papers'. ``overview`` tabulates each method
+    over all its cells; ``tables`` each source on one data set. ``remarks`` are names of methods, and a text.
+    """
+
+    cells: pd.DataFrame
+    alerts: list[str]
+    statement: str
+    calibration: str
+    overview: Table | None
+    tables: list[Table]
+    remarks: list[tuple[str, str]]
+    note: str
+
+
+def published_part(results: Results, study: ReportSpec, baselines: Sequence[str]) -> Published:
+    """Compare the results with the published values in their summary, and word the comparison.
+
+    The baselines stand in every table, also where they have no published value.
+    """
+    summary, tolerance = results.all_metrics, study.tolerance
+    found = compare_published(summary, study.calibration.model_dump() if study.calibration else None, tolerance)
+    labelled = found.cells.assign(label=summary.loc[found.cells.index, "label"])
+    rules = set(labelled["neighbour"]) - {""}
+    extra = summary[summary["selection"].eq("oracle") & summary["method"].isin(baselines)]
+    extra = extra[extra["neighbour"].isin([*rules, ""])]
+    if len(rules) > 1:
+        labelled, extra = (_with_rule(frame) for frame in (labelled, extra))
+    titles = results.method_titles()
+    return Published(
+        cells=labelled,
+        alerts=[sentence(check) for check in found.checks if check.status == "missed"],
+        statement=statement(labelled, tolerance),
+        calibration=_calibration(found.checks),
+        overview=_overview(labelled, tolerance) if len(labelled) else None,
+        tables=[
+            _table(part, extra[extra["metric"].eq(str(key[-1]))], _caption(*map(str, key)))
+            for key, part in labelled.groupby(["published_source", "dataset_title", "metric"], sort=False)
+        ],
+        remarks=[
+            (wording.enumeration([titles.get(method, method) for method in remark.methods]), remark.text)
+            for remark in study.remarks
+        ],
+        note=_note(labelled, tolerance) if len(labelled) else "",
+    )
+
+
+def _caption(source: str, title: str, metric: str) -> str:
+    name = "" if metric == "accuracy" else f" · {metric_named(metric).title}"
+    return f"{source} · {title}{name}"
+
+
+def statement(labelled: pd.DataFrame, tolerance: Tolerance) -> str:
+    """Say which methods reproduce in all their cells, which in some, which in none: one paragraph.
+
+    Of many methods only those that reproduce are named; the table under the paragraph has the others.
+    """
+    if labelled.empty:
+        return ""
+    groups: dict[str, list[str]] = {"all": [], "some": [], "none": [], "unjudged": []}
+    for label, part in labelled[~labelled["verdict"].eq(verdicts.OTHER_DATA)].groupby("label", sort=False):
+        same, lower, higher = _judged(part)
+        judged = same + lower + higher
+        off = [f"ours is {word} in {number}" for word, number in (("lower", lower), ("higher", higher)) if number]
+        group = "unjudged" if not judged else "all" if same == judged else "some" if same else "none"
+        groups[group].append(f"{label} ({'; '.join([f'{same} of {judged}', *off])})" if judged else str(label))
+    parts = []
+    judged = sum(_judged(labelled))
+    if judged:
+        same, *_ = _judged(labelled)
+        parts.append(
+            f"{same} of {judged} published {'cell reproduces' if judged == 1 else 'cells reproduce'}: they differ from "
+            f"ours by at most {_limit(tolerance)}."
+        )
+    heads = {"all": "In every cell", "some": "In some", "none": "In none", "unjudged": "Without a value to compare"}
+    many = sum(map(len, groups.values())) > MOST_NAMED
+    parts += [
+        # semicolons, as the names of methods have commas
+        f"{heads[group]}: {wording.plural(len(names), 'method') if many and group != 'all' else '; '.join(names)}."
+        for group, names in groups.items()
+        if names
+    ]
+    total = Counter(labelled["verdict"])
+    for verdict, what in (
+        (verdicts.NO_VALUE, "without a value of ours"),
+        (verdicts.NO_SPREAD, "without a spread to judge by"),
+        (verdicts.OTHER_DATA, "on data that are another crop than the paper's, and not compared"),
+    ):
+        if total[verdict]:
+            parts.append(f"{wording.plural(total[verdict], 'cell is', 'cells are')} {what}.")
+    return " ".join(parts)
+
+
+def _limit(tolerance: Tolerance) -> str:
+    points = f" or {tolerance.points:g} points" if tolerance.points else ""
+    return f"{tolerance.noise:g} units of split noise{points}"
+
+
+def _judged(cells: pd.DataFrame) -> tuple[int, int, int]:
+    """Count the cells that reproduce, that are lower and that are higher than published."""
+    counts = Counter(cells["verdict"])
+    return counts[verdicts.REPRODUCED], counts[verdicts.LOWER], counts[verdicts.HIGHER]
+
+
+def _calibration(checks: Sequence[Check]) -> str:
+    sentences = [sentence(check) for check in checks if check.status != "missed"]
+    return f"Calibration: {' '.join(sentences)}" if sentences else ""
+
+
+def _with_rule(frame: pd.DataFrame) -> pd.DataFrame:
+    pairs = zip(frame["label"], frame["neighbour"], strict=True)
+    return frame.assign(label=[f"{label} ({wording.rule_title(rule)})" if rule else label for label, rule in pairs])
+
+
+def _overview(labelled: pd.DataFrame, tolerance: Tolerance) -> Table:
+    columns = (
+        Column("Method", numeric=False),
+        Column("Cells that reproduce", f"differ by at most {_limit(tolerance)}"),
+        Column("Published − ours, points", "mean over the cells with a value"),
+        Column("from", "lowest of the cells"),
+        Column("to", "highest of the cells"),
+        Column("Largest |z|", "difference in units of split noise"),
+    )
+    others = {
+        verdicts.LOWER: "lower than published",
+        verdicts.HIGHER: "higher than published",
+        verdicts.NO_VALUE: "without a value",
+        verdicts.NO_SPREAD: "without a spread",
+        verdicts.OTHER_DATA: "not comparable",
+    }
+    rows = []
+    for label, part in labelled.groupby("label", sort=False):
+        counts = Counter(part["verdict"])
+        same, complete = counts[verdicts.REPRODUCED], counts[verdicts.REPRODUCED] == len(part)
+        below = ", ".join(f"{counts[name]} {what}" for name, what in others.items() if counts[name])
+        known = part["difference_points"].dropna()
+        differences = [known.mean(), known.min(), known.max()] if len(known) else [math.nan] * 3
+        z = float(part["z"].abs().max())
+        share = number_cell(
+            f"{'✓ ' if complete else ''}{same} of {len(part)}",
+            same / len(part),
+            kind=f"verdict {'good' if complete else 'off'}",
+            below=below,
+        )
+        cells = (number_cell(wording.signed(value, 2), value) for value in differences)
+        rows.append((Cell(str(label)), share, *cells, number_cell(wording.DASH if pd.isna(z) else f"{z:.1f}", z)))
+    return Table("Published values, each method over all its cells", columns, rows)
+
+
+def _table(part: pd.DataFrame, extra: pd.DataFrame, caption: str) -> Table:
+    """Tabulate one source on one data set: a row for each method, a column for each training size."""
+    places = list(dict.fromkeys(map(_place, records(part.sort_values("train_size", kind="stable")))))
+    baselines = extra[extra["dataset"].isin(part["dataset"]) & ~extra["label"].isin(part["label"])]
+    rows = []
+    for frame, is_compared in ((part, True), (baselines, False)):
+        for label, own in frame.groupby("label", sort=False):
+            by_place = {_place(row): row for row in records(own)}
+            rows.append((Cell(str(label)), *(_cell(by_place.get(place), is_compared) for place in places)))
+    return Table(caption, (Column("Method", numeric=False), *setting_columns(places)), rows)
+
+
+def _place(row: dict[str, Any]) -> tuple[str, int | None]:
+    return row["protocol"], whole_or_none(row["train_size"])
+
+
+def _cell(row: dict[str, Any] | None, is_compared: bool) -> Cell:
+    """Format ``ours ± std | published``, below it z and the verdict, and below that the dimensions and inner CV."""
+    if row is None:
+        return number_cell(wording.DASH, None)
+    ours = wording.percent_spread(row["mean"], row["std"])
+    if not is_compared:
+        return number_cell(f"{ours} | {wording.DASH}", row["mean"], kind="verdict", below="not published")
+    published = wording.percent_spread(row["published"], row["published_std"])
+    mark, kind = MARKS[row["verdict"]]
+    z = "" if pd.isna(row["z"]) else f"z {wording.signed(row['z'], 1)} "
+    details = []
+    if not pd.isna(row["dimension"]) or not pd.isna(row["published_dimension"]):
+        details.append(f"dim. {wording.count(row['dimension'])} | {wording.count(row['published_dimension'])}")
+    if not pd.isna(row["inner_cv_mean"]):
+        details.append(f"inner CV {wording.percent(row['inner_cv_mean'])}")
+    return number_cell(
+        f"{ours} | {published}",
+        row["mean"],
+        kind=f"verdict {kind}",
+        note=str(row["reason"] or ""),
+        below=f"{z}{mark}",
+        detail=" · ".join(details),
+    )
+
+
+def _note(labelled: pd.DataFrame, tolerance: Tolerance) -> str:
+    splits = sorted({int(value) for value in labelled["published_repeats"].dropna()})
+    known = f"{' or '.join(map(str, splits))} splits" if splits else ""
+    unknown = "as many splits as ours, as the number is not given" if labelled["published_repeats"].isna().any() else ""
+    rules = [wording.rule_title(rule) for rule in wording.in_order(labelled["neighbour"]) if rule]
+    rule = f" Rule: {rules[0]}." if len(rules) == 1 else ""
+    return (
+        "Each cell: ours (mean ± std, %) | published (%). Ours is the oracle's value: the best dimension of the mean "
+        "test curve, chosen on the test samples, as the papers have it; of a method that decides itself, its value. "
+        "z = (published − ours) / (sd √(1/n ours + 1/n published)), with our standard deviation over splits, which "
+        "assumes that the paper's is the same; the published means are taken to be over "
+        f"{' or '.join(filter(None, (known, unknown)))}. A difference of at most {_limit(tolerance)} is what "
+        f"other random splits explain: reproduced. z > 0: the published value is higher.{rule}"
+    )

@@ -1,0 +1,194 @@
+"""What a report is made from, beside its specification and the score tables: data sets, run, fitted methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file of a data set: name, sha256, where it came from, and its size in bytes; None if it was not kept."""
+
+    name: str
+    sha256: str
+    source: str
+    bytes: int | None
+
+
+@dataclass(frozen=True)
+class DataSetRecord:
+    """A data set: size, licence and source, and ``thumbnails``, uint8 of shape (k, height, width)."""
+
+    id: str
+    title: str = ""
+    n_samples: int | None = None
+    n_classes: int | None = None
+    licence: str = ""
+    citation: str = ""
+    homepage: str = ""
+    note: str = ""
+    files: tuple[DataFile, ...] = ()
+    thumbnails: NDArray[np.uint8] | None = None
+
+
+@dataclass(frozen=True)
+class StageCost:
+    """What a stage of the run cost, see :func:`mklearn.study.steps.stage_costs.stage_costs`."""
+
+    stage: str
+    jobs: int
+    known: int
+    seconds: float | None
+    longest: float | None
+    longest_job: str | None
+    bytes: int
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """How the results were made: machine, versions, command, configuration as YAML, and the stamp of the page."""
+
+    machine: str = ""
+    command: str = ""
+    seed: int | None = None
+    utc: str = ""
+    commit: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    config_text: str = ""
+    stages: tuple[StageCost, ...] = ()
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class WrongPairs:
+    """Pairs that the most accurate method of a setting is wrong about.
+
+    Attributes
+    ----------
+    method : str
+        Its title.
+    n_tested : int
+        Pairs that it was tested on.
+    n_wrong : (int, int)
+        Wrong ones among pairs of the same class, and of different classes.
+    images : ndarray of shape (k, height, width), uint8
+        Both images of each pair that is shown, side by side.
+    captions : tuple of k str
+    """
+
+    method: str
+    n_tested: int
+    n_wrong: tuple[int, ...]
+    images: NDArray[np.uint8]
+    captions: tuple[str, ...]
+    title: str = ""
+    """Title of the setting."""
+
+
+@dataclass(frozen=True)
+class WrongSample:
+    """A sample that a method gets wrong in ``n_wrong`` of the ``n_tested`` splits that test it.
+
+    ``predicted`` is the wrong class that most of them say, ``nearest`` the training sample that decided so in the first
+    of these; empty if none did.
+    """
+
+    sample: str
+    true: str
+    predicted: str
+    n_wrong: int
+    n_tested: int
+    nearest: str
+
+
+@dataclass(frozen=True)
+class MethodMistakes:
+    """What one method gets wrong: of ``n_tested`` predictions ``n_wrong``, and the worst samples first."""
+
+    method: str
+    n_wrong: int
+    n_tested: int
+    samples: tuple[WrongSample, ...]
+
+
+@dataclass(frozen=True)
+class WrongSamples:
+    """Samples that the methods of a setting get wrong.
+
+    Attributes
+    ----------
+    methods : sequence of MethodMistakes
+    numbers : mapping
+        Number of a sample's image in the sprite, by id; empty for data without images.
+    sprite : ndarray of shape (rows * height, columns * width), uint8, optional
+        Small images beside each other.
+    size : (int, int)
+        Height and width of an image in the sprite.
+    title : str
+        Title of the setting.
+    """
+
+    methods: Sequence[MethodMistakes]
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    sprite: NDArray[np.uint8] | None = None
+    size: tuple[int, int] = (0, 0)
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class FitRecord:
+    """All repeats of one method on one data set and training size.
+
+    Attributes
+    ----------
+    dataset, protocol : str
+        Ids.
+    train_size : int or None
+        Training size of the protocol.
+    method, method_title : str
+        Id and the name to print.
+    kernel_ids : list of str
+        The M kernels, in the order of the weights.
+    weights : ndarray of shape (R, M), optional
+        Kernel weights of each repeat; a row of NaN for a repeat that failed.
+    history : DataFrame, optional
+        ``repeat, fold, half_step, step, value, bound, optimum``: the objective after each step of an alternation, a
+        lower bound of it where the step has one, and the optimum where that is known.
+    diagnostics : DataFrame, optional
+        What a method says of its own solutions, with ``repeat`` and ``fold``: ``diagnostics_`` of
+        `mklearn.classifiers.fsvc.FSVC`.
+    embedding : DataFrame, optional
+        ``x, y, label, role ("train" or "test")``: the first two dimensions in one repeat.
+    kernel_info : DataFrame, optional
+        ``kernel, min_eigenvalue, off_diagonal_mass`` and, where known, ``bandwidth, identity_like, n_negative, shift``
+        and ``spectrum`` (a list of rank and eigenvalue, see :mod:`mklearn.kernels.psd`); one row for each kernel
+        (and repeat).
+    confusion : ndarray of shape (c, c), optional
+        Test samples of all repeats by true class (row) and predicted class (column), at the dimension that inner
+        cross-validation chose.
+    classes : ndarray of shape (c,), optional
+        Names of the classes.
+    roc : DataFrame, optional
+        ``accepted, mean``: the mean ROC curve of a method that verifies pairs.
+    """
+
+    dataset: str
+    protocol: str
+    train_size: int | None
+    method: str
+    method_title: str
+    kernel_ids: list[str] = field(default_factory=list)
+    weights: NDArray[np.float64] | None = None
+    history: pd.DataFrame | None = None
+    diagnostics: pd.DataFrame | None = None
+    embedding: pd.DataFrame | None = None
+    kernel_info: pd.DataFrame | None = None
+    confusion: NDArray[np.integer] | None = None
+    classes: NDArray[np.str_] | None = None
+    roc: pd.DataFrame | None = None

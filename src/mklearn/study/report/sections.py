@@ -1,0 +1,29 @@
+"""The sections of figures and their texts, from ``page/sections.yaml``."""
+
+from __future__ import annotations
+
+import functools
+from importlib import resources
+from typing import NamedTuple
+
+import yaml
+
+
+class Section(NamedTuple):
+    """A section of figures: name in the navigation, title, note below it, and the note on its tables."""
+
+    short: str
+    title: str
+    note: str
+    table_note: str = ""
+
+
+@functools.cache
+def figure_sections() -> dict[str, Section]:
+    """Return the sections of figures by id, in the order of the page."""
+    return {name: Section(**texts) for name, texts in yaml.safe_load(page_file("sections.yaml")).items()}
+
+
+def page_file(name: str) -> str:
+    """Return the text of a file of the folder ``page``."""
+    return resources.files("mklearn.study.report").joinpath("page", name).read_text(encoding="utf-8")

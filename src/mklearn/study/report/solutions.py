@@ -1,0 +1,159 @@
+"""How good the solutions of optimisation problems are: duality gaps, and F-SVM against its joint problem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from mklearn.study.report.frames import Results, records, usable
+from mklearn.study.report.tables import Cell, Column, Table, number_cell
+from mklearn.study.report.wording import count, percent, scientific
+
+GAPS = (
+    "Relative duality gap of the fits with the chosen parameters: the objective is at most that far from its optimum."
+)
+JOINT_PROBLEM = (
+    "F-SVM learns a support vector machine w together with a transformation M of the features. This joint problem has "
+    "a closed form: its optimum is a support vector machine on whitened features, and M tends to a projection on w. Of "
+    "its two parameters only C/√ρ matters. A study chooses the C of the whitened machine; C′ is the C of the joint "
+    "problem with the same solution, for ρ = 1. Up to C0 the optimum of the joint problem is w = 0, a constant "
+    "classifier, so a grid of C and ρ can lie below C0 altogether; C′ never does, but for small C it comes close. "
+    "Regular simplex: n samples have n − 1 features or more, and the solution does not depend on C. Each pair of "
+    "classes of each split counts; numbers are medians unless their column says otherwise."
+)
+ALTERNATION = (
+    "Distance from the optimum: (F − F*) / F*, before and after the alternation, medians. Its duality gap, above, is "
+    "that of its support vector machines."
+)
+SHARES = (Column("w = 0, %", "fits for which w = 0 is optimal, too"), Column("Regular simplex, %"))
+FITS = Column("Fits", "splits times pairs of classes")
+
+
+def solution_tables(results: Results) -> list[Table]:
+    """Return the tables of duality gaps and of F-SVM's joint problem that the study has something for."""
+    found = [gap_table(results)]
+    fits = joint_problems(results)
+    if len(fits):
+        found += [joint_problem_table(fits), threshold_table(fits), alternation_table(fits)]
+    return [table for table in found if table is not None]
+
+
+def gap_table(results: Results) -> Table | None:
+    """Tabulate the relative duality gap of each method over all settings; None if no fit has one."""
+    scores = usable(results.scores)
+    if "gap" not in scores or scores["gap"].isna().all():
+        return None
+    chosen = scores[scores["selection"].eq("inner_cv") & scores["gap"].notna()]
+    titles = {(s.dataset, s.protocol, s.train_size): s.title for s in results.settings}
+    rows = []
+    for label, own in chosen.groupby("label", sort=False):
+        fits = own.drop_duplicates(["dataset", "protocol", "train_size", "repeat", "fold"])
+        worst = records(fits.loc[[fits["gap"].idxmax()]])[0]
+        size = None if pd.isna(worst["train_size"]) else int(worst["train_size"])
+        place = titles[worst["dataset"], worst["protocol"], size] if len(titles) > 1 else ""
+        inaccurate = int(fits["status"].eq("inaccurate").sum())
+        rows.append((
+            Cell(str(label)),
+            number_cell(_power(fits["gap"].median()), fits["gap"].median()),
+            number_cell(_power(worst["gap"]), worst["gap"], below=place),
+            number_cell(count(inaccurate), inaccurate, kind="warn" if inaccurate else ""),
+            number_cell(count(len(fits)), len(fits)),
+        ))  # fmt: skip
+    columns = (
+        Column("Method", numeric=False), Column("Median gap"), Column("Largest gap"),
+        Column("Inaccurate", "fits that a solver ended above its tolerance"), Column("Fits"),
+    )  # fmt: skip
+    return Table("Duality gaps", columns, rows, note=GAPS) if rows else None
+
+
+def joint_problems(results: Results) -> pd.DataFrame:
+    """Collect F-SVM's diagnostics of all fits: ``label, place, C, C1, C0, ratio, zero, simplex, start, end, rises``.
+
+    ``place`` is the data set; C1 (C′) and C0 are for rho = 1, ``ratio`` is C1 / C0.
+    """
+    parts = [
+        record.diagnostics.assign(
+            label=results.series.of_method(record.method, record.method_title), place=setting.dataset_title
+        )
+        for setting in results.settings
+        for record in setting.fits(results.fits)
+        if record.diagnostics is not None and len(record.diagnostics)
+    ]
+    if not parts:
+        return pd.DataFrame()
+    numbers = ["C", "rho", "equivalent_C", "C0", "start", "end"]
+    fits = pd.concat(parts, ignore_index=True).astype(dict.fromkeys(numbers, float))
+    scale = fits["rho"] ** -0.5
+    fits = fits.assign(C1=fits["equivalent_C"] * scale, C0=fits["C0"] * scale)
+    return fits.assign(ratio=fits["C1"] / fits["C0"])
+
+
+def joint_problem_table(fits: pd.DataFrame) -> Table:
+    """Tabulate by method how far its fits are from C0; ``fits`` is the result of :func:`joint_problems`."""
+    rows = []
+    for label, own in fits.groupby("label", sort=False):
+        place = str(own["place"].iloc[int(own["ratio"].argmin())]) if own["ratio"].notna().any() else ""
+        cells = _median(own["ratio"]), _number(own["ratio"].min(), place), _share(own["zero"]), _share(own["simplex"])
+        rows.append((Cell(str(label)), *cells, number_cell(count(len(own)), len(own))))
+    columns = (Column("Method", numeric=False), Column("C′/C0"), Column("Least C′/C0"), *SHARES, FITS)
+    return Table("F-SVM: the joint problem", columns, rows, note=JOINT_PROBLEM)
+
+
+def threshold_table(fits: pd.DataFrame) -> Table:
+    """Tabulate C, C′ and C0 by data set, of the first method that has them."""
+    label = str(fits["label"].iloc[0])
+    rows = []
+    for place, own in fits[fits["label"].eq(label)].groupby("place", sort=False):
+        cells = *(_median(own[name]) for name in ("C", "C1", "C0")), _share(own["zero"]), _share(own["simplex"])
+        rows.append((Cell(str(place)), *cells, number_cell(count(len(own)), len(own))))
+    columns = (
+        Column("Data set", numeric=False),
+        Column("C", "of the support vector machine on whitened features"),
+        Column("C′", "C of the joint problem with the same solution, for ρ = 1"),
+        Column("C0", "up to this C, w = 0 is optimal, for ρ = 1"),
+        *SHARES,
+        FITS,
+    )
+    return Table(f"{label}: C and C0", columns, rows, note=f"All fits of {label}, medians.")
+
+
+def alternation_table(fits: pd.DataFrame) -> Table | None:
+    """Tabulate how near each alternation comes to the optimum; None without one."""
+    fits = fits[fits["end"].notna()]
+    rows = []
+    for label, own in fits.groupby("label", sort=False):
+        place, rises = str(own["place"].iloc[int(own["end"].argmax())]), own["rises"]
+        cells = _median(own["start"]), _median(own["end"]), _number(own["end"].max(), place)
+        up = number_cell(f"{rises.median():g} | {rises.max():g}", rises.median())
+        rows.append((Cell(str(label)), *cells, up, number_cell(count(len(own)), len(own))))
+    columns = (
+        Column("Method", numeric=False),
+        Column("Distance before"),
+        Column("after"),
+        Column("Greatest after"),
+        Column("Rises", "steps that made F larger: median over the fits, and most"),
+        FITS,
+    )
+    return (
+        Table("F-SVM: distance of the alternation from the optimum", columns, rows, note=ALTERNATION) if rows else None
+    )
+
+
+def _median(values: pd.Series) -> Cell:
+    """Show the median, of an even number of values the lower one in the middle: C is then one of the candidates."""
+    return _number(values.dropna().quantile(interpolation="lower"))
+
+
+def _number(value: Any, below: str = "") -> Cell:
+    return number_cell(scientific(value), value, below=below)
+
+
+def _share(flags: pd.Series) -> Cell:
+    share = float(flags.astype(float).mean())
+    return number_cell(percent(share), share, kind="warn" if share else "")
+
+
+def _power(value: Any) -> str:
+    """Format a small number as ``1.2e−07``."""
+    return f"{value:.1e}".replace("-", "−")

@@ -1,0 +1,382 @@
+"""The tables of the report as rows of formatted cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Any
+
+import pandas as pd
+
+from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
+from mklearn.study.evaluation.metrics import Metric, metric_named
+from mklearn.study.evaluation.selection import UPPER_BOUND
+from mklearn.study.report import wording
+from mklearn.study.report.frames import Results, Setting, protocol_family, records
+from mklearn.study.report.records import MethodMistakes, StageCost
+from mklearn.study.stages.order import STAGES
+
+STAGE_TITLES = {stage.name: stage.title for stage in STAGES.values()}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table: its text, the value it sorts by, and CSS classes such as "number", "strong", "up", "warn".
+
+    The note is read out, and shown on hover. ``below`` is a second line, ``detail`` a third one on the page only.
+    ``footnotes`` are numbers of the table's footnotes, from 1.
+    """
+
+    text: str
+    sort: str = ""
+    kind: str = ""
+    note: str = ""
+    below: str = ""
+    detail: str = ""
+    footnotes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column head; ``note`` explains it on hover."""
+
+    title: str
+    note: str = ""
+    numeric: bool = True
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a caption; the first cell of each row is its heading.
+
+    ``sorted_by`` is the column by which the rows come sorted, descending. ``marked`` are the rows of the reference
+    method. ``note`` says above the table how to read it. ``rules`` are the nearest-neighbour rules of the rows, where
+    a method has a row for each; empty for a method that decides itself.
+    """
+
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    sorted_by: int | None = None
+    marked: Sequence[bool] = ()
+    note: str = ""
+    rules: Sequence[str] = ()
+    footnotes: Sequence[str] = ()
+
+
+def number_cell(text: str, value: Any, *, kind: str = "", note: str = "", below: str = "", detail: str = "") -> Cell:
+    """Return a cell with a number, which sorts by its value."""
+    sort = "" if pd.isna(value) else repr(float(value))
+    return Cell(text, sort, f"number {kind}".strip(), note, below, detail)
+
+
+def setting_columns(places: Sequence[tuple[str, int | None]]) -> list[Column]:
+    """Return a column for each (protocol, training size); they name the protocol where there are several."""
+    families = [protocol_family(protocol, size) for protocol, size in places]
+    several = len(set(families)) > 1
+    columns = []
+    for (protocol, size), family in zip(places, families, strict=True):
+        title = f"training size {size}" if size is not None else protocol or "all"
+        columns.append(Column(f"{title}, {family}" if several and size is not None else title))
+    return columns
+
+
+def result_table(results: Results, setting: Setting) -> Table:
+    """Tabulate the accuracies of a setting: what inner cross-validation chose, and the oracle beside it."""
+    rows = setting.of(results.summary)
+    has_published = bool(rows["published"].notna().any())
+    columns = [
+        Column("Method", numeric=False),
+        Column("Inner CV, %", "mean ± std over splits, dimension and parameters chosen by inner cross-validation"),
+        Column(
+            f"Difference to {results.reference_title}, points",
+            "paired on the same test samples, with its 95 % interval",
+        ),
+        Column("Time, × reference", "training time divided by the reference's: median over splits"),
+        Column("95 % interval", "of the inner-CV mean, from the outcomes of the test samples"),
+        Column("Rule", "how a test sample is classified in the embedding", numeric=False),
+        Column("Dim.", "median of the dimensions that inner cross-validation chose"),
+        Column("Oracle, %", "mean ± std at the best dimension of the mean test curve: chosen on the test samples"),
+        Column("Oracle dim."),
+    ]
+    if has_published:
+        columns.append(Column("Published, %", "as printed in the source"))
+    columns += [
+        Column("Splits", "splits with a value, and how many failed"),
+        Column("Fit, s", "median processor seconds of one fit"),
+        Column("Status", numeric=False),
+    ]
+    by_method: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    for row in records(rows):
+        by_method.setdefault((row["label"], row["neighbour"]), {})[str(row["selection"])] = row
+    pairs = sorted(by_method.items(), key=lambda item: _height(item[1]), reverse=True)
+    best = max((pair["inner_cv"]["mean"] for _, pair in pairs if "inner_cv" in pair), default=None)
+    messages: list[str] = []
+    times = setting.of(results.typical_times).set_index(["label", "neighbour"])[["seconds", "ratio"]].to_dict("index")
+    unknown = {"seconds": None, "ratio": None}
+    lines = [
+        _result_row(
+            pair.get("inner_cv", {}), pair.get("oracle", {}), best, has_published, messages, times.get(key, unknown)
+        )
+        for key, pair in pairs
+    ]
+    # Classifiers alone have no rule and no dimension: columns that say nothing are left out.
+    nothing = {wording.DASH, wording.rule_title("")}
+    kept = [k for k in range(len(columns)) if k in (0, 1) or any(line[k].text not in nothing for line in lines)]
+    return Table(
+        setting.title,
+        [columns[k] for k in kept],
+        [[line[k] for k in kept] for line in lines],
+        sorted_by=kept.index(1),
+        marked=[next(iter(pair.values()))["method"] == results.reference for _, pair in pairs],
+        rules=[str(next(iter(pair.values()))["neighbour"]) for _, pair in pairs],
+        footnotes=messages,
+    )
+
+
+def metric_tables(results: Results) -> list[Table]:
+    """Tabulate the means of all metrics by inner cross-validation, a table for each setting; none of accuracy alone."""
+    rows = results.all_metrics[results.all_metrics["selection"].eq("inner_cv")]
+    metrics = [metric_named(name) for name in dict.fromkeys(rows["metric"]) if name]
+    if len(metrics) < 2:
+        return []
+    columns = [
+        Column("Method", numeric=False),
+        Column("Rule", "how a test sample is classified in the embedding", numeric=False),
+        *(
+            Column(f"{metric.title}{', %' if _is_share(metric) else ''}", "mean ± std over splits")
+            for metric in metrics
+        ),
+    ]
+    tables = []
+    for setting in results.settings:
+        lines = []
+        for (label, rule), own in setting.of(rows).groupby(["label", "neighbour"], sort=False):
+            by_metric = {row["metric"]: row for row in records(own)}
+            cells = (_metric_cell(metric, by_metric.get(metric.name)) for metric in metrics)
+            lines.append((Cell(str(label)), Cell(wording.rule_title(str(rule))), *cells))
+        tables.append(Table(setting.title, columns, lines))
+    return tables
+
+
+def _is_share(metric: Metric) -> bool:
+    return metric.bounds == (0.0, 1.0)
+
+
+def _metric_cell(metric: Metric, row: dict[str, Any] | None) -> Cell:
+    if row is None or pd.isna(row["mean"]):
+        return number_cell(wording.DASH, None, note=str(row["message"] or "") if row else "")
+    if _is_share(metric):
+        return number_cell(wording.percent_spread(row["mean"], row["std"]), row["mean"])
+    return number_cell(f"{row['mean']:.3f}", row["mean"])
+
+
+def _height(pair: dict[str, dict[str, Any]]) -> float:
+    """Return what rows are sorted by: the inner-CV mean; rows without one come after it, by the oracle's."""
+    for selection, below in (("inner_cv", 0.0), ("oracle", 1.0)):
+        mean = pair.get(selection, {}).get("mean")
+        if not pd.isna(mean):
+            return float(mean) - below
+    return -1.0
+
+
+def _result_row(
+    inner: dict[str, Any], oracle: dict[str, Any], best: Any, has_published: bool, messages: list[str],
+    times: dict[Any, Any],
+) -> list[Cell]:  # fmt: skip
+    """Format a row; messages of its status are added to ``messages``, the footnotes of the table."""
+    row = inner or oracle
+    cells = [
+        Cell(str(row["label"])),
+        number_cell(wording.percent_spread(inner.get("mean"), inner.get("std")), inner.get("mean")),
+        difference_cell(inner),
+        number_cell(wording.times_as_long(times["ratio"]), times["ratio"]),
+        number_cell(wording.percent_interval(inner.get("ci_low"), inner.get("ci_high")), inner.get("ci_low")),
+        Cell(wording.rule_title(str(row["neighbour"]))),
+        number_cell(wording.count(inner.get("dimension")), inner.get("dimension")),
+        number_cell(wording.percent_spread(oracle.get("mean"), oracle.get("std")), oracle.get("mean")),
+        number_cell(wording.count(oracle.get("dimension")), oracle.get("dimension")),
+    ]
+    if inner.get("mean") == best:
+        cells[1] = replace(cells[1], kind="number strong", note="highest of this table")
+    if has_published:
+        source = next((part for part in (oracle, inner) if not pd.isna(part.get("published"))), {})
+        text = wording.percent_spread(source.get("published"), source.get("published_std"))
+        cells.append(number_cell(text, source.get("published"), note=str(source.get("published_source") or "")))
+    # What is chosen on the test samples has values there only, and has not failed.
+    counted = max((part for part in (inner, oracle) if part), key=lambda part: int(part["n_repeats"]), default=row)
+    worst = next((part for part in (inner, oracle) if part.get("status", "ok") != "ok"), row)
+    failed, message = int(counted["n_failed"]), str(worst["message"] or "")
+    if message and message not in messages:
+        messages.append(message)
+    splits = wording.count(counted["n_repeats"]) + (f", {failed:,} failed" if failed else "")
+    return [
+        *cells,
+        number_cell(splits, counted["n_repeats"], kind="warn" if failed else ""),
+        number_cell(wording.seconds(times["seconds"]), times["seconds"]),
+        Cell(
+            wording.status_title(str(worst["status"])),
+            kind="badge warn" if worst["status"] != "ok" or failed or message else "badge",
+            footnotes=(messages.index(message) + 1,) if message else (),
+        ),
+    ]
+
+
+def difference_cell(row: dict[str, Any]) -> Cell:
+    """Format a difference with its interval in points: columns ``difference, difference_low, difference_high``."""
+    value, low, high = (row.get(name) for name in ("difference", "difference_low", "difference_high"))
+    text = wording.points(value)
+    if pd.isna(value):
+        return number_cell(text, None)
+    if pd.isna(low) or pd.isna(high):
+        return number_cell(text, value, note="fewer splits than an interval takes")
+    if value == low == high == 0:
+        return number_cell("0", 0)
+    text += f" [{wording.points(low)},\u00a0{wording.points(high)}]"
+    if low > 0:
+        return number_cell(f"{text} ▲", value, kind="up", note="the interval lies above 0")
+    if high < 0:
+        return number_cell(f"{text} ▼", value, kind="down", note="the interval lies below 0")
+    return number_cell(text, value, note="the interval contains 0")
+
+
+def kernel_table(info: pd.DataFrame, caption: str) -> Table:
+    """Tabulate diagnostics of the kernels of a setting, from :func:`mklearn.study.report.frames.kernel_info`."""
+    columns = (
+        Column("Kernel", numeric=False),
+        Column("Bandwidth", "gamma of exp(-d²/gamma), fitted on the training samples of the first split"),
+        Column(
+            "Min. eigenvalue",
+            "of the training kernel of the first split, before it was made positive semidefinite",
+        ),
+        Column("Off-diagonal mass", "share of the centred kernel of the first split that no diagonal kernel explains"),
+        Column("Remarks", numeric=False),
+    )
+    rows = []
+    for row in records(info):
+        remarks = kernel_remarks(row)
+        mass = row.get("off_diagonal_mass")
+        rows.append(
+            (
+                Cell(str(row["kernel"])),
+                number_cell(wording.scientific(row.get("bandwidth")), row.get("bandwidth")),
+                number_cell(wording.scientific(row.get("min_eigenvalue")), row.get("min_eigenvalue")),
+                number_cell(wording.DASH if pd.isna(mass) else f"{wording.percent(mass)} %", mass),
+                Cell("; ".join(remarks) or wording.DASH, kind="warn" if remarks else ""),
+            )
+        )
+    return Table(caption, columns, rows)
+
+
+def kernel_remarks(row: dict[str, Any]) -> list[str]:
+    """List what to watch out for in a kernel: identity-like, not positive semidefinite, shifted."""
+    remarks = []
+    known: dict[str, Any] = {name: value for name, value in row.items() if not pd.isna(value)}
+    if known.get("identity_like") or known.get("off_diagonal_mass", 1.0) < IDENTITY_LIKE_BELOW:
+        remarks.append("close to the identity: weight learning may prefer it without cause")
+    if known.get("min_eigenvalue", 0.0) < -1e-8:
+        remarks.append("not positive semidefinite before the repair")
+    if known.get("shift", 0.0) > 0:
+        remarks.append(f"diagonal shifted by {wording.scientific(known['shift'])}")
+    return remarks
+
+
+def failure_table(results: Results) -> Table:
+    """Tabulate every status that is not ok: which method, where, how often, and why.
+
+    An upper bound, chosen on the test samples, is no failure.
+    """
+    rows = []
+    scores = results.scores.fillna({"message": ""})
+    failed = scores[scores["status"].ne("ok") & ~scores["message"].astype(str).str.endswith(UPPER_BOUND)]
+    for setting in results.settings:
+        own = setting.of(failed)
+        for (label, status, message), part in own.groupby(["label", "status", "message"], sort=False):
+            splits = len(part.drop_duplicates(["repeat", "fold"]))
+            rows.append(
+                (
+                    Cell(setting.title),
+                    Cell(str(label)),
+                    Cell(wording.status_title(str(status)), kind="warn"),
+                    Cell(wording.plural(splits, "split"), str(splits), "number"),
+                    Cell(str(message), kind="prose"),
+                )
+            )
+    columns = (
+        Column("Setting", numeric=False),
+        Column("Method", numeric=False),
+        Column("Status", numeric=False),
+        Column("How often"),
+        Column("Message", numeric=False),
+    )
+    return Table("Fits that did not end well", columns, rows)
+
+
+def wrong_table(found: MethodMistakes) -> Table:
+    """Tabulate the samples that a method gets wrong."""
+    columns = (
+        Column("Sample", numeric=False),
+        Column("True class", numeric=False),
+        Column("Taken for", numeric=False),
+        Column("Wrong", "in how many of the splits that test it"),
+        Column("Nearest training sample", numeric=False),
+    )
+    rows = [
+        (
+            Cell(one.sample),
+            Cell(one.true),
+            Cell(one.predicted),
+            number_cell(f"{one.n_wrong:,} of {wording.plural(one.n_tested, 'split')}", one.n_wrong / one.n_tested),
+            Cell(one.nearest or wording.DASH),
+        )
+        for one in found.samples
+    ]
+    return Table(f"Samples that {found.method} gets wrong", columns, rows)
+
+
+def stage_table(stages: Sequence[StageCost]) -> Table | None:
+    """Tabulate jobs, seconds, longest job and bytes of each stage; None where the time of no job is known."""
+    if not any(stage.known for stage in stages):
+        return None
+    columns = (
+        Column("Stage", numeric=False),
+        Column("Jobs"),
+        Column("Sum, s", "wall-clock seconds of all jobs of the stage"),
+        Column("Longest job, s"),
+        Column("Which", "the data set or method of the longest job", numeric=False),
+        Column("Files", "bytes of what the stage wrote"),
+    )
+    rows = []
+    for stage in stages:
+        partly = 0 < stage.known < stage.jobs
+        note = f"of the {stage.known:,} jobs whose times are known" if partly else ""
+        below = f"{stage.known:,} of {stage.jobs:,} jobs known" if partly else ""
+        rows.append(
+            [
+                Cell(STAGE_TITLES.get(stage.stage, stage.stage)),
+                number_cell(wording.count(stage.jobs), stage.jobs),
+                _stage_seconds(stage.seconds, note, below),
+                _stage_seconds(stage.longest),
+                Cell(_job(stage.longest_job) if stage.longest_job else wording.DASH),
+                number_cell(wording.byte_size(stage.bytes), stage.bytes),
+            ]
+        )
+    return Table("What each stage cost", columns, rows)
+
+
+def _stage_seconds(value: float | None, note: str = "", below: str = "") -> Cell:
+    if value is None:
+        return number_cell("not known", None, note="the engine has no record of these jobs")
+    return number_cell(wording.seconds(value), value, note=note, below=below)
+
+
+def _job(name: str) -> str:
+    """Shorten ``results/cache/pairwise/caltech101-KEY/gb-1-KEY/point_set`` to ``gb-1 / point_set``.
+
+    Kept is what comes after the stage's folder, without the data set where more follows, and without keys.
+    """
+    parts = PurePosixPath(name.removesuffix(".learned")).parts
+    after = parts[parts.index("cache") + 2 :] if "cache" in parts else parts[-1:]
+    return " / ".join(re.sub(r"-[0-9a-f]{16}(?=$|\.)", "", part) for part in (after[1:] or after))

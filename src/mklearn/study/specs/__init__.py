@@ -1,0 +1,1 @@
+"""Frozen specifications of the workflow's jobs."""

@@ -1,0 +1,59 @@
+"""Frozen specification of the final model: the methods that it can be of, and the views that they take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mklearn.contract.fit_spec import FitSpec
+from mklearn.contract.model import Strict
+from mklearn.contract.specs import FeatureType, Spec
+from mklearn.study.specs.model_card import CardImages, CardTables
+
+BEST = "best"
+"""In place of a method's name: the one with the best mean of the metric."""
+
+
+class FinalView(Strict):
+    """A descriptor of the data set."""
+
+    name: str
+    """Its name in the study."""
+    descriptor: str
+    """Its key."""
+    kind: str
+    parameters: dict[str, Any]
+    learns: bool = False
+    """Whether it has learned from images."""
+    dtype: FeatureType | None = None
+    """Type of the features; None: as the descriptor gives them."""
+    column_table: str | None = None
+    """Path of the user's table that the features are the columns of."""
+    column_array: str | None = None
+    """Name of its array, where the file has several."""
+
+
+class FinalCandidate(Strict):
+    """A method that the model can be of, with kernels that are computed from features."""
+
+    fit: FitSpec
+    title: str
+    kind: str
+
+
+class FinalSpec(Spec):
+    """Step ``final_model``: one method on all samples of a data set."""
+
+    study: str
+    dataset: str
+    title: str
+    method: str
+    """Its name in the study, or ``best``."""
+    metric: str
+    candidates: list[FinalCandidate]
+    views: list[FinalView]
+    """Descriptors that the candidates take; files of features are in this order."""
+    images: CardImages | None = None
+    tables: CardTables | None = None
+    label_table: str | None = None
+    """Path of the user's file of labels, where the tables do not hold them."""
+    exclude_classes: list[str] = []

@@ -1,0 +1,168 @@
+"""The card of a model: where it comes from, what its predictions need beside the estimator, what can be expected."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from mklearn.contract.fit_spec import Impute
+from mklearn.contract.model import Strict
+from mklearn.contract.specs import FeatureType
+
+
+class CardView(Strict):
+    """A view of the model: a table, or a descriptor of images with its parameters."""
+
+    name: str
+    kind: str
+    """Kind of the descriptor; ``table`` for a table of the user's own."""
+    parameters: dict[str, Any] = {}
+    """Parameters of the descriptor; of a table its name in the study."""
+    n_features: int
+    dtype: FeatureType | None = None
+    """Type of the features; None: as the descriptor gives them."""
+    array: str | None = None
+    """Name of the array of a table's file, where it has several."""
+    columns: list[str] | None = None
+    """Names of the features of a table, in order; None where they are not known."""
+    learned: list[str] = []
+    """Names of arrays beside the estimator that the descriptor has learned from images: ``VIEW/NAME``."""
+
+
+class CardImages(Strict):
+    """How images are read before they are described."""
+
+    colour: Literal["grey", "rgb"] = "grey"
+    resize: dict[str, Any] | None = None
+    """Arguments of :func:`mklearn.study.data.resizing.resize_images`; None keeps the size."""
+    shape: list[int] | None = None
+    """Shape after resizing; None if the training images have several."""
+    dtype: str = "uint8"
+
+
+class CardTables(Strict):
+    """Names of the columns of tables that hold no features."""
+
+    id_column: str = "id"
+    label_column: str = "label"
+    group_column: str | None = None
+
+
+class CardData(Strict):
+    """The samples that the model was fitted on."""
+
+    name: str
+    title: str
+    n_samples: int
+    classes: dict[str, int]
+    """Number of training samples of each class."""
+    digest: str
+    """sha256 of ids, labels and features."""
+
+
+class CardMethod(Strict):
+    """The method with its chosen parameters."""
+
+    name: str
+    """Its key in the study."""
+    title: str
+    kind: str
+    input: Literal["views", "images"] = "views"
+    """What the estimator takes: named views, or images as matrices."""
+    kernels: dict[str, dict[str, Any]] = {}
+    """Its kernels by name; empty for methods on features."""
+    parameters: dict[str, Any] = {}
+    """Parameters that the estimator is constructed with, without ``kernels``."""
+    impute: Impute = "none"
+    """How missing values of features are filled in; a sample may then lack some."""
+    feature_scaling: str | None = None
+    """The scaling that inner cross-validation has chosen; None where there was nothing to choose."""
+
+
+class CardExpectation(Strict):
+    """What the study measured of the method, with fewer training samples than the model has."""
+
+    metric: str
+    value: float
+    low: float | None
+    """Lower end of the interval of 95 %; None where there are too few splits."""
+    high: float | None
+    protocol: str
+    """Name of the protocol in the study's tables."""
+    train_size: int | None
+    """Training samples of each class, where the protocol has such sizes."""
+    n_splits: int
+    chosen_among: int = 1
+    """Number of methods of which this one was chosen by the same value: if several, it is optimistic."""
+
+
+class ModelCard(Strict):
+    """The card of a model that a study has made."""
+
+    study: str
+    data: CardData
+    views: list[CardView]
+    images: CardImages | None = None
+    tables: CardTables | None = None
+    method: CardMethod
+    expected: CardExpectation
+
+    def as_markdown(self, versions: dict[str, str]) -> str:
+        """Return the card for people."""
+        data, method, expected = self.data, self.method, self.expected
+        classes = ", ".join(f"{name} ({count})" for name, count in data.classes.items())
+        lines = [
+            f"# Model of study {self.study}",
+            "",
+            f"{method.title} (`{method.name}`, {method.kind}), fitted on all {data.n_samples} samples of {data.title}.",
+            "",
+            f"- Classes, with training samples: {classes}",
+            f"- Expected {_expected(expected)}",
+            *([f"- {_optimistic(expected)}"] if expected.chosen_among > 1 else []),
+            f"- Data: sha256 {data.digest}",
+            *([f"- Images: {_images(self.images)}"] if self.images is not None else []),
+            "",
+            "| view | descriptor | features | parameters |",
+            "| --- | --- | --- | --- |",
+            *(f"| {view.name} | {view.kind} | {view.n_features} | {_values(view.parameters)} |" for view in self.views),
+            "",
+            *(_kernel_lines(method)),
+            f"Parameters: {_values(method.parameters)}"
+            + (f"; feature scaling chosen: {method.feature_scaling}" if method.feature_scaling else "") + ".",
+            "",
+            f"Versions: {', '.join(f'{name} {version}' for name, version in versions.items())}.",
+            "",
+        ]  # fmt: skip
+        return "\n".join(lines)
+
+
+def _expected(expected: CardExpectation) -> str:
+    size = "" if expected.train_size is None else f", {expected.train_size} training samples per class"
+    interval = "" if expected.low is None else f" [{expected.low:.3f}, {expected.high:.3f}]"
+    return (
+        f"{expected.metric}: {expected.value:.3f}{interval} in the study (protocol {expected.protocol}{size}, "
+        f"{expected.n_splits} repeats); the model has more training samples than the fits behind this value"
+    )
+
+
+def _optimistic(expected: CardExpectation) -> str:
+    return f"This is optimistic: the method was chosen among {expected.chosen_among} by the same value"
+
+
+def _images(images: CardImages) -> str:
+    shape = " x ".join(map(str, images.shape)) if images.shape else "several sizes"
+    how = "as they are" if images.resize is None else f"resized ({images.resize.get('interpolation', 'area')})"
+    return f"{images.colour}, {shape} pixels, {how}"
+
+
+def _kernel_lines(method: CardMethod) -> list[str]:
+    if not method.kernels:
+        return []
+    rows = [
+        f"| {name} | {spec.get('view', '')} | {_values({k: v for k, v in spec.items() if k != 'view'})} |"
+        for name, spec in method.kernels.items()
+    ]
+    return ["| kernel | view | parameters |", "| --- | --- | --- |", *rows, ""]
+
+
+def _values(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items()) or "none"

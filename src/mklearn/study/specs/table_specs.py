@@ -1,0 +1,167 @@
+"""Frozen specifications of the jobs after the fits: the tables, the record of the run and the report.
+
+They are apart from :mod:`mklearn.contract.specs`, so that editing them makes no cached distance outdated.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mklearn.contract.fit_spec import Setting
+from mklearn.contract.model import NonNegative, Positive, Slug, Strict
+from mklearn.contract.specs import Spec
+
+
+class LostFit(Spec):
+    """A fit without a result, because a job was killed or had an error."""
+
+    position: int
+    """Among the fits of the plan."""
+    key: tuple[str, str, str]
+    """Keys of the data set, the protocol and the method."""
+    fits: list[dict[str, Any]]
+    """For each training size the columns of :func:`mklearn.study.steps.rows.fit_of`."""
+    splits: list[list[tuple[int, ...]]]
+    """For each training size the repeat, fold and numbers of training and test samples of each split that was drawn."""
+    status: str
+    message: str
+    """The reason, with the path of the log."""
+    reason: str
+    log: str
+    """Empty if the job ended before it wrote one."""
+    outdated: float | None
+    """Modification time of a result of an earlier state of the study, where there is one."""
+
+
+class ScoresSpec(Spec):
+    """Step ``scores``: the score table of a study."""
+
+    study: str
+    lost: list[LostFit] = []
+
+
+class PublishedValue(Spec):
+    """A value that a paper reports for one cell of the study's table, as a fraction."""
+
+    dataset: str
+    train_size: int | None
+    method: str
+    protocol: str | None
+    neighbour: str | None
+    metric: str
+    value: float
+    std: float | None
+    dimension: int | None
+    repeats: int | None
+    source: str
+
+
+class Calibration(Strict):
+    """A method whose published values show that the data are the papers' before other methods are compared.
+
+    A full-rank PCA changes no distance, so its accuracy is that of the raw pixels: on another crop of the same images
+    it is tens of points off, and so is every other method.
+    """
+
+    method: Slug
+    """Its published values have to be met on every data set."""
+    tolerance: Positive = 3
+    """Largest difference in any cell, in units of split noise."""
+
+
+class Tolerance(Strict):
+    """The difference up to which a published value counts as reproduced: the larger of the two."""
+
+    noise: Positive = 3
+    """In units of split noise."""
+    points: NonNegative = 0
+    """In percentage points."""
+
+
+class SummarySpec(Spec):
+    """Step ``summary``: the summary table of a study."""
+
+    study: str
+    reference: str
+    """Method that all others are compared with."""
+    published: list[PublishedValue]
+    titles: dict[str, dict[str, str]]
+    calibration: Calibration | None
+    tolerance: Tolerance
+
+
+class RunSpec(Spec):
+    """Step ``run_record``: the study as it was run."""
+
+    study: str
+    seed: int
+    source: str
+    """The study file."""
+    config: dict[str, Any]
+
+
+class CatalogueEntry(Spec):
+    """A descriptor, kernel or method of the study, with its paper."""
+
+    id: str
+    title: str
+    reference: str
+
+
+class ReportFit(Spec):
+    """A fit as the report names it."""
+
+    dataset: str
+    settings: list[Setting]
+    method: str
+    title: str
+    pairs: bool = False
+    """Whether its samples are pairs."""
+
+
+class ReportFile(Spec):
+    """A file that a data set was read from."""
+
+    name: str
+    path: str
+    source: str
+
+
+class ReportDataset(Spec):
+    """A data set as the report shows it."""
+
+    id: str
+    title: str
+    about: dict[str, str]
+    files: list[ReportFile]
+
+
+class ReportRemark(Spec):
+    """A sentence about some methods."""
+
+    methods: list[str]
+    text: str
+
+
+class ReportSpec(Spec):
+    """Step ``report``: the page of a study."""
+
+    study: str
+    title: str
+    description: str
+    reference: str
+    thumbnails: int
+    fits: list[ReportFit] = []
+    datasets: list[ReportDataset] = []
+    calibration: Calibration | None = None
+    tolerance: Tolerance = Tolerance()
+    remarks: list[ReportRemark] = []
+    learned: list[str] = []
+    """Methods that learn kernel weights."""
+    best_single: list[str] = []
+    """Methods that take one kernel, chosen by inner cross-validation or on the test samples."""
+    plain: list[str] = []
+    """Kernel ridge regression and support vector machines on the uniform average of several kernels."""
+    descriptors: list[CatalogueEntry] = []
+    kernels: list[CatalogueEntry] = []
+    methods: list[CatalogueEntry] = []

@@ -1,0 +1,271 @@
+"""Step: one method of the study on all samples, as a model that predicts, with its card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from mklearn.atomic import write_text
+from mklearn.contract.fit_spec import IMAGES
+from mklearn.errors import DataError, NotApplicable
+from mklearn.kernels.views import Views
+from mklearn.saved_models import SavedModel, save_model, versions
+from mklearn.study.artefacts import read_arrays, read_table
+from mklearn.study.data.readers.table_files import Table, array_of_view
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.data.splits import Splits
+from mklearn.study.evaluation.candidates import MethodOnViews
+from mklearn.study.evaluation.final_model import RULE, FinalModel
+from mklearn.study.evaluation.final_model import final_model as choose_final_model
+from mklearn.study.evaluation.metrics import metric_named
+from mklearn.study.prediction.new_samples import read_unlabelled
+from mklearn.study.prediction.predictions import prediction_frame
+from mklearn.study.provenance import array_digest, digest
+from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, FinalView
+from mklearn.study.specs.model_card import CardData, CardExpectation, CardImages, CardMethod, CardView, ModelCard
+from mklearn.study.steps.log import logger
+from mklearn.study.steps.scores import read_study_table
+
+
+def final_model(
+    summary: Path, labels: Path, splits: Path, model: Path, card: Path, predicted: Path, *, spec: FinalSpec,
+    sources: list[Path] | None = None, learned: list[Path] | None = None, images: Path | None = None,
+    tables: list[Path] | None = None, label_table: Path | None = None, code: list[Path] | None = None,
+) -> None:  # fmt: skip
+    """Choose a method by the summary, its parameters by inner cross-validation on all samples, fit it and save it.
+
+    Parameters
+    ----------
+    summary, labels, splits : Path
+        Of the study, the data set, and the protocol that says what is expected. Where its splits keep groups together,
+        so does the inner cross-validation.
+    model, card, predicted : Path
+        Written: the model with its card, the card for people, and the predictions for samples of the user's tables
+        without a label (of others, the names of the columns alone).
+    spec : FinalSpec
+    sources : list of Path
+        Features of each of ``spec.views``.
+    learned : list of Path
+        What descriptors have learned, of the views that have.
+    images : Path, optional
+        The images at their final size.
+    tables : list of Path
+        The user's tables, of the views that have one: for the names of their columns, and samples without a label.
+    label_table : Path, optional
+        The user's file of labels.
+
+    Raises
+    ------
+    NotApplicable
+        No candidate has a value in the summary.
+    """
+    rows, _ = read_study_table(summary, "summary", spec.study)
+    candidate, expected = _chosen(rows, spec)
+    logger.info("%s: %s %.4f", candidate.fit.method.id, expected.metric, expected.value)
+    data = _samples(labels, sources or [], learned or [], images, tables or [], spec)
+    fit = candidate.fit
+    groups = _groups_kept_together(splits, data)
+    kept = data.kept
+    used = [view for view in spec.views if view.name in fit.descriptors]
+    views = Views({view.name: data.features[view.name] for view in used} or {IMAGES: _images_of(data)})[kept]
+    y = np.unique(data.y[kept], return_inverse=True)[1].astype(np.int64)
+    chosen = choose_final_model(
+        MethodOnViews(views, y, fit.method, fit.kernels), fit, None if groups is None else groups[kept],
+        completes=spec.tables is not None,
+    )  # fmt: skip
+    logger.info("parameters: %s", chosen.parameters)
+    estimator = chosen.estimator.fit(views, data.labels[kept])
+    described = _card(spec, candidate, expected, chosen, data, used)
+    arrays = {"ids": data.ids[kept]} | data.learned_of(used)
+    save_model(estimator, model, described.model_dump(mode="json"), arrays)
+    write_text(card, described.as_markdown(versions()))
+    files = {
+        view.name: path
+        for view, path in zip([view for view in spec.views if view.column_table is not None], tables or [], strict=True)
+        if view in used
+    }
+    frame = _predictions(SavedModel(estimator, {}, arrays), described, files, label_table)
+    write_text(predicted, frame.to_csv(index=False))
+
+
+def _predictions(
+    model: SavedModel, card: ModelCard, files: Mapping[str, Path], label_table: Path | None
+) -> pd.DataFrame:
+    """Predict the samples of the user's tables without a label; no rows where there are none."""
+    nothing = pd.DataFrame({"id": [], "label": []})
+    samples = read_unlabelled(files, label_table, card) if files else None
+    if samples is None:
+        return nothing
+    try:
+        frame = prediction_frame(model, samples)
+    except DataError as error:
+        if not samples.missing:
+            raise
+        whole = samples.with_all_views()
+        logger.warning("%d samples without a label lack a view, and are left out: %s", len(samples) - len(whole), error)
+        if not len(whole):
+            return nothing
+        frame = prediction_frame(model, whole)
+    logger.info("%d samples without a label are predicted", len(frame))
+    return frame
+
+
+def _images_of(data: _Samples) -> NDArray[np.float64]:
+    if data.images is None:
+        raise DataError("the method takes images of one size; set resize for the data set")
+    return data.images.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class _Samples:
+    """All samples of the data set, in the forms that candidates take."""
+
+    ids: NDArray[np.str_]
+    y: NDArray[np.int64]
+    labels: NDArray[np.str_]
+    groups: NDArray[np.str_] | None
+    kept: NDArray[np.intp]
+    """Those that the model is fitted on."""
+    features: Mapping[str, NDArray[Any]]
+    """By the name of the view, as ``digests``."""
+    digests: Mapping[str, str]
+    columns: Mapping[str, list[str] | None]
+    """Names of the columns of tables, by the name of the view."""
+    learned: Mapping[str, Mapping[str, NDArray[Any]]]
+    """What descriptors have learned, by the name of the view."""
+    images: NDArray[Any] | None
+    image_form: CardImages | None
+
+    def learned_of(self, views: list[FinalView]) -> dict[str, NDArray[Any]]:
+        """Return the learned arrays of some views as ``VIEW/NAME``."""
+        return {
+            f"{view.name}/{name}": array for view in views for name, array in self.learned.get(view.name, {}).items()
+        }
+
+
+def _samples(
+    labels: Path, sources: list[Path], learned: list[Path], images: Path | None, tables: list[Path], spec: FinalSpec
+) -> _Samples:
+    table, _ = read_table(labels)
+    ids, names = table["id"].to_numpy(dtype=str), table["label"].to_numpy(dtype=str)
+    features, digests = {}, {}
+    for view, path in zip(spec.views, sources, strict=True):
+        held = read_arrays(path, ("features", "ids", "sha256"))
+        if not np.array_equal(held["ids"], ids):
+            raise DataError(f"{path}: holds other samples than {labels}; delete both and run again.")
+        features[view.name], digests[view.name] = held["features"], str(held["sha256"])
+    known: dict[str, dict[str, NDArray[Any]]] = {}
+    for view, path in zip([view for view in spec.views if view.learns], learned, strict=True):
+        held = read_arrays(path)
+        known[view.name] = {str(name): held[str(name)] for name in held["names"]}
+    columns: dict[str, list[str] | None] = {}
+    for view, path in zip([view for view in spec.views if view.column_table is not None], tables, strict=True):
+        columns[view.name] = _columns(path, view, spec, features[view.name].shape[1])
+    pictures = None if images is None else SampleSet.load(images).images
+    form = None
+    if spec.images is not None and pictures is not None:
+        regular = isinstance(pictures, np.ndarray)
+        shape = list(pictures.shape[1:]) if isinstance(pictures, np.ndarray) else None
+        form = spec.images.model_copy(update={"shape": shape, "dtype": str(pictures[0].dtype)})
+        pictures = pictures if regular else None
+    return _Samples(
+        ids=ids, y=table["y"].to_numpy(dtype=np.int64), labels=names,
+        groups=table["group"].to_numpy(dtype=str) if "group" in table else None,
+        kept=np.flatnonzero(~np.isin(names, spec.exclude_classes)), features=features, digests=digests,
+        columns=columns, learned=known, images=pictures if isinstance(pictures, np.ndarray) else None, image_form=form,
+    )  # fmt: skip
+
+
+def _columns(path: Path, view: FinalView, spec: FinalSpec, width: int) -> list[str] | None:
+    """Return the names of a table's features; None of an array without names."""
+    assert spec.tables is not None
+    text = [column for column in (spec.tables.label_column, spec.tables.group_column) if column]
+    table = Table(path, spec.tables.id_column, text, array=array_of_view(path, view.name, view.column_array))
+    names = [str(name) for name in table.numbers().columns]
+    return names if table.names_columns and len(names) == width else None
+
+
+def _groups_kept_together(splits: Path, data: _Samples) -> NDArray[np.str_] | None:
+    """Return the groups if no group has training and test samples in the study's splits, as the evaluation does."""
+    if data.groups is None:
+        return None
+    split = Splits.load(splits, data.ids).splits[0]
+    return None if np.isin(data.groups[split.test], data.groups[split.train]).any() else data.groups
+
+
+def _chosen(rows: pd.DataFrame, spec: FinalSpec) -> tuple[FinalCandidate, CardExpectation]:
+    """Return the candidate with the best mean in the summary, and what is expected of it."""
+    metric = metric_named(spec.metric)
+    found = []
+    for candidate in spec.candidates:
+        (setting,) = candidate.fit.settings
+        own = rows[
+            rows["dataset"].eq(spec.dataset) & rows["protocol"].eq(setting.protocol)
+            & rows["method"].eq(candidate.fit.method.id) & rows["metric"].eq(spec.metric)
+            & rows["selection"].eq("inner_cv") & rows["neighbour"].isin(["", RULE]) & rows["mean"].notna()
+        ]  # fmt: skip
+        if setting.train_size is not None:
+            own = own[own["train_size"].eq(setting.train_size).fillna(False)]
+        found += [(candidate, setting, row) for _, row in own.iterrows()]
+    if not found:
+        names = [candidate.fit.method.id for candidate in spec.candidates]
+        messages = rows.loc[rows["method"].isin(names) & rows["mean"].isna() & rows["message"].ne(""), "message"]
+        reasons = "; ".join(dict.fromkeys(messages)) or "the summary says no reason"
+        raise NotApplicable(f"final.method: no value of {spec.metric} is known of {', '.join(names)}: {reasons}.")
+    sign = 1 if metric.larger_is_better else -1
+    candidate, setting, row = max(found, key=lambda entry: sign * entry[2]["mean"])  # of equal ones the first
+    expected = CardExpectation(
+        metric=spec.metric, value=float(row["mean"]), low=_number(row["ci_low"]), high=_number(row["ci_high"]),
+        protocol=setting.protocol, train_size=setting.train_size, n_splits=int(row["n_repeats"]),
+        chosen_among=len(found) if spec.method == BEST else 1,
+    )  # fmt: skip
+    return candidate, expected
+
+
+def _number(value: Any) -> float | None:
+    return None if pd.isna(value) else float(value)
+
+
+def _card(
+    spec: FinalSpec, candidate: FinalCandidate, expected: CardExpectation, chosen: FinalModel, data: _Samples,
+    used: list[FinalView],
+) -> ModelCard:  # fmt: skip
+    kept = data.labels[data.kept]
+    names = list(dict.fromkeys(data.labels[np.argsort(data.y, kind="stable")]))  # in the order of the classes
+    content = {
+        "ids": array_digest(data.ids[data.kept]),
+        "labels": array_digest(kept),
+        "views": {view.name: data.digests[view.name] for view in used},
+    }
+    images = next(iter(candidate.fit.method.inputs.values())).kind == "images"
+    views = [
+        CardView(
+            name=view.name, kind=view.kind, parameters=view.parameters,
+            n_features=int(data.features[view.name].shape[1]), dtype=view.dtype,
+            array=view.column_array, columns=data.columns.get(view.name),
+            learned=sorted(data.learned_of([view])),
+        )
+        for view in used
+    ]  # fmt: skip
+    return ModelCard(
+        study=spec.study,
+        data=CardData(
+            name=spec.dataset, title=spec.title, n_samples=len(kept), digest=digest(content),
+            classes={str(name): int((kept == name).sum()) for name in names if (kept == name).any()},
+        ),
+        views=views,
+        images=data.image_form,
+        tables=spec.tables,
+        method=CardMethod(
+            name=candidate.fit.method.id, title=candidate.title, kind=candidate.kind,
+            input="images" if images else "views", kernels=chosen.kernels, parameters=chosen.parameters,
+            feature_scaling=chosen.feature_scaling, impute=chosen.impute,
+        ),
+        expected=expected,
+    )  # fmt: skip

@@ -1,0 +1,198 @@
+"""Step: one method at every training size and repeat of one protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from mklearn.base.pairs import PairedSamples, PairView
+from mklearn.contract.fit_spec import IMAGES, FitSpec
+from mklearn.contract.loading import load
+from mklearn.errors import DataError
+from mklearn.kernels.pairwise_view import Pairwise
+from mklearn.kernels.views import Views
+from mklearn.study.artefacts import read_arrays, read_record, read_table, write_arrays, write_table
+from mklearn.study.data.pairs import PairLists
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.data.splits import Splits
+from mklearn.study.evaluation.candidates import MethodOnViews
+from mklearn.study.evaluation.predictions import prediction_table, typed
+from mklearn.study.evaluation.projections import load_projections
+from mklearn.study.provenance import code_fingerprint, input_digests, stamp
+from mklearn.study.steps.deferred_imports import defer
+from mklearn.study.steps.fit_records import FitAtSize, SplitRecord, model_arrays
+from mklearn.study.steps.rows import COLUMNS, fit_of
+from mklearn.study.supervisor import SplitAborted, supervised
+
+
+def fit(
+    labels: Path, splits: Path, scores: Path, model: Path, predictions: Path, *, spec: FitSpec,
+    manifest: Path | None = None, matrices: list[Path] | None = None, sources: list[Path] | None = None,
+    projections: list[Path] | None = None, landmarks: Path | None = None, moments: list[Path] | None = None,
+    blocks: list[Path] | None = None, code: list[Path] | None = None,
+) -> None:  # fmt: skip
+    """Fit a method on every split; write its score rows, its predictions and what a report shows of the fits.
+
+    A failure that is a result (a solver without solution, a method that does not apply, an allocation that is refused,
+    the study's time limit) becomes a row with its reason; splits that were done before it keep their values. Each
+    training size has a time limit of its own, and its own arrays in the model file: ``weights`` of ``faces-p2`` is
+    ``faces-p2/weights``.
+
+    Parameters
+    ----------
+    labels, splits : Path
+    scores, model, predictions : Path
+        Written.
+    spec : FitSpec
+        With ``spec.pairs``, the samples of the splits are pairs of those of the labels.
+    manifest, matrices : Path, list of Path
+        The kernel set and its pairwise matrices, for an input of kind kernels on such matrices.
+    sources : list of Path
+        The images, for a method on images, and the features of each of ``spec.descriptors``. For pairs, with
+        ``projections``, they may be left out, and are read for inner folds only.
+    projections : list of Path
+        For pairs that are compared by components: the output of the step ``project`` for each of ``spec.descriptors``.
+    landmarks, moments, blocks : Path, list of Path, list of Path
+        For a method with landmarks, in place of sources: the landmarks, the moments of all blocks of samples, and the
+        features of each block, descriptor by descriptor.
+    code : list of Path
+        Source files behind the step.
+
+    Raises
+    ------
+    DataError
+        Among others: moments or features of a block are missing, doubled or of other samples or landmarks.
+    """
+    defer("scipy.stats")  # scikit-learn imports it for what few methods use: a third of the time of all imports
+    table, _ = read_table(labels)
+    y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
+    groups = table["group"].to_numpy(dtype=str) if "group" in table else None
+    choosing = pairs = None
+    if spec.pairs is None:
+        drawn = Splits.load(splits, ids)
+    else:
+        pairs = PairLists.load(splits, ids)
+        drawn = pairs.splits
+        choosing = None if spec.evaluation.choice == "test_set" else pairs.choosing_split
+        y, ids, groups = pairs.y, pairs.names(ids), pairs.groups
+    at_size: Callable[..., FitAtSize] = FitAtSize
+    views = None
+    if spec.landmarks is not None:
+        at_size = load(spec.fitted_by or "")(landmarks, moments, blocks, drawn.splits, ids)
+    else:
+        views = _read_views(spec, manifest, matrices or [], sources or [], projections or [], pairs)
+    problem = MethodOnViews(views, y, spec.method, spec.kernels)
+    fingerprint = code_fingerprint(code or [])
+    if len(spec.settings) > 1:
+        for used in (spec.method.implementation, "scipy.spatial.distance:cdist"):
+            load(used)  # the process of each training size would import it anew
+    sizes = [
+        at_size(problem, spec, setting, drawn.of_size(setting.train_size), fingerprint, groups, choosing)
+        for setting in spec.settings
+    ]
+    digests = input_digests(
+        manifest=manifest, sources=sources, projections=projections, landmarks=landmarks, moments=moments,
+        blocks=blocks, labels=labels, splits=splits,
+    )  # fmt: skip # matrices: the manifest's
+    found = [(size, supervised_records(size, spec.evaluation.time_limit)) for size in sizes]
+    write_fit(found, spec, y, ids, stamp(spec.as_dict(), digests, code or []), scores, model, predictions)
+
+
+def supervised_records(at_size: FitAtSize, minutes: float | None) -> list[SplitRecord]:
+    """Evaluate the splits of one training size under supervision; splits that it ends have a record with its reason."""
+    records: list[SplitRecord] = []
+    try:
+        for record in supervised(at_size.records, minutes=minutes):
+            records.append(record)
+    except SplitAborted as reason:
+        records += at_size.aborted_records(records, reason)
+    return records
+
+
+def write_fit(
+    found: Sequence[tuple[FitAtSize, Sequence[SplitRecord]]], spec: FitSpec, y: NDArray[np.int64],
+    ids: NDArray[np.str_], record: Mapping[str, Any], scores: Path, model: Path, predictions: Path,
+) -> None:  # fmt: skip
+    """Write score rows, predictions and model arrays, given the records of each training size."""
+    rows: list[dict[str, Any]] = []
+    arrays: dict[str, Any] = {}
+    predicted: list[pd.DataFrame] = []
+    for at_size, records in found:
+        setting = at_size.setting
+        rows += [row for each in records for row in each.rows]
+        made = [each.predictions for each in records if each.predictions is not None]
+        predicted.append(prediction_table(made, fit_of(spec, setting), y, ids))
+        arrays |= {f"{setting.protocol}/{name}": array for name, array in model_arrays(records, spec).items()}
+    frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
+    write_table(scores, frame, record)
+    write_table(predictions, typed(pd.concat(predicted, ignore_index=True)), record)
+    write_arrays(model, record, **arrays)
+
+
+def _read_views(
+    spec: FitSpec, manifest: Path | None, matrices: list[Path], sources: list[Path], projections: list[Path],
+    pairs: PairLists | None,
+) -> Views:  # fmt: skip
+    """Read the views of the method: matrices of its kernels, images, and features of its descriptors."""
+    views: dict[str, Any] = {}
+    if manifest is not None:
+        views |= {name: Pairwise(matrix) for name, matrix in _read_matrices(manifest, matrices).items()}
+    if pairs is not None:
+        return Views(views | _read_pairs(spec, pairs, sources, projections))
+    names = [IMAGES for entry in spec.method.inputs.values() if entry.kind == "images"] + spec.descriptors
+    if len(sources) != len(names):
+        raise DataError(
+            f"step fit: {len(names)} files of features or images are needed among sources: {', '.join(names)}."
+        )
+    for name, path in zip(names, sources, strict=True):
+        views[name] = _read_images(path, spec.method.id) if name == IMAGES else _read_features(path)
+    missing = [name for name in spec.pairwise if name not in views]
+    if missing:
+        raise DataError(f"step fit: the kernels need a manifest and matrices: {', '.join(missing)}.")
+    return Views(views)
+
+
+def _read_pairs(spec: FitSpec, pairs: PairLists, sources: list[Path], projections: list[Path]) -> dict[str, PairView]:
+    """Read the views of a method on pairs of samples."""
+    assert spec.pairs is not None
+    n_files = len(spec.descriptors)
+    if {len(sources), len(projections)} not in ({n_files}, {n_files, 0}):
+        raise DataError(
+            f"step fit: pairs need {n_files} projections, {n_files} files of features among sources, or both; got "
+            f"{len(projections)} and {len(sources)}."
+        )
+    nothing: list[None] = [None] * n_files
+    views = {}
+    for key, features, projected in zip(spec.descriptors, sources or nothing, projections or nothing, strict=True):
+        read = None if features is None else partial(_read_features, features)
+        samples = PairedSamples(read, () if projected is None else load_projections(projected))
+        views[key] = PairView(pairs.first, pairs.second, samples, spec.pairs)
+    return views
+
+
+def _read_matrices(manifest: Path, paths: list[Path]) -> dict[str, NDArray[np.float64]]:
+    content = read_record(manifest)
+    found = {}
+    for name, path in zip(content["matrices"], paths, strict=True):
+        held = read_arrays(path, ("matrix", "sha256"))
+        if str(held["sha256"]) != content["matrices"][name]["sha256"]:
+            raise DataError(f"{path}: not the matrix that the manifest names; delete the manifest and run again.")
+        found[name] = held["matrix"]
+    return found
+
+
+def _read_features(path: Path) -> NDArray[Any]:
+    return read_arrays(path, ("features",))["features"]
+
+
+def _read_images(path: Path, method_id: str) -> NDArray[np.float64]:
+    images = SampleSet.load(path).images
+    if not isinstance(images, np.ndarray) or images.ndim != 3:
+        raise DataError(f"{path}: method {method_id!r} takes grey images of one size; set resize for the data set.")
+    return images.astype(np.float64)

@@ -1,0 +1,363 @@
+"""Score rows and model arrays of a fit: what each split leaves behind, as plain data that a process can pass on."""
+
+from __future__ import annotations
+
+import itertools
+import resource
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from mklearn.contract.fit_spec import FitSpec, Implementation, Setting
+from mklearn.errors import NotApplicable
+from mklearn.study.data.splits import Split, numbered_test_parts
+from mklearn.study.evaluation.candidates import Candidate, MethodOnViews, method_of
+from mklearn.study.evaluation.draws import evaluate_draw
+from mklearn.study.evaluation.iterations import accuracy_by_iteration
+from mklearn.study.evaluation.oracle import best_on_test
+from mklearn.study.evaluation.predictions import SplitPredictions
+from mklearn.study.evaluation.split import (
+    EXPECTED,
+    Fitted,
+    RuleResult,
+    SharedChoice,
+    SplitResult,
+    choose_once,
+    evaluate_split,
+)
+from mklearn.study.provenance import canonical
+from mklearn.study.steps.log import logged_warnings, logger, progress
+from mklearn.study.steps.rows import blank, fit_of
+from mklearn.study.supervisor import SplitAborted, out_of_memory
+
+Row = dict[str, Any]
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class FittedArrays:
+    """What a report shows of the fit on one split, by the first nearest-neighbour rule."""
+
+    repeat: int
+    weights: NDArray[np.float64]
+    kernel_info: list[dict[str, Any]]
+    history: list[dict[str, Any]]
+    """Objective after every step of an alternation."""
+    diagnostics: list[dict[str, Any]]
+    """What the estimator says of its own solution, such as F-SVM of its joint problem for each pair of classes."""
+    embedding: dict[str, NDArray[Any]]
+    """Two dimensions of the training and test samples, with their classes; empty for a classifier."""
+
+
+@dataclass(frozen=True)
+class SplitRecord:
+    """Score rows of one split, or those of its iterations, which follow as a record of their own."""
+
+    rows: list[Row]
+    fitted: FittedArrays | None = None
+    """None if the fit failed, and for iterations."""
+    predictions: SplitPredictions | None = None
+    """As ``fitted``."""
+    of_iterations: bool = False
+
+
+@dataclass(frozen=True)
+class FitAtSize:
+    """A method at one training size of a protocol: evaluates the splits one after the other.
+
+    Parameters
+    ----------
+    problem : MethodOnViews
+    spec : FitSpec
+    setting : Setting
+        One of ``spec.settings``.
+    splits : sequence of Split
+        Those of this training size.
+    code : str
+        Fingerprint of the code, for the score rows.
+    groups : (n,) group of each sample, such as a person; None without groups.
+    choosing : Split, optional
+        Parts by which parameters are chosen once, for all splits; None: on each split, as the evaluation says.
+    """
+
+    problem: MethodOnViews
+    spec: FitSpec
+    setting: Setting
+    splits: Sequence[Split]
+    code: str = ""
+    groups: NDArray[np.str_] | None = None
+    choosing: Split | None = None
+
+    @cached_property
+    def _test_parts(self) -> dict[tuple[int | None, int, int], int]:
+        return numbered_test_parts(self.splits)
+
+    def records(self) -> Iterator[SplitRecord]:
+        """Yield the record of each split, in order."""
+        for split, result in self._results():
+            if isinstance(result, SplitResult):
+                rules = {rule: found.predictions for rule, found in result.rules.items()}
+                predictions = SplitPredictions(split.repeat, split.fold, split.train, split.test, rules)
+                yield SplitRecord(self._score_rows(result, split), self._fitted_arrays(result, split), predictions)
+                if self.spec.method.iterations is not None:
+                    yield SplitRecord(self._iteration_rows(split, self.spec.method.iterations), of_iterations=True)
+            else:
+                yield SplitRecord([self._row(split) | failure(result)])
+
+    def aborted_records(self, done: Sequence[SplitRecord], reason: SplitAborted) -> list[SplitRecord]:
+        """Return records of what comes after ``done``, with the reason why it has no value."""
+        n_done = sum(not record.of_iterations for record in done)
+        aborted = self.splits[n_done:]
+        logger.warning("%s: %d splits without a value: %s", self.setting.protocol, len(aborted), reason)
+        records = [SplitRecord([self._row(split) | failure(reason)]) for split in aborted]
+        if self.spec.method.iterations is not None and done and done[-1].fitted is not None:
+            row = self._iteration_row(self.splits[n_done - 1]) | failure(reason)
+            records.insert(0, SplitRecord([row], of_iterations=True))
+        return records
+
+    # --- evaluation
+
+    def _results(self) -> Iterator[tuple[Split, SplitResult | Exception]]:
+        """Yield each split with its result, or with the failure that is its result."""
+        method = self.spec.method
+        size = f", training size {self.setting.train_size}" if self.setting.train_size else ""
+        splits = progress(self.splits, len(self.splits), f"{method.id}{size}: split")
+        if method.kernel_choice == "oracle_single":
+            yield from zip(splits, self._best_kernel_on_test(), strict=True)
+            return
+        shared = None if self.choosing is None else guarded("choice of parameters", self._choose_once)
+        if isinstance(shared, Exception):
+            yield from ((split, shared) for split in splits)
+            return
+        problem = replace(self.problem, spectra=True)
+        for _, draw in itertools.groupby(splits, key=_draw_of):
+            models = list(draw)
+            results = self._evaluate_draw(problem, models, shared)
+            if any(isinstance(result, SplitResult) for result in results):
+                problem = self.problem  # spectra of the first split that was fitted are shown
+            yield from zip(models, results, strict=True)
+            del results  # with their arrays, before those of the next split
+
+    def _choose_once(self) -> SharedChoice | None:
+        assert self.choosing is not None
+        return choose_once(self.problem, self.choosing.train, self.choosing.test, evaluation=self.spec.evaluation)
+
+    def _best_kernel_on_test(self) -> list[SplitResult | Exception]:
+        """Return the results of the single kernel that is best on the test samples of all splits."""
+        by_kernel = []
+        for number, alone in enumerate(np.eye(self.problem.n_kernels)):
+            problem = replace(self.problem.with_kernel(number), spectra=True)
+            results = [self._evaluate(problem, split, choose=False) for split in self.splits]
+            for result in results:
+                for rule in result.rules.values() if isinstance(result, SplitResult) else []:
+                    rule.fitted.weights = alone  # among all the kernels there are to choose from
+            by_kernel.append(results)
+        aborted = next((r for results in by_kernel for r in results if isinstance(r, SplitAborted)), None)
+        if aborted is not None:  # the best of some of the kernels is not the best of all
+            return [aborted for _ in self.splits]
+        return best_on_test(by_kernel, self.spec.evaluation.choose_by)
+
+    def _evaluate_draw(
+        self, problem: MethodOnViews, models: list[Split], shared: SharedChoice | None
+    ) -> Sequence[SplitResult | Exception]:
+        """Evaluate the models of a draw together, whose parameters are chosen together; or a single split."""
+        if models[0].validation is None or self.spec.evaluation.choice == "test_set":
+            return [self._evaluate(problem, split, shared=shared) for split in models]
+        results = guarded(
+            models[0].name,
+            lambda: evaluate_draw(problem, models, evaluation=self.spec.evaluation),
+        )
+        return [results for _ in models] if isinstance(results, Exception) else results
+
+    def _evaluate(
+        self, problem: MethodOnViews, split: Split, choose: bool = True, shared: SharedChoice | None = None
+    ) -> SplitResult | Exception:
+        return guarded(
+            split.name,
+            lambda: evaluate_split(
+                problem, split.train, split.test, evaluation=self.spec.evaluation, seed=self.spec.seed, choose=choose,
+                groups=self.groups, shared=shared,
+            ),
+        )  # fmt: skip
+
+    # --- rows
+
+    def _row(self, split: Split) -> Row:
+        fit = fit_of(self.spec, self.setting)
+        part = self._test_parts[split.train_size, split.repeat, split.fold]
+        return blank(fit, split.repeat, split.fold, *split.sizes, part) | {"code": self.code}
+
+    def _score_rows(self, result: SplitResult, split: Split) -> list[Row]:
+        rows = []
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2)
+        for neighbour, rule in result.rules.items():
+            estimator = method_of(rule.estimator)
+            certificate = getattr(estimator, "certificate_", None) or {}
+            shared = self._row(split) | {
+                "neighbour": neighbour,
+                "parameters": canonical(rule.candidate.parameters),
+                "n_iter": getattr(estimator, "n_iter_", None),
+                "objective": float(getattr(estimator, "objective_", np.nan)),
+                "gap": float(certificate.get("gap", np.nan)),
+                "solver": str(certificate.get("solver", "")),
+                "status": "inaccurate" if getattr(_last_step(estimator), "status_", "") == "inaccurate" else "ok",
+                "message": _message(_last_step(estimator)),
+                "fit_seconds": rule.fitted.fit_seconds,
+                "predict_seconds": rule.fitted.predict_seconds,
+                "peak_mb": peak,
+                "utc": pd.Timestamp.now(tz="UTC").strftime("%Y-%m-%dT%H:%M:%SZ"),
+            }
+            for metric in self.spec.evaluation.metrics:
+                rows += _metric_rows(shared | {"metric": metric}, metric, rule, result.selection_message)
+        return rows
+
+    def _iteration_row(self, split: Split) -> Row:
+        rule = self.spec.evaluation.neighbours[0]
+        return self._row(split) | {"metric": "accuracy", "neighbour": rule, "selection": "iteration"}
+
+    def _iteration_rows(self, split: Split, iterations: Implementation) -> list[Row]:
+        """Return the accuracy after each iteration, by the first nearest-neighbour rule."""
+        problem, row = self.problem, self._iteration_row(split)
+        train, test = split.train, split.test
+        try:
+            estimator = problem.unfitted(Candidate(problem.method.parameters))
+            curves = accuracy_by_iteration(
+                estimator, problem.of(train), problem.of(test), problem.y[train], problem.y[test], iterations,
+                row["neighbour"],
+            )  # fmt: skip
+        except MemoryError as reason:  # the split itself has its values
+            aborted = out_of_memory(reason)
+            logger.warning("%s: iterations: %s", split.name, aborted)
+            return [row | failure(aborted)]
+        return [
+            row | {"dimension": size, "n_iter": t, "value": float(value)}
+            for size, curve in curves.items()
+            for t, value in enumerate(curve, start=1)
+        ]
+
+    # --- arrays
+
+    def _fitted_arrays(self, result: SplitResult, split: Split) -> FittedArrays:
+        rule = next(iter(result.rules.values()))
+        fitted, place = rule.fitted, {"repeat": split.repeat, "fold": split.fold}
+        history = [
+            place | {"half_step": number, "step": entry["step"], "value": entry["objective"],
+                     "bound": entry.get("lambda_min"), "optimum": entry.get("optimum")}
+            for number, entry in enumerate(getattr(method_of(rule.estimator), "history_", []))
+        ]  # fmt: skip
+        diagnostics = [place | entry for entry in getattr(method_of(rule.estimator), "diagnostics_", [])]
+        embedding = self._embedding(fitted, split)
+        return FittedArrays(split.repeat, fitted.weights, fitted.kernel_info, history, diagnostics, embedding)
+
+    def _embedding(self, fitted: Fitted, split: Split) -> dict[str, NDArray[Any]]:
+        if not fitted.outcome.embeddings:
+            return {}
+        points = np.concatenate([_first_two(embedding) for embedding in fitted.outcome.embeddings[-1]])
+        return {
+            "embedding": points.astype(np.float32),
+            "embedding_y": self.problem.y[np.concatenate([split.train, split.test])],
+            "embedding_test": np.repeat([False, True], [len(split.train), len(split.test)]),
+        }
+
+
+def guarded(name: str, evaluate: Callable[[], Value]) -> Value | Exception:
+    """Return what a function returns, or the failure that is its result; log warnings and failures."""
+    result: Value | Exception
+    with logged_warnings(name):
+        try:
+            result = evaluate()
+        except EXPECTED as reason:
+            result = reason
+        except MemoryError as reason:
+            result = out_of_memory(reason)
+        if isinstance(result, Exception):
+            result.__traceback__ = result.__cause__ = result.__context__ = None  # they keep the split's arrays
+            logger.warning("%s: %s: %s", name, type(result).__name__, result)
+    return result
+
+
+def model_arrays(records: Sequence[SplitRecord], spec: FitSpec) -> dict[str, Any]:
+    """Collect what a report shows: weights, objective and diagnostics of every split, kernels, an embedding.
+
+    The kernel diagnostics and the embedding are those of the first split that was fitted.
+    """
+    fits = [record.fitted for record in records if record.fitted is not None]
+    kernel_ids = np.array([kernel["id"] for kernel in spec.kernels], dtype=str)
+    return {
+        "kernel_ids": kernel_ids,
+        "weights": np.array([fit.weights for fit in fits]).reshape(len(fits), len(kernel_ids)),
+        "repeats": np.array([fit.repeat for fit in fits], dtype=np.int64),
+        "kernel_info": canonical([_json(fit.kernel_info) for fit in fits[:1]]),
+        "history": canonical(_json([entry for fit in fits for entry in fit.history])),
+        "diagnostics": canonical(_json([entry for fit in fits for entry in fit.diagnostics])),
+        **(fits[0].embedding if fits else {}),
+    }
+
+
+def _metric_rows(shared: Row, metric: str, rule: RuleResult, selection_message: str) -> list[Row]:
+    """Return the rows of one metric: at each number of components, and as inner cross-validation chose."""
+    chosen = shared | {"selection": "inner_cv", "dimension": rule.component}
+    if metric in rule.not_applicable:
+        return [chosen | {"status": "not_applicable", "message": rule.not_applicable[metric]}]
+    # A classifier whose parameters were chosen on the test samples has its value there, too.
+    dimensions: Sequence[int | None] = rule.components or ([None] if rule.position is None else [])
+    rows = [
+        shared | {"selection": "dimension", "dimension": dimension, "value": float(value)}
+        for dimension, value in zip(dimensions, rule.scores[metric], strict=False)
+    ]
+    value = rule.chosen_score(metric)
+    if value is None:
+        return [*rows, chosen | {"status": "not_applicable", "message": selection_message}]
+    return [*rows, chosen | {"value": value}]
+
+
+def _draw_of(split: Split) -> tuple[int, int | None]:
+    """Return a key that models of one draw have in common; other splits are each on their own."""
+    return split.repeat, split.fold if split.validation is None else None
+
+
+def failure(reason: Exception) -> dict[str, str]:
+    """Return status and message of a split that has no value."""
+    status = "not_applicable" if isinstance(reason, NotApplicable) else getattr(reason, "status", "failed")
+    return {"status": status, "message": " ".join(str(reason).split())}
+
+
+def _last_step(estimator: Any) -> Any:
+    """Return the estimator at the end of a pipeline; another estimator itself."""
+    steps = getattr(estimator, "steps", None)
+    return steps[-1][1] if steps else estimator
+
+
+def _message(estimator: Any) -> str:
+    """Return the estimator's own message, or how many steps of its SDP have no solution."""
+    if getattr(estimator, "message_", ""):
+        return str(estimator.message_)
+    steps = [entry for entry in getattr(estimator, "history_", []) if "mixed_sign" in entry]
+    mixed = sum(bool(entry["mixed_sign"]) for entry in steps)
+    if not mixed or estimator.get_params().get("beta_step") not in ("sdp", "central_path"):
+        return ""
+    return f"mixed signs in {mixed} of {len(steps)} beta-steps: the optimal weights are 0, these are a solver's path"
+
+
+def _first_two(embedding: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the first two components; a missing one is 0."""
+    padded = np.zeros((len(embedding), 2))
+    padded[:, : min(2, embedding.shape[1])] = embedding[:, :2]
+    return padded
+
+
+def _json(value: Any) -> Any:
+    """Convert to builtin types, with None in place of NaN and infinity."""
+    if isinstance(value, dict):
+        return {str(key): _json(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json(entry) for entry in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -1,0 +1,104 @@
+"""Fits on landmarks: learned from the moments of all blocks of samples, evaluated by embedding block after block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.base.landmark_features import LandmarkFeatures
+from mklearn.errors import DataError, NotApplicable
+from mklearn.study.data.splits import Split
+from mklearn.study.evaluation import landmarks as on_landmarks
+from mklearn.study.evaluation.split import Fitted, SplitResult
+from mklearn.study.steps.blocks import read_blocks
+from mklearn.study.steps.fit_records import FitAtSize, guarded
+from mklearn.study.steps.landmarks import read_landmarks, seconds_of_landmarks
+from mklearn.study.steps.log import progress
+from mklearn.study.steps.moments import check_blocks, read_moments
+
+SHOWN = 3000
+"""Samples in the figure of an embedding, at most."""
+
+
+def landmark_fit(
+    landmarks: Path | None, moments: Sequence[Path] | None, blocks: Sequence[Path] | None, splits: Sequence[Split],
+    ids: NDArray[np.str_],
+) -> Callable[..., LandmarkFit]:  # fmt: skip
+    """Return what evaluates a method with landmarks at one training size, given files, all splits and all samples.
+
+    Raises
+    ------
+    DataError
+        Files are not given, or the blocks of moments are wrong, see `mklearn.study.steps.moments.check_blocks`.
+    """
+    if landmarks is None or not moments or not blocks:
+        raise DataError("step fit: a method with landmarks needs landmarks, moments and blocks of features.")
+    check_blocks(moments, landmarks, len(ids))
+    found, seconds = read_landmarks(landmarks), seconds_of_landmarks(landmarks)
+    return partial(LandmarkFit, files=LandmarkFiles(splits, ids, found, seconds, moments, blocks))
+
+
+@dataclass(frozen=True)
+class LandmarkFiles:
+    """What fits on landmarks read: the landmarks now, moments and features split by split.
+
+    Attributes
+    ----------
+    splits : sequence of Split
+        All splits of the protocol.
+    ids : (n,) ids of all samples
+    features : sequence of LandmarkFeatures or NotApplicable
+        Of each split.
+    seconds : sequence of float
+        Processor time that the choice of the landmarks of each split took.
+    moments : sequence of Path
+        The blocks.
+    blocks : sequence of Path
+        Features of each block, descriptor by descriptor.
+    """
+
+    splits: Sequence[Split]
+    ids: NDArray[np.str_]
+    features: Sequence[LandmarkFeatures | NotApplicable]
+    seconds: Sequence[float]
+    moments: Sequence[Path]
+    blocks: Sequence[Path]
+
+
+@dataclass(frozen=True)
+class LandmarkFit(FitAtSize):
+    """A method with landmarks at one training size; neither the moments nor the features of two splits are held."""
+
+    files: LandmarkFiles | None = None
+
+    def _results(self) -> Iterator[tuple[Split, SplitResult | Exception]]:
+        files = self.files
+        assert files is not None
+        for split in progress(self.splits, len(self.splits), f"{self.spec.method.id}: split"):
+            number = files.splits.index(split)
+            features = files.features[number]
+            if isinstance(features, NotApplicable):
+                yield split, features
+            else:
+                yield split, guarded(split.name, lambda: self._evaluated(split, number, features, files))  # noqa: B023
+
+    def _evaluated(self, split: Split, number: int, features: LandmarkFeatures, files: LandmarkFiles) -> SplitResult:
+        method, evaluation = self.spec.method, self.spec.evaluation
+        moments = read_moments(files.moments, number)
+        seconds = files.seconds[number] + moments.seconds
+        solved = on_landmarks.solve(features, moments, method, evaluation)
+        del moments  # before features are read
+        blocks = read_blocks(files.blocks, self.spec.descriptors, files.ids)
+        return on_landmarks.evaluate(solved, blocks, split, self.problem.y, method, evaluation, seconds)
+
+    def _embedding(self, fitted: Fitted, split: Split) -> dict[str, NDArray[Any]]:
+        """Return two dimensions of at most 3,000 samples, evenly spaced."""
+        found = super()._embedding(fitted, split)
+        step = -(-len(found.get("embedding_y", ())) // SHOWN)
+        return {name: array[:: max(1, step)] for name, array in found.items()}

@@ -1,0 +1,180 @@
+"""Step: the report of a study: one page, its tables and figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mklearn.contract.fit_spec import Setting
+from mklearn.errors import DamagedArtefact, DataError
+from mklearn.study.artefacts import read_arrays, read_record
+from mklearn.study.config.yaml_file import yaml_text
+from mklearn.study.data.pairs import LABELS
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.evaluation.predictions import Predictions
+from mklearn.study.provenance import file_digest, input_digests, stamp
+from mklearn.study.report import records
+from mklearn.study.report.build import build_report
+from mklearn.study.report.frames import protocol_family
+from mklearn.study.report.mistakes import PIXELS, wrong_samples
+from mklearn.study.report.thumbnails import thumbnails
+from mklearn.study.report.verification import mean_roc, wrong_pairs
+from mklearn.study.report.wording import setting_title
+from mklearn.study.specs.table_specs import ReportDataset, ReportFile, ReportFit, ReportSpec
+from mklearn.study.stamps import BESIDE, load_beside, write_beside
+from mklearn.study.steps.log import logger
+from mklearn.study.steps.scores import read_study_table, read_tables
+
+
+def report(
+    scores: Path, summary: Path, predictions: Path, record: Path, models: list[Path], samples: list[Path],
+    page: Path, *, spec: ReportSpec, code: list[Path] | None = None,
+) -> None:  # fmt: skip
+    """Write ``page`` (index.html) and, beside it, summary.md, summary.csv, answer.txt, reproduction.csv, figures/.
+
+    The page carries its stamp; that of the files beside it is in provenance.json.
+    """
+    datasets = [(entry, SampleSet.load(path)) for entry, path in zip(spec.datasets, samples, strict=True)]
+    classes = {entry.id: data.classes for entry, data in datasets}
+    inputs = input_digests(
+        scores=scores, summary=summary, predictions=predictions, record=record, models=models, samples=samples
+    )
+    frame, predicted = read_tables(scores, predictions, spec.study)
+    summarised, made = read_study_table(summary, "summary", spec.study)
+    run = read_record(record)
+    _check_inputs(summary, made, inputs)
+    _check_inputs(record, run["provenance"], inputs)
+    provenance = stamp(spec.as_dict(), inputs, code or [])
+    written = build_report(
+        page.parent,
+        study=spec,
+        run=_run(run, provenance),
+        data=[_data_set(entry, data, spec.thumbnails) for entry, data in datasets],
+        fits=[
+            fit for path, entry in zip(models, spec.fits, strict=True) for fit in _fits(path, entry, classes, predicted)
+        ],
+        scores=frame,
+        summary=summarised,
+        wrong_pairs=list(_wrong_pairs(spec, datasets, predicted)),
+        wrong_samples=list(_wrong_samples(spec, datasets, predicted)),
+    )
+    write_beside(written, provenance, page.parent / "provenance.json")
+    logger.info("%d files in %s", len(written), page.parent)
+
+
+def _check_inputs(path: Path, stamp: dict[str, Any], inputs: dict[str, Any]) -> None:
+    """Check that a file was made from those of this report's inputs that its stamp names."""
+    wrong = [name for name, sha256 in stamp.get("inputs", {}).items() if sha256 != inputs.get(name)]
+    if wrong or not stamp.get("inputs"):
+        raise DamagedArtefact(str(path), f"{path}: not made from the present {' and '.join(wrong) or 'scores'}")
+
+
+def _run(record: dict[str, Any], provenance: dict[str, Any]) -> records.RunRecord:
+    machine = record["machine"]
+    return records.RunRecord(
+        machine=f"{machine['processor']}, {machine['cores']} cores, {machine['system']}",
+        config_text=yaml_text(record["config"]),
+        stages=tuple(records.StageCost(**stage) for stage in record.get("stages", ())),
+        provenance=provenance,
+        **{name: record[name] for name in ("command", "seed", "utc", "commit", "versions")},
+    )
+
+
+def _data_set(entry: ReportDataset, data: SampleSet, n_thumbnails: int) -> records.DataSetRecord:
+    files = tuple(_data_file(file) for file in entry.files)
+    note = " ".join(filter(None, [entry.about.get("note"), *(f"{note}." for note in data.notes)]))
+    return records.DataSetRecord(
+        id=entry.id, title=entry.title, n_samples=len(data), n_classes=data.n_classes, files=files,
+        thumbnails=thumbnails(data, n_thumbnails), **{**entry.about, "note": note},
+    )  # fmt: skip
+
+
+def _data_file(file: ReportFile) -> records.DataFile:
+    """Describe a file as it is; one that is gone since it was read, as its record says."""
+    path = Path(file.path)
+    if path.is_file():
+        return records.DataFile(file.name, file_digest(path), file.source, path.stat().st_size)
+    sha256 = ""
+    with suppress(DataError):  # no record: a user's own file
+        sha256 = load_beside(path.with_name(f"{path.name}.{BESIDE}")).get("files", {}).get(path.name, "")
+    return records.DataFile(file.name, sha256, file.source, None)
+
+
+def _fits(
+    path: Path, entry: ReportFit, classes: dict[str, np.ndarray], predicted: Predictions
+) -> Iterator[records.FitRecord]:
+    """Yield one record per training size."""
+    arrays = read_arrays(path)
+    for setting in entry.settings:
+        start = f"{setting.protocol}/"
+        own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+        keys = {"dataset": entry.dataset, **setting.model_dump(), "method": entry.method}
+        names = np.array(LABELS) if entry.pairs else classes[entry.dataset]
+        record = _fit(own, entry, setting, names, predicted.confusion(keys, len(names)))
+        yield replace(record, roc=mean_roc(predicted.of({**keys, "neighbour": ""}))) if entry.pairs else record
+
+
+def _wrong_pairs(
+    spec: ReportSpec, datasets: list[tuple[ReportDataset, SampleSet]], predicted: Predictions
+) -> Iterator[records.WrongPairs]:
+    """Yield the wrong pairs of each protocol of pairs on each data set."""
+    for entry, data in datasets:
+        fits = [fit for fit in spec.fits if fit.pairs and fit.dataset == entry.id]
+        for setting in dict.fromkeys(setting.protocol for fit in fits for setting in fit.settings):
+            keys = {"dataset": entry.id, "protocol": setting, "train_size": None, "neighbour": ""}
+            tables = {fit.title: predicted.of({**keys, "method": fit.method}) for fit in fits}
+            known = {title: table for title, table in tables.items() if table is not None}
+            found = wrong_pairs(known, data, spec.thumbnails)
+            if found is not None:
+                yield replace(found, title=f"{entry.title}, {setting}")
+
+
+def _wrong_samples(
+    spec: ReportSpec, datasets: list[tuple[ReportDataset, SampleSet]], predicted: Predictions
+) -> Iterator[records.WrongSamples]:
+    """Yield the wrong samples of each data set and family of protocols, at the largest training size."""
+    for entry, data in datasets:
+        fits = [fit for fit in spec.fits if not fit.pairs and fit.dataset == entry.id]
+        largest: dict[str, Setting] = {}
+        for setting in (setting for fit in fits for setting in fit.settings):
+            family = protocol_family(setting.protocol, setting.train_size)
+            if family not in largest or (setting.train_size or 0) > (largest[family].train_size or 0):
+                largest[family] = setting
+        for family, setting in largest.items():
+            keys = {"dataset": entry.id, **setting.model_dump()}
+            tables = {fit.method: predicted.by_first_rule({**keys, "method": fit.method}) for fit in fits}
+            known = {method: table for method, table in tables.items() if table is not None}
+            found = wrong_samples(known, spec.reference, data, PIXELS // len(datasets))
+            if found is not None:
+                name = family if len(largest) > 1 else ""
+                yield replace(found, title=setting_title(entry.title, setting.train_size, name))
+
+
+def _fit(
+    arrays: dict[str, np.ndarray], entry: ReportFit, setting: Setting, classes: np.ndarray, confusion: np.ndarray
+) -> records.FitRecord:
+    columns = ["repeat", "fold", "half_step", "step", "value", "bound", "optimum"]
+    history = pd.DataFrame(json.loads(str(arrays["history"])), columns=columns)
+    diagnostics = pd.DataFrame(json.loads(str(arrays["diagnostics"])))
+    embedding = None
+    if "embedding" in arrays:
+        embedding = pd.DataFrame(arrays["embedding"], columns=["x", "y"])
+        embedding["label"] = classes[arrays["embedding_y"]]
+        embedding["role"] = np.where(arrays["embedding_test"], "test", "train")
+    info = json.loads(str(arrays["kernel_info"]))
+    return records.FitRecord(
+        dataset=entry.dataset, protocol=setting.protocol, train_size=setting.train_size, method=entry.method,
+        method_title=entry.title, kernel_ids=arrays["kernel_ids"].tolist(),
+        weights=arrays["weights"] if len(arrays["kernel_ids"]) > 1 else None,
+        history=history if len(history) else None, diagnostics=diagnostics if len(diagnostics) else None,
+        embedding=embedding,
+        kernel_info=pd.DataFrame(info[0]).rename(columns={"id": "kernel"}) if info else None,
+        confusion=confusion, classes=classes,
+    )  # fmt: skip

@@ -1,0 +1,125 @@
+"""Step: the score table of a study, from the score rows of its fits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mklearn.errors import DamagedArtefact, DataError
+from mklearn.study.artefacts import read_table, write_table
+from mklearn.study.evaluation.metrics import metric_named
+from mklearn.study.evaluation.predictions import Predictions, typed
+from mklearn.study.provenance import commit, input_digests, stamp
+from mklearn.study.specs.table_specs import LostFit, ScoresSpec
+from mklearn.study.steps.log import logger
+from mklearn.study.steps.rows import COLUMNS, blank
+
+ORDER = [
+    "study", "dataset", "protocol", "train_size", "repeat", "fold", "method", "kernel_set", "neighbour", "selection",
+    "dimension", "metric", "value", "status", "message", "parameters", "seed", "n_train", "n_test", "n_validation",
+    "test_part", "n_iter",
+    "objective", "gap", "solver", "code", "commit", "fit_seconds", "predict_seconds", "peak_mb", "utc",
+]  # fmt: skip
+MEASURED = ("commit", "fit_seconds", "predict_seconds", "peak_mb", "utc")
+"""Columns that may differ between two runs of the same computation; all others are the same to the byte."""
+OWN_COLUMNS = {"scores": "fit_seconds", "predictions": "predicted", "summary": "fit_seconds_mean"}
+"""A column of each of a study's tables that no other one has."""
+WITH_VALUE = ("ok", "inaccurate")
+"""Statuses of rows that have a value."""
+ROUNDING = 1e-9
+"""By how much a sum of rounded terms may leave the range of its metric."""
+
+
+def scores(
+    fits: list[Path], predicted: list[Path], table: Path, predictions: Path, *, spec: ScoresSpec,
+    code: list[Path] | None = None,
+) -> None:  # fmt: skip
+    """Concatenate the rows of all fits in the order of the plan, with the study's name and the commit in each.
+
+    The predictions of all fits (``predicted``) become one table too.
+
+    The fits of ``spec.lost`` have no file, because a job was killed or had an error (see
+    :mod:`mklearn.study.engine.lost_fits`): they get a row without a value for each of their splits.
+
+    Raises
+    ------
+    DataError
+        A value is not finite, or outside the range of its metric.
+    """
+    frames = [_checked(read_table(path)[0], path) for path in fits]
+    for entry in sorted(spec.lost, key=lambda entry: entry.position):
+        frames.insert(entry.position, _without_values(entry))
+    frame = pd.concat(frames, ignore_index=True)
+    frame = frame.assign(study=spec.study, commit=commit())[ORDER]
+    failed = frame.loc[frame["status"] != "ok", ["dataset", "protocol", "method", "status", "message"]]
+    for row in failed.drop_duplicates().itertuples(index=False):
+        logger.warning("%s, %s, %s: %s: %s", row.dataset, row.protocol, row.method, row.status, row.message)
+    record = stamp(spec.as_dict(), input_digests(fits=fits, predicted=predicted), code or [])
+    tables = [read_table(path)[0] for path in predicted]
+    write_table(predictions, typed(pd.concat(tables, ignore_index=True)), record)
+    write_table(table, frame, record)
+
+
+def _checked(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return the score rows of a fit if each value is possible: finite, in its metric's range, or rightly missing."""
+    for name, rows in frame.groupby("metric", sort=False):
+        missing = rows["value"].isna()
+        wrong = missing & rows["status"].isin(WITH_VALUE)
+        if not missing.all():
+            low, high = metric_named(str(name)).bounds
+            finite = np.isfinite(rows["value"])
+            wrong |= ~missing & ~(finite & rows["value"].between(low - ROUNDING, high + ROUNDING))
+        if wrong.any():
+            row = rows[wrong].iloc[0]
+            raise DataError(
+                f"{path}: {row['method']} has the {name} {row['value']} in repeat {row['repeat']}, fold {row['fold']} "
+                f"(status {row['status']}); valid: finite{'' if missing.all() else f', from {low:g} to {high:g}'}. "
+                "The method or the metric computes wrongly: correct it; its fits are then made again."
+            )
+    return frame
+
+
+def read_tables(scores: Path, predictions: Path, study: str) -> tuple[pd.DataFrame, Predictions]:
+    """Read both tables of a study.
+
+    Raises
+    ------
+    DamagedArtefact
+        One of them is damaged or another study's, or they are of two runs of the step.
+    """
+    frame, made = read_study_table(scores, "scores", study)
+    table, made_with = read_study_table(predictions, "predictions", study)
+    if made != made_with:
+        raise DamagedArtefact(str(predictions), f"{predictions}: not the predictions of the fits in {scores}")
+    return frame, Predictions(table)
+
+
+def read_study_table(path: Path, name: str, study: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Read one of `OWN_COLUMNS` and its stamp, verified.
+
+    Raises
+    ------
+    DamagedArtefact
+        It is damaged, another study's, or another one of the tables.
+    """
+    frame, description = read_table(path)
+    found = description.get("spec", {}).get("study")
+    if found != study:
+        raise DamagedArtefact(str(path), f"{path}: not a table of study {study!r}, but of {found!r}")
+    if OWN_COLUMNS[name] not in frame:
+        raise DamagedArtefact(str(path), f"{path}: not the {name} of the study: it has no column {OWN_COLUMNS[name]!r}")
+    return frame, description
+
+
+def _without_values(lost: LostFit) -> pd.DataFrame:
+    """Return the rows of a lost fit: at each training size one for each split, or one where splits were not drawn."""
+    outcome = {"status": lost.status, "message": lost.message}
+    rows = [
+        blank(fit, *split) | outcome
+        for fit, splits in zip(lost.fits, lost.splits, strict=True)
+        for split in splits or [(0, 0, 0, 0)]
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)

@@ -1,0 +1,96 @@
+"""Step: draw the splits of one protocol, at all its training sizes, once for all methods."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from mklearn.contract.loading import load
+from mklearn.contract.specs import SplitSpec
+from mklearn.errors import ConfigError
+from mklearn.study.artefacts import read_table
+from mklearn.study.data.splits import Splits, given, released
+from mklearn.study.provenance import input_digests, stamp
+from mklearn.study.steps.log import logger
+
+
+def split(labels: Path, splits: Path, *, spec: SplitSpec, files: list[Path] | None = None,
+          code: list[Path] | None = None) -> None:  # fmt: skip
+    """Draw splits from the labels by the protocol of ``spec``, or read them from ``files``.
+
+    These are a file with splits of the user's or of the data set, or lists of pairs, see
+    :func:`mklearn.study.data.pairs.verification`.
+
+    The random generator depends on data set, training size, repeat and seed: see
+    :func:`mklearn.study.data.splits.generator`.
+    """
+    table, _ = read_table(labels)
+    drawn = draw_splits(table, spec, files or [])
+    ids = table["id"].to_numpy(dtype=str)
+    first = drawn.splits[0]
+    logger.info("%d splits; the first has %d training and %d test samples", len(drawn.splits), len(first.train),
+                len(first.test))  # fmt: skip
+    drawn.save(splits, ids, stamp(spec.as_dict(), input_digests(labels=labels, files=files), code or []))
+
+
+def draw_splits(table: pd.DataFrame, spec: SplitSpec, files: Sequence[Path] = ()) -> Splits:
+    """Draw the splits of a data set, or read them.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns id, y, label and, where samples have one, group: see :func:`mklearn.study.steps.read.labels_table`.
+    spec : SplitSpec
+    files : sequence of Path
+        What the protocol reads.
+
+    Raises
+    ------
+    ConfigError
+        Unknown classes to exclude, fewer than two that remain, or no released splits.
+    NotApplicable
+        A class is too small for the protocol.
+    """
+    groups = table["group"].to_numpy(dtype=str) if "group" in table else None
+    ids, y = table["id"].to_numpy(dtype=str), table["y"].to_numpy()
+    parameters = dict(spec.parameters)
+    excluded = parameters.pop("exclude_classes", [])
+    classes = table.drop_duplicates("y").sort_values("y")["label"].to_numpy(dtype=str)
+    unknown = sorted(set(excluded) - set(classes))
+    if unknown:
+        raise ConfigError(
+            f"exclude_classes of the protocol: data set {spec.dataset!r} has no class {', '.join(unknown)}; "
+            f"valid: {', '.join(classes)}."
+        )
+    kept = np.flatnonzero(~np.isin(classes[y], excluded))
+    if len(np.unique(y[kept])) < 2:
+        raise ConfigError(
+            f"exclude_classes of the protocol leave {len(set(classes) - set(excluded))} of the {len(classes)} classes "
+            f"of data set {spec.dataset!r}; expected at least two."
+        )
+    if spec.kind == "given":
+        drawn = given(files[0] if files else parameters["path"], ids)
+        drawn = drawn.restricted(kept) if excluded else drawn
+    elif spec.kind == "released":
+        if not files or spec.source is None:
+            raise ConfigError(f"protocol released: no file of splits was released with data set {spec.dataset!r}.")
+        read = load(spec.source)
+        takes_ids = "ids" in inspect.signature(read).parameters
+        drawn = released(read(files[0], ids=ids) if takes_ids else read(files[0]), ids)
+        drawn = drawn.restricted(kept) if excluded else drawn
+    else:
+        draw = load(spec.implementation)
+        taken = inspect.signature(draw).parameters
+        if "groups" in taken:
+            parameters["groups"] = None if groups is None else groups[kept]
+        if "ids" in taken:
+            parameters["ids"] = ids[kept]
+        if "files" in taken:
+            parameters = {name: value for name, value in parameters.items() if name != "path"} | {"files": list(files)}
+        drawn = draw(y[kept], **parameters, seed=spec.seed, name=spec.dataset, classes=classes)
+        drawn = drawn.among(kept, len(y)) if excluded else drawn
+    return drawn

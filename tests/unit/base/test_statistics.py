@@ -1,0 +1,231 @@
+"""Intervals over repeated splits: worked by hand, by independent formulae, and by simulation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from mklearn.base.statistics import (
+    accuracy_interval,
+    corrected_resampled_interval,
+    holm,
+    mean,
+    paired_accuracy_difference,
+    paired_difference,
+    standard_deviation,
+)
+from mklearn.errors import DataError
+
+VALUES = st.lists(st.floats(0, 1).map(lambda value: round(value, 6)), min_size=2, max_size=20)
+
+
+def test_worked_example():
+    # Five splits, 90/10: mean 0.82,
+    # s^2 = (0.02^2 + 0 + 0.02^2 + 0.01^2 + 0.01^2)/4 = 2.5e-4, factor 1/5 + 1/9 = 0.31111,
+    # standard error sqrt(7.7778e-5) = 8.8192e-3; t_{0.975, 4} = 2.7764 -> half-width 0.024486.
+    interval = corrected_resampled_interval([0.80, 0.82, 0.84, 0.81, 0.83], 90, 10)
+    assert interval == pytest.approx((0.82, 0.82 - 0.024486, 0.82 + 0.024486), abs=2e-6)
+
+
+def test_difference_agrees_with_the_corrected_t_test():
+    a = np.array([0.71, 0.74, 0.69, 0.75, 0.72, 0.73])
+    b = np.array([0.70, 0.70, 0.70, 0.72, 0.70, 0.71])
+    d = a - b
+    t = d.mean() / math.sqrt((1 / 6 + 0.5) * d.var(ddof=1))
+    p = 2 * stats.t.sf(abs(t), 5)
+    assert paired_difference(a, b, 100, 50).p_value == pytest.approx(p)
+    at_p = paired_difference(a, b, 100, 50, confidence=1 - p)  # the interval of confidence 1 - p just touches 0
+    assert at_p.low == pytest.approx(0, abs=1e-12)
+    assert paired_difference(a, b, 100, 50, confidence=1 - p - 0.01).low > 0
+    assert paired_difference(a, b, 100, 50, confidence=1 - p + 0.01).low < 0
+
+
+def test_one_repeat_has_no_interval():
+    interval = corrected_resampled_interval([0.7], 10, 10)
+    assert interval.mean == 0.7
+    assert math.isnan(interval.low)
+    assert math.isnan(interval.high)
+    assert math.isnan(standard_deviation([0.7]))
+    assert math.isnan(paired_difference([0.7], [0.6], 10, 10).high)
+    assert all(math.isnan(part) for part in corrected_resampled_interval([math.nan, math.nan], 10, 10))
+    assert math.isnan(mean([]))
+
+
+def test_failed_repeats_are_left_out_in_pairs():
+    a, b = [0.5, math.nan, 0.7, 0.8, 0.6, 0.5, 0.9], [0.4, 0.9, math.nan, 0.6, 0.6, 0.7, 0.8]
+    both = [0.5, 0.8, 0.6, 0.5, 0.9], [0.4, 0.6, 0.6, 0.7, 0.8]
+    assert paired_difference(a, b, 10, 5) == pytest.approx(paired_difference(*both, 10, 5), nan_ok=True)
+    assert mean(a[:4]) == pytest.approx(2 / 3)
+
+
+@given(VALUES, st.integers(1, 500), st.integers(1, 500))
+def test_identities(values, n_train, n_test):
+    interval = corrected_resampled_interval(values, n_train, n_test)
+    assert interval.low <= interval.mean + 1e-12
+    assert interval.high - interval.mean == pytest.approx(interval.mean - interval.low, abs=1e-12)
+    ordinary = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / math.sqrt(len(values))
+    inflation = math.sqrt(1 + len(values) * n_test / n_train)
+    assert interval.high - interval.mean == pytest.approx(ordinary * inflation, abs=1e-9)
+    if len(values) < 5:
+        return
+    zero = paired_difference(values, np.zeros(len(values)), n_train, n_test)
+    assert zero[:3] == pytest.approx(interval, abs=1e-12)
+    forward = paired_difference(values, values[::-1], n_train, n_test)
+    back = paired_difference(values[::-1], values, n_train, n_test)
+    assert (forward.mean, forward.low, forward.high) == pytest.approx((-back.mean, -back.high, -back.low), abs=1e-12)
+
+
+def test_covers_where_splits_share_data_and_the_ordinary_interval_does_not():
+    """Values with correlation n_test/(n_train + n_test), the model behind the correction: 95% coverage."""
+    generator = np.random.default_rng(0)
+    n_train, n_test, repeats, trials = 80, 20, 8, 2000
+    rho = n_test / (n_train + n_test)
+    shared = generator.normal(size=(trials, 1)) * math.sqrt(rho)
+    draws = 0.7 + 0.05 * (shared + generator.normal(size=(trials, repeats)) * math.sqrt(1 - rho))
+    corrected = [corrected_resampled_interval(row, n_train, n_test) for row in draws]
+    coverage = np.mean([low <= 0.7 <= high for _, low, high in corrected])
+    assert 0.935 <= coverage <= 0.965  # three standard errors of a proportion in 2,000 trials
+    half = stats.t.ppf(0.975, repeats - 1) * draws.std(axis=1, ddof=1) / math.sqrt(repeats)
+    assert np.mean(abs(draws.mean(axis=1) - 0.7) <= half) < 0.85
+
+
+def test_user_mistakes_are_named():
+    with pytest.raises(DataError, match="confidence is 95"):
+        corrected_resampled_interval([0.5, 0.6], 10, 10, confidence=95)
+    with pytest.raises(DataError, match="positive"):
+        corrected_resampled_interval([0.5, 0.6], 0, 10)
+    with pytest.raises(DataError, match="both methods"):
+        paired_difference([0.5, 0.6], [0.5], 10, 10)
+
+
+# --- from the outcomes of single samples
+
+
+def outcomes(generator, n_splits=10, n_samples=60, n_test=40, right=0.8):
+    """Right or wrong of each sample, with a difficulty of its own; splits test random parts."""
+    table = (generator.random(n_samples) + 0.3 * generator.standard_normal((n_splits, n_samples)) < right).astype(float)
+    untested = generator.random((n_splits, n_samples)).argsort(axis=1) >= n_test
+    return np.where(untested, np.nan, table)
+
+
+def test_worked_example_of_outcomes():
+    # One sample differs, in 2 of 6 splits; every split tests all 4 samples: split means 1/4, 1/4, 0, 0, 0, 0.
+    # s^2 = (2 (1/6)^2 + 4 (1/12)^2)/5 = 1/60. Sample means 1/3, 0, 0, 0: A = (1/4)^2 + 3 (1/12)^2 over 16 = 1/192; the
+    # least is 2/36. Total variance 1/12 - 1/144 = 11/144; between samples (4/192 - 11/864)/(1 - 1/6) = 0.009722; within
+    # 0.066667. The test samples explain 0.066667/4 = 1/60: all of s^2, nothing is left for the training sets.
+    # V = 1/360 + 1/18 = 0.058333, with 5 and 3 degrees of freedom.
+    first, second = np.ones((6, 4)), np.ones((6, 4))
+    second[:2, 0] = 0
+    found = paired_accuracy_difference(first, second, 8)
+    half = stats.t.ppf(0.975, 0.0583333**2 / ((1 / 360) ** 2 / 5 + (1 / 18) ** 2 / 3)) * math.sqrt(0.0583333)
+    assert (found.mean, found.low, found.high) == pytest.approx((1 / 12, 1 / 12 - half, 1 / 12 + half), abs=1e-5)
+    assert found.disagreement == pytest.approx(1 / 12)
+
+
+def test_training_sets_that_share_samples_widen_the_interval():
+    """Two splits that differ on all samples alike: the more their training sets share, the less two splits say."""
+    first = np.repeat([[1.0], [0.0], [1.0], [1.0], [0.0], [1.0]], 30, axis=1)
+    small, large = (paired_accuracy_difference(first, 1 - first, n) for n in (3, 15))
+    assert large.high - large.low > 1.4 * (small.high - small.low)
+
+
+@pytest.mark.parametrize(("n_train", "variance"), [(90, 8 / 15), (10**6, 8 / 45 + 2 / 32**2)])
+def test_training_sets_larger_than_test_sets_add_at_most_nadeau_and_bengios_variance(n_train, variance):
+    """And the sum is at least that of the splits drawn and the samples tested."""
+    # Split means 1, -1, 1, 1, -1, 1, equal for all 30 samples: s^2 = (4 (2/3)^2 + 2 (4/3)^2)/5 = 16/15, and A is the
+    # least, 2/32^2. Of s^2, only 8/9/30 is explained by test samples: B is at least 3 and would make V more than 3.4.
+    # Nadeau and Bengio: 16/15 (1/6 + 30/90) = 8/15. Of a million training samples less than s^2/6 + A = 8/45 + 2/32^2.
+    first = np.repeat([[1.0], [0.0], [1.0], [1.0], [0.0], [1.0]], 30, axis=1)
+    found = paired_accuracy_difference(first, 1 - first, n_train)
+    of_samples = 2 / 32**2
+    freedom = variance**2 / ((variance - of_samples) ** 2 / 5 + of_samples**2 / 29)
+    assert found.high - found.mean == pytest.approx(stats.t.ppf(0.975, freedom) * math.sqrt(variance), rel=1e-9)
+
+
+def test_methods_that_hardly_disagree_have_a_narrow_interval():
+    """And one that is not 0 where they never do: Bonett and Price's variance is 2/(N + 2)^2."""
+    correct = outcomes(np.random.default_rng(0))
+    other = correct.copy()
+    other[:, 0] = np.where(np.isnan(other[:, 0]), np.nan, 1 - other[:, 0])
+    near = paired_accuracy_difference(correct, other, 20)
+    single = accuracy_interval(correct, 20)
+    assert near.high - near.low < (single.high - single.low) / 2
+    same = paired_accuracy_difference(correct, correct, 20)
+    assert (same.mean, same.disagreement, same.p_value) == (0.0, 0.0, 1.0)
+    assert same.high == -same.low == pytest.approx(stats.t.ppf(0.975, 59) * math.sqrt(2) / 62)
+
+
+@given(st.integers(0, 10_000), st.integers(5, 12), st.integers(1, 200))
+def test_identities_of_outcomes(seed, n_splits, n_train):
+    generator = np.random.default_rng(seed)
+    first = outcomes(generator, n_splits)
+    second = np.where(generator.random(first.shape) < 0.2, 1 - first, first)
+    forward = paired_accuracy_difference(first, second, n_train)
+    back = paired_accuracy_difference(second, first, n_train)
+    assert (forward.mean, forward.low) == pytest.approx((-back.mean, -back.high), abs=1e-12)
+    assert forward.mean == pytest.approx(np.nanmean(first - second, axis=1).mean(), abs=1e-12)
+    order = generator.permutation(n_splits), generator.permutation(first.shape[1])
+    shuffled = paired_accuracy_difference(first[np.ix_(*order)], second[np.ix_(*order)], n_train)
+    assert shuffled == pytest.approx(forward, abs=1e-12)
+    assert (forward.p_value < 0.05) == (forward.low > 0 or forward.high < 0)
+    single = accuracy_interval(first, n_train)
+    assert 0 <= single.low <= single.mean <= single.high <= 1
+
+
+def test_an_accuracy_of_one_hundred_percent_has_an_interval():
+    """Wilson's for N samples, whatever the number of splits."""
+    low, high = accuracy_interval(np.ones((10, 50)), 20)[1:]
+    quantile = stats.t.ppf(0.975, 49)
+    assert (low, high) == (pytest.approx(1 / (1 + quantile**2 / 50), abs=1e-3), 1.0)
+    assert 0 < accuracy_interval(np.zeros((10, 50)), 20).high < 0.1
+
+
+def test_too_few_splits_have_no_verdict():
+    correct = outcomes(np.random.default_rng(0), n_splits=4)
+    found = paired_accuracy_difference(correct, 1 - correct, 20)
+    assert np.isfinite([found.mean, found.disagreement]).all()
+    assert np.isnan([found.low, found.high, found.p_value]).all()
+    assert math.isnan(accuracy_interval(correct[:1], 20).low)
+    assert math.isnan(accuracy_interval(correct[:0], 20).mean)
+
+
+@pytest.mark.parametrize(("effect", "least"), [(0.1, 0.90), (0.2, 0.85)])
+def test_covers_where_samples_have_a_difficulty_and_training_sets_are_shared(effect, least):
+    """500 pools of 100 samples; the effects of training samples add up, and hard samples mislead.
+
+    Where they mislead strongly the coverage falls below 90 %: splits can't show that effect.
+    """
+    generator = np.random.default_rng(2)
+    inside = 0
+    for _ in range(500):
+        hardness, harm = generator.standard_normal((2, 100))
+        first = np.full((10, 100), np.nan)
+        for split in first:
+            train, test = np.split(generator.permutation(100), [50])
+            skill = 1.0 - effect * (harm + hardness)[train].mean() * math.sqrt(50)
+            split[test] = hardness[test] + 0.5 * generator.standard_normal(50) < skill
+        truth = stats.norm.cdf(1.0 / math.sqrt(1 + 0.25 + 2 * effect**2))
+        _, low, high = accuracy_interval(first, 50)
+        inside += low <= truth <= high
+    assert least <= inside / 500 <= 0.99
+
+
+def test_holm_adjusts_the_smallest_most():
+    adjusted = holm([0.03, math.nan, 0.01, 0.04, 0.6])
+    assert adjusted == pytest.approx([0.09, math.nan, 0.04, 0.09, 0.6], nan_ok=True)
+    assert holm([0.4, 0.9]).tolist() == [0.8, 0.9]
+    assert holm([]).size == 0
+
+
+def test_user_mistakes_in_outcomes_are_named():
+    with pytest.raises(DataError, match="one row for each split"):
+        accuracy_interval([1, 0, 1], 10)
+    with pytest.raises(DataError, match="same test samples"):
+        paired_accuracy_difference(np.ones((5, 3)), np.ones((5, 4)), 10)
+    with pytest.raises(DataError, match="confidence is 95"):
+        accuracy_interval(np.ones((5, 3)), 10, confidence=95)

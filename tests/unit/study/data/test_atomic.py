@@ -1,0 +1,191 @@
+"""Atomic files: complete or absent, and equal bytes for equal content."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mklearn.atomic import atomic_path, read_npz, read_parquet, write_npz, write_parquet, write_text
+from mklearn.errors import DataError
+
+
+def write_half(target: Path, error: Exception) -> None:
+    with atomic_path(target) as temporary:
+        assert temporary.parent == target.parent
+        assert temporary.suffix == target.suffix
+        temporary.write_text("half")
+        raise error
+
+
+def test_failure_keeps_the_old_file_and_leaves_nothing_else(tmp_path: Path) -> None:
+    target = tmp_path / "table.csv"
+    write_text(target, "old")
+    with pytest.raises(RuntimeError, match="boom"):
+        write_half(target, RuntimeError("boom"))
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_success_replaces_and_makes_folders(tmp_path: Path) -> None:
+    target = tmp_path / "a" / "b" / "note.txt"
+    write_text(target, "one\n")
+    write_text(target, "two\n")
+    assert target.read_bytes() == b"two\n"
+    assert [path.name for path in target.parent.iterdir()] == ["note.txt"]
+
+
+def test_writing_nothing_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="nothing was written"), atomic_path(tmp_path / "x"):
+        pass
+
+
+def test_full_disk_and_missing_permissions_give_clear_errors(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no space left"):
+        write_half(tmp_path / "x.txt", OSError(errno.ENOSPC, "No space left on device"))
+    with pytest.raises(DataError, match="can't be written"):
+        write_half(tmp_path / "x.txt", PermissionError(errno.EACCES, "Permission denied", "x"))
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(DataError, match=r"x: can't be written: .*file; check the folder"),
+        atomic_path(tmp_path / "file" / "x"),
+    ):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_npz_round_trip_and_bytes(tmp_path: Path) -> None:
+    arrays = {
+        "x": np.arange(12.0).reshape(3, 4)[:, ::2],
+        "names": np.array(["é", "bb"]),
+        "tables/a": np.zeros((0, 3), dtype=np.float32),
+        "scalar": np.int64(7),
+        "fortran": np.asfortranarray(np.eye(3)),
+    }
+    write_npz(tmp_path / "a.npz", **arrays)
+    time.sleep(2.1)  # two seconds are the resolution of times in zip files
+    write_npz(tmp_path / "b.npz", **arrays)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    back = read_npz(tmp_path / "a.npz")
+    assert list(back) == list(arrays)
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(back[name], array)
+        assert back[name].dtype == np.asarray(array).dtype
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as numpys:
+        np.testing.assert_array_equal(numpys["tables/a"], arrays["tables/a"])
+    assert set(read_npz(tmp_path / "a.npz", ("x",))) == {"x"}
+
+
+def test_npz_refuses_object_arrays(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="'x' has dtype object"):
+        write_npz(tmp_path / "a.npz", x=np.array([{}]))
+    np.savez(tmp_path / "b.npz", x=np.array([{}], dtype=object))
+    with pytest.raises(DataError, match=r"b\.npz: not a readable NPZ"):
+        read_npz(tmp_path / "b.npz")
+
+
+def test_damaged_npz_names_the_file(tmp_path: Path) -> None:
+    good = tmp_path / "good.npz"
+    write_npz(good, x=np.arange(1000.0), y=np.arange(5))
+    data = good.read_bytes()
+    flipped = bytearray(data)
+    flipped[4000] ^= 0xFF
+    damaged = {"short": data[:3000], "empty": b"", "text": b"hello", "flipped": bytes(flipped), "tail": data[:-10]}
+    for name, content in damaged.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(DataError, match=f"{name}: not a readable NPZ"):
+            read_npz(tmp_path / name)
+    with pytest.raises(DataError, match="no such file"):
+        read_npz(tmp_path / "missing.npz")
+    with pytest.raises(DataError, match=r"no array named z; it has x, y"):
+        read_npz(good, ("z",))
+
+
+def test_a_flipped_bit_that_makes_one_name_of_another_is_noticed(tmp_path: Path) -> None:
+    """In the directory at the end of the file: one array would be read in place of two, and no checksum compared."""
+    write_npz(tmp_path / "a.npz", **{"0/x": np.arange(3), "1/x": np.arange(4)})
+    content = (tmp_path / "a.npz").read_bytes()
+    place = content.rindex(b"0/x.npy")
+    (tmp_path / "a.npz").write_bytes(content[:place] + b"1" + content[place + 1 :])
+    with pytest.raises(DataError, match=r"a\.npz: not a readable NPZ file \(two arrays have the same name\)"):
+        read_npz(tmp_path / "a.npz")
+
+
+def test_a_flipped_bit_that_makes_a_comment_of_arrays_is_noticed(tmp_path: Path) -> None:
+    """Of the first entry of the directory: the entries after it, less than 256 bytes, are the comment."""
+    write_npz(tmp_path / "a.npz", **{f"a{number}": np.arange(3) for number in range(4)})
+    content = (tmp_path / "a.npz").read_bytes()
+    place = content.index(b"PK\x01\x02") + 33
+    (tmp_path / "a.npz").write_bytes(content[:place] + b"\x01" + content[place + 1 :])
+    with pytest.raises(DataError, match=r"a\.npz: not a readable NPZ file \(\d of its 4 arrays are found\)"):
+        read_npz(tmp_path / "a.npz")
+
+
+def test_a_header_that_claims_more_than_the_file_has_takes_no_memory(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    for shape in ((1 << 50, 8), (1 << 62, 1 << 62), (3,), (5, 7)):
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("x.npy", "w") as stream:
+            np.lib.format.write_array_header_2_0(stream, {"descr": "<f8", "fortran_order": False, "shape": shape})
+            stream.write(b"\0" * 8 * 4)
+        with pytest.raises(DataError, match=r"a\.npz: .*array 'x' has not the size of its shape"):
+            read_npz(path)
+    np.savez_compressed(path, x=np.arange(10.0), y=np.zeros((100, 100)), z=np.array(["a", "bc"]), e=np.zeros((0, 3)))
+    assert {name: array.shape for name, array in read_npz(path).items()} == {
+        "x": (10,),
+        "y": (100, 100),
+        "z": (2,),
+        "e": (0, 3),
+    }
+
+
+def test_a_header_that_is_no_literal_is_refused_without_the_address_of_an_object(tmp_path: Path) -> None:
+    write_npz(tmp_path / "good.npz", a=np.zeros(3))
+    with zipfile.ZipFile(tmp_path / "good.npz") as good, zipfile.ZipFile(tmp_path / "bad.npz", "w") as bad:
+        bad.writestr("a.npy", good.read("a.npy").replace(b"'descr': '<f8'", b"'descr': Nothi "))
+    with pytest.raises(DataError, match=r"bad\.npz: not a readable NPZ file \(ValueError\)"):
+        read_npz(tmp_path / "bad.npz")
+
+
+def test_parquet_round_trip_bytes_and_damage(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"id": ["a", "b"], "k": pd.array([1, None], dtype="Int64"), "v": [0.5, np.nan]}, index=[5, 9])
+    write_parquet(tmp_path / "a.parquet", frame, {"spec": {"b": [1, 2], "a": "é"}})
+    write_parquet(tmp_path / "b.parquet", frame, {"spec": {"a": "é", "b": [1, 2]}})
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+    back, metadata = read_parquet(tmp_path / "a.parquet")
+    pd.testing.assert_frame_equal(back, frame.reset_index(drop=True))
+    assert metadata == {"spec": {"a": "é", "b": [1, 2]}}
+    data = (tmp_path / "a.parquet").read_bytes()
+    (tmp_path / "c.parquet").write_bytes(data[: len(data) // 2])
+    with pytest.raises(DataError, match=r"c\.parquet: not a readable Parquet"):
+        read_parquet(tmp_path / "c.parquet")
+    frame.to_parquet(tmp_path / "foreign.parquet")
+    assert read_parquet(tmp_path / "foreign.parquet")[1] == {}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
+def test_killed_writer_leaves_the_old_file_whole(tmp_path: Path) -> None:
+    target = tmp_path / "x.npz"
+    code = (
+        "import sys, numpy as np; from mklearn.atomic import write_npz\n"
+        "x = np.random.default_rng(0).random(2_000_000)\n"
+        "write_npz(sys.argv[1], x=x); print('ready', flush=True)\n"
+        "while True: write_npz(sys.argv[1], x=x)\n"
+    )
+    source = str(Path(__file__).parents[4] / "src")
+    for delay in (0.0, 0.013, 0.029):
+        with subprocess.Popen(
+            [sys.executable, "-c", code, str(target)], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": source}
+        ) as process:
+            process.stdout.readline()
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+        assert read_npz(target)["x"].shape == (2_000_000,)

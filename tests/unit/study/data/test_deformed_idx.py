@@ -1,0 +1,117 @@
+"""MNIST deformed to any number of images: displacements of pixels, copies of originals, and the published test part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.ndimage import map_coordinates
+from tests.unit.study.data.test_idx import NAMES, write
+
+from mklearn.errors import ConfigError
+from mklearn.study.data.deformation import SHIFT, SMOOTHNESS, STRENGTH, deform, draw_displacements
+from mklearn.study.data.readers import deformed_idx, idx
+from mklearn.study.data.readers.content import published_test_part
+
+SIDE = 12
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    """Four training and two test images of 12 x 12 pixels."""
+    rng = np.random.default_rng(0)
+    paths = {name: tmp_path / name for name in NAMES}
+    for part, digits in (("train", [3, 1, 3, 0]), ("t10k", [1, 0])):
+        n = len(digits)
+        pixels = rng.integers(0, 256, (n, SIDE, SIDE), dtype=np.uint8)
+        write(paths[f"{part}-images-idx3-ubyte.gz"], pixels.shape, pixels.tobytes())
+        write(paths[f"{part}-labels-idx1-ubyte.gz"], (n,), bytes(digits))
+    return paths
+
+
+def test_without_noise_nothing_moves_and_shifts_are_exact() -> None:
+    images = np.random.default_rng(0).integers(0, 256, (3, 7, 9), dtype=np.uint8)
+    noise = np.zeros_like(draw_displacements(np.random.default_rng(0), 3, (7, 9)))
+    np.testing.assert_array_equal(deform(images, noise), images)
+    noise[1, :, 0] = 2 / SHIFT, -1 / SHIFT  # pixel (r, c) shows what was at (r + 2, c - 1)
+    moved = deform(images, noise)
+    np.testing.assert_array_equal(moved[1, :-2, 1:], images[1, 2:, :-1])
+    assert not moved[1, -2:].any()
+    assert not moved[1, :, 0].any()
+    np.testing.assert_array_equal(moved[[0, 2]], images[[0, 2]])  # no neighbour shows in another image
+
+
+def test_fields_are_noise_that_a_gaussian_smooths() -> None:
+    """Each image by itself, and each pixel's displacement as a sum over the grid, term by term."""
+    images = np.random.default_rng(1).integers(0, 256, (4, SIDE, SIDE), dtype=np.uint8)
+    noise = draw_displacements(np.random.default_rng(2), 4, (SIDE, SIDE)).astype(float)
+    grid = np.arange(-2 * SMOOTHNESS, SIDE - 1 + 3 * SMOOTHNESS, SMOOTHNESS)
+    down, along = np.meshgrid(grid, grid, indexing="ij")
+    for image, (rows, columns), result in zip(images, noise, deform(images, noise.astype(np.float32)), strict=True):
+        places = np.empty((2, SIDE, SIDE))
+        for r in range(SIDE):
+            for c in range(SIDE):
+                weights = np.exp(-((down - r) ** 2 + (along - c) ** 2) / (2 * SMOOTHNESS**2)).ravel()
+                weights /= np.linalg.norm(weights)
+                for axis, (start, given) in enumerate(((r, rows), (c, columns))):
+                    places[axis, r, c] = start + SHIFT * given[0] + STRENGTH * weights @ given[1:]
+        expected = map_coordinates(np.pad(image, 1).astype(float), places + 1, order=1, mode="constant")
+        assert np.abs(result - expected).max() < 0.51
+
+
+def test_spread_of_displacements() -> None:
+    """On a ramp, the value of a pixel says where it comes from."""
+    ramp = np.broadcast_to(9 * np.arange(28, dtype=np.uint8), (400, 28, 28))
+    noise = draw_displacements(np.random.default_rng(3), 400, (28, 28))
+    shifts = (deform(ramp, noise)[:, 10:18, 10:18] / 9 - np.arange(10, 18)).std()
+    assert abs(shifts - np.hypot(SHIFT, STRENGTH)) < 0.1
+
+
+def test_rounds_of_copies(files: dict[str, Path]) -> None:
+    originals, samples = idx.read(files), deformed_idx.read(files, n_samples=15)
+    assert samples.ids.tolist() == [
+        "train/1", "train/2", "train/3", "train/4", "test/1", "test/2",
+        "train/1-1", "train/2-1", "train/3-1", "train/4-1", "test/1-1", "test/2-1",
+        "train/1-2", "train/2-2", "train/3-2",
+    ]  # fmt: skip
+    source = np.arange(15) % 6
+    assert samples.groups is not None
+    np.testing.assert_array_equal(samples.groups, originals.ids[source])
+    np.testing.assert_array_equal(samples.classes[samples.y], originals.classes[originals.y[source]])
+    images = np.asarray(samples.images)
+    np.testing.assert_array_equal(images[:6], originals.images)
+    assert len(np.unique(images.reshape(15, -1), axis=0)) == 15
+    draws = draw_displacements(np.random.default_rng([0, 2, 0]), 6, (SIDE, SIDE))
+    np.testing.assert_array_equal(images[12:], deform(np.asarray(originals.images)[:3], draws[:3]))
+
+
+def test_a_sample_depends_on_seed_original_and_copy_only(
+    files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deformed_idx, "BATCH", 4)  # a generator for the first four of the six originals, one for two
+    whole = deformed_idx.read(files, n_samples=20)
+    rows = np.array([1, 5, 7, 8, 10, 19])
+    some = deformed_idx.read(files, n_samples=20, choose=lambda y, classes: rows)
+    np.testing.assert_array_equal(some.ids, whole.ids[rows])
+    np.testing.assert_array_equal(some.images, np.asarray(whole.images)[rows])
+    np.testing.assert_array_equal(some.classes[some.y], whole.classes[whole.y[rows]])
+    more = deformed_idx.read(files, n_samples=31)
+    np.testing.assert_array_equal(np.asarray(more.images)[:20], whole.images)
+    other = np.asarray(deformed_idx.read(files, n_samples=20, seed=1).images)
+    assert (other[6:] != np.asarray(whole.images)[6:]).any(axis=(1, 2)).all()
+    draws = draw_displacements(np.random.default_rng([0, 1, 1]), 2, (SIDE, SIDE))
+    np.testing.assert_array_equal(np.asarray(whole.images)[10:12], deform(np.asarray(whole.images)[4:6], draws))
+
+
+def test_the_published_test_part_has_all_copies_of_its_images(files: dict[str, Path]) -> None:
+    samples = deformed_idx.read(files, n_samples=24)
+    (test,) = published_test_part(files[NAMES[0]], samples.ids)
+    assert test.tolist() == [f"test/{number}{copy}" for copy in ("", "-1", "-2", "-3") for number in (1, 2)]
+    with pytest.raises(ConfigError, match=r"all 4 samples are of the training part .* with `draw: 0`"):
+        published_test_part(files[NAMES[0]], samples.ids[:4])
+
+
+def test_no_samples(files: dict[str, Path]) -> None:
+    with pytest.raises(ConfigError, match="n_samples is 0; expected at least 1"):
+        deformed_idx.read(files, n_samples=0)

@@ -1,0 +1,184 @@
+"""Own data with gaps: samples that lack a table or a label, and values that are missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mklearn.errors import ConfigError, DataError
+from mklearn.study.data.read import read_dataset
+from mklearn.study.data.readers import feature_tables, precomputed
+from mklearn.study.data.registry import dataset_spec
+from mklearn.study.data.samples import SampleSet
+
+RNG = np.random.default_rng(0)
+IDS = [f"s{number}" for number in range(8)]
+LABELS = ["cat", "dog"] * 4
+ONE = pd.DataFrame({"id": IDS, "label": LABELS, "f": RNG.random(8), "g": RNG.random(8)})
+TWO = pd.DataFrame({"id": IDS, "h": RNG.random(8), "i": RNG.random(8)})
+Frames = dict[str, pd.DataFrame]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def read(folder: Path, frames: Frames, **options: Any) -> SampleSet:
+    paths = {}
+    for name, frame in frames.items():
+        paths[name] = folder / f"{name}.csv"
+        frame.to_csv(paths[name], index=False)
+    return feature_tables.read(paths, **options)
+
+
+GAPS = {
+    "absent rows": {"one": ONE.drop(index=1), "two": TWO.drop(index=[4, 5])},
+    "empty rows": {"one": ONE.drop(index=1), "two": TWO.assign(h=TWO["h"].drop([4, 5]), i=TWO["i"].drop([4, 5]))},
+}
+
+
+@pytest.mark.parametrize("gaps", GAPS)
+def test_samples_that_lack_a_table(folder: Path, gaps: str) -> None:
+    frames = GAPS[gaps]
+    with pytest.raises(DataError, match=r"3 of 8 samples lack a table.* missing_views: drop .* or mean"):
+        read(folder, frames)
+    dropped = read(folder, frames, missing_views="drop")
+    assert dropped.ids.tolist() == ["s0", "s2", "s3", "s6", "s7"]
+    np.testing.assert_array_equal(dropped.tables["two"], TWO.iloc[[0, 2, 3, 6, 7], 1:])
+    assert dropped.incomplete == ()
+    assert dropped.notes == (
+        "3 of 8 samples lack a table and are left out (missing_views: drop). one: 's1'; two: 's4', 's5'",
+    )
+    labels = folder / "labels.csv"  # s1 has no label in a table
+    ONE[["id", "label"]].to_csv(labels, index=False)
+    frames = {**frames, "one": frames["one"].drop(columns="label")}
+    for name, frame in frames.items():
+        frame.to_csv(folder / f"{name}.csv", index=False)
+    paths = {name: folder / f"{name}.csv" for name in ("one", "two", "labels")}
+    kept = feature_tables.read(paths, labels="labels", missing_views="mean")
+    assert sorted(kept.ids) == IDS
+    assert kept.incomplete == ("one", "two")
+    order = [IDS.index(name) for name in kept.ids]
+    for name, frame, gone in (("one", ONE[["f", "g"]], ["s1"]), ("two", TWO[["h", "i"]], ["s4", "s5"])):
+        expected = frame.to_numpy().copy()
+        expected[[IDS.index(each) for each in gone]] = np.nan
+        np.testing.assert_array_equal(kept.tables[name], expected[order])
+    assert kept.classes[kept.y].tolist() == [LABELS[number] for number in order]
+    [note] = kept.notes
+    assert note.startswith("3 of 8 samples lack a table and are at the mean of the training samples there")
+    again = folder / "samples.npz"
+    kept.save(again)
+    loaded = SampleSet.load(again)
+    assert loaded.incomplete == kept.incomplete
+    np.testing.assert_array_equal(loaded.tables["two"], kept.tables["two"])
+
+
+def test_the_label_of_a_sample_may_be_in_any_table(folder: Path) -> None:
+    frames = {"one": ONE.drop(index=1), "two": TWO.assign(label=[None, "dog", *[None] * 6])}
+    kept = read(folder, frames, missing_views="mean")
+    assert dict(zip(kept.ids, kept.classes[kept.y], strict=True)) == dict(zip(IDS, LABELS, strict=True))
+    frames["two"]["label"] = ["dog", "dog", *[None] * 6]
+    with pytest.raises(DataError, match=r"two\.csv: labels disagree with .*one\.csv for 's0'; 's0' is 'dog' here and"):
+        read(folder, frames, missing_views="mean")
+
+
+def test_a_sample_without_any_table_is_left_out(folder: Path) -> None:
+    empty = ONE.assign(f=ONE["f"].drop(3), g=ONE["g"].drop(3))
+    kept = read(folder, {"one": empty, "two": TWO.drop(index=3)}, missing_views="mean")
+    assert kept.ids.tolist() == [name for name in IDS if name != "s3"]
+    assert kept.incomplete == ()
+    assert "1 that lack every table are left out" in kept.notes[0]
+
+
+def test_tables_that_share_no_sample(folder: Path) -> None:
+    for mode in ("drop", "mean"):
+        with pytest.raises(DataError, match=r"none of its ids 's0', .* is in another table"):
+            read(folder, {"one": ONE, "two": TWO.assign(id=[f"x{name}" for name in IDS])}, missing_views=mode)
+    with pytest.raises(ConfigError, match="missing_views='keep' is unknown; valid: error, drop, mean"):
+        read(folder, {"one": ONE}, missing_views="keep")
+
+
+@pytest.mark.parametrize("labels", [["cat", None, "dog", *LABELS[3:]], [1.0, np.nan, 2.0, *[1, 2] * 2, 1]])
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "npz", "tsv"])
+def test_samples_without_a_label_are_left_out(folder: Path, labels: list[Any], suffix: str) -> None:
+    path = folder / f"one.{suffix}"
+    frame = ONE.assign(label=labels)
+    if suffix == "npz":
+        text = [label or "" for label in labels] if isinstance(labels[0], str) else labels
+        np.savez(path, id=np.array(IDS), label=np.array(text), X=ONE[["f", "g"]])
+    elif suffix == "parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if suffix == "tsv" else ",")
+    samples = feature_tables.read({"one": path})
+    assert samples.ids.tolist() == [name for name in IDS if name != "s1"]
+    assert samples.classes.tolist() == (["cat", "dog"] if labels[0] == "cat" else ["1", "2"])
+    np.testing.assert_array_equal(samples.tables["one"], ONE[["f", "g"]].drop(index=1))
+    assert samples.notes == ("1 sample without a label is left out; a final model labels them: mklearn predict",)
+
+
+def test_matrices_of_samples_without_a_label(folder: Path) -> None:
+    kernel = np.eye(8) + 1
+    np.savez(folder / "k.npz", K=kernel * np.arange(1, 9)[:, None] * np.arange(1, 9))
+    frame = ONE[["id", "label"]].assign(label=[None, *LABELS[1:7], None])
+    frame.to_csv(folder / "labels.csv", index=False)
+    paths = {"k": folder / "k.npz", "L": folder / "labels.csv"}
+    samples = precomputed.read(paths, labels="L")
+    assert samples.ids.tolist() == IDS[1:7]
+    assert samples.matrices["k"][0, 0] == 8
+    assert "2 samples without a label are left out" in samples.notes[-1]
+    frame.assign(label=None).to_csv(folder / "labels.csv", index=False)
+    with pytest.raises(DataError, match=r"labels\.csv: no sample has a label"):
+        precomputed.read(paths, labels="L")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_numbers_with_fractions_are_no_labels(folder: Path, suffix: str) -> None:
+    def refused(labels: Any, n: int = 8) -> str:
+        frame = pd.DataFrame({"id": np.arange(n), "label": labels, "f": np.arange(n) * 1.0, "g": RNG.random(n)})
+        path = folder / f"one.{suffix}"
+        frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
+        with pytest.raises(DataError) as caught:
+            feature_tables.read({"one": path})
+        return str(caught.value)
+
+    few = refused([1.0, 2.5] * 4)
+    assert "column 'label' has numbers with fractions, such as 2.5 (2 different numbers)" in few
+    assert "write the classes as whole numbers or as text" in few
+    assert "KernelRidge(kernel='precomputed') of scikit-learn" in refused(RNG.normal(size=40), 40)
+
+
+def test_words_that_only_look_like_numbers_stay(folder: Path) -> None:
+    versions = ["1.0", "2.0", "b"] * 2 + ["1.0", "b"]
+    assert read(folder, {"one": ONE.assign(label=versions)}).classes.tolist() == ["1.0", "2.0", "b"]
+    assert read(folder, {"one": ONE.assign(label=["1E5", "2E5"] * 4)}).classes.tolist() == ["1E5", "2E5"]
+
+
+def test_missing_values(folder: Path) -> None:
+    holes = {"one": ONE.assign(f=ONE["f"].drop(2)), "two": TWO}
+    with pytest.raises(DataError, match=r"1 values missing .* samples 's2'\. Fill them in, or set impute: mean"):
+        read(folder, holes)
+    samples = read(folder, holes, impute="median")
+    assert np.isnan(samples.tables["one"]).sum() == 1
+    assert samples.incomplete == ("one",)
+    assert samples.notes == (
+        "missing values are filled in by the median over the training samples (impute: median): one 1",
+    )
+    with pytest.raises(DataError, match="missing or infinite"):
+        read(folder, {"one": ONE.assign(f=np.inf)}, impute="mean")
+    with pytest.raises(ConfigError, match="impute='knn' is unknown"):
+        read(folder, holes, impute="knn")
+
+
+def test_excluded_classes_of_own_data(folder: Path) -> None:
+    ONE.assign(label=["rare", *LABELS[1:]]).to_csv(folder / "one.csv", index=False)
+    entry = {"kind": "feature_tables", "tables": {"one": str(folder / "one.csv")}, "exclude_classes": ["rare"]}
+    samples = read_dataset(dataset_spec(entry))
+    assert (samples.classes.tolist(), len(samples)) == (["cat", "dog"], 7)
+    with pytest.raises(ConfigError, match=r"exclude_classes: no class 'rar' in the data set\. Did you mean 'rare'"):
+        read_dataset(dataset_spec({**entry, "exclude_classes": ["rar"]}))

@@ -1,0 +1,141 @@
+"""The sample container: validation, subsets, and the round trip to disk."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mklearn.atomic import read_npz
+from mklearn.errors import DataError
+from mklearn.study.data.samples import SampleSet, encode_labels, natural_key
+
+
+def make(**changes: Any) -> SampleSet:
+    rng = np.random.default_rng(0)
+    fields: dict[str, Any] = {
+        "ids": np.array(["a", "b", "c"]),
+        "y": np.array([0, 1, 0]),
+        "classes": np.array(["cat", "dog"]),
+        "images": rng.integers(0, 256, (3, 4, 5), dtype=np.uint8),
+        "tables": {"phog": rng.random((3, 2))},
+        "matrices": {"k": np.eye(3)},
+        "measures": {"k": "kernel"},
+    }
+    return SampleSet(**{**fields, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"ids": np.array(["a", "b", "a"])}, "sample ids must be unique; more than once: 'a'"),
+        ({"y": np.array([0, 1])}, "3 ids but 2 labels"),
+        ({"y": np.array([0, 0, 0])}, "no sample belongs to: 'dog'"),
+        ({"y": np.array([0, 0, 0]), "classes": np.array(["cat"])}, "at least two classes"),
+        ({"y": np.array([0, 1, 2])}, r"must lie in 0\.\.1"),
+        ({"y": np.array([0.0, 1.0, 0.0])}, "integer"),
+        ({"classes": np.array(["cat", "cat"])}, "class names must be unique"),
+        ({"images": np.zeros((2, 4, 4))}, "3 ids but 2 images"),
+        ({"images": np.zeros((3, 4, 4, 2))}, r"image 'a' has shape \(4, 4, 2\)"),
+        ({"images": [np.zeros((4, 4)), np.full((4, 4), np.nan), np.zeros((4, 5))]}, "image 'b' has pixels"),
+        ({"tables": {"phog": np.zeros((2, 2))}}, "table 'phog' has shape"),
+        (
+            {"tables": {"phog": np.array([[1.0], [np.nan], [2.0]])}},
+            r"table 'phog': 1 values .* columns '0', samples 'b'",
+        ),
+        ({"matrices": {"k": np.eye(2)}}, "matrix 'k' has shape"),
+        ({"matrices": {"k": np.full((3, 3), np.inf)}}, "matrix 'k': 9 values .* columns 'a', 'b', 'c', samples 'a'"),
+        ({"measures": {}}, "matrix 'k' has measure None; valid: kernel"),
+        ({"measures": {"k": "cosine"}}, "matrix 'k' has measure 'cosine'; valid"),
+        ({"measures": {"k": "kernel", "q": "kernel"}}, "no such matrix"),
+        ({"images": None, "tables": {}, "matrices": {}, "measures": {}}, "none of them"),
+    ],
+)
+def test_refusals(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        make(**changes)
+
+
+def assert_same(a: SampleSet, b: SampleSet) -> None:
+    for name in ("ids", "y", "classes"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+    assert type(a.images) is type(b.images)
+    if a.images is not None and b.images is not None:
+        for left, right in zip(a.images, b.images, strict=True):
+            np.testing.assert_array_equal(left, right)
+            assert left.dtype == right.dtype
+    for left_map, right_map in ((a.tables, b.tables), (a.matrices, b.matrices)):
+        assert sorted(left_map) == sorted(right_map)
+        for name in left_map:
+            np.testing.assert_array_equal(left_map[name], right_map[name])
+    assert a.measures == b.measures
+    assert a.notes == b.notes
+
+
+RAGGED = [np.ones((2, 3), np.uint8), np.full((4, 1, 3), 7, np.uint8), np.zeros((5, 5), np.uint8)]
+
+
+@pytest.mark.parametrize("images", [None, RAGGED, np.zeros((3, 2, 2, 3), np.float32)])
+def test_round_trip_and_equal_bytes(tmp_path: Path, images: Any) -> None:
+    samples = make(images=images, notes=("two strays",))
+    samples.save(tmp_path / "a.npz", {"files": []})
+    assert_same(SampleSet.load(tmp_path / "a.npz"), samples)
+    assert json.loads(str(read_npz(tmp_path / "a.npz")["provenance"])) == {"files": []}
+    SampleSet.load(tmp_path / "a.npz").save(tmp_path / "b.npz", {"files": []})
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_images_of_one_shape_become_an_array() -> None:
+    samples = make(images=[np.zeros((2, 3), np.uint8)] * 3)
+    assert samples.image_shape == (2, 3)
+    assert make(images=RAGGED).image_shape is None
+
+
+@pytest.mark.parametrize("images", [None, RAGGED, np.arange(60).reshape(3, 4, 5)])
+def test_subsets(images: Any) -> None:
+    samples = make(images=images, classes=np.array(["cat", "dog"]), notes=("x",), matrices={"k": np.diag([1.0, 2, 3])})
+    part = samples.subset([2, 1])
+    assert part.ids.tolist() == ["c", "b"]
+    assert part.classes[part.y].tolist() == ["cat", "dog"]
+    assert np.diag(part.matrices["k"]).tolist() == [3, 2]
+    np.testing.assert_array_equal(part.tables["phog"], samples.tables["phog"][[2, 1]])
+    assert (part.measures, part.notes) == (samples.measures, ("x",))
+    if samples.images is None:
+        assert part.images is None
+    else:
+        assert part.images is not None
+        for row, image in zip([2, 1], part.images, strict=True):
+            np.testing.assert_array_equal(image, samples.images[row])
+    assert_same(samples.subset(range(3)), samples)
+    with pytest.raises(DataError, match="at least two classes"):
+        samples.subset([0, 2])
+    with pytest.raises(DataError, match="more than once: 'b'"):
+        samples.subset([0, 1, 1])
+
+
+def test_foreign_and_broken_files(tmp_path: Path) -> None:
+    np.savez(tmp_path / "foreign.npz", x=np.eye(2))
+    with pytest.raises(DataError, match=r"foreign\.npz: not a data set of mklearn: it lacks ids"):
+        SampleSet.load(tmp_path / "foreign.npz")
+    make().save(tmp_path / "a.npz")
+    (tmp_path / "half.npz").write_bytes((tmp_path / "a.npz").read_bytes()[:500])
+    with pytest.raises(DataError, match=r"half\.npz"):
+        SampleSet.load(tmp_path / "half.npz")
+
+
+@settings(max_examples=50)
+@given(st.lists(st.text(alphabet="ab019 -", min_size=1, max_size=6), min_size=1, max_size=20))
+def test_encoded_labels_in_natural_order(labels: list[str]) -> None:
+    y, classes = encode_labels(labels)
+    assert classes[y].tolist() == labels
+    assert sorted(set(labels), key=natural_key) == classes.tolist()
+
+
+def test_natural_order() -> None:
+    assert encode_labels(["10", "9", "2"])[1].tolist() == ["2", "9", "10"]
+    assert sorted(["s10", "s2", "S1", "a"], key=natural_key) == ["S1", "a", "s2", "s10"]

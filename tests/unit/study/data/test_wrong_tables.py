@@ -1,0 +1,162 @@
+"""Own tables that would be read silently wrong: refused with a sentence, or noted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mklearn.errors import DataError
+from mklearn.study.data.readers import feature_tables, precomputed
+from mklearn.study.data.samples import SampleSet
+
+RNG = np.random.default_rng(1)
+N = 12
+IDS = np.array([f"s{k}" for k in range(N)])
+LABELS = np.repeat(["cat", "dog", "owl"], N // 3)
+X = RNG.random((N, 2))
+FRAME = pd.DataFrame({"id": IDS, "label": LABELS, "f": X[:, 0]})
+
+
+def read(path: Path) -> SampleSet:
+    return feature_tables.read({"one": path})
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(DataError) as caught:
+        read(path)
+    said = str(caught.value)
+    assert said.startswith(str(path))
+    assert said.count(str(path)) == 1
+    assert "np." not in said  # as in np.str_('s0')
+    return said
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (FRAME.to_csv(), "column 1 has no name. If it is the index of a pandas table, leave it out"),
+        (FRAME.rename(columns={"f": "Unnamed: 0"}).to_csv(index=False), "column 3 has no name"),
+        (FRAME.to_csv(index=False, header=["", "id", "label"]).removeprefix(","), "names 2 columns"),
+        (FRAME.to_csv(index=False).replace("label", "id"), "names of columns must be unique; more than once: 'id'"),
+        (FRAME.to_csv(index=False).replace("cat", "cat\0", 1), "it has NUL characters; save it as UTF-8 text"),
+        (FRAME.to_csv(index=False).encode("utf-16"), "save it as UTF-8 text"),
+        (FRAME.to_csv(index=False).replace("cat", "Mäh").encode("latin-1"), "save it as UTF-8 text"),
+        (FRAME.assign(f=2**60 + np.arange(N)).to_csv(index=False), r"integers of 2\*\*53 or more, .*columns 'f'"),
+        (FRAME.assign(f="9" * 30).to_csv(index=False), "f"),
+        ("", "is empty; expected a line of names of columns"),
+        ("\n\n", "is empty; expected a line of names of columns"),
+    ],
+)  # fmt: skip
+def test_csv_that_pandas_reads_otherwise(tmp_path: Path, text: str | bytes, sentence: str) -> None:
+    path = tmp_path / "one.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(DataError, match=sentence):
+        read(path)
+    assert refused(path)
+
+
+def test_a_byte_order_mark_and_blank_lines_are_no_column(tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    path.write_bytes(FRAME.to_csv(index=False).encode("utf-8-sig"))
+    assert read(path).ids.tolist() == IDS.tolist()
+    path.write_bytes(b"\n\n" + FRAME.to_csv(index=False).encode())
+    assert read(path).ids.tolist() == IDS.tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"label": [*LABELS, "cat"]}, "column 'label' has shape (13,); expected (12,), one value for each id"),
+        ({"label": LABELS[:-1]}, "column 'label' has shape (11,); expected (12,), one value for each id"),
+        ({"label": LABELS[:, None]}, "column 'label' has shape (12, 1)"),
+        ({"id": IDS[:, None]}, "column 'id' has shape (12, 1); expected one dimension"),
+        ({"id": np.array("s0")}, "column 'id' has shape (); expected one dimension"),
+        ({"id": np.arange(N) + 1e30}, "column 'id' has numbers of 2**53 or more stored as floats"),
+        ({"label": np.arange(N) * 1j}, "column 'label' has dtype complex128; expected text or numbers"),
+        ({"label": np.zeros(N, dtype=[("a", "i4")])}, "expected text or numbers"),
+        ({"label": np.array([b"\xff\xfe", *[b"a"] * (N - 1)])}, "column 'label' has bytes that are not UTF-8"),
+        ({"X": X * 1e200}, "values above 1e+60, whose squares can't be computed with: columns '0', '1'; rescale them"),
+        ({"X": X * (1 + 1j)}, "columns that are not numbers: '0', '1'"),
+        ({"X": 2**62 + np.arange(2 * N).reshape(N, 2)}, "integers of 2**53 or more"),
+    ],
+)
+def test_arrays_that_are_no_ids_labels_or_numbers(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
+    path = tmp_path / "one.npz"
+    np.savez(path, **{"id": IDS, "label": LABELS, "X": X} | change)
+    assert sentence in refused(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"label": ["a", "a\0", *["b"] * (N - 2)]}, "'a\\x00' has a NUL character"),
+        ({"label": [["a"]] * N}, "neither text nor a number"),
+        ({"f": 2**62 + np.arange(N)}, "integers of 2**53 or more"),
+        ({"id": np.arange(N) + 2.0**60}, "2**53 or more stored as floats"),
+        ({"Unnamed: 0": range(N)}, "column 4 has no name"),
+    ],
+)
+def test_parquet_columns_that_lose_something(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
+    path = tmp_path / "one.parquet"
+    FRAME.assign(**change).to_parquet(path)
+    assert sentence in refused(path)
+
+
+def test_true_is_1_and_yes_is_no_number(tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    FRAME.assign(f=np.arange(N) % 2 == 0).to_csv(path, index=False)
+    assert read(path).tables["one"][:, 0].tolist() == [1.0, 0.0] * (N // 2)
+    FRAME.assign(f=["yes", "no"] * (N // 2)).to_csv(path, index=False)
+    assert "columns that are not numbers: 'f'; for example 'yes'" in refused(path)
+
+
+def test_columns_that_are_probably_no_features_are_noted(tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    code = np.unique(LABELS, return_inverse=True)[1]
+    numbers = RNG.permutation(N) * 7 + 1000
+    counts = RNG.integers(0, 3, N)
+    FRAME.assign(index=np.arange(N), target=code, patient=numbers, counts=counts).to_csv(path, index=False)
+    label, index, patient = read(path).notes
+    assert label.startswith(f"{path}: columns 'target' have one value for each class: are they the label? They are")
+    assert "columns 'index' count the samples" in index
+    assert "columns 'patient' have another whole number for each sample" in patient
+    FRAME.assign(counts=counts).to_csv(path, index=False)
+    assert read(path).notes == ()
+
+
+def matrix(tmp_path: Path, values: np.ndarray, measure: str = "kernel") -> SampleSet:
+    FRAME[["id", "label"]].to_csv(tmp_path / "labels.csv", index=False)
+    np.savez(tmp_path / "k.npz", K=values)
+    return precomputed.read({"k": tmp_path / "k.npz", "L": tmp_path / "labels.csv"}, labels="L", measure=measure)
+
+
+def test_a_distance_is_no_kernel(tmp_path: Path) -> None:
+    distance = np.linalg.norm(X[:, None] - X, axis=2)
+    with pytest.raises(DataError, match=r"k\.npz: not a kernel: .* is 0; .*Then say measure: distance"):
+        matrix(tmp_path, distance)
+    assert matrix(tmp_path, distance, "distance").notes == ()
+    kernel = X @ X.T
+    kernel[3] = kernel[:, 3] = 0
+    with pytest.raises(DataError, match=r"\('s3', 's3'\) is 0; the diagonal of a kernel is positive$"):
+        matrix(tmp_path, kernel)
+
+
+def test_the_smallest_eigenvalue_of_a_kernel_is_noted(tmp_path: Path) -> None:
+    kernel = np.eye(N) * 3
+    assert matrix(tmp_path, kernel).notes == (f"{tmp_path / 'k.npz'}: smallest eigenvalue 3, largest 3",)
+    kernel[0, 1] = kernel[1, 0] = 4
+    [note] = matrix(tmp_path, kernel).notes
+    assert "smallest eigenvalue -1, largest 7; negative ones are changed as `psd`" in note
+
+
+def test_names_and_arrays_that_numpy_would_change() -> None:
+    with pytest.raises(DataError, match="masked array"):
+        SampleSet.from_labels(IDS, LABELS, tables={"a": np.ma.masked_array(X, X > 0.5)})
+    with pytest.raises(DataError, match="complex128"):
+        SampleSet.from_labels(IDS, LABELS, tables={"a": X * 1j})
+    with pytest.raises(DataError, match=r"class names: .* can't be written as UTF-8"):
+        SampleSet.from_labels(IDS, np.where(LABELS == "cat", "\udcff", LABELS), tables={"a": X})

@@ -1,0 +1,325 @@
+"""What an estimator gets: views, specs of its kernels and names of its other views; and what its candidates share."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from pydantic import ValidationError
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC
+
+from mklearn.base.side_by_side import SideBySide
+from mklearn.bilinear.two_d_lda import TwoDLDA
+from mklearn.classifiers.lmkl_svc import LMKLSVC
+from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
+from mklearn.errors import DataError
+from mklearn.kernels import Pairwise, StackTransform, Views
+from mklearn.kernels import feature_source as source_module
+from mklearn.kernels.distances import MEASURES
+from mklearn.kernels.feature_scaling import FeatureScaler
+from mklearn.study.evaluation.candidates import MethodOnViews, candidates, method_of
+from mklearn.study.evaluation.split import SplitResult, evaluate_split
+from mklearn.subspace.mmc import MMC
+
+WIDTHS = (0.5, 1.0, 2.0)
+KERNELS = [{"id": f"g{width}", "view": "d", "kind": "gaussian", "bandwidth": width} for width in WIDTHS]
+
+
+class GatedMeans:
+    """Nearest class mean in the kernels, with decision values; notes the shapes of what it gets."""
+
+    calls: ClassVar[list[tuple[str, dict[str, tuple[int, ...]]]]] = []
+
+    def __init__(self, strength: float = 1.0, kernels: Any = "linear", gating: str = "") -> None:
+        self.strength, self.kernels, self.gating = strength, kernels, gating
+
+    def fit(self, X: Views, y: NDArray[Any]) -> GatedMeans:
+        self.transform_ = StackTransform(self.kernels)
+        stack, gating = self.transform_.fit_transform(X), X[self.gating]
+        self.calls.append(("fit", {"stack": stack.matrices.shape, "gating": gating.shape}))
+        assert len(X) == len(gating) == len(y)
+        self.classes_ = np.unique(y)
+        self.mean_ = np.stack([(y == code) / np.sum(y == code) for code in self.classes_], axis=1)
+        self.kernel_weights_ = np.full(len(stack), 1 / len(stack))
+        self.dual_coef_ = self.mean_.T
+        return self
+
+    def decision_function(self, X: Views) -> NDArray[np.float64]:
+        stack, gating = self.transform_.transform(X), X[self.gating]
+        self.calls.append(("decision_function", {"stack": stack.matrices.shape, "gating": gating.shape}))
+        scores: NDArray[np.float64] = self.strength * stack.matrices.mean(axis=0) @ self.mean_ + 1e-9 * gating.mean()
+        return scores
+
+    def predict(self, X: Views) -> NDArray[Any]:
+        return self.classes_[self.decision_function(X).argmax(axis=1)]
+
+
+class GatedEmbedding(GatedMeans):
+    """The decision values as an embedding."""
+
+    def transform(self, X: Views) -> NDArray[np.float64]:
+        return self.decision_function(X)
+
+
+class GatedWeights(GatedMeans):
+    """The same with given kernel weights."""
+
+    def __init__(self, kernel_weights: Any = None, kernels: Any = "linear", gating: str = "") -> None:
+        super().__init__(1.0, kernels, gating)
+        self.kernel_weights = kernel_weights
+
+    def fit(self, X: Views, y: NDArray[Any]) -> GatedWeights:
+        super().fit(X, y)
+        if isinstance(self.kernel_weights, list):
+            self.kernel_weights_ = np.array(self.kernel_weights)
+        return self
+
+
+def few_digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Sixty digits of three classes."""
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(n_class=3, return_X_y=True)
+    chosen = np.concatenate([np.flatnonzero(y == code)[:20] for code in range(3)])
+    return X[chosen], y[chosen].astype(np.int64)
+
+
+X, Y = few_digits()
+TEST = np.flatnonzero(np.arange(60) % 3 == 0)
+TRAIN = np.setdiff1d(np.arange(60), TEST)
+VIEWS = Views({"d": Pairwise(MEASURES["squared_euclidean"](X)), "pixels-0a": X[:, :2]})
+INPUTS = {"kernels": {"kind": "kernels"}, "gating": {"kind": "features", "descriptors": ["pixels-0a"]}}
+
+
+def method(implementation: str, inputs: Any, sweep: str = "Predictions", **fields: Any) -> MethodSpec:
+    swept = {"implementation": f"mklearn.study.evaluation.sweeps:{sweep}"}
+    spec = {"id": "m", "implementation": implementation, "inputs": inputs, "sweep": swept}
+    return MethodSpec.model_validate(spec | fields)
+
+
+def run(estimator: type = GatedMeans, sweep: str = "Predictions", **changes: Any) -> SplitResult:
+    named = {name: changes.pop(name) for name in ("metrics", "choose_by") if name in changes}
+    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=2, **named)
+    GatedMeans.calls.clear()
+    spec = method(f"{__name__}:{estimator.__name__}", changes.pop("inputs", INPUTS), sweep, **changes)
+    problem = MethodOnViews(VIEWS, Y, spec, KERNELS)
+    return evaluate_split(problem, TRAIN, TEST, evaluation=evaluation, seed=0)
+
+
+# --- evaluation
+
+
+def test_an_estimator_gets_kernels_and_the_name_of_another_view() -> None:
+    """A classifier is applied to test samples only."""
+    (found,) = run(metrics=["accuracy", "auc"]).rules.values()
+    assert GatedMeans.calls == [
+        ("fit", {"stack": (3, 40, 40), "gating": (40, 2)}),
+        ("decision_function", {"stack": (3, 20, 40), "gating": (20, 2)}),  # predict
+        ("decision_function", {"stack": (3, 20, 40), "gating": (20, 2)}),  # the area under the curve
+    ]
+    assert found.estimator.gating == "pixels-0a"
+    assert found.estimator.kernels == {
+        f"g{width}": {"view": "d", "kind": "gaussian", "bandwidth": width} for width in WIDTHS
+    }
+
+
+def test_metrics_of_a_classifier_with_decision_values() -> None:
+    result = run(metrics=["accuracy", "balanced_accuracy", "auc", "support_vector_share"])
+    (found,) = result.rules.values()
+    scores = {metric: found.chosen_score(metric) for metric in found.scores}
+    assert scores["accuracy"] == pytest.approx(scores["balanced_accuracy"])  # as many test samples of each class
+    assert 0.8 < scores["accuracy"] <= scores["auc"] <= 1
+    assert scores["support_vector_share"] == 1
+    assert (found.components, found.component, found.not_applicable) == ([], None, {})
+
+
+def test_metrics_of_an_estimator_are_those_of_the_method_itself() -> None:
+    """Not of the pipeline that puts its features side by side."""
+    inputs = {"X": {"kind": "features", "descriptors": ["t"], "feature_scaling": "standard"}}
+    made = problem("sklearn.svm:SVC", inputs, {"t": X})
+    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=2, metrics=["support_vector_share", "auc"])
+    (found,) = evaluate_split(made, TRAIN, TEST, evaluation=evaluation, seed=0).rules.values()
+    scaler = FeatureScaler("standard").fit(X[TRAIN])
+    expected = SVC().fit(scaler.transform(X[TRAIN]), Y[TRAIN])
+    assert found.chosen_score("support_vector_share") == len(expected.support_) / len(TRAIN)
+    assert found.chosen_score("auc") > 0.9
+
+
+def test_an_embedding_of_several_inputs_is_swept() -> None:
+    """It has no decision values to report."""
+    result = run(GatedEmbedding, "LeadingDimensions", metrics=["accuracy", "balanced_accuracy", "auc"])
+    (found,) = result.rules.values()
+    assert found.components == [1, 2, 3]
+    assert set(found.scores) == {"accuracy", "balanced_accuracy"}
+    assert "no decision_function" in found.not_applicable["auc"]
+
+
+def test_only_kernels_are_chosen_from() -> None:
+    (found,) = run(kernel_choice="best_single").rules.values()
+    assert found.candidate.kernel in range(3)
+    fits = [shapes for name, shapes in GatedMeans.calls if name == "fit"]
+    assert {(shapes["stack"][0], shapes["gating"][1]) for shapes in fits} == {(1, 2)}
+    (weighted,) = run(GatedWeights, kernel_choice="cv_accuracy").rules.values()
+    assert weighted.fitted.weights.sum() == pytest.approx(1)
+
+
+def test_another_metric_chooses() -> None:
+    """Negative strength turns the order of the decision values round, and every metric notices."""
+    for metric in ("accuracy", "auc"):
+        grid = {"strength": [-1.0, 1.0]}
+        (found,) = run(grid=grid, metrics=["accuracy", "auc"], choose_by=metric).rules.values()
+        assert found.candidate.parameters == {"strength": 1.0}
+
+
+def test_a_metric_that_a_method_lacks_can_not_choose() -> None:
+    metrics = {"metrics": ["accuracy", "auc"], "choose_by": "auc"}
+    result = run(GatedEmbedding, "LeadingDimensions", **metrics)
+    (found,) = result.rules.values()
+    assert found.position is None
+    assert "no decision_function" in result.selection_message
+    with pytest.raises(Exception, match="no decision_function"):  # a grid has to be chosen from
+        run(GatedEmbedding, "LeadingDimensions", grid={"strength": [1.0, 2.0]}, **metrics)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "sentence"),
+    [
+        ({"a": {"kind": "kernels"}, "b": {"kind": "kernels"}}, "inputs after the first must be of kind 'features'"),
+        ({"a": {"kind": "features"}, "b": {"kind": "images"}}, "inputs after the first must be of kind 'features'"),
+        ({"a": {"kind": "features"}}, "needs an input of kind 'kernels'"),
+    ],
+)
+def test_inputs_that_are_invalid(inputs: Any, sentence: str) -> None:
+    with pytest.raises(ValidationError, match=sentence):
+        run(inputs=inputs, kernel_choice="best_single")
+
+
+# --- what candidates share
+
+
+def measured(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
+    """Note the numbers of samples between which a measure is computed."""
+    found: list[tuple[int, ...]] = []
+
+    def noting(compute: Any) -> Any:
+        return lambda *tables: found.append(tuple(len(table) for table in tables)) or compute(*tables)
+
+    noted = {name: noting(compute) for name, compute in MEASURES.items()}
+    monkeypatch.setattr(source_module, "MEASURES", noted)
+    return found
+
+
+@pytest.mark.parametrize("choice", [None, "best_single"])
+def test_candidates_share_kernels(choice: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each measure is computed once for each inner fold and scaling, whatever the candidates and kernels."""
+    specs = [
+        {"id": f"k{width}", "view": "t", "kind": "gaussian", "bandwidth": width, "feature_scaling": "auto"}
+        for width in WIDTHS
+    ]
+    kfd = "mklearn.subspace.kfd:KernelFDA"
+    grid = {"ridge": [1e-3, 1e-1], "feature_scaling": ["none", "standard"]}
+    found = measured(monkeypatch)
+    spec = method(kfd, {"kernels": {"kind": "kernels"}}, "LeadingDimensions", grid=grid, kernel_choice=choice)
+    evaluation = EvaluationSpec(neighbours=["euclidean", "cosine"], inner_folds=4)
+    result = evaluate_split(MethodOnViews(Views({"t": X}), Y, spec, specs), TRAIN, TEST, evaluation=evaluation, seed=0)
+    scalings = {rule.candidate.feature_scaling for rule in result.rules.values()}
+    on_folds = [sizes for sizes in found if sizes[-1] < len(TRAIN)]
+    assert len(on_folds) <= 4 * 2 * 2  # folds, scalings, and among training samples or of those held out
+    assert len(on_folds) >= 4 * 2 * len(scalings)
+    assert sorted(set(found) - set(on_folds)) == [(20, 40), (40,)]
+    assert len(found) - len(on_folds) == 2 * len(scalings)
+
+
+# --- unfitted estimators
+
+
+def problem(
+    implementation: str, inputs: Any, views: Any, kernels: Any = (), sweep: str = "Predictions", **fields: Any
+) -> MethodOnViews:
+    return MethodOnViews(Views(views), Y, method(implementation, inputs, sweep, **fields), kernels)
+
+
+def test_a_method_on_kernels_takes_their_specs() -> None:
+    """By name; one of them alone, and with the chosen scaling, if the candidate says so."""
+    specs = [
+        {"id": "a", "view": "t", "kind": "linear", "feature_scaling": "auto"},
+        {"id": "b", "kind": "product", "factors": [{"view": "t", "feature_scaling": "auto"}, {"view": "s"}]},
+    ]
+    kfd = "mklearn.subspace.kfd:KernelFDA"
+    views = {"t": X, "s": X[:, :4]}
+    grid = {"feature_scaling": ["rank", "unit"], "ridge": [0.1]}
+    every = problem(kfd, {"kernels": {"kind": "kernels"}}, views, specs, "LeadingDimensions", grid=grid)
+    estimator = every.unfitted(candidates(every.method, 2)[1], ridge=0.5)
+    assert estimator.kernels == {
+        "a": {"view": "t", "kind": "linear", "feature_scaling": "unit"},
+        "b": {"kind": "product", "factors": [{"view": "t", "feature_scaling": "unit"}, {"view": "s"}]},
+    }
+    assert estimator.ridge == 0.5
+    assert method_of(estimator) is estimator
+    single = every.method.model_copy(update={"kernel_choice": "best_single"})
+    assert list(every.unfitted(candidates(single, 2)[-1]).kernels) == ["b"]
+    assert specs[0]["feature_scaling"] == "auto"  # not changed
+    assert every.with_kernel(1).n_kernels == 1
+    assert every.only_kernels
+
+
+@pytest.mark.parametrize("scaling", ["none", "standard", "auto"])
+def test_a_method_on_features_is_a_pipeline_that_puts_them_side_by_side(scaling: str) -> None:
+    """In the order of the descriptors, scaled together; ``auto`` is what the candidate says."""
+    entry = {"kind": "features", "descriptors": ["s", "t"], "feature_scaling": scaling}
+    grid = {"feature_scaling": ["unit", "rank"]} if scaling == "auto" else {}
+    made = problem("mklearn.subspace.mmc:MMC", {"X": entry}, {"t": X, "s": X[:, :4]}, (), "LeadingDimensions",
+                   grid=grid)  # fmt: skip
+    candidate = candidates(made.method, 0)[-1]
+    estimator = made.unfitted(candidate, n_components=2)
+    assert isinstance(estimator, Pipeline)
+    assert isinstance(estimator[0], SideBySide)
+    assert (method_of(estimator).n_components, type(method_of(estimator))) == (2, MMC)
+    chosen: Any = "rank" if scaling == "auto" else scaling
+    scaler = FeatureScaler(chosen).fit(np.hstack([X[TRAIN, :4], X[TRAIN]]))
+    known, asked = (scaler.transform(np.hstack([X[part, :4], X[part]])) for part in (TRAIN, TEST))
+    expected = MMC(2).fit(known, Y[TRAIN]).transform(asked)
+    fitted = estimator.fit(made.views[TRAIN], Y[TRAIN])
+    np.testing.assert_array_equal(fitted.transform(made.views[TEST]), expected)
+    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=2, components="all")
+    (found,) = evaluate_split(made, TRAIN, TEST, evaluation=evaluation, seed=0).rules.values()
+    if scaling != "auto":
+        np.testing.assert_array_equal(found.fitted.outcome.embeddings[0][1][:, :2], expected)
+    assert not made.only_kernels
+
+
+def test_a_method_on_features_fills_them_in_by_the_training_samples() -> None:
+    gaps = X.copy()
+    gaps[::2, 10] = np.nan
+    entry = {"kind": "features", "descriptors": ["t"], "impute": "mean"}
+    made = problem("mklearn.subspace.pca:PCA", {"X": entry}, {"t": gaps}, (), "LeadingDimensions")
+    estimator = made.unfitted(candidates(made.method, 0)[0]).fit(made.views[TRAIN], Y[TRAIN])
+    filled = np.where(np.isnan(gaps), np.nanmean(gaps[TRAIN], axis=0), gaps)
+    expected = type(method_of(estimator))().fit(filled[TRAIN])
+    np.testing.assert_allclose(estimator.transform(made.views[TEST]), expected.transform(filled[TEST]), atol=1e-9)
+
+
+@pytest.mark.parametrize("impute", ["none", "median"])
+def test_other_inputs_are_parameters_that_name_a_view(impute: str) -> None:
+    inputs = {"kernels": {"kind": "kernels"}, "gating": INPUTS["gating"] | {"impute": impute}}
+    specs = [{"id": "k", "view": "t", "kind": "linear"}]
+    made = problem("mklearn.classifiers.lmkl_svc:LMKLSVC", inputs, {"t": X, "pixels-0a": X[:, :2]}, specs)
+    estimator = made.unfitted(candidates(made.method, 1)[0])
+    assert isinstance(estimator, LMKLSVC)
+    assert estimator.gating == ("pixels-0a" if impute == "none" else {"view": "pixels-0a", "impute": "median"})
+    assert not made.only_kernels
+
+
+def test_a_method_on_images_takes_views_of_them_alone() -> None:
+    images = X.reshape(-1, 8, 8)
+    made = problem("mklearn.bilinear.two_d_lda:TwoDLDA", {"X": {"kind": "images"}}, {"images": images}, (), "Refit")
+    estimator = made.unfitted(candidates(made.method, 0)[0], n_components=2)
+    assert isinstance(estimator, TwoDLDA)
+    found = estimator.fit(made.views[TRAIN], Y[TRAIN]).transform(made.views[TEST])
+    expected = TwoDLDA(2).fit(images[TRAIN], Y[TRAIN]).transform(images[TEST])
+    np.testing.assert_array_equal(found, expected)
+    with pytest.raises(DataError, match="X holds the views 'images', 'others'; expected one"):
+        TwoDLDA(2).fit(Views({"images": images, "others": images}), Y)

@@ -1,0 +1,412 @@
+"""Models of a draw: shared parameters, one fit for each candidate and model, failures; and their statistics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator
+
+from mklearn.base.statistics import accuracy_interval, corrected_resampled_interval, paired_accuracy_difference
+from mklearn.contract.fit_spec import EvaluationSpec, FitSpec, Implementation, InputSpec, MethodSpec, Setting
+from mklearn.errors import NotApplicable, SolverFailed
+from mklearn.kernels import Pairwise, Views
+from mklearn.study.data.grouped_splits import validation_folds
+from mklearn.study.data.splits import Split, Splits
+from mklearn.study.evaluation.candidates import MethodOnViews
+from mklearn.study.evaluation.draws import evaluate_draw
+from mklearn.study.evaluation.predictions import Predictions, common, prediction_table
+from mklearn.study.evaluation.split import SplitResult, evaluate_split
+from mklearn.study.evaluation.summary import summarise
+from mklearn.study.steps.fit_records import FitAtSize
+from mklearn.study.steps.rows import COLUMNS, blank, fit_of
+from mklearn.study.supervisor import SplitAborted
+
+N = 36
+Y = np.repeat([0, 1], N // 2)
+X = np.random.default_rng(3).normal(size=(N, 2)) + 1.2 * Y[:, None]
+
+
+class Threshold(BaseEstimator):
+    """Predict class 1 above a threshold; counts its fits, and what it was fitted on and asked."""
+
+    fits: ClassVar[list[tuple[float, bytes]]] = []
+    asked: ClassVar[list[bytes]] = []
+
+    def __init__(self, threshold: float = 0.5, fails_on: int = -1, shift: float = 0.0) -> None:
+        self.threshold, self.fails_on, self.shift = threshold, fails_on, shift
+
+    def fit(self, X: Any, y: Any) -> Threshold:
+        self.fits.append((self.threshold, X.tobytes()))
+        if self.threshold == self.fails_on and (X[:, 0] == X_FAIL).any():
+            raise SolverFailed("no threshold")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        self.asked.append(X.tobytes())
+        return (X[:, 0] > self.threshold + self.shift).astype(int)
+
+
+X_FAIL = X[0, 0]
+
+
+@pytest.fixture(autouse=True)
+def _count() -> None:
+    Threshold.fits.clear()
+    Threshold.asked.clear()
+
+
+def method(sweep: str = "Predictions", implementation: str = f"{__name__}:Threshold", **fields: Any) -> MethodSpec:
+    inputs = fields.pop("inputs", {"features": InputSpec(kind="features", descriptors=["x"])})
+    return MethodSpec(
+        id="m", implementation=implementation, inputs=inputs,
+        sweep=Implementation(implementation=f"mklearn.study.evaluation.sweeps:{sweep}"), **fields,
+    )  # fmt: skip
+
+
+EVALUATION = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, metrics=["accuracy", "balanced_accuracy"])
+FEATURES = Views({"x": X})
+THRESHOLDS = [-9.0, 0.3, 0.9, 9.0]
+
+
+def on_features(spec: MethodSpec, y: np.ndarray = Y) -> MethodOnViews:
+    return MethodOnViews(FEATURES, y, spec)
+
+
+def splits(repeats: int = 1, folds: int = 3) -> list[Split]:
+    return list(validation_folds(Y, folds, repeats, 5, test_size=6))
+
+
+def by_hand(models: list[Split], role: str) -> np.ndarray:
+    """Accuracy of each threshold (row) on a part of each model (column)."""
+    parts = [getattr(split, role) for split in models]
+    return np.array([[np.mean((X[part, 0] > t) == Y[part]) for part in parts] for t in THRESHOLDS])
+
+
+def test_models_of_a_draw_share_the_threshold_of_the_best_mean() -> None:
+    models = splits()
+    results = evaluate_draw(on_features(method(grid={"threshold": THRESHOLDS})), models, evaluation=EVALUATION)
+    best = int(by_hand(models, "validation").mean(axis=1).argmax())
+    values = by_hand(models, "test")[best]
+    assert 0 < best < 3
+    for result, value in zip(results, values, strict=True):
+        rule = result.rules[""]
+        assert rule.candidate.parameters == {"threshold": THRESHOLDS[best]}
+        assert rule.chosen_score("accuracy") == pytest.approx(value)
+        np.testing.assert_array_equal(rule.predictions.by_component[0], X[models[0].test, 0] > THRESHOLDS[best])
+
+
+def test_the_choice_of_a_model_alone_can_differ() -> None:
+    """The mean over all models decides, not the validation part of each."""
+    models = splits()
+    alone = by_hand(models, "validation").argmax(axis=0)
+    assert len(set(alone)) > 1
+
+
+def test_every_candidate_is_fitted_once_for_each_model() -> None:
+    models = splits()
+    evaluate_draw(on_features(method(grid={"threshold": THRESHOLDS})), models, evaluation=EVALUATION)
+    expected = {(t, X[split.train].tobytes()) for t in THRESHOLDS for split in models}
+    assert len(Threshold.fits) == len(expected)
+    assert set(Threshold.fits) == expected
+    both = {X[np.concatenate([split.validation, split.test])].tobytes() for split in models}
+    assert len(Threshold.asked) == len(expected)
+    assert set(Threshold.asked) == both
+
+
+def test_ties_go_to_the_first_candidate() -> None:
+    models = splits()
+    for grid in ([9.0, -9.0], [-9.0, 9.0]):  # all in one class: half of the balanced validation parts is right
+        results = evaluate_draw(on_features(method(grid={"threshold": grid})), models, evaluation=EVALUATION)
+        assert {result.rules[""].candidate.parameters["threshold"] for result in results} == {grid[0]}
+
+
+def test_a_candidate_that_fails_on_one_model_is_out() -> None:
+    models = splits()
+    assert 0 < sum(0 in split.train for split in models) < 3
+    free = evaluate_draw(on_features(method(grid={"threshold": THRESHOLDS})), models, evaluation=EVALUATION)
+    best = free[0].rules[""].candidate.parameters["threshold"]
+    failing = method(grid={"threshold": THRESHOLDS}, parameters={"fails_on": best})
+    results = evaluate_draw(on_features(failing), models, evaluation=EVALUATION)
+    (other,) = {result.rules[""].candidate.parameters["threshold"] for result in results}
+    assert other != best
+    rest = [t for t in THRESHOLDS if t != best]
+    means = by_hand(models, "validation").mean(axis=1)
+    assert means[THRESHOLDS.index(other)] == max(means[THRESHOLDS.index(t)] for t in rest)
+
+
+def test_all_candidates_fail() -> None:
+    failing = method(grid={"threshold": [9.0]}, parameters={"fails_on": 9.0})
+    two = failing.model_copy(update={"grid": {"threshold": [9.0], "shift": [0.0, 1.0]}})
+    with pytest.raises(SolverFailed, match=r"every candidate failed.*no threshold"):
+        evaluate_draw(on_features(two), splits(), evaluation=EVALUATION)
+    results = evaluate_draw(on_features(failing), splits(), evaluation=EVALUATION)  # nothing to choose
+    failed = [0 in split.train for split in splits()]
+    assert [isinstance(result, SolverFailed) for result in results] == failed
+
+
+def test_one_class() -> None:
+    split = splits()[0]
+    with pytest.raises(NotApplicable, match="of one class only"):
+        evaluate_draw(on_features(method(), np.zeros(N, dtype=int)), [split], evaluation=EVALUATION)
+
+
+def test_labels_of_the_test_part_choose_nothing() -> None:
+    models, spec = splits(), method(grid={"threshold": THRESHOLDS})
+    other = Y.copy()
+    other[models[0].test] = 1 - other[models[0].test]
+    one, two = (evaluate_draw(on_features(spec, y), models, evaluation=EVALUATION) for y in (Y, other))
+    for first, second in zip(one, two, strict=True):
+        assert first.rules[""].candidate == second.rules[""].candidate
+        assert first.rules[""].chosen_score("accuracy") == pytest.approx(1 - second.rules[""].chosen_score("accuracy"))
+
+
+def on_kernels(spec: MethodSpec, n: int = 3) -> MethodOnViews:
+    rng = np.random.default_rng(0)
+    features = [X + rng.normal(scale=scale, size=X.shape) for scale in np.linspace(0.1, 6, n)]
+    pairwise = {f"k{i}": Pairwise(np.square(F[:, None] - F[None]).sum(axis=2)) for i, F in enumerate(features)}
+    specs = [
+        {"id": f"k{i}", "view": f"k{i}", "kind": "gaussian",
+         "implementation": "mklearn.kernels.gaussian:GaussianKernel",
+         "measure": "squared_euclidean", "bandwidth": 1.0}
+        for i in range(n)
+    ]  # fmt: skip
+    return MethodOnViews(Views(pairwise), Y, spec, specs)
+
+
+def kernel_method(kind: str, sweep: str, **fields: Any) -> MethodSpec:
+    return method(sweep, kind, inputs={"kernels": InputSpec(kind="kernels")}, **fields)
+
+
+KFD = "mklearn.subspace.kfd:KernelFDA"
+
+
+def test_the_best_single_kernel_and_components_of_an_embedding() -> None:
+    """As picking by hand from fits of each kernel on each model."""
+    models = splits()
+    spec = kernel_method("mklearn.subspace.kernel_pca:KernelPCA", "LeadingDimensions", kernel_choice="best_single",
+                         parameters={"n_components": 4})  # fmt: skip
+    results = evaluate_draw(on_kernels(spec), models, evaluation=EVALUATION)
+    alone = kernel_method("mklearn.subspace.kernel_pca:KernelPCA", "LeadingDimensions", parameters={"n_components": 4})
+
+    def curve(kernel: int, split: Split, part: np.ndarray) -> np.ndarray:
+        one = on_kernels(alone).with_kernel(kernel)
+        found = evaluate_split(one, split.train, part, evaluation=EVALUATION, seed=0, choose=False)
+        return found.rules["euclidean"].scores["accuracy"]
+
+    means = np.array([np.mean([curve(k, s, s.validation) for s in models], axis=0) for k in range(3)])
+    peak = means.max()
+    dimension = int((means >= peak - 1e-9).any(axis=0).argmax())
+    kernel = int((means[:, dimension] >= peak - 1e-9).argmax())
+    for split, result in zip(models, results, strict=True):
+        rule = result.rules["euclidean"]
+        assert rule.candidate.kernel == kernel
+        assert rule.component == dimension + 1
+        np.testing.assert_allclose(rule.scores["accuracy"], curve(kernel, split, split.test))
+        assert np.flatnonzero(rule.fitted.weights).tolist() == [kernel]
+        assert rule.fitted.outcome.embeddings[0][1].shape[0] == len(split.test)
+
+
+def test_weights_by_validation_accuracy_are_shared() -> None:
+    models = splits()
+    spec = kernel_method(KFD, "LeadingDimensions", kernel_choice="cv_accuracy")
+    evaluation = EVALUATION.model_copy(update={"components": "all"})
+    results = evaluate_draw(on_kernels(spec), models, evaluation=evaluation)
+    alone = kernel_method(KFD, "LeadingDimensions")
+    accuracies = [
+        np.mean([
+            evaluate_split(
+                on_kernels(alone).with_kernel(k), split.train, split.validation, evaluation=evaluation, seed=0
+            ).rules["euclidean"].chosen_score("accuracy")
+            for split in models
+        ])
+        for k in range(3)
+    ]  # fmt: skip
+    squared = np.square(accuracies)
+    for result in results:
+        np.testing.assert_allclose(result.rules["euclidean"].fitted.weights, squared / squared.sum(), rtol=1e-9)
+
+
+# --- records of a fit
+
+
+def at_size(spec: MethodSpec, drawn: list[Split], evaluation: EvaluationSpec = EVALUATION) -> FitAtSize:
+    setting = Setting(protocol="p", train_size=None)
+    fit = FitSpec(dataset="d", settings=[setting], method=spec, evaluation=evaluation, seed=0)
+    return FitAtSize(on_features(spec), fit, setting, drawn)
+
+
+def test_records_are_in_the_order_of_the_splits() -> None:
+    drawn = splits(repeats=2)
+    records = list(at_size(method(grid={"threshold": THRESHOLDS}), drawn).records())
+    rows = pd.DataFrame([row for record in records for row in record.rows])
+    assert len(records) == 6
+    assert [(record.rows[0]["repeat"], record.rows[0]["fold"]) for record in records] == [
+        (repeat, fold) for repeat in range(2) for fold in range(3)
+    ]
+    chosen = rows[rows["selection"].eq("inner_cv")]
+    assert chosen.groupby("repeat")["parameters"].nunique().eq(1).all()
+    assert chosen["test_part"].eq(0).all()
+    assert chosen["n_validation"].eq(8).all()
+    table = prediction_table([record.predictions for record in records], {"dataset": "d", "protocol": "p",
+                             "train_size": None, "method": "m"}, Y, np.arange(N).astype(str))  # fmt: skip
+    shares = (table["predicted"] == table["true"]).groupby([table["repeat"], table["fold"]]).mean()
+    accuracy = chosen[chosen["metric"].eq("accuracy")].set_index(["repeat", "fold"])["value"]
+    np.testing.assert_allclose(shares, accuracy)
+
+
+def test_a_draw_that_fails_has_a_row_for_each_model() -> None:
+    drawn = splits(repeats=2)
+    failing = method(grid={"threshold": [9.0], "shift": [0.0, 1.0]}, parameters={"fails_on": 9.0})
+    sometimes = [repeat for repeat in range(2) if any(0 in s.train for s in drawn if s.repeat == repeat)]
+    records = list(at_size(failing, drawn).records())
+    failed = [record.rows[0]["repeat"] for record in records if record.fitted is None]
+    assert failed == [repeat for repeat in sometimes for _ in range(3)]
+    assert sometimes
+    reason = SplitAborted("time_limit", "over")
+    rest = at_size(failing, drawn).aborted_records(records[:3], reason)
+    assert [record.rows[0]["repeat"] for record in rest] == [1, 1, 1]
+
+
+def test_inner_folds_hold_out_whole_groups_if_the_test_part_does() -> None:
+    groups = np.array([f"g{i // 3}" for i in range(N)])
+    spec = method(grid={"threshold": THRESHOLDS})
+    held = np.isin(groups, ["g0", "g1", "g6", "g7"])
+    shared = np.arange(N) % 3 == 0
+    for test, whole in ((held, True), (shared, False)):
+        Threshold.fits.clear()
+        train, rows = np.flatnonzero(~test), np.flatnonzero(test)
+        evaluate_split(on_features(spec), train, rows, evaluation=EVALUATION, seed=0, groups=groups)
+        fitted = [np.frombuffer(data).reshape(-1, 2)[:, 0] for _, data in Threshold.fits]
+        inner = [np.isin(X[train, 0], known) for known in fitted if len(known) < len(train)]
+        assert inner
+        split_groups = [set(groups[train][part]) & set(groups[train][~part]) for part in inner]
+        assert all(not both for both in split_groups) == whole
+
+
+# --- statistics
+
+
+def test_models_of_a_draw_count_as_one_split() -> None:
+    """Twelve equal models of each draw tell no more than one."""
+    rng = np.random.default_rng(0)
+    one = np.full((5, 40), np.nan)
+    for row in one:
+        row[rng.permutation(40)[:15]] = rng.random(15) < 0.8
+    repeated, draws = np.repeat(one, 12, axis=0), np.repeat(np.arange(5), 12)
+    assert accuracy_interval(repeated, 25, draws=draws) == accuracy_interval(one, 25)
+    assert accuracy_interval(repeated, 25).high != accuracy_interval(one, 25).high
+    other = np.where(np.isnan(one), np.nan, 1.0)
+    pair = paired_accuracy_difference(one, other, 25)
+    found = paired_accuracy_difference(repeated, np.repeat(other, 12, axis=0), 25, draws=draws)
+    np.testing.assert_allclose(found, pair, rtol=1e-12)
+    few = paired_accuracy_difference(repeated[:48], np.repeat(other, 12, axis=0)[:48], 25, draws=draws[:48])
+    assert np.isnan(few.low)
+    assert few.mean == pytest.approx(np.nanmean(one[:4] - other[:4]))
+
+
+def test_disagreement_is_that_of_single_models() -> None:
+    first, second = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])
+    found = paired_accuracy_difference(first, second, 4, draws=[0, 0])
+    assert (found.mean, found.disagreement) == (0.0, 1.0)
+
+
+def scored(values: np.ndarray, parts: np.ndarray, name: str) -> list[dict[str, Any]]:
+    fit = {"dataset": "d", "protocol": "p", "train_size": None, "method": name, "seed": 0, "kernel_set": "k"}
+    return [
+        blank(fit, repeat, fold, 20, 8, 5, int(parts[fold]))
+        | {"value": value, "selection": "inner_cv", "metric": "balanced_accuracy", "study": "s"}
+        for repeat, row in enumerate(values) for fold, value in enumerate(row)
+    ]  # fmt: skip
+
+
+def test_the_summary_takes_the_mean_over_models() -> None:
+    rng = np.random.default_rng(1)
+    ours, reference = rng.random((6, 4)), rng.random((6, 4))
+    rows = scored(ours, np.zeros(4), "ours") + scored(reference, np.zeros(4), "average")
+    table = summarise(pd.DataFrame(rows), reference="average").set_index("method")
+    interval = corrected_resampled_interval(ours.mean(axis=1), 25, 8)
+    row = table.loc["ours"]
+    assert row["n_repeats"] == 6
+    assert row["std"] == pytest.approx(ours.mean(axis=1).std(ddof=1))
+    np.testing.assert_allclose(row[["mean", "ci_low", "ci_high"]].astype(float), interval)
+    difference = corrected_resampled_interval((ours - reference).mean(axis=1), 25, 8)
+    found = row[["difference", "difference_low", "difference_high"]].astype(float)
+    np.testing.assert_allclose(found, difference)
+    folds = scored(ours, np.arange(4), "ours") + scored(reference, np.arange(4), "average")
+    assert summarise(pd.DataFrame(folds), reference="average").set_index("method").loc["ours", "n_repeats"] == 24
+
+
+def test_a_draw_without_one_of_its_models_failed() -> None:
+    values = np.random.default_rng(1).random((6, 4))
+    values[2, 1] = np.nan
+    rows = scored(values, np.zeros(4), "ours")
+    rows[9] |= {"status": "failed", "message": "no solution"}
+    row = summarise(pd.DataFrame(rows)).iloc[0]
+    assert (row["n_repeats"], row["n_failed"]) == (5, 1)
+    assert row["mean"] == pytest.approx(np.delete(values, 2, axis=0).mean())
+
+
+def test_outcomes_of_a_draw_are_averaged_sample_by_sample() -> None:
+    """From records to the summary, as in a study: the same as the interval of the mean outcomes."""
+    drawn = splits(repeats=5)
+    records = {
+        name: list(at_size(method(grid={"threshold": grid}), drawn).records())
+        for name, grid in (("ours", THRESHOLDS), ("average", [0.6]))
+    }
+    fit = {"dataset": "d", "protocol": "p", "train_size": None}
+    ids = np.arange(N).astype(str)
+    tables = [
+        prediction_table([record.predictions for record in found], fit | {"method": name}, Y, ids)
+        for name, found in records.items()
+    ]
+    predictions = Predictions(pd.concat(tables, ignore_index=True))
+    rows = [row | {"method": name, "study": "s"} for name, found in records.items() for r in found for row in r.rows]
+    scores = pd.DataFrame(rows, columns=["study", *COLUMNS])
+    table = summarise(scores, predictions, reference="average")
+    row = table[table["method"].eq("ours") & table["metric"].eq("accuracy")].iloc[0]
+    assert (row["n_repeats"], row["n_failed"]) == (5, 0)
+    means = {}
+    for name, found in records.items():
+        correct = np.full((5, N), np.nan)
+        for repeat in range(5):
+            models = [record.predictions for record in found if record.predictions.repeat == repeat]
+            right = [p.rules[""].by_component[0] == Y[p.test] for p in models]
+            correct[repeat, models[0].test] = np.mean(right, axis=0)
+        means[name] = correct
+    pool = N - len(drawn[0].test)
+    np.testing.assert_allclose(
+        row[["mean", "ci_low", "ci_high"]].astype(float), accuracy_interval(means["ours"], pool), rtol=1e-12
+    )
+    expected = paired_accuracy_difference(means["ours"], means["average"], pool)
+    assert row["difference_low"] == pytest.approx(expected.low)
+    assert row["p_value"] == pytest.approx(expected.p_value)
+
+
+def test_common_draws() -> None:
+    drawn = splits(repeats=2)
+    made = [r.predictions for r in at_size(method(grid={"threshold": THRESHOLDS}), drawn).records()]
+    fit = {"dataset": "d", "protocol": "p", "train_size": None, "method": "m"}
+    predictions = Predictions(prediction_table(made, fit, Y, np.arange(N).astype(str)))
+    outcomes = predictions.outcomes({**fit, "neighbour": "", "selection": "inner_cv"})
+    assert outcomes.draws.tolist() == [0, 0, 0, 1, 1, 1]
+    assert common(outcomes, outcomes).draws.tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_splits_of_a_file_are_evaluated_as_drawn(tmp_path: Path) -> None:
+    drawn, ids = Splits(tuple(splits(repeats=2)), N), np.arange(N).astype(str)
+    drawn.save(tmp_path / "splits.parquet", ids)
+    held = Splits.load(tmp_path / "splits.parquet", ids).of_size(None)
+    spec = method(grid={"threshold": THRESHOLDS})
+    values = [
+        [row["value"] for record in at_size(spec, found).records() for row in record.rows]
+        for found in (list(drawn), held)
+    ]
+    assert values[0] == values[1]
+    assert fit_of(at_size(spec, held).spec, Setting(protocol="p", train_size=None))["metric"] == ""
+    assert all(isinstance(result, SplitResult) for result in evaluate_draw(
+        on_features(spec), held[:3], evaluation=EVALUATION))  # fmt: skip

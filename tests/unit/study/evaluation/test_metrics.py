@@ -1,0 +1,264 @@
+"""Metrics: their values, what they need, and which can choose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mklearn.errors import ConfigError, NotApplicable
+from mklearn.study.evaluation.metrics import ACCURACY, METRICS, Metric, metric_mistakes, metric_named, metric_names
+from mklearn.study.evaluation.sweeps import MethodOutput, leading_scores
+from mklearn.study.extensions import entry_points
+
+Y = np.array([0, 0, 0, 1, 1, 2])
+LABELS = np.array([0, 0, 1, 1, 2, 2])
+
+
+class Scorer:
+    """A fitted classifier with given decision values or probabilities."""
+
+    def __init__(self, classes: Any, decision: Any = None, probabilities: Any = None) -> None:
+        self.classes_ = np.asarray(classes)
+        if decision is not None:
+            self.decision_function = lambda X: np.asarray(decision)
+        if probabilities is not None:
+            self.predict_proba = lambda X: np.asarray(probabilities)
+
+
+def output(estimator: Any = None, y: NDArray[Any] = Y, labels: NDArray[Any] = LABELS) -> MethodOutput:
+    return MethodOutput(estimator, np.arange(8) % 3, y, labels, test=np.zeros((len(y), 1)))
+
+
+def test_needs_are_attributes_of_the_output() -> None:
+    for metric in METRICS.values():
+        assert all(hasattr(MethodOutput, name) or name in MethodOutput.__annotations__ for name in metric.needs)
+
+
+def test_accuracy_and_balanced_accuracy() -> None:
+    assert ACCURACY.score(output()) == 4 / 6
+    assert METRICS["balanced_accuracy"].score(output()) == pytest.approx((2 / 3 + 1 / 2 + 1) / 3)
+
+
+def test_macro_f1_is_the_mean_over_classes_of_the_harmonic_mean_of_precision_and_recall() -> None:
+    """Class 3 is predicted once and never right: it counts as 0. Class 4 is neither there nor predicted."""
+    y, labels = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 0, 1, 1, 3, 2])
+    f1 = [2 * 2 / (3 + 2), 2 * 1 / (2 + 2), 1, 0]  # 2 right / (samples + predictions)
+    assert METRICS["macro_f1"].score(output(y=y, labels=labels)) == pytest.approx(np.mean(f1))
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
+def test_log_loss_is_the_mean_surprise(order: list[int]) -> None:
+    """Of the columns in the order of the estimator's classes, whichever that is."""
+    probabilities = np.random.default_rng(0).dirichlet(np.ones(3), size=6)
+    scorer = Scorer(order, decision=np.zeros((6, 3)), probabilities=probabilities[:, order])
+    expected = -np.mean(np.log(probabilities[np.arange(6), Y]))
+    assert METRICS["log_loss"].score(output(scorer)) == pytest.approx(expected)
+    y = np.array([0, 1, 1])
+    two = Scorer([0, 1], probabilities=[[0.5, 0.5], [0.9, 0.1], [0.2, 0.8]])
+    assert METRICS["log_loss"].score(output(two, y)) == pytest.approx(-np.log([0.5, 0.1, 0.8]).mean())
+
+
+@pytest.mark.parametrize(
+    ("estimator", "reason"),
+    [
+        (Scorer([0, 1, 2], decision=np.zeros((6, 3))), "no predict_proba"),
+        (Scorer([0, 1], probabilities=np.full((6, 2), 0.5)), "class; 2 has no training sample"),
+        (Scorer([0, 1, 2], probabilities=np.full((6, 2), 0.5)), "one column for each class"),
+    ],
+)
+def test_what_a_log_loss_can_not_be_computed_from(estimator: Any, reason: str) -> None:
+    with pytest.raises(NotApplicable, match=reason):
+        METRICS["log_loss"].score(output(estimator))
+
+
+def test_a_metric_that_has_no_upper_bound_does_not_choose() -> None:
+    log_loss = METRICS["log_loss"]
+    assert log_loss.bounds == (0, np.inf)
+    assert not log_loss.larger_is_better
+    assert not log_loss.can_choose
+    assert METRICS["macro_f1"].can_choose
+
+
+@pytest.mark.parametrize("kind", ["decision", "probabilities"])
+def test_area_under_the_curve_is_the_share_of_pairs_in_the_right_order(kind: str) -> None:
+    """Two classes by one or two columns; of three the mean over each against the others."""
+    auc = METRICS["auc"]
+    y, values = np.array([0, 1, 0, 1, 1]), np.array([0.1, 0.7, 0.4, 0.3, 0.9])
+    positive, negative = values[y == 1], values[y == 0]
+    expected = np.mean(positive[:, None] > negative)
+    assert 0 < expected < 1
+    both = np.stack([1 - values, values], axis=1)
+    assert auc.score(output(Scorer([0, 1], **{kind: both}), y)) == pytest.approx(expected)
+    if kind == "decision":
+        assert auc.score(output(Scorer([0, 1], values), y)) == pytest.approx(expected)
+    scores = np.random.default_rng(0).normal(size=(6, 3))
+    one_against_rest = [np.mean(scores[code == Y, code][:, None] > scores[code != Y, code][None]) for code in range(3)]
+    assert auc.score(output(Scorer([0, 1, 2], **{kind: scores}))) == pytest.approx(np.mean(one_against_rest))
+
+
+def test_decision_values_go_before_probabilities() -> None:
+    scorer = Scorer([0, 1], decision=[1.0, 2.0], probabilities=[[0.0, 1.0], [1.0, 0.0]])
+    assert METRICS["auc"].score(output(scorer, np.array([0, 1]))) == 1
+
+
+@pytest.mark.parametrize(
+    ("estimator", "reason"),
+    [
+        (Scorer([0, 1, 2]), "no decision_function or predict_proba"),
+        (Scorer([0, 1, 2], np.zeros((6, 2))), "one column for each class|shape"),
+        (Scorer([0, 1, 2, 3], np.zeros((6, 4))), "class.*3 has none|needs test samples of every class"),
+    ],
+)
+def test_what_an_area_under_the_curve_can_not_be_computed_from(estimator: Any, reason: str) -> None:
+    with pytest.raises(NotApplicable, match=reason):
+        METRICS["auc"].score(output(estimator))
+
+
+@pytest.mark.parametrize(
+    ("fitted", "share"),
+    [
+        ({"support_": np.array([1, 3])}, 2 / 8),
+        ({"n_support_": np.array([1, 3])}, 4 / 8),
+        ({"dual_coef_": np.array([[0, 1, 0, 0, 0, 0, 0, 0], [0, 1, 0, 0, 2, 0, 0, 0]])}, 2 / 8),
+        ({"dual_coef_": np.array([0, 0, 0, 0.5, 0, 0, 0, 0])}, 1 / 8),
+    ],
+)
+def test_share_of_support_vectors(fitted: dict[str, Any], share: float) -> None:
+    assert METRICS["support_vector_share"].score(output(SimpleNamespace(**fitted))) == share
+
+
+def test_a_method_without_support_vectors() -> None:
+    with pytest.raises(NotApplicable, match="no support vectors"):
+        METRICS["support_vector_share"].score(output(SimpleNamespace()))
+
+
+@pytest.mark.parametrize("rule", ["euclidean", "cosine"])
+def test_the_faster_way_to_leading_components_is_the_metric(rule: str) -> None:
+    rng = np.random.default_rng(0)
+    y, y_test = np.arange(40) % 4, np.arange(21) % 4
+    Z, Z_test = rng.normal(size=(40, 5)) + np.eye(5)[y], rng.normal(size=(21, 5)) + np.eye(5)[y_test]
+    slow = Metric(ACCURACY.name, "", ACCURACY.needs, ACCURACY.function)
+    fast, plain = (leading_scores(metric, Z, y, Z_test, y_test, rule) for metric in (ACCURACY, slow))
+    np.testing.assert_array_equal(fast, plain)
+    assert np.unique(fast).size > 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field", "sentence"),
+    [
+        ((["accuracy", "acc"], "accuracy", 3), "metrics", "there is no metric 'acc'; valid: accuracy, balanced"),
+        ((["accuracy", "accuracy"], "accuracy", 3), "metrics", "named twice"),
+        ((["accuracy"], "auc", 3), "choose_by", "not among metrics"),
+        ((["accuracy", "support_vector_share"], "support_vector_share", 3), "choose_by", "can't choose"),
+        ((["accuracy", "log_loss"], "log_loss", 3), "choose_by", "can't choose"),
+        ((["accuracy", "macro_f1"], "macro_f1", "leave_one_out"), "choose_by", "no value for a single sample"),
+        ((["accuracy", "auc"], "auc", "leave_one_out"), "choose_by", "no value for a single sample"),
+    ],
+)
+def test_choices_of_metrics_that_are_invalid(arguments: Any, field: str, sentence: str) -> None:
+    ((where, said),) = metric_mistakes(*arguments)
+    assert where == field
+    assert sentence in said
+
+
+def test_choices_of_metrics_that_are_valid() -> None:
+    assert not metric_mistakes(["accuracy", "auc"], "auc", 3)
+    assert not metric_mistakes(["auc", "accuracy"], "accuracy", "leave_one_out")
+
+
+# --- metrics of installed packages
+
+
+@pytest.fixture
+def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An installed package with three entry points, one of which leads to something else."""
+    (tmp_path / "outside_metrics.py").write_text(
+        "from mklearn.study.evaluation.metrics import Metric\n"
+        "worst_class = Metric('worst_class', 'Worst class', ('y', 'labels'),\n"
+        "    lambda y, labels: min((labels[y == c] == c).mean() for c in set(y)))\n"
+        "error = Metric('error', 'Error', ('y', 'labels'), lambda y, labels: 0.0, targets=('numbers',))\n"
+        "wrong = 3\n"
+    )
+    info = tmp_path / "outside_metrics-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: outside-metrics\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[mklearn.metrics]\nworst_class = outside_metrics:worst_class\nwrong = outside_metrics:wrong\n"
+        "error = outside_metrics:error\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    entry_points.cache_clear()
+    yield
+    entry_points.cache_clear()
+
+
+@pytest.mark.usefixtures("outside")
+def test_a_metric_of_an_installed_package() -> None:
+    assert metric_named("worst_class").score(output()) == 0.5
+    assert metric_names()[-2:] == ["worst_class", "wrong"]
+    assert not metric_mistakes(["accuracy", "worst_class"], "worst_class", 3)
+    assert metric_mistakes(["accuracy", "error"], "accuracy", 3) == [
+        ("metrics", "metric 'error' takes numbers, and data sets have classes.")
+    ]
+    with pytest.raises(ConfigError, match="is not a Metric named 'wrong'"):
+        metric_named("wrong")
+
+
+def test_a_metric_that_nobody_has() -> None:
+    with pytest.raises(ConfigError, match="there is no metric 'worst_class'; valid: accuracy"):
+        metric_named("worst_class")
+
+
+def test_recall_of_the_smallest_training_class() -> None:
+    score = METRICS["minority_recall"].function
+    y_train, y = np.array([0, 0, 0, 1, 1, 2, 2, 2]), np.array([0, 1, 1, 1, 2])
+    labels = np.array([0, 1, 0, 1, 1])
+    assert score(y_train, y, labels) == pytest.approx(2 / 3)
+    assert score(y_train[:5], y, labels) == pytest.approx(2 / 3)
+    both = np.array([0, 0, 0, 1, 1, 2, 2])  # classes 1 and 2 are the smallest
+    assert score(both, y, labels) == pytest.approx(np.mean([2 / 3, 0]))
+    with pytest.raises(NotApplicable, match="class 1 has none"):
+        score(y_train, y[y != 1], labels[y != 1])
+
+
+@pytest.mark.parametrize(
+    ("scores", "rate"),
+    [
+        ([1, 2, 3, 4], 0.0),
+        ([4, 3, 2, 1], 1.0),
+        ([1, 3, 2, 4], 0.5),
+        ([0, 0, 0, 0], 0.5),  # a line joins (0, 0) and (1, 1)
+        ([1, 2, 3, 4, 0.5, 5, 1.5, 3.5], None),
+    ],
+)
+def test_equal_error_rate(scores: list[float], rate: float | None) -> None:
+    """Both errors are equal there, by an independent reading of the curve; the scale of the scores does not matter."""
+    y = np.array([0, 0, 1, 1, 0, 1, 1, 0][: len(scores)])
+    values, classes = np.asarray(scores, dtype=float), np.array([0, 1])
+    metric = METRICS["equal_error_rate"]
+    given = SimpleNamespace(y=y, class_scores=values, classes=classes)
+    if rate is None:
+        thresholds = np.r_[np.inf, np.sort(np.unique(values))[::-1]]
+        accepted = np.array([np.mean(values[y == 0] >= t) for t in thresholds])
+        rejected = np.array([np.mean(values[y == 1] < t) for t in thresholds])
+        fine = np.linspace(0, 1, 100_001)
+        along = np.arange(len(thresholds)) / (len(thresholds) - 1)
+        a, r = np.interp(fine, along, accepted), np.interp(fine, along, rejected)
+        rate = float(a[np.argmin(np.abs(a - r))])
+    assert metric.score(given) == pytest.approx(rate, abs=1e-4)
+    two_columns = SimpleNamespace(y=y, class_scores=np.c_[-values, np.exp(values)], classes=classes)
+    assert metric.score(two_columns) == pytest.approx(rate, abs=1e-4)
+
+
+def test_the_equal_error_rate_is_one_of_two_classes() -> None:
+    metric = METRICS["equal_error_rate"]
+    with pytest.raises(NotApplicable, match="there are 3"):
+        metric.score(SimpleNamespace(y=np.arange(3), class_scores=np.eye(3), classes=np.arange(3)))
+    with pytest.raises(NotApplicable, match="both classes"):
+        metric.score(SimpleNamespace(y=np.ones(3), class_scores=np.arange(3.0), classes=np.arange(2)))

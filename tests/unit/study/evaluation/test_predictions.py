@@ -1,0 +1,107 @@
+"""The table of predictions: what a fit writes, and right or wrong of each sample from it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mklearn.study.evaluation.predictions import (
+    COLUMNS,
+    Predictions,
+    RulePredictions,
+    SplitPredictions,
+    common,
+    prediction_table,
+)
+
+Y = np.array([0, 1, 0, 1, 2])
+IDS = np.array(["a", "b", "c", "d", "e"])
+FIT = {"dataset": "s", "protocol": "p-2", "train_size": 2, "method": "kfd", "seed": 0}
+
+
+def rule(by_component, components, position, nearest=(0, 1)):
+    m = len(by_component[0])
+    return RulePredictions(
+        np.array(by_component), components, position, np.full(m, np.nan), np.array(nearest)[:m], np.arange(m) / 2
+    )
+
+
+@pytest.fixture
+def table():
+    """Two splits: with one component right on 1 and 2 of 2 samples, with two on 2 and 0."""
+    splits = [
+        SplitPredictions(0, 0, np.array([0, 1]), np.array([2, 3]), {"cosine": rule([[0, 0], [0, 1]], [1, 2], 0)}),
+        SplitPredictions(1, 0, np.array([2, 3]), np.array([0, 4]), {"cosine": rule([[0, 2], [1, 1]], [1, 2], None)}),
+    ]
+    return prediction_table(splits, FIT, Y, IDS)
+
+
+def test_a_row_for_each_test_sample(table):
+    assert list(table.columns) == list(COLUMNS)
+    assert table["sample"].tolist() == ["c", "d", "a", "e"]
+    assert table["true"].tolist() == [0, 1, 0, 2]
+    assert table["predicted"].tolist() == [0, 0, pd.NA, pd.NA]  # the choice of the second split failed
+    assert table["predicted_oracle"].tolist() == [0, 0, 0, 2]  # one component: 1/2 and 1; two: 1 and 0
+    assert table["nearest"].tolist() == ["a", "b", "c", "d"]
+    assert set(table["train_size"]) == {2}
+
+
+def test_a_classifier_chosen_on_the_test_samples_has_its_predictions_there():
+    parts = np.array([0, 1]), np.array([2, 4])
+    honest, on_test = (
+        prediction_table([SplitPredictions(0, 0, *parts, {"": rule([[0, 1]], [], position)})], FIT, Y, IDS)
+        for position in (0, None)
+    )
+    assert honest["predicted"].tolist() == on_test["predicted_oracle"].tolist() == [0, 1]
+    assert honest["predicted_oracle"].isna().all()
+    assert on_test["predicted"].isna().all()
+    keys = {**FIT, "neighbour": "", "selection": "oracle"}
+    assert Predictions(on_test).outcomes(keys).correct.tolist() == [[1.0, 0.0]]
+
+
+def test_no_split_gives_an_empty_table():
+    empty = prediction_table([], FIT, Y, IDS)
+    assert list(empty.columns) == list(COLUMNS)
+    assert Predictions(empty).outcomes({**FIT, "neighbour": "cosine", "selection": "oracle"}) is None
+
+
+def test_outcomes_are_by_split_and_sample(table):
+    keys = {**FIT, "neighbour": "cosine"}
+    found = Predictions(table).outcomes({**keys, "selection": "oracle"})
+    assert found.units.tolist() == [(0, 0), (1, 0)]
+    assert found.samples.tolist() == ["a", "c", "d", "e"]
+    np.testing.assert_array_equal(found.correct, [[np.nan, 1, 0, np.nan], [1, np.nan, np.nan, 1]])
+    chosen = Predictions(table).outcomes({**keys, "selection": "inner_cv"})
+    np.testing.assert_array_equal(chosen.correct, [[1, 0]])
+    assert Predictions(table).outcomes({**keys, "method": "other", "selection": "oracle"}) is None
+
+
+def test_common_outcomes_are_in_the_same_places(table):
+    predictions = Predictions(table)
+    keys = {**FIT, "neighbour": "cosine"}
+    both = predictions.outcomes({**keys, "selection": "oracle"})
+    chosen = predictions.outcomes({**keys, "selection": "inner_cv"})
+    one, other, _ = common(both, chosen)
+    np.testing.assert_array_equal(one, [[1, 0]])
+    np.testing.assert_array_equal(other, [[1, 0]])
+    one, other, _ = common(both, both)
+    np.testing.assert_array_equal(one, both.correct)
+
+
+def test_confusion_counts_what_was_chosen(table):
+    expected = np.zeros((3, 3))
+    expected[0, 0] = expected[1, 0] = 1
+    np.testing.assert_array_equal(Predictions(table).confusion(FIT, 3), expected)
+    assert Predictions(table).confusion({**FIT, "method": "other"}, 3).sum() == 0
+
+
+def test_protocols_without_a_training_size():
+    fit = {**FIT, "train_size": None}
+    split = SplitPredictions(0, 1, np.array([0, 1]), np.array([2]), {"": rule([[0]], [], 0, [-1])})
+    table = prediction_table([split], fit, Y, IDS)
+    assert table["predicted_oracle"].isna().all()  # a classifier has no components
+    assert table["nearest"].tolist() == [""]
+    found = Predictions(table).outcomes({**fit, "neighbour": "", "selection": "inner_cv"})
+    assert found.units.tolist() == [(0, 1)]
+    np.testing.assert_array_equal(found.correct, [[1]])

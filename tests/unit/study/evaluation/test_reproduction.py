@@ -1,0 +1,214 @@
+"""Published values against ours: the split noise, verdicts, calibration, and what is missing."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.unit.study.evaluation.test_summary import row, table
+
+import mklearn.study.evaluation.reproduction as module
+from mklearn.study.evaluation.reproduction import (
+    CELL_COLUMNS,
+    compare_published,
+    sentence,
+    split_noise,
+    unmatched,
+    z_score,
+)
+from mklearn.study.evaluation.summary import summarise
+from mklearn.study.specs.table_specs import Tolerance
+
+VALUES = {"pca": [0.70, 0.74, 0.66, 0.72, 0.68], "mmc": [0.80, 0.84, 0.76, 0.82, 0.78]}
+SPREAD = float(np.std(VALUES["pca"], ddof=1))
+
+
+def scores(values=VALUES, datasets=("orl",)):
+    rows = []
+    for dataset in datasets:
+        for method, own in values.items():
+            for repeat, value in enumerate(own):
+                place = {"dataset": dataset, "neighbour": "euclidean"}
+                rows.append(row(method, repeat, value - 0.1, dimension=3, **place))
+                rows.append(row(method, repeat, value, dimension=7, **place))
+                rows.append(row(method, repeat, value - 0.1, selection="inner_cv", dimension=3, **place))
+    return table(rows)
+
+
+def entry(value, method="pca", dataset="orl", **other):
+    base = {"dataset": dataset, "train_size": 5, "method": method, "value": value, "std": None, "source": "Table 1"}
+    return base | {"repeats": 20, "dimension": 9} | other
+
+
+def judged(published, values=VALUES, datasets=("orl",), calibration=None):
+    return compare_published(summarise(scores(values, datasets), published=published), calibration)
+
+
+def test_the_scale_is_the_standard_error_of_a_difference_of_two_means():
+    """By simulation: means of 20 splits each, of the same distribution, have a z of standard deviation one."""
+    generator = np.random.default_rng(0)
+    ours, theirs = (generator.normal(0.8, 0.03, size=(40_000, n)) for n in (20, 10))
+    noise = split_noise(0.03, 20, 10)
+    assert np.std(ours.mean(axis=1) - theirs.mean(axis=1)) == pytest.approx(noise, rel=0.02)
+    assert z_score(0.83, 0.80, 0.03, 20, 20) == pytest.approx(0.03 / (0.03 * math.sqrt(0.1)))
+    assert math.isnan(z_score(0.83, 0.80, 0.0, 20, 20))
+    assert math.isnan(split_noise(0.03, 0, 20))
+
+
+def test_a_cell_has_everything_of_both_sides():
+    cells = judged([entry(0.72, std=0.01)]).cells
+    assert list(cells.columns) == CELL_COLUMNS
+    (cell,) = cells.to_dict("records")
+    assert (cell["mean"], cell["dimension"], cell["n_repeats"]) == (pytest.approx(0.70), 7, 5)
+    assert cell["inner_cv_mean"] == pytest.approx(0.60), "what inner CV chose stands beside it"
+    assert (cell["published"], cell["published_dimension"], cell["published_repeats"]) == (0.72, 9, 20)
+    assert cell["difference_points"] == pytest.approx(2.0)
+    assert cell["noise_points"] == pytest.approx(100 * SPREAD * math.sqrt(1 / 5 + 1 / 20))
+    assert cell["z"] == pytest.approx(cell["difference_points"] / cell["noise_points"])
+
+
+@pytest.mark.parametrize(
+    ("units", "verdict"),
+    [(0, module.REPRODUCED), (2.99, module.REPRODUCED), (-2.99, module.REPRODUCED), (3.01, module.LOWER),
+     (-3.01, module.HIGHER)],
+)  # fmt: skip
+def test_verdicts_are_from_our_side(units, verdict):
+    noise = split_noise(SPREAD, 5, 20)
+    (cell,) = judged([entry(0.70 + units * noise)]).cells.to_dict("records")
+    assert (cell["z"], cell["verdict"]) == (pytest.approx(units, abs=1e-9), verdict)
+
+
+def test_each_metric_is_compared_with_its_own_published_value():
+    both = pd.concat([scores().assign(metric="accuracy"), scores().assign(metric="support_vector_share")])
+    summary = summarise(both, published=[entry(0.72), entry(0.50, metric="support_vector_share")])
+    cells = compare_published(summary).cells.set_index("metric")
+    assert cells["published"].to_dict() == {"accuracy": 0.72, "support_vector_share": 0.50}
+    assert cells["verdict"].to_dict() == {"accuracy": module.REPRODUCED, "support_vector_share": module.HIGHER}
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "verdict"),
+    [
+        ({}, module.LOWER),
+        ({"noise": 5}, module.REPRODUCED),
+        ({"points": 8}, module.REPRODUCED),
+        ({"points": 1}, module.LOWER),
+    ],
+)
+def test_the_larger_tolerance_counts(tolerance, verdict):
+    """The published value is 7 points above ours, 4.95 units of split noise."""
+    summary = summarise(scores(), published=[entry(0.77, repeats=20)])
+    (cell,) = compare_published(summary, None, Tolerance(**tolerance)).cells.to_dict("records")
+    assert cell["z"] == pytest.approx(0.07 / (SPREAD * math.sqrt(1 / 5 + 1 / 20)))
+    assert cell["verdict"] == verdict
+
+
+def test_an_unknown_number_of_published_splits_is_ours():
+    (cell,) = judged([entry(0.72, repeats=None)]).cells.to_dict("records")
+    assert cell["z"] == pytest.approx(0.02 / (SPREAD * math.sqrt(2 / 5)))
+    assert pd.isna(cell["published_repeats"])
+
+
+def test_what_can_not_be_judged_says_why():
+    lost = {"dataset": "orl", "neighbour": "", "selection": "", "status": "failed", "message": "no scatter"}
+    failed = table([row("lda", repeat, **lost) for repeat in range(3)])
+    summary = summarise(pd.concat([scores(), failed]), published=[entry(0.7, "lda"), entry(0.7)])
+    first, second = compare_published(summary).cells.sort_values("method").to_dict("records")
+    assert (first["verdict"], first["reason"]) == (module.NO_VALUE, "no scatter")
+    assert math.isnan(first["z"])
+    assert second["verdict"] == module.REPRODUCED
+    for values, reason in (([0.7], "one repeat"), ([0.7, 0.7], "the same accuracy in every repeat")):
+        (cell,) = judged([entry(0.9)], {"pca": values}).cells.to_dict("records")
+        assert (cell["verdict"], cell["reason"]) == (module.NO_SPREAD, reason)
+
+
+def test_the_summary_has_the_verdicts_in_its_oracle_rows():
+    summary = summarise(scores(), published=[entry(0.72), entry(0.99, "mmc")])
+    oracle, inner = (summary[summary["selection"].eq(name)] for name in ("oracle", "inner_cv"))
+    assert list(oracle["verdict"]) == [module.REPRODUCED, module.LOWER]
+    assert oracle["z"].notna().all()
+    assert set(inner["verdict"]) == {""}
+    assert inner["z"].isna().all()
+
+
+CALIBRATION = {"method": "pca", "tolerance": 3}
+
+
+def test_a_missed_calibration_stops_all_comparison_on_that_data_set_only():
+    published = [entry(0.95, dataset="orl"), entry(0.80, "mmc", "orl"), entry(0.70, dataset="yale")]
+    published.append(entry(0.95, "mmc", "yale"))
+    found = judged(published, datasets=("orl", "yale"), calibration=CALIBRATION)
+    verdicts = {(c["dataset"], c["method"]): c["verdict"] for c in found.cells.to_dict("records")}
+    assert verdicts == {
+        ("orl", "pca"): module.OTHER_DATA, ("orl", "mmc"): module.OTHER_DATA,
+        ("yale", "pca"): module.REPRODUCED, ("yale", "mmc"): module.LOWER,
+    }  # fmt: skip
+    assert found.cells["z"].notna().all(), "the numbers stay"
+    orl, yale = found.checks
+    assert (orl.status, yale.status) == ("missed", "met")
+    for word in ("orl", "pca", "70.0 %", "published 95.0 %", "z = +", "another crop"):
+        assert word in sentence(orl)
+    assert set(found.cells.loc[found.cells["dataset"].eq("orl"), "reason"]) == {sentence(orl)}
+
+
+def test_the_tolerance_is_the_studys():
+    noise = split_noise(SPREAD, 5, 20)
+    published = [entry(0.70 + 4 * noise)]
+    assert judged(published, calibration=CALIBRATION).checks[0].status == "missed"
+    assert judged(published, calibration={"method": "pca", "tolerance": 5}).checks[0].status == "met"
+
+
+def test_a_data_set_without_a_published_value_of_the_method_is_not_gated_and_that_is_said():
+    found = judged([entry(0.80, "mmc")], calibration=CALIBRATION)
+    assert found.checks[0].status == "unchecked"
+    assert "not calibrated" in sentence(found.checks[0])
+    assert list(found.cells["verdict"]) == [module.REPRODUCED]
+
+
+def test_published_values_without_a_row_are_found():
+    summary = summarise(scores())
+    published = [entry(0.7), entry(0.7, train_size=9), entry(0.7, "ica"), entry(0.7, neighbour="cosine")]
+    assert unmatched(summary, published) == published[1:]
+    assert unmatched(summary, [entry(0.7, train_size=None, neighbour="euclidean")]) == []
+
+
+def test_without_published_values_there_is_an_empty_table():
+    found = judged([], calibration=CALIBRATION)
+    assert list(found.cells.columns) == CELL_COLUMNS
+    assert (len(found.cells), found.checks) == (0, [])
+
+
+def test_no_argument_is_changed():
+    summary = summarise(scores(), published=[entry(0.95)])
+    copy = summary.copy(deep=True)
+    compare_published(summary, CALIBRATION)
+    pd.testing.assert_frame_equal(summary, copy)
+
+
+def test_a_method_without_a_dimension_is_judged_by_its_only_row() -> None:
+    """A classifier has no dimension to choose on the test set: raw nearest neighbours calibrate by their own value."""
+    frames = [
+        row | {"repeat": repeat, "value": row["value"] + 0.01 * (repeat % 3 - 1)}
+        for row in (
+            {"method": "raw", "neighbour": "", "selection": "inner_cv", "dimension": None, "value": 0.70},
+            {"method": "pca", "neighbour": "euclidean", "selection": "dimension", "dimension": 1, "value": 0.70},
+            {"method": "pca", "neighbour": "euclidean", "selection": "inner_cv", "dimension": 1, "value": 0.70},
+        )
+        for repeat in range(6)
+    ]
+    shared = {
+        "study": "s", "dataset": "orl", "protocol": "p", "train_size": 2, "fold": 0, "kernel_set": "features",
+        "status": "ok", "message": "", "n_train": 80, "n_test": 320, "fit_seconds": 0.1,
+    }  # fmt: skip
+    scores = pd.DataFrame([shared | row for row in frames])
+    published = [{"dataset": "orl", "train_size": 2, "method": method, "value": 0.705} for method in ("raw", "pca")]
+    calibration = {"method": "raw", "tolerance": 3}
+    summary = summarise(scores, reference="pca", published=published, calibration=calibration)
+    found = compare_published(summary, calibration)
+    assert found.cells["method"].tolist() == ["raw", "pca"]
+    assert found.cells["verdict"].tolist() == ["reproduced"] * 2
+    assert [check.status for check in found.checks] == ["met"]
+    raw = summary[summary["method"].eq("raw")]
+    assert raw["difference"].tolist() == pytest.approx([0.0])  # to the reference by the study's first rule

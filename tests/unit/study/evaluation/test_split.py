@@ -1,0 +1,536 @@
+"""One method on one split: what is chosen, what is learned, and that nothing of the test samples enters it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.split_stacks import split_stacks
+
+import mklearn.study.evaluation.candidates as candidates_module
+import mklearn.study.evaluation.split as module
+from mklearn.base.folds import inner_folds
+from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
+from mklearn.errors import DataError, NotApplicable, SolverFailed
+from mklearn.kernels import Pairwise, StackTransform, Views
+from mklearn.kernels.distances import MEASURES
+from mklearn.nearest_neighbour import accuracy_by_dimension
+from mklearn.study.evaluation.candidates import MethodOnViews, candidates
+from mklearn.study.evaluation.candidates import method_of as method_itself
+from mklearn.study.evaluation.split import RuleResult, SplitResult, evaluate_split
+
+KFD = "mklearn.subspace.kfd:KernelFDA"
+KERNELS: list[dict[str, Any]] = [
+    {"id": "narrow", "view": "d", "kind": "gaussian", "bandwidth": 0.3, "normalise": "centred_trace"},
+    {"id": "wide", "view": "d", "kind": "gaussian", "bandwidth": 3.0, "normalise": "centred_trace"},
+    {"id": "noise", "view": "noise", "kind": "gaussian", "normalise": "centred_trace"},
+    {"id": "linear", "view": "p", "kind": "linear", "measure": "inner_product", "centre": True},
+]
+
+
+class Recorder:
+    """An estimator that notes the kernels that it is fitted on; their average's rows are its embedding."""
+
+    seen: ClassVar[list[Recorder]] = []
+    fails_at: ClassVar[set[float]] = set()
+    fails_below: ClassVar[int] = 0
+    failure: ClassVar[type[Exception]] = SolverFailed
+
+    def __init__(self, strength: float = 1.0, kernels: Any = "linear", kernel_weights: Any = None) -> None:
+        self.strength, self.kernels, self.kernel_weights, self.applied = strength, kernels, kernel_weights, []
+
+    def fit(self, X: Views, y: NDArray[Any]) -> Recorder:
+        if self.strength in Recorder.fails_at or len(y) < Recorder.fails_below:
+            raise Recorder.failure(f"no solution at {self.strength}")
+        self.transform_ = StackTransform(self.kernels)
+        stack = self.transform_.fit_transform(X)
+        self.K, self.y = np.array(stack.matrices), np.array(y)
+        self.kernel_weights_ = np.full(len(stack), 1 / len(stack))
+        Recorder.seen.append(self)
+        return self
+
+    def transform(self, X: Views) -> NDArray[np.float64]:
+        K = self.transform_.transform(X).matrices
+        self.applied.append(np.array(K))
+        rng = np.random.default_rng(int(100 * self.strength))
+        return K.mean(axis=0) @ rng.normal(size=(K.shape[2], 2))
+
+
+@pytest.fixture(autouse=True)
+def fresh_recorder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Recorder, "seen", [])
+    monkeypatch.setattr(Recorder, "fails_at", set())
+    monkeypatch.setattr(Recorder, "fails_below", 0)
+    for loading in (module, candidates_module):
+        monkeypatch.setattr(loading, "load", _with_recorder(loading.load))
+
+
+def _with_recorder(load: Any) -> Any:
+    return lambda implementation: Recorder if implementation == "recorder" else load(implementation)
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[dict[str, NDArray[np.float64]], NDArray[np.int64], NDArray[np.intp], NDArray[np.intp]]:
+    """Pairwise matrices of 90 digits of three classes, labels, 60 training and 30 test samples."""
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(n_class=3, return_X_y=True)
+    chosen = np.concatenate([np.flatnonzero(y == code)[:30] for code in range(3)])
+    X, y = X[chosen], y[chosen]
+    noise = np.random.default_rng(0).normal(size=(90, 5))
+    pairwise = {"d": MEASURES["squared_euclidean"](X), "p": MEASURES["inner_product"](X),
+                "noise": MEASURES["squared_euclidean"](noise)}  # fmt: skip
+    test = np.flatnonzero(np.arange(90) % 3 == 0)
+    return pairwise, y.astype(np.int64), np.setdiff1d(np.arange(90), test), test
+
+
+def run(
+    digits: Any, implementation: str = KFD, kernels: Any = KERNELS, neighbours: Any = ("euclidean",), inner: int = 3,
+    components: Any = "best", **parameters: Any,
+) -> SplitResult:  # fmt: skip
+    pairwise, y, train, test = digits
+    problem = on_matrices(pairwise, y, kernels, method_of(implementation, **parameters))
+    evaluation = EvaluationSpec(
+        neighbours=list(neighbours), inner_folds=3 if inner is None else inner, components=components
+    )
+    return evaluate_split(problem, train, test, evaluation=evaluation, seed=0, choose=inner is not None)
+
+
+def on_matrices(pairwise: Any, y: NDArray[np.int64], kernels: Any, method: MethodSpec) -> MethodOnViews:
+    return MethodOnViews(Views({name: Pairwise(matrix) for name, matrix in pairwise.items()}), y, method, kernels)
+
+
+def method_of(implementation: str = KFD, kernel_choice: Any = None, **parameters: Any) -> MethodSpec:
+    """A method on kernels; a list is a grid."""
+    grid = {name: value for name, value in parameters.items() if isinstance(value, list)}
+    return MethodSpec(
+        id="m", implementation=implementation, grid=grid, kernel_choice=kernel_choice,
+        parameters={name: value for name, value in parameters.items() if name not in grid},
+        inputs={"kernels": {"kind": "kernels"}},
+        sweep={"implementation": "mklearn.study.evaluation.sweeps:LeadingDimensions"},
+    )  # fmt: skip
+
+
+# --- the grid
+
+
+def test_the_grid_is_the_product_of_the_lists() -> None:
+    grid = candidates(method_of(ridge=[0.1, 1.0], max_iter=[2, 3, 4], graph="lda"), 5)
+    assert [c.parameters for c in grid] == [
+        {"graph": "lda", "ridge": r, "max_iter": i} for r in (0.1, 1.0) for i in (2, 3, 4)
+    ]
+    assert {c.kernel for c in grid} == {None}
+
+
+def test_a_list_that_is_no_grid_is_one_candidate() -> None:
+    """Kernel weights are a list: evaluation and the resources of the job both count one candidate."""
+    method = method_of().model_copy(update={"parameters": {"kernel_weights": [0.2, 0.8]}})
+    (only,) = candidates(method, 2)
+    assert only.parameters == {"kernel_weights": [0.2, 0.8]}
+    assert method.n_candidates(2) == 1
+
+
+@pytest.mark.parametrize("scaling", ["minmax", "standard", "none"])
+def test_methods_that_scale_features_themselves_get_their_scaling(digits: Any, scaling: str) -> None:
+    _, y, train, test = digits
+    X = np.random.default_rng(1).normal(size=(90, 4)) * [1, 10, 100, 1000] + y[:, None]
+    method = MethodSpec(
+        id="fsvc", implementation="mklearn.classifiers.fsvc:FSVC", parameters={"feature_scaling": scaling},
+        grid={"C": [0.1, 10.0]}, inputs={"features": {"kind": "features", "descriptors": ["x"]}},
+        sweep={"implementation": "mklearn.study.evaluation.sweeps:Predictions"},
+    )  # fmt: skip
+    assert {candidate.feature_scaling for candidate in candidates(method, 0)} == {None}
+    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=2)
+    problem = MethodOnViews(Views({"x": X}), y, method)
+    found = evaluate_split(problem, train, test, evaluation=evaluation, seed=0)
+    model = method_itself(found.rules[""].estimator)
+    assert model.feature_scaling == scaling
+    assert model.C in (0.1, 10.0)
+
+
+@pytest.mark.parametrize("choice", [None, "best_single"])
+def test_candidates_are_counted_without_being_made(choice: Any) -> None:
+    method = method_of(kernel_choice=choice, ridge=[0.1, 1.0], max_iter=[2, 3, 4])
+    assert method.n_candidates(5) == len(candidates(method, 5))
+
+
+def test_best_single_is_a_grid_over_kernels() -> None:
+    grid = candidates(method_of(kernel_choice="best_single", ridge=[1, 2]), 3)
+    assert [(c.kernel, c.parameters["ridge"]) for c in grid] == [(k, r) for k in range(3) for r in (1, 2)]
+
+
+# --- what is fitted on what
+
+
+def fitted_on(digits: Any, fitted: Recorder) -> int:
+    """Which inner fold an estimator was fitted without, or -1 for all training samples; the kernels are those there."""
+    pairwise, y, train, test = digits
+    parts = [(train[inside], train[outside]) for inside, outside in inner_folds(y[train], 3, 0)] + [(train, test)]
+    for number, (inside, outside) in enumerate(parts):
+        K, K_new, _ = split_stacks(pairwise, KERNELS, inside, outside)
+        if fitted.K.shape == K.matrices.shape and np.array_equal(fitted.K, K.matrices):
+            np.testing.assert_array_equal(fitted.y, y[inside])
+            own, new = fitted.applied
+            np.testing.assert_array_equal(own, split_stacks(pairwise, KERNELS, inside, inside)[1].matrices)
+            np.testing.assert_array_equal(new, K_new.matrices)
+            return number if number < 3 else -1
+    raise AssertionError("fitted on other samples than those of a fold, or of the split")
+
+
+@pytest.mark.parametrize("rules", [("euclidean",), ("euclidean", "cosine")])
+def test_fits_are_on_inner_training_samples_and_kernels_are_fitted_there_again(digits: Any, rules: Any) -> None:
+    """Each candidate at most once on each fold, whatever the rules; the chosen one on all of them, and then at last."""
+    result = run(digits, "recorder", neighbours=rules, strength=[1.0, 2.0])
+    done = [(fitted.strength, fitted_on(digits, fitted)) for fitted in Recorder.seen]
+    assert len(set(done)) == len(done)
+    chosen = {rule.candidate.parameters["strength"] for rule in result.rules.values()}
+    assert {(strength, fold) for strength in chosen for fold in (-1, 0, 1, 2)} <= set(done)
+    assert {strength for strength, fold in done if fold == -1} == chosen
+    assert all(fold == -1 for _, fold in done[-len(chosen) :])
+
+
+def test_accuracies_are_of_the_embeddings_returned(digits: Any) -> None:
+    _, y, train, test = digits
+    result = run(digits, neighbours=("euclidean", "cosine"), ridge=[1e-3, 1e-1])
+    for rule, found in result.rules.items():
+        curve = accuracy_by_dimension(*embeddings(found)[:1], y[train], *embeddings(found)[1:], y[test], rule)  # type: ignore[arg-type]
+        np.testing.assert_array_equal(found.scores["accuracy"], curve)
+        assert found.component is not None
+        assert found.chosen_score("accuracy") == curve[found.component - 1]
+        assert found.candidate.parameters["ridge"] in (1e-3, 1e-1)
+
+
+# --- nothing of the test samples
+
+
+def embeddings(found: RuleResult) -> Any:
+    """Training and test samples, embedded."""
+    return found.fitted.outcome.embeddings[0]
+
+
+def chosen(result: SplitResult) -> list[Any]:
+    return [(rule, found.candidate, found.component) for rule, found in result.rules.items()]
+
+
+def assert_same_training(one: SplitResult, other: SplitResult) -> None:
+    assert chosen(one) == chosen(other)
+    for rule, found in one.rules.items():
+        np.testing.assert_array_equal(embeddings(found)[0], embeddings(other.rules[rule])[0])
+        np.testing.assert_array_equal(found.fitted.weights, other.rules[rule].fitted.weights)
+
+
+WAYS: list[dict[str, Any]] = [
+    {"ridge": [1e-4, 1e-2, 1.0]},
+    {"kernel_choice": "best_single", "ridge": [1e-3, 1e-1]},
+    {"implementation": "mklearn.subspace.mkldr:MKLDR", "ridge": [1e-3, 1e-1], "max_iter": 2},
+    {"implementation": "mklearn.subspace.mkldr:MKLDR", "graph": "lde", "max_iter": 1},
+    {"implementation": "mklearn.subspace.kernel_lde:KernelLDE"},
+]
+
+
+def test_features_are_scaled_again_in_each_inner_fold(digits: Any) -> None:
+    """Kernels of inner folds are on features scaled by the inner training samples, those of the fit by all of them."""
+    from sklearn.datasets import load_digits
+
+    _, y, train, test = digits
+    X = load_digits().data[: len(y)]
+    for scaling in ("standard", "rank"):
+        specs = [{"id": "k", "view": "t", "feature_scaling": scaling, "kind": "linear"}]
+        evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, components="best")
+        problem = MethodOnViews(Views({"t": X}), y, method_of("recorder", strength=[1.0, 2.0]), specs)
+        Recorder.seen.clear()
+        evaluate_split(problem, train, test, evaluation=evaluation, seed=0)
+        parts = [(train[inside], train[outside]) for inside, outside in inner_folds(y[train], 3, 0)] + [(train, test)]
+        expected = []
+        for inside, outside in parts:
+            transform = StackTransform([{"kind": "linear", "feature_scaling": scaling}]).fit(X[inside])
+            expected.append((transform.stack_train_.matrices, transform.transform(X[outside]).matrices))
+        for fitted in Recorder.seen:
+            matches = [
+                np.allclose(fitted.K, K, atol=1e-9) and np.allclose(fitted.applied[1], K_new, atol=1e-9)
+                for K, K_new in expected
+                if K.shape == fitted.K.shape and K_new.shape == fitted.applied[1].shape
+            ]
+            assert sum(matches) == 1
+        last = Recorder.seen[-1]
+        np.testing.assert_allclose(last.K, expected[-1][0], atol=1e-9)
+
+
+@pytest.mark.parametrize("choice", [None, "best_single", "cv_accuracy"])
+@pytest.mark.parametrize("informative", ["standard", "unit"])
+def test_automatic_scaling_is_chosen_by_inner_cross_validation(choice: Any, informative: str) -> None:
+    """One scaling for all kernels, the one that is good inside the training samples; the fit is the one with it."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 40)
+    if informative == "standard":  # the second feature is noise of a large scale
+        X = np.column_stack([0.2 * rng.normal(size=80) + y, 1e3 * rng.normal(size=80)])
+    else:  # the class is in the direction, the length is noise
+        angle = rng.normal(size=80) * 0.2 + 0.8 * y
+        X = np.exp(2 * rng.normal(size=80))[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    train, test = np.flatnonzero(np.arange(80) % 2 == 0), np.flatnonzero(np.arange(80) % 2)
+    specs = [{"id": f"k{width}", "view": "t", "feature_scaling": "auto", "bandwidth": width} for width in (1.0, 2.0)]
+    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, components="all")
+    scalings = ["none", "standard", "unit", "rank"]
+    method = method_of(kernel_choice=choice, ridge=[1e-3, 1e-1], feature_scaling=scalings)
+
+    def accuracy(kernels: Any, method: MethodSpec) -> RuleResult:
+        problem = MethodOnViews(Views({"t": X}), y, method, kernels)
+        return evaluate_split(problem, train, test, evaluation=evaluation, seed=0).rules["euclidean"]
+
+    found = accuracy(specs, method)
+    chosen = found.candidate.feature_scaling
+    assert chosen == informative
+    assert set(found.candidate.estimator_parameters) == {
+        "ridge",
+        *({"kernel_weights"} if choice == "cv_accuracy" else ()),
+    }
+    assert {info["feature_scaling"] for info in found.fitted.kernel_info} == {chosen}
+    fixed = [spec | {"feature_scaling": chosen} for spec in specs]
+    expected = accuracy(fixed, method_of(kernel_choice=choice, ridge=[1e-3, 1e-1]))
+    if choice != "cv_accuracy":  # whose weights are those of the first scaling
+        assert (found.candidate.kernel, found.candidate.estimator_parameters) == (
+            expected.candidate.kernel, expected.candidate.parameters
+        )  # fmt: skip
+        np.testing.assert_array_equal(embeddings(found)[1], embeddings(expected)[1])
+    assert found.scores["accuracy"][-1] > 0.8
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_labels_of_test_samples_change_neither_choice_nor_embedding(digits: Any, way: dict[str, Any]) -> None:
+    pairwise, y, train, test = digits
+    other = y.copy()
+    other[test] = np.random.default_rng(1).permutation(y[test])
+    rules = ("euclidean", "cosine")
+    one, two = run(digits, neighbours=rules, **way), run((pairwise, other, train, test), neighbours=rules, **way)
+    assert_same_training(one, two)
+    for rule in rules:
+        np.testing.assert_array_equal(embeddings(one.rules[rule])[1], embeddings(two.rules[rule])[1])
+    assert any((one.rules[rule].scores["accuracy"] != two.rules[rule].scores["accuracy"]).any() for rule in rules)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_distances_of_test_samples_change_neither_choice_nor_embedding(digits: Any, way: dict[str, Any]) -> None:
+    pairwise, y, train, test = digits
+    rng = np.random.default_rng(2)
+    other = {}
+    for name, matrix in pairwise.items():
+        noise = rng.uniform(0.1, 1.0, size=matrix.shape) * matrix.max()
+        noise = noise + noise.T
+        np.fill_diagonal(noise, np.diagonal(matrix))
+        other[name] = noise
+        other[name][np.ix_(train, train)] = matrix[np.ix_(train, train)]
+    one, two = run(digits, **way), run((other, y, train, test), **way)
+    assert_same_training(one, two)
+    assert not np.array_equal(embeddings(one.rules["euclidean"])[1], embeddings(two.rules["euclidean"])[1])
+
+
+@pytest.mark.parametrize("kernel_choice", [None, "best_single"])
+def test_choice_on_the_test_samples_is_never_worse_there(digits: Any, kernel_choice: Any) -> None:
+    """It takes the candidate with the best test accuracy, of several the first; nothing is held out of training."""
+    pairwise, y, train, test = digits
+    method = method_of(kernel_choice=kernel_choice, ridge=[1e2, 1e-1, 1e-3])
+
+    def result(choice: Any, method: MethodSpec, kernels: Any = KERNELS) -> RuleResult:
+        evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, components="best", choice=choice)
+        problem = on_matrices(pairwise, y, kernels, method)
+        return evaluate_split(problem, train, test, evaluation=evaluation, seed=0).rules["euclidean"]
+
+    best = result("test_set", method)
+    alone = []
+    for candidate in candidates(method, len(KERNELS)):
+        own = KERNELS if candidate.kernel is None else [KERNELS[candidate.kernel]]
+        single = method_of(**candidate.parameters)
+        alone.append(result("test_set", single, own).scores["accuracy"].max())
+    assert best.scores["accuracy"].max() == max(alone)
+    assert best.chosen_score("accuracy") is None, "there is no value without the test samples"
+    assert best.candidate == candidates(method, len(KERNELS))[int(np.argmax(alone))]
+    honest = result("inner_cv", method).chosen_score("accuracy")
+    assert honest is not None
+    assert honest <= max(alone)
+
+
+def test_the_order_of_test_samples_does_not_matter(digits: Any) -> None:
+    pairwise, y, train, test = digits
+    order = np.random.default_rng(3).permutation(len(test))
+    one, two = run(digits, ridge=[1e-3, 1e-1]), run((pairwise, y, train, test[order]), ridge=[1e-3, 1e-1])
+    assert_same_training(one, two)
+    np.testing.assert_allclose(embeddings(one.rules["euclidean"])[1][order], embeddings(two.rules["euclidean"])[1])
+    np.testing.assert_array_equal(one.rules["euclidean"].scores["accuracy"], two.rules["euclidean"].scores["accuracy"])
+
+
+def test_the_pairwise_matrices_are_not_changed(digits: Any) -> None:
+    before = {name: matrix.copy() for name, matrix in digits[0].items()}
+    run(digits, ridge=[1e-3, 1e-1])
+    for name, matrix in digits[0].items():
+        np.testing.assert_array_equal(matrix, before[name])
+
+
+# --- choices
+
+
+def test_best_single_chooses_by_inner_cross_validation_and_not_by_the_test(digits: Any) -> None:
+    """The kernel that is best for the test, but noise among training samples, must not be taken."""
+    pairwise, y, train, test = digits
+    oracle = np.where(y[:, None] == y[None], 0.0, 1.0)  # tells the classes of test samples
+    np.fill_diagonal(oracle, 0.0)
+    oracle[np.ix_(train, train)] = pairwise["noise"][np.ix_(train, train)]
+    kernels = [KERNELS[2] | {"id": "oracle", "view": "oracle"}, KERNELS[1], KERNELS[2]]
+    result = run((pairwise | {"oracle": oracle}, y, train, test), kernels=kernels, kernel_choice="best_single")
+    found = result.rules["euclidean"]
+    assert found.candidate.kernel == 1
+    np.testing.assert_array_equal(found.fitted.weights, [0, 1, 0])
+    assert embeddings(found)[1].shape == (len(test), 2)
+
+
+def test_the_best_single_kernel_is_that_of_the_best_inner_curve(digits: Any) -> None:
+    """Computed anew, kernel by kernel."""
+    _, y, train, _ = digits
+    means = []
+    for kernel in KERNELS:
+        curves = []
+        for inside, outside in inner_folds(y[train], 3, 0):
+            one = run((digits[0], y, train[inside], train[outside]), kernels=[kernel])
+            curves.append(one.rules["euclidean"].scores["accuracy"])
+        means.append(np.mean(curves, axis=0).max())
+    found = run(digits, kernel_choice="best_single").rules["euclidean"]
+    assert found.candidate.kernel is not None
+    assert means[found.candidate.kernel] == max(means)
+    assert found.candidate.kernel != 2  # the noise
+
+
+def test_the_same_seed_gives_the_same_result(digits: Any) -> None:
+    one, two = run(digits, ridge=[1e-3, 1e-1]), run(digits, ridge=[1e-3, 1e-1])
+    assert_same_training(one, two)
+
+
+def test_rules_choose_for_themselves(digits: Any) -> None:
+    both = run(digits, neighbours=("cosine", "euclidean"), ridge=[1e-4, 1.0])
+    assert list(both.rules) == ["cosine", "euclidean"]
+    for rule in both.rules:
+        alone = run(digits, neighbours=(rule,), ridge=[1e-4, 1.0])
+        assert chosen(alone) == [entry for entry in chosen(both) if entry[0] == rule]
+
+
+# --- failures
+
+
+@pytest.mark.parametrize("failure", [SolverFailed, NotApplicable, np.linalg.LinAlgError])
+def test_a_candidate_that_fails_is_not_chosen(digits: Any, failure: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = run(digits, "recorder", strength=[2.0]).rules["euclidean"]
+    monkeypatch.setattr(Recorder, "failure", failure)
+    monkeypatch.setattr(Recorder, "fails_at", {1.0, 3.0})
+    found = run(digits, "recorder", strength=[1.0, 2.0, 3.0]).rules["euclidean"]
+    assert found.candidate.parameters == {"strength": 2.0}
+    np.testing.assert_array_equal(found.scores["accuracy"], good.scores["accuracy"])
+
+
+def test_a_grid_of_failures_is_a_failure_with_its_reason(digits: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Recorder, "fails_at", {1.0, 3.0})
+    with pytest.raises(SolverFailed, match=r"no solution at 1\.0"):
+        run(digits, "recorder", strength=[1.0, 3.0])
+
+
+@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+def test_without_inner_folds_nothing_but_the_dimension_is_left_open(digits: Any) -> None:
+    pairwise, y, train, test = digits
+    few = np.array([train[y[train] == code][0] for code in range(3)])  # one sample of each class
+    result = run((pairwise, y, few, test))
+    found = result.rules["euclidean"]
+    assert found.component is None
+    assert found.chosen_score("accuracy") is None
+    assert found.scores["accuracy"].shape == (2,)
+    assert "class 0 has one" in result.selection_message
+    with pytest.raises(NotApplicable):
+        run((pairwise, y, few, test), ridge=[1e-3, 1e-1])
+
+
+@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+def test_all_components_need_no_inner_folds(digits: Any) -> None:
+    """One sample of each class has a value; a grid is compared at all components, and the classes - 1 are taken."""
+    pairwise, y, train, test = digits
+    few = np.array([train[y[train] == code][0] for code in range(3)])
+    found = run((pairwise, y, few, test), components="all").rules["euclidean"]
+    assert (found.component, found.chosen_score("accuracy")) == (2, found.scores["accuracy"][-1])
+    assert run(digits, components="all", ridge=[1e-3, 1e-1]).rules["euclidean"].component == 2
+
+
+@pytest.mark.parametrize("failure", [SolverFailed, NotApplicable, np.linalg.LinAlgError])
+def test_without_a_solution_in_the_inner_folds_all_dimensions_are_reported(
+    digits: Any, failure: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One candidate that fails on every inner fold, which is smaller, and not on all training samples."""
+    good = run(digits, "recorder").rules["euclidean"]
+    assert good.component is not None
+    monkeypatch.setattr(Recorder, "failure", failure)
+    monkeypatch.setattr(Recorder, "fails_below", len(digits[2]))
+    for inner in (3, "leave_one_out"):
+        result = run(digits, "recorder", neighbours=("euclidean", "cosine"), inner=inner)  # type: ignore[arg-type]
+        assert list(result.rules) == ["euclidean", "cosine"]
+        for found in result.rules.values():
+            assert found.components == [1, 2]
+            assert found.scores["accuracy"].shape == (2,)
+            assert found.position is None
+            assert found.component is None
+            assert found.chosen_score("accuracy") is None
+        np.testing.assert_array_equal(result.rules["euclidean"].scores["accuracy"], good.scores["accuracy"])
+        assert "every candidate failed" in result.selection_message
+        assert "no solution at 1.0" in result.selection_message
+    with pytest.raises(SolverFailed):  # a grid would have to be chosen from
+        run(digits, "recorder", strength=[1.0, 2.0])
+
+
+def test_one_class_only_is_not_applicable(digits: Any) -> None:
+    pairwise, y, train, test = digits
+    for implementation in (KFD, "mklearn.subspace.kernel_pca:KernelPCA", "recorder"):
+        with pytest.raises(NotApplicable, match="one class"):
+            run((pairwise, np.zeros_like(y), train, test), implementation)
+
+
+def test_a_mistake_in_the_data_is_no_result(digits: Any) -> None:
+    pairwise, y, train, test = digits
+    broken = pairwise["d"].copy()
+    broken[train[0], train[1]] = np.nan
+    with pytest.raises(DataError, match="narrow"):
+        run((pairwise | {"d": broken}, y, train, test))
+    assert not issubclass(DataError, module.EXPECTED)
+
+
+def test_weights_by_accuracy_are_the_squared_inner_accuracies(digits: Any) -> None:
+    """Computed anew, kernel by kernel; the noise among the kernels gets the least."""
+    _, y, train, _ = digits
+    best = []
+    for kernel in KERNELS:
+        curves = []
+        for inside, outside in inner_folds(y[train], 3, 0):
+            one = run((digits[0], y, train[inside], train[outside]), kernels=[kernel], inner=None)
+            curves.append(one.rules["euclidean"].scores["accuracy"])
+        best.append(np.mean(curves, axis=0).max())
+    found = run(digits, kernel_choice="cv_accuracy").rules["euclidean"]
+    np.testing.assert_allclose(found.fitted.weights, np.square(best) / np.square(best).sum())
+    assert np.argmin(found.fitted.weights) == 2
+
+
+def test_leaving_one_out_shares_its_work_and_chooses_as_the_refits_do(
+    digits: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a bandwidth that is given, nothing of the kernels is fitted, and the refits have the same kernels."""
+    pairwise, y, train, test = digits
+    few = np.concatenate([train[y[train] == code][:6] for code in range(3)])
+    kernels = [
+        KERNELS[0] | {"id": f"g{k}", "bandwidth": 500.0 * 4**k, "bandwidth_rule": "absolute", "normalise": "none"}
+        for k in range(4)
+    ]
+    method = method_of("mklearn.subspace.kernel_mmc:KernelMMC", kernel_choice="best_single")
+    evaluation = EvaluationSpec(neighbours=["euclidean", "cosine"], inner_folds="leave_one_out")
+
+    def chosen_by(shared: bool) -> Any:
+        with monkeypatch.context() as patch:
+            if not shared:
+                patch.delattr("mklearn.subspace.kernel_mmc.KernelMMC.leave_one_out")
+            problem = on_matrices(pairwise, y, kernels, method)
+            result = evaluate_split(problem, few, test, evaluation=evaluation, seed=0)
+        return {rule: (found.candidate.kernel, found.component) for rule, found in result.rules.items()}
+
+    assert chosen_by(shared=True) == chosen_by(shared=False)

@@ -1,0 +1,329 @@
+"""The summary table: oracle and inner-CV columns, pairing, failures, published values."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mklearn.base.statistics import corrected_resampled_interval
+from mklearn.errors import DataError
+from mklearn.study.evaluation.summary import SUMMARY_COLUMNS, summarise
+
+CURVES = {
+    "average": [[0.5, 0.6, 0.6], [0.6, 0.7, 0.7], [0.5, 0.8, 0.6]],
+    "mkldr": [[0.7, 0.1, 0.8], [0.3, 0.9, 0.8], [0.4, 0.9, 0.8]],  # each repeat's own best: 0.8, 0.9, 0.9
+}
+CHOSEN = {"average": ([0.6, 0.7, 0.5], [2, 3, 1]), "mkldr": ([0.8, 0.3, 0.9], [3, 1, 2])}
+
+
+def row(method, repeat, value=math.nan, *, selection="dimension", dimension=None, **other):
+    base = {
+        "study": "s", "dataset": "d", "protocol": "random", "train_size": 5, "repeat": repeat, "fold": 0,
+        "method": method, "kernel_set": "all", "neighbour": "cosine", "selection": selection, "dimension": dimension,
+        "metric": "accuracy", "value": value, "status": "ok", "message": "", "n_train": 50, "n_test": 25,
+        "fit_seconds": 1.0 + repeat,
+    }  # fmt: skip
+    return base | other
+
+
+def table(rows):
+    frame = pd.DataFrame(rows)
+    frame["dimension"] = frame["dimension"].astype("Int64")
+    return frame
+
+
+@pytest.fixture
+def rows():
+    made = []
+    for method, curves in CURVES.items():
+        for repeat, curve in enumerate(curves):
+            made += [row(method, repeat, value, dimension=q + 1) for q, value in enumerate(curve)]
+            values, dimensions = CHOSEN[method]
+            made.append(row(method, repeat, values[repeat], selection="inner_cv", dimension=dimensions[repeat]))
+    return made
+
+
+def pick(summary, method, selection, neighbour="cosine"):
+    found = summary.query("method == @method and selection == @selection and neighbour == @neighbour")
+    assert len(found) == 1
+    return found.iloc[0]
+
+
+def test_columns_and_order(rows):
+    summary = summarise(table(rows))
+    assert list(summary.columns) == SUMMARY_COLUMNS
+    assert list(zip(summary["method"], summary["selection"], strict=True)) == [
+        ("average", "oracle"), ("average", "inner_cv"), ("mkldr", "oracle"), ("mkldr", "inner_cv"),
+    ]  # fmt: skip
+
+
+def test_oracle_takes_the_best_dimension_of_the_mean_curve(rows):
+    best = pick(summarise(table(rows)), "mkldr", "oracle")
+    values = [0.8, 0.8, 0.8]
+    assert best["dimension"] == 3
+    assert best["mean"] == pytest.approx(np.mean(values))
+    assert best["mean"] < np.mean([max(curve) for curve in CURVES["mkldr"]])
+    assert best["std"] == pytest.approx(0, abs=1e-12)
+    assert best["fit_seconds_mean"] == pytest.approx(2.0)
+
+
+def test_ties_of_the_mean_curve_take_the_fewest_dimensions():
+    flat = [
+        row("average", r, v, dimension=q)
+        for r, vs in enumerate([[0.1, 0.2, 0.3], [0.3, 0.3, 0.2]])
+        for q, v in enumerate(vs, 1)
+    ]
+    assert pick(summarise(table(flat)), "average", "oracle")["dimension"] == 2
+
+
+def test_a_dimension_that_few_repeats_reach_can_not_win():
+    made = [
+        row("average", 0, 0.5, dimension=1),
+        row("average", 1, 0.5, dimension=1),
+        row("average", 1, 1.0, dimension=2),
+    ]
+    best = pick(summarise(table(made)), "average", "oracle")
+    assert (best["dimension"], best["n_repeats"], best["mean"]) == (1, 2, 0.5)
+
+
+def test_inner_cv_and_paired_difference(rows):
+    summary = summarise(table(rows))
+    inner = pick(summary, "mkldr", "inner_cv")
+    a, b = CHOSEN["mkldr"][0], CHOSEN["average"][0]
+    assert inner["mean"] == pytest.approx(np.mean(a))
+    assert inner["std"] == pytest.approx(np.std(a, ddof=1))
+    assert inner["dimension"] == 2
+    interval = corrected_resampled_interval(a, 50, 25)
+    assert (inner["ci_low"], inner["ci_high"]) == pytest.approx((max(interval.low, 0), min(interval.high, 1)))
+    assert inner["difference"] == pytest.approx(np.mean(np.subtract(a, b)))
+    assert inner[["difference_low", "difference_high", "p_value", "p_holm"]].isna().all()  # three repeats: no verdict
+    own = pick(summary, "average", "inner_cv")
+    assert (own["difference"], own["difference_low"], own["difference_high"]) == (0, 0, 0)
+    assert (own["n_repeats"], own["n_failed"]) == (3, 0)
+
+
+def test_order_of_rows_does_not_change_the_numbers(rows):
+    shuffled = table(rows).sample(frac=1, random_state=0)
+    keys = ["method", "selection"]
+    first = summarise(table(rows)).sort_values(keys, ignore_index=True)
+    pd.testing.assert_frame_equal(summarise(shuffled).sort_values(keys, ignore_index=True), first)
+
+
+def test_scores_are_not_changed(rows):
+    scores = table(rows)
+    copy = scores.copy(deep=True)
+    summarise(scores)
+    pd.testing.assert_frame_equal(scores, copy)
+
+
+def test_difference_is_to_the_same_rule_and_selection(rows):
+    euclid = [r | {"neighbour": "euclidean", "value": r["value"] / 2} for r in rows]
+    summary = summarise(table(rows + euclid))
+    cosine, euclidean = (pick(summary, "mkldr", "inner_cv", rule) for rule in ("cosine", "euclidean"))
+    assert euclidean["difference"] == pytest.approx(cosine["difference"] / 2)
+    without = summarise(table([r for r in rows + euclid if r["method"] != "average" or r["neighbour"] == "cosine"]))
+    assert math.isnan(pick(without, "mkldr", "inner_cv", "euclidean")["difference"])
+
+
+def test_failed_repeats_are_counted_and_pairs_dropped(rows):
+    kept = [r for r in rows if not (r["method"] == "mkldr" and r["repeat"] == 1)]
+    kept.append(
+        row("mkldr", 1, status="failed", message="solver ended", selection="", neighbour="", n_train=None, n_test=None)
+    )
+    summary = summarise(table(kept))
+    assert len(summary) == 4
+    inner = pick(summary, "mkldr", "inner_cv")
+    assert (inner["n_repeats"], inner["n_failed"], inner["status"], inner["message"]) == (2, 1, "ok", "solver ended")
+    assert inner["mean"] == pytest.approx(0.85)
+    assert inner["difference"] == pytest.approx(((0.8 - 0.6) + (0.9 - 0.5)) / 2)
+    assert pick(summary, "mkldr", "oracle")["n_failed"] == 1
+    assert pick(summary, "average", "oracle")["n_failed"] == 0
+
+
+def test_a_method_without_any_value_keeps_its_rows(rows):
+    failed = [row("sdp", r, status="failed", message="no licence", neighbour="", selection="") for r in range(3)]
+    failed[1] |= {"status": "not_applicable", "message": "one class"}
+    summary = summarise(table(rows + failed))
+    for selection in ("oracle", "inner_cv"):
+        got = pick(summary, "sdp", selection, "")
+        assert (got["n_repeats"], got["n_failed"], got["status"]) == (0, 3, "failed")
+        assert got["message"] == "no licence; one class"
+        assert got[["mean", "std", "ci_low", "ci_high", "difference", "fit_seconds_mean"]].isna().all()
+        assert pd.isna(got["dimension"])
+
+
+def test_usable_but_inexact_fits_count_and_are_marked(rows):
+    for r in rows:
+        if r["method"] == "mkldr" and r["repeat"] == 2:
+            r.update(status="inaccurate", message="gap 1e-3")
+    got = pick(summarise(table(rows)), "mkldr", "inner_cv")
+    assert (got["n_repeats"], got["n_failed"], got["status"], got["message"]) == (3, 0, "inaccurate", "gap 1e-3")
+
+
+def test_methods_without_a_dimension(rows):
+    svc = [row("svc", r, v, neighbour="") for r, v in enumerate([0.8, 0.7, 0.9])]
+    summary = summarise(table(rows + svc))
+    got = pick(summary, "svc", "oracle", "")
+    assert got["mean"] == pytest.approx(0.8)
+    assert pd.isna(got["dimension"])
+    # It has no rule of its own: against the reference by the rule that comes first.
+    assert got["difference"] == pytest.approx(0.8 - pick(summary, "average", "oracle")["mean"])
+
+
+def test_single_repeat_has_no_interval(rows):
+    got = pick(summarise(table([r for r in rows if r["repeat"] == 0])), "mkldr", "inner_cv")
+    assert got["mean"] == 0.8
+    assert got["difference"] == pytest.approx(0.2)
+    assert got[["std", "ci_low", "ci_high", "difference_low", "difference_high"]].isna().all()
+
+
+def test_published_and_titles(rows):
+    published = [
+        {"dataset": "d", "train_size": 5, "method": "mkldr", "value": 0.81, "std": 0.02, "source": "paper, table 1"},
+        {
+            "dataset": "d",
+            "train_size": 5,
+            "method": "mkldr",
+            "neighbour": "cosine",
+            "selection": "oracle",
+            "value": 0.9,
+        },
+        {"dataset": "d", "train_size": 7, "method": "average", "value": 0.1, "std": None, "source": "x"},
+    ]
+    titles = {"datasets": {"d": "Data"}, "methods": {"mkldr": "MKL-DR"}}
+    summary = summarise(table(rows), published=published, titles=titles)
+    oracle, inner = pick(summary, "mkldr", "oracle"), pick(summary, "mkldr", "inner_cv")
+    assert (inner["published"], inner["published_std"], inner["published_source"]) == (0.81, 0.02, "paper, table 1")
+    assert oracle["published"] == 0.9
+    assert math.isnan(oracle["published_std"])
+    assert math.isnan(pick(summary, "average", "oracle")["published"])
+    assert (oracle["dataset_title"], oracle["method_title"]) == ("Data", "MKL-DR")
+    assert pick(summary, "average", "oracle")["method_title"] == "average"
+
+
+def test_settings_stay_apart(rows):
+    other = [r | {"train_size": 7, "value": 0.1} for r in rows]
+    summary = summarise(table(rows + other))
+    assert len(summary) == 8
+    assert summary.query("train_size == 5 and method == 'mkldr' and selection == 'oracle'")["mean"].item() > 0.5
+
+
+def test_folds_count_as_values(rows):
+    rows += [r | {"repeat": r["repeat"] + 3, "value": r["value"] / 2} for r in rows]
+    folded = [r | {"repeat": 0, "fold": r["repeat"]} for r in rows]
+    got, expected = (pick(summarise(table(t)), "mkldr", "inner_cv") for t in (folded, rows))
+    assert got["n_repeats"] == 6
+    assert got["difference_low"] < got["difference"]
+    assert got["difference_low"] == pytest.approx(expected["difference_low"])
+
+
+def test_survives_parquet(rows, tmp_path):
+    table([r | {"train_size": None} for r in rows]).to_parquet(tmp_path / "scores.parquet")
+    summary = summarise(pd.read_parquet(tmp_path / "scores.parquet"))
+    assert len(summary) == 4
+    assert summary["difference"].notna().all()
+    summary.to_parquet(tmp_path / "summary.parquet")
+
+
+def test_user_mistakes_are_named(rows):
+    with pytest.raises(DataError, match="lacks the columns neighbour"):
+        summarise(table(rows).drop(columns="neighbour"))
+    with pytest.raises(DataError, match="two values of method 'average'"):
+        summarise(table([*rows, rows[0]]))
+
+
+def test_empty_table_gives_an_empty_summary(rows):
+    summary = summarise(table(rows).iloc[:0])
+    assert list(summary.columns) == SUMMARY_COLUMNS
+    assert summary.empty
+
+
+def test_rows_of_other_selections_count_in_neither_column(rows):
+    """Accuracy against iterations is for a figure; it must not win the oracle, nor count as a repeat."""
+    more = [
+        row("mkldr", repeat, 1.0, selection="iteration", dimension=3) | {"n_iter": t}
+        for repeat in range(5)
+        for t in range(4)
+    ]
+    pd.testing.assert_frame_equal(summarise(table(rows + more)), summarise(table(rows)))
+
+
+def test_published_dimension_and_repeats(rows):
+    published = [
+        {
+            "dataset": "d",
+            "train_size": 5,
+            "method": "mkldr",
+            "value": 0.8,
+            "source": "x",
+            "dimension": 14,
+            "repeats": 20,
+        }
+    ]
+    summary = summarise(table(rows), published=published)
+    got = pick(summary, "mkldr", "oracle")
+    assert (got["published_dimension"], got["published_repeats"]) == (14, 20)
+    other = pick(summary, "average", "oracle")
+    assert pd.isna(other["published_dimension"])
+    assert pd.isna(other["published_repeats"])
+    assert other["verdict"] == ""
+
+
+# --- several metrics
+
+
+def test_metrics_are_kept_apart(rows):
+    """Each has rows, pairs and failures of its own; those of the accuracy stay what they are without the others."""
+    other = [entry | {"metric": "auc", "value": 1 - entry["value"]} for entry in rows]
+    published = [{"dataset": "d", "train_size": 5, "method": "mkldr", "value": 0.7}]
+    alone = summarise(table(rows), published=published)
+    both = summarise(table(rows + other), published=published)
+    accuracy = both[both["metric"].eq("accuracy")].reset_index(drop=True)
+    pd.testing.assert_frame_equal(accuracy, alone)
+    auc = both[both["metric"].eq("auc")].reset_index(drop=True)
+    assert auc["published"].isna().all()
+    assert auc["verdict"].eq("").all()
+    inner = auc["selection"].eq("inner_cv")
+    assert auc.loc[inner, "mean"].tolist() == pytest.approx((1 - accuracy.loc[inner, "mean"]).tolist())
+    assert auc.loc[inner, "difference"].tolist() == pytest.approx((-accuracy.loc[inner, "difference"]).tolist())
+
+
+def test_a_failure_counts_for_every_metric(rows):
+    failed = row("mkldr", 3, selection="", neighbour="", status="failed", message="no solution", metric="")
+    other = [entry | {"metric": "auc"} for entry in rows]
+    summary = summarise(table([*rows, *other, failed]))
+    assert set(summary.loc[summary["method"].eq("mkldr"), "metric"]) == {"accuracy", "auc"}
+    assert set(summary.loc[summary["method"].eq("mkldr"), "n_failed"]) == {1}
+    assert set(summary.loc[summary["method"].eq("average"), "n_failed"]) == {0}
+
+
+def test_a_metric_that_a_method_lacks_is_one_row(rows):
+    lacking = [row("average", r, selection="inner_cv", status="not_applicable", message="no values", metric="auc")
+               for r in range(3)]  # fmt: skip
+    summary = summarise(table([*rows, *lacking]))
+    found = summary[summary["metric"].eq("auc") & summary["method"].eq("average")]
+    assert found[["selection", "status", "message", "n_failed"]].to_numpy().tolist() == [
+        ["inner_cv", "not_applicable", "no values", 3]
+    ]
+
+
+def test_the_best_dimension_of_a_metric_whose_smaller_values_are_better():
+    made = [row("average", 0, value, dimension=q, metric="support_vector_share") for q, value in ((1, 0.5), (2, 0.2))]
+    assert pick(summarise(table(made)), "average", "oracle")["dimension"] == 2
+
+
+def test_intervals_of_a_metric_without_an_upper_bound_end_at_0_and_not_at_1():
+    values = {"average": [0.01, 1.4, 0.02, 0.01, 0.03], "mkldr": [2.5, 2.6, 2.4, 2.5, 2.7]}
+    made = [
+        row(method, repeat, value, selection="inner_cv", metric="log_loss")
+        for method, those in values.items()
+        for repeat, value in enumerate(those)
+    ]
+    summary = summarise(table(made))
+    one, other = (pick(summary, method, "inner_cv") for method in values)
+    assert one["ci_low"] == 0
+    assert other["ci_low"] > 1
+    assert other["difference"] == pytest.approx(np.mean(values["mkldr"]) - np.mean(values["average"]))

@@ -1,0 +1,362 @@
+"""Sweeps of components: leading dimensions, a fit for each size, a classifier's own labels."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import make_pipeline
+
+import mklearn.study.evaluation.sweeps as module
+from mklearn.base.folds import inner_folds
+from mklearn.base.side_by_side import SideBySide
+from mklearn.bilinear.two_d_lda import TwoDLDA
+from mklearn.bilinear.two_d_mmc import TwoDMMC
+from mklearn.classifiers.kernel_pca_classifier import KernelPCAClassifier
+from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
+from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
+from mklearn.errors import NotApplicable
+from mklearn.kernels import Views
+from mklearn.nearest_neighbour import accuracy_by_dimension
+from mklearn.study.evaluation.candidates import MethodOnViews
+from mklearn.study.evaluation.metrics import ACCURACY
+from mklearn.study.evaluation.split import evaluate_split
+from mklearn.study.evaluation.sweeps import LeadingDimensions, Outcome, Predictions, Refit, RefitPredictions, Sweep
+from mklearn.subspace.mmc import MMC
+from mklearn.subspace.pca import PCA
+
+PATH = "mklearn.bilinear.path:fit_path"
+SIZES = [2, 4, 6]
+RULES = ("euclidean", "cosine")
+PREDICTIONS = {"implementation": "mklearn.study.evaluation.sweeps:Predictions"}
+
+
+@dataclass(frozen=True)
+class Digits:
+    """Digits of five classes, few and noisy enough that methods err."""
+
+    images: NDArray[np.float64]
+    y: NDArray[np.int64]
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+    @property
+    def features(self) -> NDArray[np.float64]:
+        return self.images.reshape(len(self.y), -1)
+
+
+@pytest.fixture(scope="module")
+def digits() -> Digits:
+    from sklearn.datasets import load_digits
+
+    bunch = load_digits()
+    chosen = np.concatenate([np.flatnonzero(bunch.target == code)[:20] for code in (1, 3, 5, 8, 9)])
+    noise = np.random.default_rng(0).normal(scale=4, size=(100, 8, 8))
+    y = np.unique(bunch.target[chosen], return_inverse=True)[1].astype(np.int64)
+    train = np.flatnonzero(np.arange(100) % 20 < 8)
+    return Digits(bunch.images[chosen] + noise, y, train, np.setdiff1d(np.arange(100), train))
+
+
+def by_hand(train: NDArray[Any], y: NDArray[Any], test: NDArray[Any], y_test: NDArray[Any], rule: str) -> float:
+    """Share of test samples whose nearest training sample, over all columns, has their label."""
+    if rule == "cosine":  # about the training mean; the angle is smallest where unit vectors are nearest
+        mean = train.mean(axis=0)
+        train, test = train - mean, test - mean
+        train, test = (Z / np.linalg.norm(Z, axis=1, keepdims=True) for Z in (train, test))
+    hits = [
+        y[((train - sample) ** 2).sum(axis=1).argmin()] == label for sample, label in zip(test, y_test, strict=True)
+    ]
+    return float(np.mean(hits))
+
+
+def run(estimator: Any, X: NDArray[Any], X_test: NDArray[Any], y: NDArray[Any], sweep: Sweep) -> Outcome:
+    """Sweep an estimator of one table."""
+
+    def unfitted(**parameters: Any) -> Any:
+        own = clone(estimator).set_params(**parameters)
+        return own if X.ndim == 3 else make_pipeline(SideBySide(), own)
+
+    return sweep.run(unfitted, Views({"X": X}), y, Views({"X": X_test}))
+
+
+# --- labels
+
+
+def test_labels_give_one_accuracy_and_no_dimension(digits: Digits) -> None:
+    X, y = digits.features, digits.y
+    outcome = run(LedoitWolfLDA(), X[digits.train], X[digits.test], y[digits.train], Predictions())
+    expected = LedoitWolfLDA().fit(X[digits.train], y[digits.train]).predict(X[digits.test])
+    assert 0.3 < np.mean(expected == y[digits.test]) < 1
+    assert outcome.components == []
+    assert outcome.embeddings == []
+    for rule in ("", *RULES):  # no neighbour is asked
+        (output,) = outcome.outputs(rule, y[digits.train], y[digits.test])
+        np.testing.assert_array_equal(output.labels, expected)
+        assert set(outcome.nearest(rule, 0)[0]) == {-1}
+        found = outcome.scores(ACCURACY, rule, y[digits.train], y[digits.test])
+        np.testing.assert_array_equal(found, [np.mean(expected == y[digits.test])])
+
+
+def split(digits: Digits, samples: NDArray[Any], kernels: Any = (), **method: Any) -> Any:
+    entry = {"kind": "images"} if samples.ndim == 3 else {"kind": "features", "descriptors": ["X"]}
+    spec = MethodSpec(id="m", **{"inputs": {"X": entry}} | method)
+    evaluation = EvaluationSpec(neighbours=list(RULES), inner_folds=3)
+    problem = MethodOnViews(Views({"X": samples}), digits.y, spec, kernels)
+    return evaluate_split(problem, digits.train, digits.test, evaluation=evaluation, seed=0)
+
+
+def test_a_classifier_on_a_split_has_one_rule_without_a_name(digits: Digits) -> None:
+    X, y = digits.features, digits.y
+    result = split(digits, X, implementation="mklearn.classifiers.ledoit_wolf_lda:LedoitWolfLDA", sweep=PREDICTIONS)
+    assert list(result.rules) == [""]
+    found = result.rules[""]
+    predicted = LedoitWolfLDA().fit(X[digits.train], y[digits.train]).predict(X[digits.test])
+    assert found.component is None
+    assert found.components == []
+    assert found.chosen_score("accuracy") == np.mean(predicted == y[digits.test])
+    assert result.selection_message == ""
+
+
+def test_a_grid_of_a_classifier_is_chosen_by_its_inner_accuracy(digits: Digits) -> None:
+    from mklearn.classifiers.linear_svc import linear_svc
+
+    X, y, train = digits.features, digits.y, digits.train
+    grid = [1.0, 1e-6, 1e-3]
+    means = []
+    for C in grid:
+        hits = [
+            np.mean(linear_svc(C).fit(X[train[a]], y[train[a]]).predict(X[train[b]]) == y[train[b]])
+            for a, b in inner_folds(y[train], 3, 0)
+        ]
+        means.append(np.mean(hits))
+    assert np.ptp(means) > 0.01
+    found = split(
+        digits, X, implementation="mklearn.classifiers.linear_svc:linear_svc", grid={"C": grid}, sweep=PREDICTIONS
+    ).rules[""]
+    assert found.candidate.parameters == {"C": grid[int(np.argmax(means))]}
+    assert found.component is None
+    expected = linear_svc(found.candidate.parameters["C"]).fit(X[train], y[train]).predict(X[digits.test])
+    assert found.chosen_score("accuracy") == np.mean(expected == y[digits.test])
+
+
+# --- leading dimensions
+
+
+@pytest.mark.parametrize("estimator", [PCA(n_components=7), MMC()])
+@pytest.mark.parametrize("rule", RULES)
+def test_leading_dimensions_are_one_fit(digits: Digits, estimator: Any, rule: str) -> None:
+    X, y, train, test = digits.features, digits.y, digits.train, digits.test
+    outcome = run(estimator, X[train], X[test], y[train], LeadingDimensions())
+    model = type(estimator)(**estimator.get_params()).fit(X[train], y[train])
+    Z, Z_test = model.transform(X[train]), model.transform(X[test])
+    assert len(outcome.estimators) == 1
+    assert outcome.components == list(range(1, Z.shape[1] + 1))
+    found = outcome.scores(ACCURACY, rule, y[train], y[test])
+    np.testing.assert_array_equal(found, accuracy_by_dimension(Z, y[train], Z_test, y[test], rule))  # type: ignore[arg-type]
+    expected = [by_hand(Z[:, :q], y[train], Z_test[:, :q], y[test], rule) for q in outcome.components]
+    np.testing.assert_allclose(found, expected)
+    assert np.unique(found).size > 1
+
+
+# --- a fit for each size
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("path", [None, PATH], ids=["by clones", "by fit_path"])
+@pytest.mark.parametrize("estimator", [TwoDLDA(max_iter=3), TwoDMMC(trade_off=0.5)])
+def test_refit_is_a_fit_by_hand_for_each_size_with_all_of_its_columns(
+    digits: Digits, estimator: Any, path: str | None, rule: str
+) -> None:
+    X, y, train, test = digits.images, digits.y, digits.train, digits.test
+    sizes = [4, 2, 6]  # in the order given
+    outcome = run(estimator, X[train], X[test], y[train], Refit(sizes, path=path))
+    assert outcome.components == sizes
+    assert estimator.n_components is None  # the one given is left as it is
+    expected, of_the_first_columns = [], []
+    for size, (embedded, applied) in zip(sizes, outcome.embeddings, strict=True):
+        model = type(estimator)(**estimator.get_params() | {"n_components": size}).fit(X[train], y[train])
+        Z, Z_test = model.transform(X[train]), model.transform(X[test])
+        assert Z.shape[1] == size * size
+        np.testing.assert_allclose(embedded, Z, rtol=0, atol=1e-7 * np.abs(Z).max())
+        np.testing.assert_allclose(applied, Z_test, rtol=0, atol=1e-7 * np.abs(Z).max())
+        expected.append(by_hand(Z, y[train], Z_test, y[test], rule))
+        of_the_first_columns.append(by_hand(Z[:, :size], y[train], Z_test[:, :size], y[test], rule))
+    found = outcome.scores(ACCURACY, rule, y[train], y[test])
+    np.testing.assert_allclose(found, expected)
+    assert not np.allclose(found, of_the_first_columns)  # the test would notice
+
+
+def test_sizes_larger_than_the_images_are_left_out(digits: Digits) -> None:
+    """The default sizes 1..20 on 8 x 8 images: the curve ends at 8."""
+    train, y, test = digits.images[digits.train], digits.y[digits.train], digits.images[digits.test]
+    asked = run(TwoDMMC(), train, test, y, Refit([7, 8, 9, 20], "image_side", PATH))
+    assert asked.components == [7, 8]
+    assert len(asked.embeddings) == 2
+    with pytest.raises(NotApplicable):  # none is small enough: said, not hidden
+        run(TwoDMMC(), train, test, y, Refit([9, 20], "image_side", PATH))
+
+
+def test_inner_cross_validation_chooses_among_sizes_and_candidates(digits: Digits) -> None:
+    """Computed anew: the best mean over the inner folds, then the fewest dimensions, then the first candidate."""
+    X, y, train, test = digits.images, digits.y, digits.train, digits.test
+    grid = [1e-2, 10.0]
+    fixed = {"max_iter": 3, "scaling": "orthonormal"}
+    sweep = {"implementation": "mklearn.study.evaluation.sweeps:Refit", "parameters": {"sizes": SIZES, "path": PATH}}
+    implementation = "mklearn.bilinear.two_d_lda:TwoDLDA"
+    result = split(digits, X, implementation=implementation, parameters=fixed, grid={"ridge": grid}, sweep=sweep)
+    for rule in RULES:
+        means = np.zeros((len(grid), len(SIZES)))
+        for (row, ridge), (column, size) in itertools.product(enumerate(grid), enumerate(SIZES)):
+            scores = []
+            for a, b in inner_folds(y[train], 3, 0):
+                inside, outside = train[a], train[b]
+                model = TwoDLDA(size, ridge=ridge, max_iter=3, scaling="orthonormal").fit(X[inside], y[inside])
+                scores.append(by_hand(*_both(model, X, y, inside, outside), rule))
+            means[row, column] = np.mean(scores)
+        column = int((means >= means.max() - 1e-9).any(axis=0).argmax())
+        row = int((means[:, column] >= means.max() - 1e-9).argmax())
+        found = result.rules[rule]
+        assert found.candidate.parameters["ridge"] == grid[row]
+        assert found.component == SIZES[column]
+        assert found.components == SIZES
+        model = TwoDLDA(SIZES[column], ridge=grid[row], max_iter=3, scaling="orthonormal").fit(X[train], y[train])
+        assert found.chosen_score("accuracy") == pytest.approx(by_hand(*_both(model, X, y, train, test), rule))
+
+
+def test_classifiers_of_several_sizes_are_chosen_with_their_parameters(digits: Digits) -> None:
+    """Computed anew, without the kernel principal components that the sizes share."""
+    X, y, train, test = digits.features, digits.y, digits.train, digits.test
+    kernel, grid, sizes = {"kind": "linear", "normalise": "centred_trace"}, [1e-2, 1.0], [1, 3, 8]
+    path = "mklearn.classifiers.kernel_pca_classifier:fit_path"
+    machines = {C: {"implementation": "mklearn.classifiers.fsvc:FSVC", "C": C} for C in grid}
+    result = split(
+        digits, X, [kernel | {"id": "k", "view": "X"}], inputs={"kernels": {"kind": "kernels"}},
+        implementation="mklearn.classifiers.kernel_pca_classifier:KernelPCAClassifier",
+        grid={"machine": list(machines.values())},
+        sweep={"implementation": "mklearn.study.evaluation.sweeps:RefitPredictions",
+               "parameters": {"sizes": sizes, "path": path}},
+    )  # fmt: skip
+
+    def accuracy(size: int, C: float, inside: NDArray[Any], outside: NDArray[Any]) -> float:
+        model = KernelPCAClassifier(size, kernels=[kernel], machine=machines[C]).fit(X[inside], y[inside])
+        return float(np.mean(model.predict(X[outside]) == y[outside]))
+
+    folds = inner_folds(y[train], 3, 0)
+    means = np.array([
+        [np.mean([accuracy(size, C, train[a], train[b]) for a, b in folds]) for size in sizes] for C in grid
+    ])  # fmt: skip
+    column = int((means >= means.max() - 1e-9).any(axis=0).argmax())
+    row = int((means[:, column] >= means.max() - 1e-9).argmax())
+    assert list(result.rules) == [""]
+    found = result.rules[""]
+    assert (found.candidate.parameters["machine"]["C"], found.component, found.components) == (
+        grid[row],
+        sizes[column],
+        sizes,
+    )
+    assert found.estimator.n_components_ == sizes[column]
+    expected = [accuracy(size, grid[row], train, test) for size in sizes]
+    np.testing.assert_allclose(found.scores["accuracy"], expected)
+    assert len(set(expected)) == 3  # the test would notice another order
+    assert found.predictions.by_component.shape == (3, len(test))
+    values = found.estimator.class_scores(Views({"X": X[test]}))
+    np.testing.assert_allclose(found.predictions.decision_values, values.max(axis=1))
+
+
+def _both(model: Any, X: NDArray[Any], y: NDArray[Any], inside: NDArray[Any], outside: NDArray[Any]) -> Any:
+    return model.transform(X[inside]), y[inside], model.transform(X[outside]), y[outside]
+
+
+# --- times
+
+
+class Clock:
+    """A clock that an estimator sets forward."""
+
+    now: ClassVar[float] = 0.0
+
+    @classmethod
+    def process_time(cls) -> float:
+        return cls.now
+
+
+class Slow(BaseEstimator):
+    """Fits in 2 s, embeds the training samples in 30, and the test samples in 500."""
+
+    def __init__(self, n_components: int = 1) -> None:
+        self.n_components = n_components
+
+    def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Slow:
+        Clock.now += 2
+        self.n_train_ = len(X)
+        return self
+
+    def transform(self, X: NDArray[Any]) -> NDArray[Any]:
+        Clock.now += 30 if len(X) == self.n_train_ else 500
+        return np.asarray(X[:, : self.n_components])
+
+    def predict(self, X: NDArray[Any]) -> NDArray[Any]:
+        Clock.now += 7
+        return np.zeros(len(X))
+
+
+@pytest.mark.parametrize(
+    ("sweep", "expected"),
+    [
+        (LeadingDimensions(), (2, 500)),
+        (Refit([1, 2, 3]), (6, 1500)),
+        (Predictions(), (2, 7)),
+        (RefitPredictions([1, 2, 3]), (6, 21)),
+    ],
+)
+def test_times_are_of_fitting_and_of_test_samples_and_add_up_over_sizes(
+    sweep: Sweep, expected: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "time", Clock)
+    X, X_test, y = np.ones((8, 3)), np.ones((5, 3)), np.arange(8) % 2
+    outcome = run(Slow(), X, X_test, y, sweep)
+    assert (outcome.fit_seconds, outcome.predict_seconds) == expected
+    assert [model[-1].n_components for model in outcome.estimators] == (outcome.components or [1])
+
+
+class Waiting(Slow):
+    """Waits 0.3 s, then works 0.05 s in another thread."""
+
+    def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Waiting:
+        time.sleep(0.3)
+        worker = threading.Thread(target=self._work)
+        worker.start()
+        worker.join()
+        self.n_train_ = len(X)
+        return self
+
+    def _work(self) -> None:
+        while time.thread_time() < 0.05:
+            pass
+
+
+def test_times_count_the_work_of_all_threads_and_no_waiting() -> None:
+    X, y = np.ones((8, 3)), np.arange(8) % 2
+    assert 0.05 <= run(Waiting(), X, X, y, Predictions()).fit_seconds < 0.25
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("sweep", [LeadingDimensions(), Refit([1, 2, 3])])
+def test_predictions_are_those_that_the_accuracy_counts(sweep: Sweep, rule: str) -> None:
+    rng = np.random.default_rng(0)
+    y, y_test = np.arange(30) % 3, np.arange(21) % 3
+    X, X_test = (rng.normal(size=(len(labels), 5)) + np.eye(5)[labels] for labels in (y, y_test))
+    outcome = run(PCA(n_components=4), X, X_test, y, sweep)
+    accuracies = outcome.scores(ACCURACY, rule, y, y_test)
+    for place, (accuracy, output) in enumerate(zip(accuracies, outcome.outputs(rule, y, y_test), strict=True)):
+        assert np.mean(output.labels == y_test) == accuracy
+        nearest, distances = outcome.nearest(rule, place)
+        assert np.array_equal(y[nearest], output.labels)
+        assert (distances >= 0).all()

@@ -1,0 +1,113 @@
+"""Studies of a user's images and tables that end with a model, run in this process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+from sklearn.datasets import load_digits
+from tests.unit.every_step import data_jobs, model_jobs, table_jobs
+from tests.unit.study.steps.small_study import working_in
+
+from mklearn.study.config.reading import check_study
+from mklearn.study.plan.plan import plan_study
+from mklearn.study.stages.targets import Targets
+from mklearn.study.steps.runner import call
+
+CLASSES = (0, 1, 4, 7)
+
+
+def digits() -> tuple[Any, Any, Any]:
+    """80 training samples and 20 that are held back of four classes: images of 8 bits, labels, held back or not."""
+    X, y = load_digits(return_X_y=True)
+    rows = np.concatenate([np.flatnonzero(y == digit)[:25] for digit in CLASSES])
+    images = (X[rows].reshape(-1, 8, 8) * 15).astype(np.uint8)
+    return images, y[rows], np.arange(len(rows)) % 5 == 0
+
+
+def write_images(folder: Path, images: Any, names: list[str]) -> None:
+    for image, name in zip(images, names, strict=True):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image).save(path)
+
+
+def make(study: dict[str, Any], folder: Path) -> Path:
+    """Run a study up to its model."""
+    with working_in(folder):
+        made = Targets(plan_study(check_study(study)))
+        tables = list(table_jobs(made))
+        for job in [*data_jobs(made), *model_jobs(made), *tables[:2], tables[-1]]:
+            call(job["step"], job["inputs"], job["outputs"], job["spec"])
+        return folder / made.path("final_model")
+
+
+METHODS: dict[str, Any] = {
+    "kfd": {"kind": "kernel_fda"},
+    "svc": {"kind": "kernel_svc"},
+    "nearest": {"kind": "nearest_neighbour", "descriptor": ["hog", "pixels"], "feature_scaling": "standard"},
+    "two-d-lda": {"kind": "two_d_lda", "sizes": [3]},
+    "words": {"kind": "linear_svc", "descriptor": "words"},
+}
+
+
+@pytest.fixture(scope="session")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with training images in `train`, the held-back ones in `new`, and `models`."""
+    folder = tmp_path_factory.mktemp("pictures")
+    images, y, held = digits()
+    names = [f"{label}/{number}.png" for number, label in enumerate(y)]
+    write_images(folder / "train", images[~held], [names[k] for k in np.flatnonzero(~held)])
+    write_images(folder / "new", images[held], [f"some/where/{k}.png" for k in np.flatnonzero(held)])
+    for method in METHODS:
+        study = {
+            "study": method,
+            "datasets": {"own": {"kind": "image_folder", "path": "train", "resize": {"shape": [16, 16]}}},
+            "descriptors": {
+                "pixels": {"kind": "pixels"},
+                "hog": {"kind": "hog", "cell": 4},
+                "words": {"kind": "dense_sift", "n_words": 12, "step": 4, "sizes": [8]},
+            },
+            "kernels": {"gauss": {"kind": "gaussian", "descriptor": ["pixels", "hog"]}},
+            "methods": {method: METHODS[method]},
+            "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
+            "final": {"method": method},
+        }
+        make(study, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two tables of training samples in `train`, those of held-back ones in `new`, and `results`."""
+    folder = tmp_path_factory.mktemp("tables")
+    images, y, held = digits()
+    X = images.reshape(len(images), -1) / 16.0
+    labels = np.array([f"digit {label}" for label in y])
+    ids = np.array([f"s{k}" for k in range(len(y))])
+    for part, rows in {"train": ~held, "new": held}.items():
+        (folder / part).mkdir()
+        for name, columns in {"upper": slice(0, 32), "lower": slice(32, 64)}.items():
+            frame = pd.DataFrame(X[:, columns], columns=[f"{name}{k}" for k in range(32)])
+            frame.insert(0, "id", ids)
+            if name == "upper":
+                frame["label"] = labels
+            frame[rows].to_csv(folder / part / f"{name}.csv", index=False)
+    make(cells(), folder)
+    return folder
+
+
+def cells() -> dict[str, Any]:
+    """The study of the tables, as it is called in their folder."""
+    return {
+        "study": "cells",
+        "datasets": {"own": {"kind": "feature_tables", "tables": {n: f"train/{n}.csv" for n in ("upper", "lower")}}},
+        "kernels": {"gauss": {"kind": "gaussian", "feature_scaling": "standard"}},
+        "methods": {"svc": {"kind": "kernel_svc"}},
+        "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
+        "final": {},
+    }

@@ -1,0 +1,378 @@
+"""`mklearn predict`: the labels that the library gives to images and tables, and a sentence for everything else."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+from tests.unit.study.data.annotated_files import write_h5ad, write_table
+from tests.unit.study.prediction.conftest import METHODS, cells, digits, make
+from tests.unit.study.steps.small_study import working_in
+
+from mklearn.__main__ import main
+from mklearn.bilinear import TwoDLDA
+from mklearn.classifiers import KernelSVC
+from mklearn.descriptors.hog import hog
+from mklearn.descriptors.pixels import pixels
+from mklearn.kernels import Views
+from mklearn.saved_models import load_model, save_model
+from mklearn.study.config.reading import check_study
+from mklearn.study.data.resizing import resize_images
+from mklearn.study.plan.plan import plan_study
+from mklearn.study.stages.targets import Targets
+from mklearn.study.steps.runner import call
+from mklearn.subspace import KernelFDA
+
+
+def predicted(folder: Path, method: str, *words: str) -> pd.DataFrame:
+    output = folder / "out.csv"
+    assert main(["predict", str(folder / f"results/{method}/model.mklearn"), *words, "--output", str(output)]) == 0
+    return pd.read_csv(output, dtype={"id": str, "label": str})
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *words: Any) -> str:
+    capsys.readouterr()
+    assert main(["predict", *map(str, words)]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("mklearn: ")
+    assert said.count("\n") == 1
+    return said
+
+
+def library(method: str) -> tuple[Any, Any, Any, Any]:
+    """Training and held-back samples as the library takes them, labels, and which are held back."""
+    images, y, held = digits()
+    large = resize_images(images, shape=(16, 16))
+    if method == "two-d-lda":
+        return large[~held].astype(float), large[held].astype(float), y[~held].astype(str), held
+    views = Views({"pixels": pixels(large), "hog": hog(large, cell=4)})
+    if method == "nearest":
+        scaler = StandardScaler().fit(joined := np.concatenate([views["hog"], views["pixels"]], axis=1)[~held])
+        scaler.scale_ *= np.sqrt(len(joined) / (len(joined) - 1))  # divisor n - 1
+        every = np.concatenate([views["hog"], views["pixels"]], axis=1)
+        return scaler.transform(every[~held]), scaler.transform(every[held]), y[~held].astype(str), held
+    return views[~held], views[held], y[~held].astype(str), held
+
+
+KERNELS = {f"gauss-{name}": {"view": name} for name in ("pixels", "hog")}
+ESTIMATORS: dict[str, Any] = {
+    "kfd": KernelFDA(kernels=KERNELS),
+    "svc": KernelSVC(kernels=KERNELS),
+    "nearest": KNeighborsClassifier(1),
+    "two-d-lda": TwoDLDA(n_components=3),
+}
+
+
+@pytest.mark.parametrize("method", ESTIMATORS)
+def test_labels_of_twenty_held_back_images_are_the_librarys(method: str, pictures: Path) -> None:
+    X, new, labels, held = library(method)
+    estimator = ESTIMATORS[method].fit(X, labels)
+    frame = predicted(pictures, method, str(pictures / "new"))
+    assert frame["id"].tolist() == [f"some/where/{k}.png" for k in np.flatnonzero(held)]
+    assert len(frame) == 20
+    assert frame["label"].tolist() == estimator.predict(new).tolist()
+    if method == "svc":
+        values = frame[[f"decision_{label}" for label in estimator.classes_]].to_numpy()
+        np.testing.assert_allclose(values, estimator.decision_function(new), rtol=1e-9, atol=1e-12)
+    assert ("neighbour_1" in frame) == (method != "svc")
+    if method != "svc":
+        own = frame["neighbour_1"].str.split("/").str[0]
+        assert (own == frame["label"]).all()
+        assert (frame["distance_1"] >= 0).all()
+
+
+def test_a_descriptor_that_learned_words_describes_new_images(pictures: Path) -> None:
+    """Of the training images themselves it gives the features that the study has computed."""
+    frame = predicted(pictures, "words", str(pictures / "train"))
+    model = load_model(pictures / "results/words/model.mklearn")
+    assert any(name.startswith("words/") for name in model.arrays)
+    truth = frame["id"].str.split("/").str[0]
+    assert (frame["label"] == truth).mean() > 0.5
+    made = (pictures / "results/cache/descriptors").rglob("words-*.npz")
+    with np.load(next(path for path in made if "learned" not in path.name)) as features:
+        expected = model.estimator.predict({"words": features["features"]})
+    assert frame["label"].tolist() == expected.tolist()
+
+
+def test_neighbours_and_embedding(pictures: Path, tmp_path: Path) -> None:
+    X, new, labels, _ = library("kfd")
+    estimator = KernelFDA(kernels=KERNELS).fit(X, labels)
+    path = tmp_path / "embedding.parquet"
+    frame = predicted(pictures, "kfd", str(pictures / "new"), "--neighbours", "3", "--embedding", str(path))
+    embedding = pd.read_parquet(path)
+    np.testing.assert_allclose(embedding.filter(like="component_"), estimator.transform(new), rtol=1e-8, atol=1e-10)
+    assert embedding["id"].tolist() == frame["id"].tolist()
+    finder = KNeighborsClassifier(3).fit(estimator.embedding_, labels)
+    distances, _ = finder.kneighbors(estimator.transform(new))
+    np.testing.assert_allclose(frame[[f"distance_{k}" for k in (1, 2, 3)]], distances, rtol=1e-7, atol=1e-9)
+
+
+def test_one_image_and_its_table_on_the_terminal(pictures: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    image = next((pictures / "new").rglob("*.png"))
+    assert main(["predict", str(pictures / "results/svc/model.mklearn"), str(image)]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == "id,label,decision_0,decision_1,decision_4,decision_7"
+    assert second.startswith(f"{image.name},")
+
+
+def test_images_that_can_not_be_read(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = pictures / "results/kfd/model.mklearn"
+    shutil.copytree(pictures / "new", tmp_path / "new")
+    broken = tmp_path / "new" / "zz.png"
+    broken.write_bytes(next((tmp_path / "new").rglob("*.png")).read_bytes()[:60])
+    assert f"{broken}: a corrupt or truncated image" in refusal(capsys, model, tmp_path / "new")
+    Image.fromarray(np.zeros((8, 8), dtype=np.uint16)).save(broken)
+    found = refusal(capsys, model, tmp_path / "new")
+    assert f"{broken}: its pixels are " in found
+    assert "training images were uint8" in found
+    (tmp_path / "empty").mkdir()
+    assert "no images in it" in refusal(capsys, model, tmp_path / "empty")
+    assert "none: no such file or folder; the model takes a folder of images" in refusal(
+        capsys, model, tmp_path / "none"
+    )
+    assert "name one folder, or one image" in refusal(capsys, model, tmp_path / "a", tmp_path / "b")
+    new = pictures / "new"
+    assert "does not predict by neighbours" in refusal(
+        capsys, pictures / "results/svc/model.mklearn", new, "--neighbours", 2
+    )
+    embedding = ["--embedding", tmp_path / "e.parquet"]
+    assert "has no embedding" in refusal(capsys, pictures / "results/svc/model.mklearn", new, *embedding)
+    assert "--output x.txt: expected a name that ends in .csv or .parquet" in refusal(
+        capsys, model, new, "--output", "x.txt"
+    )
+
+
+def test_what_is_no_file_is_not_opened(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pipe would wait for ever, and a device never ends."""
+    model = pictures / "results/kfd/model.mklearn"
+    os.mkfifo(tmp_path / "a.png")
+    assert f"{tmp_path / 'a.png'}: no such file" in refusal(capsys, model, tmp_path / "a.png")
+    assert "/dev/zero: no such file" in refusal(capsys, model, "/dev/zero")
+    assert "File name too long" in refusal(capsys, model, tmp_path / ("x" * 300))
+    assert "File name too long" in refusal(capsys, tmp_path / ("x" * 300), tmp_path)
+
+
+def test_names_of_images_that_are_not_text(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    image = next((pictures / "new").rglob("*.png"))
+    shutil.copy(image, os.fsencode(tmp_path) + b"/\xff.png")
+    said = refusal(capsys, pictures / "results/kfd/model.mklearn", tmp_path)
+    assert "names of images: '\\udcff.png' can't be written as UTF-8; rename it" in said
+
+
+@pytest.mark.parametrize("option", ["--output", "--embedding"])
+def test_tables_that_can_not_be_written(
+    pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    words = (pictures / "results/kfd/model.mklearn", next((pictures / "new").rglob("*.png")), option)
+    (tmp_path / "folder.parquet").mkdir()
+    for name, reason in (("folder", "Is a directory"), ("x" * 300, "File name too long")):
+        said = refusal(capsys, *words, tmp_path / f"{name}.parquet")
+        assert f"{name}.parquet: can't be written: {reason}" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.parquet"]
+
+
+def test_models_that_can_not_be_used(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = (pictures / "results/kfd/model.mklearn").read_bytes()
+    path = tmp_path / "model.mklearn"
+    for place in range(0, len(whole), len(whole) // 25):
+        flipped = bytearray(whole)
+        flipped[place] ^= 16
+        path.write_bytes(flipped)
+        assert str(path) in refusal(capsys, path, pictures / "new")
+    other = whole.replace(b'"mklearn": "0.1.0"', b'"mklearn": "0.0.9"')
+    path.write_bytes(other)
+    assert "its checksum" in refusal(capsys, path, pictures / "new"), "a version is under the checksum"
+    save_model(KernelFDA(kernels="gaussian").fit(np.eye(6), [0, 1] * 3), path, {"of": "the library"})
+    assert "not a model of a study" in refusal(capsys, path, pictures / "new")
+
+
+# --- tables
+
+
+def test_tables_with_labels_and_their_accuracy(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pairs = [f"{name}={tables / 'new' / f'{name}.csv'}" for name in ("upper", "lower")]
+    frame = predicted(tables, "cells", *pairs)
+    said = capsys.readouterr().out
+    truth = pd.read_csv(tables / "new" / "upper.csv")
+    right = (frame["label"].to_numpy() == truth["label"].to_numpy()).sum()
+    assert f"({right} of 20 samples with a label)" in said
+    assert right >= 15
+    views = {name: pd.read_csv(tables / "train" / f"{name}.csv").filter(like=name[1:]) for name in ("upper", "lower")}
+    new = {name: pd.read_csv(tables / "new" / f"{name}.csv").filter(like=name[1:]) for name in ("upper", "lower")}
+    kernels = {name: {"feature_scaling": "standard"} for name in ("upper", "lower")}
+    labels = pd.read_csv(tables / "train" / "upper.csv")["label"]
+    estimator = KernelSVC(kernels=kernels).fit({name: table.to_numpy() for name, table in views.items()}, labels)
+    expected = estimator.predict({name: table.to_numpy() for name, table in new.items()})
+    assert frame["label"].tolist() == expected.tolist()
+    folder = predicted(tables, "cells", str(tables / "new"))
+    pd.testing.assert_frame_equal(folder, frame)
+
+
+def test_rows_and_columns_in_any_order_and_one_table_for_all(tables: Path, tmp_path: Path) -> None:
+    expected = predicted(tables, "cells", str(tables / "new")).set_index("id")
+    upper, lower = (pd.read_csv(tables / "new" / f"{name}.csv") for name in ("upper", "lower"))
+    mixed = lower.sample(frac=1, random_state=0).sample(frac=1, axis=1, random_state=0)
+    mixed.to_csv(tmp_path / "lower.csv", index=False)
+    upper.to_parquet(tmp_path / "upper.parquet", index=False)
+    found = predicted(tables, "cells", str(tmp_path)).set_index("id")
+    pd.testing.assert_frame_equal(found.loc[expected.index], expected)
+    upper.merge(lower, on="id").to_csv(tmp_path / "all.csv", index=False)
+    pd.testing.assert_frame_equal(predicted(tables, "cells", str(tmp_path / "all.csv")).set_index("id"), expected)
+
+
+def test_only_rows_without_a_label(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    expected = predicted(tables, "cells", str(tables / "new")).set_index("id")
+    shutil.copytree(tables / "new", tmp_path / "new")
+    table = pd.read_csv(tmp_path / "new" / "upper.csv")
+    table.loc[[2, 5], "label"] = None
+    table.to_csv(tmp_path / "new" / "upper.csv", index=False)
+    frame = predicted(tables, "cells", str(tmp_path / "new"), "--unlabelled")
+    assert frame["id"].tolist() == table["id"][[2, 5]].tolist()
+    assert frame["label"].tolist() == expected.loc[frame["id"], "label"].tolist()
+    model = tables / "results/cells/model.mklearn"
+    assert "all 20 samples have a label" in refusal(capsys, model, tables / "new", "--unlabelled")
+
+
+def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = tables / "results/cells/model.mklearn"
+    shutil.copytree(tables / "new", tmp_path / "new")
+    lower = tmp_path / "new" / "lower.csv"
+    table = pd.read_csv(lower)
+    table.drop(columns="lower7").to_csv(lower, index=False)
+    assert f"{lower}: no column 'lower7'" in refusal(capsys, model, tmp_path / "new")
+    table.assign(lower7="x").to_csv(lower, index=False)
+    assert f"{lower}: columns that are not numbers: 'lower7'" in refusal(capsys, model, tmp_path / "new")
+    gap = table.copy()
+    gap.loc[3, "lower7"] = np.nan
+    gap.to_csv(lower, index=False)
+    assert "values missing or infinite: columns 'lower7'" in refusal(capsys, model, tmp_path / "new")
+    assert "expected VIEW=FILE with a view of the model: lower, upper" in refusal(capsys, model, f"left={lower}")
+    assert "several tables need the names" in refusal(capsys, model, lower, tmp_path / "new" / "upper.csv")
+    assert "no such file or folder" in refusal(capsys, model, tmp_path / "x.csv")
+
+
+@pytest.mark.parametrize("n_ids", [19, 21])
+def test_arrays_with_other_ids_than_rows(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], n_ids: int
+) -> None:
+    upper = pd.read_csv(tables / "new" / "upper.csv")
+    ids = np.array([f"n{number}" for number in range(n_ids)])
+    np.savez(tmp_path / "upper.npz", id=ids, X=upper.drop(columns=["id", "label"]).to_numpy())
+    shutil.copy(tables / "new" / "lower.csv", tmp_path)
+    said = refusal(capsys, tables / "results/cells/model.mklearn", tmp_path)
+    assert f"upper.npz: {n_ids} ids but 20 rows" in said
+
+
+def test_features_of_annotated_data_are_found_by_their_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """AnnData names each feature, and two files rarely have the same genes in the same order."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 10)
+    X = rng.normal(size=(20, 4)) + 2 * (y == "b")[:, None] * [1, -1, 2, 0]
+
+    def write(path: Path, order: list[int], names: list[str]) -> str:
+        write_h5ad(path, X[:, order], pd.DataFrame({"label": y}, index=[f"s{number}" for number in range(20)]))
+        with h5py.File(path, "r+") as file:
+            write_table(file, "var", pd.DataFrame(index=[names[place] for place in order]))
+        return str(path)
+
+    genes = ["g0", "g1", "g2", "g3"]
+    write(tmp_path / "train.h5ad", [0, 1, 2, 3], genes)
+    study = cells() | {"datasets": {"own": {"kind": "feature_tables", "tables": {"rna": "train.h5ad"}}}}
+    model = make(study, tmp_path)
+    assert main(["predict", str(model), str(tmp_path / "train.h5ad")]) == 0
+    expected = capsys.readouterr().out
+    assert main(["predict", str(model), write(tmp_path / "new.h5ad", [3, 1, 0, 2], genes)]) == 0
+    assert capsys.readouterr().out == expected
+    others = write(tmp_path / "new.h5ad", [0, 1, 2, 3], ["g0", "g1", "g2", "x"])
+    assert f"{others}: no column 'g3'; it has 'g0', 'g1', 'g2', 'x'" in refusal(capsys, model, others)
+
+
+def test_a_missing_view_is_completed_as_by_the_library(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of all samples, or of some: a row without numbers."""
+    path = tables / "results/cells/model.mklearn"
+    upper, lower = (pd.read_csv(tables / "new" / f"{name}.csv") for name in ("upper", "lower"))
+    numbers = {"upper": upper.drop(columns=["id", "label"]).to_numpy(), "lower": lower.drop(columns="id").to_numpy()}
+    kernels = {
+        f"gauss-{name}": {"view": name, "feature_scaling": "standard", "missing_views": "mean"} for name in numbers
+    }
+    train = {name: pd.read_csv(tables / "train" / f"{name}.csv") for name in numbers}
+    known = {name: table.drop(columns=["id", "label"], errors="ignore").to_numpy() for name, table in train.items()}
+    fitted = KernelSVC(kernels=kernels).fit(known, train["upper"]["label"].to_numpy())
+    for lacking in (np.ones(20, dtype=bool), np.arange(20) < 7):
+        numbers["lower"] = np.where(lacking[:, None], np.nan, lower.drop(columns="id").to_numpy())
+        there = lower[~lacking]
+        sources = [f"upper={tables / 'new' / 'upper.csv'}"]
+        if len(there):
+            there.to_csv(tmp_path / "lower.csv", index=False)
+            sources.append(f"lower={tmp_path / 'lower.csv'}")
+        assert main(["predict", str(path), *sources]) in (0, None)
+        said = capsys.readouterr()
+        frame = pd.read_csv(io.StringIO(said.out)).set_index("id").loc[upper["id"]]
+        assert frame["label"].tolist() == fitted.predict(numbers).tolist()
+        assert f"view 'lower' is missing for {lacking.sum()} samples; it is filled in" in said.err
+
+
+def test_samples_of_which_nothing_is_known_are_refused(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every view would be the mean of the training samples, and the prediction says nothing of the sample."""
+    shutil.copytree(tables / "new", tmp_path / "new")
+    for name in ("upper", "lower"):
+        table = pd.read_csv(tmp_path / "new" / f"{name}.csv")
+        table.loc[[3, 4] if name == "upper" else [4], table.columns.difference(["id", "label"])] = np.nan
+        table.to_csv(tmp_path / "new" / f"{name}.csv", index=False)
+    said = refusal(capsys, tables / "results/cells/model.mklearn", tmp_path / "new")
+    assert f"upper.csv: no value at all for the samples {table['id'][4]!r}; leave them out" in said
+
+
+def test_a_method_on_features_needs_all_views(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = cells() | {"study": "sides", "methods": {"lda": {"kind": "standardised_shrinkage_lda"}}}
+    model = make(study, tables)
+    said = refusal(capsys, model, f"upper={tables / 'new' / 'upper.csv'}")
+    assert "missing views: 'lower' for 20 samples; this model needs all views of each sample" in said
+
+
+def test_every_model_of_the_fixture_is_tried() -> None:
+    assert set(METHODS) == {*ESTIMATORS, "words"}
+
+
+@pytest.mark.parametrize("labels_in", ["table", "file"])
+def test_samples_of_the_study_without_a_label_are_predicted(tables: Path, tmp_path: Path, labels_in: str) -> None:
+    """The study has read the others; its step of the model gets tables with twenty samples more."""
+    with working_in(tables):
+        made = Targets(plan_study(check_study(cells())))
+    folder, names = tmp_path / "study", ("upper", "lower")
+    shutil.copytree(tables, folder)
+    parts = {name: [pd.read_csv(tables / part / f"{name}.csv") for part in ("train", "new")] for name in names}
+    every = {name: pd.concat(both) for name, both in parts.items()}
+    ids = every["upper"]["id"]
+    every["upper"]["label"] = every["upper"]["label"].where(np.arange(100) < 80)
+    if labels_in == "file":
+        every["upper"][["id", "label"]].to_csv(folder / "labels.csv", index=False)
+        every["upper"] = every["upper"].drop(columns="label")
+    for name, table in every.items():
+        table.to_csv(folder / "train" / f"{name}.csv", index=False)
+    job = made.job("final_model")
+    inputs = job.inputs | {"label_table": ["labels.csv"] if labels_in == "file" else []}
+    outputs = {"model": "m.mklearn", "card": "m.md", "predicted": "p.csv"}
+    with working_in(folder):
+        call("final_model", inputs, outputs, job.spec)
+    frame = pd.read_csv(folder / "p.csv")
+    expected = predicted(tables, "cells", str(tables / "new"))
+    assert frame["id"].tolist() == ids[80:].tolist()
+    pd.testing.assert_frame_equal(frame, expected, check_dtype=False)
+    assert pd.read_csv(tables / "results/cells/predicted.csv").empty, "all samples of the study itself have a label"

@@ -1,0 +1,130 @@
+"""Two studies side by side: paired where the splits are the same, and what differs in their settings."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mklearn.errors import ConfigError
+from mklearn.study.evaluation.predictions import Predictions, typed
+from mklearn.study.evaluation.summary import summarise
+from mklearn.study.report.comparison import StudyTables, compare, same_splits, settings_table
+
+CONFIG: dict[str, Any] = {"study": "s", "methods": {"kfd": {"ridge": [0.1, 1]}}, "seed": 0}
+
+
+def study(chance: int, *, methods: tuple[str, ...] = ("average", "kfd"), draw: int = 0, **config: Any) -> StudyTables:
+    """Six splits of forty samples with two classes; a method is right by chance, the splits are those of ``draw``."""
+    rng, splits = np.random.default_rng(chance), np.random.default_rng(draw)
+    tested = [splits.permutation(40)[:20] for _ in range(6)]
+    scores, predictions = [], []
+    place = {"dataset": "d", "protocol": "random-p5", "train_size": 5, "fold": 0, "neighbour": "cosine"}
+    for method in methods:
+        for repeat, samples in enumerate(tested):
+            right = rng.random(20) < 0.8
+            frame = pd.DataFrame({"sample": [f"s{k:02}" for k in samples], "true": samples % 2})
+            predicted = np.where(right, samples % 2, 1 - samples % 2)
+            made = {
+                "predicted": predicted,
+                "predicted_oracle": -1,
+                "decision_value": np.nan,
+                "nearest": "",
+                "distance": 0,
+            }
+            predictions.append(frame.assign(**place, method=method, repeat=repeat, **made))
+            scores.append(place | {
+                "study": "s", "method": method, "repeat": repeat, "kernel_set": "k", "selection": "inner_cv",
+                "dimension": 1, "metric": "accuracy", "value": right.mean(), "status": "ok", "message": "", "seed": 0,
+                "parameters": "{}", "n_train": 20, "n_test": 20, "fit_seconds": 0.1,
+            })  # fmt: skip
+    table, predicted_table = pd.DataFrame(scores), typed(pd.concat(predictions, ignore_index=True))
+    summary = summarise(table, Predictions(predicted_table), reference="average")
+    record = {"study": "s", "config": CONFIG | config, "commit": "abc", "utc": "", "versions": {"numpy": "2.0"}}
+    return StudyTables(f"results/{chance}", table, predicted_table, summary, record)
+
+
+def difference_in(path: Path, method: str) -> list[str]:
+    """The cells of a method in the first table of the comparison."""
+    text = path.with_name("summary.md").read_text(encoding="utf-8")
+    block = text[text.index("## The same methods") :]
+    (line,) = re.findall(rf"^\| {method} \|(.*)\|$", block[: block.index("\n## ", 5)], flags=re.MULTILINE)
+    return [cell.strip().replace("\\", "") for cell in line.split("|")]
+
+
+def test_a_method_is_paired_with_itself_as_methods_of_one_study_are(tmp_path: Path) -> None:
+    first, second = study(1), study(2)
+    one, other = (
+        frame[frame["method"].eq("kfd")] for frame in (first.scores, second.scores)
+    )  # fmt: skip
+    scores = pd.concat([one.assign(method="average"), other])
+    predictions = [
+        table[table["method"].eq("kfd")].assign(method=name)
+        for table, name in ((first.predictions, "average"), (second.predictions, "kfd"))
+    ]
+    expected = summarise(scores, Predictions(typed(pd.concat(predictions))), reference="average").iloc[1]
+    path = compare(first, second, tmp_path)[0]
+    a, b, change, paired, rule = difference_in(path, "kfd")
+    low, high = (100 * expected[f"difference_{end}"] for end in ("low", "high"))
+    assert (paired, rule) == ("the same splits", "1-NN cosine")
+    assert change.replace("−", "-").startswith(f"{100 * expected['difference']:+.1f} [{low:+.1f}, {high:+.1f}]")
+    assert [a, b] == [f"{100 * frame['value'].mean():.1f} ± {100 * frame['value'].std():.1f}" for frame in (one, other)]
+
+
+def test_a_study_equals_itself(tmp_path: Path) -> None:
+    assert all(same_splits(study(1), study(1)).values())
+    path = compare(study(1), study(1), tmp_path)[0]
+    for method in ("average", "kfd"):
+        _, _, change, paired, _ = difference_in(path, method)
+        assert change == "0"
+        assert paired == "the same predictions"
+    assert "What differs" not in path.read_text(encoding="utf-8")
+
+
+def test_other_splits_are_not_paired(tmp_path: Path) -> None:
+    first, second = study(1), study(2, draw=1)
+    assert list(same_splits(first, second).values()) == [False]
+    path = compare(first, second, tmp_path)[0]
+    cells = difference_in(path, "kfd")
+    assert cells[3] == "other splits: not paired"
+    assert "[" not in cells[2]
+    summary = pd.read_csv(tmp_path / "summary.csv").set_index("method")
+    assert summary.loc[["average@b", "kfd@b"], "difference"].isna().all()
+    assert summary.loc[["average@a", "kfd@a"], "difference"].notna().all()
+
+
+def test_methods_of_one_study_alone_are_shown_and_not_compared(tmp_path: Path) -> None:
+    path = compare(study(1), study(2, methods=("average", "new")), tmp_path)[0]
+    text = path.read_text(encoding="utf-8")
+    assert all(name in text for name in ("average (A)", "average (B)", "kfd (A)", "new (B)"))
+    with pytest.raises(ValueError, match="not enough values"):
+        difference_in(path, "new")
+
+
+def test_what_differs_in_the_settings_is_a_table() -> None:
+    first = study(1)
+    second = study(2, methods=("average",), seed=3)
+    second = replace(second, record={**second.record, "versions": {"numpy": "2.1"}, "commit": "def"})
+    table = settings_table(first, second)
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["seed", "0", "3"], ["version of numpy", "2.0", "2.1"], ["commit", "abc", "def"],
+    ]  # fmt: skip
+    changed = replace(
+        first, record=first.record | {"config": {"methods": {"kfd": {"ridge": [1]}, "new": {"kind": "x"}}}}
+    )
+    names = {row[0].text: (row[1].text, row[2].text) for row in settings_table(first, changed).rows}
+    assert names["methods.kfd.ridge"] == ("[0.1, 1]", "[1]")
+    assert names["methods.new.kind"] == ("–", "x")
+
+
+def test_studies_with_nothing_in_common_are_refused(tmp_path: Path) -> None:
+    first = study(1)
+    other = replace(first, predictions=first.predictions.assign(dataset="e"), scores=first.scores.assign(dataset="e"))
+    with pytest.raises(ConfigError, match="no data set with the same protocol and training size"):
+        compare(first, other, tmp_path / "page")
+    assert not (tmp_path / "page").exists()

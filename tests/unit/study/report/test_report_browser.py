@@ -1,0 +1,556 @@
+"""The page in a browser: it draws, sorts, highlights, fits a phone, follows the scheme, runs nothing foreign."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
+from tests.unit.study.report.conftest import make_study
+from tests.unit.study.report.test_report_matrix import HOSTILE as CLASSES
+from tests.unit.study.report.test_report_matrix import study_of
+
+from mklearn.study.report import rendering
+from mklearn.study.report.build import build_report
+from mklearn.study.report.records import DataFile
+from mklearn.study.specs.table_specs import CatalogueEntry
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = {
+    "average": "</script><script>window.broken = 1</script>",
+    "mkldr": "a.b[0] \"double\" 'single' `tick`",
+    "random": "😀 <img src=x onerror='window.broken = 1'> & {{ 7 * 7 }} ${1}",
+    "kfd": "very-long-" + "x" * 120,
+    "svc": "datum.s || [] \\ \n line",
+    "sdp": "javascript:window.broken=1",
+}
+
+
+DRAWN = "html[data-figures=drawn]"
+UNFOLD = """() => {
+    for (const select of document.querySelectorAll("#setting, #rule")) {
+        select.value = "";
+        select.dispatchEvent(new Event("change"));
+    }
+    for (const fold of document.querySelectorAll("details")) fold.open = true;
+}"""
+"""Shows everything that the page has: all settings, all rules, all folds."""
+ALL_DRAWN = "[...document.querySelectorAll('.chart')].every(box => box.querySelector('svg, .problem'))"
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("page")
+    return build_report(folder, **make_study(repeats=3, sizes=(5, 10)), figure_files=False)[0]
+
+
+@pytest.fixture(scope="module")
+def hostile_file(tmp_path_factory):
+    study = make_study(repeats=2, titles=HOSTILE, dataset="a.b[0]</script>'\"")
+    script = "<script>window.broken = 1</script>"
+    study["study"] = study["study"].model_copy(update={"title": f"</title>{script}", "description": "<b>bold</b>"})
+    study["data"] = [replace(study["data"][0], homepage="javascript:window.broken=1", note=script)]
+    study["run"] = replace(study["run"], config_text=f"</code></pre>{script}")
+    study["scores"].loc[study["scores"]["method"].eq("sdp"), "message"] = "</td><script>window.broken = 1</script>"
+    for position, fit in enumerate(study["fits"]):
+        names = [f"k.{position}[0]<'\">", *fit.kernel_ids[1:]]
+        classes = np.array([f"{name}]</script>'\"{{{{ 1 }}}}" for name in fit.classes])
+        info = fit.kernel_info.assign(kernel=names)
+        study["fits"][position] = replace(fit, kernel_ids=names, classes=classes, kernel_info=info)
+        if fit.embedding is not None:
+            fit.embedding["label"] = "class.[" + fit.embedding["label"].astype(str) + "]</script>"
+    return build_report(tmp_path_factory.mktemp("hostile"), **study, figure_files=False)[0]
+
+
+@pytest.fixture
+def open_page(browser):
+    """Opens a page, waits for its figures, and fails if it logged an error or asked for anything but itself."""
+    contexts, troubles = [], []
+
+    def opened(path, unfold=True, **options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(1_800_000)
+        page.on("console", lambda message: troubles.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+        page.on(
+            "request",
+            lambda request: (
+                troubles.append(f"request: {request.url}")
+                if request.url != path.as_uri() and not request.url.startswith("data:")
+                else None
+            ),
+        )
+        page.goto(path.as_uri())
+        page.wait_for_selector(DRAWN, state="attached")
+        if unfold:
+            page.evaluate(UNFOLD)
+            page.wait_for_function(ALL_DRAWN)
+            page.wait_for_selector(DRAWN, state="attached")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+def test_every_figure_is_drawn(open_page, page_file):
+    page = open_page(page_file)
+    figures = page.eval_on_selector_all(
+        ".chart",
+        """boxes => boxes.map(box => {
+            const svg = box.querySelector("svg"), size = svg?.getBoundingClientRect();
+            const marks = svg?.querySelectorAll(".mark-line path, .mark-symbol path, .mark-rect path, .mark-rule line");
+            return [box.dataset.figure, size?.width ?? 0, size?.height ?? 0, marks?.length ?? 0,
+                    svg?.closest("[aria-label]")?.getAttribute("aria-label") ?? ""];
+        })""",
+    )
+    assert len(figures) >= 14
+    for slug, width, height, marks, alt in figures:
+        assert width > 200, slug
+        assert height > 60, slug
+        assert marks > 2, slug
+        assert "Digits" in alt, slug
+        assert len(alt) > 50, slug
+    assert page.locator("figure figcaption").count() == len(figures)
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_axe_finds_nothing(open_page, page_file, scheme, width):
+    """Rules of WCAG and good practice: names of controls, contrast, order of headings, landmarks, tables."""
+    page = open_page(page_file, color_scheme=scheme, viewport={"width": width, "height": 900})
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert len(found.response["passes"]) > 20
+
+
+def test_marks_follow_the_numbers(open_page, page_file):
+    """The dots of the difference figure lie in the order of the differences that the table shows."""
+    page = open_page(page_file, viewport={"width": 1280, "height": 900})
+    shown = page.eval_on_selector_all(
+        ".difference .chart svg",
+        """svgs => [...svgs[0].querySelectorAll(".mark-symbol.role-mark path")].map(path => [
+            Number(path.getAttribute("aria-label").replaceAll("\\u2212", "-").match(/difference, points: ([^;]+)/)[1]),
+            path.getBoundingClientRect().x + path.getBoundingClientRect().width / 2])""",
+    )
+    assert len(shown) == 7  # a classifier of its own is compared with the reference by the first rule
+    values, places = zip(*sorted(shown), strict=True)
+    assert list(places) == sorted(places)
+    assert len(set(values)) > 2
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_names_of_methods_in_accuracy_against_time_do_not_overlap(open_page, page_file, width):
+    """Nor do they leave the figure; the point of each named method lies below its name."""
+    page = open_page(page_file, viewport={"width": width, "height": 900})
+    for svg in page.locator(".accuracy-for-time .chart svg").all():
+        frame, (names, points) = svg.bounding_box(), (
+            svg.locator(f".mark-{kind}.role-mark {tag}").evaluate_all(
+                "all => all.map(one => [one.textContent, ...Object.values(one.getBoundingClientRect().toJSON())])"
+            )
+            for kind, tag in (("text", "text"), ("symbol", "path"))
+        )  # fmt: skip
+        assert len(points) == 5
+        assert "uniform average" in {name for name, *_ in names}
+        for name, x, y, w, h, *_ in names:
+            assert frame["x"] - 1 <= x
+            assert x + w <= frame["x"] + frame["width"] + 1, name
+            assert y + h <= min(top for _, _, top, *_ in points) + 4, name
+        rows = sorted((y, y + h) for _, _, y, _, h, *_ in names)
+        assert all(bottom - 2 <= top for (_, bottom), (top, _) in itertools.pairwise(rows))
+
+
+def test_columns_sort_by_click_and_by_keyboard(open_page, page_file):
+    page = open_page(page_file)
+    table = page.locator("#results table").first
+
+    def column(number):
+        return table.locator(f"tbody tr > :nth-child({number + 1})").all_inner_texts()
+
+    heads = table.locator("thead th")
+    assert heads.nth(1).get_attribute("aria-sort") == "descending"
+    first = [float(text.split()[0]) for text in column(1) if text != "–"]
+    assert first == sorted(first, reverse=True)
+    heads.nth(1).locator("button").click()
+    assert heads.nth(1).get_attribute("aria-sort") == "ascending"
+    assert [float(text.split()[0]) for text in column(1) if text != "–"] == sorted(first)
+    assert column(1)[-1] == "–", "cells without a value stay last"
+    heads.nth(0).locator("button").focus()
+    page.keyboard.press("Enter")
+    assert heads.nth(0).get_attribute("aria-sort") == "ascending"
+    assert heads.nth(1).get_attribute("aria-sort") is None
+    names = column(0)
+    assert [name.lower() for name in names] == sorted(name.lower() for name in names)
+    difference = heads.nth(2).locator("button")
+    difference.click()
+    signs = [float(t.split()[0].replace("−", "-")) for t in column(2) if t != "–"]
+    assert signs == sorted(signs, reverse=True)
+
+
+def test_legend_highlights_in_every_figure(open_page, page_file):
+    page = open_page(page_file)
+    faint = """() => [...document.querySelectorAll("#dimension .chart")].map(box =>
+        [...box.querySelectorAll(".mark-line path")].filter(path => path.getAttribute("opacity") === "0.1").length)"""
+    assert set(page.evaluate(faint)) == {0}
+    button = page.locator("#dimension .legend button", has_text="MKL-DR (exact)")
+    button.click()
+    page.wait_for_function(f"({faint})().every(count => count === 3)")
+    assert button.get_attribute("aria-pressed") == "true"
+    assert page.locator("#train-size .legend button", has_text="MKL-DR (exact)").get_attribute("aria-pressed") == "true"
+    page.locator("nav .clear").click()
+    page.wait_for_function(f"({faint})().every(count => count === 0)")
+
+
+@pytest.mark.parametrize("name", ["page_file", "hostile_file"])
+def test_a_phone_needs_no_sideways_scrolling(open_page, name, request):
+    page = open_page(
+        request.getfixturevalue(name), viewport={"width": 390, "height": 844}, device_scale_factor=2, is_mobile=True
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.evaluate("document.querySelectorAll('details').forEach(element => element.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    wide = page.eval_on_selector_all(
+        ".chart svg", "all => all.filter(svg => svg.getBoundingClientRect().right > 390).length"
+    )
+    assert wide == 0
+
+
+def test_figures_follow_the_colour_scheme(open_page, page_file):
+    page = open_page(page_file, unfold=False, color_scheme="dark")
+    ink = "() => document.querySelector('.chart svg .role-title-text text').getAttribute('fill')"
+    background = "() => getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(ink), page.evaluate(background)
+    page.emulate_media(color_scheme="light")
+    page.wait_for_selector("html[data-scheme=light][data-figures=drawn]", state="attached")
+    light = page.evaluate(ink), page.evaluate(background)
+    brightness = [sum(int(code[i : i + 2], 16) for i in (1, 3, 5)) for code, _ in (dark, light)]
+    assert brightness[0] > 600
+    assert brightness[1] < 200
+    assert dark[1] != light[1]
+
+
+def test_hostile_names_are_only_text(open_page, hostile_file):
+    page = open_page(hostile_file)
+    assert page.evaluate("window.broken") is None
+    text = page.inner_text("body")
+    for name in HOSTILE.values():
+        assert " ".join(name.split()) in " ".join(text.split())
+    assert page.locator("a[href^='javascript']").count() == 0
+    assert page.locator(".problem").count() == 0
+    assert page.evaluate("document.querySelectorAll('.chart svg').length") == page.locator(".chart").count()
+    labels = page.eval_on_selector_all("#weights svg text", "all => all.map(text => text.textContent)")
+    assert "k.1[0]<'\">" in labels
+    legend = page.eval_on_selector_all(
+        "#kernels svg .role-legend-label text", "all => all.map(text => text.textContent)"
+    )
+    assert "k.0[0]<'\">" in legend, "the first fit's kernels"
+    shown = page.eval_on_selector_all("#confusion svg text", "all => all.map(text => text.textContent)")
+    assert "digit 3]</script>'\"{{ 1 }}" in shown
+
+
+@pytest.fixture(scope="module")
+def forty_names(tmp_path_factory):
+    """A page with forty hostile names everywhere, and the same one with plain names in the same order."""
+    assert len(set(CLASSES)) == 40
+    plain = {name: f"[name {rank:02}]" for rank, name in enumerate(sorted(CLASSES))}
+    pages = []
+    for names in (CLASSES, [plain[name] for name in CLASSES]):
+        study = study_of(2, False, names, repeats=1, everywhere=True)
+        study["scores"] = pd.concat([study["scores"], failures(names)], ignore_index=True)
+        entries = [CatalogueEntry(id=name, title=name, reference=name) for name in names]
+        catalogue = {"methods": entries, "kernels": entries, "descriptors": entries}
+        study["study"] = study["study"].model_copy(update=catalogue | {"description": names[0]})
+        files = tuple(DataFile(name, "ab" * 32, name, 1) for name in names)
+        study["data"] = [replace(entry, files=files, homepage=names[-1], citation=names[-1]) for entry in study["data"]]
+        pages.append(build_report(tmp_path_factory.mktemp("names"), **study, figure_files=False)[0])
+    return *pages, {form: name.replace("\x00", "") for name, form in plain.items()}  # a page holds no NUL
+
+
+def failures(names):
+    """A failed fit for each name, whose message it is."""
+    n = len(names)
+    base = {"study": "matrix", "dataset": "d0", "protocol": "p", "train_size": 5, "fold": 0, "kernel_set": "k0",
+            "neighbour": "", "metric": "", "selection": "", "status": "failed", "parameters": "{}", "seed": 0,
+            "n_train": 10, "n_test": 10, "value": np.nan, "fit_seconds": np.nan}  # fmt: skip
+    return pd.DataFrame({**base, "repeat": range(n), "method": [f"x{k:02}" for k in range(n)], "message": names})
+
+
+CELLS = """tables => tables.map(table => [table.caption.textContent,
+    [...table.rows].map(row => [...row.cells].map(cell => cell.textContent))])"""
+
+
+def test_forty_hostile_names_are_in_every_table_and_figure(open_page, forty_names):
+    """Cell by cell the page of plain names, with the hostile ones in their place; as many marks and entries."""
+    hostile, plain, names = forty_names
+
+    def as_given(value):
+        if isinstance(value, list):
+            return [as_given(entry) for entry in value]
+        return re.sub(r"\[name \d\d\]", lambda found: names[found[0]], value)
+
+    page, other = open_page(hostile), open_page(plain)
+    assert page.evaluate("window.broken") is None
+    found, expected = page.eval_on_selector_all("table", CELLS), other.eval_on_selector_all("table", CELLS)
+    assert found == as_given(expected)
+    headers = {row[0] for _, rows in found for row in rows}
+    assert set(names.values()) <= headers
+    for section in ("results", "kernels", "failures", "data"):
+        shown = {c for _, rows in page.eval_on_selector_all(f"#{section} table", CELLS) for row in rows for c in row}
+        assert any(name in cell for name in names.values() for cell in shown if len(name) > 20), section
+    captions = [p.locator("figcaption").evaluate_all("all => all.map(e => e.textContent)") for p in (page, other)]
+    assert captions[0] == as_given(captions[1])
+
+    counts = []
+    for drawn in (page, other):
+        assert drawn.locator(".problem").count() == 0
+        figures = drawn.eval_on_selector_all(
+            ".chart",
+            """boxes => boxes.map(box => {
+                const svg = box.querySelector("svg"), size = svg?.getBoundingClientRect();
+                return [box.dataset.figure, size?.width ?? 0, size?.height ?? 0, svg?.querySelectorAll("path").length];
+            })""",
+        )
+        for slug, width, height, _marks in figures:
+            assert width > 100, slug
+            assert height > 60, slug
+        counts.append([marks for *_, marks in figures])
+        entries = drawn.eval_on_selector_all(
+            "#kernels .chart svg", "all => all.map(svg => svg.querySelectorAll('.role-legend-label text').length)"
+        )
+        assert [n for n in entries if n] == [40, 40], "an entry for each kernel"
+    assert counts[0] == counts[1], "as many marks"
+
+
+def test_forty_hostile_classes_on_two_data_sets(open_page, tmp_path):
+    page = open_page(build_report(tmp_path, **study_of(2, False, CLASSES), figure_files=False)[0])
+    assert page.locator(".problem").count() == 0
+    assert page.evaluate("document.querySelectorAll('.chart svg').length") == page.locator(".chart").count()
+    pairs = page.eval_on_selector_all(
+        "#confusion table", "all => all.map(t => [...t.tBodies[0].rows].map(r => [...r.cells].map(c => c.textContent)))"
+    )
+    assert len(pairs) == 2
+    named = {cell for table in pairs for row in table for cell in row[:2]}
+    assert named <= {name.replace("\x00", "") for name in CLASSES}
+    assert len(named) > 10
+
+
+def test_tables_have_captions_and_scroll_in_their_own_box(open_page, page_file):
+    page = open_page(page_file, unfold=False)
+    assert page.locator("table").count() == page.locator("table > caption").count()
+    assert page.locator("table").count() == page.locator(".scroll[tabindex='0'][aria-label] > table").count()
+    assert page.locator("th:not([scope])").count() == 0
+
+
+def test_prints(open_page, page_file, tmp_path):
+    page = open_page(page_file, color_scheme="dark")
+    page.pdf(path=tmp_path / "page.pdf", format="A4")
+    assert (tmp_path / "page.pdf").stat().st_size > 50_000
+
+
+def test_what_is_not_the_answer_is_folded_and_drawn_when_it_is_opened(open_page, page_file):
+    page = open_page(page_file, unfold=False, viewport={"width": 1280, "height": 900})
+    folded = page.evaluate("document.documentElement.scrollHeight")
+    shown = "boxes => boxes.filter(box => box.querySelector('svg')).map(box => box.closest('figure').className)"
+    assert page.eval_on_selector_all(".chart", shown) == ["difference", "accuracy-for-time"]
+    page.click("nav a[href='#dimension']")
+    page.wait_for_function("document.querySelectorAll('#dimension .chart svg').length >= 4")
+    assert page.locator("#dimension").get_attribute("open") is not None
+    assert page.locator("#weights svg").count() == 0
+    page.goto(f"{page_file.as_uri()}#weights")
+    page.wait_for_function("document.querySelectorAll('#weights .chart svg').length > 0")
+    page.evaluate(UNFOLD)
+    page.wait_for_function(ALL_DRAWN)
+    assert folded < 0.5 * page.evaluate("document.documentElement.scrollHeight")
+    for fold in page.locator("details.fold > summary").all():
+        assert fold.locator("h2").count() == 1
+
+
+@pytest.mark.parametrize("width", [1024, 1280, 1440])
+def test_the_navigation_fits_a_laptop(open_page, page_file, width):
+    page = open_page(page_file, unfold=False, viewport={"width": width, "height": 800})
+    assert page.evaluate("document.querySelector('nav .inner').scrollWidth") <= width
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+ROWS = "rows => rows.filter(row => row.checkVisibility()).map(row => [row.cells[0].textContent, row.dataset.rule])"
+
+
+def test_one_row_for_each_method_by_the_rule_and_in_the_setting_that_are_chosen(open_page, page_file):
+    page = open_page(page_file, unfold=False)
+    rows = page.eval_on_selector_all("#results tbody tr", ROWS)
+    assert {rule for _, rule in rows} == {"cosine", ""}
+    assert len({name for name, _ in rows}) == len(rows) == 6
+    page.select_option("#rule", label="1-NN Euclidean")
+    assert {rule for _, rule in page.eval_on_selector_all("#results tbody tr", ROWS)} == {"euclidean", ""}
+    page.wait_for_function("document.querySelector('.difference svg').textContent.includes('1-NN Euclidean')")
+    page.select_option("#rule", label="all 2 rules")
+    assert len(page.eval_on_selector_all("#results tbody tr", ROWS)) == 10
+    page.select_option("#setting", label="Training size 10: Digits 8 × 8")
+    page.wait_for_selector(DRAWN, state="attached")
+    assert page.locator("#results h3:visible").all_inner_texts() == ["Digits 8 × 8, training size 10"]
+    assert page.locator("#results .difference svg:visible").count() >= 1
+
+
+def test_methods_are_filtered_and_highlighted_by_name(open_page, page_file):
+    page = open_page(page_file)
+    page.fill("#filter", "mkl-dr")
+    assert {name for name, _ in page.eval_on_selector_all("#results tbody tr", ROWS)} == {
+        "MKL-DR (exact)", "MKL-DR (relaxation)",
+    }  # fmt: skip
+    assert page.inner_text("#found") == "6 of 20 rows"
+    page.fill("#filter", "")
+    assert len(page.eval_on_selector_all("#results tbody tr", ROWS)) == 20
+    page.locator("#results th button", has_text="MKL-DR (exact)").first.click()
+    focused = page.eval_on_selector_all("tr.focused", "rows => rows.map(row => row.cells[0].textContent)")
+    assert set(focused) == {"MKL-DR (exact)"}
+    assert page.locator("#results tr.focused").count() == 4, "both settings, both rules"
+    assert page.locator("#weights tr.focused").count() == 2, "both settings"
+    faint = "document.querySelectorAll('#dimension .mark-line path[opacity=\"0.1\"]').length"
+    page.wait_for_function(f"{faint} > 0")
+    page.click("nav .clear")
+    page.wait_for_function(f"{faint} === 0")
+    assert page.locator("tr.focused").count() == 0
+
+
+def saved(page, button):
+    """What a button saves, as name and bytes."""
+    with page.expect_download() as download:
+        button.click()
+    return download.value.suggested_filename, download.value.path().read_bytes()
+
+
+def test_tables_are_saved_as_csv_and_latex(open_page, page_file):
+    page = open_page(page_file, unfold=False)
+    table = page.locator("#results .setting").first
+    name, content = saved(page, table.locator(".files button", has_text="CSV"))
+    assert name == "digits-8-8-training-size-5.csv"
+    rows = list(csv.reader(content.decode("utf-8").splitlines()))
+    assert rows[0][:3] == ["Method", "Inner CV, %", "Difference to uniform average, points"]
+    assert len(rows) == 7, "the rows that are shown"
+    assert {len(row) for row in rows} == {len(rows[0])}
+    assert all(re.fullmatch(r"\d+\.\d ± \d+\.\d", row[1]) for row in rows[1:6])
+    name, content = saved(page, table.locator(".files button", has_text="LaTeX"))
+    tex = content.decode("utf-8")
+    assert name.endswith(".tex")
+    assert tex.count(r"\\") == 7
+    assert r"Inner CV, \%" in tex
+    assert re.search(r"\d\d\.\d \$\\pm\$ \d", tex)
+    assert not set("±−▲▼") & set(tex)
+
+
+def test_names_in_files_are_text_to_spreadsheets_and_latex(open_page, hostile_file):
+    page = open_page(hostile_file, unfold=False)
+    evil = {"=1+1": "'=1+1", "+1.5 [−0.2, 1]": '"+1.5 [-0.2, 1]"', "@x": "'@x", 'a"b': '"a""b"', "−0.3": "-0.3"}
+    tex = {"a_b & 5 %": r"a\_b \& 5 \%", "{x}^$": r"\{x\}\textasciicircum{}\$", "\\input": r"\textbackslash{}input"}
+    for write, cases in (("csv", evil), ("latex", tex)):
+        for text, expected in cases.items():
+            made = page.evaluate(
+                """([write, text]) => {
+                    const table = document.createElement("table");
+                    table.insertRow().insertCell().textContent = "head";
+                    table.insertRow().insertCell().textContent = text;
+                    return window.tables[write](table);
+                }""",
+                [write, text],
+            )
+            assert expected in made.splitlines()[-3 if write == "latex" else -1].strip() + "\n", text
+
+
+def test_figures_numbers_and_references_are_saved(open_page, page_file):
+    page = open_page(page_file)
+    figure = page.locator("#objective figure").first
+    name, svg = saved(page, figure.locator("button", has_text="SVG"))
+    assert name.endswith(".svg")
+    text = "".join(ElementTree.fromstring(svg).itertext())
+    assert "objective" in text
+    assert "training size 5" in text
+    name, png = saved(page, page.locator("#dimension figure").first.locator("button", has_text="PNG"))
+    with Image.open(io.BytesIO(png)) as image:
+        assert min(image.size) > 500
+        assert np.ptp(np.asarray(image.convert("L"))) > 50
+    _, numbers = saved(page, page.locator("button", has_text="summary.csv"))
+    assert numbers == (page_file.parent / "summary.csv").read_bytes()
+    _, references = saved(page, page.locator("button", has_text="references.bib"))
+    assert b"@misc{data-digits," in references
+
+
+def test_the_saved_figure_is_the_figure_file(open_page, tmp_path, monkeypatch):
+    """Page and files are drawn from the same specification by the same rules."""
+    monkeypatch.setattr(rendering.vl_convert, "svg_to_png", lambda svg, scale: b"")  # half of the time
+    study = make_study(repeats=2)
+    paths = build_report(tmp_path, **study)
+    page = open_page(paths[0])
+    for section in ("#results", ".accuracy-for-time", "#dimension", "#objective", "#weights", "#embedding", "#time"):
+        box = page.locator(f"{section} .chart").first
+        slug = box.get_attribute("data-figure")
+        _, svg = saved(page, box.locator("xpath=..").locator("button", has_text="SVG"))
+        own, file = (
+            ElementTree.fromstring(text) for text in (svg, (tmp_path / "figures" / f"{slug}.svg").read_bytes())
+        )
+        shown, written = (sorted(filter(None, "\n".join(root.itertext()).split("\n"))) for root in (own, file))
+        assert len(shown) == len(written), slug
+        marks = [len(root.findall(".//{http://www.w3.org/2000/svg}path")) for root in (own, file)]
+        assert marks[0] == marks[1], slug
+
+
+def test_without_a_script_nothing_is_lost(browser, page_file):
+    """All rows and settings show, every fold opens; no button is there that would do nothing."""
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(page_file.as_uri())
+    assert page.locator("#results tbody tr:visible").count() == 20
+    assert page.locator("#results h3:visible").count() == 2
+    assert page.locator(".controls:visible, .files").count() == 0
+    page.click("#run > summary")
+    page.click("#run summary:has-text('BibTeX')")
+    assert "@misc" in page.inner_text("#run pre[data-file]")
+    context.close()
+
+
+def test_a_phone_shows_differences_and_keeps_head_and_first_column(open_page, page_file):
+    page = open_page(page_file, unfold=False, viewport={"width": 390, "height": 844}, is_mobile=True)
+    table = page.locator("#results table").first
+    assert table.locator("thead th").nth(2).inner_text().startswith("Difference")
+    box = table.locator("tbody tr:visible").nth(1).locator("td").nth(1).bounding_box()
+    assert box["x"] + box["width"] <= 390
+    page.select_option("#rule", "")
+    corner, scroll = table.locator("thead th").first, page.locator("#results .scroll").first
+    scroll.evaluate("box => { box.style.maxHeight = '220px'; box.scrollTo(150, 150); }")
+    place, frame = corner.bounding_box(), scroll.bounding_box()
+    assert abs(place["x"] - frame["x"]) <= 2
+    assert abs(place["y"] - frame["y"]) <= 2
+    first = table.locator("tbody th").nth(5).bounding_box()
+    assert abs(first["x"] - frame["x"]) <= 2
+    texts = page.eval_on_selector_all(".difference svg .role-title-text text", "all => all.map(one => one.textContent)")
+    assert texts[0].startswith("Training size 5")
+
+
+def test_landmarks_have_names_of_their_own(open_page, page_file):
+    page = open_page(page_file)
+    names = page.eval_on_selector_all("[role=region]", "all => all.map(one => one.getAttribute('aria-label'))")
+    assert len(set(names)) == len(names)
+    ids = page.eval_on_selector_all("[id]", "all => all.map(one => one.id)")
+    assert len(set(ids)) == len(ids)
+
+
+def test_print_has_tables_of_results_and_no_diagnostics(open_page, page_file):
+    page = open_page(page_file, unfold=False)
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.locator("#results table:visible").count() == 2, "every setting"
+    assert page.locator("#results .difference svg:visible").count() >= 1
+    assert page.locator("#published table:visible").count() > 0
+    assert page.locator("#failures table:visible").count() == 1
+    for gone in ("nav", ".controls", ".files", "#dimension", "#embedding", "#kernels", "#weights"):
+        assert page.locator(f"{gone}:visible").count() == 0, gone

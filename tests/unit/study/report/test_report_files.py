@@ -1,0 +1,254 @@
+"""The files of a report: complete, self-contained, escaped, the same every time."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+from tests.unit.study.report.conftest import METHODS, make_study, report_spec
+
+from mklearn.study.evaluation.split import ON_TEST
+from mklearn.study.evaluation.summary import summarise
+from mklearn.study.report.build import build_report
+from mklearn.study.report.charts import standalone
+from mklearn.study.report.figures_of_fits import objective
+from mklearn.study.report.page import compact, link, script_json
+from mklearn.study.report.records import RunRecord
+from mklearn.study.report.sections import figure_sections
+from mklearn.study.report.series import series_of
+from mklearn.study.report.wording import byte_size
+from mklearn.study.stamps import write_beside
+
+
+@pytest.fixture(scope="module")
+def built(study, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    return folder, build_report(folder, **study)
+
+
+def specs_of(html):
+    text = re.search(r'<script type="application/json" id="figures-data">(.*?)</script>', html, re.DOTALL)
+    return expanded(json.loads(text.group(1)))
+
+
+def expanded(value):
+    """Undo `compact`, as the page's script does."""
+    if isinstance(value, list):
+        return [expanded(entry) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"columns", "rows"}:
+        columns = {
+            name: column if isinstance(column, list) else [column["of"][number] for number in column["at"]]
+            for name, column in value["columns"].items()
+        }
+        return {"values": [{name: column[row] for name, column in columns.items()} for row in range(value["rows"])]}
+    return {name: expanded(entry) for name, entry in value.items()}
+
+
+def test_writes_what_it_says_and_nothing_else(built):
+    folder, paths = built
+    assert [path.name for path in paths[:3]] == ["index.html", "summary.md", "summary.csv"]
+    assert (paths[0].parent / "answer.txt") in paths
+    assert sorted(paths) == sorted(path for path in folder.rglob("*") if path.is_file())
+    figures = [path for path in paths if path.parent.name == "figures"]
+    specs = specs_of((folder / "index.html").read_text(encoding="utf-8"))["specs"]
+    assert sorted(path.name for path in figures) == sorted(
+        f"{slug}.{kind}" for slug in specs for kind in ("png", "svg")
+    )
+
+
+def test_every_kind_of_figure_is_there(built):
+    folder, _ = built
+    slugs = specs_of((folder / "index.html").read_text(encoding="utf-8"))["specs"]
+    for section in {*figure_sections(), "published"} - {"train-size", "train-time", "roc"}:
+        assert any(slug.startswith(section) for slug in slugs), section
+
+
+def test_figure_files_can_be_opened(built):
+    _, paths = built
+    for path in paths:
+        if path.suffix == ".png":
+            with Image.open(path) as image:
+                assert min(image.size) > 100
+                assert np.ptp(np.asarray(image.convert("L"))) > 50, "an empty figure"
+        if path.suffix == ".svg":
+            root = ElementTree.parse(path).getroot()
+            assert root.tag.endswith("svg")
+            assert "training size 5" in "".join(root.itertext())
+
+
+def test_same_arguments_give_the_same_bytes(built, study, tmp_path):
+    folder, _ = built
+    build_report(tmp_path, **study, figure_files=False)
+    for name in ("index.html", "summary.md", "summary.csv", "reproduction.csv"):
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+    assert not (tmp_path / "figures").exists()
+
+
+def test_the_page_asks_for_nothing(built):
+    html = (built[0] / "index.html").read_text(encoding="utf-8")
+    outside = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
+    assert "default-src 'none'" in outside
+    sources = re.findall(r'(?:src|href)="([^"]*)"', outside)
+    assert all(source.startswith(("#", "data:", "https://doi.org/10.24432")) for source in sources)
+    assert "@import" not in outside
+    assert "url(" not in outside
+
+
+def test_numbers_of_the_summary_stand_in_page_and_markdown(built, study):
+    folder, _ = built
+    html, text = ((folder / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+    for row in study["summary"].dropna(subset=["mean"]).to_dict("records"):
+        shown = f"{100 * row['mean']:.1f} ± {100 * row['std']:.1f}"
+        assert shown in html
+        assert shown in text
+    assert "90.0 ± 2.0" in html
+    pd.testing.assert_frame_equal(
+        pd.read_csv(folder / "summary.csv")[["method", "mean"]], study["summary"][["method", "mean"]], check_dtype=False
+    )
+    assert "the solver ended without a solution" in html
+    assert "close to the identity" in html
+    assert "ab" * 32 in html
+
+
+def test_arguments_are_not_changed(tmp_path):
+    study = make_study(repeats=2)
+    scores, summary = study["scores"].copy(deep=True), study["summary"].copy(deep=True)
+    history = study["fits"][1].history.copy(deep=True)
+    build_report(tmp_path, **study, figure_files=False)
+    pd.testing.assert_frame_equal(study["scores"], scores)
+    pd.testing.assert_frame_equal(study["summary"], summary)
+    pd.testing.assert_frame_equal(study["fits"][1].history, history)
+
+
+def test_a_bare_study_has_a_report(study, tmp_path):
+    """Nothing but scores: no fits, no data, no facts of the run."""
+    bare = {"study": report_spec("bare"), "fits": [], "data": [], "run": RunRecord()}
+    build_report(tmp_path, **bare, scores=study["scores"], summary=study["summary"], figure_files=False)
+    html = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "<h1>bare</h1>" in html
+    assert "None" not in re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
+
+
+def test_an_empty_study_has_a_report(study, tmp_path):
+    bare = {"study": report_spec("empty"), "fits": [], "data": [], "run": RunRecord()}
+    paths = build_report(tmp_path, **bare, scores=study["scores"].iloc[:0], summary=study["summary"].iloc[:0])
+    assert len(paths) == 4
+    assert "The score table is empty" in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
+def test_an_upper_bound_is_no_failure(study, tmp_path):
+    bare = {"study": report_spec("x"), "fits": [], "data": [], "run": RunRecord(), "summary": study["summary"]}
+    for message, is_failure in ((ON_TEST, False), ("no solution", True)):
+        failed = study["scores"]["status"].ne("ok")
+        scores = study["scores"].assign(message=study["scores"]["message"].mask(failed, message))
+        build_report(tmp_path, **bare, scores=scores, figure_files=False)
+        text = (tmp_path / "summary.md").read_text(encoding="utf-8")
+        assert failed.any()
+        assert ("Fits that did not end well" in text) == is_failure
+
+
+def test_a_study_where_everything_failed_has_a_report(study, tmp_path):
+    scores = study["scores"].query("method == 'sdp'")
+    summary = study["summary"].query("method == 'sdp'")
+    build_report(tmp_path, study=report_spec("x"), scores=scores, summary=summary, fits=[], data=[], run=RunRecord())
+    html = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "No method has an accuracy" in html
+    assert "the solver ended without a solution" in html
+
+
+def test_other_metrics_have_a_table_and_change_no_other(built, study, tmp_path):
+    more = {}
+    for name in ("scores", "summary"):
+        frame = study[name].assign(metric="accuracy")
+        value = "value" if name == "scores" else "mean"
+        other = frame.assign(metric="auc", published=None) if name == "summary" else frame.assign(metric="auc")
+        more[name] = pd.concat([frame, other.assign(**{value: 0.123})], ignore_index=True)
+    build_report(tmp_path, **study | more, figure_files=False)
+    assert (tmp_path / "reproduction.csv").read_bytes() == (built[0] / "reproduction.csv").read_bytes()
+    before, after = ((folder / "summary.md").read_text(encoding="utf-8") for folder in (built[0], tmp_path))
+    added = set(after.splitlines()) - set(before.splitlines())
+    assert set(before.splitlines()) <= set(after.splitlines())
+    assert any("Area under the ROC curve, %" in line for line in added)
+    assert any("| 12.3 ±" in line for line in added)
+    assert "12.3" in (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert set(pd.read_csv(tmp_path / "summary.csv")["metric"]) == {"accuracy", "auc"}
+
+
+def test_figures_of_an_earlier_title_are_deleted(study, tmp_path):
+    figures = tmp_path / "figures"
+    figures.mkdir()
+    for name in ("earlier.svg", "own.svg"):
+        (figures / name).write_text("<svg/>")
+    (tmp_path / "notes.txt").write_text("kept")
+    write_beside([figures / "earlier.svg", tmp_path / "notes.txt"], {}, tmp_path / "provenance.json")
+    build_report(tmp_path, **study, figure_files=False)
+    assert [path.name for path in figures.iterdir()] == ["own.svg"], "only what a report has written itself"
+    assert (tmp_path / "notes.txt").exists()
+
+
+@pytest.mark.parametrize("text", ["</script><script>alert(1)</script>", "<!--", "\u2028\u2029", "&amp;", "😀"])
+def test_json_in_a_script_can_not_break_out(text):
+    written = script_json({text: [text]})
+    assert not set(written) & set("<>&\u2028\u2029")
+    assert json.loads(written) == {text: [text]}
+
+
+@pytest.mark.parametrize(
+    "address", ["javascript:alert(1)", "data:text/html,x", "file:///etc", "", None, "http://[", "x y"]
+)
+def test_only_web_addresses_become_links(address):
+    assert link(address) == ""
+
+
+def test_small_helpers():
+    assert link(" https://example.org/a ") == "https://example.org/a"
+    assert [byte_size(n) for n in (0, 999, 57523, 1_500_000, 2_500_000_000)] == [
+        "0 B", "999 B", "57.5 kB", "1.5 MB", "2.5 GB",
+    ]  # fmt: skip
+
+
+def test_classifiers_with_components_have_a_curve_that_names_its_setting(study, tmp_path):
+    svc = study["scores"].query("method == 'svc' and selection == 'inner_cv'")
+    curve = pd.concat([svc.assign(selection="dimension", dimension=size, value=size / 10) for size in (2, 5, 9)])
+    chosen = svc.assign(dimension=5, value=0.5)
+    scores = pd.concat([chosen, curve], ignore_index=True).astype({"dimension": "Int64"})
+    summary = summarise(scores, reference="svc", titles={"datasets": {"digits": "Digits"}})
+    build_report(tmp_path, study=report_spec("x", reference="svc"), scores=scores, summary=summary, fits=[], data=[],
+                 run=RunRecord(), figure_files=False)  # fmt: skip
+    specs = specs_of((tmp_path / "index.html").read_text(encoding="utf-8"))["specs"]
+    (chart,) = [chart for slug, chart in specs.items() if slug.startswith("dimension")]
+    assert chart["title"]["text"] == "Training size 5: Digits"
+    assert [(row["x"], row["y"]) for row in chart["data"]["values"]] == [(2, 20), (5, 50), (9, 90)]
+
+
+@pytest.mark.parametrize("optimum", [np.nan, 0.02])
+def test_a_file_of_several_objectives_says_which_line_is_whose(study, optimum):
+    """Of one method the title says it; distances from the optimum are of several."""
+    series = series_of(study["summary"], "average")
+    history = pd.concat([study["fits"][1].history.assign(label=label, optimum=optimum) for label in METHODS.values()])
+    for labels in (["MKL-DR (exact)"], list(METHODS.values())[:3]):
+        shown = history[history["label"].isin(labels)]
+        file = standalone(objective(shown, series, title="x"), "x")
+        legend = file["encoding"]["color"]["legend"]
+        assert (legend["values"] if legend else ["MKL-DR (exact)"]) == [
+            label for label in series.labels if label in labels
+        ]
+
+
+def test_rows_become_columns_and_back(study):
+    frame = {"values": [{"s": "a", "x": 1, "y": None}] * 3 + [{"s": "b", "x": 2.5, "y": True}]}
+    ragged = {"values": [{"s": "a"}] * 4 + [{"x": 1}]}
+    spec = {"data": frame, "layer": [{"data": ragged}, {"data": {"values": [{}]}, "title": ("a", "b")}]}
+    small = compact(spec)
+    assert small["data"]["columns"] == {
+        "s": {"of": ["a", "b"], "at": [0, 0, 0, 1]}, "x": [1, 1, 1, 2.5], "y": [None, None, None, True]
+    }  # fmt: skip
+    assert small["layer"][0]["data"] == ragged
+    assert expanded(json.loads(json.dumps(small))) == json.loads(json.dumps(spec))

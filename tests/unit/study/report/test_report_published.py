@@ -1,0 +1,248 @@
+"""Published values in the report: verdicts in words, alerts on top, counts, remarks; picked kernels; iterations."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.unit.study.report.conftest import make_study, report_spec
+
+import mklearn.study.evaluation.reproduction as verdicts
+from mklearn.study.evaluation.summary import summarise
+from mklearn.study.report import frames
+from mklearn.study.report.build import build_report
+from mklearn.study.report.frames import results_of
+from mklearn.study.report.picks import common_prefix, pick_counts, picks
+from mklearn.study.report.published import MARKS, MOST_NAMED, published_part, statement
+from mklearn.study.report.records import FitRecord
+from mklearn.study.specs.table_specs import Calibration, ReportRemark, Tolerance
+
+DIGITS = {"dataset": "digits", "train_size": 5, "std": None, "source": "A paper, Table 1", "repeats": 20}
+TITLES = {"average": "uniform average", "mkldr": "MKL-DR", "kfd": "single", "svc": "SVC", "sdp": "SDP"}
+
+
+def with_published(study, published, **more):
+    """A study whose summary is made with other published values."""
+    summary = summarise(study["scores"], published=published, titles={"methods": TITLES})
+    return study | {"summary": summary, "study": study["study"].model_copy(update=more)}
+
+
+def mean_of(study, method, neighbour="euclidean"):
+    rows = study["summary"].query("method == @method and neighbour == @neighbour and selection == 'oracle'")
+    return float(rows["mean"].item())
+
+
+@pytest.fixture
+def published(study):
+    """One value that is met, one far above ours, one far below, one of a method that failed."""
+    ours = {method: mean_of(study, method) for method in ("average", "mkldr", "kfd")}
+    return [
+        DIGITS | {"method": "average", "value": ours["average"], "neighbour": "euclidean", "dimension": 7},
+        DIGITS | {"method": "mkldr", "value": 1.0, "neighbour": "euclidean"},
+        DIGITS | {"method": "kfd", "value": 0.1, "neighbour": "euclidean"},
+        DIGITS | {"method": "sdp", "value": 0.9},
+    ]
+
+
+def part_of(study, calibration=None):
+    results = results_of(study["scores"], study["summary"], [])
+    return published_part(results, report_spec("x", calibration=calibration), ["average"])
+
+
+def test_every_verdict_is_written_in_words_and_has_a_class():
+    assert set(MARKS) == set(verdicts.VERDICTS)
+    assert all(re.search("[a-z]{4}", text) for text, _ in MARKS.values())
+    assert len({text for text, _ in MARKS.values()}) == len(MARKS)
+
+
+def test_cells_counts_and_statement(study, published):
+    part = part_of(with_published(study, published))
+    cells = {row[0].text: row[1] for row in part.tables[0].rows}
+    assert cells["uniform average"].below == "z 0.0 ✓ reproduced"
+    assert cells["uniform average"].detail.endswith(f"inner CV {inner_cv(study):.1f}")
+    assert "| 7" in cells["uniform average"].detail
+    assert cells["MKL-DR"].below.endswith("▼ ours is lower")
+    assert cells["single"].below.endswith("▲ ours is higher")
+    assert cells["SDP"].below == "no value"
+    assert "the solver ended without a solution" in cells["SDP"].note
+    overview = {row[0].text: row for row in part.overview.rows}
+    assert overview["uniform average"][1].text == "✓ 1 of 1"
+    assert (overview["MKL-DR"][1].text, overview["MKL-DR"][1].below) == ("0 of 1", "1 lower than published")
+    gap = 100 * (1.0 - mean_of(study, "mkldr"))
+    assert [cell.text for cell in overview["MKL-DR"][2:5]] == [f"+{gap:.2f}"] * 3
+    assert part.statement == (
+        "1 of 3 published cells reproduce: they differ from ours by at most 3 units of split noise. In every cell: "
+        "uniform average (1 of 1). In none: MKL-DR (0 of 1; ours is lower in 1); single (0 of 1; ours is higher in 1). "
+        "Without a value to compare: SDP. 1 cell is without a value of ours."
+    )
+
+
+def inner_cv(study):
+    rows = study["summary"].query("method == 'average' and neighbour == 'euclidean' and selection == 'inner_cv'")
+    return 100 * float(rows["mean"].item())
+
+
+def test_methods_that_reproduce_in_some_cells_are_counted():
+    frame = pd.DataFrame(
+        {
+            "label": ["a", "a", "a", "b"],
+            "verdict": [verdicts.REPRODUCED, verdicts.LOWER, verdicts.LOWER, verdicts.HIGHER],
+        }
+    )
+    text = statement(frame, Tolerance())
+    assert "In some: a (1 of 3; ours is lower in 2)." in text
+    assert "In none: b (0 of 1; ours is higher in 1)." in text
+    assert "In every cell" not in text
+    assert statement(frame.iloc[:0], Tolerance()) == ""
+
+
+def test_the_tolerance_of_a_study_is_said():
+    frame = pd.DataFrame({"label": ["a"], "verdict": [verdicts.REPRODUCED]})
+    assert "at most 2 units of split noise or 1 points." in statement(frame, Tolerance(noise=2, points=1))
+
+
+def test_of_many_methods_only_those_that_reproduce_are_named():
+    labels = [f"m{number}" for number in range(MOST_NAMED + 1)]
+    frame = pd.DataFrame({"label": labels, "verdict": [verdicts.REPRODUCED] + [verdicts.LOWER] * MOST_NAMED})
+    assert statement(frame, Tolerance()).endswith(f"In every cell: m0 (1 of 1). In none: {MOST_NAMED} methods.")
+
+
+def test_another_crop_is_said_above_everything(study, published, tmp_path):
+    changed = with_published(study, published, calibration=Calibration(method="mkldr", tolerance=3))
+    build_report(tmp_path, **changed, figure_files=False)
+    html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+    for content, headline in ((html, 'class="headline"'), (text, "\n**")):
+        assert "Not comparable." in content
+        assert content.index("Not comparable.") < content.index(headline)
+        assert "another crop: not comparable" in content
+        assert "published 100.0 %" in content
+    assert "✓ reproduced" not in text
+    table = pd.read_csv(tmp_path / "reproduction.csv")
+    assert list(table.columns) == verdicts.CELL_COLUMNS
+    assert set(table["verdict"]) == {verdicts.OTHER_DATA, verdicts.NO_VALUE}
+
+
+def test_a_calibration_that_is_met_and_one_that_is_not_there_are_said(study, published):
+    changed = with_published(study, published)
+    met = part_of(changed, Calibration(method="average", tolerance=3))
+    assert met.alerts == []
+    assert "is within 3 units of split noise of its published value in 1 cell" in met.calibration
+    absent = part_of(changed, Calibration(method="svc", tolerance=3))
+    assert "not calibrated, SVC has no published value here" in absent.calibration
+    assert absent.alerts == []
+
+
+def test_remarks_stand_beside_the_names_of_their_methods(study, published, tmp_path):
+    remarks = [ReportRemark(methods=["mkldr", "kfd"], text="The weights <b>are</b> a vertex.")]
+    build_report(tmp_path, **with_published(study, published, remarks=remarks), figure_files=False)
+    html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+    assert "<dt>MKL-DR and single</dt><dd>The weights &lt;b&gt;are&lt;/b&gt; a vertex.</dd>" in html
+    assert r"- **MKL-DR and single**: The weights \<b\>are\</b\> a vertex." in text
+
+
+def test_the_average_stands_in_a_table_of_a_paper_that_has_it_not(study, published):
+    part = part_of(with_published(study, published[1:]))
+    last = part.tables[0].rows[-1]
+    assert last[0].text == "uniform average"
+    assert last[1].below == "not published"
+
+
+def test_without_published_values_there_is_no_part(study, tmp_path):
+    build_report(tmp_path, **with_published(study, []), figure_files=False)
+    assert not (tmp_path / "reproduction.csv").exists()
+    assert 'id="published"' not in (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "Published" not in (tmp_path / "summary.md").read_text(encoding="utf-8")
+
+
+# --- iterations
+
+
+def test_iterations_have_curves_of_their_own_and_are_in_no_other(study):
+    scores = results_of(study["scores"], study["summary"], []).scores
+    table = frames.iterations(scores)
+    own = scores[scores["selection"].eq("iteration")]
+    assert len(table) == len(own.drop_duplicates(["dimension", "n_iter"])) == 5
+    for row in table.to_dict("records"):
+        values = own.query(f"dimension == {row['dimension']} and n_iter == {row['n_iter']}")["value"]
+        assert (row["mean"], row["std"], row["n"]) == pytest.approx((values.mean(), values.std(), len(values)))
+    without = scores[scores["selection"].ne("iteration")]
+    pd.testing.assert_frame_equal(frames.curves(scores), frames.curves(without))
+    times, others = (frames.training_times(rows, "average") for rows in (scores, without))
+    pd.testing.assert_frame_equal(times, others)
+    assert frames.iterations(without.drop(columns="n_iter")).empty
+
+
+# --- picked kernels
+
+
+def fit(weights, method="mkl", protocol="p", size=2, kernels=("k-1", "k-2", "k-4")):
+    return FitRecord("d", protocol, size, method, method, list(kernels), np.array(weights, dtype=float))
+
+
+def test_picks_are_counted_over_repeats():
+    record = fit([[1, 0, 0], [0.9995, 0.0005, 0], [0, 0, 2], [0.5, 0.5, 0], [np.nan] * 3, [1.5, -0.5, 0], [0, 0, 0]])
+    assert pick_counts(record) == {"k-1": 2, "k-2": 0, "k-4": 1, "": 3}
+
+
+def test_a_method_is_shown_as_picks_if_it_nearly_always_picks_one():
+    vertex = [[1, 0, 0]] * 9
+    found = [record for record, _ in picks([fit([*vertex, [0.5, 0.5, 0]]), fit([[0.5, 0.5, 0]] * 10, "mixes")])]
+    assert [record.method for record in found] == ["mkl"]
+    assert picks([fit([*vertex, [0.5, 0.5, 0]]), fit([[0.5, 0.5, 0]], size=4)]) == [], "over all its settings"
+    assert picks([fit([[1.0]] * 5, kernels=["one"])]) == [], "nothing to choose from"
+
+
+def test_weights_of_a_method_that_picks_are_shown_as_picks_with_the_average_beside(study, tmp_path):
+    build_report(tmp_path, **study, figure_files=False)
+    html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+    slugs = re.findall(r'<figure id="((?:weights|picks)-[^"]*)"', html)
+    assert sum("best-single-kernel" in slug for slug in slugs if slug.startswith("picks")) == 1
+    assert not any("best-single-kernel" in slug for slug in slugs if slug.startswith("weights"))
+    block = text[text.index("Picked kernels") :]
+    assert re.search(r"\| best single kernel \| [\d.]+ \\\| [\d.]+ \\\| pixels, middle \(5\) \|", block)
+    assert re.search(r"\| uniform average \| [\d.]+ \\\| [\d.]+ \|", block)
+
+
+def test_names_are_shortened_by_what_they_share():
+    assert common_prefix(["gauss-0.25", "gauss-0.5", "gauss-32"]) == "gauss-"
+    assert common_prefix(["gauss-1", "linear"]) == ""
+    assert common_prefix(["gauss-1"]) == ""
+
+
+# --- settings
+
+
+def test_sizes_of_one_protocol_are_no_protocols_of_their_own():
+    frame = pd.DataFrame(
+        {"dataset": "orl", "dataset_title": "ORL faces (cropped)", "protocol": ["faces-p2", "faces-p3"],
+         "train_size": [2, 3], "method": "a", "method_title": "a", "kernel_set": "k", "neighbour": "euclidean"}
+    )  # fmt: skip
+    titles = [setting.title for setting in results_of(frame.iloc[:0], frame, []).settings]
+    assert titles[0] == "ORL faces (cropped), training size 2"
+    assert frames.protocol_family("faces-p2", 2) == "faces"
+    assert frames.protocol_family("faces-p2", 3) == "faces-p2"
+    assert frames.protocol_family("5-fold", None) == "5-fold"
+
+
+def test_training_times_have_a_figure_where_there_are_several_sizes(tmp_path):
+    study = make_study(repeats=2, sizes=(5, 10))
+    for frame in (study["scores"], study["summary"]):
+        frame["protocol"] = [f"random-p{size}" for size in frame["train_size"]]
+    build_report(tmp_path, **study | {"fits": []}, figure_files=False)
+    html = (tmp_path / "index.html").read_text(encoding="utf-8")
+    for section in ("train-time", "train-size"):
+        assert re.search(f'<figure id="{section}-digits', html), section
+
+
+def test_a_remark_of_many_sentences_is_folded_on_the_page_and_whole_in_markdown(study, published, tmp_path):
+    told = " ".join(f"This is <i>sentence</i> {number}." for number in range(5))
+    remarks = [ReportRemark(methods=["mkldr"], text=told)]
+    build_report(tmp_path, **with_published(study, published, remarks=remarks), figure_files=False)
+    html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+    shown = html[html.index('<dl class="remarks">') :].split("</dl>")[0]
+    first, rest = shown.split('<details class="more"><summary>More</summary>')
+    assert [first.count("This is"), rest.count("This is")] == [3, 2]
+    assert "&lt;i&gt;" in rest
+    assert text.count("This is") == 5

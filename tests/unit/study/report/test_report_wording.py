@@ -1,0 +1,302 @@
+"""Numbers, colours and findings are written as they should be read."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from skimage.color import deltaE_ciede2000, rgb2lab
+
+from mklearn.study.report import wording
+from mklearn.study.report.answer import answer
+from mklearn.study.report.findings import findings
+from mklearn.study.report.frames import results_of
+from mklearn.study.report.page import escape_markdown
+from mklearn.study.report.series import series_of
+from mklearn.study.report.tables import STAGE_TITLES, kernel_remarks, stage_table
+from mklearn.study.report.theme import SCHEMES
+from mklearn.study.steps.stage_costs import COSTLY
+
+
+@pytest.mark.parametrize(
+    ("got", "expected"),
+    [
+        (wording.percent(0.72386), "72.4"),
+        (wording.percent(math.nan), "–"),
+        (wording.percent(pd.NA), "–"),
+        (wording.percent_spread(0.7, 0.0123), "70.0 ± 1.2"),
+        (wording.percent_spread(0.7, math.nan), "70.0"),
+        (wording.percent_interval(-0.001, 1.0), "[−0.1, 100.0]"),
+        (wording.points(0.0044), "+0.4"),
+        (wording.points(-0.0044), "−0.4"),
+        (wording.points(-1e-9), "0.0"),
+        (wording.seconds(1234.5), "1,234"),
+        (wording.seconds(0.0123), "0.012"),
+        (wording.scientific(-1.234e-9), "−1.23e−09"),
+        (wording.scientific(12345.6), "12,346"),
+        (wording.enumeration(["a", "b", "c"]), "a, b and c"),
+        (wording.enumeration(list("abcdefgh"), limit=2), "a, b and 6 more"),
+        (wording.plural(1, "repeat"), "1 repeat"),
+        (wording.setting_title("ORL", 5), "ORL, training size 5"),
+        (wording.setting_title("ORL", None), "ORL"),
+        (escape_markdown("a|b *c* <i>\nd"), r"a\|b \*c\* \<i\> d"),
+    ],
+)
+def test_wording(got, expected):
+    assert got == expected
+
+
+def test_folds_are_counted_in_words_up_to_twelve():
+    assert [wording.fold_title(number) for number in (2, 5, 12, 20)] == [
+        "two-fold",
+        "five-fold",
+        "twelve-fold",
+        "20-fold",
+    ]
+
+
+def test_sentences_end_before_a_capital_letter():
+    text = "See eq. (8), p. 3 of Lin et al. It takes 0.5 s (about). Second\nline. third? Yes."
+    parts = ["See eq. (8), p. 3 of Lin et al.", "It takes 0.5 s (about).", "Second line. third?", "Yes."]
+    assert wording.sentences(text) == parts
+    assert wording.sentences("") == [""]
+
+
+def finding(*rows, learned=("mkl",), **more):
+    """Findings of rows; see `made_of`."""
+    return findings(made_of(*rows, learned=learned, **more))
+
+
+def made_of(*rows, sizes=(5,), **more):
+    """Results of rows (method, neighbour, mean, difference, low, high), the same at each training size."""
+    return over_sizes(*([list(rows)] * len(sizes)), sizes=sizes, **more)
+
+
+def over_sizes(*rows_of_size, sizes=None, learned=("mkl",), repeats=6, folds=1, holm=None):
+    """Results of rows for each training size."""
+    names = ["method", "neighbour", "mean", "difference", "difference_low", "difference_high"]
+    frame = pd.concat(
+        pd.DataFrame(rows, columns=names).assign(train_size=size)
+        for size, rows in zip(sizes or range(len(rows_of_size)), rows_of_size, strict=True)
+    ).assign(
+        dataset="d", dataset_title="Data", protocol="p", kernel_set="k", selection="inner_cv", std=0.01, message="why",
+        n_repeats=repeats * folds, p_holm=math.nan if holm is None else holm,
+    )  # fmt: skip
+    frame["method_title"] = frame["method"].replace("average", "the average")
+    units = pd.DataFrame({"repeat": np.repeat(range(repeats), folds), "fold": np.tile(range(folds), repeats)})
+    scores = frame.merge(units, how="cross")
+    return results_of(scores, frame, [], learned=learned)
+
+
+AVERAGE = ("average", "cosine", 0.7, 0.0, 0.0, 0.0)
+WINNER = ("mkl", "cosine", 0.75, 0.05, 0.02, 0.08)
+LOSER = ("pca", "cosine", 0.6, -0.1, -0.2, -0.01)
+TIE = ("mkl", "cosine", 0.703, 0.003, -0.005, 0.011)
+
+
+def test_a_tie():
+    found = finding(AVERAGE, TIE)
+    assert found.headline == (
+        "Nothing beats the average (highest: mkl +0.3 [−0.5, +1.1]). Of 1 method: 1 not distinguishable from it. "
+        "Learned kernel weights did not pay."
+    )
+    assert found.verdicts == ["Not distinguishable: mkl +0.3 [−0.5, +1.1]"]
+    assert found.settings == [
+        "Highest: mkl (1-NN cosine) with 70.3 ± 1.0 % over 6 random splits, +0.3 points from the average "
+        "(95 % interval −0.5 to +1.1, which contains 0: not distinguishable)."
+    ]
+
+
+def test_a_clear_winner_and_a_loser():
+    found = finding(AVERAGE, WINNER, LOSER)
+    assert found.headline == (
+        "Better than the average: mkl +5.0 [+2.0, +8.0]. Of 1 other method: 1 worse. "
+        "Learned kernel weights paid: mkl +5.0 [+2.0, +8.0]."
+    )
+    assert found.verdicts == ["Better: mkl +5.0 [+2.0, +8.0]", "Worse: pca −10.0 [−20.0, −1.0]"]
+    assert found.settings == [
+        "Highest: mkl (1-NN cosine) with 75.0 ± 1.0 % over 6 random splits, +5.0 points from the average "
+        "(95 % interval +2.0 to +8.0)."
+    ]
+
+
+def test_the_answer_for_the_terminal():
+    others = [(f"method-{k}", "cosine", 0.5 - k / 100, -0.2, math.nan, math.nan) for k in range(4)]
+    euclidean = ("mkl", "euclidean", 0.9, 0.2, 0.1, 0.3)
+    text = answer(made_of(AVERAGE, WINNER, euclidean, LOSER, *others, sizes=(5, 10)), "headline " * 20)
+    first, second, *rest = text.splitlines()
+    assert max(len(first), len(second)) <= 100
+    assert f"{first} {second}".split() == ["headline"] * 20
+    assert rest == [
+        "",
+        "Data, training size 5, accuracy in % over 6 random splits, best 5 of 7 methods:",
+        "  mkl           75.0 ± 1.0  +5.0 [+2.0, +8.0]",
+        "  the average   70.0 ± 1.0  the reference",
+        "  pca           60.0 ± 1.0  −10.0 [−20.0, −1.0]",
+        "  method-0      50.0 ± 1.0  −20.0",
+        "  method-1      49.0 ± 1.0  −20.0",
+        "1 more setting on the page.",
+    ]
+    nothing = answer(made_of(("average", "cosine", math.nan, math.nan, math.nan, math.nan)), "No method.")
+    assert nothing == "No method.\n"
+
+
+def test_only_losers():
+    found = finding(AVERAGE, LOSER, learned=())
+    assert found.headline == ("Nothing beats the average (highest: pca −10.0 [−20.0, −1.0]). Of 1 method: 1 worse.")
+    assert found.settings[0].endswith("the reference itself.")
+
+
+def test_a_verdict_holds_after_the_correction_for_many_comparisons():
+    assert finding(AVERAGE, WINNER, holm=0.04).headline.startswith("Better than the average: mkl")
+    assert finding(AVERAGE, WINNER, holm=0.06).headline.startswith(
+        "Nothing beats the average (highest: mkl +5.0 [+2.0, +8.0]; not after Holm's correction)."
+    )
+
+
+def test_a_touching_interval_is_no_difference():
+    assert "Nothing beats" in finding(AVERAGE, ("mkl", "cosine", 0.71, 0.01, 0.0, 0.02)).headline
+
+
+def test_two_repeats_have_no_verdict():
+    nan = math.nan
+    found = finding(AVERAGE, ("mkl", "cosine", 0.8, 0.1, nan, nan), repeats=2)
+    assert found.headline == (
+        "Fewer than 5 splits allow no verdict: the numbers below show what happened, not whether any method differs "
+        "from the average."
+    )
+    assert found.settings == [
+        "Highest: mkl (1-NN cosine) with 80.0 ± 1.0 % over 2 random splits, +10.0 points from the average; "
+        "fewer than 5 splits have no interval."
+    ]
+
+
+def test_a_failed_selection_is_said():
+    nan = math.nan
+    found = finding(AVERAGE, ("mkl", "cosine", nan, nan, nan, nan))
+    assert found.settings == [
+        "Highest: the average (1-NN cosine) with 70.0 ± 1.0 % over 6 random splits, the reference itself. "
+        "No value by inner cross-validation: mkl (why)."
+    ]
+    assert "No method has an accuracy" in finding(("mkl", "cosine", nan, nan, nan, nan)).headline
+    assert "no comparison" in finding(("svc", "", 0.9, nan, nan, nan)).headline
+    assert "no value under the same rule" in finding(AVERAGE, ("svc", "", 0.9, nan, nan, nan)).settings[0]
+
+
+@pytest.mark.parametrize(
+    ("repeats", "folds", "words"),
+    [
+        (1, 5, "by five-fold cross-validation"),
+        (3, 5, "over 3 repeats of five-fold cross-validation"),
+        (10, 1, "over 10 random splits"),
+        (1, 1, "on one split"),
+    ],
+)
+def test_splits_are_named_as_they_were_made(repeats, folds, words):
+    assert f" % {words}, the reference itself." in finding(AVERAGE, repeats=repeats, folds=folds).settings[0]
+
+
+def test_rules_are_not_mixed():
+    """The best by the second rule is in the table, and no headline is made of it; a classifier stands beside all."""
+    other = ("mkl", "euclidean", 0.9, 0.2, 0.15, 0.25), ("average", "euclidean", 0.7, 0.0, 0.0, 0.0)
+    found = finding(AVERAGE, TIE, *other, ("svc", "", 0.8, 0.1, 0.05, 0.15))
+    assert found.headline.startswith(
+        "Better than the average: svc +10.0 [+5.0, +15.0]. Of 1 other method: 1 not distinguishable from it."
+    )
+    assert found.settings[0].startswith("Highest: svc with 80.0")
+
+
+def test_several_settings_are_counted():
+    found = finding(AVERAGE, WINNER, LOSER, sizes=(5, 7))
+    assert found.headline == (
+        "Better than the average: mkl (better in 2 of 2 settings, +5.0 on average). Of 1 other method: 1 worse. "
+        "Learned kernel weights paid: mkl (better in 2 of 2 settings, +5.0 on average)."
+    )
+    assert found.verdicts == [
+        "Better: mkl (better in 2 of 2 settings, +5.0 on average)",
+        "Worse: pca (worse in 2 of 2 settings, −10.0 on average)",
+    ]
+    tie = finding(AVERAGE, TIE, sizes=(5, 7))
+    assert tie.headline.startswith("Nothing beats the average (highest: mkl +0.3 [−0.5, +1.1], training size 5).")
+    assert tie.verdicts == ["Not distinguishable: mkl (+0.3 on average)"]
+
+
+def test_one_setting_of_two_is_no_victory():
+    """Better in half of the settings, and better in most but worse in one: neither beats the reference."""
+    worse = ("mkl", "cosine", 0.65, -0.05, -0.08, -0.02)
+    for others, verdict in {
+        (WINNER, TIE): "better in some settings",
+        (WINNER, WINNER, worse): "better in some settings and worse in others",
+    }.items():
+        found = findings(over_sizes(*([AVERAGE, row] for row in others)))
+        assert found.headline.startswith(
+            "Nothing beats the average in most settings (highest: mkl +5.0 [+2.0, +8.0], training size 0). "
+            f"Of 1 method: 1 {verdict}. Learned kernel weights paid in some settings only: most often mkl (better in "
+        )
+        assert [text.split(":")[0] for text in found.verdicts] == [verdict.capitalize()]
+
+
+def test_the_headline_names_three_and_the_list_all():
+    winners = [(name, "cosine", 0.75, 0.05, 0.02, 0.08) for name in "abcde"]
+    found = finding(AVERAGE, *winners, learned=())
+    each = [f"{name} +5.0 [+2.0, +8.0]" for name in "abcde"]
+    assert found.headline == f"Better than the average: {', '.join(each[:3])} and 2 more."
+    assert found.verdicts == [f"Better: {', '.join(each[:4])} and {each[4]}"]
+
+
+def test_identity_like_and_indefinite_kernels_are_remarked():
+    assert kernel_remarks({"off_diagonal_mass": 0.5, "min_eigenvalue": 0.0, "shift": 0.0}) == []
+    assert "close to the identity" in kernel_remarks({"off_diagonal_mass": 0.05})[0]
+    assert "close to the identity" in kernel_remarks({"off_diagonal_mass": 0.9, "identity_like": True})[0]
+    remarks = kernel_remarks({"off_diagonal_mass": 0.9, "min_eigenvalue": -0.2, "shift": 0.2})
+    assert [remark.split()[0] for remark in remarks] == ["not", "diagonal"]
+
+
+def test_the_table_of_stages_marks_what_is_not_known(study):
+    table = stage_table(study["run"].stages)
+    read, fit = ([cell.text for cell in row] for row in table.rows)
+    assert read == [STAGE_TITLES["read"], "1", "not known", "not known", "–", "0 B"]
+    assert fit == [STAGE_TITLES["fit"], "4", "62", "40", "random / mkldr", "12.3 kB"]
+    assert table.rows[1][2].below == "3 of 4 jobs known"
+    assert stage_table([]) is None
+    assert stage_table(study["run"].stages[:1]) is None
+    assert all(STAGE_TITLES[stage] for stage in COSTLY)
+
+
+# Machado, Oliveira and Fernandes (2009), full severity, on linear RGB.
+DEFICIENCIES = {
+    "none": np.eye(3),
+    "protanopia": np.array([[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]]),
+    "deuteranopia": np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]]),
+    "tritanopia": np.array([[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]]),
+}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: scheme.name)
+@pytest.mark.parametrize("deficiency", DEFICIENCIES)
+def test_colours_stay_apart(scheme, deficiency):
+    codes = [scheme.neutral, *scheme.colours]
+    rgb = np.array([[int(code[i : i + 2], 16) / 255 for i in (1, 3, 5)] for code in codes])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    seen = np.clip(linear @ DEFICIENCIES[deficiency].T, 0, 1)
+    lab = rgb2lab(np.where(seen <= 0.0031308, 12.92 * seen, 1.055 * seen ** (1 / 2.4) - 0.055)[None])[0]
+    distance = deltaE_ciede2000(lab[:, None], lab[None])
+    assert distance[np.triu_indices(len(codes), 1)].min() > (15 if deficiency == "none" else 10)
+
+
+def test_series_are_unique_and_the_reference_is_neutral():
+    frame = pd.DataFrame(
+        {"dataset": "d", "method": ["kfd", "kfd", "average", "other"], "kernel_set": ["gb", "phog", "all", "all"],
+         "method_title": ["KFD", "KFD", "Average", "Average"]}
+    )  # fmt: skip
+    series = series_of(frame, "average")
+    assert series.labels == ("Average", "KFD · gb", "KFD · phog", "Average (other)")
+    assert series.colours(SCHEMES[0])[0] == SCHEMES[0].neutral
+    elsewhere = pd.concat([frame, frame[2:].assign(dataset="e", kernel_set="other")])
+    assert series_of(elsewhere, "average").labels == series.labels, "one name on data sets with other kernels"
+    numbers = [str(i) for i in range(30)]
+    many = series_of(pd.DataFrame({"dataset": "d", "method": numbers, "kernel_set": "k", "method_title": numbers}), "0")
+    looks = set(zip(many.colours(SCHEMES[0]), map(tuple, many.dashes()), strict=True))
+    assert len(looks) == 30

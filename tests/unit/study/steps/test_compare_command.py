@@ -1,0 +1,42 @@
+"""`mklearn compare` reads the results of runs, verified."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.unit.study.steps.small_study import STUDY, SmallStudy, working_in
+
+from mklearn.study.cli.command_line import main
+
+
+@pytest.mark.usefixtures("plain_figures")
+def test_the_command_reads_study_files_and_folders(
+    finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = finished.copy(tmp_path / "study")
+    with working_in(study.folder):
+        Path("small.yaml").write_text(yaml.safe_dump(STUDY), encoding="utf-8")
+        assert main(["compare", "small.yaml", "results/small", "--output", "out"]) == 0
+        assert Path("out/index.html").is_file()
+        assert "Comparison: out/index.html" in capsys.readouterr().out
+        text = Path("out/summary.md").read_text(encoding="utf-8")
+        assert text.count("the same predictions") > 3
+        assert "A is small.yaml" in text
+        assert main(["compare", "results/small", "results/none"]) == 1
+        assert "there is no such file" in capsys.readouterr().err
+        Path("empty").mkdir()
+        assert main(["compare", "empty", "results/small"]) == 1
+        assert "empty: there is no run.json: run the study first" in capsys.readouterr().err
+
+
+def test_a_damaged_table_is_refused(finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = finished.copy(tmp_path / "study")
+    with working_in(study.folder):
+        path = Path("results/small/summary.parquet")
+        content = path.read_bytes()
+        path.unlink()
+        path.write_bytes(content[:-40] + bytes(8) + content[-32:])
+        assert main(["compare", "results/small", "results/small"]) == 1
+    assert "summary.parquet" in capsys.readouterr().err

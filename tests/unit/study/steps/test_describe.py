@@ -1,0 +1,101 @@
+"""Descriptors of images and tables: types of features, parts of the samples, and what is wrong with features."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+from sklearn.datasets import load_digits
+
+from mklearn.contract.specs import DescriptorSpec
+from mklearn.descriptors.models import Table
+from mklearn.errors import DataError
+from mklearn.study.artefacts import read_arrays
+from mklearn.study.config.registry import registered
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.prediction.new_samples import described_images
+from mklearn.study.specs.model_card import CardView
+from mklearn.study.steps.describe import describe
+
+N = 600
+"""Images: more than two batches."""
+DIGITS = load_digits()
+
+
+def model(kind: str, **fields: Any) -> Any:
+    return registered("descriptors")[kind].model_validate({"kind": kind, **fields})
+
+
+HOG_4 = model("hog", cell=4)
+HALF = Table(kind="table", table="half")
+
+
+@pytest.fixture
+def samples(tmp_path: Path) -> Path:
+    images = DIGITS.images[:N].astype(np.uint8)
+    tables = {"half": DIGITS.data[:N, :32] / 3.0, "huge": np.full((N, 1), 1e300)}
+    ids = [f"d{number}" for number in range(N)]
+    data = SampleSet.from_labels(ids, DIGITS.target[:N].astype(str), images=images, tables=tables)
+    data.save(tmp_path / "samples.npz")
+    return tmp_path / "samples.npz"
+
+
+def described(samples: Path, model: Any, **fields: Any) -> dict[str, np.ndarray]:
+    path = samples.with_name("features.npz")
+    describe(path, spec=DescriptorSpec(**model.specification(), **fields), samples=samples)
+    return read_arrays(path)
+
+
+@pytest.mark.parametrize("model", [HOG_4, HALF])
+def test_float32_features_are_the_rounded_ones(samples: Path, model: Any) -> None:
+    doubles = described(samples, model)["features"]
+    singles = described(samples, model.model_copy(update={"dtype": "float32"}))["features"]
+    assert (doubles.dtype, singles.dtype) == (np.float64, np.float32)
+    assert not np.array_equal(doubles, singles)  # they have more than 24 binary digits
+    np.testing.assert_array_equal(singles, doubles.astype(np.float32))
+
+
+def test_the_default_type_is_in_no_key() -> None:
+    assert model("pixels", dtype="float64").specification() == model("pixels").specification()
+    assert "dtype" not in model("pixels").specification()
+    assert model("pixels", dtype="float32").specification()["dtype"] == "float32"
+
+
+def test_a_model_gives_new_images_the_type_of_its_training_images(samples: Path) -> None:
+    model = HOG_4.model_copy(update={"dtype": "float32"})
+    features = described(samples, model)["features"]
+    view = CardView(name="hog", kind="hog", parameters=model.parameters(), n_features=36, dtype="float32")
+    new = described_images(SampleSet.load(samples).images, view, {})
+    assert new.dtype == np.float32
+    np.testing.assert_array_equal(new, features)
+
+
+@pytest.mark.parametrize("model", [HOG_4, HALF])
+def test_parts_are_the_rows_of_the_whole(samples: Path, model: Any) -> None:
+    whole = described(samples, model)
+    parts = [described(samples, model, part=f"{number}of7") for number in range(1, 8)]
+    assert {len(part["ids"]) for part in parts} == {85, 86}
+    for name in ("features", "ids"):
+        np.testing.assert_array_equal(np.concatenate([part[name] for part in parts]), whole[name])
+
+
+def test_values_that_float32_cannot_hold(samples: Path) -> None:
+    with pytest.raises(DataError, match=r"table 'huge' has values above 3.4e\+38, which float32 can't hold"):
+        described(samples, Table(kind="table", table="huge", dtype="float32"))
+
+
+def test_point_sets_have_a_type_of_their_own() -> None:
+    with pytest.raises(ValidationError, match="sets of points have a type of their own; omit dtype"):
+        model("geometric_blur", dtype="float32")
+
+
+def test_images_of_several_sizes_give_no_table(tmp_path: Path) -> None:
+    images = [np.zeros((8, 8 if number < 256 else 9), dtype=np.uint8) for number in range(300)]
+    data = SampleSet.from_labels([str(n) for n in range(300)], [str(n % 2) for n in range(300)], images=images)
+    data.save(tmp_path / "samples.npz")
+    message = r"pixels gives float64 features of shape \(72,\) for images 257 to 300, and float64 of shape \(64,\)"
+    with pytest.raises(DataError, match=message):
+        described(tmp_path / "samples.npz", model("pixels"))

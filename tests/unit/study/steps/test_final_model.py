@@ -1,0 +1,322 @@
+"""The final model of a study: chosen as the evaluation chooses, an estimator of the library, and what its card says."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_digits
+from sklearn.pipeline import make_pipeline
+from tests.unit.every_step import data_jobs, model_jobs, table_jobs
+from tests.unit.study.steps.landmark_jobs import spec_of
+from tests.unit.study.steps.small_study import working_in
+
+from mklearn.base.folds import inner_folds
+from mklearn.base.landmark_moments import landmark_features
+from mklearn.base.moments import Moments
+from mklearn.base.side_by_side import SideBySide
+from mklearn.contract.fit_spec import IMAGES, NUMBER_OF_LANDMARKS, FitSpec
+from mklearn.contract.loading import load
+from mklearn.descriptors.multiresolution import multiresolution
+from mklearn.descriptors.pixels import pixels
+from mklearn.errors import DamagedArtefact, DataError
+from mklearn.kernels import Pairwise, StackTransform, Views
+from mklearn.saved_models import SavedModel, load_model
+from mklearn.study.artefacts import read_arrays, read_table
+from mklearn.study.config.reading import check_study
+from mklearn.study.config.registry import registered
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.engine.integrity import artefacts, verify_file
+from mklearn.study.evaluation.candidates import MethodOnViews
+from mklearn.study.evaluation.final_model import final_model
+from mklearn.study.evaluation.split import evaluate_split
+from mklearn.study.plan.plan import plan_study
+from mklearn.study.specs.model_card import ModelCard
+from mklearn.study.stages.targets import Targets
+from mklearn.study.steps.runner import call, set_aside
+
+STUDY: dict[str, Any] = {
+    "study": "final",
+    "datasets": {"digits": {"per_class": 8, "classes": ["0", "1", "8"]}},
+    "descriptors": {
+        "pixels": {"kind": "pixels"},
+        "blocks": {"kind": "multiresolution", "resolutions": [2, 4]},
+    },
+    "kernels": {
+        "gauss": {"kind": "gaussian", "psd": "flip"},
+        "scaled": {"kind": "gaussian", "descriptor": "blocks", "feature_scaling": "auto", "bandwidth": [0.5, 2]},
+        "square": {"kind": "polynomial", "descriptor": "pixels", "normalise": "unit_diagonal"},
+    },
+    "methods": {
+        "average": {"kind": "kernel_fda", "kernels": ["gauss-*"]},
+        "best-single": {"kind": "kernel_svc", "kernel_weights": "best_single", "C": [0.1, 10]},
+        "by-accuracy": {"kind": "kernel_fda", "kernel_weights": "cv_accuracy", "ridge": [1e-4, 1e-2]},
+        "each": {"kind": "kernel_ridge", "kernels": "each"},
+        "mkl-lda": {"kind": "mkl_dr", "kernels": ["gauss-*", "square"], "ridge": [1e-3, 1e-1]},
+        "mkmmc": {"kind": "mkmmc", "kernels": ["gauss-*"], "max_iter": 2, "sizes": [1, 2, 3]},
+        "kpca-svc": {"kind": "kernel_pca_classifier", "kernels": ["square"], "n_components": [2, 4]},
+        "pca": {"kind": "pca", "descriptor": "blocks", "n_components": 4},
+        "svc": {"kind": "linear_svc", "descriptor": ["blocks", "pixels"], "feature_scaling": "auto", "C": [0.1, 1]},
+        "fsvc": {"kind": "fsvc", "descriptor": "blocks", "feature_scaling": "standard"},
+        "two-d-lda": {"kind": "two_d_lda", "sizes": [2, 3]},
+        "oracle": {"kind": "kernel_fda", "kernel_weights": "oracle_single"},
+        "kfd-landmarks": {
+            "kind": "kernel_fda",
+            "kernels": ["gauss-*", "square"],
+            "ridge": [1e-4, 1.0],
+            "landmarks": {"n": [3, 12]},
+        },
+        "ridge-landmarks": {
+            "kind": "kernel_ridge",
+            "kernels": ["gauss-*"],
+            "alpha": [1e-3, 10.0],
+            "landmarks": {"n": [4, 12], "dtype": "float32"},
+        },
+        "single-landmarks": {
+            "kind": "kernel_fda",
+            "kernel_weights": "best_single",
+            "kernels": ["gauss-*", "square"],
+            "landmarks": {"n": 9, "how": "kmeans", "rank_tolerance": 0.01},
+        },
+    },
+    "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
+    "evaluation": {"inner_folds": 2},
+    "final": {},
+}
+LANDMARKS = [name for name in STUDY["methods"] if name.endswith("-landmarks")]
+METHODS = [name for name in STUDY["methods"] if name not in ("oracle", "each", *LANDMARKS)] + ["each-square"]
+
+
+def targets(method: str = "best") -> Targets:
+    return Targets(plan_study(check_study(STUDY | {"final": {"method": method}})))
+
+
+def run(targets: Targets, folder: Path, prefix: str) -> SavedModel:
+    """Run the step of the final model as its rule does."""
+    job = targets.job("final_model")
+    outputs = {"model": f"{prefix}.mklearn", "card": f"{prefix}.md", "predicted": f"{prefix}.csv"}
+    with working_in(folder):
+        call("final_model", job.inputs, outputs, job.spec)
+        return load_model(f"{prefix}.mklearn")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the study has run up to its summary."""
+    folder = tmp_path_factory.mktemp("final")
+    made = targets()
+    with working_in(folder):
+        for job in [*data_jobs(made), *model_jobs(made), *list(table_jobs(made))[:2]]:
+            call(job["step"], job["inputs"], job["outputs"], job["spec"])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> Callable[[str], SavedModel]:
+    made: dict[str, SavedModel] = {}
+
+    def of(method: str) -> SavedModel:
+        if method not in made:
+            made[method] = run(targets(method), folder, method)
+        return made[method]
+
+    return of
+
+
+@pytest.fixture(scope="module")
+def samples(folder: Path) -> SampleSet:
+    with working_in(folder):
+        return SampleSet.load(targets().samples()[0])
+
+
+def views_of(images: Any) -> Views:
+    return Views({"pixels": pixels(images), "blocks": multiresolution(images, resolutions=[2, 4])})
+
+
+def new_images(samples: SampleSet) -> Any:
+    """Images between two training images."""
+    return (0.7 * samples.images + 0.3 * np.roll(samples.images, 5, axis=0))[::2]
+
+
+@pytest.mark.parametrize("method", METHODS + LANDMARKS)
+def test_predictions_are_those_of_the_library(
+    method: str, model: Callable[[str], SavedModel], samples: SampleSet
+) -> None:
+    """The library's estimator, made from the card alone and fitted on descriptors that are computed again."""
+    saved = model(method)
+    card = ModelCard.model_validate(saved.card)
+    asked = load(registered("methods")[card.method.kind].implementation)
+    labels = samples.classes[samples.y]
+    if card.method.input == "images":
+        X, new = samples.images, new_images(samples)
+        estimator = asked(**card.method.parameters)
+    else:
+        X, new = views_of(samples.images), views_of(new_images(samples))
+        if card.method.kernels:
+            estimator = asked(kernels=card.method.kernels, **card.method.parameters)
+        else:
+            names = [view.name for view in card.views]
+            scaling = card.method.feature_scaling or "none"
+            estimator = make_pipeline(SideBySide(names, scaling), asked(**card.method.parameters))
+    estimator.fit(X, labels)
+    np.testing.assert_array_equal(saved.estimator.predict(new), estimator.predict(new))
+    if method in LANDMARKS:
+        np.testing.assert_array_equal(saved.estimator.coefficients_, estimator.coefficients_)
+    assert (saved.estimator.predict(X) == labels).mean() > 0.8
+    assert saved.arrays["ids"].tolist() == samples.ids.tolist()
+    assert card.data.classes == {"0": 8, "1": 8, "8": 8}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_parameters_are_those_that_the_evaluation_chooses(
+    method: str, model: Callable[[str], SavedModel], samples: SampleSet, folder: Path
+) -> None:
+    """With the study's own fit, whose kernels are made from cached matrices, on all samples."""
+    planned = next(fit for fit in targets().plan.fits.values() if fit.method_id == method)
+    spec: FitSpec = planned.spec
+    with working_in(folder):
+        problem = MethodOnViews(study_views(spec, planned.dataset.key, samples), samples.y, spec.method, spec.kernels)
+    every = np.arange(len(samples))
+    found = evaluate_split(problem, every, every, evaluation=spec.evaluation, seed=spec.seed).rules
+    result = found.get("euclidean") or found[""]
+    card = ModelCard.model_validate(model(method).card)
+    chosen = dict(card.method.parameters)
+    if result.component is not None and (chosen.get("n_components") is not None or method in {"mkmmc", "two-d-lda"}):
+        assert chosen.pop("n_components") == result.component
+    expected = result.candidate.estimator_parameters
+    assert {**expected, **chosen} == expected
+    assert card.method.feature_scaling == result.candidate.feature_scaling
+    if result.candidate.kernel is not None:
+        assert list(card.method.kernels) == [spec.kernels[result.candidate.kernel]["id"]]
+
+
+@pytest.mark.parametrize("method", ["kfd-landmarks", "ridge-landmarks"])
+def test_landmarks_and_parameters_are_those_of_the_best_folds(
+    method: str, model: Callable[[str], SavedModel], samples: SampleSet
+) -> None:
+    """By fits of each candidate, with landmarks of its own number, to the samples of all folds but one."""
+    saved = model(method)
+    card = ModelCard.model_validate(saved.card)
+    spec = next(fit for fit in targets().plan.fits.values() if fit.method_id == method).spec
+    views, y = views_of(samples.images), samples.y
+    name, n_landmarks = spec.method.grid
+    implementation, scores = load(spec.method.implementation), {}
+    assert n_landmarks == NUMBER_OF_LANDMARKS
+    for value, n in itertools.product(*spec.method.grid.values()):
+        made = landmark_features(card.method.kernels, card.method.parameters["landmarks"] | {"n": n}).fit(views, y)
+        features = made.transform(views)
+        found = []
+        for known, asked in inner_folds(y, 2, spec.seed):
+            fitted = implementation(**spec.method.parameters, **{name: value})
+            fitted.fit_moments(made, Moments().partial_fit(features[known], y[known]))
+            outputs = fitted.outputs_of_features(features)
+            if method == "ridge-landmarks":
+                labels = fitted.classes_[outputs[asked].argmax(axis=1)]
+            else:
+                labels = y[known][cdist(outputs[asked], outputs[known]).argmin(axis=1)]
+            found.append(np.mean(labels == y[asked]))
+        scores[value, n] = np.mean(found)
+    assert len(set(scores.values())) > 1, "the candidates should matter"
+    value, n = max(scores, key=lambda candidate: scores[candidate])
+    assert card.method.parameters[name] == value
+    assert card.method.parameters["landmarks"]["n"] == saved.estimator.landmark_features_.n_landmarks_ == n
+
+
+@pytest.mark.parametrize("how", ["random_per_class", "leverage"])
+def test_models_of_tables_with_landmarks_take_samples_that_lack_a_view(how: str) -> None:
+    """But not with leverage scores, which need every view."""
+    X, y = load_digits(return_X_y=True)
+    train, new = Views({"a": X[:150], "b": X[:150, ::2]}), Views({"a": X[150:160], "b": np.full((10, 32), np.nan)})
+    spec = spec_of(kind="kernel_fda", landmarks={"n": 30, "how": how}, ridge=[1e-3, 1e-1])
+    kernels = [kernel | {"view": kernel["view"].partition("-")[0]} for kernel in spec.kernels]
+    chosen = final_model(MethodOnViews(train, y[:150], spec.method, kernels), spec, completes=True)
+    model = chosen.estimator.fit(train, y[:150])
+    if how == "leverage":
+        with pytest.raises(DataError, match="kernel 'g-b'"):
+            model.predict(new)
+    else:
+        assert (model.predict(new) == y[150:160]).mean() > 0.7
+
+
+def study_views(spec: FitSpec, dataset: str, samples: SampleSet) -> Views:
+    """Return what the study's own fit reads: images, or features and cached matrices."""
+    made = targets()
+
+    def features(key: str) -> Any:
+        return read_arrays(made.path("features", dataset=dataset, descriptor=key))["features"]
+
+    def matrix(name: str) -> Any:
+        source, measure = name.split("/")
+        return read_arrays(made.path("pairwise", dataset=dataset, descriptor=source, measure=measure))["matrix"]
+
+    (entry,) = spec.method.inputs.values()
+    if entry.kind == "images":
+        return Views({IMAGES: samples.images})
+    matrices = {name: Pairwise(matrix(name)) for name in spec.pairwise}
+    return Views(matrices | {key: features(key) for key in spec.descriptors})
+
+
+@pytest.mark.parametrize("method", ["mkl-lda", "best-single", "by-accuracy", "each-square"])
+def test_kernel_values_are_the_studys(
+    method: str, model: Callable[[str], SavedModel], samples: SampleSet, folder: Path
+) -> None:
+    card = ModelCard.model_validate(model(method).card)
+    stack = StackTransform(card.method.kernels).fit_transform(views_of(samples.images))
+    planned = next(fit for fit in targets().plan.fits.values() if fit.method_id == method)
+    with working_in(folder):
+        views = study_views(planned.spec, planned.dataset.key, samples)
+    specs = [dict(kernel) for kernel in planned.spec.kernels if kernel["id"] in card.method.kernels]
+    for spec in specs:
+        if spec.get("feature_scaling") == "auto":
+            spec["feature_scaling"] = card.method.feature_scaling
+    expected = StackTransform(specs).fit_transform(views)
+    assert stack.ids == expected.ids
+    np.testing.assert_allclose(stack.matrices, expected.matrices, rtol=1e-9, atol=1e-12)
+
+
+def test_the_best_is_that_of_the_summary(model: Callable[[str], SavedModel], folder: Path) -> None:
+    card = ModelCard.model_validate(model("best").card)
+    rows, _ = read_table(folder / targets().path("summary"))
+    rows = rows[rows["selection"].eq("inner_cv") & rows["neighbour"].isin(["", "euclidean"])]
+    rows = rows[rows["method"].ne("oracle") & rows["mean"].notna()]
+    best = rows.sort_values("mean", ascending=False, kind="stable").iloc[0]
+    assert card.method.name == best["method"]
+    assert card.expected.value == best["mean"]
+    assert card.expected.protocol == "folds"
+    assert card.expected.chosen_among == rows["method"].nunique() > 10
+    text = (folder / "best.md").read_text(encoding="utf-8")
+    assert f"chosen among {card.expected.chosen_among}" in text
+    assert "optimistic" in text
+    one = ModelCard.model_validate(model("pca").card)
+    own = rows[rows["method"].eq("pca")].iloc[0]
+    assert (one.expected.value, one.expected.chosen_among) == (own["mean"], 1)
+    assert "optimistic" not in (folder / "pca.md").read_text(encoding="utf-8")
+
+
+def test_the_same_study_gives_the_same_bytes(folder: Path, model: Callable[[str], SavedModel]) -> None:
+    """Of a method whose history has no times."""
+    model("by-accuracy")
+    run(targets("by-accuracy"), folder, "again")
+    for suffix in (".mklearn", ".md"):
+        assert (folder / f"again{suffix}").read_bytes() == (folder / f"by-accuracy{suffix}").read_bytes()
+
+
+def test_a_damaged_model_is_set_aside(folder: Path, model: Callable[[str], SavedModel], tmp_path: Path) -> None:
+    model("average")
+    path = tmp_path / "results" / "final" / "model.mklearn"
+    path.parent.mkdir(parents=True)
+    content = bytearray((folder / "average.mklearn").read_bytes())
+    path.write_bytes(content)
+    assert list(artefacts(tmp_path / "results")) == [path]
+    verify_file(path)
+    content[len(content) // 2] ^= 4
+    path.write_bytes(content)
+    with pytest.raises(DamagedArtefact, match="its checksum is not the one"):
+        verify_file(path)
+    assert "the next run makes it again" in set_aside(path)
+    assert not path.exists()

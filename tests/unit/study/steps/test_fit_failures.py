@@ -1,0 +1,229 @@
+"""Splits that end early: those before and after keep their values, and each of the others has a row with its reason."""
+
+from __future__ import annotations
+
+import gc
+import time
+import weakref
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
+from mklearn.contract.fit_spec import FitSpec
+from mklearn.errors import NotApplicable
+from mklearn.kernels import Views
+from mklearn.study.data.splits import Split, Splits
+from mklearn.study.evaluation.candidates import MethodOnViews
+from mklearn.study.evaluation.split import SplitResult
+from mklearn.study.specs.table_specs import LostFit, ScoresSpec
+from mklearn.study.steps import fit as step
+from mklearn.study.steps import fit_records
+from mklearn.study.steps.rows import COLUMNS, blank
+from mklearn.study.steps.scores import scores
+from mklearn.subspace.pca import PCA
+
+CALLS_OF_A_SPLIT = 3
+"""Two inner folds, and the last fit."""
+
+
+class Hungry(PCA):
+    """Wants more memory than there is in its second split."""
+
+    calls: ClassVar[int] = 0
+    held: ClassVar[list[weakref.ref[Any]]] = []
+
+    def fit(self, X: Any, y: Any = None) -> Hungry:
+        type(self).calls += 1
+        if type(self).calls == CALLS_OF_A_SPLIT + 1:
+            large = np.ones(1000)
+            self.held.append(weakref.ref(large))
+            np.empty((1 << 30, 1 << 20))
+        super().fit(X, y)
+        return self
+
+
+class Slow(PCA):
+    """Does not end in its second split."""
+
+    calls: ClassVar[int] = 0
+    time_over: ClassVar[Path]
+
+    def fit(self, X: Any, y: Any = None) -> Slow:
+        type(self).calls += 1
+        while type(self).calls > CALLS_OF_A_SPLIT:
+            self.time_over.touch()
+            time.sleep(0.05)
+        super().fit(X, y)
+        return self
+
+
+class SlowOnMany(PCA):
+    """Does not end on more than a dozen samples."""
+
+    time_over: ClassVar[Path]
+
+    def fit(self, X: Any, y: Any = None) -> SlowOnMany:
+        while len(X) > 12:
+            self.time_over.touch()
+            time.sleep(0.05)
+        super().fit(X, y)
+        return self
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> dict[str, Any]:
+    """Thirty samples of three classes in four splits."""
+    generator = np.random.default_rng(5)
+    y = np.repeat([0, 1, 2], 10)
+    ids = np.array([f"s{number:02}" for number in range(30)])
+    write_parquet(tmp_path / "labels.parquet", pd.DataFrame({"id": ids, "y": y, "label": y.astype(str)}))
+    write_npz(tmp_path / "f.npz", features=generator.normal(size=(30, 5)) + y[:, None], sha256=np.array("0"))
+    drawn = []
+    for repeat in range(4):
+        order = generator.permutation(30)
+        drawn.append(Split(repeat, 0, np.sort(order[:20]), np.sort(order[20:])))
+    Splits(tuple(drawn), 30).save(tmp_path / "splits.parquet", ids)
+    names = {"labels": "labels.parquet", "splits": "splits.parquet", "scores": "scores.parquet", "model": "model.npz",
+             "predictions": "predictions.parquet"}  # fmt: skip
+    return {name: tmp_path / file for name, file in names.items()} | {"sources": [tmp_path / "f.npz"]}
+
+
+ONE: list[dict[str, Any]] = [{"protocol": "p", "train_size": None}]
+
+
+def spec_of(implementation: str, settings: list[dict[str, Any]] = ONE, **evaluation: Any) -> FitSpec:
+    method = {
+        "id": "m", "implementation": f"{__name__}:{implementation}",
+        "inputs": {"features": {"kind": "features", "descriptors": ["f"]}},
+        "sweep": {"implementation": "mklearn.study.evaluation.sweeps:LeadingDimensions"},
+    }  # fmt: skip
+    evaluation = {"neighbours": ["euclidean"], "inner_folds": 2} | evaluation
+    return FitSpec(dataset="d", settings=settings, method=method, evaluation=evaluation, seed=0)  # type: ignore[arg-type]
+
+
+def rows(inputs: dict[str, Any], estimator: str, *settings: list[dict[str, Any]], **evaluation: Any) -> pd.DataFrame:
+    step.fit(**inputs, spec=spec_of(estimator, *settings, **evaluation))
+    return read_parquet(inputs["scores"])[0]
+
+
+def test_memory_that_runs_out_in_one_split_costs_that_split(inputs: dict[str, Any]) -> None:
+    Hungry.calls = 0
+    frame = rows(inputs, "Hungry")
+    assert frame.groupby("repeat")["status"].agg(set).tolist() == [{"ok"}, {"out_of_memory"}, {"ok"}, {"ok"}]
+    one = frame[frame["status"].eq("out_of_memory")]
+    assert len(one) == 1
+    assert "memory ran out: Unable to allocate" in one["message"].item()
+    assert one["value"].isna().all()
+    assert read_npz(inputs["model"])["p/repeats"].tolist() == [0, 2, 3]
+
+
+def test_the_arrays_of_a_split_that_failed_are_not_held(inputs: dict[str, Any]) -> None:
+    Hungry.calls = 0
+    spec = spec_of("Hungry")
+    features = read_npz(inputs["sources"][0])["features"]
+    table = read_parquet(inputs["labels"])[0]
+    drawn = list(Splits.load(inputs["splits"], table["id"].to_numpy(str)))
+    problem = MethodOnViews(Views({"f": features}), table["y"].to_numpy(), spec.method)
+    at_size = fit_records.FitAtSize(problem, spec, spec.settings[0], drawn)
+    records = list(at_size.records())
+    assert [record.rows[0]["status"] for record in records] == ["ok", "out_of_memory", "ok", "ok"]
+    gc.collect()
+    assert Hungry.held.pop()() is None
+
+
+def test_after_the_limit_done_splits_keep_their_values(inputs: dict[str, Any], time_over: Path) -> None:
+    Slow.calls = -10_000  # without end of patience: what the values are
+    whole = rows(inputs, "Slow")
+    Slow.calls, Slow.time_over = 0, time_over
+    frame = rows(inputs, "Slow", time_limit=2 / 60)
+    assert frame.groupby("repeat")["status"].agg(set).tolist() == [{"ok"}, *[{"time_limit"}] * 3]
+    late = frame[frame["status"].eq("time_limit")]
+    assert late["message"].str.contains(r"time limit of 0\.0333333 minutes").all()
+    assert late[["n_train", "n_test"]].to_numpy().tolist() == [[20, 10]] * 3
+    columns = ["dimension", "selection", "value"]
+    first, expected = (f.loc[f["repeat"].eq(0), columns].reset_index(drop=True) for f in (frame, whole))
+    pd.testing.assert_frame_equal(first, expected)
+
+
+def test_each_training_size_has_a_limit_and_a_model_of_its_own(inputs: dict[str, Any], time_over: Path) -> None:
+    """What one size uses up is not taken from the next."""
+    held = Splits.load(inputs["splits"], read_parquet(inputs["labels"])[0]["id"].to_numpy(str))
+    few = [replace(split, train=split.train[::2], train_size=3) for split in held]
+    many = [replace(split, train_size=6) for split in held]
+    Splits((*few, *many), 30).save(inputs["splits"], read_parquet(inputs["labels"])[0]["id"].to_numpy(str))
+    settings = [{"protocol": f"p-p{size}", "train_size": size} for size in (6, 3)]
+    SlowOnMany.time_over = time_over
+    frame = rows(inputs, "SlowOnMany", settings, time_limit=2 / 60)
+    assert frame["protocol"].drop_duplicates().tolist() == ["p-p6", "p-p3"]
+    assert frame.groupby("train_size")["status"].agg(set).to_dict() == {3: {"ok"}, 6: {"time_limit"}}
+    assert set(frame["n_train"].groupby(frame["train_size"]).first()) == {10, 20}
+    model = read_npz(inputs["model"])
+    assert (model["p-p3/repeats"].tolist(), model["p-p6/repeats"].tolist()) == ([0, 1, 2, 3], [])
+
+
+def test_a_limit_that_is_not_reached_changes_nothing_but_the_specification(inputs: dict[str, Any]) -> None:
+    timed = ["fit_seconds", "predict_seconds", "peak_mb", "utc"]
+    Slow.calls = -10_000
+    whole = rows(inputs, "Slow").drop(columns=timed)
+    pd.testing.assert_frame_equal(rows(inputs, "Slow", time_limit=60.0).drop(columns=timed), whole)
+
+
+def test_the_best_of_some_kernels_is_not_the_best_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the test set the best of several kernels is taken: not if one of them was not tried to the end."""
+    calls = []
+
+    def evaluate(*arguments: Any, **more: Any) -> SplitResult:
+        calls.append(arguments)
+        if len(calls) == 2 + 1:
+            raise MemoryError
+        raise NotApplicable("no")
+
+    monkeypatch.setattr(fit_records, "evaluate_split", evaluate)
+    kernels: list[dict[str, Any]] = [{"id": "a", "view": "f"}, {"id": "b", "view": "f"}]
+    spec = spec_of("PCA")
+    method = {"kernel_choice": "oracle_single", "inputs": {"kernels": {"kind": "kernels"}}}
+    spec = FitSpec.model_validate(spec.as_dict() | {"kernels": kernels, "method": spec.as_dict()["method"] | method})
+    splits = [Split(r, 0, np.array([0]), np.array([1])) for r in range(2)]
+    problem = MethodOnViews(Views({"f": np.eye(2)}), np.array([0, 1]), spec.method, kernels)
+    records = list(fit_records.FitAtSize(problem, spec, spec.settings[0], splits).records())
+    assert len(calls) == 4
+    assert [(row["repeat"], row["status"]) for record in records for row in record.rows] == [
+        (0, "out_of_memory"),
+        (1, "out_of_memory"),
+    ]
+
+
+def test_lost_fits_have_rows_in_the_order_of_the_plan(inputs: dict[str, Any], tmp_path: Path) -> None:
+    Slow.calls = -10_000
+    frame = rows(inputs, "Slow")
+    fit = {"dataset": "d", "protocol": "p-p3", "train_size": 3, "method": "gone", "seed": 0, "kernel_set": "features"}
+    sizes = [fit, {**fit, "protocol": "p-p4", "train_size": 4}]
+    entry: dict[str, Any] = {
+        "fits": sizes, "status": "lost", "message": "killed; log: x", "reason": "killed", "log": "x",
+        "key": ("d", "p", "gone"), "outdated": None,
+    }  # fmt: skip
+    drawn = LostFit(**entry, position=2, splits=[[(0, 0, 20, 10)], [(0, 1, 19, 11, 5, 0)]])
+    spec = ScoresSpec(study="s", lost=[drawn, LostFit(**entry, position=0, splits=[[], []])])
+    both = [inputs["scores"]], [inputs["predictions"]]
+    scores(*both, tmp_path / "table.parquet", tmp_path / "predicted.parquet", spec=spec)
+    table, metadata = read_parquet(tmp_path / "table.parquet")
+    assert table["method"].drop_duplicates().tolist() == ["gone", "m"]
+    assert len(table) == 2 + len(frame) + 2
+    assert table.iloc[[0, 1, -2, -1]]["status"].eq("lost").all()
+    assert table.iloc[-2:][["train_size", "n_train", "n_test"]].to_numpy().tolist() == [[3, 20, 10], [4, 19, 11]]
+    parts = table.iloc[-2:][["fold", "n_validation", "test_part"]]
+    assert parts.to_numpy().tolist() == [[0, 0, 0], [1, 5, 0]]
+    assert table.iloc[:2]["protocol"].tolist() == ["p-p3", "p-p4"]
+    assert metadata["spec"] == spec.as_dict()
+    scores(*both, tmp_path / "whole.parquet", tmp_path / "predicted.parquet", spec=ScoresSpec(study="s"))
+    assert table.dtypes.to_dict() == read_parquet(tmp_path / "whole.parquet")[0].dtypes.to_dict()
+
+
+def test_a_blank_row_has_every_column() -> None:
+    fit = {"dataset": "d", "protocol": "p", "train_size": 3, "method": "m", "seed": 0, "kernel_set": "k"}
+    assert set(blank(fit, 0, 0, 1, 1)) == set(COLUMNS)

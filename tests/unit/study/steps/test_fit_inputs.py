@@ -1,0 +1,337 @@
+"""The step of a fit with several inputs and metrics: which file is which, and the rows that come out."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.linalg
+from numpy.typing import NDArray
+from sklearn.metrics import f1_score, log_loss
+from sklearn.neighbors import KNeighborsClassifier
+
+from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
+from mklearn.contract.fit_spec import FitSpec
+from mklearn.contract.loading import load
+from mklearn.errors import DataError, SolverFailed
+from mklearn.kernels import StackTransform, Views
+from mklearn.kernels.distances import MEASURES
+from mklearn.kernels.feature_scaling import FeatureScaler
+from mklearn.nearest_neighbour import nearest_neighbour_predictions
+from mklearn.study.artefacts import write_record
+from mklearn.study.config.registry import registered
+from mklearn.study.data.pairs import PairLists, Pairs
+from mklearn.study.data.splits import Split, Splits
+from mklearn.study.evaluation.candidates import MethodOnViews
+from mklearn.study.steps import fit as step
+from mklearn.subspace import KernelFDA
+
+N = 30
+
+
+class Gated:
+    """Kernel class means, gated by features of width 2; others have width 3."""
+
+    def __init__(self, kernels: Any = "linear", gating: str = "", others: str = "", fails: bool = False) -> None:
+        self.kernels, self.gating, self.others, self.fails = kernels, gating, others, fails
+
+    def fit(self, X: Views, y: NDArray[Any]) -> Gated:
+        self.transform_ = StackTransform(self.kernels)
+        stack = self.transform_.fit_transform(X)
+        assert (stack.matrices.shape, X[self.gating].shape, X[self.others].shape) == ((2, 20, 20), (20, 2), (20, 3))
+        if self.fails:
+            raise SolverFailed("no solution")
+        self.classes_ = np.unique(y)
+        self.means_ = np.stack([(y == code) / np.sum(y == code) for code in self.classes_], axis=1)
+        return self
+
+    def decision_function(self, X: Views) -> NDArray[np.float64]:
+        assert (X[self.gating].shape, X[self.others].shape) == ((10, 2), (10, 3))
+        scores: NDArray[np.float64] = self.transform_.transform(X).matrices.mean(axis=0) @ self.means_
+        return scores
+
+    def predict(self, X: Views) -> NDArray[Any]:
+        return self.classes_[self.decision_function(X).argmax(axis=1)]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Any]:
+    """Thirty samples of three classes in two splits, as two kernels and two tables of features."""
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1, 2], 10)
+    X = rng.normal(size=(N, 4)) + 2 * np.eye(4)[y]
+    ids = np.array([f"s{number:02}" for number in range(N)])
+    write_parquet(tmp_path / "labels.parquet", pd.DataFrame({"id": ids, "y": y, "label": y.astype(str)}))
+    write_npz(tmp_path / "gating.npz", features=X[:, :2])
+    write_npz(tmp_path / "more.npz", features=X[:, :3])
+    matrix = MEASURES["squared_euclidean"](X)
+    write_npz(tmp_path / "d.npz", matrix=matrix, sha256=np.array("0a"))
+    write_record(tmp_path / "set.json", {"matrices": {"d/m": {"sha256": "0a"}}})
+    drawn = []
+    for repeat in range(2):
+        order = np.argsort(rng.permuted(np.tile(np.arange(10), (3, 1)), axis=1).ravel() >= 7, kind="stable")
+        drawn.append(Split(repeat, 0, np.sort(order[:20]), np.sort(order[20:])))
+    Splits(tuple(drawn), N).save(tmp_path / "splits.parquet", ids)
+    return {
+        "labels": tmp_path / "labels.parquet", "splits": tmp_path / "splits.parquet", "manifest": tmp_path / "set.json",
+        "matrices": [tmp_path / "d.npz"], "sources": [tmp_path / "gating.npz", tmp_path / "more.npz"],
+        "scores": tmp_path / "scores.parquet", "model": tmp_path / "model.npz",
+        "predictions": tmp_path / "predictions.parquet",
+    }  # fmt: skip
+
+
+def spec(**parameters: Any) -> FitSpec:
+    kernels = [{"id": f"g{width}", "view": "d/m", "kind": "gaussian", "bandwidth": width} for width in (0.5, 1.0)]
+    method = {
+        "id": "m", "implementation": f"{__name__}:Gated", "parameters": parameters,
+        "inputs": {"kernels": {"kind": "kernels"}, "gating": {"kind": "features", "descriptors": ["gating-0a"]},
+                   "others": {"kind": "features", "descriptors": ["more-0a"]}},
+        "sweep": {"implementation": "mklearn.study.evaluation.sweeps:Predictions"},
+    }  # fmt: skip
+    evaluation = {
+        "neighbours": ["cosine"], "inner_folds": 2, "metrics": ["accuracy", "auc", "support_vector_share"],
+    }  # fmt: skip
+    content = {"dataset": "d", "settings": [{"protocol": "p", "train_size": None}], "method": method, "seed": 0}
+    return FitSpec.model_validate(content | {"kernels": kernels, "evaluation": evaluation})
+
+
+def test_every_metric_has_a_row_on_every_split(files: dict[str, Any]) -> None:
+    step.fit(**files, spec=spec())
+    frame, metadata = read_parquet(files["scores"])
+    columns = ["repeat", "metric", "selection", "status"]
+    assert frame[columns].to_numpy().tolist() == [
+        [repeat, *rest]
+        for repeat in (0, 1)
+        for rest in (
+            ["accuracy", "inner_cv", "ok"], ["auc", "inner_cv", "ok"],
+            ["support_vector_share", "inner_cv", "not_applicable"],
+        )
+    ]  # fmt: skip
+    values = frame.set_index(["metric", "repeat"])["value"]
+    assert values["accuracy"].between(0.5, 1).all()
+    assert (values["auc"] >= values["accuracy"]).all()
+    assert values["support_vector_share"].isna().all()
+    assert set(frame["kernel_set"]) == {"g0.5+g1.0"}
+    assert set(metadata["inputs"]["sources"]) == {"gating.npz", "more.npz"}
+    assert metadata["spec"] == spec().as_dict()
+    predicted = read_parquet(files["predictions"])[0]
+    assert len(predicted) == 20
+    assert predicted["decision_value"].notna().all()
+
+
+def test_eigenvalues_that_are_only_shown_are_those_of_the_first_split(
+    files: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of kernels that are not repaired; with those of every split computed, the same is left behind."""
+    kernels = [kernel | {"psd": "none"} for kernel in spec().kernels]
+    computed: list[int] = []
+    eigvalsh = scipy.linalg.eigvalsh
+    monkeypatch.setattr(scipy.linalg, "eigvalsh", lambda K: computed.append(len(K)) or eigvalsh(K))
+    monkeypatch.setattr(step, "supervised", lambda work, minutes: work())
+    found = []
+    for n_computed in (2, 4):
+        step.fit(**files, spec=spec().model_copy(update={"kernels": kernels}))
+        found.append((read_parquet(files["predictions"])[0].to_csv(), str(read_npz(files["model"])["p/kernel_info"])))
+        assert len(computed) == n_computed
+        computed.clear()
+        monkeypatch.setattr(step, "MethodOnViews", partial(MethodOnViews, spectra=True))
+    assert found[0] == found[1]
+    assert "min_eigenvalue" in found[0][1]
+    assert None not in json.loads(found[0][1])[0][0].values()
+
+
+def of_tables(kind: str, descriptors: list[str]) -> FitSpec:
+    """A classifier on features of one or several descriptors, as the plan specifies it."""
+    models: dict[str, Any] = registered("methods")
+    model = models[kind](kind=kind)
+    method = {
+        "id": "m", "implementation": model.implementation, "parameters": model.parameters(), "sweep": model.sweep(),
+        "inputs": {"features": {"kind": "features", "descriptors": descriptors}},
+    }  # fmt: skip
+    evaluation = {"neighbours": ["cosine"], "inner_folds": 2, "metrics": ["accuracy", "macro_f1", "log_loss", "auc"]}
+    content = {"dataset": "d", "settings": [{"protocol": "p", "train_size": None}], "method": method, "seed": 0}
+    return FitSpec.model_validate(content | {"evaluation": evaluation})
+
+
+@pytest.mark.parametrize("kind", ["logistic_regression", "standardised_shrinkage_lda"])
+def test_tables_of_several_descriptors_are_put_side_by_side(files: dict[str, Any], kind: str) -> None:
+    """The order of the files is that of the columns; every metric has a value, by scikit-learn's functions."""
+    found = of_tables(kind, ["gating-0a", "more-0a"])
+    step.fit(**files | {"manifest": None, "matrices": None}, spec=found)
+    frame, metadata = read_parquet(files["scores"])
+    assert set(metadata["inputs"]["sources"]) == {"gating.npz", "more.npz"}
+    assert set(frame["status"]) == {"ok"}
+    values = frame.set_index(["metric", "repeat"])["value"]
+    X = np.concatenate([read_npz(path, ("features",))["features"] for path in files["sources"]], axis=1)
+    labels = read_parquet(files["labels"])[0]
+    y, drawn = labels["y"].to_numpy(), Splits.load(files["splits"], labels["id"].to_numpy(dtype=str))
+    for split in drawn:
+        model = load(found.method.implementation)().fit(X[split.train], y[split.train])
+        predicted, probabilities = model.predict(X[split.test]), model.predict_proba(X[split.test])
+        expected = {
+            "accuracy": np.mean(predicted == y[split.test]),
+            "macro_f1": f1_score(y[split.test], predicted, average="macro"),
+            "log_loss": log_loss(y[split.test], probabilities),
+        }
+        for metric, value in expected.items():
+            assert values[metric, split.repeat] == pytest.approx(value), metric
+        assert values["auc", split.repeat] > 0.8
+
+
+def on_scaled_features(*kernels: dict[str, Any]) -> FitSpec:
+    """Kernel discriminant analysis with a ridge chosen by inner cross-validation."""
+    method = {
+        "id": "m", "implementation": "mklearn.subspace.kfd:KernelFDA", "grid": {"ridge": [1e-3, 1e-1]},
+        "inputs": {"kernels": {"kind": "kernels"}},
+        "sweep": {"implementation": "mklearn.study.evaluation.sweeps:LeadingDimensions"},
+    }  # fmt: skip
+    evaluation = {"neighbours": ["cosine"], "inner_folds": 2}
+    content = {"dataset": "d", "settings": [{"protocol": "p", "train_size": None}], "method": method, "seed": 0}
+    return FitSpec.model_validate(content | {"kernels": kernels, "evaluation": evaluation})
+
+
+def test_kernels_on_scaled_features(files: dict[str, Any]) -> None:
+    """The files of features are read by name, beside matrices or alone; what is fitted is what the library fits."""
+    standard = {"id": "s", "view": "gating-0a", "feature_scaling": "standard", "kind": "gaussian"}
+    rank = {"id": "r", "view": "more-0a", "feature_scaling": "rank", "kind": "linear"}
+    cached = {"id": "c", "view": "d/m", "kind": "gaussian"}
+    found = on_scaled_features(rank, standard)
+    assert found.kernel_features == ["gating-0a", "more-0a"]
+    step.fit(**files | {"manifest": None, "matrices": None}, spec=found)
+    frame, metadata = read_parquet(files["scores"])
+    assert set(metadata["inputs"]["sources"]) == {"gating.npz", "more.npz"}
+    assert set(frame["status"]) == {"ok"}
+    gating, more = (read_npz(path, ("features",))["features"] for path in files["sources"])
+    X, y = np.concatenate([gating, more], axis=1), read_parquet(files["labels"])[0]["y"].to_numpy()
+    specs = [
+        {"kind": "linear", "columns": [2, 3, 4], "feature_scaling": "rank"},
+        {"kind": "gaussian", "columns": [0, 1], "feature_scaling": "standard"},
+    ]
+    chosen = frame[frame["selection"] == "inner_cv"].set_index("repeat")
+    for split in Splits.load(files["splits"], read_parquet(files["labels"])[0]["id"].to_numpy(dtype=str)):
+        ridge = json.loads(chosen.loc[split.repeat, "parameters"])["ridge"]
+        model = KernelFDA(kernels=specs, ridge=ridge).fit(X[split.train], y[split.train])
+        Z, Z_test = model.transform(X[split.train]), model.transform(X[split.test])
+        predicted = nearest_neighbour_predictions(Z, y[split.train], Z_test, "cosine")
+        assert chosen.loc[split.repeat, "value"] == np.mean(predicted == y[split.test])
+    step.fit(**files, spec=on_scaled_features(rank, standard, cached))
+    assert set(read_parquet(files["scores"])[0]["status"]) == {"ok"}
+    with pytest.raises(DataError, match="2 files of features or images are needed among sources: gating-0a, more-0a"):
+        step.fit(**files | {"sources": files["sources"][:1]}, spec=found)
+
+
+def test_features_of_a_method_are_scaled_by_the_training_samples(files: dict[str, Any]) -> None:
+    found = of_tables("nearest_neighbour", ["gating-0a", "more-0a"]).as_dict()
+    found["method"]["inputs"]["features"]["feature_scaling"] = "rank"
+    found["evaluation"]["metrics"] = ["accuracy"]
+    step.fit(**files | {"manifest": None, "matrices": None}, spec=FitSpec.model_validate(found))
+    values = read_parquet(files["scores"])[0].set_index("repeat")["value"]
+    X = np.concatenate([read_npz(path, ("features",))["features"] for path in files["sources"]], axis=1)
+    labels = read_parquet(files["labels"])[0]
+    y = labels["y"].to_numpy()
+    for split in Splits.load(files["splits"], labels["id"].to_numpy(dtype=str)):
+        scaler = FeatureScaler("rank").fit(X[split.train])
+        model = KNeighborsClassifier(1).fit(scaler.transform(X[split.train]), y[split.train])
+        assert values[split.repeat] == model.score(scaler.transform(X[split.test]), y[split.test])
+
+
+def test_a_missing_table_of_several(files: dict[str, Any]) -> None:
+    arguments = files | {"manifest": None, "matrices": None, "sources": files["sources"][:1]}
+    with pytest.raises(DataError, match="2 files of features or images are needed among sources: gating-0a, more-0a"):
+        step.fit(**arguments, spec=of_tables("logistic_regression", ["gating-0a", "more-0a"]))
+
+
+def test_more_neighbours_than_training_samples_are_not_applicable(files: dict[str, Any]) -> None:
+    found = of_tables("nearest_neighbour", ["gating-0a", "more-0a"]).as_dict()
+    found["method"]["parameters"]["n_neighbors"] = 21
+    found["evaluation"]["metrics"] = ["accuracy"]
+    step.fit(**files | {"manifest": None, "matrices": None}, spec=FitSpec.model_validate(found))
+    frame = read_parquet(files["scores"])[0]
+    assert set(frame["status"]) == {"not_applicable"}
+    assert set(frame["message"]) == {"n_neighbors=21: there are too few training samples, n_samples=20"}
+
+
+@pytest.mark.parametrize("choice", ["inner_cv", "test_set"])
+def test_a_choice_on_the_test_samples_ignores_pairs_to_choose_by(files: dict[str, Any], choice: str) -> None:
+    """A protocol whose name ends in -optimistic has the oracle's values, also where it has pairs for the choice."""
+    ids = read_parquet(files["labels"])[0]["id"].to_numpy(dtype=str)
+    first = np.tile(np.arange(0, 8), 2)
+    second = np.r_[np.arange(1, 9), np.arange(11, 19)]
+    same, fold = np.repeat([True, False], 8), np.tile([0, 1], 8)
+    tested, choosing = (Pairs(first + shift, second + shift, same, fold, N) for shift in (0, 1))
+    PairLists(tested, choosing).save(files["splits"], ids)
+    found = of_tables("nearest_neighbour", ["gating-0a", "more-0a"]).as_dict()
+    found["method"]["grid"] = {"n_neighbors": [1, 3]}
+    found["evaluation"] |= {"choice": choice, "metrics": ["accuracy"]}
+    found["pairs"] = {
+        "components": None, "square_root": False, "whiten": False, "unit_length": False, "terms": ["product"],
+    }  # fmt: skip
+    step.fit(**files | {"manifest": None, "matrices": None}, spec=FitSpec.model_validate(found))
+    frame = read_parquet(files["scores"])[0]
+    with_value = set(frame.loc[frame["value"].notna(), "selection"])
+    assert with_value == {"inner_cv" if choice == "inner_cv" else "dimension"}
+
+
+def test_the_status_of_a_pipeline_is_that_of_its_last_step(files: dict[str, Any]) -> None:
+    """Two training samples per class, which scikit-learn's shrinkage does not shrink."""
+    ids = read_parquet(files["labels"])[0]["id"].to_numpy(dtype=str)
+    train = np.array([0, 1, 10, 11, 20, 21])
+    Splits((Split(0, 0, train, np.setdiff1d(np.arange(N), train)),), N).save(files["splits"], ids)
+    found = of_tables("standardised_shrinkage_lda", ["gating-0a", "more-0a"])
+    step.fit(**files | {"manifest": None, "matrices": None}, spec=found)
+    frame, _ = read_parquet(files["scores"])
+    assert set(frame["status"]) == {"inaccurate"}
+    assert frame["message"].str.contains("shrinkage is 0").all()
+
+
+def test_a_failure_is_one_row_for_all_metrics(files: dict[str, Any]) -> None:
+    step.fit(**files, spec=spec(fails=True))
+    frame, _ = read_parquet(files["scores"])
+    assert frame[["metric", "status", "message"]].to_numpy().tolist() == [["", "failed", "no solution"]] * 2
+
+
+@pytest.mark.parametrize(
+    ("lacking", "sentence"),
+    [
+        ({"manifest": None}, "the kernels need a manifest and matrices: d/m"),
+        ({"sources": 1}, "2 files of features or images are needed among sources: gating-0a, more-0a"),
+    ],
+)
+def test_a_file_that_is_missing_is_named(files: dict[str, Any], lacking: dict[str, Any], sentence: str) -> None:
+    if "sources" in lacking:
+        lacking = {"sources": files["sources"][:1]}
+    with pytest.raises(DataError, match=sentence):
+        step.fit(**files | lacking, spec=spec())
+
+
+def test_classifiers_of_several_sizes_leave_a_curve_and_diagnostics(files: dict[str, Any]) -> None:
+    path = "mklearn.classifiers.kernel_pca_classifier:fit_path"
+    sweep = {"implementation": "mklearn.study.evaluation.sweeps:RefitPredictions",
+             "parameters": {"sizes": [1, 3], "path": path}}  # fmt: skip
+    alternating = {"implementation": "mklearn.classifiers.fsvc:FSVC", "solver": "alternating", "n_iter": 2}
+    method = {
+        "id": "m", "implementation": "mklearn.classifiers.kernel_pca_classifier:KernelPCAClassifier", "parameters": {},
+        "grid": {"machine": [alternating | {"C": C} for C in (1.0, 10.0)]}, "inputs": {"kernels": {"kind": "kernels"}},
+        "sweep": sweep,
+    }  # fmt: skip
+    found = spec().as_dict() | {"method": method}
+    step.fit(**files | {"sources": []}, spec=FitSpec.model_validate(found))
+    frame = read_parquet(files["scores"])[0].query("metric == 'accuracy'")
+    swept, chosen = (frame[frame["selection"].eq(name)] for name in ("dimension", "inner_cv"))
+    assert swept[["repeat", "dimension"]].to_numpy().tolist() == [[0, 1], [0, 3], [1, 1], [1, 3]]
+    values = swept.set_index(["repeat", "dimension"])["value"]
+    assert [values[row.repeat, row.dimension] for row in chosen.itertuples()] == chosen["value"].tolist()
+    arrays = read_npz(files["model"])
+    diagnostics, history = (json.loads(str(arrays[f"p/{name}"])) for name in ("diagnostics", "history"))
+    assert [(entry["repeat"], entry["fold"]) for entry in diagnostics] == [(0, 0)] * 3 + [(1, 0)] * 3
+    assert [str(entry["C"]) for entry in diagnostics[::3]] == [
+        str(json.loads(parameters)["machine"]["C"]) for parameters in chosen["parameters"]
+    ]
+    assert all(entry["equivalent_C"] >= entry["C0"] and entry["end"] >= 0 for entry in diagnostics)
+    assert [entry["half_step"] for entry in history] == [0, 1, 2, 0, 1, 2]
+    assert all(entry["value"] >= entry["optimum"] > 0 for entry in history)

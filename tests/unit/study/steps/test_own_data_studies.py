@@ -1,0 +1,206 @@
+"""Studies on own data as people have it, from the files to the page: gaps, groups, AnnData and MATLAB."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from scipy.io import savemat
+from sklearn.datasets import load_digits
+from sklearn.impute import SimpleImputer
+from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
+from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu
+from tests.unit.study.steps.small_study import SmallStudy, plan_jobs, working_in
+
+from mklearn.base.side_by_side import SideBySide
+from mklearn.classifiers import KernelSVC
+from mklearn.kernels import Views
+from mklearn.subspace import PCA
+
+PIXELS, TARGET = (array[:90] for array in load_digits(n_class=3, return_X_y=True))
+HALVES = {"upper": PIXELS[:, :32], "lower": PIXELS[:, 32:]}
+IDS = np.array([f"d{number}" for number in range(90)])
+LABELS = np.array(["zero", "one", "two"])[TARGET]
+LACK = {"upper": np.array([4, 17]), "lower": np.array([17 + 13, 60, 61])}
+"""Positions of samples that lack a view."""
+METHODS: dict[str, Any] = {
+    "kfd": {"kind": "kernel_fda"},
+    "svc": {"kind": "kernel_svc"},
+    "pca": {"kind": "pca", "descriptor": "lower"},
+}
+FOLDS: dict[str, Any] = {"folds": {"kind": "k_fold", "folds": 3}}
+KERNELS = {"g": {"kind": "gaussian"}}
+
+
+def run(folder: Path, entry: dict[str, Any], **sections: Any) -> SmallStudy:
+    """Run a study of one data set up to its page."""
+    study = {"study": "own", "datasets": {"own": entry}, "methods": METHODS, "protocols": FOLDS} | sections
+    with working_in(folder):
+        jobs, tables = plan_jobs(study)
+    made = SmallStudy(folder, [*jobs, *tables])
+    for job in made.jobs:
+        made.run(job)
+    return made
+
+
+def scores(folder: Path) -> pd.Series:
+    """Mean accuracy of each method; every split has a value."""
+    frame = pd.read_parquet(folder / "results" / "own" / "scores.parquet")
+    frame = frame[(frame["metric"] == "accuracy") & (frame["selection"] != "oracle")]
+    assert (frame["status"] == "ok").all(), frame["message"].tolist()
+    return frame.groupby("method")["value"].mean()
+
+
+def page(folder: Path) -> str:
+    return (folder / "results" / "own" / "report" / "index.html").read_text(encoding="utf-8")
+
+
+def tables(folder: Path, without: dict[str, np.ndarray], labels: Any = LABELS, suffix: str = "csv") -> dict[str, str]:
+    paths = {}
+    for name, values in HALVES.items():
+        frame = pd.DataFrame(values, columns=[f"p{number}" for number in range(values.shape[1])])
+        frame.insert(0, "id", IDS)
+        frame["label"] = labels
+        frame = frame.drop(index=without.get(name, []))
+        frame.to_csv(folder / f"{name}.{suffix}", index=False, sep="\t" if suffix == "tsv" else ",")
+        paths[name] = f"{name}.{suffix}"
+    return paths
+
+
+@pytest.fixture
+def folder(tmp_path: Path, plain_figures: None) -> Path:
+    return tmp_path
+
+
+def test_samples_that_lack_a_view_score_as_in_the_library(folder: Path) -> None:
+    paths = tables(folder, LACK)
+    entry = {"kind": "feature_tables", "tables": paths, "missing_views": "mean"}
+    methods = METHODS | {"product": {"kind": "kernel_fda", "kernels": ["p"]}}
+    study = run(folder, entry, kernels=KERNELS | {"p": {"kind": "product", "of": "all"}}, methods=methods)
+    assert (scores(folder) > 0.8).all()
+    assert "5 of 90 samples lack a table and are at the mean" in page(folder)
+    views: dict[str, Any] = {}
+    order = [*np.setdiff1d(np.arange(90), LACK["upper"]), *LACK["upper"]]  # the first table's, then the others
+    for name, values in HALVES.items():
+        views[name] = values[order].copy()
+        views[name][np.isin(order, LACK[name])] = np.nan
+    X, y = Views(views), LABELS[order]
+    predicted = pd.read_parquet(folder / "results" / "own" / "predictions.parquet").query("method == 'svc'")
+    assert sorted(predicted["sample"]) == sorted(IDS)
+    kernels = {name: {"missing_views": "mean"} for name in HALVES}
+    for _, part in predicted.groupby("fold"):
+        test = np.flatnonzero(np.isin(IDS[order], part["sample"].to_numpy(dtype=str)))
+        train = np.setdiff1d(np.arange(90), test)
+        own = KernelSVC(kernels=kernels).fit(X[train], y[train])
+        labels = dict(zip(IDS[order][test], own.predict(X[test]), strict=True))
+        assert labels == dict(zip(part["sample"], np.unique(LABELS)[part["predicted"]], strict=True))
+    [fit] = [job for job in study.jobs if job["step"] == "fit" and job["spec"]["method"]["id"] == "svc"]
+    assert [kernel["missing_views"] for kernel in fit["spec"]["kernels"]] == ["mean", "mean"]
+
+
+def test_a_fold_without_samples_that_have_the_view_is_a_row_with_its_reason(folder: Path) -> None:
+    paths = tables(folder, {"upper": np.arange(2, 90)})
+    entry = {"kind": "feature_tables", "tables": paths, "missing_views": "mean"}
+    methods = {"kfd": METHODS["kfd"], "pca": {"kind": "pca", "descriptor": "upper"}}
+    run(folder, entry, methods=methods, kernels={"g": KERNELS["g"] | {"descriptor": "upper"}})
+    rows = pd.read_parquet(folder / "results" / "own" / "scores.parquet").query("method == 'kfd'")
+    failed = rows[rows["status"] == "not_applicable"]
+    assert failed["fold"].nunique() >= 1
+    assert failed["message"].str.contains("training samples have its view; at least two are needed").all()
+
+
+def test_samples_that_lack_a_view_are_dropped(folder: Path) -> None:
+    entry = {"kind": "feature_tables", "tables": tables(folder, LACK), "missing_views": "drop"}
+    run(folder, entry)
+    assert (scores(folder) > 0.8).all()
+    assert "5 of 90 samples lack a table and are left out (missing_views: drop)" in page(folder)
+
+
+def test_unlabelled_samples_and_missing_values(folder: Path) -> None:
+    labels = np.where(np.arange(90) % 10 == 0, None, LABELS)
+    paths = tables(folder, {}, labels, "tsv")
+    frame = pd.read_csv(folder / "lower.tsv", sep="\t")
+    holes = np.random.default_rng(0).random(HALVES["lower"].shape) < 0.05
+    frame.iloc[:, 1:33] = frame.iloc[:, 1:33].mask(holes)
+    frame.to_csv(folder / "lower.tsv", sep="\t", index=False)
+    study = run(folder, {"kind": "feature_tables", "tables": paths, "impute": "mean"})
+    found = scores(folder)
+    assert (found > 0.8).all()
+    text = page(folder)
+    assert "9 samples without a label are left out; a final model labels them: mklearn predict" in text
+    assert "missing values are filled in by the mean over the training samples" in text
+    rows = pd.read_parquet(folder / "results" / "own" / "scores.parquet")
+    assert set(rows["n_train"] + rows["n_test"]) == {81}
+    [fit] = [job for job in study.jobs if job["step"] == "fit" and job["spec"]["method"]["id"] == "pca"]
+    assert [entry["impute"] for entry in fit["spec"]["method"]["inputs"].values()] == ["mean"]
+
+
+def test_a_method_on_features_takes_them_filled_in_by_training_samples() -> None:
+    holes = np.where(np.random.default_rng(0).random(PIXELS.shape) < 0.1, np.nan, PIXELS)
+    train, test = np.arange(60), np.arange(60, 90)
+    views = Views({"t": holes})
+    made = SideBySide(["t"], "standard", "mean").fit(views[train])
+    filled = SimpleImputer().fit(holes[train]).transform(holes)
+    expected = SideBySide(["t"], "standard").fit(Views({"t": filled[train]}))
+    for part in (train, test):
+        np.testing.assert_array_equal(made.transform(views[part]), expected.transform({"t": filled[part]}))
+    assert make_pipeline(made, PCA(2)).fit(views[train], TARGET[train]).score(views[test], TARGET[test]) > 0.7
+
+
+def h5ad(folder: Path) -> dict[str, Any]:
+    obs = pd.DataFrame({"kind": pd.Categorical(LABELS), "donor": np.array([f"p{n % 6}" for n in range(90)])}, index=IDS)
+    write_h5ad(folder / "cells.h5ad", sp.csr_array(HALVES["upper"]), obs, obsm={"X_lower": HALVES["lower"]})
+    both = {"upper": "cells.h5ad", "lower": {"path": "cells.h5ad", "array": "obsm/X_lower"}}
+    return {"kind": "feature_tables", "tables": both, "label_column": "kind", "group_column": "donor"}
+
+
+def h5mu(folder: Path) -> dict[str, Any]:
+    obs = pd.DataFrame({"label": LABELS}, index=IDS)
+    kept = {name: np.setdiff1d(np.arange(90), LACK[name]) for name in HALVES}
+    parts = {name: (values[kept[name]], pd.DataFrame(index=IDS[kept[name]])) for name, values in HALVES.items()}
+    write_h5mu(folder / "cells.h5mu", parts, obs)
+    tables = {"upper": "cells.h5mu", "lower": {"path": "cells.h5mu", "array": "lower"}}
+    return {"kind": "feature_tables", "tables": tables, "missing_views": "mean"}
+
+
+def mat(folder: Path) -> dict[str, Any]:
+    names = np.array(LABELS.tolist(), dtype=object)[:, None]
+    savemat(folder / "cells.mat", {"up": HALVES["upper"], "low": HALVES["lower"], "kind": names})
+    tables = {name: {"path": "cells.mat", "array": array} for name, array in (("upper", "up"), ("lower", "low"))}
+    return {"kind": "feature_tables", "tables": tables, "label_column": "kind"}
+
+
+@pytest.mark.parametrize("made", [h5ad, h5mu, mat])
+def test_files_of_other_programs(folder: Path, made: Callable[[Path], dict[str, Any]]) -> None:
+    grouped = {"folds": {"kind": "group_k_fold", "folds": 3}}
+    run(folder, made(folder), protocols=grouped if made is h5ad else FOLDS)
+    found = scores(folder)
+    assert (found > 0.8).all()
+    if made is h5ad:
+        predicted = pd.read_parquet(folder / "results" / "own" / "predictions.parquet").query("method == 'svc'")
+        donor = predicted["sample"].str[1:].astype(int) % 6
+        assert (predicted.groupby(donor)["fold"].nunique() == 1).all()
+
+
+def test_class_means_decide_without_a_training_sample(folder: Path) -> None:
+    rules = {"neighbours": ["class_mean", "euclidean"], "reference": "pca"}
+    run(folder, {"kind": "feature_tables", "tables": tables(folder, {})}, evaluation=rules)
+    frame = pd.read_parquet(folder / "results" / "own" / "scores.parquet")
+    values = frame[frame["selection"].eq("inner_cv")].set_index(["method", "neighbour", "fold"])["value"]
+    predicted = pd.read_parquet(folder / "results" / "own" / "predictions.parquet")
+    own = predicted[predicted["neighbour"].eq("class_mean") & predicted["method"].eq("pca")]
+    assert set(own["nearest"]) == {""}
+    assert own["distance"].isna().all()
+    for fold, rows in own.groupby("fold"):
+        test = rows["sample"].str[1:].astype(int).to_numpy()
+        train = np.setdiff1d(np.arange(90), test)
+        model = PCA().fit(PIXELS[train][:, 32:])
+        pipeline = NearestCentroid().fit(model.embedding_, LABELS[train])
+        assert pipeline.score(model.transform(PIXELS[test][:, 32:]), LABELS[test]) == values["pca", "class_mean", fold]
+    assert "class mean" in page(folder)

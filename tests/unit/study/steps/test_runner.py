@@ -1,0 +1,196 @@
+"""Steps, run by name: files as a list or one, a user's mistakes as sentences, logs whose first line replays the job."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mklearn.atomic import read_npz, read_parquet
+from mklearn.contract.model import Strict
+from mklearn.errors import ConfigError
+from mklearn.study.steps import log
+from mklearn.study.steps.runner import STEPS, call, command, load_step
+
+DIGITS = {"dataset": "digits", "reader": "digits", "options": {}, "per_class": 3}
+
+
+@pytest.fixture(autouse=True)
+def quiet_afterwards():
+    """``log.start`` gives the package's loggers a handler of their own; take it away again."""
+    yield
+    for name in ("mklearn", "py.warnings"):
+        logging.getLogger(name).handlers.clear()
+        logging.getLogger(name).propagate = True
+    logging.captureWarnings(False)
+
+
+@pytest.mark.parametrize("name", sorted(STEPS))
+def test_every_step_is_a_documented_function_of_files_and_a_specification(name: str) -> None:
+    step = load_step(name)
+    assert inspect.getdoc(step)
+    parameters = inspect.signature(step).parameters
+    assert parameters["spec"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert set(parameters) - {"spec"} <= set(inspect.get_annotations(step))
+
+
+def test_an_unknown_step_names_those_that_there_are() -> None:
+    with pytest.raises(ConfigError, match=r"no step 'fitt'\. Steps: download, read, .*fit"):
+        load_step("fitt")
+
+
+def test_one_file_may_stand_for_a_list_and_empty_lists_for_nothing(tmp_path: Path) -> None:
+    outputs = {"samples": str(tmp_path / "s.npz"), "labels": [str(tmp_path / "l.parquet")]}
+    call("read", {"files": []}, outputs, DIGITS)
+    assert len(read_npz(tmp_path / "s.npz")["y"]) == 30
+    assert list(read_parquet(tmp_path / "l.parquet")[0].columns) == ["id", "y", "label"]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "sentence"),
+    [
+        ({}, {"samples": "s"}, "step read: missing labels. It takes samples, labels, files, code."),
+        ({"file": "x"}, {"samples": "s", "labels": "l"}, "step read: not known: file."),
+        ({"b": "x", "a": "y"}, {}, "missing labels, samples; not known: a, b."),
+        ({"spec": "x"}, {"samples": "s", "labels": "l"}, "not known: spec"),
+        ({}, {"samples": ["s", "t"], "labels": "l"}, "step read: samples is one file; 2 were given."),
+    ],
+)
+def test_files_that_a_step_lacks_or_does_not_know(inputs: Any, outputs: Any, sentence: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        call("read", inputs, outputs, DIGITS)
+    assert sentence in str(caught.value)
+
+
+def test_a_specification_is_not_changed(tmp_path: Path) -> None:
+    spec = json.loads(json.dumps(DIGITS))
+    call("read", {}, {"samples": str(tmp_path / "s.npz"), "labels": str(tmp_path / "l.parquet")}, spec)
+    assert spec == DIGITS
+
+
+# --- logs
+
+
+def test_the_command_is_one_line_of_shell_and_leaves_out_the_code() -> None:
+    line = command("fit", {"matrices": ["a b", "c"], "code": ["x.py"], "file": []}, {"model": "m'n"}, {"é": 'q"'}, 2)
+    assert "\n" not in line
+    words = shlex.split(line)
+    assert words[:5] == ["python", "-m", "mklearn", "step", "fit"]
+    assert json.loads(words[words.index("--spec") + 1]) == {"é": 'q"'}
+    assert words[7:] == ["--in", "matrices=a b", "--in", "matrices=c", "--out", "model=m'n", "--threads", "2"]
+
+
+# --- progress and warnings
+
+
+def test_progress_says_how_far_it_is_and_passes_everything_on(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="mklearn"):
+        assert list(log.progress(range(3), 3, "batch", every=0)) == [0, 1, 2]
+    said = [entry.getMessage() for entry in caplog.records]
+    assert said[0].startswith("batch 1 of 3, about 0 s left")
+    assert said[-1] == "batch 3 of 3"
+
+
+def test_warnings_go_to_the_log(tmp_path: Path) -> None:
+    import warnings
+
+    path = tmp_path / "log"
+    with path.open("w") as stream, warnings.catch_warnings():
+        warnings.simplefilter("always")
+        log.start(stream)
+        warnings.warn("kernel 'x' is close to the identity", stacklevel=1)
+        log.logger.info("said")
+    text = path.read_text()
+    assert "close to the identity" in text
+    assert "s] said" in text
+
+
+class Strength(Strict):
+    """The specification of the step below."""
+
+    ridge: float
+
+
+def typed_step(target: Path, *, spec: Strength) -> None:
+    """A step whose specification is a model."""
+    target.write_text(repr(spec.ridge))
+
+
+def test_a_specification_is_validated_into_the_model_of_the_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mklearn.study.steps.runner.load_step", lambda name: typed_step)
+    target = tmp_path / "target"
+    call("typed", {}, {"target": str(target)}, {"ridge": 1})
+    assert target.read_text() == "1.0"
+    with pytest.raises(ConfigError, match=r"step typed: invalid specification: ridge: .*; bandwidth: Extra inputs"):
+        call("typed", {}, {"target": str(target)}, {"ridge": "x", "bandwidth": 1})
+
+
+JOB = """
+import os, signal, sys
+from types import SimpleNamespace
+from mklearn.contract.specs import DescriptorSpec
+from mklearn.study.steps import runner
+
+def describe(samples, features, *, spec: DescriptorSpec):
+    print("so far", flush=True)
+    {what}
+
+if {replaced}:
+    runner.load_step = lambda name: describe
+spec = {{"kind": "table", "implementation": "", "parameters": {{"table": "x"}}}}
+files = {{"input": {{"samples": "gone.npz"}}, "output": {{"features": "f.npz"}}}}
+runner.run("describe", SimpleNamespace(**files, threads=1, log=["log"], params=SimpleNamespace(spec=spec)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "reason", "on_terminal"),
+    [
+        ("", "gone.npz: no such file", True),
+        ("raise RuntimeError('a bug\\nof two lines')", "RuntimeError: a bug of two lines", False),
+        ("raise MemoryError('12 GiB')", "memory ran out: 12 GiB", True),
+        pytest.param(
+            "os.kill(os.getpid(), signal.SIGKILL)", "its process was killed by signal 9 (SIGKILL)", True,
+            marks=pytest.mark.skipif(sys.platform != "linux", reason="there is no child process on this system"),
+        ),
+    ],
+    ids=["a user's mistake", "a bug", "memory", "killed"],
+)  # fmt: skip
+def test_the_last_line_of_a_failed_jobs_log_is_its_reason(
+    what: str, reason: str, on_terminal: bool, tmp_path: Path
+) -> None:
+    source = JOB.format(what=what or "pass", replaced=bool(what))
+    done = subprocess.run([sys.executable, "-c", source], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert (f"mklearn, step describe: {reason}" in done.stderr) == on_terminal
+    assert "Traceback" not in done.stderr
+    lines = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("python -m mklearn step describe")
+    assert f"s] error: {reason}" in lines[-1]
+    assert ("so far" in lines) == bool(what)
+    assert any("Traceback" in line for line in lines) == (not on_terminal), "a bug's alone"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device on this system")
+def test_a_log_on_a_full_disk_is_a_sentence_on_the_terminal(tmp_path: Path) -> None:
+    source = f"""if True:
+        from types import SimpleNamespace
+        from mklearn.study.steps import runner
+        output = {{"samples": "s.npz", "labels": "l.parquet"}}
+        job = SimpleNamespace(input={{}}, output=output, threads=1, log=["/dev/full"],
+                              params=SimpleNamespace(spec={DIGITS!r}))
+        runner.run("read", job)
+    """
+    done = subprocess.run([sys.executable, "-c", source], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "mklearn, step read: /dev/full: can't be written: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
