@@ -100,8 +100,7 @@ class Rule:
     def __init__(self, study: StudyFiles, stage: Stage) -> None:
         self._study, self._stage = study, stage
         pattern = study.job(stage.name)  # wildcards that are not given stay in its paths
-        self.name, self.message, self.log = stage.name, stage.message, pattern.log
-        self.benchmark = pattern.benchmark if stage.title or stage.part_of else None
+        self.name, self.message, self.log, self.benchmark = stage.name, stage.message, pattern.log, pattern.benchmark
         self._outputs = pattern.outputs
         self.local = stage.memory is None
         self.priority = self._of_job(stage.priority) if callable(stage.priority) else stage.priority
