@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from mklearn.base.kernel_input import KernelInput
+from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import fit_context
 from mklearn.base.validation import checked_labels
 from mklearn.checks import check_choice, check_integer, check_nonnegative, invalid, regular_array
@@ -31,7 +31,7 @@ _BLOCK_BYTES = 2**25
 """Features of a block: many rows, since what is gathered of a block, such as moments, costs D^2 besides its rows."""
 
 
-class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
+class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
     """Explicit features of several kernels, side by side, whose inner products approximate the kernels.
 
     Of kernel m with landmarks Z and K_m(Z, Z) = U W U' the features of a sample x are
@@ -137,7 +137,7 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelInput._parameter_constraints,
+        **KernelsMixin._parameter_constraints,
         "random_state": ["random_state"],
     }
 

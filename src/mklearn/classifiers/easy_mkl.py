@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.kernel_input import KernelInput
+from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE, Interval, one_of
 from mklearn.cards import MethodCard
 from mklearn.classifiers.combined_svc import CombinedSVC, CScale
@@ -70,7 +70,7 @@ class EasyMKL(CombinedSVC):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelInput._parameter_constraints,
+        **KernelsMixin._parameter_constraints,
         "trade_off": [Interval(Real, 0, 1, closed="right")],
         "C": [POSITIVE],
         "C_scale": [one_of(CScale)],

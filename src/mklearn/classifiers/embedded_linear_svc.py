@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
-from mklearn.base.kernel_input import KernelInput, fixed_weights
+from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
 from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, POSITIVE
 from mklearn.cards import MethodCard
 from mklearn.classifiers.kernel_classifier import KernelClassifier
@@ -61,7 +61,7 @@ class EmbeddedLinearSVC(KernelClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelInput._parameter_constraints,
+        **KernelsMixin._parameter_constraints,
         "n_components": N_COMPONENTS,
         "kernel_weights": "no_validation",
         "ridge": [NONNEGATIVE],

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from mklearn.base.kernel_input import KernelInput
+from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import fit_context
 from mklearn.base.validation import checked_labels
 from mklearn.errors import NotApplicable
@@ -18,7 +18,7 @@ from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.validation import checked_sample_weight
 
 
-class KernelClassifier(KernelInput, ClassifierMixin, BaseEstimator):
+class KernelClassifier(KernelsMixin, ClassifierMixin, BaseEstimator):
     """Base of classifiers with a parameter ``kernels``: "precomputed", or specs of kernels on features.
 
     A subclass implements `_fit_kernels`; its predictions begin with `_new_stack`.

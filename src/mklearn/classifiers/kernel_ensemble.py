@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from mklearn.base.kernel_input import KernelInput
+from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import HasMethods, one_of
 from mklearn.classifiers.kernel_classifier import KernelClassifier
 from mklearn.errors import ConfigError, DataError, NotApplicable
@@ -30,7 +30,7 @@ class KernelEnsemble(KernelClassifier):
     """Base of classifiers with one embedding and the nearest-neighbour rule per kernel."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelInput._parameter_constraints,
+        **KernelsMixin._parameter_constraints,
         "estimator": [HasMethods(["fit", "transform"]), None],
         "neighbour": [one_of(Rule)],
     }

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from mklearn.base.kernel_input import KernelInput, fixed_weights
+from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
 from mklearn.base.parameters import StrOptions, at_least
 from mklearn.cards import MethodCard, Part, Refit
 from mklearn.classifiers.class_scores import ClassScores
@@ -103,7 +103,7 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelInput._parameter_constraints,
+        **KernelsMixin._parameter_constraints,
         "n_components": [at_least(1), StrOptions({"all"})],
         "machine": "no_validation",
         "kernel_weights": "no_validation",

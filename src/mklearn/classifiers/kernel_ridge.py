@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.utils.validation import check_is_fitted
 
-from mklearn.base.kernel_input import KernelInput, fixed_weights
+from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
 from mklearn.base.landmark_input import LandmarkInput
 from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.parameters import POSITIVE
@@ -75,7 +75,7 @@ class KernelRidgeClassifier(ClassScores, LandmarkClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelInput._parameter_constraints,
+        **KernelsMixin._parameter_constraints,
         "kernel_weights": "no_validation",
         "alpha": [POSITIVE],
         **LandmarkInput._parameter_constraints,

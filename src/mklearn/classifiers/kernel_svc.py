@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
-from mklearn.base.kernel_input import KernelInput, fixed_weights
+from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.landmark_input import LandmarkInput
 from mklearn.base.landmark_moments import LandmarkMoments
@@ -94,7 +94,7 @@ class KernelSVC(CombinedSVC, LandmarkClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelInput._parameter_constraints,
+        **KernelsMixin._parameter_constraints,
         "kernel_weights": "no_validation",
         "C": [POSITIVE],
         "C_scale": [one_of(CScale)],

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from mklearn.base.kernel_input import KernelInput
+from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, fit_context, one_of
 from mklearn.cards import Input, MethodCard
 from mklearn.checks import check_keys
@@ -185,7 +185,7 @@ class LMKLSVC(KernelClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelInput._parameter_constraints,
+        **KernelsMixin._parameter_constraints,
         "gating": [None, str, Mapping],
         "gate": [one_of(Gate)],
         "gate_scale": [one_of(GateScale)],

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.kernel_input import KernelInput
+from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE, Interval, at_least
 from mklearn.cards import MethodCard
 from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier, variance_of
@@ -107,7 +107,7 @@ class MKLSVC(WeightedKernelClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelInput._parameter_constraints,
+        **KernelsMixin._parameter_constraints,
         "C": [POSITIVE],
         "p": [Interval(Real, 1, np.inf, closed="both")],
         "tol": [POSITIVE],

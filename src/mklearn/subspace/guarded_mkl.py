@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mklearn.base.folds import inner_folds
-from mklearn.base.kernel_input import fixed_weights
+from mklearn.base.kernels_mixin import fixed_weights
 from mklearn.base.parameters import NONNEGATIVE, POSITIVE, Interval, at_least, one_of
 from mklearn.cards import MethodCard
 from mklearn.errors import DataError, NotApplicable

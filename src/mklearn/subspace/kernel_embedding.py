@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from mklearn.base.kernel_input import KernelInput
+from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
 from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, fit_context, one_of
 from mklearn.base.validation import checked_components, checked_labels
@@ -26,7 +26,7 @@ from mklearn.optimize.graph_embedding import (
 
 
 class KernelEmbedding(
-    NearestNeighbourPrediction, KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    NearestNeighbourPrediction, KernelsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     """Base of the estimators that embed samples by z = A' sum_m beta_m k_m(., x).
 
@@ -38,7 +38,7 @@ class KernelEmbedding(
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelInput._parameter_constraints,
+        **KernelsMixin._parameter_constraints,
         "n_components": N_COMPONENTS,
     }
 

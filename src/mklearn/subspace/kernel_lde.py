@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.kernel_input import fixed_weights
+from mklearn.base.kernels_mixin import fixed_weights
 from mklearn.base.parameters import POSITIVE, at_least
 from mklearn.cards import MethodCard
 from mklearn.graphs import kernel_squared_distances, lde_graph

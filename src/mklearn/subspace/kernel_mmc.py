@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.base.kernel_input import fixed_weights
+from mklearn.base.kernels_mixin import fixed_weights
 from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.parameters import NONNEGATIVE, POSITIVE, StrOptions, one_of
 from mklearn.cards import MethodCard

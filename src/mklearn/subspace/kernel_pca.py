@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.base.kernel_input import fixed_weights
+from mklearn.base.kernels_mixin import fixed_weights
 from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.validation import checked_components
 from mklearn.cards import MethodCard

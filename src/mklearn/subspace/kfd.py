@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from mklearn.base.kernel_input import fixed_weights
+from mklearn.base.kernels_mixin import fixed_weights
 from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.parameters import POSITIVE
 from mklearn.cards import MethodCard

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from mklearn.base.kernel_input import KernelWeighting
+from mklearn.base.kernels_mixin import KernelWeighting
 from mklearn.base.parameters import NONNEGATIVE, POSITIVE, Interval, at_least, one_of
 from mklearn.cards import MethodCard
 from mklearn.graphs import class_structure, lda_graph

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.kernel_input import KernelWeighting
+from mklearn.base.kernels_mixin import KernelWeighting
 from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.parameters import NONNEGATIVE, POSITIVE, StrOptions, at_least, one_of
 from mklearn.cards import MethodCard

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from mklearn.base.kernel_input import KernelInput
+from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE
 from mklearn.cards import Input, MethodCard
 from mklearn.kernels import Views
@@ -24,7 +24,7 @@ from mklearn.kernels import Views
     },
     tuned=("sharpness",),
 )
-class GatedCentroids(KernelInput, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class GatedCentroids(KernelsMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Nearest class centroid with the kernel weights of each sample.
 
     Parameters

@@ -25,7 +25,7 @@ KernelWeighting = Literal["learned", "uniform"]
 _NESTED = "kernels__"
 
 
-class KernelInput:
+class KernelsMixin:
     """Mixin of estimators with a parameter ``kernels``: "precomputed", or specs of kernels on features.
 
     ``fit`` begins with `_training_stack`, every prediction with `_new_stack`. Place the mixin before scikit-learn's
