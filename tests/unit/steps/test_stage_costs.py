@@ -67,14 +67,11 @@ def test_the_jobs_behind_a_table_are_summed_by_stage(records, tmp_path):
     records.add(f"{CACHE}/data/d-1.labels.parquet", "results/downloads/d/file.zip", end=104.0)
     records.add(f"{CACHE}/splits/d-1/r-1.parquet", f"{CACHE}/data/d-1.labels.parquet")
     moments, landmarks = f"{CACHE}/moments/d-1/r-1/l-1", f"{CACHE}/landmarks/d-1/r-1/l-1.npz"
-    solution, embedded = f"{CACHE}/solutions/d-1/r-1/many.npz", f"{CACHE}/embeddings/d-1/r-1/many"
     blocks = ("1of2", "2of2")
-    records.add(fits[2], solution, *(f"{embedded}/{part}.parquet" for part in blocks))
-    records.add(solution, landmarks, f"{moments}.npz", end=104.0)
-    records.add(f"{moments}.npz", landmarks, *(f"{moments}/{part}.npz" for part in blocks))
+    passed = [f"{folder}/{part}.npz" for folder in (moments, whole) for part in blocks]
+    records.add(fits[2], landmarks, *passed)
     records.add(landmarks, *(f"{whole}/{part}.npz" for part in blocks), end=102.0)
     for part in blocks:
-        records.add(f"{embedded}/{part}.parquet", solution, f"{whole}/{part}.npz", end=106.0)
         records.add(f"{moments}/{part}.npz", landmarks, f"{whole}/{part}.npz", end=105.0)
         records.add(f"{whole}/{part}.npz", f"{CACHE}/resized/d-1.npz", end=103.0)
     records.add(f"{CACHE}/fits/d-1/r-1/of-another-study.parquet", f"{pairwise}.npz", end=999.0)
@@ -85,7 +82,7 @@ def test_the_jobs_behind_a_table_are_summed_by_stage(records, tmp_path):
     assert list(found) == list(STAGES)
     assert {stage: row["jobs"] for stage, row in found.items()} == {
         "read": 1, "resize": 1, "learn": 1, "describe": 3, "pairwise": 3, "kernel_set": 1, "split": 1, "project": 1,
-        "landmarks": 1, "moments": 3, "solve": 1, "embed": 2, "fit": 3,
+        "landmarks": 1, "moments": 2, "fit": 3,
     }  # fmt: skip
     assert found["fit"] == {
         "stage": "fit", "jobs": 3, "known": 3, "seconds": 41.5, "longest": 30.0,
@@ -95,7 +92,7 @@ def test_the_jobs_behind_a_table_are_summed_by_stage(records, tmp_path):
     assert found["read"]["seconds"] == 4.0, "one job with two outputs, as long as the later one"
     assert found["learn"]["seconds"] == 7.0
     assert found["project"]["seconds"] == 9.0
-    assert (found["moments"]["seconds"], found["embed"]["seconds"]) == (11.0, 12.0), "of the blocks too"
+    assert found["moments"]["seconds"] == 10.0, "of both blocks"
 
 
 def test_what_has_no_record_is_not_known(records):
