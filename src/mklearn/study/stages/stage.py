@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -79,7 +79,7 @@ class Stage:
     minutes: Callable[[Job, Any], int] | None = None
     priority: float | Callable[[Job], float] = 1
     licences: Callable[[Job], int] | None = None
-    step: str = field(default="")
+    step: str = ""
     follows_code: bool = True
     digested: str = ""
     shown: bool = False
@@ -112,15 +112,11 @@ class StudyFiles:
 
     def path(self, artefact: str, **wildcards: str) -> str:
         """Return the path of an artefact; wildcards that are not given stay in it, as a rule needs them."""
-        found = self._by_name[artefact][1]
-        for name, value in wildcards.items():
-            found = found.replace(f"{{{name}}}", value)
-        return found
+        return _filled(self._by_name[artefact][1], wildcards)
 
     def all_of(self, artefact: str) -> list[str]:
         """Return the paths of an artefact of all jobs, in the order of the plan."""
-        stage = self._by_name[artefact][0]
-        return [self.path(artefact, **dict(zip(stage.wildcards, key, strict=True))) for key in stage.jobs(self.plan)]
+        return [job.path(artefact) for job in self.jobs(self._by_name[artefact][0].name)]
 
     def jobs(self, stage: str) -> list[Job]:
         """Return all jobs of a stage, in the order of the plan."""
@@ -183,10 +179,7 @@ class Job:
     @property
     def log(self) -> str:
         """Its log."""
-        found = f"logs/{self.stage.log}"
-        for name, value in {"study": self.plan.study.study, **self.wildcards}.items():
-            found = found.replace(f"{{{name}}}", value)
-        return found
+        return _filled(f"logs/{self.stage.log}", {"study": self.plan.study.study, **self.wildcards})
 
     @property
     def benchmark(self) -> str:
@@ -259,6 +252,12 @@ class Job:
             self.path("features" if part == "1of1" else "features_part", descriptor=name, part=part)
             for name, part in every
         ]
+
+
+def _filled(pattern: str, wildcards: Mapping[str, str]) -> str:
+    for name, value in wildcards.items():
+        pattern = pattern.replace(f"{{{name}}}", value)
+    return pattern
 
 
 def parts(n: int) -> list[str]:

@@ -78,16 +78,14 @@ class Targets(StudyFiles):
         """Return all data sets at their final size."""
         return list(self.job("report").input("samples"))
 
-    def one_of(self, wildcard: str) -> str:
-        """Return a regular expression that matches this study's values of a wildcard and nothing else."""
-        values = {
-            job[wildcard] for name, stage in STAGES.items() if wildcard in stage.wildcards for job in self.jobs(name)
-        }
-        return "|".join(map(re.escape, sorted(values))) or "none"
-
     def wildcard_constraints(self) -> dict[str, str]:
-        """Return such an expression for each wildcard of the workflow."""
-        return {name: self.one_of(name) for stage in STAGES.values() for name in stage.wildcards}
+        """Return a regular expression by wildcard that matches this study's values of it and nothing else."""
+        values: dict[str, set[str]] = {name: set() for stage in STAGES.values() for name in stage.wildcards}
+        for stage in STAGES:
+            for job in self.jobs(stage):
+                for name, value in job.wildcards.items():
+                    values[name].add(value)
+        return {name: "|".join(map(re.escape, sorted(found))) or "none" for name, found in values.items()}
 
     def rules(self) -> list[Rule]:
         """Return what the rule of each stage takes."""
