@@ -14,11 +14,12 @@ import math
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mklearn.contract.fit_spec import FitSpec, MethodSpec, Setting
-from mklearn.contract.landmark_specs import LandmarkSetSpec
-from mklearn.contract.specs import ReadSpec, SplitSpec
+if TYPE_CHECKING:  # jobs import this module with the records of stages
+    from mklearn.contract.fit_spec import FitSpec, MethodSpec, Setting
+    from mklearn.contract.landmark_specs import LandmarkSetSpec
+    from mklearn.contract.specs import ReadSpec, SplitSpec
 
 AROUND_MB = 400
 """Two Snakemake processes that the SLURM executor starts around a job (measured: 170 MB each)."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.study import resources
 from mklearn.study.stages.stage import Artefact, Job, Stage, blocks
 
 if TYPE_CHECKING:
+    from mklearn.contract.landmark_specs import LandmarkSetSpec
     from mklearn.study.expansion.plan import Plan
 
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mklearn.contract.fit_spec import FitSpec
-from mklearn.contract.specs import Spec, SplitSpec
 from mklearn.provenance import code_fingerprint, step_code
 from mklearn.study.resources import UNKNOWN_SAMPLES, asked_mb, counted_samples
 
 if TYPE_CHECKING:  # jobs read the records too, and plan nothing
+    from mklearn.contract.fit_spec import FitSpec
+    from mklearn.contract.specs import Spec, SplitSpec
     from mklearn.study.expansion.datasets import PlannedDataset
     from mklearn.study.expansion.plan import Plan
 
