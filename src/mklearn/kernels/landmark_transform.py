@@ -315,7 +315,7 @@ class LandmarkTransform(KernelsOfSpecs):
         for group in groups:
             if group.source.completes:
                 raise ConfigError(
-                    f"kernel {self._entries[group.kernels[0]].id!r}: landmarks='leverage' needs every view of every "
+                    f"kernel {self._entries[group.kernels[0]].id!r}: how='leverage' needs every view of every "
                     "sample; with missing_views='mean' choose 'random_per_class' or 'kmeans'"
                 )
         read = [(group.source, [self._entries[number].kernel for number in group.kernels]) for group in groups]

@@ -306,7 +306,7 @@ def test_samples_without_a_view_are_at_the_mean(digits, rule: str) -> None:
     lacking = train | {"hog": np.where(np.arange(160)[:, None] < 157, np.nan, train["hog"])}
     with pytest.raises(DataError, match="kernel 'hog': its view is missing for all 10 landmarks"):
         LandmarkFeatures(specs, 10).fit(lacking, y)
-    with pytest.raises(ConfigError, match="kernel 'hog': landmarks='leverage' needs every view of every sample"):
+    with pytest.raises(ConfigError, match="kernel 'hog': how='leverage' needs every view of every sample"):
         LandmarkFeatures(specs, 20, "leverage").fit(train, y)
 
 

@@ -14,12 +14,14 @@ import math
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mklearn.cards import MethodCard, own_entries
-from mklearn.contract.fit_spec import FitSpec, MethodSpec, Setting
-from mklearn.contract.specs import ReadSpec, SplitSpec
-from mklearn.study.specs.landmark_specs import LandmarkSetSpec
+
+if TYPE_CHECKING:  # jobs import this module with the records of stages
+    from mklearn.contract.fit_spec import FitSpec, MethodSpec, Setting
+    from mklearn.contract.specs import ReadSpec, SplitSpec
+    from mklearn.study.specs.landmark_specs import LandmarkSetSpec
 
 AROUND_MB = 400
 """Two Snakemake processes that the SLURM executor starts around a job (measured: 170 MB each)."""

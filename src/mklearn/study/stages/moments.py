@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from mklearn.study.plan import resources
-from mklearn.study.specs.landmark_specs import LandmarkSetSpec
 from mklearn.study.stages.stage import Artefact, Job, Stage, blocks
 
 if TYPE_CHECKING:
     from mklearn.study.plan.plan import Plan
+    from mklearn.study.specs.landmark_specs import LandmarkSetSpec
 
 
 def _jobs(plan: Plan) -> Iterator[tuple[str, ...]]:

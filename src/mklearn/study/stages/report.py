@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from mklearn.study.specs.table_specs import ReportSpec
+from typing import TYPE_CHECKING
+
 from mklearn.study.stages.stage import Artefact, Job, Stage
+
+if TYPE_CHECKING:
+    from mklearn.study.specs.table_specs import ReportSpec
 
 
 def _spec(job: Job) -> ReportSpec:

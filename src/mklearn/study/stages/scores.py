@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from mklearn.study.specs.table_specs import ScoresSpec
-from mklearn.study.stages.stage import Artefact, Stage
+from typing import TYPE_CHECKING
+
+from mklearn.study.stages.stage import Artefact, Job, Stage
+
+if TYPE_CHECKING:
+    from mklearn.study.specs.table_specs import ScoresSpec
+
+
+def _spec(job: Job) -> ScoresSpec:
+    from mklearn.study.specs.table_specs import ScoresSpec  # here: jobs read this record too
+
+    return ScoresSpec(study=job.plan.study.study)
+
 
 STAGE = Stage(
     name="scores",
     message="Collecting the score table",
     jobs=lambda plan: [()],
-    spec=lambda job: ScoresSpec(study=job.plan.study.study),
+    spec=_spec,
     inputs={
         "fits": lambda job: job.study.all_of("fit_scores"),
         "predicted": lambda job: job.study.all_of("fit_predictions"),

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mklearn.contract.fit_spec import FitSpec
-from mklearn.contract.specs import Spec, SplitSpec
 from mklearn.study.plan.resources import UNKNOWN_SAMPLES, asked_mb, counted_samples
 from mklearn.study.provenance import code_fingerprint, step_code
 
 if TYPE_CHECKING:  # jobs read the records too, and plan nothing
+    from mklearn.contract.fit_spec import FitSpec
+    from mklearn.contract.specs import Spec, SplitSpec
     from mklearn.study.plan.datasets import PlannedDataset
     from mklearn.study.plan.plan import Plan
 
