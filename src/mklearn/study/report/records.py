@@ -42,6 +42,7 @@ class StageCost:
     """What a stage of the run cost, see :func:`mklearn.study.steps.stage_costs.stage_costs`."""
 
     stage: str
+    title: str
     jobs: int
     known: int
     seconds: float | None

@@ -16,9 +16,6 @@ from mklearn.study.evaluation.selection import UPPER_BOUND
 from mklearn.study.report import wording
 from mklearn.study.report.frames import Results, Setting, protocol_family, records
 from mklearn.study.report.records import MethodMistakes, StageCost
-from mklearn.study.stages.order import STAGES
-
-STAGE_TITLES = {stage.name: stage.title for stage in STAGES.values()}
 
 
 @dataclass(frozen=True)
@@ -355,7 +352,7 @@ def stage_table(stages: Sequence[StageCost]) -> Table | None:
         below = f"{stage.known:,} of {stage.jobs:,} jobs known" if partly else ""
         rows.append(
             [
-                Cell(STAGE_TITLES.get(stage.stage, stage.stage)),
+                Cell(stage.title),
                 number_cell(wording.count(stage.jobs), stage.jobs),
                 _stage_seconds(stage.seconds, note, below),
                 _stage_seconds(stage.longest),

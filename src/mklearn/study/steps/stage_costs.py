@@ -25,9 +25,9 @@ def stage_costs(files: StudyFiles) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        For each stage with jobs, in the order of the workflow: ``stage``; ``jobs``; ``known``, how many of them have a
-        benchmark file; ``seconds``, the sum of their wall-clock times, ``longest``, the largest one, and
-        ``longest_job``, its output without its ending - these three None where no job is known; ``bytes`` of the
+        For each stage with jobs, in the order of the workflow: ``stage`` and ``title``; ``jobs``; ``known``, how many
+        of them have a benchmark file; ``seconds``, the sum of their wall-clock times, ``longest``, the largest one,
+        and ``longest_job``, its output without its ending - these three None where no job is known; ``bytes`` of the
         outputs that exist.
     """
     times: dict[str, dict[str, float | None]] = {stage: {} for stage in COSTLY}
@@ -69,6 +69,7 @@ def _row(stage: str, jobs: Mapping[str, float | None], n_bytes: int) -> dict[str
     longest = max(times, key=lambda job: times[job], default=None)
     return {
         "stage": stage,
+        "title": STAGES[stage].title,
         "jobs": len(jobs),
         "known": len(times),
         "seconds": round(sum(times.values()), 2) if times else None,

@@ -33,9 +33,9 @@ METHODS = {
     "sdp": "MKL-DR (relaxation)",
 }
 STAGES = (
-    StageCost("read", jobs=1, known=0, seconds=None, longest=None, longest_job=None, bytes=0),
+    StageCost("read", "Read the data sets", jobs=1, known=0, seconds=None, longest=None, longest_job=None, bytes=0),
     StageCost(
-        "fit", jobs=4, known=3, seconds=61.5, longest=40.0, bytes=12345,
+        "fit", "Fit and evaluate", jobs=4, known=3, seconds=61.5, longest=40.0, bytes=12345,
         longest_job="results/cache/fits/digits-0123456789abcdef/random-0123456789abcdef/mkldr-0123456789abcdef",
     ),
 )  # fmt: skip

@@ -15,9 +15,8 @@ from mklearn.study.report.findings import findings
 from mklearn.study.report.frames import results_of
 from mklearn.study.report.page import escape_markdown
 from mklearn.study.report.series import series_of
-from mklearn.study.report.tables import STAGE_TITLES, kernel_remarks, stage_table
+from mklearn.study.report.tables import kernel_remarks, stage_table
 from mklearn.study.report.theme import SCHEMES
-from mklearn.study.steps.stage_costs import COSTLY
 
 
 @pytest.mark.parametrize(
@@ -257,12 +256,11 @@ def test_identity_like_and_indefinite_kernels_are_remarked():
 def test_the_table_of_stages_marks_what_is_not_known(study):
     table = stage_table(study["run"].stages)
     read, fit = ([cell.text for cell in row] for row in table.rows)
-    assert read == [STAGE_TITLES["read"], "1", "not known", "not known", "–", "0 B"]
-    assert fit == [STAGE_TITLES["fit"], "4", "62", "40", "random / mkldr", "12.3 kB"]
+    assert read == ["Read the data sets", "1", "not known", "not known", "–", "0 B"]
+    assert fit == ["Fit and evaluate", "4", "62", "40", "random / mkldr", "12.3 kB"]
     assert table.rows[1][2].below == "3 of 4 jobs known"
     assert stage_table([]) is None
     assert stage_table(study["run"].stages[:1]) is None
-    assert all(STAGE_TITLES[stage] for stage in COSTLY)
 
 
 # Machado, Oliveira and Fernandes (2009), full severity, on linear RGB.

@@ -69,7 +69,8 @@ def test_seconds_and_bytes_are_summed_by_stage(files: StudyFiles) -> None:
         path.write_bytes(b"x" * size)
     longest = Path(files.path("fit_scores", **wildcards[-1])).with_suffix("")
     assert costs(files)["fit"] == {
-        "stage": "fit", "jobs": 4, "known": 4, "seconds": 102.5, "longest": 41.0, "longest_job": str(longest),
+        "stage": "fit", "title": "Fit and evaluate", "jobs": 4, "known": 4, "seconds": 102.5, "longest": 41.0,
+        "longest_job": str(longest),
         "bytes": 15,
     }  # fmt: skip
 
