@@ -125,7 +125,7 @@ def test_the_core_is_small_and_has_the_estimators(environment: Callable[[str], E
     print(f"core: {len(packages)} packages, {megabytes:.0f} MB, import {1000 * seconds:.1f} ms")
     endings = core.endings(script, "estimators", "others")
     assert {name for name, text in endings["estimators"].items() if text != "ok"} == {
-        "LMKLSVC", "RSVMPlusMu", "KernelRSVMPlusMu"
+        "LMKLSVC", "RSVMPlusMu"
     }  # fmt: skip
     assert missing(endings["others"]) == {"sdp", "numba", "images", "workflow", "models"}
     assert 'pip install "mklearn[workflow]"' in core.run("mklearn", "run", folder=core.folder, code=1).stderr
