@@ -68,7 +68,7 @@ def test_who_decides(embedding: Any) -> None:
     ("Z", "y", "test", "rule", "sentence"),
     [
         (np.ones((3, 2)), [0, 1], np.ones((1, 2)), "class_mean", "y_train has shape"),
-        (np.full((2, 2), np.nan), [0, 1], np.ones((1, 2)), "class_mean", "Z_train has values that are not finite"),
+        (np.full((2, 2), np.nan), [0, 1], np.ones((1, 2)), "class_mean", "Z_train has NaN or infinite entries"),
         (np.ones((2, 2)), [0, 1], np.ones((1, 3)), "class_mean", "2 columns and Z_test 3"),
         (np.ones(2), [0, 1], np.ones((1, 3)), "class_mean", "Z_train has shape"),
         (np.ones((2, 2)), [0, 1], np.ones((1, 2)), "mean", "rule 'mean' is unknown"),
