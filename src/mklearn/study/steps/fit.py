@@ -148,7 +148,7 @@ def _read_views(
     names = [IMAGES for entry in spec.method.inputs.values() if entry.kind == "images"] + spec.descriptors
     if len(sources) != len(names):
         raise DataError(
-            f"step fit: {len(names)} files of features or images are needed among sources: {', '.join(names)}."
+            f"step fit: sources must be a file for each of these views: {', '.join(names) or 'none'}; got {len(sources)}."
         )
     for name, path in zip(names, sources, strict=True):
         views[name] = _read_images(path, spec.method.id) if name == IMAGES else _read_features(path)

@@ -221,7 +221,7 @@ def test_kernels_on_scaled_features(files: dict[str, Any]) -> None:
         assert chosen.loc[split.repeat, "value"] == np.mean(predicted == y[split.test])
     step.fit(**files, spec=on_scaled_features(rank, standard, cached))
     assert set(read_parquet(files["scores"])[0]["status"]) == {"ok"}
-    with pytest.raises(DataError, match="2 files of features or images are needed among sources: gating-0a, more-0a"):
+    with pytest.raises(DataError, match="sources must be a file for each of these views: gating-0a, more-0a; got"):
         step.fit(**files | {"sources": files["sources"][:1]}, spec=found)
 
 
@@ -242,7 +242,7 @@ def test_features_of_a_method_are_scaled_by_the_training_samples(files: dict[str
 
 def test_a_missing_table_of_several(files: dict[str, Any]) -> None:
     arguments = files | {"manifest": None, "matrices": None, "sources": files["sources"][:1]}
-    with pytest.raises(DataError, match="2 files of features or images are needed among sources: gating-0a, more-0a"):
+    with pytest.raises(DataError, match="sources must be a file for each of these views: gating-0a, more-0a; got"):
         step.fit(**arguments, spec=of_tables("logistic_regression", ["gating-0a", "more-0a"]))
 
 
@@ -299,7 +299,7 @@ def test_a_failure_is_one_row_for_all_metrics(files: dict[str, Any]) -> None:
     ("lacking", "sentence"),
     [
         ({"manifest": None}, "the kernels need a manifest and matrices: d/m"),
-        ({"sources": 1}, "2 files of features or images are needed among sources: gating-0a, more-0a"),
+        ({"sources": 1}, "sources must be a file for each of these views: gating-0a, more-0a; got"),
     ],
 )
 def test_a_file_that_is_missing_is_named(files: dict[str, Any], lacking: dict[str, Any], sentence: str) -> None:
