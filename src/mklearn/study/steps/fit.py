@@ -147,9 +147,8 @@ def _read_views(
         return Views(views | _read_pairs(spec, pairs, sources, projections))
     names = [IMAGES for entry in spec.method.inputs.values() if entry.kind == "images"] + spec.descriptors
     if len(sources) != len(names):
-        raise DataError(
-            f"step fit: sources must be a file for each of these views: {', '.join(names) or 'none'}; got {len(sources)}."
-        )
+        wanted = ", ".join(names) or "none"
+        raise DataError(f"step fit: sources must be a file for each of these views: {wanted}; got {len(sources)}.")
     for name, path in zip(names, sources, strict=True):
         views[name] = _read_images(path, spec.method.id) if name == IMAGES else _read_features(path)
     missing = [name for name in spec.pairwise if name not in views]
