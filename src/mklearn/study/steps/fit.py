@@ -25,7 +25,6 @@ from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.predictions import prediction_table, typed
 from mklearn.study.evaluation.projections import load_projections
 from mklearn.study.provenance import code_fingerprint, input_digests, stamp
-from mklearn.study.steps.deferred_imports import defer
 from mklearn.study.steps.fit_records import FitAtSize, SplitRecord, model_arrays
 from mklearn.study.steps.rows import COLUMNS, fit_of
 from mklearn.study.supervisor import SplitAborted, supervised
@@ -69,7 +68,6 @@ def fit(
     DataError
         Among others: moments or features of a block are missing, doubled or of other samples or landmarks.
     """
-    defer("scipy.stats")  # scikit-learn imports it for what few methods use: a third of the time of all imports
     table, _ = read_table(labels)
     y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
     groups = table["group"].to_numpy(dtype=str) if "group" in table else None

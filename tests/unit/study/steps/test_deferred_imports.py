@@ -36,6 +36,21 @@ assert stats.rankdata([3, 1]).tolist() == [2, 1]
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+def test_a_fit_executes_no_module_that_few_methods_use():
+    program = """
+import sys
+from mklearn.errors import ConfigError
+from mklearn.study.steps.runner import call
+try:
+    call("fit", {}, {}, {})
+except ConfigError as error:
+    assert "missing" in str(error)
+assert "sklearn.base" in sys.modules
+assert "scipy.stats._distn_infrastructure" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_modules_that_are_loaded_or_missing_are_left_alone():
     before = sys.modules["subprocess"]
     defer("subprocess")
