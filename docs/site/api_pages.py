@@ -10,7 +10,7 @@ from mklearn.cards import exported
 
 ROOMS = {
     "mklearn.subspace": "Embeddings of features or kernels",
-    "mklearn.bilinear": "Embeddings of images as matrices",
+    "mklearn.papers.two_d_mmc": "Embeddings of images as matrices",
     "mklearn.classifiers": "Classifiers",
     "mklearn.kernels": "Kernels, distances and views",
     "mklearn.graphs": "Graphs",

@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from mklearn.extensions import own_registries, registry_file
+
 REGISTRY = Path(__file__).with_name("registry.json")
-"""The entries of mklearn's own implementations, by sort and kind; ``make schema`` writes it."""
+"""The entries of the core's implementations, by sort and kind; ``make schema`` writes it."""
 
 Implementation = TypeVar("Implementation")
 
@@ -209,8 +211,10 @@ class MethodCard(Card):
 
 @functools.cache
 def own_entries(sort: str) -> Mapping[str, Mapping[str, Any]]:
-    """Return the entries of mklearn's own implementations of a sort, by kind."""
-    entries: Mapping[str, Mapping[str, Any]] = json.loads(REGISTRY.read_text(encoding="utf-8"))[sort]
+    """Return the entries of mklearn's own implementations of a sort, by kind: those of its core, then of its papers."""
+    entries: dict[str, Mapping[str, Any]] = json.loads(REGISTRY.read_text(encoding="utf-8"))[sort]
+    for point in own_registries(sort):
+        entries |= registry_file(point)[sort]
     return entries
 
 

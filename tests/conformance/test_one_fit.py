@@ -25,6 +25,7 @@ from mklearn.study.artefacts import read_arrays, read_table
 from mklearn.study.config.reading import check_study
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split, Splits
+from mklearn.study.engine.workflow_files import studies
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.final_model import final_model
 from mklearn.study.evaluation.rules import deciding_samples
@@ -33,7 +34,7 @@ from mklearn.study.stages.targets import Targets
 from mklearn.study.steps.runner import call
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-STUDIES = [Path("config.yaml"), *sorted(Path("workflow/studies").glob("*.yaml"))]
+STUDIES = [Path("config.yaml"), *studies().values()]
 OWN = {
     "lmkl_svc": {"gating": "blocks", "max_iter": 3},
     "r_svm_plus_mu": {"C": 1.0},

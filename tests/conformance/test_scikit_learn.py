@@ -12,12 +12,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 from tests.conformance.conftest import Digits
+from tests.unit.core_install import rooms
 
-import mklearn.bilinear
-import mklearn.classifiers
-import mklearn.subspace
 from mklearn.base.landmark_features import LandmarkFeatures
-from mklearn.bilinear import GLRAM, TwoDLDA
 from mklearn.classifiers import (
     FSVC,
     LMKLSVC,
@@ -31,23 +28,15 @@ from mklearn.classifiers import (
     NearestNeighbours,
 )
 from mklearn.kernels.specs import compute_stack
-from mklearn.subspace import (
-    MKLDR,
-    MKMMC,
-    MMC,
-    ConvexMKLDR,
-    Fisherface,
-    GuardedMKL,
-    KernelMMC,
-    LeaveOneOutMKL,
-    NullSpaceLDA,
-)
+from mklearn.papers.mkmmc import MKMMC
+from mklearn.papers.two_d_mmc import GLRAM, TwoDLDA
+from mklearn.subspace import MKLDR, MMC, ConvexMKLDR, Fisherface, GuardedMKL, KernelMMC, LeaveOneOutMKL, NullSpaceLDA
 
 SPECS = [{"kind": "gaussian"}, {"kind": "gaussian", "bandwidth": 4.0}, {"kind": "linear", "normalise": "centred_trace"}]
 KERNELS = ["gaussian", "linear"]
 ESTIMATORS: list[type[BaseEstimator]] = [
     found
-    for room in (mklearn.subspace, mklearn.classifiers, mklearn.bilinear)
+    for room in rooms()
     for found in (getattr(room, name) for name in room.__all__)
     if inspect.isclass(found) and issubclass(found, BaseEstimator)
 ]

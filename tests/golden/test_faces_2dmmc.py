@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mklearn.bilinear.alternation import TraceProblem, alternate
-from mklearn.bilinear.embedding import BilinearEmbedding
-from mklearn.bilinear.glram import GLRAM
-from mklearn.bilinear.path import fit_path
-from mklearn.bilinear.scatter import StackedScatter, class_differences, energy
-from mklearn.bilinear.two_d_lda import TwoDLDA
-from mklearn.bilinear.two_d_mmc import TwoDMMC
+from mklearn.papers.two_d_mmc.alternation import TraceProblem, alternate
+from mklearn.papers.two_d_mmc.embedding import BilinearEmbedding
+from mklearn.papers.two_d_mmc.glram import GLRAM
+from mklearn.papers.two_d_mmc.path import fit_path
+from mklearn.papers.two_d_mmc.scatter import StackedScatter, class_differences, energy
+from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
+from mklearn.papers.two_d_mmc.two_d_mmc import TwoDMMC
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import entry
 from mklearn.study.data.splits import random_per_class

@@ -15,14 +15,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mklearn.study.extensions import module_roots, packages
+from mklearn.extensions import module_roots, packages
 
 PACKAGE = Path(__file__).resolve().parents[1]
 SILENT = frozenset(
     {
         "mklearn.cards",
         "mklearn.errors",
-        "mklearn.study.extensions",
+        "mklearn.extensions",
         "mklearn.extras",
         "mklearn.study.steps.log",
         "mklearn.study.supervisor",

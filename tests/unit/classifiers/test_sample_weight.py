@@ -14,10 +14,8 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.unit.core_install import rooms
 
-import mklearn.bilinear
-import mklearn.classifiers
-import mklearn.subspace
 from mklearn.classifiers import (
     LMKLSVC,
     MKLSVC,
@@ -48,7 +46,7 @@ TAKE_WEIGHTS = {type(estimator) for estimator, _ in WEIGHTED} | {MajorityClassif
 
 PUBLIC = [
     found
-    for room in (mklearn.subspace, mklearn.classifiers, mklearn.bilinear)
+    for room in rooms()
     for found in (getattr(room, name) for name in room.__all__)
     if inspect.isclass(found) and issubclass(found, BaseEstimator)
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +14,35 @@ from pydantic import TypeAdapter, ValidationError
 import mklearn.subspace
 from mklearn.cards import REGISTRY, MethodCard, own_entries
 from mklearn.errors import ConfigError
+from mklearn.extensions import own_registries
 from mklearn.study.config.generated_models import annotation, method_model
-from mklearn.study.config.registry_entries import entry_of, own_registry
+from mklearn.study.config.registry_entries import CARDS, CORE, entry_of, registry_of, write_registry
 from mklearn.subspace import KernelFDA
 
+PACKAGES = [CORE, *([name] for name in sorted({p.module for sort in CARDS for p in own_registries(sort)}))]
+"""The packages of each registry file: mklearn's core, and its papers."""
 
-def test_the_file_is_what_the_code_says() -> None:
+
+@pytest.mark.parametrize("packages", PACKAGES, ids=lambda packages: packages[-1])
+def test_the_file_is_what_the_code_says(packages: list[str], tmp_path: Path) -> None:
     """Run ``make schema`` and commit the result if this fails."""
-    assert json.loads(REGISTRY.read_text(encoding="utf-8")) == json.loads(json.dumps(own_registry()))
+    path = REGISTRY if packages is CORE else Path(str(files(packages[0]).joinpath(REGISTRY.name)))
+    write_registry(tmp_path / "registry.json", packages)
+    assert path.read_text(encoding="utf-8") == (tmp_path / "registry.json").read_text(encoding="utf-8")
+
+
+def test_every_paper_declares_what_it_has() -> None:
+    """An entry point for each sort with entries: without it the core would not find them."""
+    for (package,) in PACKAGES[1:]:
+        declared = {sort for sort in CARDS if any(point.module == package for point in own_registries(sort))}
+        assert declared == {sort for sort, entries in registry_of([package]).items() if entries}, package
 
 
 def test_every_parameter_is_described() -> None:
     silent = {
         (kind, name)
-        for entries in own_registry().values()
-        for kind, entry in entries.items()
+        for sort in CARDS
+        for kind, entry in own_entries(sort).items()
         for name, field in entry["fields"].items()
         if not field["about"] or field["about"].startswith("As for")
     }
@@ -128,8 +143,9 @@ def test_a_new_method_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "another_pca.py").write_text(NEW_METHOD, encoding="utf-8")
     monkeypatch.setattr(mklearn.subspace, "__path__", [*mklearn.subspace.__path__, str(tmp_path)])
     monkeypatch.delitem(sys.modules, "mklearn.subspace.another_pca", raising=False)
-    found = own_registry()["methods"]
-    assert set(found) == {*own_entries("methods"), "another_pca"}
+    found = registry_of(CORE)["methods"]
+    core = json.loads(REGISTRY.read_text(encoding="utf-8"))["methods"]
+    assert set(found) == {*core, "another_pca"}
     model: Any = method_model(found["another_pca"])
     planned = model(kind="another_pca", descriptor="hog", n_components=3)
     assert (planned.implementation, planned.parameters()) == (

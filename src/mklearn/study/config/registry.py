@@ -21,11 +21,11 @@ from mklearn.cards import own_entries
 from mklearn.contract.model import Registered
 from mklearn.descriptors.models import Descriptor, Table
 from mklearn.errors import ConfigError, nearest
+from mklearn.extensions import entry_points, names_registry, own_registries, package_of, registry_file
 from mklearn.kernels.models import Kernel
 from mklearn.study.config.generated_models import descriptor_model, kernel_model, method_model
 from mklearn.study.config.protocols import PROTOCOLS, Protocol
 from mklearn.study.data.registry import Entry, entry, registry
-from mklearn.study.extensions import entry_points, package_of
 from mklearn.study.specs.field_texts import field_texts
 from mklearn.study.specs.method import Method
 
@@ -90,14 +90,16 @@ def _registered(what: str) -> tuple[dict[str, Registration], list[str]]:
     problems = []
     for point in entry_points()[what]:
         package = package_of(point)
+        if point in own_registries(what):  # among mklearn's own
+            continue
         try:
-            model = _loaded(what, point)
-            if not (isinstance(model, type) and issubclass(model, base)):
-                raise ConfigError(f"{point.value} is not a subclass of {base.__module__}.{base.__name__}.")
-            kind = kind_of(model)
-            if kind in found:
-                raise ConfigError(f"kind {kind!r} is registered already, by {found[kind].package or 'mklearn'}.")
-            found[kind] = Registration(model, package)
+            for model in _loaded(what, point):
+                if not (isinstance(model, type) and issubclass(model, base)):
+                    raise ConfigError(f"{point.value} is not a subclass of {base.__module__}.{base.__name__}.")
+                kind = kind_of(model)
+                if kind in found:
+                    raise ConfigError(f"kind {kind!r} is registered already, by {found[kind].package or 'mklearn'}.")
+                found[kind] = Registration(model, package)
         except Exception as error:  # whatever importing the package raises
             text = error if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"
             problems.append(f"package {package}: entry point {point.name!r} (mklearn.{what}) can't be loaded: {text}")
@@ -111,14 +113,16 @@ _MADE_BY: dict[str, Callable[[Mapping[str, Any]], type[Registered]]] = {
 }
 
 
-def _loaded(what: str, point: EntryPoint) -> Any:
-    """Return the model of an entry point, which names an implementation with a card, or a protocol's model."""
+def _loaded(what: str, point: EntryPoint) -> list[Any]:
+    """Return the models of an entry point: a registry file, an implementation with a card, or a protocol's model."""
+    if what in _MADE_BY and names_registry(point):
+        return [_MADE_BY[what](entry) for entry in registry_file(point)[what].values()]
     found = point.load()
     if what not in _MADE_BY:
-        return found
+        return [found]
     from mklearn.study.config.registry_entries import entry_of  # imports scikit-learn, as implementations may
 
-    return _MADE_BY[what](entry_of(what, found))
+    return [_MADE_BY[what](entry_of(what, found))]
 
 
 _LOADED = {what: _registered(what) for what in OWN}

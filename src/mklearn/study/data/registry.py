@@ -19,7 +19,7 @@ from pydantic import Field
 from mklearn.contract.model import Strict
 from mklearn.contract.specs import FileSpec
 from mklearn.errors import ConfigError, nearest
-from mklearn.study.extensions import entry_points, package_of
+from mklearn.extensions import entry_points, package_of
 
 MIRROR_VARIABLE = "MKLEARN_MIRROR"
 EXPECTED_OF_LABELS = ("n_samples", "n_classes", "per_class", "smallest_class")

@@ -13,7 +13,7 @@ from typing import Any
 
 from mklearn.contract.specs import TARGET, TargetKind
 from mklearn.errors import ConfigError, NotApplicable
-from mklearn.study.extensions import entry_points
+from mklearn.extensions import entry_points
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ import pytest
 from numpy.typing import NDArray
 
 from mklearn.errors import ConfigError, NotApplicable
+from mklearn.extensions import entry_points
 from mklearn.study.evaluation.metrics import ACCURACY, METRICS, Metric, metric_mistakes, metric_named, metric_names
 from mklearn.study.evaluation.sweeps import MethodOutput, leading_scores
-from mklearn.study.extensions import entry_points
 
 Y = np.array([0, 0, 0, 1, 1, 2])
 LABELS = np.array([0, 0, 1, 1, 2, 2])

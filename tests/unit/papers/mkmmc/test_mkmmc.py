@@ -10,8 +10,8 @@ from mklearn.errors import ConfigError, NotApplicable
 from mklearn.graphs import mmc_graph
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.simplex_qp import simplex_qp
+from mklearn.papers.mkmmc.mkmmc import MKMMC, fit_path, margin_matrices
 from mklearn.subspace.kernel_mmc import KernelMMC
-from mklearn.subspace.mkmmc import MKMMC, fit_path, margin_matrices
 
 
 def stack_of(X, Y=None, exponents=range(-3, 4)):

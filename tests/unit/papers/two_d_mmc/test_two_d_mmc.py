@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.bilinear.conftest import make_images, one_sided
+from tests.unit.papers.two_d_mmc.conftest import make_images, one_sided
 
-from mklearn.bilinear.two_d_mmc import TwoDMMC
+from mklearn.papers.two_d_mmc.two_d_mmc import TwoDMMC
 
 
 def scatters(X, y, U, V):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
-from tests.unit.bilinear.conftest import make_images
+from tests.unit.papers.two_d_mmc.conftest import make_images
 
-from mklearn.bilinear.glram import GLRAM
-from mklearn.bilinear.path import fit_iterations, fit_path
-from mklearn.bilinear.two_d_lda import TwoDLDA
-from mklearn.bilinear.two_d_mmc import TwoDMMC
 from mklearn.errors import ConfigError, DataError, NotApplicable, UserError
+from mklearn.papers.two_d_mmc.glram import GLRAM
+from mklearn.papers.two_d_mmc.path import fit_iterations, fit_path
+from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
+from mklearn.papers.two_d_mmc.two_d_mmc import TwoDMMC
 
 METHODS = [GLRAM, TwoDLDA, TwoDMMC]
 DISCRIMINANTS = [TwoDLDA, TwoDMMC]

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from mklearn.bilinear.alternation import alternate, alternate_all
-from mklearn.bilinear.embedding import BilinearEmbedding
 from mklearn.checks import check_integer
 from mklearn.errors import ConfigError
+from mklearn.papers.two_d_mmc.alternation import alternate, alternate_all
+from mklearn.papers.two_d_mmc.embedding import BilinearEmbedding
 
 Method = TypeVar("Method", bound=BilinearEmbedding)
 

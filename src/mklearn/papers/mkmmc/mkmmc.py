@@ -48,7 +48,7 @@ _EQUAL = 1e-9
     learns_weights=True,
     library_only=("tol",),
     valid={"trade_off": [POSITIVE], "max_iter": [at_least(1)]},
-    refit=Refit("mklearn.subspace.mkmmc:fit_path", at_most="n_classes"),
+    refit=Refit("mklearn.papers.mkmmc.mkmmc:fit_path", at_most="n_classes"),
 )
 class MKMMC(LandmarkFit, KernelEmbedding):
     """Multiple kernel maximum margin criterion.

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.bilinear.conftest import make_images
+from tests.unit.papers.two_d_mmc.conftest import make_images
 
-from mklearn.bilinear.glram import GLRAM
 from mklearn.errors import DataError
+from mklearn.papers.two_d_mmc.glram import GLRAM
 
 
 def energy_kept(X, L, R):

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from mklearn.bilinear.alternation import Alternation, Problem, Side, TraceProblem
-from mklearn.bilinear.embedding import REFIT, BilinearEmbedding
-from mklearn.bilinear.scatter import StackedScatter, energy
 from mklearn.cards import IMAGES, MethodCard
 from mklearn.errors import DataError
+from mklearn.papers.two_d_mmc.alternation import Alternation, Problem, Side, TraceProblem
+from mklearn.papers.two_d_mmc.embedding import REFIT, BilinearEmbedding
+from mklearn.papers.two_d_mmc.scatter import StackedScatter, energy
 
 Array = NDArray[np.floating]
 

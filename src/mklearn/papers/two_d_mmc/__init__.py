@@ -1,4 +1,4 @@
-"""Estimators that embed images (matrices) by a projection of their rows and one of their columns: Y = U'XV."""
+"""Gu, Zhou: Two dimensional maximum margin criterion (ICASSP 2009): images are embedded as matrices, Y = U'XV."""
 
 import lazy_loader as _lazy
 

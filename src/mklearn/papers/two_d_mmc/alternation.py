@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from mklearn.bilinear.scatter import Scatter, Side
 from mklearn.checks import invalid
 from mklearn.errors import ConfigError
 from mklearn.optimize.eigen import generalized_eigh_stack
+from mklearn.papers.two_d_mmc.scatter import Scatter, Side
 
 Array = NDArray[np.floating]
 Status = Literal["converged", "max_iter"]

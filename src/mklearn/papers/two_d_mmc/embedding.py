@@ -14,19 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
 from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, at_least, fit_context
 from mklearn.base.validation import checked_array, checked_labels
-from mklearn.bilinear.alternation import Alternation, Problem, Side, alternate, starting_projection
 from mklearn.cards import Refit
 from mklearn.checks import check_rows_and_columns
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.views import only_table
+from mklearn.papers.two_d_mmc.alternation import Alternation, Problem, Side, alternate, starting_projection
 
 Array = NDArray[np.floating]
 
 _DEFAULT_SIZE = 10
 REFIT = Refit(
-    "mklearn.bilinear.path:fit_path",
+    "mklearn.papers.two_d_mmc.path:fit_path",
     at_most="image_side",
-    iterations_path="mklearn.bilinear.path:fit_iterations",
+    iterations_path="mklearn.papers.two_d_mmc.path:fit_iterations",
 )
 """How studies fit these estimators for several numbers of components."""
 
@@ -128,7 +128,7 @@ class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMi
         """Return the images to project; a subclass may subtract its mean."""
         return images
 
-    # ------------------------------------------------------------------------------- also for `mklearn.bilinear.path`
+    # --- also for `mklearn.papers.two_d_mmc.path`
 
     def _training_images(
         self, X: ArrayLike, y: ArrayLike | None

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mklearn.bilinear.scatter import CondensedScatter, StackedScatter, class_differences, energy
+from mklearn.papers.two_d_mmc.scatter import CondensedScatter, StackedScatter, class_differences, energy
 
 SHAPES = st.tuples(*[st.integers(1, 6)] * 3)
 

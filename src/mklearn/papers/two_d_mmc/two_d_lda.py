@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.parameters import NONNEGATIVE, one_of
-from mklearn.bilinear.alternation import Problem
-from mklearn.bilinear.embedding import REFIT, BilinearEmbedding
-from mklearn.bilinear.scatter import Scatter, Side, StackedScatter, class_differences, energy
 from mklearn.cards import IMAGES, MethodCard
 from mklearn.errors import NotApplicable
 from mklearn.optimize.eigen import generalized_eigh_stack
 from mklearn.optimize.graph_embedding import Scaling, rescale_columns
+from mklearn.papers.two_d_mmc.alternation import Problem
+from mklearn.papers.two_d_mmc.embedding import REFIT, BilinearEmbedding
+from mklearn.papers.two_d_mmc.scatter import Scatter, Side, StackedScatter, class_differences, energy
 
 Array = NDArray[np.floating]
 
@@ -43,7 +43,7 @@ class TwoDLDA(BilinearEmbedding):
     Parameters
     ----------
     n_components, shape, flatten, random_state
-        As for `mklearn.bilinear.glram.GLRAM`.
+        As for `mklearn.papers.two_d_mmc.glram.GLRAM`.
     ridge : float
         Relative to the mean eigenvalue of the one-sided within-class scatter, which must be nonsingular for 0.
     scaling : {"within", "total", "unit", "orthonormal"}
@@ -65,12 +65,12 @@ class TwoDLDA(BilinearEmbedding):
         R. **Not** monotone: a half step maximises another ratio, on its own side only.
     classes_ : array of shape (n_classes,)
     n_iter_, status_, embedding_, shape_, n_features_in_
-        As for `mklearn.bilinear.glram.GLRAM`.
+        As for `mklearn.papers.two_d_mmc.glram.GLRAM`.
 
     Raises
     ------
     DataError, ConfigError
-        As for `mklearn.bilinear.glram.GLRAM`; also y missing or malformed.
+        As for `mklearn.papers.two_d_mmc.glram.GLRAM`; also y missing or malformed.
     NotApplicable
         One class only, more components than rows or columns, or classes without variation.
     SolverFailed

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.linalg
-from tests.unit.bilinear.conftest import make_images, one_sided
+from tests.unit.papers.two_d_mmc.conftest import make_images, one_sided
 
-from mklearn.bilinear.two_d_lda import TwoDLDA
 from mklearn.errors import SolverFailed
+from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
 
 SCALINGS = ["within", "total", "unit", "orthonormal"]
 

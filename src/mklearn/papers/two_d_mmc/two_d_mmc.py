@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.parameters import NONNEGATIVE, POSITIVE, StrOptions
-from mklearn.bilinear.alternation import Problem, TraceProblem
-from mklearn.bilinear.embedding import REFIT, BilinearEmbedding
-from mklearn.bilinear.scatter import StackedScatter, class_differences, energy
 from mklearn.cards import IMAGES, MethodCard
 from mklearn.errors import NotApplicable
+from mklearn.papers.two_d_mmc.alternation import Problem, TraceProblem
+from mklearn.papers.two_d_mmc.embedding import REFIT, BilinearEmbedding
+from mklearn.papers.two_d_mmc.scatter import StackedScatter, class_differences, energy
 
 Array = NDArray[np.floating]
 
@@ -48,7 +48,7 @@ class TwoDMMC(BilinearEmbedding):
     Parameters
     ----------
     n_components, shape, flatten, random_state
-        As for `mklearn.bilinear.glram.GLRAM`.
+        As for `mklearn.papers.two_d_mmc.glram.GLRAM`.
     trade_off : "trace_ratio" or float
         lambda: a number, or tr S_b / tr S_w of the images, as in the paper's experiments.
     init : {"identity", "random"} or array of shape (cols, l2)
@@ -68,12 +68,12 @@ class TwoDMMC(BilinearEmbedding):
         lambda as a number.
     classes_ : array of shape (n_classes,)
     n_iter_, status_, embedding_, shape_, n_features_in_
-        As for `mklearn.bilinear.glram.GLRAM`.
+        As for `mklearn.papers.two_d_mmc.glram.GLRAM`.
 
     Raises
     ------
     DataError, ConfigError
-        As for `mklearn.bilinear.glram.GLRAM`; also y missing or malformed.
+        As for `mklearn.papers.two_d_mmc.glram.GLRAM`; also y missing or malformed.
     NotApplicable
         One class only, more components than rows or columns, or ``trade_off="trace_ratio"`` if no class varies.
 
