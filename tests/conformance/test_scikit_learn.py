@@ -19,7 +19,6 @@ from mklearn.classifiers import (
     FSVC,
     LMKLSVC,
     MKLSVC,
-    RMMSVC,
     ConvexMKLDRSVC,
     EasyMKL,
     KernelRidgeClassifier,
@@ -28,6 +27,7 @@ from mklearn.classifiers import (
     NearestNeighbours,
 )
 from mklearn.kernels.specs import compute_stack
+from mklearn.papers.fsvm import RMMSVC
 from mklearn.papers.mkmmc import MKMMC
 from mklearn.papers.two_d_mmc import GLRAM, TwoDLDA
 from mklearn.subspace import MKLDR, MMC, ConvexMKLDR, Fisherface, GuardedMKL, KernelMMC, LeaveOneOutMKL, NullSpaceLDA

@@ -12,12 +12,12 @@ from mklearn.base.parameters import POSITIVE
 from mklearn.cards import FEATURES, MethodCard
 from mklearn.classifiers.one_vs_one import Floats, LinearScaling, OneVsOneLinear, PairFit
 from mklearn.optimize.hinge_program import LinearMachine
-from mklearn.optimize.radius_margin import r_svm_plus
+from mklearn.papers.fsvm.radius_margin import r_svm_plus
 
 
 @dataclass(frozen=True, eq=False)
 class RadiusPairFit(PairFit):
-    """A machine of `mklearn.optimize.radius_margin`, of a pair of classes.
+    """A machine of `mklearn.papers.fsvm.radius_margin`, of a pair of classes.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class RSVMPlus(OneVsOneLinear):
     References
     ----------
     Do, Kalousis, "Convex formulations of radius-margin based support vector machines", ICML 2013. Its equations were
-    not available: this is a reconstruction from descriptions, see `mklearn.optimize.radius_margin`.
+    not available: this is a reconstruction from descriptions, see `mklearn.papers.fsvm.radius_margin`.
 
     Notes
     -----

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from mklearn.cards import FEATURES, MethodCard
 from mklearn.classifiers.one_vs_one import Floats
-from mklearn.classifiers.r_svm_plus import RSVMPlus
 from mklearn.optimize.hinge_program import LinearMachine
-from mklearn.optimize.radius_margin import r_svm_plus_mu
+from mklearn.papers.fsvm.r_svm_plus import RSVMPlus
+from mklearn.papers.fsvm.radius_margin import r_svm_plus_mu
 
 
 @MethodCard(
@@ -34,7 +34,7 @@ class RSVMPlusMu(RSVMPlus):
     References
     ----------
     Do, Kalousis, "Convex formulations of radius-margin based support vector machines", ICML 2013. Its equations were
-    not available: this is a reconstruction from descriptions, see `mklearn.optimize.radius_margin`.
+    not available: this is a reconstruction from descriptions, see `mklearn.papers.fsvm.radius_margin`.
     """
 
     _solver: ClassVar[str] = "CLARABEL"

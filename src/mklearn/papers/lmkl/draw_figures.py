@@ -1,6 +1,6 @@
 """Draw what kernel weights and gates look like: MKL weights over patches, gates of several starts, and GAUSS4.
 
-    MKLEARN_MIRROR=path/to/mirror python docs/draw_lmkl.py FOLDER
+    MKLEARN_MIRROR=path/to/mirror python -m mklearn.papers.lmkl.draw_figures FOLDER
 
 Needs the files of the data sets ``olivetti-gender`` and ``usps-3-vs-58`` in the mirror. No picture of a data set is
 drawn. Gates of softmax may differ between starts: never read those of a single one.
@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from mklearn.classifiers import LMKLSVC, MKLSVC
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.patches import patches
+from mklearn.papers.lmkl import gauss4
 from mklearn.study.data.grouped_splits import validation_folds
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.readers import gauss4
 from mklearn.study.data.registry import dataset_spec, entry
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.report.rendering import write_figure

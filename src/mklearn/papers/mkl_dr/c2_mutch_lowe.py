@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from mklearn.cards import COUNT, DescriptorCard
 from mklearn.checks import check_integer, invalid
-from mklearn.descriptors.c2_patches import PATCH_SIZES, patch_sizes, response
-from mklearn.descriptors.gabor_c1 import (
+from mklearn.descriptors.images import Grey, Images, features_of
+from mklearn.descriptors.learned import Learned, learned_array
+from mklearn.errors import DataError
+from mklearn.papers.mkl_dr.c2_patches import PATCH_SIZES, patch_sizes, response
+from mklearn.papers.mkl_dr.gabor_c1 import (
     PYRAMID_ORIENTATIONS,
     PYRAMID_POOL,
     PYRAMID_SCALES,
@@ -23,9 +26,6 @@ from mklearn.descriptors.gabor_c1 import (
     pyramid_c1,
     pyramid_sides,
 )
-from mklearn.descriptors.images import Grey, Images, features_of
-from mklearn.descriptors.learned import Learned, learned_array
-from mklearn.errors import DataError
 
 # A patch is searched for within this share of the image's sides around its position, and within this many scales.
 # [common]
@@ -112,8 +112,8 @@ def learn_c2_mutch_lowe(
 def c2_mutch_lowe(images: Images, *, learned: Learned, n_patches: int = 2040, inhibition: float = 0.5) -> Grey:
     """Compute the C2 features of Mutch and Lowe [1]_, C2-ML in MKL-DR (NIPS 2008).
 
-    S1 and C1 are those of `mklearn.descriptors.gabor_c1.pyramid_c1`. A patch P has one orientation at each of its s x s
-    places. S2 compares it with the responses X of these orientations in a window of C1. C2 is the maximum
+    S1 and C1 are those of `mklearn.papers.mkl_dr.gabor_c1.pyramid_c1`. A patch P has one orientation at each of its
+    s x s places. S2 compares it with the responses X of these orientations in a window of C1. C2 is the maximum
     ``max_X exp(-||X - P||^2 / (2 (s / 4)^2))`` [common] over windows near the patch's position: with centres within 5 %
     of the image's height and width, in its own scale and the adjacent ones. Compare features by "squared_euclidean".
 
@@ -145,11 +145,11 @@ def c2_mutch_lowe(images: Images, *, learned: Learned, n_patches: int = 2040, in
 
     Notes
     -----
-    [common] marks parameters that were not checked against the paper: see `mklearn.descriptors.gabor_c1`.
+    [common] marks parameters that were not checked against the paper: see `mklearn.papers.mkl_dr.gabor_c1`.
 
     Deviations: where the 5 % contain no window, as in coarse scales, the nearest one is used; scales that are too small
     for a patch are omitted. S1 divides by the contrast of a window about its mean, with a floor
-    (`mklearn.descriptors.gabor_c1.window_norms`). Distances are in single precision. The paper's feature selection by
+    (`mklearn.papers.mkl_dr.gabor_c1.window_norms`). Distances are in single precision. The paper's feature selection by
     the weights of a support vector machine needs labels and is omitted.
 
     References

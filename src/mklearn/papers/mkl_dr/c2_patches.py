@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-# Places of C1 per side of a patch. [ports] [common]: see `mklearn.descriptors.gabor_c1`.
+# Places of C1 per side of a patch. [ports] [common]: see `mklearn.papers.mkl_dr.gabor_c1`.
 PATCH_SIZES = (4, 8, 12, 16)
 
 

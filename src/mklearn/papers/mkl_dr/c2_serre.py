@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from mklearn.cards import COUNT, DescriptorCard
 from mklearn.checks import check_integer
-from mklearn.descriptors.c2_patches import PATCH_SIZES, patch_sizes, response
-from mklearn.descriptors.gabor_c1 import SERRE_ORIENTATIONS, Maps, prepare_images, serre_c1, windows_of
 from mklearn.descriptors.images import Grey, Images, features_of
 from mklearn.descriptors.learned import Learned, learned_array
+from mklearn.papers.mkl_dr.c2_patches import PATCH_SIZES, patch_sizes, response
+from mklearn.papers.mkl_dr.gabor_c1 import SERRE_ORIENTATIONS, Maps, prepare_images, serre_c1, windows_of
 
 # Patches are cut from the second band, of filters of 11 and 13 pixels. [ports]
 PATCH_BAND = 1
@@ -70,8 +70,8 @@ def learn_c2_serre(images: Images, *, random_state: int, n_patches: int = 1000) 
 def c2_serre(images: Images, *, learned: Learned, n_patches: int = 1000) -> Grey:
     """Compute the C2 features of Serre, Wolf and Poggio [1]_, C2-SWP in MKL-DR (NIPS 2008).
 
-    S1 and C1 are those of `mklearn.descriptors.gabor_c1.serre_c1`. S2 compares each patch P, of s x s places and all 4
-    orientations, with all windows X of C1 of its size in all bands. C2 is the maximum of S2 over windows and bands:
+    S1 and C1 are those of `mklearn.papers.mkl_dr.gabor_c1.serre_c1`. S2 compares each patch P, of s x s places and all
+    4 orientations, with all windows X of C1 of its size in all bands. C2 is the maximum of S2 over windows and bands:
     ``max_X exp(-||X - P||^2 / (2 (s / 4)^2))``. Compare features by "squared_euclidean".
 
     Parameters
@@ -99,11 +99,11 @@ def c2_serre(images: Images, *, learned: Learned, n_patches: int = 1000) -> Grey
 
     Notes
     -----
-    [ports] and [common] mark parameters that were not checked against the paper: see `mklearn.descriptors.gabor_c1`.
+    [ports] and [common] mark parameters that were not checked against the paper: see `mklearn.papers.mkl_dr.gabor_c1`.
 
     Deviations: the paper has a factor of the squared distance whose value was not available; ours, ``1 / 2`` over
     ``(s / 4)^2``, which makes patches of different sizes comparable, is Mutch and Lowe's [common]. S1
-    divides by the contrast of a window about its mean, with a floor (`mklearn.descriptors.gabor_c1.window_norms`).
+    divides by the contrast of a window about its mean, with a floor (`mklearn.papers.mkl_dr.gabor_c1.window_norms`).
     Places where a filter or a patch leaves the image are omitted. Distances are in single precision.
 
     References

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from mklearn.base.parameters import at_least
 from mklearn.cards import MethodCard
 from mklearn.classifiers.class_scores import ClassScores
-from mklearn.classifiers.kernel_ensemble import Array, Codes, KernelEnsemble
 from mklearn.errors import NotApplicable
 from mklearn.kernels.stack import KernelStack
 from mklearn.nearest_neighbour import Rule
+from mklearn.papers.mkl_dr.kernel_ensemble import Array, Codes, KernelEnsemble
 
 BoostingStatus = Literal["exhausted", "chance", "max_iter", "fallback"]
 
@@ -36,7 +36,7 @@ class KernelSAMME(ClassScores, KernelEnsemble):
     Parameters
     ----------
     estimator, kernels
-        As for `mklearn.classifiers.kernel_voting.KernelVoting`.
+        As for `mklearn.papers.mkl_dr.kernel_voting.KernelVoting`.
     neighbour : {"cosine", "euclidean"}
         The nearest-neighbour rule; "cosine" is about the mean of the training embedding.
     cv : int
@@ -70,7 +70,7 @@ class KernelSAMME(ClassScores, KernelEnsemble):
     status_ : {"exhausted", "chance", "max_iter", "fallback"}
         See `Boosting`.
     kernel_ids_, classes_, n_features_in_
-        As for `mklearn.classifiers.kernel_voting.KernelVoting`.
+        As for `mklearn.papers.mkl_dr.kernel_voting.KernelVoting`.
 
     Raises
     ------

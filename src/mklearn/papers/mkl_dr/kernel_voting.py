@@ -11,9 +11,9 @@ from scipy.spatial.distance import cdist
 from sklearn.preprocessing import normalize
 
 from mklearn.cards import MethodCard
-from mklearn.classifiers.kernel_ensemble import Array, Codes, KernelEnsemble
 from mklearn.kernels.stack import KernelStack
 from mklearn.nearest_neighbour import Rule
+from mklearn.papers.mkl_dr.kernel_ensemble import Array, Codes, KernelEnsemble
 
 _BLOCK_ENTRIES = 1 << 20  # distances that are ranked at a time
 

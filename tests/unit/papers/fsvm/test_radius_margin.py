@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris, load_wine
 
 from mklearn.errors import ConfigError, DataError, SolverFailed
 from mklearn.optimize.hinge_program import GAP, hinge_loss, hinge_machine
-from mklearn.optimize.radius_margin import r_svm_plus, r_svm_plus_mu, squared_diameter
+from mklearn.papers.fsvm.radius_margin import r_svm_plus, r_svm_plus_mu, squared_diameter
 
 
 def two_classes(load, first):
@@ -152,14 +152,14 @@ def test_identical_columns_share_an_l1_norm():
 
 
 def test_squared_diameter_over_several_blocks(monkeypatch):
-    monkeypatch.setattr("mklearn.optimize.radius_margin._BLOCK", 7)
+    monkeypatch.setattr("mklearn.papers.fsvm.radius_margin._BLOCK", 7)
     X, weights = WINE[0], np.linspace(0, 2, WINE[0].shape[1])
     assert squared_diameter(X, weights) == pytest.approx((every_pair(X) @ weights).max())
 
 
 def test_failures_of_clarabel(monkeypatch):
     """A solution that is not finite is tried again on another scale; if all are, the error says so."""
-    import mklearn.optimize.radius_margin as module
+    import mklearn.papers.fsvm.radius_margin as module
 
     X, y = IRIS
     solve, calls = module._solve_mu, []

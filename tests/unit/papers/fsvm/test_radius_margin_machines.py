@@ -8,8 +8,9 @@ from sklearn.covariance import ledoit_wolf
 from sklearn.datasets import load_iris, load_wine
 from sklearn.svm import SVC
 
-from mklearn.classifiers import FSVC, RMMSVC, LedoitWolfSVC, RSVMPlus, RSVMPlusMu
+from mklearn.classifiers import FSVC, LedoitWolfSVC
 from mklearn.errors import NotApplicable
+from mklearn.papers.fsvm import RMMSVC, RSVMPlus, RSVMPlusMu
 
 WINE = load_wine(return_X_y=True)
 IRIS = load_iris(return_X_y=True)

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import norm
 
 from mklearn.errors import ConfigError
+from mklearn.papers.lmkl.gauss4 import CLASSES, MEANS, VARIANCES, read
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.readers.gauss4 import CLASSES, MEANS, VARIANCES, read
 from mklearn.study.data.registry import dataset_spec
 
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.ndimage import gaussian_filter
 
-from mklearn.descriptors import gabor_c1
-from mklearn.descriptors.gabor_c1 import (
+from mklearn.papers.mkl_dr import gabor_c1
+from mklearn.papers.mkl_dr.gabor_c1 import (
     gabor_filter,
     maxima,
     prepare_images,

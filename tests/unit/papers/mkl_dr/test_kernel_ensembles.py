@@ -10,11 +10,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
-from mklearn.classifiers.kernel_samme import KernelSAMME, samme
-from mklearn.classifiers.kernel_voting import KernelVoting, neighbour_order, resolve_votes
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.kernels.specs import StackTransform
 from mklearn.nearest_neighbour import nearest_neighbour_indices, nearest_neighbour_predictions
+from mklearn.papers.mkl_dr.kernel_samme import KernelSAMME, samme
+from mklearn.papers.mkl_dr.kernel_voting import KernelVoting, neighbour_order, resolve_votes
 from mklearn.subspace.kfd import KernelFDA
 
 BOTH = [KernelVoting, KernelSAMME]

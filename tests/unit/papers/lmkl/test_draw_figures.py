@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from mklearn.classifiers import LMKLSVC, MKLSVC
-from mklearn.study.data.readers import gauss4
+from mklearn.papers.lmkl import draw_figures, gauss4
 
 
 @pytest.fixture(scope="module")
-def script(import_from_docs):
-    return import_from_docs("draw_lmkl")
+def script():
+    return draw_figures
 
 
 def test_gating_wins_on_gauss4(script):

@@ -1,0 +1,1 @@
+"""Gonen, Alpaydin: Localized multiple kernel learning on images (2008)."""
