@@ -11,7 +11,7 @@ from mklearn.errors import UserError
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``validate`` and ``schema``."""
     validate = commands.add_parser("validate", help="check a study file, and open your own data")
-    validate.add_argument("file", nargs="+", help="study file (YAML)")
+    validate.add_argument("file", nargs="+", help="study file (YAML), or the name of a study of mklearn")
     validate.set_defaults(run=_validate)
     schema = commands.add_parser("schema", help="print the JSON schema of study files, for editors")
     schema.set_defaults(run=_schema)
@@ -21,12 +21,13 @@ def _validate(options: argparse.Namespace) -> int:
     from mklearn.study.config.mistakes import listed
     from mklearn.study.config.reading import read_study
     from mklearn.study.engine.data_check import check_data
+    from mklearn.study.engine.workflow_files import study_file
     from mklearn.study.plan.plan import plan_study
 
     failed = 0
     for file in options.file:
         try:
-            plan = plan_study(read_study(file))
+            plan = plan_study(read_study(study_file(file)))
             checked = check_data(plan)
         except UserError as error:
             print(f"mklearn: {error}", file=sys.stderr)
