@@ -1,1 +1,1 @@
-"""Gonen, Alpaydin: Localized multiple kernel learning on images (2008)."""
+"""Gonen, Alpaydin: Localized multiple kernel machines for image recognition, and its GAUSS4."""
