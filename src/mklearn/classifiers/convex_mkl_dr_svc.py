@@ -45,7 +45,7 @@ class ConvexMKLDRSVC(CombinedSVC):
         C is for a kernel whose variance of the training samples in feature space is 1, or for the kernel as it is.
 
     decide : {"one_vs_rest", "one_vs_one"}
-        As for `KernelSVC`.
+        How more than two classes are told apart; see `KernelSVC`.
 
     Attributes
     ----------
