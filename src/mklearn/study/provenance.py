@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mklearn.cards import own_entries
 from mklearn.study.extensions import module_roots, packages
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -142,6 +143,10 @@ def _named_modules(spec: Mapping[str, Any]) -> list[str]:
             reader = value.get("reader")
             if isinstance(reader, str) and ":" not in reader:
                 found.append(f"mklearn.study.data.readers.{reader}")
+            kernels = value.get("kernels")
+            if isinstance(kernels, list):
+                kinds = [kernel["kind"] for kernel in kernels if "implementation" not in kernel]
+                todo.extend(own_entries("kernels")[kind]["implementation"] for kind in kinds)
             todo.extend(value.values())
         elif isinstance(value, list):
             todo.extend(value)
