@@ -1,4 +1,4 @@
-"""Cards: what a study needs to know of a method, kernel or descriptor, declared with its implementation.
+"""Cards: what a study needs to know of a method, kernel, descriptor, protocol or metric, declared with its code.
 
 A card decorates a class or function. The parameters themselves stand in its signature, their valid values in
 ``_parameter_constraints`` of an estimator or in annotations, and their texts in its docstring. All of this is collected
@@ -99,6 +99,22 @@ class DescriptorCard(Card):
     learns: str = ""
     images_per_job: int = 0
     base: str = "Descriptor"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProtocolCard(Card):
+    """What is told of a protocol: a function that draws or reads splits, see :mod:`mklearn.study.config.protocols`.
+
+    Attributes
+    ----------
+    exclusive : sequence of (str, str, str)
+        Two parameters of which a study sets one at most, and the sentence that tells so.
+    base : str
+        Name of the base of its model there.
+    """
+
+    exclusive: Sequence[tuple[str, str, str]] = ()
+    base: str = "Protocol"
 
 
 @dataclass(frozen=True)
