@@ -117,6 +117,34 @@ class ProtocolCard(Card):
     base: str = "Protocol"
 
 
+@dataclass(frozen=True, kw_only=True)
+class MetricCard(Card):
+    """What is told of a metric: a function that says by one number how good a fitted method is on test samples.
+
+    Its parameters name what it needs of :class:`mklearn.study.evaluation.sweeps.MethodOutput`. A method that does not
+    give one of them gets a row with the status ``not_applicable``; so it does where the function raises NotApplicable.
+
+    Attributes
+    ----------
+    larger_is_better : bool
+    bounds : (float, float or None)
+        Smallest and largest possible value; None: there is no largest.
+    mean_of_samples : bool
+        Whether it is the mean over test samples of zeros and ones, as the accuracy is.
+    targets : sequence of {"classes", "numbers"}
+        The kinds of target that it takes.
+    by_leading_components : str
+        ``module:function`` of ``(Z_train, y_train, Z_test, y_test, rule)`` that gives the values with the first
+        1, 2, ... columns, where there is a faster way than one call for each.
+    """
+
+    larger_is_better: bool = True
+    bounds: tuple[float, float | None] = (0.0, 1.0)
+    mean_of_samples: bool = False
+    targets: Sequence[str] = ("classes",)
+    by_leading_components: str = ""
+
+
 @dataclass(frozen=True)
 class Input:
     """One named input of a method.

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.cards import own_entries
-from mklearn.study.extensions import module_roots, packages
+from mklearn.study.extensions import entry_points, module_roots, packages
 
 PACKAGE = Path(__file__).resolve().parents[1]
 SILENT = frozenset(
@@ -143,14 +143,21 @@ def _named_modules(spec: Mapping[str, Any]) -> list[str]:
             reader = value.get("reader")
             if isinstance(reader, str) and ":" not in reader:
                 found.append(f"mklearn.study.data.readers.{reader}")
-            kernels = value.get("kernels")
-            if isinstance(kernels, list):
-                kinds = [kernel["kind"] for kernel in kernels if "implementation" not in kernel]
-                todo.extend(own_entries("kernels")[kind]["implementation"] for kind in kinds)
+            if isinstance(value.get("kernels"), list):
+                own = own_entries("kernels")
+                todo.extend(own[one["kind"]]["implementation"] for one in value["kernels"] if one.get("kind") in own)
+            if isinstance(value.get("metrics"), list):
+                todo.extend(code for name, code in _metrics().items() if name in value["metrics"])
             todo.extend(value.values())
         elif isinstance(value, list):
             todo.extend(value)
     return found
+
+
+def _metrics() -> dict[str, str]:
+    """Return the code of each metric, ``"module:name"``, by its name in a study."""
+    outside = {point.name: point.value for point in entry_points()["metrics"]}
+    return outside | {name: entry["implementation"] for name, entry in own_entries("metrics").items()}
 
 
 def code_fingerprint(files: Iterable[str | Path]) -> str:

@@ -110,6 +110,14 @@ def test_a_kernel_is_code_of_the_fits_that_use_it_and_of_no_other(kind: str) -> 
     assert used == {"gaussian", kind}
 
 
+@pytest.mark.parametrize(("metric", "file"), [("auc", "class_scores"), ("macro_f1", "labels")])
+def test_a_metric_is_code_of_the_fits_that_it_scores(metric: str, file: str) -> None:
+    """Every fit has the accuracy, by which kernels can be weighted."""
+    code = step_code("fit", {"evaluation": {"metrics": [metric]}})
+    folder = PACKAGE / "study" / "evaluation" / "metrics"
+    assert {Path(path).stem for path in code if Path(path).parent == folder} == {"metric", "labels", file}
+
+
 def test_templates_are_part_of_the_report() -> None:
     assert {"index.html.j2", "style.css", "figures.js", "tables.js", "page.js"} <= {
         Path(path).name for path in step_code("report")

@@ -27,6 +27,7 @@ from mklearn.descriptors import models as descriptor_models
 from mklearn.errors import ConfigError
 from mklearn.kernels import models as kernel_models
 from mklearn.study.config import protocols
+from mklearn.study.evaluation.metrics.metric import metric_entry
 from mklearn.study.specs import method
 
 ROOMS = {
@@ -34,6 +35,7 @@ ROOMS = {
     "kernels": ("kernels",),
     "descriptors": ("descriptors",),
     "protocols": ("study.data",),
+    "metrics": ("study.evaluation.metrics",),
 }
 """Where mklearn's own implementations lie, by sort."""
 DATA_OF_A_PROTOCOL = ("target", "ids", "groups", "files", "test_ids", "seed", "name", "classes")
@@ -47,13 +49,15 @@ def own_registry() -> dict[str, dict[str, Any]]:
 
 
 def entry_of(sort: str, implementation: Any) -> dict[str, Any]:
-    """Return the entry of a method, kernel, descriptor or protocol.
+    """Return the entry of a method, kernel, descriptor, protocol or metric.
 
     Raises
     ------
     ConfigError
         It has no card, or a parameter without valid values.
     """
+    if sort == "metrics":
+        return metric_entry(implementation)
     kinds: dict[str, type[Card]] = {
         "methods": MethodCard,
         "kernels": KernelCard,
