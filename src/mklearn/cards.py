@@ -127,8 +127,8 @@ class MetricCard(Card):
     Attributes
     ----------
     larger_is_better : bool
-    bounds : (float, float or None)
-        Smallest and largest possible value; None: there is no largest.
+    bounds : (float, float)
+        Smallest and largest possible value.
     mean_of_samples : bool
         Whether it is the mean over test samples of zeros and ones, as the accuracy is.
     targets : sequence of {"classes", "numbers"}
@@ -139,7 +139,7 @@ class MetricCard(Card):
     """
 
     larger_is_better: bool = True
-    bounds: tuple[float, float | None] = (0.0, 1.0)
+    bounds: tuple[float, float] = (0.0, 1.0)
     mean_of_samples: bool = False
     targets: Sequence[str] = ("classes",)
     by_leading_components: str = ""

@@ -143,21 +143,26 @@ def _named_modules(spec: Mapping[str, Any]) -> list[str]:
             reader = value.get("reader")
             if isinstance(reader, str) and ":" not in reader:
                 found.append(f"mklearn.study.data.readers.{reader}")
-            if isinstance(value.get("kernels"), list):
-                own = own_entries("kernels")
-                todo.extend(own[one["kind"]]["implementation"] for one in value["kernels"] if one.get("kind") in own)
-            if isinstance(value.get("metrics"), list):
-                todo.extend(code for name, code in _metrics().items() if name in value["metrics"])
+            todo.extend(_code_by_name(value))
             todo.extend(value.values())
         elif isinstance(value, list):
             todo.extend(value)
     return found
 
 
-def _metrics() -> dict[str, str]:
-    """Return the code of each metric, ``"module:name"``, by its name in a study."""
-    outside = {point.name: point.value for point in entry_points()["metrics"]}
-    return outside | {name: entry["implementation"] for name, entry in own_entries("metrics").items()}
+def _code_by_name(spec: Mapping[str, Any]) -> list[str]:
+    """Return the code, ``"module:name"``, of the kernels and metrics that a specification names by their kinds."""
+    kernels, metrics = (found if isinstance(found := spec.get(sort), list) else [] for sort in ("kernels", "metrics"))
+    named = [("kernels", kernel.get("kind")) for kernel in kernels if isinstance(kernel, dict)]
+    named += [("metrics", name) for name in metrics]
+    return [code for sort, kind in named if (code := _registered_code(sort).get(kind))]
+
+
+@functools.cache
+def _registered_code(sort: str) -> dict[str, str]:
+    """Return the code of what is registered, by kind."""
+    own = {kind: entry["implementation"] for kind, entry in own_entries(sort).items()}
+    return {point.name: point.value for point in entry_points()[sort]} | own
 
 
 def code_fingerprint(files: Iterable[str | Path]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from mklearn.cards import MetricCard
 from mklearn.errors import NotApplicable
 
 
-@MetricCard(kind="log_loss", title="Log loss", larger_is_better=False, bounds=(0.0, None))
+@MetricCard(kind="log_loss", title="Log loss", larger_is_better=False, bounds=(0.0, math.inf))
 def log_loss(y: Any, probabilities: Any, classes: Any) -> float:
     """Return the mean of minus the logarithm of the probability of each test sample's class."""
     unknown = np.setdiff1d(y, classes)

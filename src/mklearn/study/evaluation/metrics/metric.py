@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from mklearn.cards import MetricCard, own_entries
@@ -19,19 +19,12 @@ from mklearn.errors import ConfigError
 from mklearn.study.extensions import entry_points
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A metric, by its entry of the registry: see :class:`mklearn.cards.MetricCard`."""
+@dataclass(frozen=True, kw_only=True)
+class Metric(MetricCard):
+    """A metric by its entry: what its card tells, its function ``module:name``, and the names of its parameters."""
 
-    kind: str
-    title: str
     implementation: str
     needs: Sequence[str]
-    larger_is_better: bool = True
-    bounds: tuple[float, float] = (0.0, 1.0)
-    mean_of_samples: bool = False
-    targets: Sequence[str] = ("classes",)
-    by_leading_components: str = ""
 
     @property
     def can_choose(self) -> bool:
@@ -60,8 +53,9 @@ def metric_entry(function: Any) -> dict[str, Any]:
     card = getattr(function, "card_", None)
     if not isinstance(card, MetricCard):
         raise ConfigError(f"metric {function!r} has no mklearn.cards.MetricCard.")
-    told = ("kind", "title", "larger_is_better", "bounds", "mean_of_samples", "targets", "by_leading_components")
-    return {name: getattr(card, name) for name in told} | {
+    return asdict(card) | {
+        "about": card.about or inspect.getdoc(function),
+        "bounds": [end if math.isfinite(end) else None for end in card.bounds],
         "implementation": f"{function.__module__}:{function.__name__}",
         "needs": list(inspect.signature(function).parameters),
     }
