@@ -110,7 +110,7 @@ def test_a_kernel_is_code_of_the_fits_that_use_it_and_of_no_other(kind: str) -> 
     assert used == {"gaussian", kind}
 
 
-@pytest.mark.parametrize(("metric", "file"), [("auc", "class_scores"), ("macro_f1", "labels")])
+@pytest.mark.parametrize(("metric", "file"), [("auc", "scores"), ("macro_f1", "labels")])
 def test_a_metric_is_code_of_the_fits_that_it_scores(metric: str, file: str) -> None:
     """Every fit has the accuracy, by which kernels can be weighted."""
     code = step_code("fit", {"evaluation": {"metrics": [metric]}})

@@ -157,7 +157,7 @@ def test_the_faster_way_to_leading_components_is_the_metric(rule: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "field", "sentence"),
     [
-        ((["accuracy", "acc"], "accuracy", 3), "metrics", "there is no metric 'acc'; valid: log_loss, auc"),
+        ((["accuracy", "acc"], "accuracy", 3), "metrics", "there is no metric 'acc'; valid: accuracy, balanced"),
         ((["accuracy", "accuracy"], "accuracy", 3), "metrics", "named twice"),
         ((["accuracy"], "auc", 3), "choose_by", "not among metrics"),
         ((["accuracy", "support_vector_share"], "support_vector_share", 3), "choose_by", "can't choose"),
@@ -219,7 +219,7 @@ def test_a_metric_of_an_installed_package() -> None:
 
 
 def test_a_metric_that_nobody_has() -> None:
-    with pytest.raises(ConfigError, match="there is no metric 'worst_class'; valid: log_loss"):
+    with pytest.raises(ConfigError, match="there is no metric 'worst_class'; valid: accuracy"):
         metric_named("worst_class")
 
 
