@@ -148,11 +148,13 @@ def group_k_fold(
 
     Parameters
     ----------
+    target : (n,) int array
+        Class codes.
     folds : int
         At least 2, and at most as many as the class with the fewest groups has.
     repeats : int
         How often folds are drawn.
-    target, seed, name, classes
+    seed, name, classes
         As for :func:`mklearn.study.data.splits.k_fold`.
     groups : (n,) array of str
 
