@@ -153,7 +153,7 @@ def _named_modules(spec: Mapping[str, Any]) -> list[str]:
 def _code_by_name(spec: Mapping[str, Any]) -> list[str]:
     """Return the code, ``"module:name"``, of the kernels and metrics that a specification names by their kinds."""
     kernels, metrics = (found if isinstance(found := spec.get(sort), list) else [] for sort in ("kernels", "metrics"))
-    named = [("kernels", kernel.get("kind")) for kernel in kernels if isinstance(kernel, dict)]
+    named = [("kernels", kernel.get("kind", "")) for kernel in kernels if isinstance(kernel, dict)]
     named += [("metrics", name) for name in metrics]
     return [code for sort, kind in named if (code := _registered_code(sort).get(kind))]
 
