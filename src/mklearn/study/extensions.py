@@ -1,9 +1,9 @@
 """Packages outside mklearn that add to it, found by their entry points and without importing them.
 
-A package declares, for example, the model of a method in its ``pyproject.toml``::
+A package declares, for example, a method in its ``pyproject.toml``::
 
     [project.entry-points."mklearn.methods"]
-    gated_voting = "gating_package.models:GatedVoting"
+    gated_voting = "gating_package.voting:GatedVoting"
 """
 
 from __future__ import annotations

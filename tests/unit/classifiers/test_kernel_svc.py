@@ -17,7 +17,7 @@ from mklearn.classifiers.kernel_svc import KernelSVC
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.specs import StackTransform
 from mklearn.saved_models import load_model, save_model
-from mklearn.study.evaluation.metrics import METRICS
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.sweeps import MethodOutput
 
 
@@ -106,10 +106,10 @@ def test_metrics(digits):
     K, y, K_test, y_test = digits
     model = KernelSVC().fit(K, y)
     output = MethodOutput(model, y, y_test, model.predict(K_test), test=K_test)
-    assert METRICS["auc"].score(output) > 0.97
-    assert 0.1 < METRICS["support_vector_share"].score(output) < 1
+    assert metric_named("auc").score(output) > 0.97
+    assert 0.1 < metric_named("support_vector_share").score(output) < 1
     with pytest.raises(NotApplicable, match="no predict_proba"):
-        METRICS["log_loss"].score(output)
+        metric_named("log_loss").score(output)
 
 
 def test_grid_search_over_precomputed_kernels(digits):

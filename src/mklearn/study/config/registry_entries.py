@@ -22,14 +22,24 @@ from typing import Any
 from sklearn.base import ClassifierMixin
 
 from mklearn.base.parameters import Interval, StrOptions
-from mklearn.cards import REGISTRY, Card, DescriptorCard, Input, KernelCard, MethodCard
+from mklearn.cards import REGISTRY, Card, DescriptorCard, Input, KernelCard, MethodCard, ProtocolCard
 from mklearn.descriptors import models as descriptor_models
 from mklearn.errors import ConfigError
 from mklearn.kernels import models as kernel_models
+from mklearn.study.config import protocols
+from mklearn.study.evaluation.metrics.metric import metric_entry
 from mklearn.study.specs import method
 
-ROOMS = {"methods": ("subspace", "classifiers", "bilinear"), "kernels": ("kernels",), "descriptors": ("descriptors",)}
+ROOMS = {
+    "methods": ("subspace", "classifiers", "bilinear"),
+    "kernels": ("kernels",),
+    "descriptors": ("descriptors",),
+    "protocols": ("study.data",),
+    "metrics": ("study.evaluation.metrics",),
+}
 """Where mklearn's own implementations lie, by sort."""
+DATA_OF_A_PROTOCOL = ("target", "ids", "groups", "files", "test_ids", "seed", "name", "classes")
+"""What the functions of protocols take beside their parameters."""
 
 
 def own_registry() -> dict[str, dict[str, Any]]:
@@ -39,17 +49,20 @@ def own_registry() -> dict[str, dict[str, Any]]:
 
 
 def entry_of(sort: str, implementation: Any) -> dict[str, Any]:
-    """Return the entry of a method, kernel or descriptor.
+    """Return the entry of a method, kernel, descriptor, protocol or metric.
 
     Raises
     ------
     ConfigError
         It has no card, or a parameter without valid values.
     """
+    if sort == "metrics":
+        return metric_entry(implementation)
     kinds: dict[str, type[Card]] = {
         "methods": MethodCard,
         "kernels": KernelCard,
         "descriptors": DescriptorCard,
+        "protocols": ProtocolCard,
     }
     card = _card(implementation)
     if not isinstance(card, kinds[sort]):
@@ -58,6 +71,8 @@ def entry_of(sort: str, implementation: Any) -> dict[str, Any]:
         return _method_entry(card, implementation)
     if isinstance(card, DescriptorCard):
         return _descriptor_entry(card, implementation)
+    if isinstance(card, ProtocolCard):
+        return _protocol_entry(card, implementation)
     return _kernel_entry(card, implementation)
 
 
@@ -84,6 +99,13 @@ def _descriptor_entry(card: DescriptorCard, implementation: Any) -> dict[str, An
     learns = f"{implementation.__module__}:{card.learns}" if card.learns else ""
     told = {"bases": [card.base], "measure": card.measure, "learns": learns, "images_per_job": card.images_per_job}
     return _entry(card, implementation, common) | told
+
+
+def _protocol_entry(card: ProtocolCard, implementation: Any) -> dict[str, Any]:
+    """Return the entry of a protocol."""
+    common = {*getattr(protocols, card.base).model_fields, *DATA_OF_A_PROTOCOL}
+    exclusive = [list(told) for told in card.exclusive]
+    return _entry(card, implementation, common) | {"bases": [card.base], "exclusive": exclusive}
 
 
 def _kernel_entry(card: Card, implementation: Any) -> dict[str, Any]:
