@@ -1,4 +1,4 @@
-"""Cards: what a study needs to know of a method, kernel or descriptor, declared with its implementation.
+"""Cards: what a study needs to know of a method, kernel, descriptor, protocol or metric, declared with its code.
 
 A card decorates a class or function. The parameters themselves stand in its signature, their valid values in
 ``_parameter_constraints`` of an estimator or in annotations, and their texts in its docstring. All of this is collected
@@ -101,6 +101,50 @@ class DescriptorCard(Card):
     learns: str = ""
     images_per_job: int = 0
     base: str = "Descriptor"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProtocolCard(Card):
+    """What is told of a protocol: a function that draws or reads splits, see :mod:`mklearn.study.config.protocols`.
+
+    Attributes
+    ----------
+    exclusive : sequence of (str, str, str)
+        Two parameters of which a study sets one at most, and the sentence that tells so.
+    base : str
+        Name of the base of its model there.
+    """
+
+    exclusive: Sequence[tuple[str, str, str]] = ()
+    base: str = "Protocol"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricCard(Card):
+    """What is told of a metric: a function that says by one number how good a fitted method is on test samples.
+
+    Its parameters name what it needs of :class:`mklearn.study.evaluation.sweeps.MethodOutput`. A method that does not
+    give one of them gets a row with the status ``not_applicable``; so it does where the function raises NotApplicable.
+
+    Attributes
+    ----------
+    larger_is_better : bool
+    bounds : (float, float)
+        Smallest and largest possible value.
+    mean_of_samples : bool
+        Whether it is the mean over test samples of zeros and ones, as the accuracy is.
+    targets : sequence of {"classes", "numbers"}
+        The kinds of target that it takes.
+    by_leading_components : str
+        ``module:function`` of ``(Z_train, y_train, Z_test, y_test, rule)`` that gives the values with the first
+        1, 2, ... columns, where there is a faster way than one call for each.
+    """
+
+    larger_is_better: bool = True
+    bounds: tuple[float, float] = (0.0, 1.0)
+    mean_of_samples: bool = False
+    targets: Sequence[str] = ("classes",)
+    by_leading_components: str = ""
 
 
 @dataclass(frozen=True)
@@ -214,7 +258,7 @@ def own_entries(sort: str) -> Mapping[str, Mapping[str, Any]]:
     """Return the entries of mklearn's own implementations of a sort, by kind: those of its core, then of its papers."""
     entries: dict[str, Mapping[str, Any]] = json.loads(REGISTRY.read_text(encoding="utf-8"))[sort]
     for point in own_registries(sort):
-        entries |= registry_file(point)[sort]
+        entries |= registry_file(point).get(sort, {})
     return entries
 
 

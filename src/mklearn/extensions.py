@@ -5,8 +5,8 @@ A package declares, for example, a method in its ``pyproject.toml``::
     [project.entry-points."mklearn.methods"]
     gated_voting = "gating_package.gated_voting:GatedVoting"
 
-or a file with the registry entries of all its methods, which is read without importing anything numerical, and a folder
-of study files::
+or a file with the registry entries of all its methods (kernels, descriptors, protocols), which is read without
+importing anything numerical, and a folder of study files::
 
     [project.entry-points."mklearn.methods"]
     gating = "gating_package:registry.json"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from tests.workflow.conftest import Checkout, tables
 from mklearn.study.engine.integrity import artefacts
 from mklearn.study.stages.order import ARTEFACTS
 
+SCORES = "results/smoke/scores.parquet"
 SUMMARY = "results/smoke/summary.parquet"
 
 
@@ -29,22 +29,21 @@ def test_the_run_after_damage_completes_with_equal_tables(
     checkout = copy_of(finished)
     expected = tables(finished)
     scores = files(checkout, "fits/*/*/average-*[0-9a-f].parquet")[0]
-    scores.write_bytes(scores.read_bytes()[:-100])
-    lost = files(checkout, "fits/*/*/mkl-lda-*[0-9a-f].parquet")[0]
-    lost.unlink()
-    (checkout.folder / "results" / "smoke" / "scores.parquet").unlink()  # else no job would miss that fit
     splits = files(checkout, "splits/*/*.parquet")[0]
-    splits.write_bytes(b"PAR1")
-    shutil.copystat(lost.with_suffix(".npz"), splits)
-    shutil.copystat(lost.with_suffix(".npz"), scores)
+    for path, damaged in ((scores, scores.read_bytes()[:-100]), (splits, b"PAR1")):
+        before = path.stat()
+        path.write_bytes(damaged)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # as a disk does it: no job would run again for it
+    files(checkout, "fits/*/*/mkl-lda-*[0-9a-f].parquet")[0].unlink()
+    (checkout.folder / SCORES).unlink()  # else no job would miss that fit
 
-    first = checkout.snakemake("--cores", "2", SUMMARY, check=False)
-    assert first.returncode
+    first = checkout.snakemake("--cores", "2", SCORES, SUMMARY, check=False)
+    assert first.returncode, first.stderr[-3000:]
     assert f"{splits.relative_to(checkout.folder)}: not a readable Parquet file" in first.stderr
     assert splits.with_name(f"{splits.name}.damaged").is_file()
     assert not splits.exists()
     for _ in range(3):  # each run may find another file
-        done = checkout.snakemake("--cores", "2", SUMMARY, check=False)
+        done = checkout.snakemake("--cores", "2", SCORES, SUMMARY, check=False)
         if not done.returncode:
             break
     assert not done.returncode, done.stderr[-3000:]

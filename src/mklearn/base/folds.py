@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.errors import DataError, NotApplicable
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+Labels = NDArray[np.intp]
 
 
 def inner_folds(
@@ -22,9 +23,10 @@ def inner_folds(
     y : array-like of shape (n,)
         Labels of the training samples, of any type that numpy can sort.
     n_folds : int, at least 2, or "leave_one_out"
-        Folds wanted; at most one for each sample. The samples are dealt out class by class, each to the next fold: the
-        samples of a class that has no more of them than there are folds lie in different folds, and each fold trains
-        on all but one of them; larger classes are spread evenly.
+        Folds wanted. The samples of a class are dealt out, each to the next fold: larger classes are spread evenly, and
+        of a class with no more samples than folds each fold leaves out one at most. Classes of one size begin at the
+        same fold, so that where they are equal in ``y`` they are equal in every training part: else ridges and machines
+        would prefer the larger ones, and choose by that. Fewer folds are returned where no class has so many samples.
     seed : int or None
         Seed of the shuffle.
     groups : array-like of shape (n,), optional
@@ -72,11 +74,21 @@ def inner_folds(
         return group_folds(labels, groups, k, seed)
 
     every = np.arange(codes.size)
-    k = codes.size if n_folds == "leave_one_out" else min(n_folds, codes.size)
-    shuffled = every if n_folds == "leave_one_out" else np.random.default_rng(seed).permutation(codes.size)
+    if n_folds == "leave_one_out":
+        return [(np.delete(every, left_out), every[left_out : left_out + 1]) for left_out in every]
+    dealt = _dealt(codes, sizes, n_folds, np.random.default_rng(seed).permutation(codes.size))
+    return [(every[dealt != fold], every[dealt == fold]) for fold in np.unique(dealt)]
+
+
+def _dealt(codes: Labels, sizes: Labels, n_folds: int, shuffled: Labels) -> Labels:
+    """Return the fold of each sample; the classes of one size have the same number of samples in a fold."""
+    by_size, which = np.unique(sizes, return_inverse=True)
+    starts = np.concatenate([[0], np.cumsum(by_size)])[which]  # a size begins where the one below it ended
+    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    within = np.arange(codes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     dealt = np.empty(codes.size, dtype=np.intp)
-    dealt[shuffled[np.argsort(codes[shuffled], kind="stable")]] = every % k
-    return [(every[dealt != fold], every[dealt == fold]) for fold in range(k)]
+    dealt[by_class] = (starts[codes[by_class]] + within) % n_folds
+    return dealt
 
 
 def groups_of_classes(y: ArrayLike, groups: ArrayLike) -> list[int]:

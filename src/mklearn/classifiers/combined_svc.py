@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.svm import SVC
 
+from mklearn.base.parameters import POSITIVE, one_of
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
+from mklearn.classifiers.one_vs_one import class_pairs, scores_by_votes
+from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs, predicted_classes
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.svm import fit_svc
+from mklearn.optimize.svm import solve_svm
 
 CScale = Literal["variance", "none"]
+Decide = Literal["one_vs_rest", "one_vs_one"]
 
 
 class CombinedSVC(KernelClassifier):
-    """Base of support vector classifiers on one combination of the kernels, one class against one.
+    """Base of support vector classifiers on one combination of the kernels.
 
-    A subclass has the parameters ``C`` and ``C_scale`` and implements `_weights`, which knows no sample weights: a
-    subclass with fixed kernel weights takes them, see `mklearn.classifiers.kernel_classifier.WeightedKernelClassifier`.
+    A subclass has the parameters ``C``, ``C_scale`` and ``decide`` and implements `_weights`, which knows no sample
+    weights: a subclass with fixed kernel weights takes them, see
+    `mklearn.classifiers.kernel_classifier.WeightedKernelClassifier`.
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **KernelClassifier._parameter_constraints,
+        "C": [POSITIVE],
+        "C_scale": [one_of(CScale)],
+        "decide": [one_of(Decide)],
+    }
 
     C: float
     C_scale: CScale
+    decide: Decide
 
     def _weights(self, stack: KernelStack, codes: NDArray[np.intp]) -> NDArray[np.floating[Any]]:
         """Return the kernel weights, shape (n_kernels,), sum 1."""
@@ -40,9 +52,26 @@ class CombinedSVC(KernelClassifier):
         variance = variance_of(kernel, sample_weight)
         # Dividing the kernel by its variance is multiplying the bound of the dual variables, C, by 1 / variance.
         bound = self.C / variance if self.C_scale == "variance" else self.C
-        self.svc_ = SVC(C=bound, kernel="precomputed", break_ties=True)
-        self._kept_ = fit_svc(self.svc_, kernel, codes, sample_weight)
-        self.support_ = self.svc_.support_ if self._kept_ is None else self._kept_[self.svc_.support_]
+        n_classes = len(self.classes_)
+        self.pairs_ = class_pairs(n_classes) if self.decide == "one_vs_one" and n_classes > 2 else None
+        if self.pairs_ is None:
+            found = [
+                solve_svm(kernel, signs, bound, sample_weight=sample_weight)
+                for signs in one_vs_rest_signs(codes, n_classes)
+            ]
+            dual = np.array([each.dual for each in found])
+        else:
+            dual = np.zeros((len(self.pairs_), len(codes)))
+            found = []
+            for machine, (first, second) in zip(dual, self.pairs_, strict=True):
+                rows = np.flatnonzero((codes == first) | (codes == second))
+                own = None if sample_weight is None else sample_weight[rows]
+                signs = np.where(codes[rows] == first, 1.0, -1.0)
+                found.append(solve_svm(kernel[np.ix_(rows, rows)], signs, bound, sample_weight=own))
+                machine[rows] = found[-1].dual
+        self.support_ = np.flatnonzero(dual.any(axis=0))
+        self.dual_coef_ = dual[:, self.support_]
+        self.intercept_ = np.array([each.intercept for each in found])
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Compute decision values, shape (m, n_classes); for two classes shape (m,), positive for the second.
@@ -51,16 +80,13 @@ class CombinedSVC(KernelClassifier):
         ----------
         X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
         """
-        kernel = self._combined(X)
-        values: NDArray[np.floating] = self.svc_.decision_function(kernel)
-        return values
+        stack, _ = self._new_stack(X)
+        kernel = stack.combine(self.kernel_weights_)[:, self.support_]
+        outputs = kernel @ self.dual_coef_.T + self.intercept_
+        if self.pairs_ is None:
+            return decision_values(outputs.T)
+        return scores_by_votes(outputs, self.pairs_, len(self.classes_))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels, shape (m,)."""
-        kernel = self._combined(X)
-        return self.classes_[self.svc_.predict(kernel)]
-
-    def _combined(self, X: Any) -> NDArray[np.floating]:
-        stack, _ = self._new_stack(X)
-        kernel = stack.combine(self.kernel_weights_)
-        return kernel if self._kept_ is None else kernel[:, self._kept_]
+        return predicted_classes(self.decision_function(X), self.classes_)

@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE, Interval, one_of
 from mklearn.cards import MethodCard
-from mklearn.classifiers.combined_svc import CombinedSVC, CScale
+from mklearn.classifiers.combined_svc import CombinedSVC, CScale, Decide
 from mklearn.kernels.stack import KernelStack
 from mklearn.subspace.convex_mkldr import ConvexMKLDR, Denominator
 
@@ -28,7 +27,7 @@ from mklearn.subspace.convex_mkldr import ConvexMKLDR, Denominator
     learns_weights=True,
 )
 class ConvexMKLDRSVC(CombinedSVC):
-    """scikit-learn's support vector classifier on the kernel weights of convex MKL-DR.
+    """Support vector machines on the kernel weights of convex MKL-DR.
 
     Parameters
     ----------
@@ -45,10 +44,13 @@ class ConvexMKLDRSVC(CombinedSVC):
     C_scale : {"variance", "none"}
         C is for a kernel whose variance of the training samples in feature space is 1, or for the kernel as it is.
 
+    decide : {"one_vs_rest", "one_vs_one"}
+        How more than two classes are told apart; see `KernelSVC`.
+
     Attributes
     ----------
     learner_ : ConvexMKLDR
-    kernel_weights_, kernel_ids_, classes_, svc_, support_, n_features_in_
+    kernel_weights_, kernel_ids_, classes_, support_, dual_coef_, intercept_, n_features_in_
         As for `KernelSVC`.
 
     Raises
@@ -62,12 +64,10 @@ class ConvexMKLDRSVC(CombinedSVC):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelsMixin._parameter_constraints,
+        **CombinedSVC._parameter_constraints,
         "p": [Interval(Real, 1, np.inf, closed="both")],
         "denominator": [one_of(Denominator)],
         "ridge": [POSITIVE],
-        "C": [POSITIVE],
-        "C_scale": [one_of(CScale)],
     }
 
     def __init__(
@@ -79,6 +79,7 @@ class ConvexMKLDRSVC(CombinedSVC):
         ridge: float = 1e-2,
         C: float = 10.0,
         C_scale: CScale = "variance",
+        decide: Decide = "one_vs_rest",
     ) -> None:
         self.kernels = kernels
         self.p = p
@@ -86,6 +87,7 @@ class ConvexMKLDRSVC(CombinedSVC):
         self.ridge = ridge
         self.C = C
         self.C_scale = C_scale
+        self.decide = decide
 
     def _weights(self, stack: KernelStack, codes: NDArray[np.intp]) -> NDArray[np.floating[Any]]:
         learner = ConvexMKLDR(p=self.p, denominator=self.denominator, ridge=self.ridge)

@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.kernels_mixin import KernelsMixin
-from mklearn.base.parameters import POSITIVE, Interval, one_of
+from mklearn.base.parameters import Interval
 from mklearn.cards import MethodCard
-from mklearn.classifiers.combined_svc import CombinedSVC, CScale
+from mklearn.classifiers.combined_svc import CombinedSVC, CScale, Decide
 from mklearn.classifiers.one_vs_rest import one_vs_rest_signs
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.easy_mkl import easy_mkl_weights
@@ -29,7 +28,7 @@ from mklearn.optimize.easy_mkl import easy_mkl_weights
     learns_weights=True,
 )
 class EasyMKL(CombinedSVC):
-    """scikit-learn's support vector classifier on the kernel weights of EasyMKL.
+    """Support vector machines on the kernel weights of EasyMKL.
 
     Parameters
     ----------
@@ -43,13 +42,16 @@ class EasyMKL(CombinedSVC):
     C_scale : {"variance", "none"}
         C is for a kernel whose variance of the training samples in feature space is 1, or for the kernel as it is.
 
+    decide : {"one_vs_rest", "one_vs_one"}
+        How more than two classes are told apart; see `KernelSVC`.
+
     Attributes
     ----------
     kernel_weights_by_class_ : array of shape (n_machines, n_kernels)
         Weights of the two classes, or of each class against the rest.
     kernel_weights_ : array of shape (n_kernels,), sum 1
         Their mean.
-    kernel_ids_, classes_, svc_, support_, n_features_in_
+    kernel_ids_, classes_, support_, dual_coef_, intercept_, n_features_in_
         As for `KernelSVC`.
 
     Raises
@@ -70,10 +72,8 @@ class EasyMKL(CombinedSVC):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelsMixin._parameter_constraints,
+        **CombinedSVC._parameter_constraints,
         "trade_off": [Interval(Real, 0, 1, closed="right")],
-        "C": [POSITIVE],
-        "C_scale": [one_of(CScale)],
     }
 
     def __init__(
@@ -83,11 +83,13 @@ class EasyMKL(CombinedSVC):
         trade_off: float = 0.1,
         C: float = 10.0,
         C_scale: CScale = "variance",
+        decide: Decide = "one_vs_rest",
     ) -> None:
         self.kernels = kernels
         self.trade_off = trade_off
         self.C = C
         self.C_scale = C_scale
+        self.decide = decide
 
     def _weights(self, stack: KernelStack, codes: NDArray[np.intp]) -> NDArray[np.floating[Any]]:
         signs = one_vs_rest_signs(codes, len(self.classes_))

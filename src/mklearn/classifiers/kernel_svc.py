@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
-from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
+from mklearn.base.kernels_mixin import fixed_weights
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.landmark_input import LandmarkInput
 from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.moments import Moments
-from mklearn.base.parameters import POSITIVE, one_of
 from mklearn.cards import MethodCard
-from mklearn.classifiers.combined_svc import CombinedSVC, CScale
+from mklearn.classifiers.combined_svc import CombinedSVC, CScale, Decide
 from mklearn.classifiers.landmark_classifier import LandmarkClassifier
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.kernels.stack import KernelStack
@@ -31,7 +30,7 @@ from mklearn.optimize.landmark_embedding import per_feature
     library_only=("landmarks",),
 )
 class KernelSVC(CombinedSVC, LandmarkClassifier):
-    """scikit-learn's support vector classifier on a fixed combination of kernels, one class against one.
+    """Support vector machines on a fixed combination of kernels.
 
     Parameters
     ----------
@@ -45,6 +44,9 @@ class KernelSVC(CombinedSVC, LandmarkClassifier):
     C_scale : {"variance", "none"}
         "variance": C is for a kernel whose centred trace tr(K)/n - 1'K1/n^2, the variance in feature space, is 1, so
         that decisions do not depend on the scale of K. "none": C bounds the dual variables for the kernel as it is.
+    decide : {"one_vs_rest", "one_vs_one"}
+        How more than two classes are told apart: by a machine for each class against the rest, or by the votes of a
+        machine for each pair of classes, as :class:`sklearn.svm.SVC` does. With landmarks by the first only.
     landmarks : int or mapping, optional
         Learn from explicit features of so many landmarks, as in `mklearn.subspace.KernelFDA`, without sample weights:
         scikit-learn's linear machine on them, for more samples than kernel matrices take. See the notes.
@@ -54,10 +56,15 @@ class KernelSVC(CombinedSVC, LandmarkClassifier):
     kernel_weights_ : array of shape (n_kernels,), sum 1
     kernel_ids_ : tuple of str
     classes_ : array of shape (n_classes,)
-    svc_ : SVC
-        Fitted to the samples whose weight is not 0. With landmarks a `sklearn.svm.LinearSVC`.
     support_ : array of int
-        Positions of the support vectors among the training samples. Not with landmarks.
+        Positions of the training samples that are support vectors of any machine. Not with landmarks.
+    dual_coef_ : array of shape (n_machines, n_support)
+        alpha y at `support_`: of the one machine of two classes, of each class, or of each pair. Not with landmarks.
+    intercept_ : array of shape (n_machines,)
+    pairs_ : array of shape (n_machines, 2) or None
+        Positions of the two classes of each machine, whose output is positive for the first. Not with landmarks.
+    svc_ : LinearSVC
+        With landmarks only.
     n_features_in_ : int
 
     Raises
@@ -77,8 +84,9 @@ class KernelSVC(CombinedSVC, LandmarkClassifier):
     -----
     Sample weights bound the dual variables: alpha_i <= C w_i. With ``C_scale="variance"`` the variance is weighted too.
 
-    Of classes with equally many votes, the one with the larger decision values is predicted (``break_ties``). There are
-    no probabilities: scikit-learn's would come from another cross-validation.
+    The machines are scikit-learn's (LIBSVM). Votes lose 10 accuracy points where classes are many and samples few
+    (Caltech-101). Of classes with equally many votes, the one with the larger outputs is predicted. There are no
+    probabilities: scikit-learn's would come from another cross-validation.
 
     With landmarks the loss is the squared hinge, each class is separated from the rest, and the intercept is penalised
     with the coefficients: what scikit-learn solves in a time that grows with n. The machine needs the features of all
@@ -94,10 +102,8 @@ class KernelSVC(CombinedSVC, LandmarkClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelsMixin._parameter_constraints,
+        **CombinedSVC._parameter_constraints,
         "kernel_weights": "no_validation",
-        "C": [POSITIVE],
-        "C_scale": [one_of(CScale)],
         **LandmarkInput._parameter_constraints,
     }
 
@@ -108,12 +114,14 @@ class KernelSVC(CombinedSVC, LandmarkClassifier):
         kernel_weights: Any = None,
         C: float = 10.0,
         C_scale: CScale = "variance",
+        decide: Decide = "one_vs_rest",
         landmarks: Any = None,
     ) -> None:
         self.kernels = kernels
         self.kernel_weights = kernel_weights
         self.C = C
         self.C_scale = C_scale
+        self.decide = decide
         self.landmarks = landmarks
 
     def fit_moments(self, features: LandmarkFeatures, moments: Moments) -> Self:
@@ -128,14 +136,9 @@ class KernelSVC(CombinedSVC, LandmarkClassifier):
         values = self._outputs(features, X)
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict class labels, shape (m,)."""
-        if getattr(self, "landmark_features_", None) is None:
-            return super().predict(X)
-        values = self.decision_function(X)
-        return self.classes_[(values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)]
-
     def _fit_moments(self, data: LandmarkMoments) -> None:
+        if self.decide == "one_vs_one" and len(self.classes_) > 2:
+            raise ConfigError('decide is "one_vs_one": on landmarks the linear machine is "one_vs_rest"')
         weights = fixed_weights(self.kernel_weights, data.n_kernels)
         root = per_feature(np.sqrt(weights), data.features.blocks_)
         variance = float((root * data.scale) ** 2 @ data.moments.squares) / data.moments.n_samples_
@@ -148,7 +151,7 @@ class KernelSVC(CombinedSVC, LandmarkClassifier):
         self._set_coefficients(data, root[:, None] * self.svc_.coef_.T)
         self.intercept_ = self.svc_.intercept_
         self.kernel_weights_ = weights
-        for name in ("support_", "_kept_"):  # of another fit
+        for name in ("support_", "dual_coef_", "pairs_"):  # of another fit
             self.__dict__.pop(name, None)
 
     def _weights(self, stack: KernelStack, codes: NDArray[np.intp]) -> NDArray[np.floating[Any]]:

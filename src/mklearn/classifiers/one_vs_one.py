@@ -43,6 +43,38 @@ class PairFit:
     gap: float
 
 
+def class_pairs(n_classes: int) -> NDArray[np.intp]:
+    """Return all pairs of classes as positions, shape (n_pairs, 2); the first of a pair is the lower one."""
+    return np.array(list(combinations(range(n_classes), 2)), dtype=np.intp)
+
+
+def scores_by_votes(outputs: Floats, pairs: NDArray[np.intp], n_classes: int) -> Floats:
+    """Return the score of each class by the outputs of its pairs: votes, and the outputs among equally many votes.
+
+    Parameters
+    ----------
+    outputs : array of shape (m, n_pairs)
+        Positive for the first class of a pair.
+    pairs : array of shape (n_pairs, 2)
+        See `class_pairs`.
+    n_classes : int
+
+    Returns
+    -------
+    array of shape (m, n_classes)
+        The number of votes, plus the sum of a class's outputs squashed to less than half a vote.
+    """
+    votes, sums = (np.zeros((len(outputs), n_classes)) for _ in range(2))
+    for column, (first, second) in enumerate(pairs):
+        wins = outputs[:, column] > 0
+        votes[:, first] += wins
+        votes[:, second] += ~wins
+        sums[:, first] += outputs[:, column]
+        sums[:, second] -= outputs[:, column]
+    scores: Floats = votes + sums / (3 * (np.abs(sums) + 1))
+    return scores
+
+
 class OneVsOneLinear(ClassScores, BaseEstimator):
     """Base of linear classifiers, one class against one.
 
@@ -104,7 +136,7 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
         varying = np.ptp(features, axis=0) > 0
         self.constant_features_ = np.flatnonzero(~varying)
         scaled = (features - centre) / spread
-        self.pairs_ = np.array(list(combinations(range(classes.n_classes), 2)))
+        self.pairs_ = class_pairs(classes.n_classes)
         fits = []
         for first, second in self.pairs_:
             rows = np.isin(classes.codes, (first, second))
@@ -131,20 +163,12 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
         Returns
         -------
         array of shape (m, n_classes)
-            For two classes half the output and its negative. For more the number of votes, plus the sum of a class's
-            outputs squashed to less than half a vote, which decides among equally many votes.
+            For two classes half the output and its negative. For more see `scores_by_votes`.
         """
         outputs = self.outputs(X)
         if len(self.classes_) == 2:
             return np.column_stack([outputs, -outputs]) / 2
-        votes, sums = (np.zeros((len(outputs), len(self.classes_))) for _ in range(2))
-        for column, (first, second) in enumerate(self.pairs_):
-            wins = outputs[:, column] > 0
-            votes[:, first] += wins
-            votes[:, second] += ~wins
-            sums[:, first] += outputs[:, column]
-            sums[:, second] -= outputs[:, column]
-        return votes + sums / (3 * (np.abs(sums) + 1))
+        return scores_by_votes(outputs, self.pairs_, len(self.classes_))
 
     def _fit_pair(self, X: Floats, y: Floats) -> PairFit:
         """Fit the machine of two classes to scaled features and labels 1 (first class) and -1."""

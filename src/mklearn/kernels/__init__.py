@@ -2,9 +2,12 @@
 
 import lazy_loader as _lazy
 
+from mklearn.cards import exported as _exported
+
 __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
     submod_attrs={
+        **_exported(__name__, "kernels"),
         "bandwidth": ["bandwidth_grid", "resolve_bandwidth"],
         "base": ["Kernel"],
         "distances": ["MEASURES", "chi2_distance", "inner_product", "squared_euclidean"],
@@ -13,16 +16,13 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "identity_like": ["IdentityLikeKernelWarning", "off_diagonal_mass"],
         "landmark_map": ["RepeatedLandmarksWarning"],
         "landmarks": ["draw_by_scores", "kmeans_centres", "leverage_ridge", "leverage_scores", "random_per_class"],
-        "linear": ["LinearKernel"],
         "normalise": ["KernelCentring", "centre_kernel", "centred_trace", "scale_to_centred_trace", "unit_diagonal"],
         "pairwise_view": ["Pairwise"],
         "point_set_distance": ["point_set_distance_rows", "point_set_distances"],
-        "polynomial": ["PolynomialKernel"],
-        "precomputed": ["PrecomputedKernel"],
-        "product": ["ProductKernel"],
         "psd": ["PSDRepair", "psd_repair"],
         "row_blocks": ["merge_row_blocks", "rows_of_block"],
-        "specs": ["KERNELS", "StackTransform", "compute_stack"],
+        "spec_forms": ["kernel_class"],
+        "specs": ["StackTransform", "compute_stack"],
         "stack": ["KernelStack"],
         "views": ["Views"],
     },

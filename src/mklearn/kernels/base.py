@@ -96,6 +96,8 @@ class Kernel(ABC):
     measures: ClassVar[tuple[str, ...]]
     psd_measures: ClassVar[frozenset[str]] = frozenset()
     """Measures that give a positive semidefinite kernel whatever the features that they are computed from."""
+    of_features: ClassVar[bool] = False
+    """Whether its values are the inner products of the features themselves, which then need no landmarks."""
 
     measure: str | None = None
     centre: bool = True

@@ -31,7 +31,6 @@ from mklearn.kernels.landmarks import (
     kmeans_centres,
     random_per_class,
 )
-from mklearn.kernels.linear import LinearKernel
 from mklearn.kernels.specs import KernelsOfSpecs
 
 PARAMETER_SAMPLES = 2_000
@@ -235,7 +234,7 @@ class LandmarkTransform(KernelsOfSpecs):
     # --------------------------------------------------------------------------------------------------- fit
 
     def _is_linear(self, number: int) -> bool:
-        return isinstance(self._entries[number].kernel, LinearKernel)
+        return self._entries[number].kernel.of_features
 
     def _grouped(self) -> list[_Group]:
         """Return the kernels by what they read, in the order of the first kernel of each group."""

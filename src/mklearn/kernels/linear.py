@@ -25,6 +25,7 @@ class LinearKernel(Kernel):
 
     measures: ClassVar[tuple[str, ...]] = ("inner_product",)
     psd_measures: ClassVar[frozenset[str]] = frozenset({"inner_product"})
+    of_features: ClassVar[bool] = True
 
     def kernel_function(self, blocks: Sequence[Array]) -> Array:
         """Return the inner products."""

@@ -9,13 +9,11 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from mklearn.checks import Array, as_float_matrix, check_choice, check_keys, invalid, regular_array
-from mklearn.contract.loading import load
+from mklearn.checks import Array, as_float_matrix, check_keys, invalid, regular_array
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.completion import Mask, MeanCompletion, check_missing_views
@@ -30,27 +28,12 @@ from mklearn.kernels.feature_source import (
     TableForms,
 )
 from mklearn.kernels.features import is_sparse
-from mklearn.kernels.gaussian import GaussianKernel
 from mklearn.kernels.imputation import FeatureImputer
 from mklearn.kernels.kernel_cache import CachingViews
-from mklearn.kernels.linear import LinearKernel
 from mklearn.kernels.pairwise_view import Pairwise
-from mklearn.kernels.polynomial import PolynomialKernel
-from mklearn.kernels.precomputed import PrecomputedKernel
-from mklearn.kernels.product import ProductKernel
+from mklearn.kernels.spec_forms import KernelSpec, is_one_spec, kernel_class, spec_list, valid_kinds
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import Views, as_views
-
-KERNELS: Mapping[str, type[Kernel]] = MappingProxyType(
-    {
-        kernel.kind: kernel
-        for kernel in (GaussianKernel, LinearKernel, PolynomialKernel, PrecomputedKernel, ProductKernel)
-    }
-)
-"""The kernel classes of mklearn by kind."""
-
-KernelSpec = str | Mapping[str, Any]
-"""A kind, or a mapping with "kind" or "implementation", the parameters of the kernel's class and its input."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -432,63 +415,15 @@ def compute_stack(X: Any, kernels: Sequence[KernelSpec] | Mapping[str, Any], Y: 
     return StackTransform(kernels).fit(Y).transform(X)
 
 
-def is_one_spec(kernels: Any) -> bool:
-    """Return whether these are one spec, and not several, in a sequence or by name.
-
-    A mapping is one spec if it has a key of a spec and no mapping as a value: no kernel is named "kind".
-    """
-    if isinstance(kernels, str):
-        return True
-    known = {"id", "kind", "implementation", *FEATURE_KEYS, *inspect.signature(GaussianKernel).parameters} - {"name"}
-    return (
-        isinstance(kernels, Mapping)
-        and any(key in known for key in kernels)
-        and not any(isinstance(value, Mapping) for value in kernels.values())
-    )
-
-
-def spec_list(kernels: Any) -> list[KernelSpec]:
-    """Return one spec, a sequence of specs, or a mapping of names to specs as a list of specs."""
-    if is_one_spec(kernels):
-        return [kernels]
-    if not isinstance(kernels, Mapping):
-        return list(kernels)
-    return [_with_id(str(name), spec) for name, spec in kernels.items()]
-
-
-def spec_parameters(spec: KernelSpec) -> dict[str, Any]:
-    """Return the parameters of a kernel on features: those in its spec, and the defaults of the others (else None).
-
-    Raises `ConfigError` for an unknown kind or class.
-    """
-    given = {"kind": spec} if isinstance(spec, str) else {key: value for key, value in spec.items() if key != "id"}
-    declared = inspect.signature(_kernel_class(given)).parameters.items()
-    defaults = {key: None if each.default is each.empty else each.default for key, each in declared if key != "name"}
-    kind = {} if "implementation" in given else {"kind": "gaussian"}
-    of_features = dict.fromkeys(FEATURE_KEYS) | {"impute": "none", "feature_scaling": "none", "missing_views": "error"}
-    return {**kind, **of_features, **defaults, **given}
-
-
-def _with_id(name: str, spec: Any) -> dict[str, Any]:
-    if isinstance(spec, str):
-        spec = {"kind": spec}
-    if not isinstance(spec, Mapping):
-        kinds = ", ".join(KERNELS)
-        raise ConfigError(f"the spec of kernel {name!r} is {spec!r}; expected a kind ({kinds}) or a mapping")
-    if spec.get("id", name) != name:
-        raise ConfigError(f"kernel {name!r} has the id {spec['id']!r} in its spec; omit `id`")
-    return {**spec, "id": name}
-
-
 def _entry(spec: KernelSpec, number: int) -> _Entry:
     if isinstance(spec, str):
         spec = {"kind": spec}
     if not isinstance(spec, Mapping):
-        raise ConfigError(f"kernel spec {number} is {spec!r}; expected a kind ({', '.join(KERNELS)}) or a mapping")
+        raise ConfigError(f"kernel spec {number} is {spec!r}; expected a kind ({valid_kinds()}) or a mapping")
     name = str(spec.get("id", number))
     with _error_prefix(name):
-        kernel_class = _kernel_class(spec)
-    parameters = {key: value for key, value in inspect.signature(kernel_class).parameters.items() if key != "name"}
+        found = kernel_class(spec)
+    parameters = {key: value for key, value in inspect.signature(found).parameters.items() if key != "name"}
     check_keys(
         spec, tuple(dict.fromkeys(("id", "kind", "implementation", *FEATURE_KEYS, *parameters))), f"kernel {name!r}"
     )
@@ -496,7 +431,7 @@ def _entry(spec: KernelSpec, number: int) -> _Entry:
     if missing:
         raise ConfigError(f"kernel {name!r} needs a value for {', '.join(f'`{key}`' for key in missing)}")
     with _error_prefix(name):
-        kernel = kernel_class(**{key: spec[key] for key in parameters if key in spec}, name=name)
+        kernel = found(**{key: spec[key] for key in parameters if key in spec}, name=name)
         entry = _Entry(name, kernel, {**spec, "id": name})
         for part in entry.parts:
             check_missing_views(part.get("missing_views", "error"))
@@ -508,18 +443,6 @@ def _entry(spec: KernelSpec, number: int) -> _Entry:
                 expected = "an object with `fit` and `transform`, such as StandardScaler()"
                 raise invalid(preprocessing, "preprocessing", expected)
     return entry
-
-
-def _kernel_class(spec: Mapping[str, Any]) -> type[Kernel]:
-    if "implementation" not in spec:
-        kind = spec.get("kind", "gaussian")
-        check_choice(kind, "kind", tuple(KERNELS))
-        return KERNELS[kind]
-    implementation = str(spec["implementation"])
-    found = load(implementation)
-    if not (isinstance(found, type) and issubclass(found, Kernel)):
-        raise ConfigError(f"`implementation` {implementation!r} is not a subclass of mklearn.kernels.Kernel")
-    return found
 
 
 @contextlib.contextmanager

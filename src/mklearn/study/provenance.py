@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mklearn.extensions import module_roots, packages
+from mklearn.cards import own_entries
+from mklearn.extensions import entry_points, module_roots, names_registry, own_registries, packages, registry_file
 
 PACKAGE = Path(__file__).resolve().parents[1]
 SILENT = frozenset(
@@ -142,10 +143,31 @@ def _named_modules(spec: Mapping[str, Any]) -> list[str]:
             reader = value.get("reader")
             if isinstance(reader, str) and ":" not in reader:
                 found.append(f"mklearn.study.data.readers.{reader}")
+            todo.extend(_code_by_name(value))
             todo.extend(value.values())
         elif isinstance(value, list):
             todo.extend(value)
     return found
+
+
+def _code_by_name(spec: Mapping[str, Any]) -> list[str]:
+    """Return the code, ``"module:name"``, of the kernels and metrics that a specification names by their kinds."""
+    kernels, metrics = (found if isinstance(found := spec.get(sort), list) else [] for sort in ("kernels", "metrics"))
+    named = [("kernels", kernel.get("kind", "")) for kernel in kernels if isinstance(kernel, dict)]
+    named += [("metrics", name) for name in metrics]
+    return [code for sort, kind in named if (code := _registered_code(sort).get(kind))]
+
+
+@functools.cache
+def _registered_code(sort: str) -> dict[str, str]:
+    """Return the code of what is registered, by kind."""
+    found: dict[str, str] = {}
+    for point in entry_points()[sort]:
+        if not names_registry(point):
+            found[point.name] = point.value
+        elif point not in own_registries(sort):
+            found |= {kind: entry["implementation"] for kind, entry in registry_file(point)[sort].items()}
+    return found | {kind: entry["implementation"] for kind, entry in own_entries(sort).items()}
 
 
 def code_fingerprint(files: Iterable[str | Path]) -> str:

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklearn.cards import COUNT, ProtocolCard, list_of
 from mklearn.study.data.splits import Split, Splits
 
 
-def first_per_class(target: ArrayLike, train_size: int, *, seed: int, name: str, classes: Any = None) -> Splits:
-    """Take the first samples of each class for training; nothing is random."""
+@ProtocolCard(
+    kind="first_per_class",
+    title="first samples of each class",
+    valid={"train_size": [COUNT, list_of(COUNT)]},
+)
+def first_per_class(
+    target: ArrayLike, train_size: Sequence[int], *, seed: int, name: str, classes: Any = None
+) -> Splits:
+    """Take the first samples of each class for training, the rest for the test; nothing is random.
+
+    Parameters
+    ----------
+    train_size : sequence of int
+        Training samples of each class, or a list of sizes.
+    """
     codes = np.asarray(target)
     nth = np.array([np.sum(codes[:position] == code) for position, code in enumerate(codes)])
-    train, test = np.flatnonzero(nth < train_size), np.flatnonzero(nth >= train_size)
-    return Splits((Split(0, 0, train, test, train_size),), len(codes))
+    parts = ((size, np.flatnonzero(nth < size), np.flatnonzero(nth >= size)) for size in train_size)
+    return Splits(tuple(Split(0, 0, train, test, size) for size, train, test in parts), len(codes))

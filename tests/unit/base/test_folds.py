@@ -16,11 +16,10 @@ from mklearn.errors import DataError, NotApplicable
 def test_folds_partition_and_spread_the_classes(sizes, n_folds, seed):
     y = np.random.default_rng(seed).permutation(np.repeat([f"class {i}" for i in range(len(sizes))], sizes))
     folds = inner_folds(y, n_folds, seed)
-    assert len(folds) == min(n_folds, len(y))
+    assert min(n_folds, max(sizes)) <= len(folds) <= n_folds
     everyone = np.concatenate([validation for _, validation in folds])
     np.testing.assert_array_equal(np.sort(everyone), np.arange(y.size))
-    parts = [len(validation) for _, validation in folds]
-    assert max(parts) - min(parts) <= 1
+    assert min(len(validation) for _, validation in folds) > 0
     for train, validation in folds:
         np.testing.assert_array_equal(np.sort(np.concatenate([train, validation])), np.arange(y.size))
         assert set(y[train]) == set(y)  # at least one sample of each class is left to train on
@@ -28,6 +27,23 @@ def test_folds_partition_and_spread_the_classes(sizes, n_folds, seed):
         counts = [np.count_nonzero(y[validation] == label) for _, validation in folds]
         assert max(counts) - min(counts) <= 1
         assert sum(counts) == size
+    for size in set(sizes):  # classes that are equal in y are equal in every training part
+        alike = [label for label, own in zip(np.unique(y), sizes, strict=True) if own == size]
+        for train, _ in folds:
+            assert len({np.count_nonzero(y[train] == label) for label in alike}) == 1
+
+
+def test_sizes_of_classes_take_turns():
+    """Of 20 classes with 2 to 21 samples, four folds hold out about as many samples each."""
+    y = np.repeat(np.arange(20), np.arange(2, 22))
+    parts = [len(validation) for _, validation in inner_folds(y, 4, 0)]
+    assert max(parts) - min(parts) <= 1
+
+
+def test_leave_one_out():
+    folds = inner_folds([0, 1, 0, 1], "leave_one_out", None)
+    assert [validation.tolist() for _, validation in folds] == [[0], [1], [2], [3]]
+    assert [train.tolist() for train, _ in folds] == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]
 
 
 def test_folds_follow_the_seed():

@@ -73,7 +73,9 @@ def test_exact_is_affinely_invariant(data):
     rng = np.random.default_rng(0)
     A, shift = rng.normal(size=(X.shape[1], X.shape[1])) + 4 * np.eye(X.shape[1]), rng.normal(size=X.shape[1])
     one, two = (FSVC(10.0).fit(f(X), y).outputs(f(X_test)) for f in (lambda Z: Z, lambda Z: Z @ A + shift))
-    np.testing.assert_allclose(one, two, rtol=0, atol=1e-5 * np.abs(one).max())
+    np.testing.assert_allclose(
+        one, two, rtol=0, atol=1e-4 * np.abs(one).max()
+    )  # the solver's; 2e-5 to 3e-5 by processor
 
 
 def test_min_max_and_z_score_have_equal_accuracy_in_every_fold():

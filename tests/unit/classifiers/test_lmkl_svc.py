@@ -16,7 +16,7 @@ from mklearn.errors import ConfigError, DataError
 from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.optimize.gating import gated_kernel
-from mklearn.study.evaluation.metrics import METRICS
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.sweeps import MethodOutput
 
 SPECS = [
@@ -101,8 +101,8 @@ def test_a_view_gates_as_the_features_given_to_fit(views, options):
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.decision_function(X[test]), values)
     output = MethodOutput(model, y[train], y[test], model.predict(X[test]), test=X[test])
-    assert METRICS["auc"].score(output) > 0.95
-    assert METRICS["support_vector_share"].score(output) == pytest.approx(len(model.support_) / 100)
+    assert metric_named("auc").score(output) > 0.95
+    assert metric_named("support_vector_share").score(output) == pytest.approx(len(model.support_) / 100)
 
 
 def test_a_view_that_gates_is_completed_by_the_training_samples(views):

@@ -10,7 +10,7 @@ from tests.unit.subspace.problems import fit_changed
 from mklearn.classifiers import MKLSVC, KernelSVC
 from mklearn.kernels.specs import StackTransform
 from mklearn.optimize.svm_weights import duality_gap
-from mklearn.study.evaluation.metrics import METRICS
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.sweeps import MethodOutput
 
 SPECS = [
@@ -51,7 +51,7 @@ def test_two_classes(cancer):
     alone = KernelSVC(C=1.0, C_scale="none", kernel_weights=model.kernel_weights_).fit(K, names)
     np.testing.assert_allclose(values, alone.decision_function(K_test), atol=5e-3)
     output = MethodOutput(model, y, y_test, model.predict(K_test), test=K_test)
-    assert METRICS["support_vector_share"].score(output) == pytest.approx(len(model.support_) / len(y))
+    assert metric_named("support_vector_share").score(output) == pytest.approx(len(model.support_) / len(y))
 
 
 def test_more_classes_have_a_machine_each():

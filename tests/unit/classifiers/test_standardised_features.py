@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from mklearn.classifiers import logistic_regression, standardised_shrinkage_lda
-from mklearn.study.evaluation.metrics import METRICS
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.sweeps import MethodOutput
 
 BY_HAND = [
@@ -65,5 +65,5 @@ def test_metrics(wine, model, reference):
     X, y, X_test, y_test = wine
     model = clone(model).fit(X, y)
     output = MethodOutput(model, y, y_test, model.predict(X_test), test=X_test)
-    assert METRICS["log_loss"].score(output) == pytest.approx(log_loss(y_test, model.predict_proba(X_test)))
-    assert METRICS["auc"].score(output) > 0.98
+    assert metric_named("log_loss").score(output) == pytest.approx(log_loss(y_test, model.predict_proba(X_test)))
+    assert metric_named("auc").score(output) > 0.98

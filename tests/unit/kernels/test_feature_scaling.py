@@ -14,7 +14,8 @@ from mklearn.errors import ConfigError, DataError
 from mklearn.kernels import models
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
-from mklearn.kernels.specs import KERNELS, StackTransform
+from mklearn.kernels.spec_forms import kernel_class
+from mklearn.kernels.specs import StackTransform
 
 SCALINGS = ("standard", "minmax", "unit", "rank")
 TRAIN, TEST = np.arange(20), np.arange(20, 30)
@@ -113,7 +114,7 @@ def test_kernels_are_fitted_to_features_scaled_by_the_training_samples(X: np.nda
     for number, spec in enumerate(SPECS):
         parts = spec.get("factors", [spec])
         parameters = {key: spec[key] for key in spec if key not in ("id", "view", "feature_scaling", "kind")}
-        kernel = KERNELS[spec["kind"]](**parameters)
+        kernel = kernel_class(spec["kind"])(**parameters)
         blocks, rows, own = [], [], []
         for part, (_, measure) in zip(parts, kernel.inputs, strict=True):
             scaler = FeatureScaler(part.get("feature_scaling", "none")).fit(X[TRAIN])

@@ -15,7 +15,8 @@ from tests.split_stacks import split_stacks
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
-from mklearn.kernels.specs import KERNELS, StackTransform, compute_stack
+from mklearn.kernels.spec_forms import kernel_class
+from mklearn.kernels.specs import StackTransform, compute_stack
 from mklearn.study.config.registry import registered
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
@@ -49,7 +50,7 @@ def test_stacks_are_the_fitted_kernels(X: np.ndarray) -> None:
     for number, spec in enumerate(SPECS):
         inputs = [matrices[part["view"]] for part in spec.get("factors", [spec])]
         parameters = {key: value for key, value in spec.items() if key not in ("id", "view", "kind")}
-        kernel = KERNELS[spec["kind"]](**parameters).fit(*(P[np.ix_(train, train)] for P in inputs))
+        kernel = kernel_class(spec["kind"])(**parameters).fit(*(P[np.ix_(train, train)] for P in inputs))
         np.testing.assert_array_equal(K[number], kernel.kernel_train_)
         rows = [P[np.ix_(test, train)] for P in inputs]
         np.testing.assert_array_equal(
@@ -121,7 +122,7 @@ def test_a_short_spec_is_what_a_study_has_by_default(X: np.ndarray) -> None:
     np.testing.assert_allclose(moved, K, atol=1e-10)
     for kind in ("gaussian", "linear", "polynomial"):
         chosen: Any = registered("kernels")[kind].model_validate({"kind": kind})
-        default = KERNELS[kind]()
+        default = kernel_class(kind)()
         assert (default.centre, default.normalise, default.psd) == (chosen.centre, chosen.normalise, chosen.psd)
 
 

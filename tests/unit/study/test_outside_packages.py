@@ -17,8 +17,7 @@ BROKEN = {
     "no such module": ("mklearn.kernels", "missing_package.models:Kernel", "No module named 'missing_package'"),
     "no card": ("mklearn.kernels", "json:dumps", "json:dumps has no mklearn.cards.KernelCard."),
     "another card": ("mklearn.methods", "mklearn.kernels.linear:LinearKernel", "has no mklearn.cards.MethodCard."),
-    "no model": ("mklearn.protocols", "json:dumps", "is not a subclass of mklearn.study.config.protocols.Protocol."),
-    "without a kind": ("mklearn.protocols", "mklearn.study.config.protocols:Protocol", "has no field `kind`"),
+    "no protocol": ("mklearn.protocols", "json:dumps", "json:dumps has no mklearn.cards.ProtocolCard."),
     "a kind twice": ("mklearn.kernels", "mklearn.kernels.linear:LinearKernel", "kind 'linear' is registered already"),
 }
 

@@ -71,10 +71,15 @@ BUILT_ON = {
 """Methods that are built on other methods and fitted again with them."""
 
 
+def file_of(model: Any) -> str:
+    """The file of an implementation of mklearn."""
+    return str(PACKAGE.joinpath(*model.implementation.split(":")[0].split(".")[1:]).with_suffix(".py"))
+
+
 def test_a_method_depends_on_no_other() -> None:
     """Editing one method must not fit the others again."""
     files = {
-        kind: str(PACKAGE.joinpath(*model.implementation.split(":")[0].split(".")[1:]).with_suffix(".py"))
+        kind: file_of(model)
         for kind, model in registered("methods").items()
         if model.implementation.startswith("mklearn.")
     }
@@ -96,6 +101,22 @@ def test_code_that_a_sweep_names_is_code_of_the_fit() -> None:
     assert str(PACKAGE / "papers" / "two_d_mmc" / "path.py") not in step_code(
         "fit", {"method": {"sweep": sweep | {"parameters": {}}}}
     )
+
+
+@pytest.mark.parametrize("kind", registered("kernels"))
+def test_a_kernel_is_code_of_the_fits_that_use_it_and_of_no_other(kind: str) -> None:
+    """A spec names its kind alone. Every fit has the Gaussian, which a spec without a kind means."""
+    code = step_code("fit", {"kernels": [{"id": "k", "kind": kind}]})
+    used = {other for other, model in registered("kernels").items() if file_of(model) in code}
+    assert used == {"gaussian", kind}
+
+
+@pytest.mark.parametrize(("metric", "file"), [("auc", "scores"), ("macro_f1", "labels")])
+def test_a_metric_is_code_of_the_fits_that_it_scores(metric: str, file: str) -> None:
+    """Every fit has the accuracy, by which kernels can be weighted."""
+    code = step_code("fit", {"evaluation": {"metrics": [metric]}})
+    folder = PACKAGE / "study" / "evaluation" / "metrics"
+    assert {Path(path).stem for path in code if Path(path).parent == folder} == {"metric", "labels", file}
 
 
 def test_templates_are_part_of_the_report() -> None:

@@ -66,7 +66,7 @@ def test_every_key_of_the_schema_is_described_or_named_by_a_model(validator: Any
     """Editors show the description beside a key."""
     properties = validator.schema["properties"]
     assert properties["seed"]["description"]
-    assert {"KernelFDA", "MKLDR", "GaussianKernel", "hog", "RandomPerClass"} <= set(validator.schema["$defs"])
+    assert {"KernelFDA", "MKLDR", "GaussianKernel", "hog", "random_per_class"} <= set(validator.schema["$defs"])
 
 
 def test_a_checked_study_written_as_yaml_is_the_same_study() -> None:

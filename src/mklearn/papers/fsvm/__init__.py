@@ -4,6 +4,4 @@ import lazy_loader as _lazy
 
 from mklearn.cards import exported as _exported
 
-__getattr__, __dir__, __all__ = _lazy.attach(
-    __name__, submod_attrs={**_exported(__name__), "radius_margin": ["r_svm_plus", "r_svm_plus_mu"]}
-)
+__getattr__, __dir__, __all__ = _lazy.attach(__name__, submod_attrs=_exported(__name__))

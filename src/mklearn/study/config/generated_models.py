@@ -14,6 +14,8 @@ from mklearn.descriptors import models as descriptors
 from mklearn.descriptors.models import Descriptor
 from mklearn.kernels import models as kernels
 from mklearn.kernels.models import Kernel
+from mklearn.study.config import protocols
+from mklearn.study.config.protocols import Protocol
 from mklearn.study.specs import method
 from mklearn.study.specs.method import Method, Tuned
 
@@ -65,6 +67,13 @@ def descriptor_model(entry: Mapping[str, Any]) -> type[Descriptor]:
     made.learns, made.images_per_job = entry["learns"], entry["images_per_job"]
     if not made.point_sets:
         made.measure = entry["measure"]
+    return made
+
+
+def protocol_model(entry: Mapping[str, Any]) -> type[Protocol]:
+    """Return the model of a protocol."""
+    made: type[Protocol] = generated_model(entry, tuple(getattr(protocols, name) for name in entry["bases"]))
+    made.exclusive = entry["exclusive"]
     return made
 
 

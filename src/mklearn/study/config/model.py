@@ -12,7 +12,7 @@ from mklearn.study.config.datasets import DatasetConfig, normalise_datasets
 from mklearn.study.config.naming import expanded_descriptors
 from mklearn.study.config.published import Published, Remark
 from mklearn.study.config.registry import DescriptorConfig, KernelConfig, MethodConfig, ProtocolConfig
-from mklearn.study.evaluation.metrics import metric_mistakes
+from mklearn.study.evaluation.metrics.metric import metric_mistakes
 from mklearn.study.specs.final_spec import BEST
 from mklearn.study.specs.table_specs import Calibration, PublishedValue, Tolerance
 

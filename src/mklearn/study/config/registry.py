@@ -1,18 +1,18 @@
 """What a study can name: descriptors, kernels, methods and protocols, mklearn's own and those of installed packages.
 
-There is one model per kind, with its title, its reference and its implementation. Those of all but
-protocols are made from ``registry.json``, so that nothing numerical is imported; a package's own are imported.
+There is one model per kind, with its title, its reference and its implementation. They are made from ``registry.json``,
+so that nothing numerical is imported; a package's own are imported.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from importlib.metadata import EntryPoint
 from operator import or_
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 from pydantic_core import PydanticUndefined
@@ -23,19 +23,19 @@ from mklearn.descriptors.models import Descriptor, Table
 from mklearn.errors import ConfigError, nearest
 from mklearn.extensions import entry_points, names_registry, own_registries, package_of, registry_file
 from mklearn.kernels.models import Kernel
-from mklearn.study.config.generated_models import descriptor_model, kernel_model, method_model
-from mklearn.study.config.protocols import PROTOCOLS, Protocol
+from mklearn.study.config.generated_models import descriptor_model, kernel_model, method_model, protocol_model
+from mklearn.study.config.protocols import Protocol
 from mklearn.study.data.registry import Entry, entry, registry
 from mklearn.study.specs.field_texts import field_texts
 from mklearn.study.specs.method import Method
 
-OWN: dict[str, tuple[type[Registered], Iterable[type[Registered]]]] = {
-    "descriptors": (Descriptor, (*map(descriptor_model, own_entries("descriptors").values()), Table)),
-    "kernels": (Kernel, tuple(map(kernel_model, own_entries("kernels").values()))),
-    "methods": (Method, tuple(map(method_model, own_entries("methods").values()))),
-    "protocols": (Protocol, PROTOCOLS),
+_MADE_BY: dict[str, Callable[[Mapping[str, Any]], type[Registered]]] = {
+    "descriptors": descriptor_model,
+    "kernels": kernel_model,
+    "methods": method_model,
+    "protocols": protocol_model,
 }
-"""The base class and mklearn's own models of what a study can name."""
+"""What makes a model from an entry of the registry, by sort."""
 
 
 @dataclass(frozen=True)
@@ -69,63 +69,37 @@ class Description:
     parameters: tuple[Parameter, ...]
 
 
-def kind_of(model: type[Registered]) -> str:
-    """Return the kind by which a study names a model.
-
-    Raises
-    ------
-    ConfigError
-        The model has no field ``kind: Literal["..."]``.
-    """
-    field = model.model_fields.get("kind")
-    if field is None or get_origin(field.annotation) is not Literal:
-        raise ConfigError(f"model {model.__name__} has no field `kind` of one literal value.")
-    return str(get_args(field.annotation)[0])
-
-
 def _registered(what: str) -> tuple[dict[str, Registration], list[str]]:
     """Return the models of one sort by kind, and a message for each entry point that can't be used."""
-    base, own = OWN[what]
-    found = {kind_of(model): Registration(model) for model in own}
+    found = {kind: Registration(_MADE_BY[what](entry)) for kind, entry in own_entries(what).items()}
+    found |= {"table": Registration(Table)} if what == "descriptors" else {}
     problems = []
     for point in entry_points()[what]:
         package = package_of(point)
         if point in own_registries(what):  # among mklearn's own
             continue
         try:
-            for model in _loaded(what, point):
-                if not (isinstance(model, type) and issubclass(model, base)):
-                    raise ConfigError(f"{point.value} is not a subclass of {base.__module__}.{base.__name__}.")
-                kind = kind_of(model)
-                if kind in found:
-                    raise ConfigError(f"kind {kind!r} is registered already, by {found[kind].package or 'mklearn'}.")
-                found[kind] = Registration(model, package)
+            for entry in _entries_of(what, point):
+                if entry["kind"] in found:
+                    by = found[entry["kind"]].package or "mklearn"
+                    raise ConfigError(f"kind {entry['kind']!r} is registered already, by {by}.")
+                found[entry["kind"]] = Registration(_MADE_BY[what](entry), package)
         except Exception as error:  # whatever importing the package raises
             text = error if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"
             problems.append(f"package {package}: entry point {point.name!r} (mklearn.{what}) can't be loaded: {text}")
     return found, problems
 
 
-_MADE_BY: dict[str, Callable[[Mapping[str, Any]], type[Registered]]] = {
-    "descriptors": descriptor_model,
-    "kernels": kernel_model,
-    "methods": method_model,
-}
-
-
-def _loaded(what: str, point: EntryPoint) -> list[Any]:
-    """Return the models of an entry point: a registry file, an implementation with a card, or a protocol's model."""
-    if what in _MADE_BY and names_registry(point):
-        return [_MADE_BY[what](entry) for entry in registry_file(point)[what].values()]
-    found = point.load()
-    if what not in _MADE_BY:
-        return [found]
+def _entries_of(what: str, point: EntryPoint) -> list[Mapping[str, Any]]:
+    """Return the entries that an entry point names: a file of them, or an implementation with a card."""
+    if names_registry(point):
+        return list(registry_file(point)[what].values())
     from mklearn.study.config.registry_entries import entry_of  # imports scikit-learn, as implementations may
 
-    return [_MADE_BY[what](entry_of(what, found))]
+    return [entry_of(what, point.load())]
 
 
-_LOADED = {what: _registered(what) for what in OWN}
+_LOADED = {what: _registered(what) for what in _MADE_BY}
 REGISTRATIONS: dict[str, dict[str, Registration]] = {what: found for what, (found, _) in _LOADED.items()}
 PROBLEMS: tuple[str, ...] = tuple(text for _, problems in _LOADED.values() for text in problems)
 """Why entry points of installed packages can't be used; a study is not planned before they are corrected."""

@@ -26,17 +26,34 @@ from typing import Any
 from sklearn.base import ClassifierMixin
 
 from mklearn.base.parameters import Interval, StrOptions
-from mklearn.cards import REGISTRY, Card, DescriptorCard, Input, KernelCard, MethodCard
+from mklearn.cards import REGISTRY, Card, DescriptorCard, Input, KernelCard, MethodCard, MetricCard, ProtocolCard
 from mklearn.descriptors import models as descriptor_models
 from mklearn.errors import ConfigError
 from mklearn.extensions import own_registries
 from mklearn.kernels import models as kernel_models
+from mklearn.study.config import protocols
+from mklearn.study.evaluation.metrics.metric import metric_entry
 from mklearn.study.specs import method
 
-CARDS: dict[str, type[Card]] = {"methods": MethodCard, "kernels": KernelCard, "descriptors": DescriptorCard}
+CARDS: dict[str, type[Card]] = {
+    "methods": MethodCard,
+    "kernels": KernelCard,
+    "descriptors": DescriptorCard,
+    "protocols": ProtocolCard,
+    "metrics": MetricCard,
+}
 """The card of each sort."""
-CORE = ("mklearn.subspace", "mklearn.classifiers", "mklearn.kernels", "mklearn.descriptors")
+CORE = (
+    "mklearn.subspace",
+    "mklearn.classifiers",
+    "mklearn.kernels",
+    "mklearn.descriptors",
+    "mklearn.study.data",
+    "mklearn.study.evaluation.metrics",
+)
 """Where the core's own implementations lie."""
+DATA_OF_A_PROTOCOL = ("target", "ids", "groups", "files", "test_ids", "seed", "name", "classes")
+"""What the functions of protocols take beside their parameters."""
 
 
 def registry_of(packages: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -50,13 +67,15 @@ def registry_of(packages: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def entry_of(sort: str, implementation: Any) -> dict[str, Any]:
-    """Return the entry of a method, kernel or descriptor.
+    """Return the entry of a method, kernel, descriptor, protocol or metric.
 
     Raises
     ------
     ConfigError
         It has no card, or a parameter without valid values.
     """
+    if sort == "metrics":
+        return metric_entry(implementation)
     card = _card(implementation)
     if not isinstance(card, CARDS[sort]):
         raise ConfigError(f"{_name(implementation)} has no mklearn.cards.{CARDS[sort].__name__}.")
@@ -64,6 +83,8 @@ def entry_of(sort: str, implementation: Any) -> dict[str, Any]:
         return _method_entry(card, implementation)
     if isinstance(card, DescriptorCard):
         return _descriptor_entry(card, implementation)
+    if isinstance(card, ProtocolCard):
+        return _protocol_entry(card, implementation)
     return _kernel_entry(card, implementation)
 
 
@@ -90,6 +111,13 @@ def _descriptor_entry(card: DescriptorCard, implementation: Any) -> dict[str, An
     learns = f"{implementation.__module__}:{card.learns}" if card.learns else ""
     told = {"bases": [card.base], "measure": card.measure, "learns": learns, "images_per_job": card.images_per_job}
     return _entry(card, implementation, common) | told
+
+
+def _protocol_entry(card: ProtocolCard, implementation: Any) -> dict[str, Any]:
+    """Return the entry of a protocol."""
+    common = {*getattr(protocols, card.base).model_fields, *DATA_OF_A_PROTOCOL}
+    exclusive = [list(told) for told in card.exclusive]
+    return _entry(card, implementation, common) | {"bases": [card.base], "exclusive": exclusive}
 
 
 def _kernel_entry(card: Card, implementation: Any) -> dict[str, Any]:

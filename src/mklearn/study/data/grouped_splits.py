@@ -13,14 +13,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.folds import group_folds
+from mklearn.cards import COUNT, ProtocolCard
 from mklearn.checks import check_integer, invalid
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.study.data.samples import encode_labels
-from mklearn.study.data.splits import Split, Splits, generator
+from mklearn.study.data.splits import FOLDS, Split, Splits, generator
 
 Rows = NDArray[np.intp]
 
 
+@ProtocolCard(
+    kind="validation_folds",
+    title="validation folds with a test part",
+    about=(
+        "A test part; the rest is dealt into folds, and a model for each fold trains outside it and is validated on "
+        "it. Parameters are chosen by the mean validation score over all models of a repeat, which share them and the "
+        "test part."
+    ),
+    valid={
+        "test_share": [{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}],
+        "test_size": [COUNT, None],
+        "folds": [FOLDS],
+        "deals": [COUNT],
+        "repeats": [COUNT],
+        "first_seed": [{"type": "integer", "minimum": 0}, None],
+    },
+    exclusive=[
+        ("test_size", "test_share", "test_size stands in place of test_share; omit one of them."),
+        ("in_order", "deals", "in_order: all deals would be equal; omit deals."),
+    ],
+)
 def validation_folds(
     target: np.ndarray,
     folds: int = 5,
@@ -52,16 +74,18 @@ def validation_folds(
     seed, name
         As for :func:`mklearn.study.data.splits.random_per_class`.
     test_share : float
-        Test samples of each group, as a share of it, rounded: the first of a random permutation.
+        Share of each group, or of each class where samples have no groups, that is the test part; rounded. It is the
+        first of a random permutation.
     test_size : int, optional
-        In place of `test_share`: their number.
+        Instead of `test_share`: the number of test samples of each group.
     deals : int
         How often the rest is dealt into folds; each deal gives a model for each fold.
     in_order : bool
         Whether the rest of a group is dealt in the order of the data set, the j-th sample to fold j, in place of a
         random permutation that is cut into folds.
     first_seed : int, optional
-        Repeat k has the generator ``default_rng(first_seed + k)``, to repeat splits that were drawn elsewhere.
+        Repeat k has NumPy's ``default_rng(first_seed + k)``, in place of the study's seeds, to repeat splits that were
+        drawn elsewhere.
     classes : (c,) array of str, optional
         Class names, for messages.
     groups : (n,) array of str, optional
@@ -109,6 +133,7 @@ def validation_folds(
     return Splits(tuple(splits), len(y))
 
 
+@ProtocolCard(kind="group_k_fold", title="k-fold over groups", valid={"folds": [FOLDS], "repeats": [COUNT]})
 def group_k_fold(
     target: np.ndarray,
     folds: int = 5,
@@ -119,11 +144,17 @@ def group_k_fold(
     classes: np.ndarray | None = None,
     groups: np.ndarray | None = None,
 ) -> Splits:
-    """Draw folds that hold out whole groups, with the classes spread evenly over them.
+    """Draw folds that hold out whole groups, such as persons, with the classes spread evenly over them.
 
     Parameters
     ----------
-    target, folds, repeats, seed, name, classes
+    target : (n,) int array
+        Class codes.
+    folds : int
+        At least 2, and at most as many as the class with the fewest groups has.
+    repeats : int
+        How often folds are drawn.
+    seed, name, classes
         As for :func:`mklearn.study.data.splits.k_fold`.
     groups : (n,) array of str
 

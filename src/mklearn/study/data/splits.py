@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mklearn.cards import COUNT, ProtocolCard, list_of
 from mklearn.checks import check_integer
 from mklearn.errors import DataError, NotApplicable
 from mklearn.study.artefacts import read_table, write_table
@@ -209,6 +210,14 @@ def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Gen
     return np.random.default_rng([zlib.crc32(name.encode()), size, repeat, seed])
 
 
+FOLDS = {"type": "integer", "minimum": 2}
+
+
+@ProtocolCard(
+    kind="random_per_class",
+    title="random training samples per class",
+    valid={"train_size": [COUNT, list_of(COUNT)], "repeats": [COUNT]},
+)
 def random_per_class(
     target: np.ndarray,
     train_size: int | Sequence[int],
@@ -225,9 +234,10 @@ def random_per_class(
     target : (n,) int array
         Class codes.
     train_size : int or sequence of int
-        Training samples per class. Each of several sizes is drawn independently of the others.
+        Training samples per class, or a list of sizes, which are drawn independently of each other. All sizes run in
+        one job: to run a size as its own job, give it its own protocol.
     repeats : int
-        Number of splits of each size.
+        Number of random splits of each size.
     seed : int
         Non-negative.
     name : str
@@ -266,6 +276,7 @@ def random_per_class(
     return Splits(tuple(splits), len(y))
 
 
+@ProtocolCard(kind="k_fold", title="k-fold", valid={"folds": [FOLDS], "repeats": [COUNT]})
 def k_fold(
     target: np.ndarray,
     folds: int = 5,
@@ -283,7 +294,9 @@ def k_fold(
         Class codes.
     folds : int
         At least 2. Fold sizes differ by at most one sample, and so do the numbers of samples of a class per fold.
-    repeats, seed, name
+    repeats : int
+        How often folds are drawn.
+    seed, name
         As for :func:`random_per_class`.
     classes : (c,) array of str, optional
         Class names, for messages.
@@ -317,14 +330,15 @@ def k_fold(
     return Splits(tuple(splits), len(y))
 
 
+@ProtocolCard(kind="given", title="given splits", valid={"path": [{"type": "string"}]})
 def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
     """Read splits from a Parquet or CSV file.
 
     Parameters
     ----------
     path : path
-        Columns ``role`` ("train", "test" or "validation"), and ``id`` or ``index`` (position, from 0; ignored if there
-        are ids); optionally ``repeat`` and ``fold``, 0 by default. Others are ignored.
+        Parquet or CSV file with columns ``role`` ("train", "test" or "validation"), and ``id`` or ``index`` (position,
+        from 0; ignored if there are ids); optionally ``repeat`` and ``fold``, 0 by default. Others are ignored.
     ids : (n,) array of str
         Ids of the data set.
 
@@ -353,6 +367,13 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
         raise DataError(f"{path}: {error}") from error
 
 
+@ProtocolCard(
+    kind="released",
+    title="released splits",
+    about=(
+        "The splits that were released with a data set: the test part of MNIST and USPS, ten of breast, heart and more."
+    ),
+)
 def released(test_ids: Sequence[np.ndarray], ids: np.ndarray) -> Splits:
     """Build the splits that were released with a data set; all samples outside a test part are training samples.
 

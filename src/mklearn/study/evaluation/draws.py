@@ -18,7 +18,7 @@ from mklearn.contract.fit_spec import EvaluationSpec
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import Candidate, MethodOnViews, candidates, first_candidates
-from mklearn.study.evaluation.metrics import ACCURACY, metric_named
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.selection import Selection, select_by_scores
 from mklearn.study.evaluation.split import (
     EXPECTED,
@@ -181,7 +181,7 @@ def _alone(problem: MethodOnViews, split: Split, evaluation: EvaluationSpec) -> 
 def _weights_by_accuracy(problem: MethodOnViews, splits: Sequence[Split], evaluation: EvaluationSpec) -> list[float]:
     """Square the mean validation accuracy of each kernel alone, as in the inner cross-validation of other splits."""
     alone = first_candidates(problem.method, problem.n_kernels)
-    by_accuracy = evaluation.model_copy(update={"choose_by": ACCURACY.name})
+    by_accuracy = evaluation.model_copy(update={"choose_by": "accuracy"})
     models = [_Model.fitted(problem, split, alone, by_accuracy) for split in splits]
     rule = sweep_of(problem.method).rules(evaluation.neighbours)[0]
     curves = _select(models, rule, len(alone), evaluation).mean_scores

@@ -26,7 +26,7 @@ from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.nearest_neighbour import distances_to, nearest_neighbour_indices
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import Candidate, candidates
-from mklearn.study.evaluation.metrics import metric_named
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.rules import deciding_samples, predictions
 from mklearn.study.evaluation.selection import Curves, select_by_race
 from mklearn.study.evaluation.split import Fitted, SplitResult, held_out_groups, rule_result

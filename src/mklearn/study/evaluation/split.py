@@ -26,7 +26,8 @@ from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.kernels.kernel_cache import CachingViews
 from mklearn.kernels.specs import StackTransform
 from mklearn.study.evaluation.candidates import Candidate, Indices, MethodOnViews, candidates, first_candidates
-from mklearn.study.evaluation.metrics import ACCURACY, metric_named
+from mklearn.study.evaluation.metrics.labels import accuracy
+from mklearn.study.evaluation.metrics.metric import metric_entry, metric_named, metric_of
 from mklearn.study.evaluation.predictions import RulePredictions
 from mklearn.study.evaluation.selection import (
     UPPER_BOUND,
@@ -442,14 +443,14 @@ def held_out_groups(train: Indices, test: Indices, groups: NDArray[np.str_] | No
 
 def _weighted_by_accuracy(problem: MethodOnViews, evaluation: EvaluationSpec, parts: Parts) -> MethodOnViews:
     """Return the method with weights from the accuracy of each kernel alone, by the first nearest-neighbour rule."""
-    method, y = problem.method, problem.y
+    method, y, metric = problem.method, problem.y, metric_of(metric_entry(accuracy))
     fits = Fits(replace(problem, spectra=False))
     rule = fits.sweep.rules(evaluation.neighbours)[0]
     scores: list[list[NDArray[np.float64]] | str] = []
     for kernel in first_candidates(method, problem.n_kernels):
         try:
             scores.append([
-                fits.fit(kernel, known, asked).outcome.scores(ACCURACY, rule, y[known], y[asked])
+                fits.fit(kernel, known, asked).outcome.scores(metric, rule, y[known], y[asked])
                 for known, asked in parts
             ])  # fmt: skip
         except (NotApplicable, SolverFailed) as reason:

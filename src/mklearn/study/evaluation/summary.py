@@ -26,7 +26,7 @@ from mklearn.base.statistics import (
     standard_deviation,
 )
 from mklearn.errors import DataError
-from mklearn.study.evaluation.metrics import metric_named
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.predictions import Predictions, best_dimension, common
 from mklearn.study.evaluation.reproduction import NAMED_BY, compare_published, is_about, plain_records
 from mklearn.study.specs.table_specs import Tolerance

@@ -20,7 +20,7 @@ from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable
 from mklearn.kernels.views import Views
 from mklearn.study.evaluation.candidates import method_of
-from mklearn.study.evaluation.metrics import Metric
+from mklearn.study.evaluation.metrics.metric import Metric
 from mklearn.study.evaluation.rules import deciding_samples, predictions, predictions_by_dimension
 
 Labels = NDArray[Any]
@@ -223,8 +223,8 @@ def leading_scores(
     estimator: Any = None,
 ) -> NDArray[np.float64]:  # fmt: skip
     """Compute a metric with the first 1, 2, ..., p columns of the embeddings of training and test samples."""
-    if metric.by_leading_components is not None:
-        scores: NDArray[np.float64] = metric.by_leading_components(train, y_train, test, y_test, rule)
+    if metric.by_leading_components:
+        scores: NDArray[np.float64] = load(metric.by_leading_components)(train, y_train, test, y_test, rule)
         return scores
     outputs = _leading_outputs(estimator, train, test, y_train, y_test, rule)
     return np.array([metric.score(output) for output in outputs])

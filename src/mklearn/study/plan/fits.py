@@ -27,7 +27,7 @@ from mklearn.descriptors.models import Descriptor
 from mklearn.errors import ConfigError
 from mklearn.study.config.model import Evaluation
 from mklearn.study.config.naming import matching, variants
-from mklearn.study.evaluation.metrics import metric_mistakes
+from mklearn.study.evaluation.metrics.metric import metric_mistakes
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.kernels import kernel_parts, pairwise_of
 from mklearn.study.plan.landmarks import landmark_set, on_landmarks

@@ -8,7 +8,7 @@ from pathlib import Path
 from mklearn.contract.fit_spec import Choice, PairFeatures, Setting
 from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError
-from mklearn.study.config.protocols import GivenSplits, Protocol, Verification
+from mklearn.study.config.protocols import Protocol
 from mklearn.study.provenance import key
 
 
@@ -36,7 +36,7 @@ def planned_protocol(protocol_id: str, protocol: Protocol, seed: int) -> Planned
     ConfigError
         A file with splits does not exist.
     """
-    path = protocol.path if isinstance(protocol, GivenSplits | Verification) else None
+    path = getattr(protocol, "path", None)
     if path is not None and not Path(path).is_file():
         raise ConfigError(f"protocols.{protocol_id}.path: there is no file {path!r}.")
     spec = SplitSpec(**protocol.specification(), seed=seed)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
-from mklearn.study.evaluation.metrics import metric_named
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.reproduction import OTHER_DATA
 from mklearn.study.report import figures, figures_of_fits, figures_of_times, frames
 from mklearn.study.report.accuracy_for_time import FEWEST_METHODS, labels

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from mklearn.study.evaluation import reproduction as verdicts
-from mklearn.study.evaluation.metrics import metric_named
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.reproduction import Check, compare_published, sentence
 from mklearn.study.report import wording
 from mklearn.study.report.frames import Results, records, whole_or_none

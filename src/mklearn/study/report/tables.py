@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
-from mklearn.study.evaluation.metrics import Metric, metric_named
+from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.selection import UPPER_BOUND
 from mklearn.study.report import wording
 from mklearn.study.report.frames import Results, Setting, protocol_family, records
@@ -152,7 +152,7 @@ def metric_tables(results: Results) -> list[Table]:
         lines = []
         for (label, rule), own in setting.of(rows).groupby(["label", "neighbour"], sort=False):
             by_metric = {row["metric"]: row for row in records(own)}
-            cells = (_metric_cell(metric, by_metric.get(metric.name)) for metric in metrics)
+            cells = (_metric_cell(metric, by_metric.get(metric.kind)) for metric in metrics)
             lines.append((Cell(str(label)), Cell(wording.rule_title(str(rule))), *cells))
         tables.append(Table(setting.title, columns, lines))
     return tables

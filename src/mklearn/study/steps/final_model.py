@@ -23,7 +23,7 @@ from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.final_model import RULE, FinalModel
 from mklearn.study.evaluation.final_model import final_model as choose_final_model
-from mklearn.study.evaluation.metrics import metric_named
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.prediction.new_samples import read_unlabelled
 from mklearn.study.prediction.predictions import prediction_frame
 from mklearn.study.provenance import array_digest, digest

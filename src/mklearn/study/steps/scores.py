@@ -10,7 +10,7 @@ import pandas as pd
 
 from mklearn.errors import DamagedArtefact, DataError
 from mklearn.study.artefacts import read_table, write_table
-from mklearn.study.evaluation.metrics import metric_named
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.predictions import Predictions, typed
 from mklearn.study.provenance import commit, input_digests, stamp
 from mklearn.study.specs.table_specs import LostFit, ScoresSpec

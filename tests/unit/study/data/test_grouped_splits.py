@@ -13,8 +13,9 @@ import pytest
 from mklearn.atomic import write_parquet
 from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.study.config.protocols import ValidationFolds
+from mklearn.study.config.protocols import Protocol
 from mklearn.study.config.reading import check_study
+from mklearn.study.config.registry import registered
 from mklearn.study.data.grouped_splits import group_k_fold, validation_folds
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import dataset_spec
@@ -22,6 +23,7 @@ from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split, Splits, given, numbered_test_parts
 from mklearn.study.steps.split import split as split_step
 
+ValidationFolds: Any = registered("protocols")["validation_folds"]
 OLIVETTI = ValidationFolds(kind="validation_folds", test_size=2, folds=8, in_order=True, repeats=2, first_seed=1000)
 USPS = ValidationFolds(kind="validation_folds", test_share=1 / 3, folds=2, deals=5, repeats=2, first_seed=500)
 
@@ -30,7 +32,7 @@ def digest(rows: Any) -> str:
     return hashlib.sha256(np.asarray(rows).astype("<i8").tobytes()).hexdigest()[:16]
 
 
-def drawn(samples: SampleSet, protocol: ValidationFolds) -> Splits:
+def drawn(samples: SampleSet, protocol: Protocol) -> Splits:
     return validation_folds(samples.y, **protocol.parameters(), seed=0, name="any", groups=samples.groups)
 
 

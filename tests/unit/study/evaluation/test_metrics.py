@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,9 +12,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from mklearn.cards import own_entries
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.extensions import entry_points
-from mklearn.study.evaluation.metrics import ACCURACY, METRICS, Metric, metric_mistakes, metric_named, metric_names
+from mklearn.study.evaluation.metrics.labels import minority_recall
+from mklearn.study.evaluation.metrics.metric import metric_mistakes, metric_named, metric_names
 from mklearn.study.evaluation.sweeps import MethodOutput, leading_scores
 
 Y = np.array([0, 0, 0, 1, 1, 2])
@@ -36,20 +39,20 @@ def output(estimator: Any = None, y: NDArray[Any] = Y, labels: NDArray[Any] = LA
 
 
 def test_needs_are_attributes_of_the_output() -> None:
-    for metric in METRICS.values():
+    for metric in map(metric_named, own_entries("metrics")):
         assert all(hasattr(MethodOutput, name) or name in MethodOutput.__annotations__ for name in metric.needs)
 
 
 def test_accuracy_and_balanced_accuracy() -> None:
-    assert ACCURACY.score(output()) == 4 / 6
-    assert METRICS["balanced_accuracy"].score(output()) == pytest.approx((2 / 3 + 1 / 2 + 1) / 3)
+    assert metric_named("accuracy").score(output()) == 4 / 6
+    assert metric_named("balanced_accuracy").score(output()) == pytest.approx((2 / 3 + 1 / 2 + 1) / 3)
 
 
 def test_macro_f1_is_the_mean_over_classes_of_the_harmonic_mean_of_precision_and_recall() -> None:
     """Class 3 is predicted once and never right: it counts as 0. Class 4 is neither there nor predicted."""
     y, labels = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 0, 1, 1, 3, 2])
     f1 = [2 * 2 / (3 + 2), 2 * 1 / (2 + 2), 1, 0]  # 2 right / (samples + predictions)
-    assert METRICS["macro_f1"].score(output(y=y, labels=labels)) == pytest.approx(np.mean(f1))
+    assert metric_named("macro_f1").score(output(y=y, labels=labels)) == pytest.approx(np.mean(f1))
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
@@ -58,10 +61,10 @@ def test_log_loss_is_the_mean_surprise(order: list[int]) -> None:
     probabilities = np.random.default_rng(0).dirichlet(np.ones(3), size=6)
     scorer = Scorer(order, decision=np.zeros((6, 3)), probabilities=probabilities[:, order])
     expected = -np.mean(np.log(probabilities[np.arange(6), Y]))
-    assert METRICS["log_loss"].score(output(scorer)) == pytest.approx(expected)
+    assert metric_named("log_loss").score(output(scorer)) == pytest.approx(expected)
     y = np.array([0, 1, 1])
     two = Scorer([0, 1], probabilities=[[0.5, 0.5], [0.9, 0.1], [0.2, 0.8]])
-    assert METRICS["log_loss"].score(output(two, y)) == pytest.approx(-np.log([0.5, 0.1, 0.8]).mean())
+    assert metric_named("log_loss").score(output(two, y)) == pytest.approx(-np.log([0.5, 0.1, 0.8]).mean())
 
 
 @pytest.mark.parametrize(
@@ -74,21 +77,21 @@ def test_log_loss_is_the_mean_surprise(order: list[int]) -> None:
 )
 def test_what_a_log_loss_can_not_be_computed_from(estimator: Any, reason: str) -> None:
     with pytest.raises(NotApplicable, match=reason):
-        METRICS["log_loss"].score(output(estimator))
+        metric_named("log_loss").score(output(estimator))
 
 
 def test_a_metric_that_has_no_upper_bound_does_not_choose() -> None:
-    log_loss = METRICS["log_loss"]
+    log_loss = metric_named("log_loss")
     assert log_loss.bounds == (0, np.inf)
     assert not log_loss.larger_is_better
     assert not log_loss.can_choose
-    assert METRICS["macro_f1"].can_choose
+    assert metric_named("macro_f1").can_choose
 
 
 @pytest.mark.parametrize("kind", ["decision", "probabilities"])
 def test_area_under_the_curve_is_the_share_of_pairs_in_the_right_order(kind: str) -> None:
     """Two classes by one or two columns; of three the mean over each against the others."""
-    auc = METRICS["auc"]
+    auc = metric_named("auc")
     y, values = np.array([0, 1, 0, 1, 1]), np.array([0.1, 0.7, 0.4, 0.3, 0.9])
     positive, negative = values[y == 1], values[y == 0]
     expected = np.mean(positive[:, None] > negative)
@@ -104,7 +107,7 @@ def test_area_under_the_curve_is_the_share_of_pairs_in_the_right_order(kind: str
 
 def test_decision_values_go_before_probabilities() -> None:
     scorer = Scorer([0, 1], decision=[1.0, 2.0], probabilities=[[0.0, 1.0], [1.0, 0.0]])
-    assert METRICS["auc"].score(output(scorer, np.array([0, 1]))) == 1
+    assert metric_named("auc").score(output(scorer, np.array([0, 1]))) == 1
 
 
 @pytest.mark.parametrize(
@@ -117,7 +120,7 @@ def test_decision_values_go_before_probabilities() -> None:
 )
 def test_what_an_area_under_the_curve_can_not_be_computed_from(estimator: Any, reason: str) -> None:
     with pytest.raises(NotApplicable, match=reason):
-        METRICS["auc"].score(output(estimator))
+        metric_named("auc").score(output(estimator))
 
 
 @pytest.mark.parametrize(
@@ -130,12 +133,12 @@ def test_what_an_area_under_the_curve_can_not_be_computed_from(estimator: Any, r
     ],
 )
 def test_share_of_support_vectors(fitted: dict[str, Any], share: float) -> None:
-    assert METRICS["support_vector_share"].score(output(SimpleNamespace(**fitted))) == share
+    assert metric_named("support_vector_share").score(output(SimpleNamespace(**fitted))) == share
 
 
 def test_a_method_without_support_vectors() -> None:
     with pytest.raises(NotApplicable, match="no support vectors"):
-        METRICS["support_vector_share"].score(output(SimpleNamespace()))
+        metric_named("support_vector_share").score(output(SimpleNamespace()))
 
 
 @pytest.mark.parametrize("rule", ["euclidean", "cosine"])
@@ -143,8 +146,10 @@ def test_the_faster_way_to_leading_components_is_the_metric(rule: str) -> None:
     rng = np.random.default_rng(0)
     y, y_test = np.arange(40) % 4, np.arange(21) % 4
     Z, Z_test = rng.normal(size=(40, 5)) + np.eye(5)[y], rng.normal(size=(21, 5)) + np.eye(5)[y_test]
-    slow = Metric(ACCURACY.name, "", ACCURACY.needs, ACCURACY.function)
-    fast, plain = (leading_scores(metric, Z, y, Z_test, y_test, rule) for metric in (ACCURACY, slow))
+    metric = metric_named("accuracy")
+    slow = replace(metric, by_leading_components="")
+    assert metric != slow
+    fast, plain = (leading_scores(each, Z, y, Z_test, y_test, rule) for each in (metric, slow))
     np.testing.assert_array_equal(fast, plain)
     assert np.unique(fast).size > 2
 
@@ -179,10 +184,13 @@ def test_choices_of_metrics_that_are_valid() -> None:
 def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """An installed package with three entry points, one of which leads to something else."""
     (tmp_path / "outside_metrics.py").write_text(
-        "from mklearn.study.evaluation.metrics import Metric\n"
-        "worst_class = Metric('worst_class', 'Worst class', ('y', 'labels'),\n"
-        "    lambda y, labels: min((labels[y == c] == c).mean() for c in set(y)))\n"
-        "error = Metric('error', 'Error', ('y', 'labels'), lambda y, labels: 0.0, targets=('numbers',))\n"
+        "from mklearn.cards import MetricCard\n"
+        "@MetricCard(kind='worst_class', title='Worst class')\n"
+        "def worst_class(y, labels):\n"
+        "    return min((labels[y == c] == c).mean() for c in set(y))\n"
+        "@MetricCard(kind='error', title='Error', targets=('numbers',))\n"
+        "def error(y, labels):\n"
+        "    return 0.0\n"
         "wrong = 3\n"
     )
     info = tmp_path / "outside_metrics-1.0.dist-info"
@@ -206,7 +214,7 @@ def test_a_metric_of_an_installed_package() -> None:
     assert metric_mistakes(["accuracy", "error"], "accuracy", 3) == [
         ("metrics", "metric 'error' takes numbers, and data sets have classes.")
     ]
-    with pytest.raises(ConfigError, match="is not a Metric named 'wrong'"):
+    with pytest.raises(ConfigError, match=r"metric 3 has no mklearn\.cards\.MetricCard"):
         metric_named("wrong")
 
 
@@ -216,15 +224,14 @@ def test_a_metric_that_nobody_has() -> None:
 
 
 def test_recall_of_the_smallest_training_class() -> None:
-    score = METRICS["minority_recall"].function
     y_train, y = np.array([0, 0, 0, 1, 1, 2, 2, 2]), np.array([0, 1, 1, 1, 2])
     labels = np.array([0, 1, 0, 1, 1])
-    assert score(y_train, y, labels) == pytest.approx(2 / 3)
-    assert score(y_train[:5], y, labels) == pytest.approx(2 / 3)
+    assert minority_recall(y_train, y, labels) == pytest.approx(2 / 3)
+    assert minority_recall(y_train[:5], y, labels) == pytest.approx(2 / 3)
     both = np.array([0, 0, 0, 1, 1, 2, 2])  # classes 1 and 2 are the smallest
-    assert score(both, y, labels) == pytest.approx(np.mean([2 / 3, 0]))
+    assert minority_recall(both, y, labels) == pytest.approx(np.mean([2 / 3, 0]))
     with pytest.raises(NotApplicable, match="class 1 has none"):
-        score(y_train, y[y != 1], labels[y != 1])
+        minority_recall(y_train, y[y != 1], labels[y != 1])
 
 
 @pytest.mark.parametrize(
@@ -241,7 +248,7 @@ def test_equal_error_rate(scores: list[float], rate: float | None) -> None:
     """Both errors are equal there, by an independent reading of the curve; the scale of the scores does not matter."""
     y = np.array([0, 0, 1, 1, 0, 1, 1, 0][: len(scores)])
     values, classes = np.asarray(scores, dtype=float), np.array([0, 1])
-    metric = METRICS["equal_error_rate"]
+    metric = metric_named("equal_error_rate")
     given = SimpleNamespace(y=y, class_scores=values, classes=classes)
     if rate is None:
         thresholds = np.r_[np.inf, np.sort(np.unique(values))[::-1]]
@@ -257,7 +264,7 @@ def test_equal_error_rate(scores: list[float], rate: float | None) -> None:
 
 
 def test_the_equal_error_rate_is_one_of_two_classes() -> None:
-    metric = METRICS["equal_error_rate"]
+    metric = metric_named("equal_error_rate")
     with pytest.raises(NotApplicable, match="there are 3"):
         metric.score(SimpleNamespace(y=np.arange(3), class_scores=np.eye(3), classes=np.arange(3)))
     with pytest.raises(NotApplicable, match="both classes"):

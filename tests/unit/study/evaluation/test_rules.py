@@ -17,7 +17,7 @@ from mklearn.errors import DataError
 from mklearn.kernels import Views
 from mklearn.nearest_neighbour import nearest_neighbour_indices
 from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
-from mklearn.study.evaluation.metrics import ACCURACY
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.rules import (
     accuracy_by_dimension,
     deciding_samples,
@@ -91,7 +91,7 @@ def test_in_both_sweeps() -> None:
         Refit([2, 3]).run(TwoDLDA, images[TRAIN], y_train, images[TEST]),
     ]
     for outcome in outcomes:
-        scores = outcome.scores(ACCURACY, "class_mean", y_train, y_test)
+        scores = outcome.scores(metric_named("accuracy"), "class_mean", y_train, y_test)
         for position in range(len(outcome.components)):
             train, test = outcome.embedding_at(position)
             expected = NearestCentroid().fit(train, y_train).score(test, y_test)

@@ -1,0 +1,91 @@
+"""Forms of kernel specs: a kind or a mapping, one or several, and the class and parameters that one names."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from mklearn.cards import own_entries
+from mklearn.checks import check_choice
+from mklearn.contract.loading import load
+from mklearn.errors import ConfigError
+from mklearn.kernels.base import Kernel
+from mklearn.kernels.feature_source import FEATURE_KEYS
+from mklearn.kernels.gaussian import GaussianKernel
+
+KernelSpec = str | Mapping[str, Any]
+"""A kind, or a mapping with "kind" or "implementation", the parameters of the kernel's class and its input."""
+
+
+def kernel_class(spec: KernelSpec) -> type[Kernel]:
+    """Return the class that a spec names: of a kind of mklearn's own, by default the Gaussian, or ``implementation``.
+
+    Raises
+    ------
+    ConfigError
+        There is no such kind, or `implementation` is no subclass of `Kernel`.
+    """
+    given = {"kind": spec} if isinstance(spec, str) else spec
+    if "implementation" not in given:
+        kind = given.get("kind", "gaussian")
+        check_choice(kind, "kind", tuple(own_entries("kernels")))
+        own: type[Kernel] = load(own_entries("kernels")[kind]["implementation"])
+        return own
+    implementation = str(given["implementation"])
+    found = load(implementation)
+    if not (isinstance(found, type) and issubclass(found, Kernel)):
+        raise ConfigError(f"`implementation` {implementation!r} is not a subclass of mklearn.kernels.Kernel")
+    return found
+
+
+def valid_kinds() -> str:
+    """Return the kinds of mklearn's own kernels, for messages."""
+    return ", ".join(own_entries("kernels"))
+
+
+def is_one_spec(kernels: Any) -> bool:
+    """Return whether these are one spec, and not several, in a sequence or by name.
+
+    A mapping is one spec if it has a key of a spec and no mapping as a value: no kernel is named "kind".
+    """
+    if isinstance(kernels, str):
+        return True
+    known = {"id", "kind", "implementation", *FEATURE_KEYS, *inspect.signature(GaussianKernel).parameters} - {"name"}
+    return (
+        isinstance(kernels, Mapping)
+        and any(key in known for key in kernels)
+        and not any(isinstance(value, Mapping) for value in kernels.values())
+    )
+
+
+def spec_list(kernels: Any) -> list[KernelSpec]:
+    """Return one spec, a sequence of specs, or a mapping of names to specs as a list of specs."""
+    if is_one_spec(kernels):
+        return [kernels]
+    if not isinstance(kernels, Mapping):
+        return list(kernels)
+    return [_with_id(str(name), spec) for name, spec in kernels.items()]
+
+
+def spec_parameters(spec: KernelSpec) -> dict[str, Any]:
+    """Return the parameters of a kernel on features: those in its spec, and the defaults of the others (else None).
+
+    Raises `ConfigError` for an unknown kind or class.
+    """
+    given = {"kind": spec} if isinstance(spec, str) else {key: value for key, value in spec.items() if key != "id"}
+    declared = inspect.signature(kernel_class(given)).parameters.items()
+    defaults = {key: None if each.default is each.empty else each.default for key, each in declared if key != "name"}
+    kind = {} if "implementation" in given else {"kind": "gaussian"}
+    of_features = dict.fromkeys(FEATURE_KEYS) | {"impute": "none", "feature_scaling": "none", "missing_views": "error"}
+    return {**kind, **of_features, **defaults, **given}
+
+
+def _with_id(name: str, spec: Any) -> dict[str, Any]:
+    if isinstance(spec, str):
+        spec = {"kind": spec}
+    if not isinstance(spec, Mapping):
+        raise ConfigError(f"the spec of kernel {name!r} is {spec!r}; expected a kind ({valid_kinds()}) or a mapping")
+    if spec.get("id", name) != name:
+        raise ConfigError(f"kernel {name!r} has the id {spec['id']!r} in its spec; omit `id`")
+    return {**spec, "id": name}

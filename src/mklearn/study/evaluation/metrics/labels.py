@@ -1,0 +1,45 @@
+"""Metrics of predicted labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import f1_score
+
+from mklearn.cards import MetricCard
+from mklearn.errors import NotApplicable
+
+
+@MetricCard(
+    kind="accuracy",
+    title="Accuracy",
+    mean_of_samples=True,
+    by_leading_components="mklearn.study.evaluation.rules:accuracy_by_dimension",
+)
+def accuracy(y: Any, labels: Any) -> float:
+    """Return the share of test samples that are predicted correctly."""
+    return float(np.mean(labels == y))
+
+
+@MetricCard(kind="balanced_accuracy", title="Balanced accuracy")
+def balanced_accuracy(y: Any, labels: Any) -> float:
+    """Return the mean over the classes of the share of their samples that is predicted correctly."""
+    return float(np.mean([np.mean(labels[y == code] == code) for code in np.unique(y)]))
+
+
+@MetricCard(kind="minority_recall", title="Recall of the smallest class")
+def minority_recall(y_train: Any, y: Any, labels: Any) -> float:
+    """Return the recall of the class with the fewest training samples; of several such classes the mean."""
+    classes, counts = np.unique(y_train, return_counts=True)
+    fewest = classes[counts == counts.min()]
+    missing = np.setdiff1d(fewest, y)
+    if missing.size:
+        raise NotApplicable(f"the recall of the smallest class needs test samples of it; class {missing[0]!s} has none")
+    return float(np.mean([np.mean(labels[y == code] == code) for code in fewest]))
+
+
+@MetricCard(kind="macro_f1", title="Macro F1")
+def macro_f1(y: Any, labels: Any) -> float:
+    """Return the mean F1 score over the classes that test samples have or are predicted to have."""
+    return float(f1_score(y, labels, average="macro"))
