@@ -63,18 +63,21 @@ def test_cells_counts_and_statement(study, published):
     assert cells["uniform average"].below == "z 0.0 ✓ reproduced"
     assert cells["uniform average"].detail.endswith(f"inner CV {inner_cv(study):.1f}")
     assert "| 7" in cells["uniform average"].detail
-    assert cells["MKL-DR"].below.endswith("▼ ours is lower")
+    assert cells["MKL-DR"].below == "? differs, not for certain", "no z of five splits as if it were certain"
+    assert "4 degrees of freedom" in cells["MKL-DR"].note
     assert cells["single"].below.endswith("▲ ours is higher")
     assert cells["SDP"].below == "no value"
     assert "the solver ended without a solution" in cells["SDP"].note
     overview = {row[0].text: row for row in part.overview.rows}
     assert overview["uniform average"][1].text == "✓ 1 of 1"
-    assert (overview["MKL-DR"][1].text, overview["MKL-DR"][1].below) == ("0 of 1", "1 lower than published")
+    assert (overview["MKL-DR"][1].text, overview["MKL-DR"][1].below) == ("0 of 1", "1 not certain")
+    assert (overview["MKL-DR"][-1].text, overview["single"][1].below) == ("–", "1 higher than published")
     gap = 100 * (1.0 - mean_of(study, "mkldr"))
     assert [cell.text for cell in overview["MKL-DR"][2:5]] == [f"+{gap:.2f}"] * 3
     assert part.statement == (
-        "1 of 3 published cells reproduce: they differ from ours by at most 3 units of split noise. In every cell: "
-        "uniform average (1 of 1). In none: MKL-DR (0 of 1; ours is lower in 1); single (0 of 1; ours is higher in 1). "
+        "1 of 3 published cells reproduce: they differ from ours by at most 3 units of split noise. 1 cell differs by "
+        "more, and not for certain. In every cell: uniform average (1 of 1). "
+        "In none: MKL-DR (0 of 1; not certain in 1); single (0 of 1; ours is higher in 1). "
         "Without a value to compare: SDP. 1 cell is without a value of ours."
     )
 
