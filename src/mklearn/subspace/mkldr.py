@@ -196,9 +196,9 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
     the iterate of smallest f is returned (of those with the most columns, as weights on kernels of small rank leave
     fewer than ``n_components``); neighbour graphs have mean degree 1; the default start is equal weights, not AA' = I.
 
-    With "lpp" and three descriptors of digits (ten draws of 200), the best weights lower f by at most 0.3 % for a given A,
-    and the ratio-trace A-step that follows, which minimises another function, mostly raises it by more: f was smallest
-    at the start in eight draws, and equal weights came back. "trace_ratio" lowers f, by less than 0.1 %.
+    With "lpp" and three descriptors of digits (ten draws of 200), the best weights lower f by at most 0.3 % for a given
+    A, and the ratio-trace A-step that follows, which minimises another function, mostly raises it by more: f was
+    smallest at the start in eight draws, and equal weights came back. "trace_ratio" lowers f, by less than 0.1 %.
 
     Examples
     --------
@@ -302,7 +302,7 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
         self.objective_ = best.objective
         self.objective_history_ = np.array([entry["objective"] for entry in self.history_])
         self.n_iter_ = sum(entry["step"] == "beta" for entry in self.history_)
-        if self.best_iter_ == 0 and len(iterates) > 1 and not np.allclose(iterates[1].weights, best.weights, atol=1e-12):
+        if self.best_iter_ == 0 and any(not np.allclose(other.weights, best.weights) for other in iterates):
             self._warn_of_start()
         mixed = [entry["mixed_sign"] for entry in self.history_ if entry["step"] != "a"]
         if self.beta_step in ("sdp", "central_path") and any(mixed):
