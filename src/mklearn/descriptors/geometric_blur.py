@@ -73,8 +73,8 @@ def geometric_blur(
         Samples on each ring, at equal angles from the direction of the rows on. The default 51 samples give local
         descriptors of 204 entries.
     n_points : int
-        Largest number of points per image: see `mklearn.descriptors.edge_points.edge_points`. MKL-DR has 300; the default
-        is 160, as distances take time that grows with its square.
+        Largest number of points per image: see `mklearn.descriptors.edge_points.edge_points`. MKL-DR has 300; the
+        default is 160, as distances take time that grows with its square.
     n_components : int
         Entries of a descriptor after projection.
 
