@@ -315,16 +315,6 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
             )
         return best.weights, projection
 
-    def _warn_of_start(self) -> None:
-        self.status_ = "start"
-        equal = " equal" if self.init == "uniform" else ""
-        warnings.warn(
-            f"no iterate has a smaller objective than the start: the kernel weights are the{equal} ones of the start, "
-            "not learned. Try another ridge or a_step='trace_ratio', or use kernel_weights='uniform'",
-            StartWeightsWarning,
-            stacklevel=8,  # the caller of fit, outside scikit-learn's wrapper
-        )
-
     def _alternate(self, problem: EmbeddingProblem, n_components: int) -> list[_Iterate]:
         """Return the iterates of Algorithm 1; set ``history_`` and ``status_``."""
         take_a_step = problem.trace_ratio_step if self.a_step == "trace_ratio" else problem.ratio_trace_step
@@ -369,6 +359,16 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
                 self.status_ = "converged"
                 break
         return iterates
+
+    def _warn_of_start(self) -> None:
+        self.status_ = "start"
+        equal = " equal" if self.init == "uniform" else ""
+        warnings.warn(
+            f"no iterate has a smaller objective than the start: the kernel weights are the{equal} ones of the start, "
+            "not learned. Try another ridge or a_step='trace_ratio', or use kernel_weights='uniform'",
+            StartWeightsWarning,
+            stacklevel=8,  # the caller of fit, outside scikit-learn's wrapper
+        )
 
     def _solve_beta(self, S: Array, S_prime: Array) -> KernelWeights:
         return minimising_weights(S, S_prime, method=self.beta_step, solver=self.solver)

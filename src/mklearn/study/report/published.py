@@ -16,7 +16,7 @@ from mklearn.study.evaluation.reproduction import Check, compare_published, sent
 from mklearn.study.report import wording
 from mklearn.study.report.frames import Results, records, whole_or_none
 from mklearn.study.report.tables import Cell, Column, Table, number_cell, setting_columns
-from mklearn.study.specs.table_specs import ReportSpec, Tolerance
+from mklearn.study.specs.table_specs import Claim, ReportSpec, Tolerance
 
 MARKS = {
     verdicts.REPRODUCED: ("✓ reproduced", "good"),
@@ -38,7 +38,8 @@ class Published:
 
     ``cells`` are the rows of :func:`mklearn.study.evaluation.reproduction.compare_published`, with ``label``, the name
     of their method and rule. ``alerts`` name the data sets that are not the papers'. ``overview`` tabulates each method
-    over all its cells; ``tables`` each source on one data set. ``remarks`` are names of methods, and a text.
+    over all its cells; ``tables`` each source on one data set. ``remarks`` are names of methods, and a text. ``claims``
+    tabulates what papers say in words, with verdicts.
     """
 
     cells: pd.DataFrame
@@ -48,6 +49,7 @@ class Published:
     overview: Table | None
     tables: list[Table]
     remarks: list[tuple[str, str]]
+    claims: Table | None
     note: str
 
 
@@ -79,8 +81,23 @@ def published_part(results: Results, study: ReportSpec, baselines: Sequence[str]
             (wording.enumeration([titles.get(method, method) for method in remark.methods]), remark.text)
             for remark in study.remarks
         ],
+        claims=_claims(study.claims) if study.claims else None,
         note=_note(labelled, tolerance) if len(labelled) else "",
     )
+
+
+def _claims(claims: Sequence[Claim]) -> Table:
+    kinds = {"holds": "good", "does not hold": "off"}
+    rows = [
+        (
+            Cell(claim.text, below=claim.source),
+            Cell(claim.verdict, kind=f"verdict {kinds.get(claim.verdict, 'none')}"),
+            Cell(claim.evidence),
+        )
+        for claim in claims
+    ]
+    columns = [Column(title, numeric=False) for title in ("Claim", "Verdict", "What this study shows")]
+    return Table("Claims of the papers", columns, rows)
 
 
 def _caption(source: str, title: str, metric: str) -> str:

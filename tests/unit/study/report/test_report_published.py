@@ -17,7 +17,7 @@ from mklearn.study.report.frames import results_of
 from mklearn.study.report.picks import common_prefix, pick_counts, picks
 from mklearn.study.report.published import MARKS, MOST_NAMED, published_part, statement
 from mklearn.study.report.records import FitRecord
-from mklearn.study.specs.table_specs import Calibration, ReportRemark, Tolerance
+from mklearn.study.specs.table_specs import Calibration, Claim, ReportRemark, Tolerance
 
 DIGITS = {"dataset": "digits", "train_size": 5, "std": None, "source": "A paper, Table 1", "repeats": 20}
 TITLES = {"average": "uniform average", "mkldr": "MKL-DR", "kfd": "single", "svc": "SVC", "sdp": "SDP"}
@@ -143,6 +143,19 @@ def test_remarks_stand_beside_the_names_of_their_methods(study, published, tmp_p
     html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
     assert "<dt>MKL-DR and single</dt><dd>The weights &lt;b&gt;are&lt;/b&gt; a vertex.</dd>" in html
     assert r"- **MKL-DR and single**: The weights \<b\>are\</b\> a vertex." in text
+
+
+def test_claims_have_a_verdict_on_the_page_also_without_published_values(study, tmp_path):
+    """Kills: a section that only values or remarks open, and a verdict that the Markdown leaves out."""
+    claims = [Claim(source="A paper, 3.5", text="It is <b>fast</b>.", verdict="does not hold", evidence="Ten times.")]
+    build_report(tmp_path, **with_published(study, [], claims=claims), figure_files=False)
+    html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+    assert r"| It is \<b\>fast\</b\>. \| A paper, 3.5 | does not hold | Ten times. |" in text
+    assert 'href="#published"' in html
+    row = html[html.index("It is &lt;b&gt;fast&lt;/b&gt;.") :].split("</tr>")[0]
+    assert "verdict off" in row
+    assert "does not hold" in row
+    assert "Ten times." in row
 
 
 def test_the_average_stands_in_a_table_of_a_paper_that_has_it_not(study, published):
