@@ -36,8 +36,9 @@ ON_TEST = {
 }  # fmt: skip
 WINS = {
     ("fsvm", "svm"): 9, ("fsvm", "rmm"): 7, ("fsvm", "r-svm-plus"): 7, ("fsvm", "r-svm-plus-mu"): 8,
-    ("rbf-fsvm", "rbf-svm"): 10, ("rbf-fsvm", "rbf-rmm"): 9, ("rbf-fsvm", "rbf-r-svm-plus"): 11,
-    ("rbf-fsvm", "rbf-r-svm-plus-mu"): 11,
+    ("alternating", "svm"): 9, ("alternating", "rmm"): 7, ("alternating", "r-svm-plus"): 7,
+    ("alternating", "r-svm-plus-mu"): 8, ("rbf-fsvm", "rbf-svm"): 10, ("rbf-fsvm", "rbf-rmm"): 9,
+    ("rbf-fsvm", "rbf-r-svm-plus"): 11, ("rbf-fsvm", "rbf-r-svm-plus-mu"): 11,
 }  # fmt: skip
 """On how many of the eleven sets the paper's F-SVM is above another method, linear and with a Gaussian kernel."""
 HONEST, OPTIMISTIC = "released", "released-test-optimistic"
@@ -121,7 +122,8 @@ def page(accuracy: pd.DataFrame, difference: pd.DataFrame, sets: pd.DataFrame, b
         _table(accuracy, KERNEL),
         "## On how many sets F-SVM is above the others",
         "The paper counts on eleven sets, by means without intervals. By the paired intervals below no difference of "
-        "linear machines to the SVM is certain on any set.",
+        "F-SVM or its alternation to the SVM is certain on any set. The alternation, which is what the paper runs, ends "
+        "above the optimum.",
         _wins(wins(accuracy)),
     ]  # fmt: skip
     for reference in REFERENCES:
@@ -157,11 +159,12 @@ def _table(accuracy: pd.DataFrame, titles: Mapping[str, str]) -> str:
 
 
 def _wins(counts: pd.DataFrame) -> str:
-    heads = ("sets", "F-SVM above", "level", "below", "mean difference", "above in the paper, of 11")
-    lines = [line("F-SVM against", heads), "| --- |" + " ---: |" * len(heads)]
+    heads = ("sets", "above", "level", "below", "mean difference", "above in the paper, of 11")
+    lines = [line("", heads), "| --- |" + " ---: |" * len(heads)]
     for row in counts.itertuples():
         kernel = ", kernel" if row.method in KERNEL else ""
-        title = f"{LINEAR[row.other.removeprefix('rbf-')]}{kernel}"
+        own, other = (LINEAR[name.removeprefix("rbf-")] for name in (row.method, row.other))
+        title = f"{own} against {other}{kernel}"
         ours = (row.above, row.level, row.below, f"{row.mean:+.2f}") if row.sets else ("not run", "", "", "")
         lines.append(line(title, map(str, (row.sets, *ours, row.published))))
     return "\n".join(lines)
