@@ -122,7 +122,7 @@ def page(accuracy: pd.DataFrame, difference: pd.DataFrame, sets: pd.DataFrame, b
         _table(accuracy, KERNEL),
         "## On how many sets F-SVM is above the others",
         "The paper counts on eleven sets, by means without intervals. By the paired intervals below no difference of "
-        "F-SVM or its alternation to the SVM is certain on any set. The alternation, which is what the paper runs, ends "
+        "F-SVM or its alternation to the SVM is certain on any set. The alternation, which the paper runs, ends "
         "above the optimum.",
         _wins(wins(accuracy)),
     ]  # fmt: skip
