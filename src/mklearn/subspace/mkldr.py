@@ -204,7 +204,7 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = MKLDR(kernels=["linear", "gaussian"]).fit(X, y)
+    >>> model = MKLDR(kernels=["linear", "gaussian"], ridge=1e-2).fit(X, y)
     >>> model.transform(X).shape
     (150, 2)
     """
