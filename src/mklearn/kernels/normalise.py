@@ -94,7 +94,7 @@ def unit_diagonal(
 
     References
     ----------
-    LMKL (Gonen and Alpaydin, ICML 2008) scales its kernels so.
+    The code of LMKL's authors (Gonen and Alpaydin) scales its kernels so.
     """
     kernel = as_float_matrix(K, "the kernel")
     if (row_diagonal is None) != (column_diagonal is None):

@@ -38,8 +38,8 @@ def read(paths: Mapping[str, Path] | None = None, *, seed: int = 0, n: int = 400
 
     Notes
     -----
-    Gonen and Alpaydin (Localized multiple kernel learning, ICML 2008) show such data. The means and variances here are
-    our own choice.
+    Gonen and Alpaydin (Localized Multiple Kernel Machines for Image Recognition, figure 1) show such data. The means
+    and variances here are our own choice.
     """
     if n < 4 or n % 4:
         raise ConfigError(f"reader gauss4: n is {n}; expected a positive multiple of 4")
