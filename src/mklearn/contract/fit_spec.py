@@ -97,7 +97,8 @@ class InputSpec(Strict):
     kind: InputKind
     """Kernels of views, features of views, or images, the only view (n, rows, columns)."""
     descriptors: list[str] = []
-    """Keys of the descriptors whose features they are, put side by side in this order; none of kernels and images."""
+    """Keys of the descriptors whose features they are, put side by side in this order; of kernels those of which the
+    method has a dictionary of kernels; none of images."""
     feature_scaling: FeatureScaling | Literal["auto"] = "none"
     """Scaling of features, fitted on the training samples."""
     impute: Impute = "none"
@@ -218,7 +219,7 @@ class FitSpec(Strict):
 
     def descriptors_of(self, entry: InputSpec) -> list[str]:
         """Return the keys of the descriptors whose features an input takes, in order: its own, or its kernels'."""
-        return self.kernel_features if entry.kind == "kernels" else entry.descriptors
+        return entry.descriptors if entry.kind != "kernels" or entry.descriptors else self.kernel_features
 
     def as_dict(self) -> dict[str, Any]:
         """Return builtin types only, without fields at their default: a new field changes no key of an old fit."""

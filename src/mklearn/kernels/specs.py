@@ -270,6 +270,16 @@ class StackTransform(KernelsOfSpecs):
             yield kernel.astype(dtype, copy=False)
             del kernel  # the next one needs the memory
 
+    @property
+    def fitted_specs(self) -> list[dict[str, Any]]:
+        """Those of the fitted kernels, with "id"; of one spec on several views one for each."""
+        return [dict(entry.spec) for entry in self._entries]
+
+    def of_kernels(self, numbers: Iterable[int]) -> StackTransform:
+        """Return a transform of some of the kernels, by position, that is not fitted."""
+        specs = self.fitted_specs
+        return StackTransform([specs[number] for number in numbers], spectra=self.spectra, drop_constant=self.drop_constant)
+
     def _fitted_kernel(self, entry: _Entry, sources: Sequence[Source], blocks: _SharedBlocks) -> Array:
         """Fit a kernel and return it among the training samples, completed; it is dropped from its object."""
         observed = _all_of(source.observed_ for source in sources)

@@ -12,8 +12,28 @@ Array = NDArray[np.floating[Any]]
 _LOG_BOUNDS = (-10.0, 15.0)
 
 
-def softmax(scores: Array, beta: float = 1.0) -> Array:
-    """Compute ``exp(beta s_ik) / sum_l exp(beta s_il)``, shape (m, c)."""
+def score_range(scores: Array) -> float:
+    """Return the largest difference of two scores of one sample."""
+    return float(np.ptp(scores, axis=1).max())
+
+
+def softmax(scores: Array, beta: float, widest: float) -> Array:
+    """Compute ``exp(beta s_ik) / sum_l exp(beta s_il)``.
+
+    Parameters
+    ----------
+    scores : array of shape (m, c)
+    beta : float
+    widest : float
+        Scores of a sample that differ by more, `score_range` of those that beta was fitted to, are scaled down to it:
+        the outputs of an outlier may be of any size, and say no more than others.
+
+    Returns
+    -------
+    array of shape (m, c)
+    """
+    ranges = np.ptp(scores, axis=1, keepdims=True)
+    scores = scores * np.divide(widest, ranges, out=np.ones_like(ranges), where=ranges > widest)
     powers = np.exp(beta * (scores - scores.max(axis=1, keepdims=True)))
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 

@@ -44,7 +44,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import get_lapack_funcs
 
-from mklearn.checks import check_positive, invalid
+from mklearn.checks import cached_rows, check_positive, invalid
 from mklearn.errors import DataError, NotApplicable
 from mklearn.graphs import ClassStructure
 from mklearn.kernels.normalise import centred_trace
@@ -232,7 +232,8 @@ class LeaveOneOutRidge:
         _, K = scaled_and_centred(K, self._shares, self._root)
         u = np.sqrt(self._shares)
         # Adding uu' gives u an eigenvalue of the others' mean size; its effect is known and removed below.
-        K += np.outer(u, u)
+        for part in cached_rows(K):
+            K[part] += u[part, None] * u
         K[np.diag_indices(n)] += ridge
         potrf, potri = get_lapack_funcs(("potrf", "potri"), (K,))
         factor, failed = potrf(K, lower=True, overwrite_a=True)
@@ -241,7 +242,8 @@ class LeaveOneOutRidge:
         inverse, _ = potri(factor, lower=True, overwrite_c=True)
         C: Array = np.tril(inverse)
         C += np.tril(C, -1).T
-        C -= np.outer(u, u) / (ridge + 1.0)
+        for part in cached_rows(C):
+            C[part] -= u[part, None] * (u / (ridge + 1.0))
         return C
 
 

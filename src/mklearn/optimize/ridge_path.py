@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 
+from mklearn.checks import cached_rows
 from mklearn.errors import DataError
 from mklearn.optimize.left_out import LeftOut
 
@@ -127,12 +128,15 @@ def ridge_path(
 def scaled_and_centred(K: Array, shares: Array, root: Array) -> tuple[Array, Array]:
     """Return the mean row p'K of a kernel, (n,), and M = S K_c S, (n, n), a new array in double precision."""
     rows = shares @ K
-    M = K - rows
-    M -= rows[:, None]
-    M += float(shares @ rows)
-    M *= root
-    M *= root[:, None]
-    return rows, np.asarray(M, dtype=np.float64)
+    lesser = rows - float(shares @ rows)
+    M = np.empty(K.shape)
+    for part in cached_rows(K):
+        np.subtract(K[part], lesser, out=M[part])
+        M[part] -= rows[part, None]
+        if root.min() != 1 or root.max() != 1:
+            M[part] *= root
+            M[part] *= root[part, None]
+    return rows, M
 
 
 def _usable(ridges: Array, smallest: float) -> Array:

@@ -17,6 +17,8 @@ from mklearn.contract.loading import load
 from mklearn.kernels.views import Views
 
 Indices = NDArray[np.intp]
+DICTIONARY = "dictionary"
+"""Kernels of a method that has some of its own for each view."""
 SCALING = "feature_scaling"
 """Entry of a grid that is no parameter of the estimator: the scaling of its inputs, features or its kernels'. Methods
 that scale features themselves have a fixed parameter of this name."""
@@ -128,7 +130,7 @@ class MethodOnViews:
         (_, first), *others = self.method.inputs.items()
         known = candidate.estimator_parameters | {name: _view_of(entry) for name, entry in others}
         if first.kind == "kernels":
-            known["kernels"] = self.kernel_specs(candidate)
+            known["kernels"] = self.kernel_specs(candidate) if self.kernels else DICTIONARY
         estimator = load(self.method.implementation)(**known | parameters)
         if first.kind != "features":
             return estimator

@@ -198,6 +198,17 @@ class KernelMethod(Method):
     combinations already: only a list may name them."""
 
 
+class DictionaryMethod(KernelMethod):
+    """Methods with a dictionary of kernels of their own."""
+
+    kernels: Literal["dictionary", "all", "each", "all_but_each"] | Annotated[list[NamePattern], Field(min_length=1)] = (
+        "dictionary"
+    )
+    """The kernels it takes: by default a ``dictionary`` of them for every descriptor of the data set, whatever kernels
+    the study names (of a data set of matrices, all of their kernels); or the study's: all, these, ``each`` or
+    ``all_but_each``, as for other methods on kernels."""
+
+
 class LandmarkMethod(KernelMethod):
     """Methods that can learn from landmarks, for many samples."""
 
