@@ -22,22 +22,22 @@ from mklearn.cards import KERNEL_DICTIONARY, MethodCard, list_of
 from mklearn.cards import POSITIVE as POSITIVE_NUMBER
 from mklearn.checks import cached_rows, check_positive, invalid
 from mklearn.classifiers.class_scores import ClassScores
-from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.errors import ConfigError, NotApplicable
 from mklearn.graphs import class_structure
 from mklearn.kernels.completion import MissingViews
 from mklearn.kernels.dictionary import kernel_dictionary, views_of_kernels
 from mklearn.kernels.identity_like import IdentityLikeKernelWarning
 from mklearn.kernels.imputation import Impute
 from mklearn.kernels.specs import StackTransform, is_one_spec
-from mklearn.kernels.stack import KernelStack
-from mklearn.kernels.views import Views, as_views, select_rows
+from mklearn.kernels.views import Views, select_rows
 from mklearn.optimize.calibration import fit_inverse_temperature, score_range, softmax
-from mklearn.optimize.left_out import LeftOut
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, class_targets, kernel_traces, leave_one_out_weights
+from mklearn.optimize.left_out import LeftOut
 from mklearn.optimize.ridge_path import RidgePath, ridge_path
 from mklearn.optimize.target_cosine import gain_in_standard_errors, target_cosines
 from mklearn.optimize.validation import checked_sample_weight
 
+Array = NDArray[np.floating[Any]]
 Decision = Literal["auto", "ridge", "cosine"]
 ALPHAS = (1e-3, 10**-2.5, 1e-2, 10**-1.5, 1e-1, 10**-0.5, 1.0)
 # Smallest ridge of the regression that the weights are learned with.
@@ -234,6 +234,11 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
 
     # --- input
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._is_dictionary
+        return tags
+
     def _check_alphas(self) -> None:
         values = np.asarray(self.alphas)
         if values.ndim != 1 or not len(values) or values.dtype.kind not in "fiu":
@@ -267,7 +272,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         keep = n_kernels * n**2 * 8 <= self.memory * 2**30
         return KernelPasses(transform=self._transform_, samples=table, keep=keep), n
 
-    def _weights(self, codes: NDArray[np.intp], sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
+    def _weights(self, codes: NDArray[np.intp], sample_weight: ArrayLike | None) -> Array | None:
         weights = checked_sample_weight(sample_weight, codes, self.classes_)
         if self.class_weight is None:
             return weights
@@ -327,15 +332,13 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         self._views_of_kernels = views_of_kernels(self._transform_.fitted_specs)
         self._dtype_ = np.dtype(np.float64)
 
-    def _path(self, K: NDArray[np.float64], problem: _Problem) -> RidgePath:
+    def _path(self, K: Array, problem: _Problem) -> RidgePath:
         return ridge_path(
             K, np.eye(len(self.classes_))[problem.codes], self.alphas, sample_weight=problem.weights,
             groups=problem.groups,
         )  # fmt: skip
 
-    def _learned_shares(
-        self, kernels: list[NDArray[Any]], problem: _Problem, equal: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _learned_shares(self, kernels: list[NDArray[Any]], problem: _Problem, equal: Array) -> Array:
         """Return the learned shares of the kernels; equal ones if none are to be learned."""
         if self.learned == 0 or np.count_nonzero(equal) == 1:
             return equal
@@ -346,8 +349,8 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         return equal if found.status == "uniform" else found.shares
 
     def _set_fit(
-        self, first: RidgePath, second: RidgePath, equal: NDArray[np.float64], learned: NDArray[np.float64],
-        scales: NDArray[np.float64], problem: _Problem,
+        self, first: RidgePath, second: RidgePath, equal: Array, learned: Array,
+        scales: Array, problem: _Problem,
     ) -> None:  # fmt: skip
         parts = np.array([1.0 - self.learned, self.learned])
         both = np.array([equal, learned])
@@ -364,12 +367,13 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         self.coefficients_ = np.zeros((2, problem.n, len(self.classes_)))
         self.coefficients_[:, problem.rows] = [p * fit.coefficients for p, fit in zip(parts, fits, strict=True)]
         self.intercept_ = parts[0] * first.intercept + parts[1] * second.intercept
-        self._left_out = parts[0] * first.left_out + parts[1] * second.left_out
+        self._left_out: Array = parts[0] * first.left_out + parts[1] * second.left_out
 
     def _choose_decision(self, problem: _Problem) -> None:
         weights = np.bincount(problem.codes, problem.weights, minlength=len(self.classes_))
         self._frequencies = weights / weights.sum()
-        outputs = vars(self).pop("_left_out")
+        outputs = self._left_out
+        del self._left_out
         cosines = target_cosines(outputs, self._frequencies)
         by_output, by_cosine = (scores.argmax(axis=1) == problem.codes for scores in (outputs, cosines))
         self.decision_ = self.decision
@@ -384,7 +388,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
 
     # --- predictions
 
-    def class_scores(self, X: Any) -> NDArray[np.float64]:
+    def class_scores(self, X: Any) -> Array:
         """Compute the outputs, or their cosines with the class indicators if ``decision_`` says so, (m, n_classes)."""
         check_is_fitted(self)
         if self._is_precomputed:
@@ -395,7 +399,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
             outputs = np.concatenate(blocks)
         return outputs if self.decision_ == "ridge" else target_cosines(outputs, self._frequencies)
 
-    def _outputs(self, kernels: Iterable[NDArray[Any]]) -> NDArray[np.float64]:
+    def _outputs(self, kernels: Iterable[NDArray[Any]]) -> Array:
         mixtures: list[Any] = [0.0, 0.0]
         for shares, kernel in zip(self._weights_of_kernels.T, kernels, strict=True):
             for number, share in enumerate(shares):
@@ -403,12 +407,10 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
                     mixtures[number] = np.zeros(kernel.shape)
                 if share:
                     _add(mixtures[number], share, kernel)
-        outputs: NDArray[np.float64] = sum(
-            (mixed @ A for mixed, A in zip(mixtures, self.coefficients_, strict=True)), start=self.intercept_
-        )
-        return outputs
+        products = (mixed @ A for mixed, A in zip(mixtures, self.coefficients_, strict=True))
+        return np.asarray(sum(products, start=self.intercept_))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Array:
         """Compute the probabilities of the classes, shape (m, n_classes), calibrated on left-out training samples.
 
         The class of the largest probability is that of `predict`.
@@ -435,13 +437,11 @@ class _Problem:
     n: int
     rows: NDArray[np.intp]
     codes: NDArray[np.intp]
-    weights: NDArray[np.float64] | None
+    weights: Array | None
     groups: NDArray[Any] | None
 
     @classmethod
-    def of(
-        cls, codes: NDArray[np.intp], weights: NDArray[np.float64] | None, groups: ArrayLike | None
-    ) -> _Problem:
+    def of(cls, codes: NDArray[np.intp], weights: Array | None, groups: ArrayLike | None) -> _Problem:
         n = len(codes)
         LeftOut(n, groups)  # refuses groups that do not fit
         names = None if groups is None else np.asarray(groups)
@@ -468,7 +468,7 @@ class _Problem:
         return np.sort(np.concatenate(found))
 
 
-def _add(total: NDArray[np.float64], factor: float, kernel: NDArray[Any]) -> None:
+def _add(total: Array, factor: float, kernel: NDArray[Any]) -> None:
     """Add a multiple of a kernel to a sum in double precision, in place."""
     for part in cached_rows(kernel):
         total[part] += factor * kernel[part].astype(np.float64, copy=False)

@@ -278,7 +278,9 @@ class StackTransform(KernelsOfSpecs):
     def of_kernels(self, numbers: Iterable[int]) -> StackTransform:
         """Return a transform of some of the kernels, by position, that is not fitted."""
         specs = self.fitted_specs
-        return StackTransform([specs[number] for number in numbers], spectra=self.spectra, drop_constant=self.drop_constant)
+        return StackTransform(
+            [specs[number] for number in numbers], spectra=self.spectra, drop_constant=self.drop_constant
+        )
 
     def _fitted_kernel(self, entry: _Entry, sources: Sequence[Source], blocks: _SharedBlocks) -> Array:
         """Fit a kernel and return it among the training samples, completed; it is dropped from its object."""
@@ -307,8 +309,8 @@ class StackTransform(KernelsOfSpecs):
         self.infos.append({"id": entry.id, **_described(entry, self._forms.are_views), **entry.kernel.info_})
         if any(source.completes for source in sources):
             self.infos[-1]["n_missing"] = int(n - observed.sum())
-            self._completions[-1] = MeanCompletion.of(entry.kernel, observed)
-            kernel = self._completions[-1].training_kernel(kernel)
+            completion = self._completions[-1] = MeanCompletion.of(entry.kernel, observed)
+            kernel = completion.training_kernel(kernel)
         entry.kernel.drop_training_kernel()
         return kernel
 

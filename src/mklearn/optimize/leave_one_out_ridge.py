@@ -177,7 +177,7 @@ class LeaveOneOutRidge:
 
     def ridge_instead(self, ridge: float, share: float) -> float:
         """Return lambda after the identity, at unit centred trace, has replaced kernels with this total share."""
-        n = len(self.targets)
+        n = len(self.targets) if self.sample_weight is None else max(2.0, float(np.sum(self.sample_weight)))
         return (ridge + share * n / (n - 1.0)) / (1.0 - share)
 
     def weights(self, shares: ArrayLike) -> Array:

@@ -5,9 +5,10 @@ With sample weights w, shares p = w / sum w, S = diag(w)^(1/2), u = S1 / |S1| an
 
     f(x) = k(x)'A + b,    A = S (M + lambda I)^-1 S (Y - 1p'Y),    M = S K_c S,    b = (Y - KA)'p.
 
-Its residuals are ``S (Y - f) = R S Y`` with ``R = lambda (M + lambda I)^-1 - uu'``. By the eigendecomposition
-``M = V diag(mu) V'``, in which Mu = 0, all ridges share the O(n^3), and the outputs without each sample or group follow
-from the diagonal or the blocks of R (`mklearn.optimize.left_out`).
+Its residuals are ``S (Y - f) = R S Y`` with ``R = lambda (M + lambda I)^-1 - uu'``. By one eigendecomposition all
+ridges share the O(n^3), and the outputs without each sample or group follow from the diagonal or the blocks of R
+(`mklearn.optimize.left_out`). It is that of ``M + tr(M) uu' = V diag(mu) V'``: Mu = 0, and the other small eigenvalues
+of M are then not mixed up with this one. ``R = lambda V diag(mu + lambda)^-1 V' - lambda / (tr(M) + lambda) uu'``.
 """
 
 from __future__ import annotations
@@ -103,6 +104,9 @@ def ridge_path(
     rows, M = scaled_and_centred(K, shares, root)
     mean = shares @ Y
     centred = root[:, None] * (Y - mean)
+    trace = float(np.trace(M))
+    for part in cached_rows(M):
+        M[part] += u[part, None] * (trace * u)
     values, V = eigh(M, driver="evd", overwrite_a=True, check_finite=False)
     usable = _usable(np.sort(np.asarray(ridges, dtype=np.float64)), float(values[0]))
     values = np.maximum(values, 0.0)
@@ -110,7 +114,7 @@ def ridge_path(
     errors, best = [], None
     for ridge in usable:
         kept = ridge / (values + ridge)
-        blocks = left_out.blocks_of_product(V, kept, u)
+        blocks = left_out.blocks_of_product(V, kept, u * np.sqrt(ridge / (trace + ridge)))
         left = left_out.solve(blocks, V @ (kept[:, None] * projected))
         errors.append(float(np.vdot(left, left)) / float(weights.sum()))
         if best is None or errors[-1] <= best[0] * (1.0 + _EQUAL):

@@ -275,7 +275,7 @@ def _variants(
             )
             for variant, own, name in zip(ids, usual, names, strict=True)
         ]  # fmt: skip
-    chosen = usual if method.kernels in ("all", "dictionary") else _named_kernels(method_id, method.kernels, kernels, dataset)
+    chosen = usual if isinstance(method.kernels, str) else _named_kernels(method_id, method.kernels, kernels, dataset)
     return [_Variant(method_id, label, chosen, _kernel_weights(method_id, method, chosen))]
 
 
