@@ -82,8 +82,8 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
     learned : float
         Part of the outputs that is computed with learned kernel weights, from 0 (equal weights alone) to 1.
     shrinkage : float
-        As for `mklearn.subspace.LeaveOneOutMKL`: 0 for weights of the smallest leave-one-out error, 1 for equal weights
-        of the kernels that these use.
+        From 0 to 1: log ratios of the learned weights shrink by this factor. 0 for weights of the smallest
+        leave-one-out error, 1 for equal weights of the kernels that these use.
     alphas : sequence of float
         Candidate ridges, in units of the variance of the samples in the feature space (the centred trace).
     decision : {"auto", "ridge", "cosine"}

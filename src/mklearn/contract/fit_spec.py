@@ -83,6 +83,10 @@ class Landmarks(Strict):
         return max(as_list(self.n))
 
 
+LARGEST_DICTIONARY = 9
+"""Kernels of a view of features in `mklearn.kernels.dictionary`."""
+
+
 class Implementation(Strict):
     """Code that a specification names, and the parameters that it is called with."""
 
@@ -206,6 +210,12 @@ class FitSpec(Strict):
     def kernel_features(self) -> list[str]:
         """Keys of the descriptors whose features the fit computes its kernels from, in order."""
         return sorted({view for view in views_of(self.kernels) if not is_pairwise(view)})
+
+    @property
+    def n_kernels(self) -> int:
+        """Number of kernels, of a dictionary at most."""
+        own = [len(entry.descriptors) for entry in self.method.inputs.values() if entry.kind == "kernels"]
+        return len(self.kernels) or LARGEST_DICTIONARY * sum(own)
 
     @property
     def pairwise(self) -> list[str]:
