@@ -55,7 +55,6 @@ _BLOCK = 4096
         " inner cross-validation."
     ),
     inputs=KERNEL_DICTIONARY,
-    learns_weights=True,
     library_only=("missing_views", "impute", "memory", "random_state"),
     valid={"alphas": [list_of(POSITIVE_NUMBER)], "class_weight": [{"enum": ["balanced"]}, None]},
 )
