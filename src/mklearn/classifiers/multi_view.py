@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import eigh
 from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
@@ -29,11 +30,12 @@ from mklearn.kernels.dictionary import kernel_dictionary, views_of_kernels
 from mklearn.kernels.identity_like import IdentityLikeKernelWarning
 from mklearn.kernels.imputation import Impute
 from mklearn.kernels.specs import StackTransform, is_one_spec
+from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import Views, select_rows
 from mklearn.optimize.calibration import fit_inverse_temperature, score_range, softmax
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, class_targets, kernel_traces, leave_one_out_weights
 from mklearn.optimize.left_out import LeftOut
-from mklearn.optimize.ridge_path import RidgePath, ridge_path
+from mklearn.optimize.ridge_path import RidgePath, feature_ridge_path, ridge_path
 from mklearn.optimize.target_cosine import gain_in_standard_errors, target_cosines
 from mklearn.optimize.validation import checked_sample_weight
 
@@ -55,7 +57,7 @@ _BLOCK = 4096
         " inner cross-validation."
     ),
     inputs=KERNEL_DICTIONARY,
-    library_only=("missing_views", "impute", "memory", "random_state"),
+    library_only=("missing_views", "impute", "memory", "random_state", "landmarks"),
     valid={"alphas": [list_of(POSITIVE_NUMBER)], "class_weight": [{"enum": ["balanced"]}, None]},
 )
 class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
@@ -100,6 +102,10 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
     memory : float
         GiB. Training kernels that need more are computed one by one, those with learned weights twice.
     random_state : int
+    landmarks : int, optional
+        For many samples: so many training samples are drawn, of each class in proportion. Kernels are fitted to them,
+        weights are learned from them, and the regressions are those of all samples on the kernels' Nystroem
+        approximation. Memory is that of two features of all samples for each landmark. By default all samples.
 
     Attributes
     ----------
@@ -123,6 +129,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
     inverse_temperature_ : float
         Factor of the class scores in the exponent of the probabilities.
     coefficients_ : array of shape (2, n_train, n_classes)
+        With landmarks (2, n_landmarks, n_classes).
     intercept_ : array of shape (n_classes,)
     n_features_in_ : int
 
@@ -153,7 +160,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
     >>> views = {"upper": X[:, :32], "lower": X[:, 32:]}
     >>> train, test = slice(0, 200), slice(200, None)
     >>> model = MultiViewClassifier().fit({name: table[train] for name, table in views.items()}, y[train])
-    >>> model.score({name: table[test] for name, table in views.items()}, y[test]) > 0.9
+    >>> model.score({name: table[test] for name, table in views.items()}, y[test]) > 0.85
     True
     """
 
@@ -169,6 +176,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         "impute": [one_of(Impute)],
         "memory": [POSITIVE],
         "random_state": [at_least(0)],
+        "landmarks": [None, at_least(2)],
     }
 
     def __init__(
@@ -185,6 +193,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         impute: Impute = "none",
         memory: float = 1.0,
         random_state: int = 0,
+        landmarks: int | None = None,
     ) -> None:
         self.kernels = kernels
         self.learned = learned
@@ -197,6 +206,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         self.impute = impute
         self.memory = memory
         self.random_state = random_state
+        self.landmarks = landmarks
 
     @fit_context
     def fit(
@@ -223,11 +233,15 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         with warnings.catch_warnings():
             if self._is_dictionary:  # of many kernels some say little; they are given no share for it
                 warnings.simplefilter("ignore", IdentityLikeKernelWarning)
-            passes, n = self._passes(X)
+            samples = self._samples(X)
+            n = int(samples.n_columns if isinstance(samples, KernelStack) else samples.shape[0])
             classes = class_structure(checked_labels(self, y, n))
             self.classes_ = classes.labels
             problem = _Problem.of(classes.codes, self._weights(classes.codes, sample_weight), groups)
-            self._fit_combinations(passes, problem)
+            if self.landmarks is None or self.landmarks >= len(problem.codes):
+                self._fit_combinations(self._passes(samples), problem)
+            else:
+                self._fit_landmarks(samples, problem, problem.drawn(self.landmarks, self.random_state))
         self._choose_decision(problem)
         return self
 
@@ -253,23 +267,29 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
     def _has_specs(self) -> bool:
         return super()._has_specs and not self._is_dictionary
 
-    def _passes(self, X: Any) -> tuple[KernelPasses, int]:
-        """Return the training kernels and the number of samples; set what new samples are compared with."""
+    def _samples(self, X: Any) -> Any:
+        """Return training kernels that are given, or checked samples, with what is to compute kernels of them."""
         if self._is_precomputed:
+            if self.landmarks is not None:
+                raise ConfigError("landmarks choose among samples, and kernels='precomputed' are matrices: set None")
             stack = self._training_stack(X)
             self._views_of_kernels = list(stack.ids)
-            return KernelPasses(stack), stack.n_columns
+            return stack
         specs: Any = self.kernels
         if self._is_dictionary:
             specs = kernel_dictionary(X, missing_views=self.missing_views, impute=self.impute)
         self._transform_ = StackTransform(specs, drop_constant=self._is_dictionary)
-        table = self._checked_features(X, self._transform_, reset=True)
-        n = int(table.shape[0])
+        return self._checked_features(X, self._transform_, reset=True)
+
+    def _passes(self, samples: Any) -> KernelPasses:
+        """Return the kernels among samples."""
+        if isinstance(samples, KernelStack):
+            return KernelPasses(samples)
         n_kernels = len(self._transform_.specs)
-        if isinstance(table, Views) and is_one_spec(specs):
-            n_kernels *= len(table.names)
-        keep = n_kernels * n**2 * 8 <= self.memory * 2**30
-        return KernelPasses(transform=self._transform_, samples=table, keep=keep), n
+        if isinstance(samples, Views) and is_one_spec(self.kernels) and not self._is_dictionary:
+            n_kernels *= len(samples.names)
+        keep = n_kernels * int(samples.shape[0]) ** 2 * 8 <= self.memory * 2**30
+        return KernelPasses(transform=self._transform_, samples=samples, keep=keep)
 
     def _weights(self, codes: NDArray[np.intp], sample_weight: ArrayLike | None) -> Array | None:
         weights = checked_sample_weight(sample_weight, codes, self.classes_)
@@ -296,6 +316,30 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
 
     def _fit_combinations(self, passes: KernelPasses, problem: _Problem) -> None:
         """Fit the regressions with equal and with learned weights."""
+        fits = [self._path(K, problem) for K in self._mixtures(passes, problem)]
+        coefficients = np.zeros((2, problem.n, len(self.classes_)))
+        coefficients[:, problem.rows] = [fit.coefficients for fit in (fits[0], fits[-1])]
+        self._set_fits(coefficients, fits)
+
+    def _fit_landmarks(self, samples: Any, problem: _Problem, chosen: NDArray[np.intp]) -> None:
+        """Fit the regressions to the features that landmarks give: those of the kernels' Nystroem approximation."""
+        rows = problem.rows[chosen]
+        own = problem.of_rows(chosen)
+        own = replace(own, n=len(rows), rows=np.arange(len(rows)))
+        known = _rows_of(samples, rows)
+        maps = [_whitening(K) for K in self._mixtures(self._passes(known), own)]
+        features = [np.empty((len(problem.rows), each.shape[1])) for each in maps]
+        for start in range(0, len(problem.rows), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            mixed = self._mixed(self._transform_.new_kernels(_rows_of(samples, problem.rows[block])), len(maps))
+            for F, products, each in zip(features, mixed, maps, strict=True):
+                F[block] = products @ each
+        fits = [self._path(F, problem, of_features=True) for F in features]
+        coefficients = [each @ fit.coefficients for each, fit in zip(maps, fits, strict=True)]
+        self._set_fits(np.array([coefficients[0], coefficients[-1]]), fits)
+
+    def _mixtures(self, passes: KernelPasses, problem: _Problem) -> list[Array]:
+        """Return the kernels with equal and with learned weights, once if these are the same; set all weights."""
         chosen = problem.drawn(self.weight_samples, self.random_state)
         total = np.zeros((len(problem.codes), len(problem.codes)))
         traces, parts = [], []
@@ -312,17 +356,15 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
             raise NotApplicable("all kernels are constant over the samples: no class can be discriminated")
         equal = (scales > 0) / (scales > 0).sum()
         total *= equal.max()
-        first = self._path(total, problem)
         learned = self._learned_shares(parts, problem.of_rows(chosen), equal)
         del parts
-        second = first
-        if not np.allclose(learned, equal, rtol=1e-12, atol=0):
-            used = np.flatnonzero(learned)
-            total[:] = 0.0
-            for number, K in zip(used, passes.some(used), strict=True):
-                _add(total, (learned * scales)[number], problem.part(K))
-            second = self._path(total, problem)
-        self._set_fit(first, second, equal, learned, scales, problem)
+        self._set_weights(equal, learned, scales)
+        if np.allclose(learned, equal, rtol=1e-12, atol=0):
+            return [total]
+        mixed, used = np.zeros_like(total), np.flatnonzero(learned)
+        for number, K in zip(used, passes.some(used), strict=True):
+            _add(mixed, (learned * scales)[number], problem.part(K))
+        return [total, mixed]
 
     def _name_kernels(self, passes: KernelPasses) -> None:
         if self._is_precomputed:
@@ -331,11 +373,11 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         self._views_of_kernels = views_of_kernels(self._transform_.fitted_specs)
         self._dtype_ = np.dtype(np.float64)
 
-    def _path(self, K: Array, problem: _Problem) -> RidgePath:
-        return ridge_path(
-            K, np.eye(len(self.classes_))[problem.codes], self.alphas, sample_weight=problem.weights,
-            groups=problem.groups,
-        )  # fmt: skip
+    def _path(self, values: Array, problem: _Problem, *, of_features: bool = False) -> RidgePath:
+        """Fit a regression of the class indicators to a kernel of unit centred trace, or to features like that."""
+        path = feature_ridge_path if of_features else ridge_path
+        indicators = np.eye(len(self.classes_))[problem.codes]
+        return path(values, indicators, self.alphas, sample_weight=problem.weights, groups=problem.groups)
 
     def _learned_shares(self, kernels: list[NDArray[Any]], problem: _Problem, equal: Array) -> Array:
         """Return the learned shares of the kernels; equal ones if none are to be learned."""
@@ -347,12 +389,8 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         found = leave_one_out_weights(objective, shrinkage=self.shrinkage)
         return equal if found.status == "uniform" else found.shares
 
-    def _set_fit(
-        self, first: RidgePath, second: RidgePath, equal: Array, learned: Array,
-        scales: Array, problem: _Problem,
-    ) -> None:  # fmt: skip
-        parts = np.array([1.0 - self.learned, self.learned])
-        both = np.array([equal, learned])
+    def _set_weights(self, equal: Array, learned: Array, scales: Array) -> None:
+        parts, both = self._parts, np.array([equal, learned])
         self._weights_of_kernels = both * scales
         self.learned_shares_ = learned
         self.shares_ = parts @ both
@@ -361,12 +399,19 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         self.view_shares_: dict[str, float] = dict.fromkeys(self._views_of_kernels, 0.0)
         for view, share in zip(self._views_of_kernels, self.shares_, strict=True):
             self.view_shares_[view] += float(share)
-        self.alphas_ = np.array([first.ridge, second.ridge])
-        fits = (first, second)
-        self.coefficients_ = np.zeros((2, problem.n, len(self.classes_)))
-        self.coefficients_[:, problem.rows] = [p * fit.coefficients for p, fit in zip(parts, fits, strict=True)]
-        self.intercept_ = parts[0] * first.intercept + parts[1] * second.intercept
-        self._left_out: Array = parts[0] * first.left_out + parts[1] * second.left_out
+
+    @property
+    def _parts(self) -> Array:
+        """Parts of the outputs with equal and with learned weights."""
+        return np.array([1.0 - self.learned, self.learned])
+
+    def _set_fits(self, coefficients: Array, fits: Sequence[RidgePath]) -> None:
+        """Set the mean of two regressions, of equal and of learned weights; of a single one if these are the same."""
+        both = (fits[0], fits[-1])
+        self.coefficients_ = self._parts[:, None, None] * coefficients
+        self.alphas_ = np.array([fit.ridge for fit in both])
+        self.intercept_ = self._parts @ [fit.intercept for fit in both]
+        self._left_out: Array = np.tensordot(self._parts, [fit.left_out for fit in both], axes=1)
 
     def _choose_decision(self, problem: _Problem) -> None:
         weights = np.bincount(problem.codes, problem.weights, minlength=len(self.classes_))
@@ -399,15 +444,19 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         return outputs if self.decision_ == "ridge" else target_cosines(outputs, self._frequencies)
 
     def _outputs(self, kernels: Iterable[NDArray[Any]]) -> Array:
-        mixtures: list[Any] = [0.0, 0.0]
-        for shares, kernel in zip(self._weights_of_kernels.T, kernels, strict=True):
-            for number, share in enumerate(shares):
-                if share and np.isscalar(mixtures[number]):
-                    mixtures[number] = np.zeros(kernel.shape)
-                if share:
-                    _add(mixtures[number], share, kernel)
-        products = (mixed @ A for mixed, A in zip(mixtures, self.coefficients_, strict=True))
+        products = (mixed @ A for mixed, A in zip(self._mixed(kernels, 2), self.coefficients_, strict=True))
         return np.asarray(sum(products, start=self.intercept_))
+
+    def _mixed(self, kernels: Iterable[NDArray[Any]], count: int) -> list[Any]:
+        """Return the kernels of samples with equal weights, and for two with learned weights too."""
+        mixtures: list[Any] = [0.0] * count
+        for weights, kernel in zip(self._weights_of_kernels.T, kernels, strict=True):
+            for number, weight in enumerate(weights[:count]):
+                if np.isscalar(mixtures[number]):
+                    mixtures[number] = np.zeros(kernel.shape)
+                if weight:
+                    _add(mixtures[number], weight, kernel)
+        return mixtures
 
     def predict_proba(self, X: Any) -> Array:
         """Compute the probabilities of the classes, shape (m, n_classes), calibrated on left-out training samples.
@@ -473,11 +522,21 @@ def _add(total: Array, factor: float, kernel: NDArray[Any]) -> None:
         total[part] += factor * kernel[part].astype(np.float64, copy=False)
 
 
+def _whitening(K: Array) -> Array:
+    """Return W, (n, q), with ``K W W' K = K``: products of k(x) and W are features of x."""
+    values, vectors = eigh(K, check_finite=False)
+    kept = values > len(K) * np.finfo(np.float64).eps * values[-1] * 100
+    return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
+
+
+def _rows_of(table: Any, rows: Any) -> Any:
+    return table[rows] if isinstance(table, Views) else select_rows(table, rows)
+
+
 def _row_blocks(table: Any) -> Iterator[Any]:
     n = int(table.shape[0])
     if n <= _BLOCK:
         yield table
         return
     for start in range(0, n, _BLOCK):
-        rows = slice(start, start + _BLOCK)
-        yield table[rows] if isinstance(table, Views) else select_rows(table, rows)
+        yield _rows_of(table, slice(start, start + _BLOCK))

@@ -64,6 +64,12 @@ class LeftOut:
             return (V * V) @ values - u * u
         return [(V[rows] * values) @ V[rows].T - np.outer(u[rows], u[rows]) for rows in self.sets]
 
+    def blocks_of_remainder(self, Z: Array, values: Array, u: Array) -> Any:
+        """Return the blocks of ``I - Z diag(values) Z' - uu'``, which is not computed as a whole."""
+        if self.sets is None:
+            return 1.0 - np.einsum("ij,ij,j->i", Z, Z, values) - u * u
+        return [np.eye(len(rows)) - (Z[rows] * values) @ Z[rows].T - np.outer(u[rows], u[rows]) for rows in self.sets]
+
     def solve(self, blocks: Any, values: Array) -> Array:
         """Compute ``(R_GG)^-1 values_G`` for each set, shape (n, c)."""
         if self.sets is None:

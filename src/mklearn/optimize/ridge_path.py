@@ -129,6 +129,56 @@ def ridge_path(
     )
 
 
+def feature_ridge_path(
+    F: Array,
+    Y: Array,
+    ridges: Sequence[float] | Array,
+    *,
+    sample_weight: Array | None = None,
+    groups: ArrayLike | None = None,
+) -> RidgePath:
+    """Compute `ridge_path` of the kernel FF' from explicit features, in O(n q^2 + q^3).
+
+    Parameters
+    ----------
+    F : array of shape (n, q)
+        Not changed.
+    Y, ridges, sample_weight, groups
+        As for `ridge_path`, also for what is raised.
+
+    Returns
+    -------
+    RidgePath
+        With coefficients of the features, shape (q, c): ``f(x) = F(x)'A + b``.
+    """
+    n = len(F)
+    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    left_out = LeftOut(n, groups)
+    root, shares = np.sqrt(weights), weights / weights.sum()
+    u = root / np.linalg.norm(root)
+    mean, mean_output = shares @ F, shares @ Y
+    Z = root[:, None] * (F - mean)
+    values, V = eigh(Z.T @ Z, driver="evd", overwrite_a=True, check_finite=False)
+    values = np.maximum(values, 0.0)
+    Z = Z @ V
+    centred = root[:, None] * (Y - mean_output)
+    projected = Z.T @ centred
+    found = []
+    for ridge in np.sort(np.asarray(ridges, dtype=np.float64)):
+        inverse = 1.0 / (values + ridge)
+        residuals = centred - Z @ (inverse[:, None] * projected)
+        left = left_out.solve(left_out.blocks_of_remainder(Z, inverse, u), residuals)
+        found.append((float(np.vdot(left, left)) / float(weights.sum()), float(ridge), left))
+    errors = np.array([error for error, *_ in found])
+    best = int(np.flatnonzero(errors <= errors.min() * (1.0 + _EQUAL))[-1])
+    _, ridge, left = found[best]
+    coefficients = V @ (projected / (values + ridge)[:, None])
+    return RidgePath(
+        ridge, np.array([each[1] for each in found]), errors, coefficients, mean_output - mean @ coefficients,
+        Y - left / root[:, None],
+    )  # fmt: skip
+
+
 def scaled_and_centred(K: Array, shares: Array, root: Array) -> tuple[Array, Array]:
     """Return the mean row p'K of a kernel, (n,), and M = S K_c S, (n, n), a new array in double precision."""
     rows = shares @ K

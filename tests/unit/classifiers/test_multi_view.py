@@ -375,3 +375,40 @@ def test_invalid_ridges(digits: tuple[Views, np.ndarray], alphas: Any) -> None:
     views, y = digits
     with pytest.raises((ConfigError, ValueError), match="alphas"):
         MultiViewClassifier(alphas=alphas).fit(views[:50], y[:50])
+
+
+def test_landmarks_of_a_kernel_of_low_rank_lose_nothing(digits: tuple[Views, np.ndarray]) -> None:
+    """Inner products of 32 features, by 120 of 400 samples: only the unit of the ridge is that of the landmarks."""
+    views, y = digits
+    kernels = {name: {"kind": "linear", "centre": False, "normalise": "none"} for name in ("upper", "lower")}
+    dense = MultiViewClassifier(kernels=kernels, learned=0, alphas=[0.01]).fit(views[:400], y[:400])
+    few = MultiViewClassifier(kernels=kernels, learned=0, alphas=[0.01], landmarks=120).fit(views[:400], y[:400])
+    assert 115 <= few.coefficients_.shape[1] <= 125
+    np.testing.assert_allclose(few.class_scores(views[400:]), dense.class_scores(views[400:]), atol=0.01)
+    assert few.left_out_accuracy_ == pytest.approx(dense.left_out_accuracy_, abs=0.01)
+    assert few.inverse_temperature_ == pytest.approx(dense.inverse_temperature_, rel=0.02)
+
+
+def test_landmarks_for_many_samples(digits: tuple[Views, np.ndarray], tmp_path: Path) -> None:
+    views, y = digits
+    tables = {name: np.array(views[name], dtype=float) for name in ("upper", "lower")}
+    tables["upper"][::9] = np.nan
+    X = Views(tables)
+    dense, few, subset = (
+        MultiViewClassifier(landmarks=landmarks).fit(X[:n], y[:n])
+        for landmarks, n in ((None, 900), (200, 900), (None, 200))
+    )
+    score, approximate, of_subset = (model.score(X[900:], y[900:]) for model in (dense, few, subset))
+    assert score - 0.02 < approximate
+    assert approximate > of_subset + 0.02
+    assert few.left_out_accuracy_ == pytest.approx(approximate, abs=0.025)
+    losses = [log_loss(y[900:], model.predict_proba(X[900:])) for model in (dense, few, subset)]
+    assert losses[0] < losses[1] < 0.6 * losses[2]
+    every = MultiViewClassifier(landmarks=10_000).fit(X[:200], y[:200])
+    np.testing.assert_array_equal(every.class_scores(X[900:]), subset.class_scores(X[900:]))
+    save_model(few, tmp_path / "model.mklearn", {})
+    np.testing.assert_array_equal(
+        load_model(tmp_path / "model.mklearn").estimator.predict(X[900:]), few.predict(X[900:])
+    )
+    with pytest.raises(ConfigError, match="landmarks"):
+        MultiViewClassifier(kernels="precomputed", landmarks=5).fit(np.eye(20), np.arange(20) % 2)

@@ -8,7 +8,7 @@ from tests.unit.optimize.test_leave_one_out_ridge import GROUPS, WEIGHTS, N, ker
 
 from mklearn.errors import DataError, NotApplicable
 from mklearn.optimize.left_out import LeftOut
-from mklearn.optimize.ridge_path import ridge_path
+from mklearn.optimize.ridge_path import feature_ridge_path, ridge_path
 
 RIDGES = np.array([1e-3, 0.1, 1.0, 30.0, 1e5])
 
@@ -94,3 +94,16 @@ def test_groups_of_one_sample_each_are_samples() -> None:
 def test_groups_that_do_not_fit(groups: list, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         LeftOut(3, groups)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
+@pytest.mark.parametrize("groups", [None, GROUPS], ids=["samples", "groups"])
+def test_features_give_what_their_kernel_gives(weights: np.ndarray | None, groups: np.ndarray | None) -> None:
+    F, Y = np.random.default_rng(0).normal(size=(N, 5)) + 3.0, targets()
+    one = ridge_path(F @ F.T, Y, RIDGES, sample_weight=weights, groups=groups)
+    two = feature_ridge_path(F, Y, RIDGES, sample_weight=weights, groups=groups)
+    assert one.ridge == two.ridge
+    np.testing.assert_allclose(two.errors, one.errors, rtol=1e-7)
+    np.testing.assert_allclose(two.left_out, one.left_out, atol=1e-7)
+    np.testing.assert_allclose(F @ two.coefficients, F @ F.T @ one.coefficients, atol=1e-7)
+    np.testing.assert_allclose(two.intercept, one.intercept, atol=1e-7)
