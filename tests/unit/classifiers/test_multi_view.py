@@ -378,8 +378,9 @@ def test_invalid_ridges(digits: tuple[Views, np.ndarray], alphas: Any) -> None:
 
 
 def test_landmarks_of_a_kernel_of_low_rank_lose_nothing(digits: tuple[Views, np.ndarray]) -> None:
-    """Inner products of 32 features, by 120 of 400 samples: only the unit of the ridge is that of the landmarks."""
-    views, y = digits
+    """Inner products of ten features, by 120 of 400 samples: only the unit of the ridge is that of the landmarks."""
+    (views, y), rng = digits, np.random.default_rng(0)
+    views = Views({name: views[name] @ rng.normal(size=(32, 10)) for name in ("upper", "lower")})
     kernels = {name: {"kind": "linear", "centre": False, "normalise": "none"} for name in ("upper", "lower")}
     dense = MultiViewClassifier(kernels=kernels, learned=0, alphas=[0.01]).fit(views[:400], y[:400])
     few = MultiViewClassifier(kernels=kernels, learned=0, alphas=[0.01], landmarks=120).fit(views[:400], y[:400])
