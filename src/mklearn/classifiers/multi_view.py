@@ -424,7 +424,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         if self.decision == "auto":
             left_out = LeftOut(len(problem.codes), problem.groups)
             gain = gain_in_standard_errors(by_cosine, by_output, left_out, problem.weights)
-            self.decision_ = "cosine" if gain > 1 else "ridge"
+            self.decision_ = "cosine" if gain > 1 + 1e-9 else "ridge"
         scores, correct = (outputs, by_output) if self.decision_ == "ridge" else (cosines, by_cosine)
         self.left_out_accuracy_ = float(np.average(correct, weights=problem.weights))
         self._score_range = score_range(scores)

@@ -80,13 +80,12 @@ class LeftOut:
         return solved
 
     def outer(self, A: Array, B: Array) -> Array:
-        """Compute the symmetric part of ``A B'`` in the blocks of the sets, (n, n); of single samples its diagonal."""
+        """Compute ``A B'`` in the blocks of the sets, (n, n), 0 elsewhere; of single samples its diagonal, (n,)."""
         if self.sets is None:
             return np.asarray(np.einsum("ic,ic->i", A, B))
         found = np.zeros((len(A), len(A)))
         for rows in self.sets:
-            product = A[rows] @ B[rows].T
-            found[np.ix_(rows, rows)] = (product + product.T) / 2
+            found[np.ix_(rows, rows)] = A[rows] @ B[rows].T
         return found
 
     def sums(self, values: Array) -> Array:

@@ -58,13 +58,15 @@ def gain_in_standard_errors(
     Returns
     -------
     float
-        0 if both are correct for the same samples, infinite if they differ alike for all samples.
+        1 if a single one of samples of equal weight is correct for ``one`` alone, and all others agree. 0 if both are
+        correct for the same samples, infinite if they differ alike for all samples.
     """
     weights = np.ones(len(one)) if sample_weight is None else sample_weight
     shares = weights / weights.sum()
     differences = one.astype(np.float64) - other
     mean = float(shares @ differences)
-    error = float(np.linalg.norm(left_out.sums(shares * (differences - mean))))
+    sums = left_out.sums(shares * (differences - mean))
+    error = float(np.linalg.norm(sums)) * np.sqrt(len(sums) / max(len(sums) - 1.0, 1.0))
     if error > 0:
         return mean / error
     return float(np.copysign(np.inf, mean)) if mean else 0.0

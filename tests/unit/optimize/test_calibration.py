@@ -61,10 +61,11 @@ def test_cosines_are_those_of_the_vectors() -> None:
 def test_gain_over_its_standard_error() -> None:
     one, other = np.array([1, 1, 1, 0, 1, 1], bool), np.array([1, 0, 0, 1, 1, 0], bool)
     d = one.astype(float) - other
-    error = np.sqrt(((d - d.mean()) ** 2).sum()) / 6
+    error = np.std(d, ddof=1) / np.sqrt(6)
     assert gain_in_standard_errors(one, other, LeftOut(6)) == pytest.approx(d.mean() / error)
     assert gain_in_standard_errors(other, one, LeftOut(6)) == pytest.approx(-d.mean() / error)
     assert gain_in_standard_errors(one, one, LeftOut(6)) == 0
+    assert gain_in_standard_errors(np.eye(9, dtype=bool)[0], np.zeros(9, bool), LeftOut(9)) == pytest.approx(1)
     assert gain_in_standard_errors(np.ones(3, bool), np.zeros(3, bool), LeftOut(3)) == np.inf
     # every sample twice, in a group: the same as once
     twice = np.repeat(np.arange(6), 2)
