@@ -55,8 +55,7 @@ class KernelsMixin:
         super().set_params(**parameters)  # type: ignore[misc]
         if nested and not self._has_specs:
             raise ConfigError(
-                f"{next(iter(nested))}: with kernels={self.kernels!r} there are no parameters of kernels; set "
-                "`kernels` to specs"
+                f"{next(iter(nested))}: {self.kernels} kernels have no parameters; set `kernels` to specs"
             )
         if nested:
             named = {name.removeprefix(_NESTED): value for name, value in nested.items()}

@@ -312,7 +312,7 @@ def test_named_kernels_in_place_of_the_dictionary(digits: tuple[Views, np.ndarra
     grid = {"kernels__upper__bandwidth": [0.5, 2.0], "shrinkage": [0.0, 1.0]}
     search = GridSearchCV(MultiViewClassifier(kernels=kernels), grid, cv=2).fit(views[:150], y[:150])
     assert search.best_score_ > 0.8
-    with pytest.raises(ConfigError, match="no parameters of kernels"):
+    with pytest.raises(ConfigError, match="dictionary kernels have no parameters"):
         MultiViewClassifier().set_params(kernels__upper__bandwidth=2.0)
 
 
