@@ -162,6 +162,9 @@ class Input:
         The descriptor, if a study names none; None: it has to. Of inputs after the first.
     about : str
         What the field is for. Of inputs after the first.
+    dictionary : bool
+        Of kernels: whether the method takes a dictionary of kernels of every descriptor, unless a study names kernels
+        for it.
     """
 
     kind: Literal["kernels", "features", "images"]
@@ -169,9 +172,12 @@ class Input:
     several: bool = False
     default: str | None = None
     about: str = ""
+    dictionary: bool = False
 
 
 KERNELS = {"kernels": Input("kernels")}
+KERNEL_DICTIONARY = {"kernels": Input("kernels", dictionary=True)}
+"""A dictionary of kernels of every descriptor, see `mklearn.kernels.dictionary`, or kernels that a study names."""
 FEATURES = {"features": Input("features", field="descriptor")}
 """Features of one descriptor."""
 CONCATENATED = {"features": Input("features", field="descriptors", several=True)}

@@ -14,7 +14,7 @@ from mklearn.checks import (
     check_columns,
     check_square,
 )
-from mklearn.errors import DataError
+from mklearn.errors import ConstantKernel, DataError
 
 
 class KernelCentring:
@@ -164,7 +164,7 @@ def divided_by_trace(kernel: Array, divisor: float, out: Array | None) -> tuple[
     size = float(np.abs(np.diagonal(kernel)).max())
     # 1e-12: below this the difference of the two means is rounding error
     if divisor <= 1e-12 * size or size == 0:
-        raise DataError(
+        raise ConstantKernel(
             f"the kernel has centred trace {divisor:.3g}: in its feature space all training samples coincide (or the "
             "kernel is not positive semidefinite), so it can't be scaled to unit variance; leave it out or choose "
             "another bandwidth"

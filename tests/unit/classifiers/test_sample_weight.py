@@ -23,6 +23,7 @@ from mklearn.classifiers import (
     KernelSVC,
     LedoitWolfLDA,
     MajorityClassifier,
+    MultiViewClassifier,
     logistic_regression,
 )
 from mklearn.errors import DataError
@@ -42,7 +43,8 @@ WEIGHTED: list[tuple[BaseEstimator, float]] = [
     (LedoitWolfLDA(), 1e-9),
     (LedoitWolfLDA(rule="euclidean"), 1e-7),
 ]
-TAKE_WEIGHTS = {type(estimator) for estimator, _ in WEIGHTED} | {MajorityClassifier}
+TAKE_WEIGHTS = {type(estimator) for estimator, _ in WEIGHTED} | {MajorityClassifier, MultiViewClassifier}
+"""Repeated samples of the last one have to be left out together: test_multi_view.py."""
 
 PUBLIC = [
     found

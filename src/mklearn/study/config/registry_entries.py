@@ -180,7 +180,7 @@ def _bases(card: MethodCard, implementation: Any) -> list[str]:
     if first.kind == "kernels":
         fixed = "kernel_weights" in taken and not _choices(implementation, card, "kernel_weights")
         found += ["LandmarkMethod"] * ("landmarks" in taken) + ["FixedCombination"] * fixed
-        found = found or ["KernelMethod"]
+        found = found or ["DictionaryMethod" if first.dictionary else "KernelMethod"]
     elif first.several:
         found.append("ConcatenationMethod")
     elif first.kind == "features":
