@@ -15,6 +15,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "images": ("PIL", "cv2", "skimage"),
     "models": ("skops",),
     "numba": ("numba", "llvmlite"),
+    "rdata": ("rdata",),
     "report": ("jinja2", "vl_convert"),
     "sdp": ("clarabel", "cvxpy"),
     "workflow": ("h5py", "pandas", "psutil", "pyarrow", "pydantic", "requests", "snakemake", "urllib3", "yaml"),
