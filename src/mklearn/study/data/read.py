@@ -33,6 +33,7 @@ READERS = (
     "precomputed",
     "uci_table",
     "usps",
+    "views",
 )
 
 
