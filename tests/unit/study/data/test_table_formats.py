@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from scipy.io import savemat
 from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu, write_table
 
+from mklearn.contract.specs import ReadSpec
 from mklearn.errors import DataError
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers import content, feature_tables, text_tables
@@ -26,6 +27,7 @@ from mklearn.study.data.readers.matlab_tables import own_variables
 from mklearn.study.data.readers.table_files import Table, column_names
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.engine.new_study import find_data
+from mklearn.study.plan.resources import text_mb
 
 RNG = np.random.default_rng(0)
 N = 6
@@ -248,6 +250,28 @@ def test_a_bomb_of_text_is_refused_before_it_takes_memory(
         assert tracemalloc.get_traced_memory()[1] < 24 << 20
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["a.csv", *COMPRESSED])
+def test_size_of_text_is_estimated_from_its_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(text_tables, "_SAMPLED_BYTES", 2 << 20)  # of 4.8 MB; bzip2 decompresses 0.9 MB at once
+    numbers = RNG.integers(0, 10, size=(200_000, 12))
+    text = "\n".join(map(",".join, numbers.astype(str).tolist()))
+    path = tmp_path / name
+    if name.endswith(".zst"):
+        write_zstd(path, text)
+    elif name.endswith(".csv"):
+        path.write_text(text)
+    else:
+        with {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}[name.rpartition(".")[2]](path, "wt") as stream:
+            stream.write(text)
+    beginning, size = text_tables.sampled_text(path)
+    assert text.encode().startswith(beginning)
+    assert size == pytest.approx(len(text), rel=0.4)
+    beside = text_mb(ReadSpec(dataset="d", reader="feature_tables", paths={"a": str(path)}))
+    assert beside == pytest.approx(max(0.0, size - path.stat().st_size) / 2**20)
 
 
 @pytest.mark.parametrize("name", COMPRESSED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy.io import savemat
 
-from mklearn.errors import DataError
+from mklearn.errors import DataError, MissingExtra
 from mklearn.study.config.reading import check_study
 from mklearn.study.config.registry import describe_one
 from mklearn.study.data.read import read_dataset
@@ -128,6 +129,12 @@ def test_damaged_files_of_r(mirror: Path, tmp_path: Path, damage: str) -> None:
     path.write_bytes({"half": content[: len(content) // 2], "nonsense": b"nonsense" * 40, "empty": b""}[damage])
     with pytest.raises(DataError, match=r"not a readable file of R .*; it is truncated or damaged"):
         views.read({"a": path}, tables=["gene", "lipid"], label="diet")
+
+
+def test_without_the_package_that_reads_r(mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rdata", None)
+    with pytest.raises(MissingExtra, match=r'pip install "mklearn\[rdata\]"'):
+        registered("nutrimouse", mirror)
 
 
 def test_other_lists_of_r_than_expected(mirror: Path) -> None:

@@ -19,8 +19,9 @@ from mklearn.study.data.readers.content import MOST_BYTES
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 TEXT_TABLES = tuple(f"{suffix}{packed}" for suffix in SEPARATORS for packed in ("", *COMPRESSED))
-_OPENERS: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_OPENERS: dict[str, Callable[[Any], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _CHUNK = 1 << 20
+_SAMPLED_BYTES = 8 << 20
 _LONGEST_LINE = 64 << 20
 _DAMAGED = (EOFError, zlib.error, lzma.LZMAError, ValueError, OSError)
 
@@ -47,7 +48,7 @@ def text_content(path: Path) -> bytes:
     if not _is_compressed(path):
         return path.read_bytes()
     size = 0
-    with _opened(path) as stream:
+    with path.open("rb") as raw, _opened(path, raw) as stream:
         while chunk := stream.read(_CHUNK):
             size += len(chunk)
             if size > MOST_BYTES:
@@ -55,13 +56,27 @@ def text_content(path: Path) -> bytes:
                     f"{path}: decompresses to more than {MOST_BYTES / 1e9:.1f} GB of text, which is refused; keep "
                     "fewer columns or rows, or save it as Parquet"
                 )
-    with _opened(path) as stream:
+    with path.open("rb") as raw, _opened(path, raw) as stream:
         return stream.read(size)
+
+
+def sampled_text(path: Path) -> tuple[bytes, float]:
+    """Return the beginning of a text table, and an estimate of its size in bytes, decompressed: for asking for memory.
+
+    Raises
+    ------
+    DataError
+        No such file, or a damaged one.
+    """
+    path = existing_file(path)
+    with path.open("rb") as raw, _opened(path, raw) as stream:
+        text = stream.read(_SAMPLED_BYTES)
+        return text, path.stat().st_size * len(text) / max(raw.tell(), 1)
 
 
 def first_line(path: Path) -> str:
     """Return the first line of a text table."""
-    with _opened(existing_file(path)) as stream:
+    with existing_file(path).open("rb") as raw, _opened(path, raw) as stream:
         return stream.readline(_LONGEST_LINE).decode("utf-8", errors="replace")
 
 
@@ -70,14 +85,13 @@ def _is_compressed(path: Path) -> bool:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for reading its decompressed bytes; errors of damaged ones are a DataError."""
+def _opened(path: Path, raw: IO[bytes]) -> Iterator[IO[bytes]]:
+    """Decompress a file that is open; errors of damaged ones are a DataError."""
     if not _is_compressed(path):
-        with path.open("rb") as stream:
-            yield stream
+        yield raw
         return
     try:
-        with _decompressed(path) as stream:
+        with _decompressed(raw, path.suffix) as stream:
             yield stream
     except _DAMAGED as error:
         if isinstance(error, DataError) or (isinstance(error, OSError) and error.errno is not None):
@@ -86,9 +100,9 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         raise DataError(f"{path}: not a readable {path.suffix} file ({reason}); it is truncated or damaged") from error
 
 
-def _decompressed(path: Path) -> Any:
-    if path.suffix == ".zst":
+def _decompressed(raw: IO[bytes], suffix: str) -> Any:
+    if suffix == ".zst":
         import pyarrow as pa  # here: few tables are compressed with it
 
-        return io.BufferedReader(pa.input_stream(str(path), compression="zstd"))
-    return _OPENERS[path.suffix](path)
+        return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd"))
+    return _OPENERS[suffix](raw)
