@@ -14,6 +14,7 @@ from mklearn.errors import MissingExtra
 EXTRAS: dict[str, tuple[str, ...]] = {
     "images": ("PIL", "cv2", "skimage"),
     "models": ("skops",),
+    "mosek": ("mosek",),
     "numba": ("numba", "llvmlite"),
     "rdata": ("rdata",),
     "report": ("jinja2", "vl_convert"),

@@ -94,10 +94,11 @@ def test_a_method_depends_on_no_other() -> None:
 
 
 def test_code_that_a_sweep_names_is_code_of_the_fit() -> None:
-    sweep = {"implementation": "x:Refit", "parameters": {"sizes": [1], "path": "mklearn.bilinear.path:fit_path"}}
+    path = "mklearn.papers.two_d_mmc.path:fit_path"
+    sweep = {"implementation": "x:Refit", "parameters": {"sizes": [1], "path": path}}
     of_a_sweep = step_code("fit", {"method": {"implementation": "mklearn.subspace.pca:PCA", "sweep": sweep}})
-    assert str(PACKAGE / "bilinear" / "path.py") in of_a_sweep
-    assert str(PACKAGE / "bilinear" / "path.py") not in step_code(
+    assert str(PACKAGE / "papers" / "two_d_mmc" / "path.py") in of_a_sweep
+    assert str(PACKAGE / "papers" / "two_d_mmc" / "path.py") not in step_code(
         "fit", {"method": {"sweep": sweep | {"parameters": {}}}}
     )
 

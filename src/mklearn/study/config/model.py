@@ -14,7 +14,7 @@ from mklearn.study.config.published import Published, Remark
 from mklearn.study.config.registry import DescriptorConfig, KernelConfig, MethodConfig, ProtocolConfig
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
 from mklearn.study.specs.final_spec import BEST
-from mklearn.study.specs.table_specs import Calibration, PublishedValue, Tolerance
+from mklearn.study.specs.table_specs import Calibration, Claim, PublishedValue, Tolerance
 
 DEFAULT_METHODS: dict[str, Any] = {
     "kfd": {"kind": "kernel_fda", "label": "KFD", "kernels": "each"},
@@ -116,6 +116,8 @@ class Study(Strict):
     """The difference up to which a published value counts as reproduced."""
     remarks: list[Remark] = []
     """Plain sentences about methods, shown beside the published values."""
+    claims: list[Claim] = []
+    """What papers say in words, each with a verdict, shown beside the published values."""
     report: Report = Report()
     final: Final | None = None
     """A model of one method on all samples, which ``mklearn predict`` takes; by default none."""

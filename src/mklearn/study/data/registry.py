@@ -19,7 +19,7 @@ from pydantic import Field
 from mklearn.contract.model import Strict
 from mklearn.contract.specs import FileSpec
 from mklearn.errors import ConfigError, nearest
-from mklearn.study.extensions import entry_points, package_of
+from mklearn.extensions import OWN_PACKAGE, entry_points, package_of
 
 MIRROR_VARIABLE = "MKLEARN_MIRROR"
 EXPECTED_OF_LABELS = ("n_samples", "n_classes", "per_class", "smallest_class")
@@ -125,7 +125,7 @@ def registry() -> dict[str, Entry]:
         package = package_of(point)
         try:
             text = package_files(point.module).joinpath(point.attr).read_text(encoding="utf-8")
-            more = _entries(text, package)
+            more = _entries(text, "" if package == OWN_PACKAGE else package)
         except Exception as error:  # whatever importing the package or reading its file raises
             raise ConfigError(f"package {package}: data sets of {point.value} can't be read: {error}") from error
         for name in found.keys() & more.keys():
