@@ -16,6 +16,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "models": ("skops",),
     "mosek": ("mosek",),
     "numba": ("numba", "llvmlite"),
+    "rdata": ("rdata",),
     "report": ("jinja2", "vl_convert"),
     "sdp": ("clarabel", "cvxpy"),
     "workflow": ("h5py", "pandas", "psutil", "pyarrow", "pydantic", "requests", "snakemake", "urllib3", "yaml"),

@@ -132,9 +132,10 @@ def test_a_reader_is_code_of_the_data_sets_that_it_reads_and_of_no_other(reader:
     code = {Path(path).stem for path in step_code("read", {"reader": reader}) if Path(path).parent == folder}
     assert reader in code
     others = code - needed - {reader}
-    own = {"annotated_data", "hdf5", "matlab", "matlab_tables", "table_files", "tabular"}
+    own = {"annotated_data", "hdf5", "matlab", "matlab_tables", "table_files", "tabular", "text_tables"}
     built_on = {"feature_tables": own, "precomputed": own, "deng_cai_mat": {"matlab"}, "olivetti_mat": {"matlab"},
-                "uci_table": {"matlab"}, "deformed_idx": {"idx"}}  # fmt: skip
+                "uci_table": {"matlab"}, "deformed_idx": {"idx"},
+                "views": {*own, "feature_tables", "r_files"}}  # fmt: skip
     assert others <= built_on.get(reader, set()), others
 
 

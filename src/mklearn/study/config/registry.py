@@ -207,6 +207,10 @@ def _dataset(entry: Entry) -> str:
     lines = [f"{entry.id}: {entry.title}", *_package(entry.package), f"  {size}", f"  licence: {entry.licence}"]
     if entry.merge:
         lines.append(f"  classes: {', '.join(entry.merge)}, merged from those of {entry.of}")
+    if entry.released_splits:
+        lines.append("  published splits: protocol released")
+    if entry.missing_views == "mean":
+        lines.append("  samples that lack a table are at the mean of the training samples there")
     lines += [f"  {entry.citation}", *([f"  note: {entry.note}"] if entry.note else []), f"  {entry.homepage}"]
     return "\n".join(lines)
 

@@ -32,6 +32,7 @@ READERS = (
     "precomputed",
     "uci_table",
     "usps",
+    "views",
 )
 
 

@@ -58,6 +58,8 @@ class Entry(Strict):
     released_splits: str | None = None
     """``"module:function"`` that reads, from the first file of the data set, the ids of the test samples of each split
     that was released with it; for the protocol ``released``. With a parameter ``ids`` it gets those of all samples."""
+    missing_views: Literal["error", "mean"] = "error"
+    """Whether samples may lack a table; kernels then put them at the mean of the training samples."""
     pairs: list[FileSpec] = Field(default_factory=list)
     """Official lists of pairs for protocol ``verification``: the folds of the result, then, where parameters are chosen
     on pairs of their own, those that are trained on for it and those that are validated on."""

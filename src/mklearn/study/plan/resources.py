@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mklearn.cards import MethodCard, own_entries
+from mklearn.errors import UserError
 
 if TYPE_CHECKING:  # jobs import this module with the records of stages
     from mklearn.contract.fit_spec import FitSpec, MethodSpec, Setting
@@ -95,6 +96,23 @@ def folder_mb(read: ReadSpec) -> float:
 @functools.cache  # memory and run time of the same job are asked for one after the other
 def _bytes_below(root: str) -> int:
     return sum(path.stat().st_size for path in Path(root).rglob("*") if path.is_file())
+
+
+def text_mb(read: ReadSpec) -> float:
+    """Estimate what the user's compressed tables take in memory beside their size on the disk; 0 for other data."""
+    return sum(map(_bytes_beside, (read.paths or {}).values())) / 2**20
+
+
+@functools.cache  # memory and run time of the same job are asked for one after the other
+def _bytes_beside(path: str) -> float:
+    from mklearn.study.data.readers.text_tables import TEXT_TABLES, sampled_text  # here: it loads NumPy
+
+    try:
+        if path.endswith(TEXT_TABLES):
+            return max(0.0, sampled_text(Path(path))[1] - Path(path).stat().st_size)
+    except (OSError, UserError):  # the reader says what is wrong with the file
+        pass
+    return 0.0
 
 
 def decoded_mb(read: ReadSpec, n_samples: int) -> float:
