@@ -179,6 +179,7 @@ MIRRORED = {
     "datasets": {
         "orl-resized": {"per_class": 2},
         "olivetti": {"per_class": 2},
+        "three_sources": {"per_class": 4},
         "mnist": {"per_class": 5},
         "mnist_deformed": {"per_class": 5, "draw": 0},
         "usps": {"per_class": 5},

@@ -10,13 +10,16 @@ import numpy as np
 from mklearn.extras import importable
 from mklearn.kernels.completion import MissingViews, lacking, present_rows
 from mklearn.kernels.features import is_sparse
+from mklearn.kernels.gaussian import GaussianKernel
 from mklearn.kernels.imputation import Impute
+from mklearn.kernels.linear import LinearKernel
 from mklearn.kernels.pairwise_view import Pairwise
 from mklearn.kernels.views import LearnedView, SampleView, Views, as_views
 
 Spec = dict[str, Any]
 SCALINGS = ("none", "standard", "unit", "rank")
-KINDS = ("gaussian", "linear")
+# By class: the code of a fit with a dictionary has them, though its specification names no kernels.
+KINDS = {"gaussian": GaussianKernel, "linear": LinearKernel}
 # Histograms have equal sums up to this, relatively.
 _EQUAL_SUMS = 1e-6
 

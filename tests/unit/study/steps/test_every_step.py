@@ -117,7 +117,7 @@ def test_every_step_and_every_implementation_is_run(every_step: EveryStep) -> No
     assert not any(missing.values()), missing
     readers = {record["spec"]["reader"] for record in records if record["step"] == "read"}
     read = {reader for reader in readers if ":" not in reader}  # the others are of papers
-    downloaded = {"deformed_idx", "deng_cai_mat", "idx", "image_archive", "olivetti_mat", "uci_table", "usps"}
+    downloaded = {"deformed_idx", "deng_cai_mat", "idx", "image_archive", "olivetti_mat", "uci_table", "usps", "views"}
     assert read == set(READERS) - {"nested_archive"} - (downloaded if needs_mirror else set())
     implementations = {model.implementation for model in registered("methods").values()}
     assert {spec["method"]["implementation"] for spec in fits} == implementations
