@@ -20,7 +20,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from mklearn.base.statistics import accuracy_interval, paired_accuracy_difference, paired_difference
+from mklearn.base.statistics import paired_difference, paired_sample_difference, sample_interval
 
 FEATURES, NOISE, POPULATIONS = 6, 1.3, 8
 TARGET = Path(__file__).parents[2] / "reports" / "intervals"
@@ -125,9 +125,9 @@ def measure(setting: Setting, draws: int, seed: int) -> list[dict[str, Any]]:
             n_train, n_test = len(train), len(test)
             for count in SPLITS[setting.scheme]:
                 one, other = outcomes[:, :count]
-                single = accuracy_interval(one, n_train)
+                single = sample_interval(one, n_train)
                 means = np.nanmean(one, axis=1), np.nanmean(other, axis=1)
-                ours = paired_accuracy_difference(one, other, n_train)
+                ours = paired_sample_difference(one, other, n_train)
                 for name, interval, truth in (
                     ("accuracy", single, accuracy),
                     ("difference", ours, difference),

@@ -1,0 +1,88 @@
+"""Values of single test samples whose mean is a metric: what its interval is computed from.
+
+The accuracy is a mean over the test samples already. Any other metric T is one to first order: a sample's value is
+``T + m IF``, with the influence IF of one of m samples on T. The values have T as their mean, and their variance over m
+is that of T: for recalls that of a stratified sample, for the area under the ROC curve that of DeLong et al. (1988). A
+metric names its function in its card, as ``by_sample``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from mklearn.study.evaluation.metrics.labels import smallest_classes
+
+Values = NDArray[np.float64]
+
+
+def balanced_accuracy_values(y: Any, labels: Any) -> Values:
+    """Return values (m,) with the balanced accuracy as their mean."""
+    return _mean_recall_values(y, labels, np.unique(y))
+
+
+def minority_recall_values(y_train: Any, y: Any, labels: Any) -> Values:
+    """Return values (m,) with the recall of the smallest class as their mean."""
+    return _mean_recall_values(y, labels, smallest_classes(y_train, y))
+
+
+def macro_f1_values(y: Any, labels: Any) -> Values:
+    """Return values (m,) with the macro F1 score as their mean, from the derivative of 2 TP / (positives, twice)."""
+    classes = np.union1d(y, labels)
+    true, predicted = (np.asarray(codes)[:, None] == classes for codes in (y, labels))
+    counts = true.sum(axis=0) + predicted.sum(axis=0)
+    hits = 2.0 * (true & predicted)
+    scores = hits.sum(axis=0) / counts
+    influence = (hits - scores * (true.astype(float) + predicted)) / counts
+    return np.asarray(scores.mean() + len(y) * influence.mean(axis=1))
+
+
+def log_loss_values(y: Any, probabilities: Any, classes: Any) -> Values:
+    """Return minus the logarithm of the probability of each sample's class, clipped as scikit-learn does."""
+    order = np.argsort(classes)
+    places = order[np.searchsorted(np.asarray(classes)[order], y)]
+    least = np.finfo(probabilities.dtype).eps
+    return np.asarray(-np.log(np.clip(probabilities[np.arange(len(y)), places], least, 1.0 - least)))
+
+
+def auc_values(y: Any, class_scores: Any, classes: Any) -> Values:
+    """Return values (m,) with the area under the ROC curve as their mean: DeLong's placements of both sorts."""
+    if class_scores.ndim == 2 and class_scores.shape[1] > 2:
+        each = [_area_values(y == code, class_scores[:, place]) for place, code in enumerate(classes)]
+        return np.asarray(np.mean(each, axis=0))
+    return _area_values(y == classes[1], class_scores if class_scores.ndim == 1 else class_scores[:, 1])
+
+
+def _mean_recall_values(y: Any, labels: Any, classes: Any) -> Values:
+    right = np.asarray(labels == y, dtype=np.float64)
+    members = [np.asarray(y == code) for code in classes]
+    mean = float(np.mean([right[own].mean() for own in members]))
+    values = np.full(len(right), mean)
+    for own in members:
+        values[own] += len(right) / len(members) * _deviations(right[own], mean)
+    return values
+
+
+def _area_values(positive: NDArray[np.bool_], scores: Values) -> Values:
+    """Compute values of one class against the others: shares of the other sort that a sample is placed rightly to."""
+    ranks, n_positive = rankdata(scores), int(positive.sum())
+    placed = np.empty(len(scores))
+    placed[positive] = (ranks[positive] - rankdata(scores[positive])) / (len(scores) - n_positive)
+    placed[~positive] = 1.0 - (ranks[~positive] - rankdata(scores[~positive])) / n_positive
+    area = float(placed[positive].mean())
+    values = np.full(len(scores), area)
+    for own in (positive, ~positive):
+        values[own] += len(scores) * _deviations(placed[own], area)
+    return values
+
+
+def _deviations(values: Values, mean: float) -> Values:
+    """Return (v - v_mean)/n sqrt(n/(n - 1)), whose squares sum to the variance of a mean of n.
+
+    A single value has no spread of its own: its deviation is that from the mean of the metric.
+    """
+    n = len(values)
+    return values - mean if n == 1 else (values - values.mean()) / np.sqrt(n * (n - 1.0))
