@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from mklearn.study.report.findings import Findings, difference, is_share, splits_of
-from mklearn.study.report.frames import Results, records
-from mklearn.study.report.wording import percent_spread, plural
+from mklearn.study.report.frames import Results, Setting, records
+from mklearn.study.report.wording import percent, percent_spread, plural
 
 WIDTH = 100
 BEST = 5
@@ -27,7 +27,7 @@ def answer(results: Results, found: Findings) -> str:
     count = f"best {len(best)} of {plural(len(own), 'method')}"
     title = f"{setting.title}, {metric.title.lower()}{' in %' if share else ''} {splits_of(setting, results)}, {count}:"
     width = max(len(str(row["label"])) for row in best)
-    table = (f"  {row['label']:<{width}}  {_value(row, share):>11}{_against(row, results)}" for row in best)
+    table = (f"  {row['label']:<{width}}  {_value(row, share):>11}{_against(row, setting, results)}" for row in best)
     others = len(results.settings) - 1
     more = [f"{plural(others, 'more setting')} on the page."] if others else []
     model = ["", textwrap.fill(found.model, WIDTH)] if found.model else []
@@ -38,8 +38,10 @@ def _value(row: dict[str, Any], share: bool) -> str:
     return percent_spread(row["mean"], row["std"]) if share else f"{row['mean']:.3f}"
 
 
-def _against(row: dict[str, Any], results: Results) -> str:
-    """Return the difference to the reference, if there is one."""
+def _against(row: dict[str, Any], setting: Setting, results: Results) -> str:
+    """Return the difference to the reference, if there is one; beside one that is none, what the majority class has."""
+    if results.below_majority(setting):
+        return f"  the majority class: {percent(row['majority'])}"
     if row["method"] == results.reference:
         return "  the reference"
     return "" if pd.isna(row["difference"]) else f"  {difference(row, is_share(results))}"

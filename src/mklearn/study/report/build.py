@@ -132,7 +132,10 @@ def _content(
         lead=_lead(results, study, data),
         gain=gain_title(results),
         findings=findings(results, study.final),
-        costs=[sentence(setting.of(costs), results) for setting in results.settings],
+        costs=[
+            "" if results.below_majority(setting) else sentence(setting.of(costs), results)
+            for setting in results.settings
+        ],
         published=published,
         results=[result_table(results, setting) for setting in results.settings],
         metrics=metric_tables(results),

@@ -29,6 +29,11 @@ from mklearn.study.report.wording import (
 )
 from mklearn.study.specs.table_specs import ReportFinal
 
+MAJORITY = ABOVE, UNSHOWN, BELOW = (
+    "Above the majority class",
+    "Not shown to differ from the majority class",
+    "Below the majority class",
+)
 WITH_INTERVAL = 3
 """Methods that the headline names with their interval; the others by name alone."""
 
@@ -175,29 +180,31 @@ def _weights(learned: Sequence[_Verdict], results: Results) -> list[str]:
 
 def _beside_majority(rows: pd.DataFrame, results: Results, below: Sequence[Setting]) -> tuple[str, list[str]]:
     """Compare all methods with the majority class, as the reference is below it in every setting."""
-    known = rows.dropna(subset=["mean", "majority", "ci_low", "ci_high"])
-    larger, by_verdict = results.metric.larger_is_better, dict[str, list[str]]()
-    for label, own in known.sort_values("mean", ascending=not larger, kind="stable").groupby("label", sort=False):
-        above, under = own["ci_low"] > own["majority"], own["ci_high"] < own["majority"]
-        if not larger:
-            above, under = under, above
-        verdict = (
-            "Above the majority class" if above.all() else "Below the majority class" if under.all()
-            else "Not shown to differ from the majority class"
-        )  # fmt: skip
-        shown = f" {percent(own['mean'].iloc[0])} % {percent_interval(own['ci_low'].iloc[0], own['ci_high'].iloc[0])}"
-        by_verdict.setdefault(verdict, []).append(f"{label}{shown if len(below) == 1 else ''}")
-    one = records(below[0].of(rows[rows["method"].eq(results.reference)]))[0]
-    values = f" ({percent(one['mean'])} against {percent(one['majority'])} %)" if len(below) == 1 else ""
+    larger, one_setting = results.metric.larger_is_better, len(below) == 1
+    known = rows.dropna(subset=["mean", "majority"]).sort_values("mean", ascending=not larger, kind="stable")
+    by_verdict: dict[str, list[str]] = {}
+    named = {}
+    for label, own in known.groupby("label", sort=False):
+        row = records(own)[0]
+        shown = f" {percent(row['mean'])} % {percent_interval(row['ci_low'], row['ci_high'])}" if one_setting else ""
+        named[str(label)] = f"{label}{shown}"
+        by_verdict.setdefault(_against_majority(own, larger), []).append(named[str(label)])
+    own = known[known["method"].eq(results.reference)]
+    values = f" ({percent(own['mean'].iloc[0])} against {percent(own['majority'].iloc[0])} %)" if one_setting else ""
     first = f"{results.reference_title} is below the majority class{values}, and no reference."
-    above_it = by_verdict.get("Above the majority class", [])
-    named = (
-        f"Above the majority class: {enumeration(above_it, limit=len(above_it))}." if above_it
-        else "No method is shown to be above the majority class."
+    above = by_verdict.get(ABOVE, [])
+    second = (
+        f"Above the majority class: {enumeration(above, limit=len(above))}." if above
+        else f"No method is shown to be above the majority class (highest: {next(iter(named.values()))})."
     )  # fmt: skip
-    order = sorted(by_verdict, key=lambda name: "ANB".index(name[0]))
-    lists = [f"{name}: {enumeration(by_verdict[name], limit=len(by_verdict[name]))}" for name in order]
-    return f"{first} {named}", lists
+    lists = [f"{name}: {enumeration(by_verdict[name], limit=len(named))}" for name in MAJORITY if name in by_verdict]
+    return f"{first} {second}", lists
+
+
+def _against_majority(rows: pd.DataFrame, larger: bool) -> str:
+    """Return what the intervals of a method show beside the majority class, in all settings."""
+    above, below = (rows["ci_low"] > rows["majority"]).all(), (rows["ci_high"] < rows["majority"]).all()
+    return ABOVE if (above if larger else below) else BELOW if (below if larger else above) else UNSHOWN
 
 
 def _model(rows: pd.DataFrame, results: Results, final: ReportFinal) -> str:

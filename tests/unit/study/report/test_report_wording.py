@@ -206,7 +206,11 @@ def test_a_reference_below_the_majority_class_is_none():
         "Below the majority class: pca 60.0 % [55.0, 65.0]",
     ]
     assert found.settings[0].endswith("; the average is below the majority class, whose value is 72.0 %.")
+    assert finding(AVERAGE, LOSER, majority=0.9).headline.endswith(
+        "No method is shown to be above the majority class (highest: the average 70.0 % [65.0, 75.0])."
+    )
     results = made_of(AVERAGE, WINNER, **SHARE)
+    assert "the average   70.0 ± 1.0  the majority class: 72.0" in answer(results, found)
     text = " ".join(cell.text for row in result_table(results, results.settings[0]).rows for cell in row)
     assert "▲" not in text, "a difference to a method that is no reference has no mark"
     assert "Better than the average" in finding(AVERAGE, WINNER, majority=0.69).headline
