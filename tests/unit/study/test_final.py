@@ -159,7 +159,9 @@ def test_skops_is_missed_before_anything_is_run(monkeypatch: pytest.MonkeyPatch)
 
 def test_the_page_names_what_the_model_is_chosen_by() -> None:
     """Metric, rule and methods of the page's headline are those of the model's job."""
-    plan = plan_study(check_study(study({}, evaluation=SMOKE["evaluation"] | {"neighbours": ["cosine", "euclidean"]})))
+    plan = plan_study(
+        check_study(study({}, evaluation=SMOKE.get("evaluation", {}) | {"neighbours": ["cosine", "euclidean"]}))
+    )
     spec = report_spec(plan)
     assert plan.final is not None
     assert spec.final is not None

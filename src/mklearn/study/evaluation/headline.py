@@ -7,7 +7,7 @@ one metric and one nearest-neighbour rule, with the classifiers, which have no r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -38,10 +38,16 @@ def headline_rows(summary: pd.DataFrame, metric: str, neighbour: str = "", refer
     return rows[rows["neighbour"].isin([neighbour, ""])]
 
 
-def winner(
-    rows: pd.DataFrame, metric: str, dataset: str, entries: Sequence[FinalEntry]
-) -> tuple[int, dict[str, Any]] | None:
-    """Return the position of the entry with the best mean among the rows of a headline, and its row.
+class Winner(NamedTuple):
+    """What wins: its position among the entries, its row in the summary, and how many entries have a value."""
+
+    position: int
+    row: dict[str, Any]
+    among: int
+
+
+def winner(rows: pd.DataFrame, metric: str, dataset: str, entries: Sequence[FinalEntry]) -> Winner | None:
+    """Return the entry with the best mean among the rows of a headline.
 
     Of equal ones the first; None where no entry has a value.
     """
@@ -56,4 +62,7 @@ def winner(
             own = own[own["train_size"].eq(entry.train_size).fillna(False)]
         rows_of_entry: list[dict[str, Any]] = own.to_dict("records")  # type: ignore[assignment]
         found += [(position, row) for row in rows_of_entry]
-    return max(found, key=lambda one: sign * float(one[1]["mean"]), default=None)
+    if not found:
+        return None
+    best = max(found, key=lambda one: sign * float(one[1]["mean"]))
+    return Winner(*best, among=len({position for position, _ in found}))

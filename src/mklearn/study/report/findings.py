@@ -212,14 +212,13 @@ def _model(rows: pd.DataFrame, results: Results, final: ReportFinal) -> str:
     found = winner(rows, results.metric.kind, final.dataset, final.entries)
     if found is None:
         return ""
-    row, metric = found[1], results.metric
+    row, metric = found.row, results.metric
     value = f"{percent(row['mean'])} %" if is_share(results) else f"{row['mean']:.3f}"
     rule = f", by {rule_title(row['neighbour'])}" if row["neighbour"] else ""
     why = "as the study says, with"
     if final.chosen:
         best = "highest" if metric.larger_is_better else "lowest"
-        several = len({entry.method for entry in final.entries})
-        why = f"which has the {best} mean {metric.title.lower()} of the {several} that can be a model:"
+        why = f"which has the {best} mean {metric.title.lower()} of the {found.among} that can be a model:"
     return f"The model of this study (model.mklearn) is {row['label']}, {why} {value}{rule}."
 
 

@@ -209,14 +209,13 @@ def _chosen(rows: pd.DataFrame, spec: FinalSpec) -> tuple[FinalCandidate, CardEx
         messages = rows.loc[rows["method"].isin(names) & rows["mean"].isna() & rows["message"].ne(""), "message"]
         reasons = "; ".join(dict.fromkeys(messages)) or "the summary says no reason"
         raise NotApplicable(f"final.method: no value of {spec.metric} is known of {', '.join(names)}: {reasons}.")
-    position, row = found
-    entry = entries[position]
+    entry, row = entries[found.position], found.row
     expected = CardExpectation(
         metric=spec.metric, value=float(row["mean"]), low=_number(row["ci_low"]), high=_number(row["ci_high"]),
         protocol=entry.protocol, train_size=entry.train_size, n_splits=int(row["n_repeats"]),
-        chosen_among=len(entries) if spec.method == BEST else 1,
+        chosen_among=found.among if spec.method == BEST else 1,
     )  # fmt: skip
-    return spec.candidates[position], expected
+    return spec.candidates[found.position], expected
 
 
 def _number(value: Any) -> float | None:

@@ -353,6 +353,7 @@ def test_the_winner_has_the_best_mean_at_its_training_size():
     ]
     rows = headline_rows(summarise(table(made)), "accuracy")
     entries = [FinalEntry(method=name, protocol="random", train_size=10) for name in "dcba"]
-    assert winner(rows, "accuracy", "d", entries)[0] == 1, "of equal ones the first"
-    assert winner(rows, "log_loss", "d", entries)[1]["method"] == "a"
+    found = winner(rows, "accuracy", "d", entries)
+    assert (found.position, found.row["method"], found.among) == (1, "c", 3), "of equal ones the first"
+    assert winner(rows, "log_loss", "d", entries).row["method"] == "a"
     assert winner(rows, "accuracy", "other", entries) is None
