@@ -6,7 +6,7 @@ writes ``pools.csv``: pools drawn from the samples of the set, and the mean over
 
 Classes are Gaussian around random means. Each of two methods sees one view of a sample, the means plus its own noise;
 the noises have a correlation. With noise of the same strength the true difference is 0; with a stronger noise in the
-second view it is measured on 300 fresh training sets. Rules: nearest class mean and nearest neighbour. A pool of N
+second view it is measured on 120 fresh training sets. Rules: nearest class mean and nearest neighbour. A pool of N
 samples is drawn anew each time, and split J times. Metrics of scores are those of the nearest mean's probabilities.
 
 A half-width is compared with the one needed: 1.96 times the root mean square of the errors.
@@ -30,7 +30,7 @@ from mklearn.base.statistics import paired_difference, paired_sample_difference,
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.sweeps import MethodOutput
 
-FEATURES, NOISE, POPULATIONS = 6, 1.3, 4
+FEATURES, NOISE, POPULATIONS = 6, 1.3, 2
 TARGET = Path(__file__).parents[2] / "reports" / "intervals"
 Array = NDArray[Any]
 
@@ -87,7 +87,7 @@ def values_of(name: str, y: Array, shares: Array) -> Array:
     return (output.labels == y).astype(float) if metric.mean_of_samples else metric.sample_values(output)
 
 
-SPLITS = {"random": (5, 10, 30), "5-fold": (5, 25)}
+SPLITS = {"random": (5, 10), "5-fold": (5, 25)}
 
 
 def settings() -> list[Setting]:
@@ -121,11 +121,11 @@ def views(setting: Setting, rng: np.random.Generator) -> Callable[[Array], tuple
 
 
 def true_values(setting: Setting, draw: Callable[[Array], tuple[Array, Array]]) -> dict[str, tuple[float, float]]:
-    """Return by metric the first method's value, and its difference to the second, averaged over 300 fresh sets."""
-    y, new = pool_classes(setting, setting.n_samples), pool_classes(setting, 900)
+    """Return by metric the first method's value, and its difference to the second, averaged over 120 fresh sets."""
+    y, new = pool_classes(setting, setting.n_samples), pool_classes(setting, 600)
     known = np.concatenate([np.flatnonzero(y == code)[:count] for code, count in enumerate(_train_counts(setting, y))])
     found: dict[str, list[list[float]]] = {name: [] for name in METRICS[setting.rule]}
-    for _ in range(300):
+    for _ in range(120):
         train, test = draw(y[known]), draw(new)
         shares = [RULES[setting.rule](Z, y[known], T) for Z, T in zip(train, test, strict=True)]
         for name, values in found.items():
@@ -309,7 +309,7 @@ def figure(table: pd.DataFrame) -> str:
     return str(vl_convert.vegalite_to_svg(chart))
 
 
-def main(draws: int = 64) -> None:
+def main(draws: int = 24) -> None:
     if sys.argv[1:]:
         table, name = pd.DataFrame([row for folder in sys.argv[1:] for row in measure_pools(Path(folder))]), "pools.csv"
     else:

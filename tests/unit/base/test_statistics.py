@@ -244,3 +244,31 @@ def test_user_mistakes_in_outcomes_are_named():
         paired_sample_difference(np.ones((5, 3)), np.ones((5, 4)), 10)
     with pytest.raises(DataError, match="confidence is 95"):
         sample_interval(np.ones((5, 3)), 10, confidence=95)
+
+
+def test_the_variance_has_the_terms_that_the_module_names():
+    """Samples tested a different number of times, and training sets that matter: each term by a loop of its own."""
+    generator = np.random.default_rng(5)
+    values = np.full((8, 30), np.nan)
+    hard = generator.normal(size=30)
+    for row in values:
+        test = np.sort(generator.permutation(30)[:18])
+        row[test] = hard[test] + 0.4 * generator.normal() + 0.3 * generator.normal(size=18)
+    n_train, n_test, n_splits, n_samples = 12, 18, 8, 30
+    own = [[value for value in column if not math.isnan(value)] for column in values.T]
+    means, n_all = [sum(column) / len(column) for column in own], 8 * 18
+    middle = sum(sum(column) for column in own) / n_all
+    A = sum((len(c) / n_all) ** 2 * (m - middle) ** 2 for c, m in zip(own, means, strict=True)) * 30 / 29
+    within = sum((v - m) ** 2 for c, m in zip(own, means, strict=True) for v in c) / (n_all - n_samples)
+    between = np.var(means) - within * np.mean([1 / len(c) for c in own])
+    total = sum((v - middle) ** 2 for c in own for v in c) / n_all
+    s2 = np.nanmean(values, axis=1).var(ddof=1)
+    b = s2 - (between * (1 - n_test / n_samples) + total - between) / n_test
+    B = b * n_train / n_test
+    V = A + B + math.sqrt(A * B) + b / n_splits
+    assert b > 0
+    assert A + b / n_splits < V < s2 * (1 / n_splits + n_test / n_train), "neither bound decides"
+    freedom = V**2 / ((V - A) ** 2 / (n_splits - 1) + A**2 / (n_samples - 1))
+    found = sample_interval(values, n_train, bounds=(-math.inf, math.inf))
+    assert found.mean == pytest.approx(middle)
+    assert found.high - found.mean == pytest.approx(stats.t.ppf(0.975, freedom) * math.sqrt(V), rel=1e-9)
