@@ -55,7 +55,11 @@ def test_they_have_the_metric_as_mean_and_its_variance(name: str, shares: list[f
     every = np.arange(len(y))
     without = np.array([metric.score(output(y, probabilities, np.delete(every, i))) for i in every])
     jackknife = (len(y) - 1) / len(y) * ((without - without.mean()) ** 2).sum()
-    assert values.var(ddof=1) / len(y) == pytest.approx(jackknife, rel=0.06)
+    variance = values.var(ddof=1) / len(y)
+    if name == "macro_f1":  # the jackknife also changes the numbers of samples of the classes
+        assert 0.7 * jackknife < variance < jackknife
+    else:
+        assert variance == pytest.approx(jackknife, rel=0.06)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -78,10 +82,15 @@ def test_ties_and_single_samples() -> None:
     tied = np.round(probabilities, 1)
     auc = metric_named("auc")
     assert auc.sample_values(output(y, tied)).mean() == pytest.approx(auc.score(output(y, tied)), abs=1e-12)
-    one = output(np.array([0, 0, 0, 1]), np.array([[0.9, 0.1], [0.2, 0.8], [0.9, 0.1], [0.2, 0.8]]))
-    values = metric_named("balanced_accuracy").sample_values(one)
-    assert values.mean() == pytest.approx(5 / 6 + (1 - 5 / 6) / 2)
-    assert values[3] > values[0]
+    y = np.array([0, 0, 0, 1, 2])
+    shares = np.eye(3)[[0, 1, 0, 1, 0]]
+    for name in ("balanced_accuracy", "macro_f1"):
+        metric = metric_named(name)
+        values = metric.sample_values(output(y, shares))
+        assert values.mean() == pytest.approx(metric.score(output(y, shares)))
+        assert values[3] > values[4], "classes of one sample: right and wrong"
+    alone = metric_named("balanced_accuracy").sample_values(output(y[:4], shares[:4, :2]))
+    assert alone.mean() == pytest.approx(5 / 6)
 
 
 def _predictions(metric: Metric, n_splits: int = 10) -> tuple[Predictions, pd.DataFrame, list[NDArray[Any]]]:

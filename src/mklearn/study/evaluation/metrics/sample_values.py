@@ -2,8 +2,8 @@
 
 The accuracy is a mean over the test samples already. Any other metric T is one to first order: a sample's value is
 ``T + m IF``, with the influence IF of one of m samples on T. The values have T as their mean, and their variance over m
-is that of T: for recalls that of a stratified sample, for the area under the ROC curve that of DeLong et al. (1988). A
-metric names its function in its card, as ``by_sample``.
+is that of T: for recalls and F1 that of a stratified sample, for the area under the ROC curve that of DeLong et al.
+(1988). A metric names its function in its card, as ``by_sample``.
 """
 
 from __future__ import annotations
@@ -30,14 +30,17 @@ def minority_recall_values(y_train: Any, y: Any, labels: Any) -> Values:
 
 
 def macro_f1_values(y: Any, labels: Any) -> Values:
-    """Return values (m,) with the macro F1 score as their mean, from the derivative of 2 TP / (positives, twice)."""
+    """Return values (m,) with the macro F1 score as their mean, from the derivative of 2 TP/(samples + predictions).
+
+    Only what varies within a class counts, as splits keep the numbers of samples of the classes.
+    """
     classes = np.union1d(y, labels)
     true, predicted = (np.asarray(codes)[:, None] == classes for codes in (y, labels))
     counts = true.sum(axis=0) + predicted.sum(axis=0)
     hits = 2.0 * (true & predicted)
     scores = hits.sum(axis=0) / counts
-    influence = (hits - scores * (true.astype(float) + predicted)) / counts
-    return np.asarray(scores.mean() + len(y) * influence.mean(axis=1))
+    influence = ((hits - scores * (true.astype(float) + predicted)) / counts).mean(axis=1)
+    return float(scores.mean()) + _within_classes(len(y) * influence, list(true.T))
 
 
 def log_loss_values(y: Any, probabilities: Any, classes: Any) -> Values:
@@ -60,10 +63,8 @@ def _mean_recall_values(y: Any, labels: Any, classes: Any) -> Values:
     right = np.asarray(labels == y, dtype=np.float64)
     members = [np.asarray(y == code) for code in classes]
     mean = float(np.mean([right[own].mean() for own in members]))
-    values = np.full(len(right), mean)
-    for own in members:
-        values[own] += len(right) / len(members) * _deviations(right[own], mean)
-    return values
+    shares = sum(own / own.sum() for own in members) * len(right) / len(members)
+    return mean + _within_classes(right * shares, members)
 
 
 def _area_values(positive: NDArray[np.bool_], scores: Values) -> Values:
@@ -73,16 +74,19 @@ def _area_values(positive: NDArray[np.bool_], scores: Values) -> Values:
     placed[positive] = (ranks[positive] - rankdata(scores[positive])) / (len(scores) - n_positive)
     placed[~positive] = 1.0 - (ranks[~positive] - rankdata(scores[~positive])) / n_positive
     area = float(placed[positive].mean())
-    values = np.full(len(scores), area)
-    for own in (positive, ~positive):
-        values[own] += len(scores) * _deviations(placed[own], area)
-    return values
+    shares = np.where(positive, 1.0 / n_positive, 1.0 / (len(scores) - n_positive)) * len(scores)
+    return area + _within_classes(placed * shares, [positive, ~positive])
 
 
-def _deviations(values: Values, mean: float) -> Values:
-    """Return (v - v_mean)/n sqrt(n/(n - 1)), whose squares sum to the variance of a mean of n.
+def _within_classes(values: Values, members: list[NDArray[np.bool_]]) -> Values:
+    """Return (v - v_class) sqrt(n/(n - 1)), whose sum is 0 and whose squares sum to m times the variance of their mean.
 
-    A single value has no spread of its own: its deviation is that from the mean of the metric.
+    A class of a single sample has no spread of its own: all of these are one class together.
     """
-    n = len(values)
-    return values - mean if n == 1 else (values - values.mean()) / np.sqrt(n * (n - 1.0))
+    single = [own for own in members if own.sum() == 1]
+    several = [own for own in members if own.sum() > 1]
+    centred = np.zeros(len(values))
+    for own in [*several, *([np.any(single, axis=0)] if len(single) > 1 else [])]:
+        n = int(own.sum())
+        centred[own] = (values[own] - values[own].mean()) * np.sqrt(n / (n - 1.0))
+    return centred
