@@ -56,7 +56,7 @@ def test_they_have_the_metric_as_mean_and_its_variance(name: str, shares: list[f
     without = np.array([metric.score(output(y, probabilities, np.delete(every, i))) for i in every])
     jackknife = (len(y) - 1) / len(y) * ((without - without.mean()) ** 2).sum()
     variance = values.var(ddof=1) / len(y)
-    if name == "macro_f1":  # the jackknife also changes the numbers of samples of the classes
+    if name == "macro_f1" or (name == "auc" and len(shares) > 2):  # it changes the classes' numbers
         assert 0.7 * jackknife < variance < jackknife
     else:
         assert variance == pytest.approx(jackknife, rel=0.06)

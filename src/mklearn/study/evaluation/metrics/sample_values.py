@@ -53,10 +53,13 @@ def log_loss_values(y: Any, probabilities: Any, classes: Any) -> Values:
 
 def auc_values(y: Any, class_scores: Any, classes: Any) -> Values:
     """Return values (m,) with the area under the ROC curve as their mean: DeLong's placements of both sorts."""
+    members = [np.asarray(y == code) for code in classes]
     if class_scores.ndim == 2 and class_scores.shape[1] > 2:
-        each = [_area_values(y == code, class_scores[:, place]) for place, code in enumerate(classes)]
-        return np.asarray(np.mean(each, axis=0))
-    return _area_values(y == classes[1], class_scores if class_scores.ndim == 1 else class_scores[:, 1])
+        each = [_placements(own, class_scores[:, place]) for place, own in enumerate(members)]
+    else:
+        each = [_placements(members[1], class_scores if class_scores.ndim == 1 else class_scores[:, 1])]
+    placed = np.mean(each, axis=0)
+    return float(placed.mean()) + _within_classes(2.0 * placed, members)
 
 
 def _mean_recall_values(y: Any, labels: Any, classes: Any) -> Values:
@@ -67,15 +70,17 @@ def _mean_recall_values(y: Any, labels: Any, classes: Any) -> Values:
     return mean + _within_classes(right * shares, members)
 
 
-def _area_values(positive: NDArray[np.bool_], scores: Values) -> Values:
-    """Compute values of one class against the others: shares of the other sort that a sample is placed rightly to."""
+def _placements(positive: NDArray[np.bool_], scores: Values) -> Values:
+    """Compute for samples of one class and the others which share of the other sort they are placed rightly to.
+
+    Times m/(2 n) for n samples of their sort, so that the mean is the area.
+    """
     ranks, n_positive = rankdata(scores), int(positive.sum())
+    n_negative = len(scores) - n_positive
     placed = np.empty(len(scores))
-    placed[positive] = (ranks[positive] - rankdata(scores[positive])) / (len(scores) - n_positive)
+    placed[positive] = (ranks[positive] - rankdata(scores[positive])) / n_negative
     placed[~positive] = 1.0 - (ranks[~positive] - rankdata(scores[~positive])) / n_positive
-    area = float(placed[positive].mean())
-    shares = np.where(positive, 1.0 / n_positive, 1.0 / (len(scores) - n_positive)) * len(scores)
-    return area + _within_classes(placed * shares, [positive, ~positive])
+    return placed * np.where(positive, 1.0 / n_positive, 1.0 / n_negative) * len(scores) / 2.0
 
 
 def _within_classes(values: Values, members: list[NDArray[np.bool_]]) -> Values:
