@@ -103,14 +103,14 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
     title, metric = results.reference_title, results.metric
     name = metric.title.lower()
     if rows["mean"].isna().all():
-        return f"No method has a value of {name} chosen by inner cross-validation: see the failures below.", []
+        return f"No method has {_value_of(name)} chosen by inner cross-validation: see the failures below.", []
     below = [setting for setting in results.settings if results.below_majority(setting)]
     if below and len(below) == sum(len(setting.of(rows)) > 0 for setting in results.settings):
         return _beside_majority(rows, results, below)
     lost = [place for setting in below for place in setting.of(rows).index]
     others = rows[rows["method"].ne(results.reference) & ~rows.index.isin(lost)].dropna(subset=["difference"])
     if others.empty:
-        return f"There is no comparison with {title}: it has no value of {name} beside the other methods'.", []
+        return f"There is no comparison with {title}: it has no {name} beside the other methods'.", []
     judged = others.dropna(subset=["difference_low", "difference_high"])
     if judged.empty:
         return (
@@ -128,6 +128,10 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
     several = len(results.settings) > 1
     lists = [f"{verdict}: {_named(own, several, results)}" for verdict, own in by_verdict.items() if own]
     return start + " ".join(sentences), lists
+
+
+def _value_of(name: str) -> str:
+    return "an accuracy" if name == "accuracy" else f"a value of {name}"
 
 
 def _by_verdict(found: Sequence[_Verdict], results: Results) -> dict[str, list[_Verdict]]:

@@ -271,7 +271,7 @@ def test_a_failed_selection_is_said():
         "Highest: the average (1-NN cosine) with 70.0 ± 1.0 % over 6 random splits, the reference itself. "
         "No value by inner cross-validation: mkl (why)."
     ]
-    assert "No method has a value of accuracy" in finding(("mkl", "cosine", nan, nan, nan, nan)).headline
+    assert "No method has an accuracy" in finding(("mkl", "cosine", nan, nan, nan, nan)).headline
     assert "no comparison" in finding(("svc", "", 0.9, nan, nan, nan)).headline
     assert "no value under the same rule" in finding(AVERAGE, ("svc", "", 0.9, nan, nan, nan)).settings[0]
 
