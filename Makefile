@@ -13,7 +13,7 @@ COMPILE := pip compile -q --no-config --universal --python-version 3.11 --genera
 
 .DEFAULT_GOAL := help
 unexport PYTHONDONTWRITEBYTECODE # with it, each test worker, job and process of a test compiles all that it imports
-.PHONY: help setup run why failed test lint format lock schema docs mosek slurm clean clean-cache
+.PHONY: help setup run why failed test lint format lock schema docs slurm clean clean-cache
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -47,7 +47,6 @@ format: $(READY) ## bring the code into the house's format
 
 lock: $(UV) ## resolve the dependencies again: requirements.lock, envs/*
 	$(UV) $(COMPILE) --upgrade --extra all --group dev pyproject.toml -o requirements.lock
-	$(UV) $(COMPILE) --upgrade --extra all --extra mosek -c requirements.lock pyproject.toml -o envs/mosek.lock
 	$(UV) $(COMPILE) --upgrade --extra all --extra slurm -c requirements.lock pyproject.toml -o envs/slurm.lock
 	$(UV) $(COMPILE) --upgrade --extra all --extra docs -c requirements.lock pyproject.toml -o envs/docs.lock
 	echo uv | $(UV) $(COMPILE) --upgrade - -o envs/bootstrap.lock
@@ -60,10 +59,6 @@ schema: $(READY) ## write what follows from the code: the registry of methods, a
 docs: $(DOCS) ## the documentation site: build/docs/html/index.html; its warnings are errors
 	$(BIN)/python docs/site/build.py build/docs
 	@echo build/docs/html/index.html
-
-mosek: $(READY) $(UV) ## add MOSEK (needs a licence of its own; without one mklearn goes on with CLARABEL)
-	$(UV) pip install -q --python $(BIN)/python --require-hashes -r envs/mosek.lock
-	$(BIN)/python -m mklearn solvers
 
 slurm: $(READY) $(UV) ## add Snakemake's executor for SLURM clusters; then: snakemake --workflow-profile workflow/profiles/slurm
 	$(UV) pip install -q --python $(BIN)/python --require-hashes -r envs/slurm.lock

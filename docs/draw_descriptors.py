@@ -15,7 +15,6 @@ from PIL import Image, ImageDraw
 from skimage import data
 from skimage.transform import resize
 
-from mklearn.descriptors import c2_serre, gabor_c1
 from mklearn.descriptors.edge_points import edge_points
 from mklearn.descriptors.hog import hog
 from mklearn.descriptors.images import as_grey_images
@@ -23,6 +22,7 @@ from mklearn.descriptors.lbp import binary_patterns, pattern_bins
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.phog import phog
 from mklearn.descriptors.sift import sift_at
+from mklearn.papers.mkl_dr import c2_serre, gabor_c1
 
 FOLDER = Path(__file__).parent / "pictures"
 SHAPE = (120, 160)

@@ -1,7 +1,7 @@
 """Write envs/mklearn.yaml, the conda environment, with the same versions as requirements.lock (`make lock` runs this).
 
-Only direct dependencies are named: conda-forge resolves what they need. A test compares them. Three packages come by
-pip with the lock's version: two are counted otherwise on conda-forge than on PyPI, one may be missing there.
+Only direct dependencies are named: conda-forge resolves what they need. A test compares them. Four packages come by pip
+with the lock's version: two are counted otherwise on conda-forge than on PyPI, the others may be missing there.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 CONDA_NAMES = {"lazy-loader": "lazy_loader", "snakemake": "snakemake-minimal"}
-SEPARATE = {"docs", "mosek", "slurm"}
+SEPARATE = {"docs", "slurm"}
 """Extras that an environment gets by a command of its own."""
-BY_PIP = {"opencv-python-headless", "snakemake-logger-plugin-rich", "vl-convert-python"}
+BY_PIP = {"mosek", "opencv-python-headless", "snakemake-logger-plugin-rich", "vl-convert-python"}
 
 
 def locked(lock: Path) -> dict[str, str]:

@@ -10,7 +10,6 @@ from mklearn.cards import exported
 
 ROOMS = {
     "mklearn.subspace": "Embeddings of features or kernels",
-    "mklearn.bilinear": "Embeddings of images as matrices",
     "mklearn.classifiers": "Classifiers",
     "mklearn.kernels": "Kernels, distances and views",
     "mklearn.graphs": "Graphs",
@@ -21,6 +20,10 @@ ROOMS = {
     "mklearn.base.moments": "Moments of features",
     "mklearn.base.side_by_side": "Views side by side",
     "mklearn.errors": "Errors",
+    "mklearn.papers.mkl_dr": "MKL-DR: for its tables only",
+    "mklearn.papers.mkmmc": "MKMMC",
+    "mklearn.papers.two_d_mmc": "2DMMC: embeddings of images as matrices",
+    "mklearn.papers.fsvm": "F-SVM: for its tables only",
 }
 """Modules with public names, and the titles of their tables."""
 

@@ -215,7 +215,7 @@ SECTIONS = (
     ("Evaluation", ("Evaluation",)),
     ("Landmarks", ("Landmarks",)),
     ("Model and report", ("Final", "Report")),
-    ("Published values", ("Published", "Calibration", "Tolerance", "Remark")),
+    ("Published values", ("Published", "Calibration", "Tolerance", "Remark", "Claim")),
 )
 """Models of a study file that have no page of their own."""
 LINKS = {

@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from mklearn.extensions import own_registries, registry_file
+
 REGISTRY = Path(__file__).with_name("registry.json")
-"""The entries of mklearn's own implementations, by sort and kind; ``make schema`` writes it."""
+"""The entries of the core's implementations, by sort and kind; ``make schema`` writes it."""
 
 Implementation = TypeVar("Implementation")
 
@@ -165,6 +167,9 @@ class Input:
         The descriptor, if a study names none; None: it has to. Of inputs after the first.
     about : str
         What the field is for. Of inputs after the first.
+    dictionary : bool
+        Of kernels: whether the method takes a dictionary of kernels of every descriptor, unless a study names kernels
+        for it.
     """
 
     kind: Literal["kernels", "features", "images"]
@@ -172,9 +177,12 @@ class Input:
     several: bool = False
     default: str | None = None
     about: str = ""
+    dictionary: bool = False
 
 
 KERNELS = {"kernels": Input("kernels")}
+KERNEL_DICTIONARY = {"kernels": Input("kernels", dictionary=True)}
+"""A dictionary of kernels of every descriptor, see `mklearn.kernels.dictionary`, or kernels that a study names."""
 FEATURES = {"features": Input("features", field="descriptor")}
 """Features of one descriptor."""
 CONCATENATED = {"features": Input("features", field="descriptors", several=True)}
@@ -258,8 +266,10 @@ class MethodCard(Card):
 
 @functools.cache
 def own_entries(sort: str) -> Mapping[str, Mapping[str, Any]]:
-    """Return the entries of mklearn's own implementations of a sort, by kind."""
-    entries: Mapping[str, Mapping[str, Any]] = json.loads(REGISTRY.read_text(encoding="utf-8"))[sort]
+    """Return the entries of mklearn's own implementations of a sort, by kind: those of its core, then of its papers."""
+    entries: dict[str, Mapping[str, Any]] = json.loads(REGISTRY.read_text(encoding="utf-8"))[sort]
+    for point in own_registries(sort):
+        entries |= registry_file(point).get(sort, {})
     return entries
 
 

@@ -18,6 +18,10 @@ class DataError(UserError):
     """A file or array that can't be used: missing, corrupt, of the wrong shape, not finite, or with other ids."""
 
 
+class ConstantKernel(DataError):
+    """All training samples coincide in the feature space of a kernel, so that it says nothing about them."""
+
+
 class DamagedFile(DataError):
     """A file whose content is not what was written: truncated, altered or of another format.
 

@@ -14,7 +14,9 @@ from mklearn.errors import MissingExtra
 EXTRAS: dict[str, tuple[str, ...]] = {
     "images": ("PIL", "cv2", "skimage"),
     "models": ("skops",),
+    "mosek": ("mosek",),
     "numba": ("numba", "llvmlite"),
+    "rdata": ("rdata",),
     "report": ("jinja2", "vl_convert"),
     "sdp": ("clarabel", "cvxpy"),
     "workflow": ("h5py", "pandas", "psutil", "pyarrow", "pydantic", "requests", "snakemake", "urllib3", "yaml"),

@@ -14,8 +14,8 @@ from sklearn.svm import SVC
 from tests.benchmarks.test_distance_speed import seconds
 
 from mklearn.optimize.hinge_program import hinge_machine
-from mklearn.optimize.radius_margin import r_svm_plus
 from mklearn.optimize.whitening import power_whitening
+from mklearn.papers.fsvm.radius_margin import r_svm_plus
 
 AT_MOST = {"exact": 2, "RMM": 10, "R-SVM+": 10}
 

@@ -25,6 +25,7 @@ from mklearn.study.artefacts import read_arrays, read_table
 from mklearn.study.config.reading import check_study
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split, Splits
+from mklearn.study.engine.workflow_files import studies
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.final_model import final_model
 from mklearn.study.evaluation.rules import deciding_samples
@@ -33,7 +34,7 @@ from mklearn.study.stages.targets import Targets
 from mklearn.study.steps.runner import call
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-STUDIES = [Path("config.yaml"), *sorted(Path("workflow/studies").glob("*.yaml"))]
+STUDIES = [Path("config.yaml"), *studies().values()]
 OWN = {
     "lmkl_svc": {"gating": "blocks", "max_iter": 3},
     "r_svm_plus_mu": {"C": 1.0},
@@ -42,10 +43,14 @@ OWN = {
 """Fields that a method needs, or that make it fast; 2DLDA needs more components than the empty border of digits."""
 
 
+RECOMMENDED = {"multi_view"}
+"""Methods that are tried here whether or not a published study has them."""
+
+
 def published_methods() -> list[str]:
     """The kinds of all methods of published studies."""
     methods = [yaml.safe_load(path.read_text(encoding="utf-8")).get("methods", {}) for path in STUDIES]
-    return sorted({entry["kind"] for of_study in methods for entry in of_study.values()})
+    return sorted({entry["kind"] for of_study in methods for entry in of_study.values()} | RECOMMENDED)
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,8 @@ def script(kind: str, fitted: Fitted, parameters: dict[str, Any], spec: Any, cac
     given = {"gating": "blocks"} if kind == "lmkl_svc" else {}
     estimator = load(spec.method.implementation)
     first = next(iter(spec.method.inputs.values()))
+    if first.kind == "kernels" and first.descriptors:  # a dictionary of its own, on all views
+        return Views(fitted.views), estimator(**parameters)
     if first.kind == "kernels":
         return Views(views), estimator(kernels=kernels, **parameters, **given)
     if first.kind == "images":

@@ -17,8 +17,8 @@ from tests.conformance.test_methods import MODELS, TAKES, enough, fitted, parame
 from tests.conformance.test_model_size import READ_BY_PREDICTIONS, arrays
 from tests.conformance.test_scikit_learn import ESTIMATORS
 
-from mklearn.bilinear import TwoDLDA
 from mklearn.classifiers import LMKLSVC, KernelSVC
+from mklearn.papers.two_d_mmc import TwoDLDA
 from mklearn.saved_models import TRUSTED, load_model, save_model
 from mklearn.subspace import KernelFDA
 
@@ -99,7 +99,7 @@ def test_models_fitted_on_data_frames(digits: Digits, estimator: Any, labels: st
         pytest.skip("needs more features than samples")
     kernels = {"kernels": ["gaussian", "linear"]} if "kernels" in inspect.signature(estimator).parameters else {}
     y = pd.Series(np.array(["cat", "dog", "ant", "bee"])[digits.y], dtype=labels)
-    bilinear = estimator.__module__.startswith("mklearn.bilinear")
+    bilinear = estimator.__module__.startswith("mklearn.papers.two_d_mmc")
     X = digits.samples("images") if bilinear else pd.DataFrame(digits.X, columns=[f"p{k}" for k in range(64)])
     model = estimator(**kernels).fit(X, y)
     assert_equal(outputs(again(model, tmp_path / "model.mklearn"), X), outputs(model, X))

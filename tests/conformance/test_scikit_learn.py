@@ -12,42 +12,32 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 from tests.conformance.conftest import Digits
+from tests.unit.core_install import rooms
 
-import mklearn.bilinear
-import mklearn.classifiers
-import mklearn.subspace
 from mklearn.base.landmark_features import LandmarkFeatures
-from mklearn.bilinear import GLRAM, TwoDLDA
 from mklearn.classifiers import (
     FSVC,
     LMKLSVC,
     MKLSVC,
-    RMMSVC,
     ConvexMKLDRSVC,
     EasyMKL,
     KernelRidgeClassifier,
     KernelSVC,
     LedoitWolfLDA,
+    MultiViewClassifier,
     NearestNeighbours,
 )
 from mklearn.kernels.specs import compute_stack
-from mklearn.subspace import (
-    MKLDR,
-    MKMMC,
-    MMC,
-    ConvexMKLDR,
-    Fisherface,
-    GuardedMKL,
-    KernelMMC,
-    LeaveOneOutMKL,
-    NullSpaceLDA,
-)
+from mklearn.papers.fsvm import RMMSVC
+from mklearn.papers.mkmmc import MKMMC
+from mklearn.papers.two_d_mmc import GLRAM, TwoDLDA
+from mklearn.subspace import MKLDR, MMC, ConvexMKLDR, Fisherface, GuardedMKL, KernelMMC, LeaveOneOutMKL, NullSpaceLDA
 
 SPECS = [{"kind": "gaussian"}, {"kind": "gaussian", "bandwidth": 4.0}, {"kind": "linear", "normalise": "centred_trace"}]
 KERNELS = ["gaussian", "linear"]
 ESTIMATORS: list[type[BaseEstimator]] = [
     found
-    for room in (mklearn.subspace, mklearn.classifiers, mklearn.bilinear)
+    for room in rooms()
     for found in (getattr(room, name) for name in room.__all__)
     if inspect.isclass(found) and issubclass(found, BaseEstimator)
 ]
@@ -69,6 +59,8 @@ OTHER_WAYS = [
     FSVC(power=0.25, feature_scaling="standard"),
     FSVC(solver="alternating", step="armijo", n_iter=3),
     RMMSVC(B="inf"),
+    MultiViewClassifier(kernels="precomputed"),
+    MultiViewClassifier(decision="cosine", memory=1e-6),
     NearestNeighbours(1),
     GLRAM(centre=True),
     TwoDLDA(scaling="orthonormal"),
@@ -92,16 +84,22 @@ def instances() -> list[BaseEstimator]:
 
 def expected_failures(estimator: Any) -> dict[str, str]:
     """Return the checks that fail, and why: their data, or sample weights where kernels are fitted to features."""
-    indefinite = ConvexMKLDR | ConvexMKLDRSVC | KernelRidgeClassifier | EasyMKL
-    weighted = KernelRidgeClassifier | KernelSVC | LMKLSVC | MKLSVC
+    indefinite = ConvexMKLDR | ConvexMKLDRSVC | KernelRidgeClassifier | EasyMKL | MultiViewClassifier
+    weighted = KernelRidgeClassifier | KernelSVC | LMKLSVC | MKLSVC | MultiViewClassifier
     found = {}
     if isinstance(estimator, indefinite) and estimator.kernels == "precomputed":
         found["check_estimators_dtypes"] = "rounds the Gram matrix to integers, which makes it indefinite"
     if isinstance(estimator, weighted) and estimator.kernels == "precomputed":
         found["check_classifiers_one_label_sample_weights"] = "gives a Gram matrix that is not symmetric"
-    if isinstance(estimator, weighted) and estimator.kernels == KERNELS:
+    if isinstance(estimator, weighted) and estimator.kernels in (KERNELS, "dictionary"):
         # tests/unit/classifiers/test_sample_weight.py has kernels that are not fitted
         found["check_sample_weight_equivalence_on_dense_data"] = "kernels are fitted to features without weights"
+        if estimator.kernels == "dictionary":
+            found["check_sample_weight_equivalence_on_sparse_data"] = "likewise"
+    if isinstance(estimator, MultiViewClassifier) and estimator.kernels == "precomputed":
+        found["check_decision_proba_consistency"] = "gives features, not a Gram matrix"
+    if isinstance(estimator, MultiViewClassifier) and estimator.decision == "cosine":
+        found["check_class_weight_classifiers"] = "the cosine is about the class frequencies, whatever they are"
     if isinstance(estimator, LedoitWolfLDA):
         found["check_sample_weights_shape"] = "residuals of equal length in one direction: nothing is shrunk"
     return found

@@ -11,12 +11,13 @@ from tests.fuzz.trials import a_sentence, amounts, run_trials
 
 from mklearn.study.config.reading import read_study
 from mklearn.study.config.yaml_file import read_yaml
+from mklearn.study.engine.workflow_files import studies
 from mklearn.study.plan.plan import plan_study
 
 
 @amounts(80, 1500)
 def test_studies(trials: int, tmp_path: Path, repository: Path) -> None:
-    studies = [path.read_bytes() for path in sorted((repository / "workflow" / "studies").glob("*.yaml"))]
+    originals = [path.read_bytes() for path in studies().values()]
     path = tmp_path / "study.yaml"
     accepted = 0
 
@@ -32,6 +33,6 @@ def test_studies(trials: int, tmp_path: Path, repository: Path) -> None:
             path.write_text(yaml.safe_dump(yaml.safe_load(text), sort_keys=True), encoding="utf-8")
             assert read_study(path) == study
 
-    texts = [content.decode() for content in studies]
-    run_trials(trials, st.one_of(mistaken(texts, YAML_WORDS), damaged(studies)), trial)
+    texts = [content.decode() for content in originals]
+    run_trials(trials, st.one_of(mistaken(texts, YAML_WORDS), damaged(originals)), trial)
     assert trials / 50 < accepted < trials * 0.9

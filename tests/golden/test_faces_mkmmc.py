@@ -25,6 +25,7 @@ from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
 from mklearn.kernels.bandwidth import bandwidth_grid
 from mklearn.kernels.distances import squared_euclidean
 from mklearn.nearest_neighbour import accuracy_by_dimension
+from mklearn.papers.mkmmc.mkmmc import MKMMC
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import entry
 from mklearn.study.data.splits import random_per_class
@@ -33,7 +34,6 @@ from mklearn.subspace import fisherface, mmc, pca
 from mklearn.subspace.fisherface import Fisherface
 from mklearn.subspace.kernel_mmc import KernelMMC
 from mklearn.subspace.kernel_pca import KernelPCA
-from mklearn.subspace.mkmmc import MKMMC
 from mklearn.subspace.mmc import MMC
 from mklearn.subspace.null_space_lda import NullSpaceLDA
 from mklearn.subspace.pca import PCA

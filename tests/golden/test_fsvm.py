@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from scipy.io import loadmat
 from scipy.optimize import brentq
 
-from mklearn.classifiers import FSVC, RMMSVC, RSVMPlus, RSVMPlusMu
-from mklearn.optimize import r_svm_plus, r_svm_plus_mu
+from mklearn.classifiers import FSVC
+from mklearn.papers.fsvm import RMMSVC, RSVMPlus, RSVMPlusMu
+from mklearn.papers.fsvm.radius_margin import r_svm_plus, r_svm_plus_mu
 from mklearn.study.evaluation.selection import select_by_race
 
 

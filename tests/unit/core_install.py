@@ -16,7 +16,6 @@ from typing import Any
 CORE = {"cloudpickle", "joblib", "lazy_loader", "mklearn", "narwhals", "numpy", "packaging", "scipy", "sklearn",
         "threadpoolctl"}  # fmt: skip
 """Modules that `pip install mklearn` brings."""
-ROOMS = ("mklearn.subspace", "mklearn.bilinear", "mklearn.classifiers")
 
 
 class OnlyCore:
@@ -40,6 +39,14 @@ def ending(work: Callable[[], Any]) -> str:
     return "ok"
 
 
+def rooms() -> list[Any]:
+    """Return the packages of public estimators: of the library, and of the papers."""
+    from mklearn.extensions import own_registries
+
+    papers = sorted({point.module for point in own_registries("methods")})
+    return [importlib.import_module(name) for name in ("mklearn.subspace", "mklearn.classifiers", *papers)]
+
+
 def estimators() -> dict[str, str]:
     """Fit every public estimator on 40 digits."""
     import numpy as np
@@ -49,11 +56,11 @@ def estimators() -> dict[str, str]:
     digits = load_digits()
     rows = np.concatenate([np.flatnonzero(digits.target == c)[:20] for c in (3, 8)])
     found = {}
-    for room in map(importlib.import_module, ROOMS):
+    for room in rooms():
         for name in room.__all__:
             kind = getattr(room, name)
             if isinstance(kind, type) and issubclass(kind, BaseEstimator):
-                X = digits.images[rows] if room.__name__.endswith("bilinear") else digits.data[rows] / 16
+                X = digits.images[rows] if room.__name__.endswith("two_d_mmc") else digits.data[rows] / 16
                 estimator = kind()
                 if "kernels" in estimator.get_params():
                     estimator.set_params(kernels=["gaussian", "linear"])

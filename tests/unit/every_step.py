@@ -45,6 +45,7 @@ IMAGES = {
         "klde": {"kind": "kernel_lde", "k": 2, "k_prime": 4},
         "mkl-lda": {"kind": "mkl_dr", "a_step": "trace_ratio"},
         "mkl-lda-sdp": {"kind": "mkl_dr", "beta_step": "sdp", "max_iter": 1, "kernels": ["gauss-hog", "linear"]},
+        "multi-view": {"kind": "multi_view"},
         "mkl-lde": {"kind": "mkl_dr", "graph": "lde", "k": 2, "k_prime": 4, "init": "orthonormal"},
         "kpca": {"kind": "kernel_pca"},
         "kmmc": {"kind": "kernel_mmc", "kernels": ["linear"]},

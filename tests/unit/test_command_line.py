@@ -19,6 +19,7 @@ from mklearn.__main__ import main
 from mklearn.atomic import read_npz
 from mklearn.study.config.registry import REGISTRATIONS, registered
 from mklearn.study.data.registry import registry
+from mklearn.study.engine.workflow_files import studies
 from mklearn.study.steps.runner import STEPS
 
 DIGITS = '{"dataset": "digits", "reader": "digits", "options": {}, "per_class": 2}'
@@ -305,8 +306,8 @@ def test_every_broken_file_is_listed_and_classes_are_counted(
 
 def test_the_shipped_studies_are_valid(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(repository)
-    studies = [repository / "config.yaml", *sorted((repository / "workflow" / "studies").glob("*.yaml"))]
-    assert main(["validate", *map(str, studies)]) == 0
+    files = [repository / "config.yaml", *studies().values()]
+    assert main(["validate", *map(str, files)]) == 0
 
 
 # --- step

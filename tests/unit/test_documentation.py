@@ -20,6 +20,7 @@ PAGES = [
     ROOT / "reports" / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "explanation").glob("*.md")),
+    *sorted((ROOT / "src" / "mklearn" / "papers").glob("*/README.md")),
 ]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

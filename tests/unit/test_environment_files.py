@@ -42,7 +42,6 @@ EXTRAS = {
         "sphinxcontrib-qthelp",
         "sphinxcontrib-serializinghtml",
     },
-    "mosek": {"mosek"},
     "slurm": {"snakemake-executor-plugin-slurm", "snakemake-executor-plugin-slurm-jobstep"},
 }
 """Extras with a lock of their own, and the packages that each adds."""

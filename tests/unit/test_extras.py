@@ -21,7 +21,6 @@ SCRIPT = Path(__file__).with_name("core_install.py")
 WITH_ANOTHER = {
     "llvmlite": "numba",
     "markupsafe": "jinja2",
-    "mosek": "mosek",
     "pydantic_core": "pydantic",
     "threadpoolctl": "scikit-learn",
 }

@@ -41,6 +41,21 @@ def test_the_numbers_are_those_of_the_summary(script):
     assert (bias["bias"] >= -1e-9).all(), "on each test set the best value of the same grid"
 
 
+def test_wins_are_counted_on_common_sets_and_repeats(script):
+    """By hand: five repeats where both have them, else the first; kills a count of one protocol against the other."""
+    rows = [
+        ("a", "folds", "fsvm", 80.0), ("a", "folds", "svm", 79.0), ("a", "once", "fsvm", 70.0),
+        ("a", "once", "svm", 75.0), ("b", "folds", "fsvm", 60.0), ("b", "once", "fsvm", 50.0),
+        ("b", "once", "svm", 50.0), ("c", "once", "svm", 90.0), ("c", "released", "fsvm", 99.0),
+        ("c", "released", "svm", 1.0), ("b", "once", "rmm", 51.0),
+    ]  # fmt: skip
+    found = script.wins(pd.DataFrame(rows, columns=["dataset", "protocol", "method", "accuracy"]))
+    found = found[found["method"] != "alternating"].set_index("other")
+    assert found.loc["svm", ["sets", "above", "level", "below", "mean", "published"]].tolist() == [2, 1, 1, 0, 0.5, 9]
+    assert found.loc["rmm", ["sets", "above", "level", "below", "published"]].tolist() == [1, 0, 0, 1, 7]
+    assert found.loc["rbf-r-svm-plus-mu", "sets"] == 0
+
+
 def test_wilcoxon_over_sets_by_hand(script):
     """Seven sets with gains of one sign: the smallest two-sided p is 2 / 2^7; of two tests Holm doubles it."""
     rows = [

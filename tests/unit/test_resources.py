@@ -19,6 +19,7 @@ from mklearn.contract.specs import ReadSpec, SplitSpec
 from mklearn.optimize.kernel_weights import ENUMERATION_LIMIT
 from mklearn.study.config.reading import check_study, read_study
 from mklearn.study.data.samples import SampleSet
+from mklearn.study.engine.workflow_files import studies, study_file
 from mklearn.study.plan import resources
 from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.plan import plan_study
@@ -125,7 +126,7 @@ def test_unknown_sizes_wait_for_the_files(default: Targets) -> None:
 
 
 def test_every_fit_of_every_study_asks_for_less_than_a_day_and_a_node(repository: Path) -> None:
-    for path in sorted((repository / "workflow" / "studies").glob("*.yaml")):
+    for path in studies().values():
         targets = Targets(plan_study(read_study(path)))
         most = 12_000 if path.stem in ("lfw", "scale") else 8000  # kernels of 6,000 pairs, of 9,298 digits
         for job in itertools.chain(*map(targets.jobs, ("landmarks", "moments", "fit"))):
@@ -140,7 +141,7 @@ def fit_of(job: Job) -> PlannedFit:
 
 def test_runs_of_known_length_get_more_than_that(repository: Path) -> None:
     """Seconds of the longest fits that were measured, on a busy machine."""
-    targets = Targets(plan_study(read_study(repository / "workflow" / "studies" / "mkldr.yaml")))
+    targets = Targets(plan_study(read_study(study_file("mkldr"))))
     measured = {"mkl-lde": 968, "mkl-lda-cv": 506, "convex": 414, "average": 406, "best-single": 255}
     for job in targets.jobs("fit"):
         method = fit_of(job).method_id if fit_of(job).settings[0].protocol == "halves" else ""
@@ -151,7 +152,7 @@ def test_runs_of_known_length_get_more_than_that(repository: Path) -> None:
 def test_the_longest_fits_come_first_and_after_what_they_wait_for(repository: Path) -> None:
     """Measured seconds of the fits of 2dmmc on ORL, on two cores: no long fit comes late in the order of priorities."""
     measured = {"2dlda": 73, "shrinkage": 64, "2dmmc": 41, "glram": 32, "svc": 26, "mmc": 8, "raw": 3}
-    targets = Targets(plan_study(read_study(repository / "workflow" / "studies" / "2dmmc.yaml")))
+    targets = Targets(plan_study(read_study(study_file("2dmmc"))))
     priority_of = targets.stages["fit"].priority
     assert callable(priority_of)
     on_orl = [job for job in targets.jobs("fit") if fit_of(job).dataset.id == "orl"]

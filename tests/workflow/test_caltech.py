@@ -11,10 +11,12 @@ import pytest
 import yaml
 from tests.workflow.conftest import Checkout
 
+from mklearn.study.engine.workflow_files import study_file
+
 
 @pytest.fixture
 def study(repository: Path) -> dict[str, Any]:
-    text = (repository / "workflow" / "studies" / "mkldr-small.yaml").read_text(encoding="utf-8")
+    text = study_file("mkldr-small").read_text(encoding="utf-8")
     return yaml.safe_load(text)  # type: ignore[no-any-return]
 
 

@@ -10,13 +10,15 @@ import pytest
 import yaml
 from tests.workflow.conftest import Checkout
 
+from mklearn.study.engine.workflow_files import study_file
+
 METHODS = ("majority", "svm", "fsvm", "lda", "alternating", "rbf-fsvm", "svm-33")
 
 
 @pytest.fixture
 def study(repository: Path, mirror: Path) -> dict[str, Any]:
     """Heart, with the authors' splits, and for the machines iris, which has three classes; short grids."""
-    found = yaml.safe_load((repository / "workflow" / "studies" / "fsvm.yaml").read_text(encoding="utf-8"))
+    found = yaml.safe_load(study_file("fsvm").read_text(encoding="utf-8"))
     found["methods"] = {name: found["methods"][name] for name in METHODS}
     found["methods"]["rbf-fsvm"] |= {"n_components": [5, 20], "machine": {"kind": "fsvc", "C": [1, 16]}}
     found["methods"]["svm"] |= {"C": [0.5, 8]}

@@ -16,6 +16,7 @@ from tests.workflow.conftest import Checkout
 from mklearn.study.artefacts import read_arrays, read_table
 from mklearn.study.config.reading import check_study
 from mklearn.study.data.samples import encode_labels, natural_key
+from mklearn.study.engine.workflow_files import study_file
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.stages.targets import Targets
 from mklearn.study.steps.runner import call
@@ -86,9 +87,7 @@ def assert_equal_fits(one: list[str], other: list[str]) -> None:
 
 @pytest.mark.slow
 def test_from_the_mirror_to_the_wrong_pairs(tmp_path: Path, repository: Path, mirror: Path) -> None:
-    study: dict[str, Any] = yaml.safe_load(
-        (repository / "workflow" / "studies" / "lfw.yaml").read_text(encoding="utf-8")
-    )
+    study: dict[str, Any] = yaml.safe_load(study_file("lfw").read_text(encoding="utf-8"))
     study["methods"] = {name: study["methods"][name] for name in METHODS}
     study["descriptors"] = {name: study["descriptors"][name] for name in ("pixels", "sift")}
     for name in METHODS:

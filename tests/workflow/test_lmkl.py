@@ -10,6 +10,8 @@ import pytest
 import yaml
 from tests.workflow.conftest import Checkout
 
+from mklearn.study.engine.workflow_files import study_file
+
 DATASET = "faces-16"
 METHODS = ("majority", "average", "best-single", "mkl", "softmax-4", "sigmoid-4", "ridge-4", "rbf")
 
@@ -17,7 +19,7 @@ METHODS = ("majority", "average", "best-single", "mkl", "softmax-4", "sigmoid-4"
 @pytest.fixture
 def study(repository: Path, mirror: Path) -> dict[str, Any]:
     """One table with one test part, four models on it and one value of C."""
-    found = yaml.safe_load((repository / "workflow" / "studies" / "lmkl.yaml").read_text(encoding="utf-8"))
+    found = yaml.safe_load(study_file("lmkl").read_text(encoding="utf-8"))
 
     def of_dataset(entries: dict[str, Any]) -> dict[str, Any]:
         kept = {name: entry for name, entry in entries.items() if DATASET in entry.get("datasets", [DATASET])}

@@ -44,7 +44,7 @@ class KernelsMixin:
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, with ``deep=True`` also those of the kernels."""
         parameters: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
-        if deep and not self._is_precomputed:
+        if deep and self._has_specs:
             nested = kernel_parameters(self.kernels)
             parameters.update({f"{_NESTED}{name}": value for name, value in nested.items()})
         return parameters
@@ -53,8 +53,10 @@ class KernelsMixin:
         """Set parameters, also of the kernels; the mapping or list in ``kernels`` is replaced, not changed."""
         nested = {name: parameters.pop(name) for name in list(parameters) if name.startswith(_NESTED)}
         super().set_params(**parameters)  # type: ignore[misc]
-        if nested and self._is_precomputed:
-            raise ConfigError(f"{next(iter(nested))}: precomputed kernels have no parameters; set `kernels` to specs")
+        if nested and not self._has_specs:
+            raise ConfigError(
+                f"{next(iter(nested))}: {self.kernels} kernels have no parameters; set `kernels` to specs"
+            )
         if nested:
             named = {name.removeprefix(_NESTED): value for name, value in nested.items()}
             self.kernels = with_kernel_parameters(self.kernels, named)
@@ -69,6 +71,11 @@ class KernelsMixin:
     @property
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernels, str) and self.kernels == "precomputed"
+
+    @property
+    def _has_specs(self) -> bool:
+        """Whether ``kernels`` holds specs, whose parameters are those of the estimator too."""
+        return not self._is_precomputed
 
     def _training_stack(self, X: Any) -> KernelStack:
         """Return the training kernels, fitting those computed from features; set ``kernel_ids_`` and ``_dtype_``."""

@@ -48,7 +48,7 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
         the direction of F-SVM then does not depend on C. In a study a list of numbers is swept: the report shows the
         accuracy at each, and inner cross-validation chooses the best.
     machine : OneVsOneLinear or mapping, optional
-        The linear classifier, such as `FSVC`, `RMMSVC` or `RSVMPlus`; it takes the components without scaling them. A
+        The linear classifier, such as `FSVC` or `LedoitWolfSVC`; it takes the components without scaling them. A
         mapping has its class as "implementation" ("module:name"; in a study its ``kind``) and its parameters. By
         default `FSVC()`; with ``power=0`` and all components that is a support vector machine.
     kernels, kernel_weights
@@ -88,16 +88,14 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
 
     References
     ----------
-    Wu, Zuo, Lin, Jia, Zhang, "F-SVM", arXiv 1504.05035 (2015), section IV and equation (27). Shivaswamy, Jebara,
-    "Maximum relative margin and data-dependent regularization", JMLR 11, 2010. Do, Kalousis, "Convex formulations of
-    radius-margin based support vector machines", ICML 2013: a reconstruction, see `mklearn.optimize.radius_margin`.
+    Wu, Zuo, Lin, Jia, Zhang, "F-SVM", arXiv 1504.05035 (2015), section IV and equation (27).
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from mklearn.classifiers import RMMSVC
+    >>> from mklearn.classifiers import LedoitWolfSVC
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = KernelPCAClassifier(5, machine=RMMSVC(B=3), kernels=["gaussian"]).fit(X, y)
+    >>> model = KernelPCAClassifier(5, machine=LedoitWolfSVC(), kernels=["gaussian"]).fit(X, y)
     >>> model.score(X, y) > 0.9
     True
     """
@@ -134,8 +132,8 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
                 raise ConfigError(f"machine: {implementation} can't be made from {parameters}: {error}") from error
         if not isinstance(machine, OneVsOneLinear):
             raise ConfigError(
-                f"machine={machine!r}: expected a linear classifier of one class against one (FSVC, RMMSVC, RSVMPlus, "
-                "RSVMPlusMu, LedoitWolfSVC), or a mapping with its `implementation`"
+                f"machine={machine!r}: expected a linear classifier of one class against one (FSVC, "
+                "LedoitWolfSVC, ...), or a mapping with its `implementation`"
             )
         return clone(machine).set_params(feature_scaling="none")
 

@@ -138,9 +138,7 @@ class KernelSVC(CombinedSVC, LandmarkClassifier):
 
     def _fit_moments(self, data: LandmarkMoments) -> None:
         if self.decide == "one_vs_one" and len(self.classes_) > 2:
-            raise ConfigError(
-                'landmarks: decide is "one_vs_one"; the linear machine on landmarks is "one_vs_rest" only'
-            )
+            raise ConfigError('decide is "one_vs_one": on landmarks the linear machine is "one_vs_rest"')
         weights = fixed_weights(self.kernel_weights, data.n_kernels)
         root = per_feature(np.sqrt(weights), data.features.blocks_)
         variance = float((root * data.scale) ** 2 @ data.moments.squares) / data.moments.n_samples_

@@ -11,12 +11,16 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from mklearn.base.parameters import Interval, StrOptions
 from mklearn.cards import FEATURES, MethodCard
+from mklearn.errors import NotApplicable
 
 UNSHRUNK = (
     "scikit-learn shrinks the covariance of each class, and with two samples per class the Ledoit-Wolf estimate of the "
     "shrinkage is 0: the pooled covariance stays singular; give more samples per class or shrinkage as a number, or "
     "use ledoit_wolf_lda, which pools before shrinking"
 )
+
+
+MOST_FEATURES = 4096
 
 
 @MethodCard(
@@ -63,7 +67,19 @@ class ShrinkageLDA(LinearDiscriminantAnalysis):
         return tags
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
-        """Fit to X of shape (n, d) and class labels y."""
+        """Fit to X of shape (n, d) and class labels y.
+
+        Raises
+        ------
+        NotApplicable
+            More than 4,096 features: their covariance, d x d for each class, is larger than the samples by far.
+        """
+        n_features = np.shape(X)[1] if np.ndim(X) == 2 else 0
+        if n_features > MOST_FEATURES:
+            raise NotApplicable(
+                f"LDA with shrinkage needs the covariance of all {n_features:,} features; above {MOST_FEATURES:,} take "
+                "logistic regression, a method on kernels, or fewer features"
+            )
         _, counts = np.unique(np.asarray(y), return_counts=True)
         unshrunk = self.shrinkage == "auto" and counts.max() <= 2
         self.status_ = "inaccurate" if unshrunk else "ok"

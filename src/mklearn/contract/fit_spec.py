@@ -83,6 +83,10 @@ class Landmarks(Strict):
         return max(as_list(self.n))
 
 
+LARGEST_DICTIONARY = 9
+"""Kernels of a view of features in `mklearn.kernels.dictionary`."""
+
+
 class Implementation(Strict):
     """Code that a specification names, and the parameters that it is called with."""
 
@@ -97,7 +101,8 @@ class InputSpec(Strict):
     kind: InputKind
     """Kernels of views, features of views, or images, the only view (n, rows, columns)."""
     descriptors: list[str] = []
-    """Keys of the descriptors whose features they are, put side by side in this order; none of kernels and images."""
+    """Keys of the descriptors whose features they are, put side by side in this order; of kernels those of which the
+    method has a dictionary of kernels; none of images."""
     feature_scaling: FeatureScaling | Literal["auto"] = "none"
     """Scaling of features, fitted on the training samples."""
     impute: Impute = "none"
@@ -207,6 +212,12 @@ class FitSpec(Strict):
         return sorted({view for view in views_of(self.kernels) if not is_pairwise(view)})
 
     @property
+    def n_kernels(self) -> int:
+        """Number of kernels, of a dictionary at most."""
+        own = [len(entry.descriptors) for entry in self.method.inputs.values() if entry.kind == "kernels"]
+        return len(self.kernels) or LARGEST_DICTIONARY * sum(own)
+
+    @property
     def pairwise(self) -> list[str]:
         """Names of the cached matrices that its kernels are made from, in order."""
         return sorted({view for view in views_of(self.kernels) if is_pairwise(view)})
@@ -218,7 +229,7 @@ class FitSpec(Strict):
 
     def descriptors_of(self, entry: InputSpec) -> list[str]:
         """Return the keys of the descriptors whose features an input takes, in order: its own, or its kernels'."""
-        return self.kernel_features if entry.kind == "kernels" else entry.descriptors
+        return entry.descriptors if entry.kind != "kernels" or entry.descriptors else self.kernel_features
 
     def as_dict(self) -> dict[str, Any]:
         """Return builtin types only, without fields at their default: a new field changes no key of an old fit."""

@@ -8,11 +8,8 @@ import lazy_loader as _lazy
 __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
     submodules=[
-        "c2_mutch_lowe",
-        "c2_serre",
         "dense_sift",
         "edge_points",
-        "gabor_c1",
         "geometric_blur",
         "hog",
         "lbp",

@@ -14,7 +14,7 @@ from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of
 @DescriptorCard(
     kind="multiresolution",
     title="Block means at several resolutions",
-    reference="Gonen, Alpaydin 2008",
+    reference='Gonen, Alpaydin 2009, "Localized Multiple Kernel Machines for Image Recognition"',
     valid={"resolutions": [list_of(COUNT)]},
 )
 def multiresolution(images: Images, *, resolutions: Sequence[int] = (4, 8, 16)) -> Grey:
@@ -47,7 +47,8 @@ def multiresolution(images: Images, *, resolutions: Sequence[int] = (4, 8, 16)) 
 
     References
     ----------
-    .. [1] Gonen, Alpaydin, "Localized multiple kernel learning", ICML 2008.
+    .. [1] Gonen, Alpaydin, "Localized Multiple Kernel Machines for Image Recognition" (its text names no year;
+       2009 or later).
     """
     sizes = [check_integer(size, "resolutions") for size in resolutions]
     if not sizes:

@@ -16,7 +16,7 @@ from mklearn.errors import DataError
 @DescriptorCard(
     kind="patches",
     title="Patches",
-    reference="Gonen, Alpaydin 2008",
+    reference='Gonen, Alpaydin 2009, "Localized Multiple Kernel Machines for Image Recognition"',
     base="PatchGrid",
     valid={"size": [COUNT]},
 )
@@ -34,7 +34,7 @@ def patches(
     images : see `mklearn.descriptors.images.as_grey_images`
         Sides are multiples of `size`.
     size : int
-        Pixels per side of a patch. LMKL (Gonen, Alpaydin, ICML 2008) uses 8 and 16 for 64 x 64 faces, 4 and 8 for
+        Pixels per side of a patch. LMKL for images (Gonen, Alpaydin) uses 8 and 16 for 64 x 64 faces, 4 and 8 for
         16 x 16 digits.
     patch : (row, column), optional
         One patch of the grid, counted from 0 at the top left; LMKL computes one kernel per patch. By default all

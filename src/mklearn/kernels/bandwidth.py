@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.checks import Array, as_distances, check_choice, check_positive
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import ConfigError, ConstantKernel, DataError
 
 BandwidthRule = Literal["squared_mean_distance", "mean_squared_distance", "absolute"]
 
@@ -95,7 +95,7 @@ def bandwidth_of(distances: Array, multiple: float, rule: BandwidthRule) -> floa
     mean = (float(entries.sum(dtype=np.float64)) - float(np.trace(entries, dtype=np.float64))) / (n * (n - 1))
     reference = mean**2 if squared_mean else mean
     if reference <= 0:
-        raise DataError(
+        raise ConstantKernel(
             "all training samples have distance zero to each other, so no bandwidth can be derived from them; "
             "set one with bandwidth_rule='absolute' or leave this descriptor out"
         )

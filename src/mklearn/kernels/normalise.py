@@ -14,7 +14,7 @@ from mklearn.checks import (
     check_columns,
     check_square,
 )
-from mklearn.errors import DataError
+from mklearn.errors import ConstantKernel, DataError
 
 
 class KernelCentring:
@@ -94,7 +94,7 @@ def unit_diagonal(
 
     References
     ----------
-    LMKL (Gonen and Alpaydin, ICML 2008) scales its kernels so.
+    The code of LMKL's authors (Gonen and Alpaydin) scales its kernels so.
     """
     kernel = as_float_matrix(K, "the kernel")
     if (row_diagonal is None) != (column_diagonal is None):
@@ -164,7 +164,7 @@ def divided_by_trace(kernel: Array, divisor: float, out: Array | None) -> tuple[
     size = float(np.abs(np.diagonal(kernel)).max())
     # 1e-12: below this the difference of the two means is rounding error
     if divisor <= 1e-12 * size or size == 0:
-        raise DataError(
+        raise ConstantKernel(
             f"the kernel has centred trace {divisor:.3g}: in its feature space all training samples coincide (or the "
             "kernel is not positive semidefinite), so it can't be scaled to unit variance; leave it out or choose "
             "another bandwidth"

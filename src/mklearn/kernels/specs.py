@@ -6,6 +6,7 @@ import contextlib
 import copy
 import functools
 import inspect
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mklearn.checks import Array, as_float_matrix, check_keys, invalid, regular_array
-from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.errors import ConfigError, ConstantKernel, DataError, NotApplicable
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.completion import Mask, MeanCompletion, check_missing_views
 from mklearn.kernels.distances import MEASURES
@@ -147,6 +148,9 @@ class StackTransform(KernelsOfSpecs):
         several views, for a kernel on each.
     spectra : bool, default=False
         Whether `infos` has eigenvalues of kernels that need no repair.
+    drop_constant : bool, default=False
+        Whether a kernel that can't be fitted because the training samples coincide in it is zero, for these and for new
+        samples, in place of an error. `infos` has its "id" and "constant" alone.
 
     Attributes
     ----------
@@ -172,9 +176,16 @@ class StackTransform(KernelsOfSpecs):
     Views of the class `mklearn.kernels.kernel_cache.CachingViews` keep the kernels: nothing is computed twice.
     """
 
-    def __init__(self, kernels: Sequence[KernelSpec] | Mapping[str, Any] | str, *, spectra: bool = False) -> None:
+    def __init__(
+        self,
+        kernels: Sequence[KernelSpec] | Mapping[str, Any] | str,
+        *,
+        spectra: bool = False,
+        drop_constant: bool = False,
+    ) -> None:
         super().__init__(kernels)
         self.spectra = spectra
+        self.drop_constant = drop_constant
 
     def fit(self, X: Any) -> StackTransform:
         """Fit every kernel on the training samples and keep the training kernels; see `fit_transform`."""
@@ -207,45 +218,84 @@ class StackTransform(KernelsOfSpecs):
             X.keep_fitted(whole, stack)
             return stack
         whole, chosen, stack = found
-        for name in ("_entries", "_sources", "_completions", "infos"):
+        for name in ("_entries", "_sources", "_completions", "_is_constant", "infos"):
             setattr(self, name, [getattr(whole, name)[number] for number in chosen])
         self._forms = TableForms(X, {view for entry in self._entries for view in entry.views(X)})
         self._whole = whole, chosen
         return stack
 
     def _fit_kernels(self, X: Any) -> KernelStack:
+        return self._stacked(self.training_kernels(X))
+
+    def _stacked(self, kernels: Iterator[Array]) -> KernelStack:
+        first = next(kernels)
+        matrices: Array = np.empty((len(self._entries), *first.shape), dtype=first.dtype)
+        for number, kernel in enumerate(itertools.chain([first], kernels)):
+            matrices[number] = kernel
+        return KernelStack(matrices, [entry.id for entry in self._entries])
+
+    def training_kernels(self, X: Any) -> Iterator[Array]:
+        """Fit every kernel on the training samples and yield the training kernels, (n, n) each, one after the other.
+
+        Parameters and errors are those of `fit_transform`. One kernel at a time is in memory; kernels of new samples
+        can be computed when all have been taken.
+        """
+        self._whole = None
         self._fit_sources(X)
         self._completions: list[MeanCompletion | None] = []
+        self._is_constant: list[bool] = []
         self.infos: list[dict[str, Any]] = []
-        every = [source for sources in self._sources for source in sources]
-        n, dtype = len(every[0].observed_), np.result_type(*(source.dtype for source in every))
-        matrices: Array = np.empty((len(self._entries), n, n), dtype=dtype)
+        dtype = np.result_type(*(source.dtype for sources in self._sources for source in sources))
         blocks = _SharedBlocks(self._entries, self._sources, lambda source, measure: source.among_training(measure))
-        for number, (entry, sources) in enumerate(zip(self._entries, self._sources, strict=True)):
+        for entry, sources in zip(self._entries, self._sources, strict=True):
             with _error_prefix(entry.id):
-                observed = _all_of(source.observed_ for source in sources)
-                if observed.sum() < 2 <= n:
-                    raise NotApplicable(
-                        f"{observed.sum()} of the {n} training samples have its view; at least two are needed"
-                    )
-                taken, may_overwrite = blocks.take(entry, sources)
-                taken = [
-                    _part(block, observed[source.observed_], observed[source.observed_])
-                    for block, source in zip(taken, sources, strict=True)
-                ]
-                measured = all(source.measured for source in sources)
-                entry.kernel.fit(*taken, spectrum=self.spectra, measured=measured, overwrite=may_overwrite)
-                del taken  # kernels need the memory
-                kernel, completion = entry.kernel.kernel_train_, None
-                self.infos.append({"id": entry.id, **_described(entry, self._forms.are_views), **entry.kernel.info_})
-                if any(source.completes for source in sources):
-                    self.infos[-1]["n_missing"] = int(n - observed.sum())
-                    completion = MeanCompletion.of(entry.kernel, observed)
-                    kernel = completion.training_kernel(kernel)
-                matrices[number] = kernel
-                self._completions.append(completion)
-                entry.kernel.drop_training_kernel()
-        return KernelStack(matrices, [entry.id for entry in self._entries])
+                kernel = self._fitted_kernel(entry, sources, blocks)
+            yield kernel.astype(dtype, copy=False)
+            del kernel  # the next one needs the memory
+
+    @property
+    def fitted_specs(self) -> list[dict[str, Any]]:
+        """Those of the fitted kernels, with "id"; of one spec on several views one for each."""
+        return [dict(entry.spec) for entry in self._entries]
+
+    def of_kernels(self, numbers: Iterable[int]) -> StackTransform:
+        """Return a transform of some of the kernels, by position, that is not fitted."""
+        specs = self.fitted_specs
+        return StackTransform(
+            [specs[number] for number in numbers], spectra=self.spectra, drop_constant=self.drop_constant
+        )
+
+    def _fitted_kernel(self, entry: _Entry, sources: Sequence[Source], blocks: _SharedBlocks) -> Array:
+        """Fit a kernel and return it among the training samples, completed; it is dropped from its object."""
+        observed = _all_of(source.observed_ for source in sources)
+        n = len(observed)
+        if observed.sum() < 2 <= n:
+            raise NotApplicable(f"{observed.sum()} of the {n} training samples have its view; at least two are needed")
+        taken, may_overwrite = blocks.take(entry, sources)
+        taken = [
+            _part(block, observed[source.observed_], observed[source.observed_])
+            for block, source in zip(taken, sources, strict=True)
+        ]
+        measured = all(source.measured for source in sources)
+        self._completions.append(None)
+        self._is_constant.append(False)
+        try:
+            entry.kernel.fit(*taken, spectrum=self.spectra, measured=measured, overwrite=may_overwrite)
+        except ConstantKernel:
+            if not self.drop_constant:
+                raise
+            self._is_constant[-1] = True
+            self.infos.append({"id": entry.id, "constant": True})
+            return np.zeros((n, n), dtype=taken[0].dtype)
+        del taken  # kernels need the memory
+        kernel = entry.kernel.kernel_train_
+        self.infos.append({"id": entry.id, **_described(entry, self._forms.are_views), **entry.kernel.info_})
+        if any(source.completes for source in sources):
+            self.infos[-1]["n_missing"] = int(n - observed.sum())
+            completion = self._completions[-1] = MeanCompletion.of(entry.kernel, observed)
+            kernel = completion.training_kernel(kernel)
+        entry.kernel.drop_training_kernel()
+        return kernel
 
     def transform(self, X: Any) -> KernelStack:
         """Compute the kernels between new samples and the training samples: M kernels, (m, n).
@@ -272,6 +322,13 @@ class StackTransform(KernelsOfSpecs):
         return stack.select(chosen)
 
     def _new_kernels(self, X: Any) -> KernelStack:
+        return self._stacked(self.new_kernels(X))
+
+    def new_kernels(self, X: Any) -> Iterator[Array]:
+        """Yield the kernels between new samples and the training samples, (m, n) each, one after the other.
+
+        Parameters and errors are those of `transform`.
+        """
         table = self._as_read(X)
         self._forms.check(table)
         every = [(entry, source) for entry, own in zip(self._entries, self._sources, strict=True) for source in own]
@@ -280,29 +337,32 @@ class StackTransform(KernelsOfSpecs):
             if source.key not in read:
                 with _error_prefix(entry.id):
                     read[source.key] = source.new_samples(table)
-        n = len(every[0][1].observed_)
         dtype = np.result_type(*(each.dtype for each in read.values()), *(source.dtype for _, source in every))
-        matrices: Array = np.empty((len(self._entries), table.shape[0], n), dtype=dtype)
         blocks = _SharedBlocks(
             self._entries, self._sources, lambda source, measure: read[source.key].against_training(measure)
         )
         for number, (entry, sources) in enumerate(zip(self._entries, self._sources, strict=True)):
             with _error_prefix(entry.id):
                 new = [read[source.key] for source in sources]
-                present = _all_of(each.present for each in new)
-                observed = _all_of(source.observed_ for source in sources)
-                own = [_part(each.own(), present[each.present]) for each in new]
-                rows = [
-                    _part(block, present[each.present], observed[source.observed_])
-                    for block, each, source in zip(blocks.take(entry, sources)[0], new, sources, strict=True)
-                ]
-                kernel: Array = np.empty((0, int(observed.sum())), dtype=dtype)
-                if present.any():
-                    kernel = entry.kernel.transform(*rows, own=None if any(each is None for each in own) else own)
-                del rows
-                completion = self._completions[number]
-                matrices[number] = kernel if completion is None else completion.rows(kernel, present)
-        return KernelStack(matrices, [entry.id for entry in self._entries])
+                kernel = self._rows_of_kernel(number, new, blocks.take(entry, sources)[0], dtype)
+            yield kernel.astype(dtype, copy=False)
+
+    def _rows_of_kernel(self, number: int, new: Sequence[NewSamples], taken: Sequence[Array], dtype: Any) -> Array:
+        """Return a kernel between new samples and the training samples, completed."""
+        entry, sources, completion = self._entries[number], self._sources[number], self._completions[number]
+        present = _all_of(each.present for each in new)
+        observed = _all_of(source.observed_ for source in sources)
+        if self._is_constant[number]:
+            return np.zeros((len(present), len(observed)), dtype=dtype)
+        own = [_part(each.own(), present[each.present]) for each in new]
+        rows = [
+            _part(block, present[each.present], observed[source.observed_])
+            for block, each, source in zip(taken, new, sources, strict=True)
+        ]
+        kernel: Array = np.empty((0, int(observed.sum())), dtype=dtype)
+        if present.any():
+            kernel = entry.kernel.transform(*rows, own=None if any(each is None for each in own) else own)
+        return kernel if completion is None else completion.rows(kernel, present)
 
 
 class _SharedBlocks:

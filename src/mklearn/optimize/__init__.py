@@ -17,7 +17,6 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "svm_weights": ["SVMWeights", "duality_gap", "svm_weights"],
         "simplex_qp": ["SimplexQP", "simplex_qp"],
         "hinge_program": ["LinearMachine", "hinge_machine"],
-        "radius_margin": ["r_svm_plus", "r_svm_plus_mu"],
         "fsvm": ["Alternation", "JointOptimum", "alternate", "joint_optimum", "zero_threshold"],
         "whitening": ["Whitening", "power_whitening"],
     },

@@ -3,7 +3,7 @@
     minimise  1/2 ||w||^2 + lam max_p sum_k q_pk w_k^2 + C sum_i max(0, 1 - y_i f_i),   f = Xw + b,   |f_i| <= bound.
 
 Without the second term and the bound this is the support vector machine, with the bound the relative margin machine,
-with the second term the machine of `mklearn.optimize.radius_margin`.
+with the second term R-SVM+ (Do, Kalousis 2013).
 
 The slacks of all constraints are functions of (w, b) and of the slack variables, so that every iterate is feasible.
 The multipliers of the hinge are eliminated, and Newton's system has d + 1 unknowns: an iteration costs O(n d^2).

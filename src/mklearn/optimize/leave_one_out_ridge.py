@@ -27,11 +27,16 @@ lower bound upwards, and a kernel loses its share if a ridge does as well (K_m /
     dL/dK = C diag(s) C - V (C Y)',    dL/dq_m = <dL/dK, K_m> / t_m,    dL/dlambda = tr(dL/dK).
 
 The derivative by a is 0 at the minimum. An evaluation is one Cholesky factorisation, an inverse and one product.
+
+**Groups and sample weights.** Samples G that are left out together have e_G = (C_GG)^-1 (C Y)_G, and in the derivative
+diag(s) becomes a matrix of blocks (C_GG)^-1 P_G e_G', V = C times the blocks (C_GG)^-1 P_G
+(`mklearn.optimize.left_out`). With weights w the kernels, centred by w-weighted means, and Y are multiplied by w^(1/2)
+in rows (and columns), and H = I - uu' with u in proportion to w^(1/2): then L has weighted sums of squares.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -39,10 +44,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import get_lapack_funcs
 
-from mklearn.checks import check_positive, invalid
+from mklearn.checks import cached_rows, check_positive, invalid
 from mklearn.errors import DataError, NotApplicable
 from mklearn.graphs import ClassStructure
 from mklearn.kernels.normalise import centred_trace
+from mklearn.optimize.left_out import LeftOut
+from mklearn.optimize.ridge_path import scaled_and_centred
 from mklearn.optimize.validation import kernel_list, not_positive_semidefinite, weighted_sum
 
 Array = NDArray[np.floating[Any]]
@@ -62,13 +69,24 @@ _ROUNDING_OF_L = 1e-9
 _ROUNDING = 1e-12
 
 
-def class_targets(classes: ClassStructure) -> Array:
+def class_targets(classes: ClassStructure, sample_weight: Array | None = None) -> Array:
     """Return class indicators over root counts, shape (n, c): every class has the same weight, whatever its size.
 
     Their centred squared norm is c - 1, and ridge regression on them spans the kernel discriminant's subspace. For
-    classes of one size they are plain indicators up to a constant factor, which does not change L.
+    classes of one size they are plain indicators up to a constant factor, which does not change L. With sample weights
+    counts are sums of them.
     """
-    return np.asarray(classes.indicator() / np.sqrt(classes.counts))
+    return np.asarray(classes.indicator() / np.sqrt(np.bincount(classes.codes, sample_weight)))
+
+
+def kernel_traces(kernels: Iterable[NDArray[Any]], sample_weight: Array | None = None) -> Array:
+    """Compute the centred traces t_m, shape (M,); exactly 0 for kernels that are constant over the samples."""
+    found = []
+    for K in kernels:
+        trace = centred_trace(K, sample_weight)
+        largest = float(np.abs(np.diagonal(K)).max())
+        found.append(trace if trace > 10 * len(K) * np.finfo(np.float64).eps * largest else 0.0)
+    return np.array(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +115,10 @@ class LeaveOneOutRidge:
     regularisation : float
         The smallest lambda > 0, in units of the combined kernel's centred trace (the variance of the samples in the
         feature space).
+    sample_weight : array of shape (n,), optional
+        Positive. A sample of weight 2 counts as two equal ones, which are left out together.
+    groups : array of shape (n,), optional
+        Samples of a group are left out together.
 
     Attributes
     ----------
@@ -116,7 +138,10 @@ class LeaveOneOutRidge:
     kernels: Sequence[NDArray[Any]]
     targets: Array
     regularisation: float = 1.0
+    sample_weight: Array | None = None
+    groups: ArrayLike | None = None
     traces: Array = field(init=False)
+    _centred: Array = field(init=False, repr=False)
     _deviations: Array = field(init=False, repr=False)
     _norm: float = field(init=False, repr=False)
 
@@ -130,14 +155,18 @@ class LeaveOneOutRidge:
         n = len(self.targets)
         self.kernels = kernel_list(self.kernels, n)
         check_positive(self.regularisation, "regularisation")
-        traces = np.array([centred_trace(K) for K in self.kernels])
-        largest = np.array([float(np.abs(np.diagonal(K)).max()) for K in self.kernels])
-        self.traces = np.where(traces > 10 * n * np.finfo(np.float64).eps * largest, traces, 0.0)
+        self.traces = kernel_traces(self.kernels, self.sample_weight)
         if not self.traces.any():
             raise NotApplicable("All kernels are constant over the samples: no class can be discriminated.")
-        self._deviations = (self.targets - self.targets.mean(axis=0)) * (n / (n - 1.0))
+        self._left_out = LeftOut(n, self.groups)
+        weights = np.ones(n) if self.sample_weight is None else np.asarray(self.sample_weight, dtype=np.float64)
+        self._shares, self._root = weights / weights.sum(), np.sqrt(weights)
+        u = np.sqrt(self._shares)
+        self._centred = self._root[:, None] * (self.targets - self._shares @ self.targets)
+        blocks = self._left_out.blocks_of_product(np.eye(n), np.ones(n), u)
+        self._deviations = self._left_out.solve(blocks, self._centred)
         self._norm = float(np.vdot(self._deviations, self._deviations))
-        if not self._norm > 0:
+        if not self._norm > _ROUNDING**2 * float(np.vdot(self.targets, self.targets)):
             raise NotApplicable("The targets are constant: there is only one class.")
 
     @property
@@ -148,7 +177,7 @@ class LeaveOneOutRidge:
 
     def ridge_instead(self, ridge: float, share: float) -> float:
         """Return lambda after the identity, at unit centred trace, has replaced kernels with this total share."""
-        n = len(self.targets)
+        n = len(self.targets) if self.sample_weight is None else max(2.0, float(np.sum(self.sample_weight)))
         return (ridge + share * n / (n - 1.0)) / (1.0 - share)
 
     def weights(self, shares: ArrayLike) -> Array:
@@ -165,9 +194,8 @@ class LeaveOneOutRidge:
         q /= q.sum()
         ridge = self.regularisation if ridge is None else ridge
         C = self._resolvent(q, ridge)
-        diagonal = np.diagonal(C)[:, None]
-        residuals = C @ self._deviations * ((len(C) - 1.0) / len(C))
-        errors = residuals / diagonal
+        residuals = C @ self._centred
+        errors = self._left_out.solve(self._left_out.blocks(C), residuals)
         outputs = self._deviations - errors
         size = float(np.vdot(outputs, outputs))
         along = float(np.vdot(outputs, self._deviations))
@@ -182,13 +210,16 @@ class LeaveOneOutRidge:
         """Compute dL/dq, shape (M,), and dL/dlambda, in O(n^3 + n^2 M); q is not scaled to sum 1 here."""
         if not at.multiple > 0:
             return np.zeros(len(self.traces)), 0.0
-        diagonal = np.diagonal(at.C)
         P = (2.0 * at.multiple / self._norm) * (self._deviations - at.multiple * at.outputs)
-        V = at.C @ (P / diagonal[:, None])
-        s = np.einsum("ic,ic->i", P, at.errors) / diagonal
-        by_kernel = (at.C * s) @ at.C - V @ at.residuals.T
+        by_residual = self._left_out.solve(self._left_out.blocks(at.C), P)
+        s = self._left_out.outer(by_residual, at.errors)
+        by_kernel = (at.C * s if s.ndim == 1 else at.C @ s) @ at.C - (at.C @ by_residual) @ at.residuals.T
+        by_ridge = float(np.trace(by_kernel))
+        if self.sample_weight is not None:
+            by_kernel *= self._root
+            by_kernel *= self._root[:, None]
         inner = np.array([float(np.vdot(by_kernel, K)) for K in self.kernels])
-        return self._over_traces(inner), float(np.trace(by_kernel))
+        return self._over_traces(inner), by_ridge
 
     def _over_traces(self, values: Array) -> Array:
         """Divide by t_m; 0 for constant kernels."""
@@ -198,11 +229,11 @@ class LeaveOneOutRidge:
         """Compute C for shares q, exactly symmetric."""
         n = len(self.targets)
         K = weighted_sum(self.kernels, self._over_traces(q), n)
-        means = K.mean(axis=0)
-        K -= means
-        K -= means[:, None]
-        # Adding J gives the constants an eigenvalue of the others' mean size; its effect is known and removed below.
-        K += means.mean() + 1.0 / n
+        _, K = scaled_and_centred(K, self._shares, self._root)
+        u = np.sqrt(self._shares)
+        # Adding uu' gives u an eigenvalue of the others' mean size; its effect is known and removed below.
+        for part in cached_rows(K):
+            K[part] += u[part, None] * u
         K[np.diag_indices(n)] += ridge
         potrf, potri = get_lapack_funcs(("potrf", "potri"), (K,))
         factor, failed = potrf(K, lower=True, overwrite_a=True)
@@ -211,7 +242,8 @@ class LeaveOneOutRidge:
         inverse, _ = potri(factor, lower=True, overwrite_c=True)
         C: Array = np.tril(inverse)
         C += np.tril(C, -1).T
-        C -= 1.0 / (n * (ridge + 1.0))
+        for part in cached_rows(C):
+            C[part] -= u[part, None] * (u / (ridge + 1.0))
         return C
 
 

@@ -206,8 +206,9 @@ def localized_mkl(
 
     References
     ----------
-    Gonen, Alpaydin, "Localized multiple kernel learning", ICML 2008. The paper gives no step rule; this is the rule of
-    the authors' code.
+    Gonen, Alpaydin, "Localized multiple kernel learning", ICML 2008; sigmoid gates and their gradients are of their
+    "Localized Multiple Kernel Machines for Image Recognition". That text gives no step rule; this is the rule of the
+    authors' code.
 
     Notes
     -----

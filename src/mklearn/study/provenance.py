@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.cards import own_entries
-from mklearn.study.extensions import entry_points, module_roots, packages
+from mklearn.extensions import entry_points, module_roots, names_registry, own_registries, packages, registry_file
 
 PACKAGE = Path(__file__).resolve().parents[1]
 SILENT = frozenset(
     {
         "mklearn.cards",
         "mklearn.errors",
-        "mklearn.study.extensions",
+        "mklearn.extensions",
         "mklearn.extras",
         "mklearn.study.steps.log",
         "mklearn.study.supervisor",
@@ -161,8 +161,13 @@ def _code_by_name(spec: Mapping[str, Any]) -> list[str]:
 @functools.cache
 def _registered_code(sort: str) -> dict[str, str]:
     """Return the code of what is registered, by kind."""
-    own = {kind: entry["implementation"] for kind, entry in own_entries(sort).items()}
-    return {point.name: point.value for point in entry_points()[sort]} | own
+    found: dict[str, str] = {}
+    for point in entry_points()[sort]:
+        if not names_registry(point):
+            found[point.name] = point.value
+        elif point not in own_registries(sort):
+            found |= {kind: entry["implementation"] for kind, entry in registry_file(point)[sort].items()}
+    return found | {kind: entry["implementation"] for kind, entry in own_entries(sort).items()}
 
 
 def code_fingerprint(files: Iterable[str | Path]) -> str:

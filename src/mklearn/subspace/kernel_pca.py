@@ -30,7 +30,11 @@ _NEGLIGIBLE = 1e-12
     kind="kernel_pca",
     title="Kernel PCA",
     reference="Schoelkopf, Smola, Mueller 1998",
-    advice="Without labels, and as a calibration of data and protocol. It discriminates nothing.",
+    advice=(
+        "Without labels, and as a calibration of data and protocol. It discriminates nothing. With all components "
+        "every bandwidth of a Gaussian kernel has the same nearest neighbours: choose one with "
+        "components: one_standard_error."
+    ),
 )
 class KernelPCA(LandmarkFit, KernelEmbedding):
     """Kernel principal component analysis.

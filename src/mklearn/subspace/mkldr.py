@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from mklearn.base.kernels_mixin import KernelWeighting
 from mklearn.base.landmark_moments import LandmarkMoments
@@ -52,6 +53,10 @@ class MixedSignWarning(UserWarning):
     """Warn that the SDP's optimal kernel weights were 0: the weights used are its solver's last iterate."""
 
 
+class StartWeightsWarning(ConvergenceWarning):
+    """Warn that no iterate was better than the start: the kernel weights are those of the start, not learned ones."""
+
+
 @dataclass(eq=False)
 class _Iterate:
     """Weights, the A-step's solution for them, the beta-step's matrices for that and, once solved, its solution."""
@@ -74,7 +79,8 @@ class _Iterate:
     reference="Lin, Liu, Fuh 2008",
     advice=(
         "To learn weights as MKL-DR does, solved exactly. Choose the ridge by cross-validation, and compare with "
-        "kernel_weights: uniform: the gain over equal weights is seldom larger than its interval."
+        "kernel_weights: uniform: the gain over equal weights is seldom larger than its interval. With graph: lpp the "
+        "objective hardly depends on the weights, and mostly the equal weights of the start are returned."
     ),
     tuned=("ridge", "max_iter"),
     learns_weights=True,
@@ -100,7 +106,8 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
         "lda" and "lde" need labels. "pca": L = 0 and L' = I - J, so that the ridge is compared with the variance: A are
         the leading eigenvectors of K (I - J) K (those of kernel PCA for centred K), and the weights favour kernels with
         most of their variance in few directions. The neighbour graphs "lde" and "lpp" are built for each kernel and
-        averaged.
+        averaged. "lpp" is not a way to learn weights: its f hardly depends on them, and the start is mostly returned
+        (see Notes).
     kernels
         As for `mklearn.subspace.kfd.KernelFDA`.
     k, k_prime : int
@@ -156,8 +163,9 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
         Number of beta-steps.
     best_iter_ : int
         The returned iterate; 0 is the start.
-    status_ : {"converged", "max_iter", "uniform"}
-        "converged": f no longer changes, or the weights are optimal for their own A. "uniform": not learned.
+    status_ : {"converged", "max_iter", "start", "uniform"}
+        "converged": f no longer changes, or the weights are optimal for their own A. "start": no iterate has a smaller
+        f than the start, whose weights are returned: equal ones for ``init="uniform"``. "uniform": not learned.
     graph_ : GraphPair
         With landmarks only of the graphs that join samples, not of "lda" and "pca".
     kernel_weights_, kernel_ids_, coefficients_, embedding_, classes_, n_features_in_
@@ -174,6 +182,8 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
     -----
     MixedSignWarning
         ``beta_step`` is "sdp" or "central_path", and the only optimal beta of a step is 0.
+    StartWeightsWarning
+        ``status_`` is "start".
 
     References
     ----------
@@ -186,11 +196,15 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
     the iterate of smallest f is returned (of those with the most columns, as weights on kernels of small rank leave
     fewer than ``n_components``); neighbour graphs have mean degree 1; the default start is equal weights, not AA' = I.
 
+    With "lpp" and three descriptors of digits (ten draws of 200), the best weights lower f by at most 0.3 % for a given
+    A, and the ratio-trace A-step that follows, which minimises another function, mostly raises it by more: f was
+    smallest at the start in eight draws, and equal weights came back. "trace_ratio" lowers f, by less than 0.1 %.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = MKLDR(kernels=["linear", "gaussian"]).fit(X, y)
+    >>> model = MKLDR(kernels=["linear", "gaussian"], ridge=1e-2).fit(X, y)
     >>> model.transform(X).shape
     (150, 2)
     """
@@ -288,6 +302,8 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
         self.objective_ = best.objective
         self.objective_history_ = np.array([entry["objective"] for entry in self.history_])
         self.n_iter_ = sum(entry["step"] == "beta" for entry in self.history_)
+        if self.best_iter_ == 0 and any(not np.allclose(other.weights, best.weights) for other in iterates):
+            self._warn_of_start()
         mixed = [entry["mixed_sign"] for entry in self.history_ if entry["step"] != "a"]
         if self.beta_step in ("sdp", "central_path") and any(mixed):
             warnings.warn(
@@ -305,7 +321,7 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
         self.history_: list[dict[str, Any]] = []
         learned = self.kernel_weights == "learned"
         max_iter = self.max_iter if learned else 0
-        self.status_: Literal["converged", "max_iter", "uniform"] = "max_iter" if learned else "uniform"
+        self.status_: Literal["converged", "max_iter", "start", "uniform"] = "max_iter" if learned else "uniform"
         beta = np.full(problem.n_kernels, 1.0 / problem.n_kernels)
         if learned and self.init == "orthonormal":
             S, S_prime = problem.initial_weight_matrices(self.ridge)
@@ -343,6 +359,16 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
                 self.status_ = "converged"
                 break
         return iterates
+
+    def _warn_of_start(self) -> None:
+        self.status_ = "start"
+        equal = " equal" if self.init == "uniform" else ""
+        warnings.warn(
+            f"no iterate has a smaller objective than the start: the kernel weights are the{equal} ones of the start, "
+            "not learned. Try another ridge or a_step='trace_ratio', or use kernel_weights='uniform'",
+            StartWeightsWarning,
+            stacklevel=8,  # the caller of fit, outside scikit-learn's wrapper
+        )
 
     def _solve_beta(self, S: Array, S_prime: Array) -> KernelWeights:
         return minimising_weights(S, S_prime, method=self.beta_step, solver=self.solver)

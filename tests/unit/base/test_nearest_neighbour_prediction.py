@@ -12,13 +12,14 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from mklearn.bilinear.glram import GLRAM
-from mklearn.bilinear.path import fit_path
-from mklearn.bilinear.two_d_lda import TwoDLDA
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.specs import compute_stack
-from mklearn.subspace import LDE, MKLDR, MKMMC, PCA, Fisherface, GuardedMKL, KernelFDA, KernelMMC, KernelPCA
-from mklearn.subspace.mkmmc import fit_path as fit_mkmmc_path
+from mklearn.papers.mkmmc import MKMMC
+from mklearn.papers.mkmmc.mkmmc import fit_path as fit_mkmmc_path
+from mklearn.papers.two_d_mmc.glram import GLRAM
+from mklearn.papers.two_d_mmc.path import fit_path
+from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
+from mklearn.subspace import LDE, MKLDR, PCA, Fisherface, GuardedMKL, KernelFDA, KernelMMC, KernelPCA
 
 KERNELS = ["gaussian", "linear"]
 SUPERVISED = [KernelFDA(kernels=KERNELS), MKLDR(kernels=KERNELS), GuardedMKL(kernels=KERNELS), LDE(), Fisherface()]

@@ -9,18 +9,11 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import GridSearchCV
 
-from mklearn.classifiers import (
-    FSVC,
-    RMMSVC,
-    KernelPCAClassifier,
-    KernelSVC,
-    LedoitWolfSVC,
-    RSVMPlus,
-    RSVMPlusMu,
-)
+from mklearn.classifiers import FSVC, KernelPCAClassifier, KernelSVC, LedoitWolfSVC
 from mklearn.classifiers.fsvc import RegularSimplexWarning
 from mklearn.classifiers.kernel_pca_classifier import fit_path
 from mklearn.errors import ConfigError
+from mklearn.papers.fsvm import RMMSVC, RSVMPlus, RSVMPlusMu
 from mklearn.study.config.registry import registered
 from mklearn.subspace import KernelPCA
 

@@ -14,10 +14,8 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.unit.core_install import rooms
 
-import mklearn.bilinear
-import mklearn.classifiers
-import mklearn.subspace
 from mklearn.classifiers import (
     LMKLSVC,
     MKLSVC,
@@ -25,6 +23,7 @@ from mklearn.classifiers import (
     KernelSVC,
     LedoitWolfLDA,
     MajorityClassifier,
+    MultiViewClassifier,
     logistic_regression,
 )
 from mklearn.errors import DataError
@@ -44,11 +43,12 @@ WEIGHTED: list[tuple[BaseEstimator, float]] = [
     (LedoitWolfLDA(), 1e-9),
     (LedoitWolfLDA(rule="euclidean"), 1e-7),
 ]
-TAKE_WEIGHTS = {type(estimator) for estimator, _ in WEIGHTED} | {MajorityClassifier}
+TAKE_WEIGHTS = {type(estimator) for estimator, _ in WEIGHTED} | {MajorityClassifier, MultiViewClassifier}
+"""Repeated samples of the last one have to be left out together: test_multi_view.py."""
 
 PUBLIC = [
     found
-    for room in (mklearn.subspace, mklearn.classifiers, mklearn.bilinear)
+    for room in rooms()
     for found in (getattr(room, name) for name in room.__all__)
     if inspect.isclass(found) and issubclass(found, BaseEstimator)
 ]

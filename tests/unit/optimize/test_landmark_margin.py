@@ -12,7 +12,7 @@ from mklearn.graphs import mmc_graph
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.landmark_margin import landmark_margin_matrices, landmark_margin_step
 from mklearn.optimize.margin import margin_step
-from mklearn.subspace.mkmmc import margin_matrices
+from mklearn.papers.mkmmc.mkmmc import margin_matrices
 
 
 @pytest.mark.parametrize("constraint", ["rkhs", "coef", "sample"])

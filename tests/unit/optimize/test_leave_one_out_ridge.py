@@ -236,3 +236,73 @@ def test_kernels_far_from_positive_semidefinite() -> None:
 def test_invalid_shrinkage() -> None:
     with pytest.raises(ConfigError, match="from 0"):
         leave_one_out_weights(LeaveOneOutRidge(kernels(0), targets()), shrinkage=1.5)
+
+
+GROUPS = np.arange(N) // 3 % 7
+"""Seven groups of three or six samples, of several classes each."""
+
+
+def refit_without(K: np.ndarray, Y: np.ndarray, ridge: float, weights: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Predict each group by weighted ridge regression with an unpenalised intercept on the others, one refit each."""
+    found = np.empty_like(Y)
+    for group in np.unique(groups):
+        rest, out = groups != group, groups == group
+        n = int(rest.sum())
+        # (K + lambda W^-1) A + 1 b' = Y, 1'A = 0
+        inside = K[np.ix_(rest, rest)] + ridge * np.diag(1 / weights[rest])
+        system = np.block([[inside, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
+        solution = np.linalg.solve(system, np.vstack([Y[rest], np.zeros((1, Y.shape[1]))]))
+        found[out] = K[np.ix_(out, rest)] @ solution[:-1] + solution[-1]
+    return found
+
+
+WEIGHTS = np.random.default_rng(5).integers(1, 4, size=N).astype(float)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
+@pytest.mark.parametrize("groups", [None, GROUPS], ids=["samples", "groups"])
+def test_errors_of_groups_and_weights_are_those_of_refits(
+    weights: np.ndarray | None, groups: np.ndarray | None
+) -> None:
+    Y, q, stack = targets(), shares(0), kernels(0)
+    objective = LeaveOneOutRidge(stack, Y, 0.3, weights, groups)
+    given_weights = np.ones(N) if weights is None else weights
+    given_groups = np.arange(N) if groups is None else groups
+    p = given_weights / given_weights.sum()
+    traces = [p @ np.diag(K) - p @ K @ p for K in stack]
+    np.testing.assert_allclose(objective.traces, traces)
+    K = sum(share / t * kernel for share, t, kernel in zip(q, traces, stack, strict=True))
+    at = objective.evaluate(q)
+    outputs = refit_without(K, Y, 0.3, given_weights, given_groups)
+    root = np.sqrt(given_weights)[:, None]
+    np.testing.assert_allclose(Y - at.errors / root, outputs, rtol=1e-9, atol=1e-9)
+    others = np.array([
+        np.average(Y[given_groups != group], axis=0, weights=given_weights[given_groups != group])
+        for group in given_groups
+    ])  # fmt: skip
+    np.testing.assert_allclose(at.outputs / root, outputs - others, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
+@pytest.mark.parametrize("groups", [None, GROUPS], ids=["samples", "groups"])
+def test_gradient_with_groups_and_weights(weights: np.ndarray | None, groups: np.ndarray | None) -> None:
+    objective, q, ridge, h = LeaveOneOutRidge(kernels(1), targets(), 0.2, weights, groups), shares(1), 0.5, 1e-6
+    gradient, by_ridge = objective.gradient(objective.evaluate(q, ridge))
+    for m in range(4):
+        # along shares of sum 1, to which they are scaled: d/dq_m minus the mean slope
+        step = h * (np.eye(4)[m] - q)
+        slope = (value_of(objective, q + step, ridge) - value_of(objective, q - step, ridge)) / (2 * h)
+        assert slope == pytest.approx(gradient[m] - gradient @ q, rel=1e-5, abs=1e-8)
+    slope = (value_of(objective, q, ridge + h) - value_of(objective, q, ridge - h)) / (2 * h)
+    assert slope == pytest.approx(by_ridge, rel=1e-5, abs=1e-8)
+
+
+def test_weights_are_repeated_samples_that_are_left_out_together() -> None:
+    Y, stack = targets(), kernels(2)
+    rows = np.repeat(np.arange(N), WEIGHTS.astype(int))
+    repeated = LeaveOneOutRidge([K[np.ix_(rows, rows)] for K in stack], Y[rows], 0.3, None, rows)
+    weighted = LeaveOneOutRidge(stack, Y, 0.3, WEIGHTS)
+    one, two = (leave_one_out_weights(objective) for objective in (weighted, repeated))
+    assert one.status == two.status == "converged"
+    np.testing.assert_allclose(one.shares, two.shares, atol=1e-5)
+    assert one.value == pytest.approx(two.value)

@@ -145,3 +145,36 @@ def test_metrics_are_part_of_the_specification_and_of_the_key() -> None:
     (one, *_), (two, *_) = (planned(method("mmc"), **more) for more in ({}, {"metrics": ["accuracy", "auc"]}))
     assert two.spec.evaluation.metrics == ["accuracy", "auc"]
     assert one.method != two.method
+
+
+def test_a_dictionary_of_kernels_is_of_all_descriptors() -> None:
+    """Whatever kernels the study names; unless it names some for the method."""
+    fit = planned(method("multi_view"))[0]
+    assert fit.spec.kernels == []
+    assert fit.kernel_set is None
+    assert fit.spec.descriptors == ["pixels-0a", "hog-0a"]
+    assert fit.spec.n_kernels == 18
+    named = planned(method("multi_view", kernels=["hog"]))[0]
+    assert [kernel["id"] for kernel in named.spec.kernels] == ["hog"]
+    assert named.spec.descriptors == []
+    each = planned(method("multi_view", kernels="each"))
+    assert len(each) == 2 * len(KERNELS)
+
+
+def test_matrices_have_no_dictionary_but_their_kernels() -> None:
+    fit = planned(method("multi_view"), family="matrices", descriptors={})[0]
+    assert [kernel["id"] for kernel in fit.spec.kernels] == ["pixels", "hog", "lbp"]
+
+
+def test_a_dictionary_is_not_of_point_sets() -> None:
+    descriptors = DESCRIPTORS | {"blur": ("blur-0a", descriptor("geometric_blur"))}
+    with pytest.raises(ConfigError, match="'blur' is a set of points"):
+        planned(method("multi_view"), descriptors=descriptors)
+    assert planned(method("multi_view", kernels="all"), descriptors=descriptors)
+
+
+def test_a_dictionary_completes_features_as_the_data_set_says() -> None:
+    dataset: Any = SimpleNamespace(id="d", key="d-0c", family="tables", impute="median", is_incomplete=True)
+    protocols: Any = PROTOCOLS
+    fit = planned_fits(dataset, "m", method("multi_view"), [], DESCRIPTORS, protocols, Evaluation(), 0)[0]
+    assert fit.spec.method.parameters["impute"] == "median"

@@ -106,3 +106,22 @@ def test_code_of_a_package_is_followed_by_its_imports_and_not_loaded(tmp_path: P
         stream.write("\n# an edit\n")
     after = json.loads(run(site, "-c", CODE))[0]
     assert {name for name in before if before[name] != after[name]} == {"outside_package/powers.py"}
+
+
+def test_a_package_may_bring_a_registry_file_and_studies(site: Path, tmp_path: Path) -> None:
+    """Its methods are listed without its code being imported; its studies are found by name."""
+    command = "import mklearn.study.config.registry_entries as r; r.main(['outside_package'])"
+    install(tmp_path / "other")
+    run(tmp_path / "other", "-c", command)
+    package = tmp_path / "mine"
+    (package / "studies").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (tmp_path / "other" / "outside_package" / "registry.json").rename(package / "registry.json")
+    (package / "studies" / "gated.yaml").write_text(yaml.safe_dump(SMOKE), encoding="utf-8")
+    points = {"mklearn.methods": {"m": "mine:registry.json"}, "mklearn.studies": {"m": "mine:studies"}}
+    write_metadata(tmp_path, "mine", "1.0", points)
+    assert "gated_centroids: " in run(tmp_path, "-m", "mklearn", "methods")  # outside_package is not there
+    assert "gated: study 'smoke' is valid" in run(tmp_path, "-m", "mklearn", "validate", "gated")
+    (package / "studies" / "gated.yaml").unlink()
+    said = run(tmp_path, "-m", "mklearn", "validate", "gated", code=1)
+    assert "package mine: there is no study file (*.yaml) in mine:studies." in said

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.workflow.conftest import SMOKE
 
 from mklearn.errors import ConfigError
+from mklearn.study.config.model import DEFAULT_METHODS
 from mklearn.study.config.naming import kernel_names
 from mklearn.study.config.reading import check_study
 from mklearn.study.config.registry import registered
@@ -69,10 +70,20 @@ def test_short_forms_of_a_data_set_give_one_plan(form: Any) -> None:
 
 def test_defaults_are_filled_in() -> None:
     plan = planned({"study": "short", "datasets": ["digits"]})
-    assert methods(plan)[-3:] == ["average", "best-single", "mkl-lda"]
+    assert set(DEFAULT_METHODS) - {"kfd"} <= set(methods(plan))
     assert kernels(plan) == ["pixels", "blocks", "hog", "phog", "lbp"]
     assert {fit.protocol_id for fit in plan.fits.values()} == {"5-fold"}
     assert plan.reference == "average"
+
+
+def test_default_methods_are_those_that_the_data_have_features_for() -> None:
+    matrices = {"kind": "precomputed", "matrices": {"k": "k.csv"}, "labels": "labels.csv"}
+    points = {"study": "s", "datasets": ["digits"], "descriptors": {"points": {"kind": "geometric_blur"}}}
+    for study in ({"study": "s", "datasets": {"own": matrices}}, points):
+        found = check_study(study).methods
+        assert set(found) == set(DEFAULT_METHODS) - {"logistic", "lda", "majority"}
+        assert found["multi-view"].kernels == "all"
+    assert set(check_study({"study": "s", "datasets": ["digits"]}).methods) == set(DEFAULT_METHODS)
 
 
 def test_default_descriptors_follow_the_size_of_the_images() -> None:

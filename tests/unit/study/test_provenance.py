@@ -94,10 +94,11 @@ def test_a_method_depends_on_no_other() -> None:
 
 
 def test_code_that_a_sweep_names_is_code_of_the_fit() -> None:
-    sweep = {"implementation": "x:Refit", "parameters": {"sizes": [1], "path": "mklearn.bilinear.path:fit_path"}}
+    path = "mklearn.papers.two_d_mmc.path:fit_path"
+    sweep = {"implementation": "x:Refit", "parameters": {"sizes": [1], "path": path}}
     of_a_sweep = step_code("fit", {"method": {"implementation": "mklearn.subspace.pca:PCA", "sweep": sweep}})
-    assert str(PACKAGE / "bilinear" / "path.py") in of_a_sweep
-    assert str(PACKAGE / "bilinear" / "path.py") not in step_code(
+    assert str(PACKAGE / "papers" / "two_d_mmc" / "path.py") in of_a_sweep
+    assert str(PACKAGE / "papers" / "two_d_mmc" / "path.py") not in step_code(
         "fit", {"method": {"sweep": sweep | {"parameters": {}}}}
     )
 
@@ -131,9 +132,10 @@ def test_a_reader_is_code_of_the_data_sets_that_it_reads_and_of_no_other(reader:
     code = {Path(path).stem for path in step_code("read", {"reader": reader}) if Path(path).parent == folder}
     assert reader in code
     others = code - needed - {reader}
-    own = {"annotated_data", "hdf5", "matlab", "matlab_tables", "table_files", "tabular"}
+    own = {"annotated_data", "hdf5", "matlab", "matlab_tables", "table_files", "tabular", "text_tables"}
     built_on = {"feature_tables": own, "precomputed": own, "deng_cai_mat": {"matlab"}, "olivetti_mat": {"matlab"},
-                "uci_table": {"matlab"}, "deformed_idx": {"idx"}}  # fmt: skip
+                "uci_table": {"matlab"}, "deformed_idx": {"idx"},
+                "views": {*own, "feature_tables", "r_files"}}  # fmt: skip
     assert others <= built_on.get(reader, set()), others
 
 

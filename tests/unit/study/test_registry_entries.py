@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-import json
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from mklearn.cards import REGISTRY, MethodCard
+from mklearn.cards import REGISTRY, MethodCard, own_entries
 from mklearn.errors import ConfigError
+from mklearn.extensions import own_registries
 from mklearn.study.config.generated_models import annotation, method_model
-from mklearn.study.config.registry_entries import entry_of, own_registry
+from mklearn.study.config.registry_entries import CARDS, CORE, entry_of, registry_of, write_registry
 from mklearn.subspace import KernelFDA
 
+PACKAGES = [CORE, *([name] for name in sorted({p.module for sort in CARDS for p in own_registries(sort)}))]
+"""The packages of each registry file: mklearn's core, and its papers."""
 
-def test_the_file_is_what_the_code_says() -> None:
+
+@pytest.mark.parametrize("packages", PACKAGES, ids=lambda packages: packages[-1])
+def test_the_file_is_what_the_code_says(packages: list[str], tmp_path: Path) -> None:
     """Run ``make schema`` and commit the result if this fails."""
-    assert json.loads(REGISTRY.read_text(encoding="utf-8")) == json.loads(json.dumps(own_registry()))
+    path = REGISTRY if packages is CORE else Path(str(files(packages[0]).joinpath(REGISTRY.name)))
+    write_registry(tmp_path / "registry.json", packages)
+    assert path.read_text(encoding="utf-8") == (tmp_path / "registry.json").read_text(encoding="utf-8")
+
+
+def test_every_paper_declares_what_it_has() -> None:
+    """An entry point for each sort with entries: without it the core would not find them."""
+    for (package,) in PACKAGES[1:]:
+        declared = {sort for sort in CARDS if any(point.module == package for point in own_registries(sort))}
+        assert declared == {sort for sort, entries in registry_of([package]).items() if entries}, package
 
 
 def test_every_parameter_is_described() -> None:
     silent = {
         (kind, name)
-        for entries in own_registry().values()
-        for kind, entry in entries.items()
+        for sort in CARDS
+        for kind, entry in own_entries(sort).items()
         for name, field in entry.get("fields", {}).items()
         if not field["about"] or field["about"].startswith("As for")
     }

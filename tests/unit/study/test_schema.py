@@ -17,6 +17,7 @@ from mklearn.errors import ConfigError
 from mklearn.study.config.reading import check_study, read_study
 from mklearn.study.config.schema import study_schema
 from mklearn.study.config.yaml_file import yaml_text
+from mklearn.study.engine.workflow_files import studies
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def test_the_committed_schema_is_that_of_the_models(repository: Path) -> None:
 
 
 def test_the_shipped_studies_fit_the_schema(validator: Any, repository: Path) -> None:
-    for path in [repository / "config.yaml", *sorted((repository / "workflow" / "studies").glob("*.yaml"))]:
+    for path in [repository / "config.yaml", *studies().values()]:
         validator.validate(yaml.safe_load(path.read_text(encoding="utf-8")))
         read_study(path)
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.conftest import REPOSITORY
 
 from mklearn.errors import ConfigError
 from mklearn.study.config.reading import check_study, read_study
 from mklearn.study.config.yaml_file import DEEPEST, LARGEST, read_yaml
+from mklearn.study.engine.workflow_files import studies
 from mklearn.study.plan.plan import plan_study
 
 BASE = "study: s\ndatasets: digits\n"
@@ -141,9 +141,7 @@ def test_any_text_is_read_or_is_a_sentence(tmp_path: Path, text: str) -> None:
     assert message.startswith(str(path))
 
 
-@pytest.mark.parametrize(
-    "path", sorted((REPOSITORY / "workflow" / "studies").glob("*.yaml")), ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("path", studies().values(), ids=lambda path: path.stem)
 def test_the_configuration_that_a_run_records_is_the_study(path: Path) -> None:
     """With every default written out."""
     study = read_study(path)

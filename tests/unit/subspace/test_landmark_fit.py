@@ -17,12 +17,12 @@ from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import lda_graph
+from mklearn.papers.mkmmc.mkmmc import MKMMC, fit_path
 from mklearn.subspace.convex_mkldr import ConvexMKLDR
 from mklearn.subspace.kernel_mmc import KernelMMC
 from mklearn.subspace.kernel_pca import KernelPCA
 from mklearn.subspace.kfd import KernelFDA
 from mklearn.subspace.mkldr import MKLDR
-from mklearn.subspace.mkmmc import MKMMC, fit_path
 
 KERNELS = {
     "narrow": {"kind": "gaussian", "bandwidth": 2.0},

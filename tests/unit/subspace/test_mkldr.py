@@ -10,14 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import subspace_angles
 from scipy.spatial.distance import pdist
+from sklearn.datasets import load_digits
 from tests.unit.subspace.problems import LABELS, fit_changed, gaussian_kernels, nearest_accuracy
 
+from mklearn.descriptors.hog import hog
+from mklearn.descriptors.lbp import lbp
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import GraphPair, lda_graph, lde_graph, mmc_graph
+from mklearn.kernels import Views
 from mklearn.optimize.graph_embedding import ridge_traces, scatter_matrices, weight_matrices
 from mklearn.subspace.kernel_lde import KernelLDE
 from mklearn.subspace.kfd import KernelFDA
-from mklearn.subspace.mkldr import MKLDR, MixedSignWarning
+from mklearn.subspace.mkldr import MKLDR, MixedSignWarning, StartWeightsWarning
 
 
 def joint_objective(model: MKLDR, kernels: np.ndarray, A: np.ndarray, beta: np.ndarray) -> float:
@@ -248,6 +252,37 @@ def test_lpp_graph_needs_no_labels_and_is_averaged():
     np.testing.assert_allclose(L.sum(axis=0), 0.0, atol=1e-12)
     singles = [MKLDR(graph="lpp", k=4).fit(K[..., None]).graph_.L.toarray() for K in np.moveaxis(kernels, -1, 0)]
     np.testing.assert_allclose(L, np.mean(singles, axis=0), atol=1e-12)
+
+
+def digits_of_three_descriptors() -> Views:
+    pixels, _ = load_digits(return_X_y=True)
+    rows = np.sort(np.random.default_rng(0).choice(len(pixels), 200, replace=False))
+    images = pixels[rows].reshape(-1, 8, 8) / 16
+    return Views({"pixels": pixels[rows], "hog": hog(images, cell=4), "lbp": lbp(images, grid=2)})
+
+
+def test_weights_that_are_those_of_the_start_are_said():
+    """Kills: an estimator that returns equal weights where it could learn none, without a word."""
+    views = digits_of_three_descriptors()
+    with pytest.warns(StartWeightsWarning, match="the equal ones of the start, not learned") as caught:
+        model = MKLDR(graph="lpp", kernels="gaussian").fit(views)
+    assert caught[0].filename == __file__
+    assert (model.status_, model.best_iter_, model.n_iter_) == ("start", 0, 5)
+    np.testing.assert_allclose(model.kernel_weights_, 1 / 3)
+    objectives = [entry["objective"] for entry in model.history_ if entry["step"] == "a"]
+    assert min(objectives[1:]) > objectives[0]
+    assert max(objectives) < 1.002 * objectives[0], "the objective hardly depends on the weights"
+
+
+def test_learned_weights_and_single_kernels_have_no_such_warning():
+    kernels = gaussian_kernels(3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", StartWeightsWarning)
+        model = MKLDR(2, ridge=1e-2).fit(kernels, LABELS)
+        assert model.best_iter_ > 0
+        assert MKLDR(2).fit(kernels[..., :1], LABELS).status_ == "converged"
+        assert MKLDR(2, kernel_weights="uniform").fit(kernels, LABELS).status_ == "uniform"
+        assert MKLDR(2, max_iter=0).fit(kernels, LABELS).status_ == "max_iter"
 
 
 def test_custom_graph_equals_the_named_one():

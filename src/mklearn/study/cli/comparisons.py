@@ -50,8 +50,9 @@ def _tables(path: Path) -> StudyTables:
     folder = path
     if not path.is_dir():
         from mklearn.study.config.reading import read_study
+        from mklearn.study.engine.workflow_files import study_file
 
-        study = read_study(path)
+        study = read_study(study_file(str(path)))
         folder = Path(study.results) / study.study
     missing = [name for name in ("run.json", "scores.parquet") if not (folder / name).is_file()]
     if missing:

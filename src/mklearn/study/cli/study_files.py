@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from mklearn.errors import UserError
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add ``validate`` and ``schema``."""
+    """Add ``validate``, ``kernel`` and ``schema``."""
     validate = commands.add_parser("validate", help="check a study file, and open your own data")
-    validate.add_argument("file", nargs="+", help="study file (YAML)")
+    validate.add_argument("file", nargs="+", help="study file (YAML), or the name of a study of mklearn")
     validate.set_defaults(run=_validate)
+    kernel = commands.add_parser(
+        "kernel",
+        help="write a kernel of a study, fitted to the training samples of a split",
+        description="The study must have been run. numpy.load or pandas.read_parquet read the file.",
+    )
+    kernel.add_argument("study", help="study file, or name of a study of mklearn")
+    kernel.add_argument("name", help="kernel, as the study names it")
+    kernel.add_argument("--out", type=Path, help="NAME.npz or NAME.parquet (default: the kernel's name, .npz)")
+    kernel.add_argument("--dataset", help="of a study with several (default: the first that has the kernel)")
+    kernel.add_argument("--protocol", help="likewise")
+    kernel.add_argument("--split", type=int, default=1, metavar="N", help="of the protocol, from 1 (default: 1)")
+    kernel.set_defaults(run=_kernel)
     schema = commands.add_parser("schema", help="print the JSON schema of study files, for editors")
     schema.set_defaults(run=_schema)
 
@@ -21,12 +34,13 @@ def _validate(options: argparse.Namespace) -> int:
     from mklearn.study.config.mistakes import listed
     from mklearn.study.config.reading import read_study
     from mklearn.study.engine.data_check import check_data
+    from mklearn.study.engine.workflow_files import study_file
     from mklearn.study.plan.plan import plan_study
 
     failed = 0
     for file in options.file:
         try:
-            plan = plan_study(read_study(file))
+            plan = plan_study(read_study(study_file(file)))
             checked = check_data(plan)
         except UserError as error:
             print(f"mklearn: {error}", file=sys.stderr)
@@ -43,6 +57,14 @@ def _validate(options: argparse.Namespace) -> int:
         print("".join(f"{line}\n" for line in checked.counts), end="")
         print("".join(f"note: {note}\n" for note in checked.notes), end="")
     return failed
+
+
+def _kernel(options: argparse.Namespace) -> None:
+    from mklearn.study.engine.kernel_export import Place, export_kernel
+    from mklearn.study.engine.workflow_files import study_file
+
+    place = Place(options.name, options.dataset, options.protocol, options.split)
+    print(export_kernel(study_file(options.study), place, options.out or Path(f"{options.name}.npz")))
 
 
 def _schema(options: argparse.Namespace) -> None:

@@ -147,9 +147,9 @@ class FeatureTables(OwnDataset):
 
     kind: Literal["feature_tables"]
     tables: Annotated[dict[Slug, str | TableFile], Field(min_length=1)]
-    """Descriptor name: file (Parquet, CSV, TSV, NPZ, MATLAB, .h5ad or .h5mu), or a mapping with ``path`` and ``array``
-    where the file has several arrays. Without ``array`` it is the only matrix; of .h5ad X, and of .h5mu the modality
-    with the name of the descriptor."""
+    """Descriptor name: file (Parquet, CSV, TSV, NPZ, MATLAB, .h5ad or .h5mu; of text also .csv.gz and so on), or a
+    mapping with ``path`` and ``array`` where the file has several arrays. Without ``array`` it is the only matrix; of
+    .h5ad X, and of .h5mu the modality with the name of the descriptor."""
     labels: str | None = None
     """A table with the ids and labels, if the feature tables do not hold the labels."""
     id_column: str = "id"

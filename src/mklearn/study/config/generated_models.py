@@ -80,8 +80,9 @@ def protocol_model(entry: Mapping[str, Any]) -> type[Protocol]:
 def _part(part: Mapping[str, Any]) -> Any:
     """Return type and default of a parameter that is one of several estimators."""
     models = []
-    for kind in part["kinds"]:
-        entry = own_entries("methods")[kind]
+    for entry in own_entries("methods").values():
+        if part["of"] not in entry["part_of"]:
+            continue
         fields = {name: field for name, field in entry["fields"].items() if name not in part["without"]}
         models.append(
             generated_model({**entry, "name": f"{entry['name']}Part", "fields": fields}, (method.MethodPart,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -11,18 +12,26 @@ from mklearn.contract.model import Count, Positive, Slug, Strict
 from mklearn.study.config.datasets import DatasetConfig, normalise_datasets
 from mklearn.study.config.naming import expanded_descriptors
 from mklearn.study.config.published import Published, Remark
-from mklearn.study.config.registry import DescriptorConfig, KernelConfig, MethodConfig, ProtocolConfig
+from mklearn.study.config.registry import DescriptorConfig, KernelConfig, MethodConfig, ProtocolConfig, registered
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
 from mklearn.study.specs.final_spec import BEST
-from mklearn.study.specs.table_specs import Calibration, PublishedValue, Tolerance
+from mklearn.study.specs.table_specs import Calibration, Claim, PublishedValue, Tolerance
 
 DEFAULT_METHODS: dict[str, Any] = {
+    "multi-view": {"kind": "multi_view", "label": "Multi-view classifier"},
     "kfd": {"kind": "kernel_fda", "label": "KFD", "kernels": "each"},
     "average": {"kind": "kernel_fda", "label": "Uniform average + KFD"},
     "best-single": {"kind": "kernel_fda", "label": "Best single kernel (inner CV)", "kernel_weights": "best_single"},
     "mkl-lda": {"kind": "mkl_dr", "label": "MKL-LDA", "graph": "lda"},
+    "kernel-ridge": {"kind": "kernel_ridge", "label": "Uniform average + kernel ridge", "alpha": [1e-3, 1e-2, 1e-1]},
+    "kernel-svc": {"kind": "kernel_svc", "label": "Uniform average + SVC", "C": [1, 10, 100]},
+    "logistic": {"kind": "logistic_regression", "label": "Logistic regression, all features", "C": [1e-2, 1e-1, 1]},
+    "lda": {"kind": "standardised_shrinkage_lda", "label": "LDA with shrinkage, all features"},
+    "majority": {"kind": "majority", "label": "Majority class"},
 }
-"""Methods of a study that names none."""
+"""Methods of a study that names none: the one that we recommend, what weights are compared with, plain classifiers."""
+ON_FEATURES = ("logistic", "lda", "majority")
+"""Those of them that need a vector of each sample."""
 DEFAULT_PROTOCOLS: dict[str, Any] = {"5-fold": {"kind": "k_fold", "folds": 5}}
 """Protocols of a study that names none."""
 
@@ -119,9 +128,20 @@ class Study(Strict):
     """The difference up to which a published value counts as reproduced."""
     remarks: list[Remark] = []
     """Plain sentences about methods, shown beside the published values."""
+    claims: list[Claim] = []
+    """What papers say in words, each with a verdict, shown beside the published values."""
     report: Report = Report()
     final: Final | None = None
     """A model of one method on all samples, which ``mklearn predict`` takes; by default none."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_methods(cls, data: Any) -> Any:
+        """Leave out, of the default methods, those that matrices and sets of points have no features for."""
+        if not isinstance(data, Mapping) or "methods" in data or _has_vectors(data):
+            return data
+        kept = {name: method for name, method in DEFAULT_METHODS.items() if name not in ON_FEATURES}
+        return {**data, "methods": kept | {"multi-view": kept["multi-view"] | {"kernels": "all"}}}
 
     @field_validator("study")
     @classmethod
@@ -154,3 +174,12 @@ class Study(Strict):
     def published_values(self) -> list[PublishedValue]:
         """Return the published values, one for each cell."""
         return [cell for entry in self.published for cell in entry.cells(self.published_repeats)]
+
+
+def _has_vectors(study: Mapping[str, Any]) -> bool:
+    """Return whether each sample of a study, not yet validated, has vectors by all descriptors."""
+    datasets, descriptors = study.get("datasets"), study.get("descriptors")
+    entries = [entry for part in (datasets, descriptors) if isinstance(part, Mapping) for entry in part.values()]
+    kinds = {entry.get("kind") for entry in entries if isinstance(entry, Mapping)}
+    of_points = {kind for kind, model in registered("descriptors").items() if getattr(model, "point_sets", False)}
+    return kinds.isdisjoint(of_points | {"precomputed"})

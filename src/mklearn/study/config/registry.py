@@ -21,11 +21,11 @@ from mklearn.cards import own_entries
 from mklearn.contract.model import Registered
 from mklearn.descriptors.models import Descriptor, Table
 from mklearn.errors import ConfigError, nearest
+from mklearn.extensions import entry_points, names_registry, own_registries, package_of, registry_file
 from mklearn.kernels.models import Kernel
 from mklearn.study.config.generated_models import descriptor_model, kernel_model, method_model, protocol_model
 from mklearn.study.config.protocols import Protocol
 from mklearn.study.data.registry import Entry, entry, registry
-from mklearn.study.extensions import entry_points, package_of
 from mklearn.study.specs.field_texts import field_texts
 from mklearn.study.specs.method import Method
 
@@ -76,23 +76,27 @@ def _registered(what: str) -> tuple[dict[str, Registration], list[str]]:
     problems = []
     for point in entry_points()[what]:
         package = package_of(point)
+        if point in own_registries(what):  # among mklearn's own
+            continue
         try:
-            entry = _entry_of(what, point)
-            if entry["kind"] in found:
-                by = found[entry["kind"]].package or "mklearn"
-                raise ConfigError(f"kind {entry['kind']!r} is registered already, by {by}.")
-            found[entry["kind"]] = Registration(_MADE_BY[what](entry), package)
+            for entry in _entries_of(what, point):
+                if entry["kind"] in found:
+                    by = found[entry["kind"]].package or "mklearn"
+                    raise ConfigError(f"kind {entry['kind']!r} is registered already, by {by}.")
+                found[entry["kind"]] = Registration(_MADE_BY[what](entry), package)
         except Exception as error:  # whatever importing the package raises
             text = error if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"
             problems.append(f"package {package}: entry point {point.name!r} (mklearn.{what}) can't be loaded: {text}")
     return found, problems
 
 
-def _entry_of(what: str, point: EntryPoint) -> dict[str, Any]:
-    """Return the entry of what an entry point names, an implementation with a card."""
+def _entries_of(what: str, point: EntryPoint) -> list[Mapping[str, Any]]:
+    """Return the entries that an entry point names: a file of them, or an implementation with a card."""
+    if names_registry(point):
+        return list(registry_file(point)[what].values())
     from mklearn.study.config.registry_entries import entry_of  # imports scikit-learn, as implementations may
 
-    return entry_of(what, point.load())
+    return [entry_of(what, point.load())]
 
 
 _LOADED = {what: _registered(what) for what in _MADE_BY}
@@ -203,6 +207,10 @@ def _dataset(entry: Entry) -> str:
     lines = [f"{entry.id}: {entry.title}", *_package(entry.package), f"  {size}", f"  licence: {entry.licence}"]
     if entry.merge:
         lines.append(f"  classes: {', '.join(entry.merge)}, merged from those of {entry.of}")
+    if entry.released_splits:
+        lines.append("  published splits: protocol released")
+    if entry.missing_views == "mean":
+        lines.append("  samples that lack a table are at the mean of the training samples there")
     lines += [f"  {entry.citation}", *([f"  note: {entry.note}"] if entry.note else []), f"  {entry.homepage}"]
     return "\n".join(lines)
 

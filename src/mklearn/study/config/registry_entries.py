@@ -1,7 +1,8 @@
 """Entries of the registry, read from implementations: their cards, signatures, constraints and docstrings.
 
-``python -m mklearn.study.config.registry_entries`` (``make schema``) writes those of mklearn's own to
-``registry.json``.
+``python -m mklearn.study.config.registry_entries`` (``make schema``) writes those of mklearn's core and of its papers
+to the ``registry.json`` of each. With the name of a package it writes that package's, for an entry point such as
+``"my_package:registry.json"``.
 """
 
 from __future__ import annotations
@@ -12,40 +13,57 @@ import json
 import math
 import pkgutil
 import re
+import sys
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from importlib.resources import files as package_files
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 from sklearn.base import ClassifierMixin
 
 from mklearn.base.parameters import Interval, StrOptions
-from mklearn.cards import REGISTRY, Card, DescriptorCard, Input, KernelCard, MethodCard, ProtocolCard
+from mklearn.cards import REGISTRY, Card, DescriptorCard, Input, KernelCard, MethodCard, MetricCard, ProtocolCard
 from mklearn.descriptors import models as descriptor_models
 from mklearn.errors import ConfigError
+from mklearn.extensions import own_registries
 from mklearn.kernels import models as kernel_models
 from mklearn.study.config import protocols
 from mklearn.study.evaluation.metrics.metric import metric_entry
 from mklearn.study.specs import method
 
-ROOMS = {
-    "methods": ("subspace", "classifiers", "bilinear"),
-    "kernels": ("kernels",),
-    "descriptors": ("descriptors",),
-    "protocols": ("study.data",),
-    "metrics": ("study.evaluation.metrics",),
+CARDS: dict[str, type[Card]] = {
+    "methods": MethodCard,
+    "kernels": KernelCard,
+    "descriptors": DescriptorCard,
+    "protocols": ProtocolCard,
+    "metrics": MetricCard,
 }
-"""Where mklearn's own implementations lie, by sort."""
+"""The card of each sort."""
+CORE = (
+    "mklearn.subspace",
+    "mklearn.classifiers",
+    "mklearn.kernels",
+    "mklearn.descriptors",
+    "mklearn.study.data",
+    "mklearn.study.evaluation.metrics",
+)
+"""Where the core's own implementations lie."""
 DATA_OF_A_PROTOCOL = ("target", "ids", "groups", "files", "test_ids", "seed", "name", "classes")
 """What the functions of protocols take beside their parameters."""
 
 
-def own_registry() -> dict[str, dict[str, Any]]:
-    """Return the entries of all of mklearn's own implementations, by sort and kind."""
-    found = {sort: [entry_of(sort, implementation) for implementation in _own(rooms)] for sort, rooms in ROOMS.items()}
-    return {sort: {entry["kind"]: entry for entry in entries} for sort, entries in found.items()}
+def registry_of(packages: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return the entries of what has a card in the modules of some packages, by sort and kind."""
+    found: dict[str, dict[str, Any]] = {sort: {} for sort in CARDS}
+    for implementation in _implementations(packages):
+        sort = next(sort for sort, card in CARDS.items() if isinstance(_card(implementation), card))
+        entry = entry_of(sort, implementation)
+        found[sort][entry["kind"]] = entry
+    return found
 
 
 def entry_of(sort: str, implementation: Any) -> dict[str, Any]:
@@ -58,15 +76,9 @@ def entry_of(sort: str, implementation: Any) -> dict[str, Any]:
     """
     if sort == "metrics":
         return metric_entry(implementation)
-    kinds: dict[str, type[Card]] = {
-        "methods": MethodCard,
-        "kernels": KernelCard,
-        "descriptors": DescriptorCard,
-        "protocols": ProtocolCard,
-    }
     card = _card(implementation)
-    if not isinstance(card, kinds[sort]):
-        raise ConfigError(f"{_name(implementation)} has no mklearn.cards.{kinds[sort].__name__}.")
+    if not isinstance(card, CARDS[sort]):
+        raise ConfigError(f"{_name(implementation)} has no mklearn.cards.{CARDS[sort].__name__}.")
     if isinstance(card, MethodCard):
         return _method_entry(card, implementation)
     if isinstance(card, DescriptorCard):
@@ -76,10 +88,10 @@ def entry_of(sort: str, implementation: Any) -> dict[str, Any]:
     return _kernel_entry(card, implementation)
 
 
-def _own(rooms: Sequence[str]) -> Iterator[Any]:
-    """Yield what has a card in the modules of some rooms."""
-    for room in rooms:
-        package = importlib.import_module(f"mklearn.{room}")
+def _implementations(packages: Sequence[str]) -> Iterator[Any]:
+    """Yield what has a card in the modules of some packages."""
+    for name in packages:
+        package = importlib.import_module(name)
         for found in sorted(pkgutil.iter_modules(package.__path__), key=lambda found: found.name):
             module = importlib.import_module(f"{package.__name__}.{found.name}")
             for implementation in vars(module).values():
@@ -133,7 +145,7 @@ def _method_entry(card: MethodCard, implementation: Any) -> dict[str, Any]:
     return entry | {
         "parts": {
             name: {
-                "kinds": _kinds(part.of),
+                "of": _name(part.of),
                 "without": list(part.without),
                 "default": part.default,
                 "about": texts[name],
@@ -142,6 +154,7 @@ def _method_entry(card: MethodCard, implementation: Any) -> dict[str, Any]:
         },
         "fields": {**named, **{name: fields[name] for name in (*card.tuned, *fields)}},
         "bases": bases,
+        "part_of": _part_classes(implementation),
         "inputs": {name: asdict(given) for name, given in card.inputs.items()},
         "learns_weights": card.learns_weights,
         "fits_each_kernel": card.fits_each_kernel,
@@ -151,10 +164,12 @@ def _method_entry(card: MethodCard, implementation: Any) -> dict[str, Any]:
     }
 
 
-def _kinds(of: type) -> list[str]:
-    """Return the kinds of mklearn's own methods of a class."""
-    methods = ((found, _card(found)) for found in _own(ROOMS["methods"]) if isinstance(found, type))
-    return [card.kind for found, card in methods if card and issubclass(found, of)]
+def _part_classes(implementation: Any) -> list[str]:
+    """Return the classes by which the core's methods take an estimator as one of their parts."""
+    bases = inspect.getmro(implementation) if isinstance(implementation, type) else ()
+    cards = map(_card, _implementations(CORE))
+    classes = {part.of for card in cards if isinstance(card, MethodCard) for part in card.parts.values()}
+    return [_name(base) for base in bases if base in classes]
 
 
 def _bases(card: MethodCard, implementation: Any) -> list[str]:
@@ -165,7 +180,7 @@ def _bases(card: MethodCard, implementation: Any) -> list[str]:
     if first.kind == "kernels":
         fixed = "kernel_weights" in taken and not _choices(implementation, card, "kernel_weights")
         found += ["LandmarkMethod"] * ("landmarks" in taken) + ["FixedCombination"] * fixed
-        found = found or ["KernelMethod"]
+        found = found or ["DictionaryMethod" if first.dictionary else "KernelMethod"]
     elif first.several:
         found.append("ConcatenationMethod")
     elif first.kind == "features":
@@ -281,15 +296,24 @@ def _paragraph(text: str) -> str:
     return " ".join(re.sub(r"\s*\[\d+\]_", "", text).split())  # without references
 
 
-def main() -> None:
-    """Write the registry, each entry on a line of its own."""
+def write_registry(path: Path, packages: Sequence[str]) -> None:
+    """Write the registry of some packages, each entry on a line of its own."""
     sorts = [
         f"{json.dumps(sort)}: {{\n"
         + ",\n".join(f"{json.dumps(kind)}: {json.dumps(entry)}" for kind, entry in found.items())
-        for sort, found in own_registry().items()
+        for sort, found in registry_of(packages).items()
     ]
-    REGISTRY.write_text("{" + "\n},\n".join(sorts) + "\n}}\n", encoding="utf-8")
+    path.write_text("{" + "\n},\n".join(sorts) + "\n}}\n", encoding="utf-8")
+
+
+def main(packages: Sequence[str]) -> None:
+    """Write the registry of each package; of mklearn's core and its papers if none is given."""
+    if not packages:
+        write_registry(REGISTRY, CORE)
+        packages = sorted({point.module for sort in CARDS for point in own_registries(sort)})
+    for package in packages:
+        write_registry(Path(str(package_files(package).joinpath(REGISTRY.name))), [package])
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

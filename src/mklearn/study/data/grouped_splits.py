@@ -60,8 +60,8 @@ def validation_folds(
 ) -> Splits:
     """Draw a test part and deal the rest into folds: a model for each fold trains on the others, is validated on it.
 
-    This is how Gonen and Alpaydin (Localized multiple kernel learning, ICML 2008) evaluate. Every step is done in each
-    group by itself, in natural order of their names ("2" before "10"); without groups, in each class.
+    This is how Gonen and Alpaydin evaluate (Localized Multiple Kernel Machines for Image Recognition). Every step is
+    done in each group by itself, in natural order of their names ("2" before "10"); without groups, in each class.
 
     Parameters
     ----------

@@ -24,7 +24,6 @@ READERS = (
     "deng_cai_mat",
     "digits",
     "feature_tables",
-    "gauss4",
     "idx",
     "image_archive",
     "image_folder",
@@ -33,6 +32,7 @@ READERS = (
     "precomputed",
     "uci_table",
     "usps",
+    "views",
 )
 
 

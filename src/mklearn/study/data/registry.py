@@ -19,7 +19,7 @@ from pydantic import Field
 from mklearn.contract.model import Strict
 from mklearn.contract.specs import FileSpec
 from mklearn.errors import ConfigError, nearest
-from mklearn.study.extensions import entry_points, package_of
+from mklearn.extensions import OWN_PACKAGE, entry_points, package_of
 
 MIRROR_VARIABLE = "MKLEARN_MIRROR"
 EXPECTED_OF_LABELS = ("n_samples", "n_classes", "per_class", "smallest_class")
@@ -58,6 +58,8 @@ class Entry(Strict):
     released_splits: str | None = None
     """``"module:function"`` that reads, from the first file of the data set, the ids of the test samples of each split
     that was released with it; for the protocol ``released``. With a parameter ``ids`` it gets those of all samples."""
+    missing_views: Literal["error", "mean"] = "error"
+    """Whether samples may lack a table; kernels then put them at the mean of the training samples."""
     pairs: list[FileSpec] = Field(default_factory=list)
     """Official lists of pairs for protocol ``verification``: the folds of the result, then, where parameters are chosen
     on pairs of their own, those that are trained on for it and those that are validated on."""
@@ -123,7 +125,7 @@ def registry() -> dict[str, Entry]:
         package = package_of(point)
         try:
             text = package_files(point.module).joinpath(point.attr).read_text(encoding="utf-8")
-            more = _entries(text, package)
+            more = _entries(text, "" if package == OWN_PACKAGE else package)
         except Exception as error:  # whatever importing the package or reading its file raises
             raise ConfigError(f"package {package}: data sets of {point.value} can't be read: {error}") from error
         for name in found.keys() & more.keys():

@@ -19,6 +19,7 @@ from mklearn.study.data.readers.annotated_data import MUDATA, arrays_of
 from mklearn.study.data.readers.content import IMAGE_SUFFIXES, is_hidden
 from mklearn.study.data.readers.image_folder import find_images
 from mklearn.study.data.readers.table_files import SUFFIXES, column_names
+from mklearn.study.data.readers.text_tables import table_stem, table_suffix
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.plan.plan import plan_study
 
@@ -63,13 +64,13 @@ def find_data(place: str | Path) -> FoundData:
     elif _has_class_folders(path):
         return FoundData(path)
     else:
-        files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and not is_hidden(file.name))
+        files = sorted(file for file in path.iterdir() if table_suffix(file) in SUFFIXES and not is_hidden(file.name))
     if not files:
         raise DataError(
             f"{path}: expected one sub-folder per class with images in it ({', '.join(IMAGE_SUFFIXES)}), or tables "
             f"({', '.join(SUFFIXES)})."
         )
-    tables = {slug(file.stem): file for file in files if file.suffix != MUDATA}
+    tables = {slug(table_stem(file)): file for file in files if file.suffix != MUDATA}
     modalities = [(slug(array), file, array) for file in files if file.suffix == MUDATA for array in arrays_of(file)[1]]
     if len({*tables, *(name for name, _, _ in modalities)}) < len(modalities) + sum(f.suffix != MUDATA for f in files):
         raise ConfigError(f"{path}: names of tables differ in a-z, 0-9, '.', '_' and '-'; rename one of them.")
@@ -101,7 +102,7 @@ def new_study(
     ConfigError
         The name is invalid.
     """
-    name = name or slug(found.path.resolve().stem if found.path.is_file() else found.path.resolve().name)
+    name = name or slug(table_stem(found.path.resolve()) if found.path.is_file() else found.path.resolve().name)
     entry: dict[str, Any]
     if found.tables:
         text = {id_column, label_column, group_column}

@@ -1,6 +1,7 @@
 """The Snakefile, profiles and studies: of the checkout that the code lies in, or those that a wheel carries.
 
-There is one copy in the repository; ``pyproject.toml`` says where a wheel has it.
+There is one copy in the repository; ``pyproject.toml`` says where a wheel has it. Packages that add to mklearn, its own
+papers among them, bring studies too.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import difflib
 from pathlib import Path
 
 from mklearn.errors import ConfigError
+from mklearn.extensions import study_files
 from mklearn.study.provenance import PACKAGE
 
 DEFAULT_STUDY = "config.yaml"
@@ -27,8 +29,16 @@ def workflow_file(name: str) -> Path:
     return _IN_WHEEL / name
 
 
+def studies() -> dict[str, Path]:
+    """Return the study files that mklearn and other packages bring, by name."""
+    own = {path.stem: path for path in sorted(workflow_file(_STUDIES).glob("*.yaml"))}
+    return dict(sorted({**study_files(), **own}.items()))
+
+
 def study_file(name: str | None) -> Path:
-    """Find a study by its file, or by its name if mklearn brings it; default: ``config.yaml`` here or of mklearn.
+    """Find a study by its file, or by its name if mklearn or another package brings it.
+
+    By default it is ``config.yaml``, here or of mklearn.
 
     Raises
     ------
@@ -38,7 +48,7 @@ def study_file(name: str | None) -> Path:
     given = Path(DEFAULT_STUDY if name is None else name)
     if given.is_file():
         return given
-    known = {path.stem: path for path in sorted(workflow_file(_STUDIES).glob("*.yaml"))}
+    known = studies()
     if name is None:
         return workflow_file(DEFAULT_STUDY)
     if name in known:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,8 @@ from mklearn.contract.loading import load
 from mklearn.kernels.views import Views
 
 Indices = NDArray[np.intp]
+DICTIONARY = "dictionary"
+"""Kernels of a method that has some of its own for each view."""
 SCALING = "feature_scaling"
 """Entry of a grid that is no parameter of the estimator: the scaling of its inputs, features or its kernels'. Methods
 that scale features themselves have a fixed parameter of this name."""
@@ -80,6 +83,8 @@ class MethodOnViews:
         "auto", which a candidate decides.
     spectra : bool
         Whether eigenvalues are computed, to be shown, of kernels that need no repair.
+    groups : (n,) array of str, optional
+        Group of each sample, for methods that leave out whole groups of training samples themselves.
     """
 
     views: Views | None
@@ -87,6 +92,13 @@ class MethodOnViews:
     method: MethodSpec
     kernels: Sequence[Mapping[str, Any]] = ()
     spectra: bool = False
+    groups: NDArray[np.str_] | None = None
+
+    def fit_parameters(self, train: Indices) -> dict[str, Any]:
+        """Return what `fit` takes beside views and labels of training samples: their groups, where it takes any."""
+        if self.groups is None or not takes_groups(self.method):
+            return {}
+        return {"groups": self.groups[train]}
 
     def of(self, samples: Indices) -> Views:
         """Return the views of some samples."""
@@ -128,12 +140,18 @@ class MethodOnViews:
         (_, first), *others = self.method.inputs.items()
         known = candidate.estimator_parameters | {name: _view_of(entry) for name, entry in others}
         if first.kind == "kernels":
-            known["kernels"] = self.kernel_specs(candidate)
+            known["kernels"] = self.kernel_specs(candidate) if self.kernels else DICTIONARY
         estimator = load(self.method.implementation)(**known | parameters)
         if first.kind != "features":
             return estimator
         scaling = candidate.feature_scaling if first.feature_scaling == "auto" else first.feature_scaling
         return make_pipeline(SideBySide(first.descriptors, scaling or AUTO_SCALINGS[0], first.impute), estimator)
+
+
+def takes_groups(method: MethodSpec) -> bool:
+    """Whether the method's `fit` takes groups of training samples."""
+    fit = getattr(load(method.implementation), "fit", None)
+    return fit is not None and "groups" in inspect.signature(fit).parameters
 
 
 def method_of(estimator: Any) -> Any:

@@ -3,15 +3,20 @@
 A published accuracy is a mean over random splits, and so is ours. Two such means of the same method on the same data
 differ by chance; the spread over splits says by how much:
 
-    z = (published - ours) / (sd sqrt(1/n_ours + 1/n_published)),
+    z = (published - ours) / sqrt(sd_ours^2 / n_ours + sd_published^2 / n_published),
 
-where sd is our standard deviation over splits: papers rarely print theirs, and it is assumed to be the same.
-n_published is the number of splits of the published mean; where it is not known, ours is used. Published tables choose
-the dimension on the test samples, so the value compared is that of the selection ``oracle``; the value chosen by inner
-cross-validation is listed beside it and not judged.
+where sd_ours is our standard deviation over splits and sd_published the paper's. Where the paper prints none, it is
+assumed to be ours. n_published is the number of splits of the published mean; where neither the paper nor the study
+says it, ours is used. Published tables choose the dimension on the test samples, so the value compared is that of the
+selection ``oracle``; the value chosen by inner cross-validation is listed beside it and not judged.
 
 z > 0: the published value is higher than ours. A small |z| (3 or less, unless the study says otherwise) is explained
 by other random splits: the value is reproduced. So is one that differs by fewer points than the study's tolerance.
+
+The deviations are estimates themselves, and from few splits poor ones. A larger |z| is therefore certain, and the value
+not reproduced, only where Student's t with as many degrees of freedom as the deviations have is beyond it as rarely as
+a normal variable is beyond the tolerance. In between, the difference is larger than the deviations explain and not
+certain. With two splits on each side this is so up to |z| = 19.
 """
 
 from __future__ import annotations
@@ -28,15 +33,16 @@ REPRODUCED = "reproduced"
 LOWER = "ours is lower than published"
 HIGHER = "ours is higher than published"
 NO_VALUE = "no value"
+UNCERTAIN = "differs, not for certain"
 NO_SPREAD = "no spread to judge by"
 OTHER_DATA = "another crop: not comparable"
-VERDICTS = (REPRODUCED, LOWER, HIGHER, NO_VALUE, NO_SPREAD, OTHER_DATA)
+VERDICTS = (REPRODUCED, LOWER, HIGHER, UNCERTAIN, NO_VALUE, NO_SPREAD, OTHER_DATA)
 
 CELL_COLUMNS = [
     "study", "dataset", "dataset_title", "protocol", "train_size", "method", "method_title", "kernel_set", "neighbour",
     "metric", "mean", "std", "n_repeats", "dimension", "inner_cv_mean", "published", "published_std",
-    "published_dimension", "published_repeats", "published_source", "difference_points", "noise_points", "z", "verdict",
-    "reason",
+    "published_dimension", "published_repeats", "published_source", "difference_points", "noise_points", "z",
+    "degrees_of_freedom", "verdict", "reason",
 ]  # fmt: skip
 NAMED_BY = ("dataset", "train_size", "method", "neighbour", "selection", "protocol", "kernel_set", "metric")
 """Keys by which a published entry names the rows of the summary that it is about."""
@@ -97,7 +103,8 @@ def compare_published(
         ``cells`` has the columns ``CELL_COLUMNS`` and a row for each ``oracle`` row of the summary with a published
         value (for methods without a dimension, their only row), in the order and with the index of the summary.
         Values are fractions; ``difference_points`` (published - ours) and ``noise_points`` (the denominator of z)
-        are percentage points. ``verdict`` is one of ``VERDICTS``; ``reason`` explains a missing value or verdict.
+        are percentage points; ``degrees_of_freedom`` are those of the deviations in it. ``verdict`` is one of
+        ``VERDICTS``; ``reason`` explains a missing value, a missing verdict or one that is not certain.
     """
     oracle = summary[summary["published"].notna() & _judged(summary)]
     inner = {_place(row): row["mean"] for row in plain_records(summary[summary["selection"].eq("inner_cv")])}
@@ -117,17 +124,37 @@ def _judged(summary: pd.DataFrame) -> pd.Series:
     return summary["selection"].eq("oracle") | pd.Series(only, index=summary.index, dtype=bool)
 
 
-def z_score(published: float, ours: float, std: float, n_ours: float, n_published: float) -> float:
+def z_score(
+    published: float, ours: float, std: float, n_ours: float, n_published: float, std_published: float = math.nan
+) -> float:
     """Return the difference of two means over splits in units of its standard error; NaN without spread."""
-    noise = split_noise(std, n_ours, n_published)
+    noise = split_noise(std, n_ours, n_published, std_published)
     return (published - ours) / noise if noise > 0 else math.nan
 
 
-def split_noise(std: float, n_ours: float, n_published: float) -> float:
-    """Return the standard error of the difference of two independent means over splits with the same spread."""
+def split_noise(std: float, n_ours: float, n_published: float, std_published: float = math.nan) -> float:
+    """Return the standard error of the difference of two independent means over splits.
+
+    A deviation that is not known is assumed to be the other one.
+    """
     if not (n_ours > 0 and n_published > 0):
         return math.nan
-    return std * math.sqrt(1.0 / n_ours + 1.0 / n_published)
+    own = std_published if math.isnan(std) else std
+    theirs = std if math.isnan(std_published) else std_published
+    return math.sqrt(own**2 / n_ours + theirs**2 / n_published)
+
+
+def degrees_of_freedom(std: float, n_ours: int, n_published: int, std_published: float = math.nan) -> int:
+    """Return the degrees of freedom of the deviations behind :func:`split_noise`; those assumed have none."""
+    known = ((std, n_ours), (std_published, n_published))
+    return sum(n - 1 for deviation, n in known if not math.isnan(deviation))
+
+
+def certain_from(freedom: int, noise: float) -> float:
+    """Return the |t| that Student's t exceeds as rarely as a normal variable exceeds ``noise``; at least ``noise``."""
+    from scipy.special import ndtr, stdtrit
+
+    return max(noise, float(stdtrit(freedom, ndtr(noise)))) if freedom > 0 else math.inf
 
 
 def sentence(check: Check) -> str:
@@ -163,30 +190,32 @@ def is_about(entry: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
 
 def _cell(row: dict[str, Any], inner: float, tolerance: Tolerance) -> dict[str, Any]:
     """Return one published cell with its verdict, from the ``oracle`` row of the summary."""
-    ours, std, n_ours, published = row["mean"], row["std"], int(row["n_repeats"]), row["published"]
-    n_published = row["published_repeats"] or n_ours
-    noise = split_noise(std, n_ours, n_published)
-    z = z_score(published, ours, std, n_ours, n_published)
-    points = 100.0 * (published - ours)
-    verdict, reason = _verdict(row, z, abs(z) <= tolerance.noise or abs(points) <= tolerance.points)
-    return {name: row[name] for name in CELL_COLUMNS if name in row} | {
-        "inner_cv_mean": inner,
-        "difference_points": points,
-        "noise_points": 100.0 * noise,
-        "z": z,
-        "verdict": verdict,
-        "reason": reason,
+    ours, published, n_ours = row["mean"], row["published"], int(row["n_repeats"])
+    spread = (row["std"], n_ours, int(row["published_repeats"] or n_ours), row["published_std"])
+    cell = {
+        "difference_points": 100.0 * (published - ours),
+        "noise_points": 100.0 * split_noise(*spread),
+        "z": z_score(published, ours, *spread),
+        "degrees_of_freedom": degrees_of_freedom(*spread),
     }
+    verdict, reason = _verdict(row, cell, tolerance)
+    known = {name: row[name] for name in CELL_COLUMNS if name in row}
+    return known | cell | {"inner_cv_mean": inner, "verdict": verdict, "reason": reason}
 
 
-def _verdict(row: dict[str, Any], z: float, within: bool) -> tuple[str, str]:
+def _verdict(row: dict[str, Any], cell: dict[str, Any], tolerance: Tolerance) -> tuple[str, str]:
+    z, freedom = cell["z"], cell["degrees_of_freedom"]
     if math.isnan(row["mean"]):
         return NO_VALUE, str(row["message"] or row["status"])
     if math.isnan(z):
         reason = "one repeat" if row["n_repeats"] < 2 else "the same accuracy in every repeat"
         return NO_SPREAD, reason
-    if within:
+    if abs(z) <= tolerance.noise or abs(cell["difference_points"]) <= tolerance.points:
         return REPRODUCED, ""
+    limit = certain_from(freedom, tolerance.noise)
+    if abs(z) <= limit:
+        known = f"certain from |z| = {limit:.1f}" if math.isfinite(limit) else "never certain"
+        return UNCERTAIN, f"with {freedom} degrees of freedom of the deviations {known}"
     return (LOWER if z > 0 else HIGHER), ""
 
 
@@ -215,7 +244,9 @@ def _checks(
 
 def _frame(rows: list[dict[str, Any]], oracle: pd.DataFrame) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=CELL_COLUMNS, index=oracle.index)
-    counts = ("train_size", "n_repeats", "dimension", "published_dimension", "published_repeats")
+    counts = (
+        "train_size", "n_repeats", "dimension", "published_dimension", "published_repeats", "degrees_of_freedom",
+    )  # fmt: skip
     numbers = ("mean", "std", "inner_cv_mean", "published", "published_std", "difference_points", "noise_points", "z")
     return frame.astype(dict.fromkeys(counts, "Int64") | dict.fromkeys(numbers, "float64"))
 

@@ -158,7 +158,7 @@ def evaluate_split(
     NotApplicable, SolverFailed
         The method can't run on this split; the caller records it.
     """
-    y = problem.y
+    y, problem = problem.y, replace(problem, groups=groups)
     check_classes(y[train])
     if shared is not None:
         problem = replace(problem, method=shared.method)
@@ -331,9 +331,11 @@ class Fits:
         """
         problem, samples = self.problem, self.prepared(train, test, candidate)
         assert samples.test is not None
+        whole = held_out_groups(train, test, problem.groups) is not None
+        fit_parameters = problem.fit_parameters(train) if whole else {}
         try:
             outcome = self.sweep.run(
-                partial(problem.unfitted, candidate), samples.train, problem.y[train], samples.test
+                partial(problem.unfitted, candidate), samples.train, problem.y[train], samples.test, **fit_parameters
             )
         except np.linalg.LinAlgError as reason:
             raise SolverFailed(f"linear algebra failed: {reason}") from reason

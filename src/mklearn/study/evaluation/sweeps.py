@@ -333,9 +333,9 @@ class Predictions(Sweep):
 
     has_components: ClassVar[bool] = False
 
-    def run(self, unfitted: Unfitted, train: Views, y: Labels, test: Views) -> Outcome:
+    def run(self, unfitted: Unfitted, train: Views, y: Labels, test: Views, **fit_parameters: Any) -> Outcome:
         started = time.process_time()
-        model = unfitted().fit(train, y)
+        model = unfitted().fit(train, y, **fit_parameters)
         return _predictions([model], [], time.process_time() - started, test)
 
     def rules(self, neighbours: Sequence[str]) -> list[str]:

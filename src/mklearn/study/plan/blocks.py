@@ -10,7 +10,6 @@ from mklearn.study.plan.datasets import PlannedDataset
 
 FEWEST_ROWS, MOST_ROWS, BLOCKS = 20_000, 100_000, 16
 """Samples of a block by default: a sixteenth of all, within these bounds."""
-_SAMPLED_BYTES = 2**20
 
 
 def number_of_blocks(dataset: PlannedDataset, config: DatasetConfig, rows_per_block: int | None) -> int:
@@ -33,15 +32,16 @@ def _estimated_samples(config: DatasetConfig) -> int:
 
 def _estimated_rows(path: Path) -> int:
     """Estimate the rows of a table: of Parquet by its footer, of text by the length of its first lines; else 0."""
+    from mklearn.study.data.readers.text_tables import TEXT_TABLES, sampled_text
+
     try:
         if path.suffix == ".parquet":
             import pyarrow.parquet as pq  # here: few studies have landmarks
 
             return int(pq.read_metadata(path).num_rows)
-        if path.suffix in (".csv", ".tsv"):
-            with path.open("rb") as stream:
-                read = stream.read(_SAMPLED_BYTES)
-            return round(path.stat().st_size / len(read) * read.count(b"\n")) if read else 0
+        if path.name.endswith(TEXT_TABLES):
+            text, size = sampled_text(path)
+            return round(size / len(text) * text.count(b"\n")) if text else 0
     except (OSError, ValueError):  # also pyarrow's errors; the reader says what is wrong with the file
         pass
     return 0

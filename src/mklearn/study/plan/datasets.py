@@ -123,6 +123,7 @@ def _registered(
         downloads=downloads,
         n_samples=known.n_samples(raw),
         released_splits=known.released_splits,
+        missing_views=known.missing_views,
         about={name: getattr(known, name) for name in ("licence", "citation", "homepage", "note")},
     )
 

@@ -106,7 +106,8 @@ def planned_fits(
     found = []
     if method.protocols is not None:
         protocols = [protocol for protocol in protocols if protocol.id in method.protocols]
-    for variant in _variants(method_id, method, kernels, dataset):
+    dictionary = any(entry.kind == "kernels" and entry.descriptors for entry in inputs.values())
+    for variant in _variants(method_id, method, kernels, dataset, dictionary=dictionary):
         scaled = [*kernel_parts(variant.kernels), *(entry.model_dump() for entry in inputs.values())]
         automatic = any(part.get("feature_scaling") == "auto" for part in scaled)
         grid = method.grid() | ({"feature_scaling": list(AUTO_SCALINGS)} if automatic else {})
@@ -188,6 +189,8 @@ def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors
                 f"({dataset.family}). Omit one of the two."
             )
         chosen = _descriptors(dataset, method_id, method, name, descriptors) if name in fields else []
+        if entry.kind == "kernels" and getattr(method, "kernels", None) == "dictionary":
+            chosen = _described_by_vectors(method_id, method, descriptors)
         inputs[name] = InputSpec(
             kind=entry.kind, descriptors=chosen,
             feature_scaling=method.feature_scaling if isinstance(method, ScaledFeatures) else "none",
@@ -231,10 +234,25 @@ def _descriptors(
     return [descriptors[name][0] for name in names]
 
 
-def _variants(method_id: str, method: Method, kernels: Sequence[Spec], dataset: PlannedDataset) -> list[_Variant]:
+def _described_by_vectors(method_id: str, method: Method, descriptors: Descriptors) -> list[str]:
+    """Return the keys of all descriptors, for a dictionary of kernels; none of a data set of matrices."""
+    point_sets = [name for name, (_, config) in descriptors.items() if config.point_sets]
+    if point_sets:
+        raise ConfigError(
+            f"methods.{method_id}.kernels: {point_sets[0]!r} is a set of points for each image, and the dictionary of "
+            f"{method.title} is of vectors; use `kernels: all`, or omit this descriptor."
+        )
+    return [name for name, _ in descriptors.values()]
+
+
+def _variants(
+    method_id: str, method: Method, kernels: Sequence[Spec], dataset: PlannedDataset, *, dictionary: bool
+) -> list[_Variant]:
     label = method.label or method_id
     if not isinstance(method, KernelMethod):
         return [_Variant(method_id, label)]
+    if dictionary:
+        return [_Variant(method_id, label, [], {} if dataset.impute == "none" else {"impute": dataset.impute})]
     if not kernels:
         raise ConfigError(
             f"datasets.{dataset.id}: none of the study's kernels applies to it ({dataset.family}). "
@@ -257,7 +275,7 @@ def _variants(method_id: str, method: Method, kernels: Sequence[Spec], dataset: 
             )
             for variant, own, name in zip(ids, usual, names, strict=True)
         ]  # fmt: skip
-    chosen = usual if method.kernels == "all" else _named_kernels(method_id, method.kernels, kernels, dataset)
+    chosen = usual if isinstance(method.kernels, str) else _named_kernels(method_id, method.kernels, kernels, dataset)
     return [_Variant(method_id, label, chosen, _kernel_weights(method_id, method, chosen))]
 
 

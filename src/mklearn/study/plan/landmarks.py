@@ -60,7 +60,7 @@ def on_landmarks(
         unsuited_kernels(fit.kernels): "name other `kernels`",
         _unsuited_matrices(dataset): "name other `datasets` for the method",
         _automatic(fit): "give the kernels one `feature_scaling`, such as standard",
-        _incomplete(dataset): "use missing_views: drop without impute",
+        _incomplete(dataset): "use missing_views: drop without impute, or name other `datasets` for the method",
         method.needs_kernels() and f"has {method.needs_kernels()}, which needs kernels among all samples": "omit it",
         _unsuited_protocol(protocol): "name other `protocols` for the method",
         components not in (None, "all") and f"has components: {components}": "give n_components, or components: all",

@@ -75,6 +75,7 @@ def report_spec(plan: Plan) -> ReportSpec:
         calibration=study.calibration,
         tolerance=study.tolerance,
         remarks=[ReportRemark(methods=remark.methods, text=remark.text) for remark in study.remarks],
+        claims=study.claims,
         learned=[name for name, method in study.methods.items() if method.learns_weights()],
         best_single=_best_single(plan),
         plain=_plain(plan),

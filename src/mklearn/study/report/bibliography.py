@@ -8,27 +8,33 @@ from collections.abc import Sequence
 from mklearn.study.report.records import DataSetRecord
 from mklearn.study.specs.table_specs import ReportSpec
 
-_REFERENCE = re.compile(r"(?P<authors>\D+?),? \(?(?P<year>(?:19|20)\d\d)\b")
-"""Authors and year of ``Lin, Liu, Fuh 2008, eq. (8)``."""
+_REFERENCE = re.compile(r'(?P<authors>\D+?),? \(?(?P<year>(?:19|20)\d\d)\b\)?(?:, "(?P<title>[^"]+)")?')
+"""Authors, year and, in double quotes, title of ``Lin, Liu, Fuh 2008, "Dimensionality reduction", eq. (8)``."""
 
 
 def bibtex(study: ReportSpec, data: Sequence[DataSetRecord]) -> str:
     """Return an entry for each paper that an entry of the study or a data set names; empty if none does.
 
-    A registered reference has authors and year, and no title: the note says what the paper is the source of.
+    A registered reference has authors and year, and mostly no title: the note says what the paper is the source of.
     """
     papers: dict[tuple[str, str], list[str]] = {}
+    names_of: dict[tuple[str, str], str] = {}
     for entry in (*study.methods, *study.kernels, *study.descriptors):
         for reference in entry.reference.split(";"):
             found = _REFERENCE.match(reference.strip())
             if found:
-                titles = papers.setdefault((found["authors"].strip(), found["year"]), [])
+                paper = (found["authors"].strip(), found["year"])
+                titles = papers.setdefault(paper, [])
                 titles += [entry.title] if entry.title not in titles else []
+                names_of[paper] = names_of.get(paper) or found["title"] or ""
     keys: dict[str, int] = {}
     entries = []
     for (authors, year), titles in papers.items():
         names = [name for name in re.split(r", | and ", authors) if name]
-        fields = {"author": " and ".join(names), "year": year, "note": f"Source of: {', '.join(titles)}"}
+        fields = {
+            "author": " and ".join(names), "title": names_of[authors, year], "year": year,
+            "note": f"Source of: {', '.join(titles)}",
+        }  # fmt: skip
         entries.append(_entry(_key(f"{names[0].split()[-1]}{year}", keys), fields))
     for record in data:
         if record.citation:

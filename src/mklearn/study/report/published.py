@@ -16,12 +16,13 @@ from mklearn.study.evaluation.reproduction import Check, compare_published, sent
 from mklearn.study.report import wording
 from mklearn.study.report.frames import Results, records, whole_or_none
 from mklearn.study.report.tables import Cell, Column, Table, number_cell, setting_columns
-from mklearn.study.specs.table_specs import ReportSpec, Tolerance
+from mklearn.study.specs.table_specs import Claim, ReportSpec, Tolerance
 
 MARKS = {
     verdicts.REPRODUCED: ("✓ reproduced", "good"),
     verdicts.LOWER: ("▼ ours is lower", "off"),
     verdicts.HIGHER: ("▲ ours is higher", "off"),
+    verdicts.UNCERTAIN: ("? differs, not for certain", "none"),
     verdicts.NO_VALUE: ("no value", "none"),
     verdicts.NO_SPREAD: ("no spread to judge by", "none"),
     verdicts.OTHER_DATA: ("another crop: not comparable", "none"),
@@ -37,7 +38,8 @@ class Published:
 
     ``cells`` are the rows of :func:`mklearn.study.evaluation.reproduction.compare_published`, with ``label``, the name
     of their method and rule. ``alerts`` name the data sets that are not the papers'. ``overview`` tabulates each method
-    over all its cells; ``tables`` each source on one data set. ``remarks`` are names of methods, and a text.
+    over all its cells; ``tables`` each source on one data set. ``remarks`` are names of methods, and a text. ``claims``
+    tabulates what papers say in words, with verdicts.
     """
 
     cells: pd.DataFrame
@@ -47,6 +49,7 @@ class Published:
     overview: Table | None
     tables: list[Table]
     remarks: list[tuple[str, str]]
+    claims: Table | None
     note: str
 
 
@@ -78,8 +81,23 @@ def published_part(results: Results, study: ReportSpec, baselines: Sequence[str]
             (wording.enumeration([titles.get(method, method) for method in remark.methods]), remark.text)
             for remark in study.remarks
         ],
+        claims=_claims(study.claims) if study.claims else None,
         note=_note(labelled, tolerance) if len(labelled) else "",
     )
+
+
+def _claims(claims: Sequence[Claim]) -> Table:
+    kinds = {"holds": "good", "does not hold": "off"}
+    rows = [
+        (
+            Cell(claim.text, below=claim.source),
+            Cell(claim.verdict, kind=f"verdict {kinds.get(claim.verdict, 'none')}"),
+            Cell(claim.evidence),
+        )
+        for claim in claims
+    ]
+    columns = [Column(title, numeric=False) for title in ("Claim", "Verdict", "What this study shows")]
+    return Table("Claims of the papers", columns, rows)
 
 
 def _caption(source: str, title: str, metric: str) -> str:
@@ -96,19 +114,22 @@ def statement(labelled: pd.DataFrame, tolerance: Tolerance) -> str:
         return ""
     groups: dict[str, list[str]] = {"all": [], "some": [], "none": [], "unjudged": []}
     for label, part in labelled[~labelled["verdict"].eq(verdicts.OTHER_DATA)].groupby("label", sort=False):
-        same, lower, higher = _judged(part)
-        judged = same + lower + higher
+        same, lower, higher, unsure = _judged(part)
+        judged = same + lower + higher + unsure
         off = [f"ours is {word} in {number}" for word, number in (("lower", lower), ("higher", higher)) if number]
+        off += [f"not certain in {unsure}"] if unsure else []
         group = "unjudged" if not judged else "all" if same == judged else "some" if same else "none"
         groups[group].append(f"{label} ({'; '.join([f'{same} of {judged}', *off])})" if judged else str(label))
     parts = []
     judged = sum(_judged(labelled))
     if judged:
-        same, *_ = _judged(labelled)
+        same, *_, unsure = _judged(labelled)
         parts.append(
             f"{same} of {judged} published {'cell reproduces' if judged == 1 else 'cells reproduce'}: they differ from "
             f"ours by at most {_limit(tolerance)}."
         )
+        if unsure:
+            parts.append(f"{wording.plural(unsure, 'cell differs', 'cells differ')} by more, and not for certain.")
     heads = {"all": "In every cell", "some": "In some", "none": "In none", "unjudged": "Without a value to compare"}
     many = sum(map(len, groups.values())) > MOST_NAMED
     parts += [
@@ -133,10 +154,12 @@ def _limit(tolerance: Tolerance) -> str:
     return f"{tolerance.noise:g} units of split noise{points}"
 
 
-def _judged(cells: pd.DataFrame) -> tuple[int, int, int]:
-    """Count the cells that reproduce, that are lower and that are higher than published."""
+def _judged(cells: pd.DataFrame) -> tuple[int, int, int, int]:
+    """Count the cells that reproduce, that are lower, that are higher, and that differ without certainty."""
     counts = Counter(cells["verdict"])
-    return counts[verdicts.REPRODUCED], counts[verdicts.LOWER], counts[verdicts.HIGHER]
+    kinds = (verdicts.REPRODUCED, verdicts.LOWER, verdicts.HIGHER, verdicts.UNCERTAIN)
+    same, lower, higher, unsure = (counts[kind] for kind in kinds)
+    return same, lower, higher, unsure
 
 
 def _calibration(checks: Sequence[Check]) -> str:
@@ -156,11 +179,12 @@ def _overview(labelled: pd.DataFrame, tolerance: Tolerance) -> Table:
         Column("Published − ours, points", "mean over the cells with a value"),
         Column("from", "lowest of the cells"),
         Column("to", "highest of the cells"),
-        Column("Largest |z|", "difference in units of split noise"),
+        Column("Largest |z|", "difference in units of split noise; of cells whose verdict is certain"),
     )
     others = {
         verdicts.LOWER: "lower than published",
         verdicts.HIGHER: "higher than published",
+        verdicts.UNCERTAIN: "not certain",
         verdicts.NO_VALUE: "without a value",
         verdicts.NO_SPREAD: "without a spread",
         verdicts.OTHER_DATA: "not comparable",
@@ -172,7 +196,7 @@ def _overview(labelled: pd.DataFrame, tolerance: Tolerance) -> Table:
         below = ", ".join(f"{counts[name]} {what}" for name, what in others.items() if counts[name])
         known = part["difference_points"].dropna()
         differences = [known.mean(), known.min(), known.max()] if len(known) else [math.nan] * 3
-        z = float(part["z"].abs().max())
+        z = float(part["z"].abs()[part["verdict"].ne(verdicts.UNCERTAIN)].max())
         share = number_cell(
             f"{'✓ ' if complete else ''}{same} of {len(part)}",
             same / len(part),
@@ -209,7 +233,8 @@ def _cell(row: dict[str, Any] | None, is_compared: bool) -> Cell:
         return number_cell(f"{ours} | {wording.DASH}", row["mean"], kind="verdict", below="not published")
     published = wording.percent_spread(row["published"], row["published_std"])
     mark, kind = MARKS[row["verdict"]]
-    z = "" if pd.isna(row["z"]) else f"z {wording.signed(row['z'], 1)} "
+    unsure = pd.isna(row["z"]) or row["verdict"] == verdicts.UNCERTAIN
+    z = "" if unsure else f"z {wording.signed(row['z'], 1)} "
     details = []
     if not pd.isna(row["dimension"]) or not pd.isna(row["published_dimension"]):
         details.append(f"dim. {wording.count(row['dimension'])} | {wording.count(row['published_dimension'])}")
@@ -227,15 +252,22 @@ def _cell(row: dict[str, Any] | None, is_compared: bool) -> Cell:
 
 def _note(labelled: pd.DataFrame, tolerance: Tolerance) -> str:
     splits = sorted({int(value) for value in labelled["published_repeats"].dropna()})
-    known = f"{' or '.join(map(str, splits))} splits" if splits else ""
+    known = wording.plural(splits[0], "split") if len(splits) == 1 else f"{' or '.join(map(str, splits))} splits"
     unknown = "as many splits as ours, as the number is not given" if labelled["published_repeats"].isna().any() else ""
+    printed = labelled["published_std"].notna()
+    deviation = (
+        "the paper's standard deviation as printed" if printed.all()
+        else "the paper's standard deviation, which is assumed to be ours" if not printed.any()
+        else "the paper's standard deviation, which is assumed to be ours where it is not printed"
+    )  # fmt: skip
     rules = [wording.rule_title(rule) for rule in wording.in_order(labelled["neighbour"]) if rule]
     rule = f" Rule: {rules[0]}." if len(rules) == 1 else ""
     return (
         "Each cell: ours (mean ± std, %) | published (%). Ours is the oracle's value: the best dimension of the mean "
         "test curve, chosen on the test samples, as the papers have it; of a method that decides itself, its value. "
-        "z = (published − ours) / (sd √(1/n ours + 1/n published)), with our standard deviation over splits, which "
-        "assumes that the paper's is the same; the published means are taken to be over "
-        f"{' or '.join(filter(None, (known, unknown)))}. A difference of at most {_limit(tolerance)} is what "
-        f"other random splits explain: reproduced. z > 0: the published value is higher.{rule}"
+        "z = (published − ours) / √(sd²/n of ours + sd²/n of the paper's), with our standard deviation over splits and "
+        f"{deviation}; the published means are taken to be over "
+        f"{' or '.join(filter(None, (known if splits else '', unknown)))}. A difference of at most {_limit(tolerance)} "
+        "is what other random splits explain: reproduced. A larger one is certain where Student's t, with the degrees "
+        f"of freedom of these deviations, is as rare. z > 0: the published value is higher.{rule}"
     )

@@ -32,6 +32,9 @@ class Candidates:
 
 Tuned = Annotated[Value | Annotated[list[Value], Field(min_length=1)], Candidates()]
 """``Tuned[float]``: a value, or a list of candidates from which inner cross-validation chooses."""
+KernelsOrDictionary = (
+    Literal["dictionary", "all", "each", "all_but_each"] | Annotated[list[NamePattern], Field(min_length=1)]
+)
 KernelWeights = Annotated[dict[Slug, NonNegative], Field(min_length=1)]
 """Weights by kernel; kernels that are not named get 0."""
 
@@ -196,6 +199,15 @@ class KernelMethod(Method):
     """The kernels it takes: all; these (``gauss-*`` stands for several); ``each``: it is run once for every kernel; or
     ``all_but_each``: once without every kernel, which shows what each adds to the others. Product kernels are
     combinations already: only a list may name them."""
+
+
+class DictionaryMethod(KernelMethod):
+    """Methods with a dictionary of kernels of their own."""
+
+    kernels: KernelsOrDictionary = "dictionary"  # type: ignore[assignment]  # more than the base allows
+    """The kernels it takes: by default a ``dictionary`` of them for every descriptor of the data set, whatever kernels
+    the study names (of a data set of matrices, all of their kernels); or the study's: all, these, ``each`` or
+    ``all_but_each``, as for other methods on kernels."""
 
 
 class LandmarkMethod(KernelMethod):

@@ -5,7 +5,9 @@ They are apart from :mod:`mklearn.contract.specs`, so that editing them makes no
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from mklearn.contract.fit_spec import Setting
 from mklearn.contract.model import NonNegative, Positive, Slug, Strict
@@ -77,6 +79,18 @@ class Tolerance(Strict):
     """In units of split noise."""
     points: NonNegative = 0
     """In percentage points."""
+
+
+class Claim(Strict):
+    """What a paper says in words, and what this study says of it."""
+
+    source: str
+    """The paper, and where in it."""
+    text: Annotated[str, Field(min_length=1)]
+    """What it says."""
+    verdict: Literal["holds", "holds in part", "does not hold", "not tested"]
+    evidence: Annotated[str, Field(min_length=1)]
+    """Numbers behind the verdict, or why it was not tested."""
 
 
 class SummarySpec(Spec):
@@ -173,6 +187,7 @@ class ReportSpec(Spec):
     calibration: Calibration | None = None
     tolerance: Tolerance = Tolerance()
     remarks: list[ReportRemark] = []
+    claims: list[Claim] = []
     learned: list[str] = []
     """Methods that learn kernel weights."""
     best_single: list[str] = []

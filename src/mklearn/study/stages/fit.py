@@ -92,7 +92,8 @@ def _memory(job: Job, files: Any) -> float:
         width = resources.number_of_outputs(fit.spec.method, resources.number_of_classes(job.dataset.read))
         return resources.landmark_fit_mb(fit.landmark_set_spec, job.protocol, of_block, n, width)
     if not fit.spec.kernels:
-        return resources.sample_fit_mb(files.size_mb)
+        dictionary = resources.dictionary_fit_mb(n, max(n_train), fit.spec.n_kernels) if fit.spec.n_kernels else 0.0
+        return dictionary + resources.sample_fit_mb(files.size_mb)
     scalings = max(1, len(fit.spec.method.grid.get("feature_scaling", [])))  # the kernels of each are kept
     n_kernels, n_matrices = scalings * len(fit.spec.kernels), resources.number_of_matrices(fit.spec.kernels)
     data = resources.kernel_fit_mb(n, max(n_train), n_matrices, n_kernels)

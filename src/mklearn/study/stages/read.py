@@ -38,8 +38,8 @@ def _memory(job: Job, files: Any) -> float:
 
 
 def _read_mb(job: Job, files: Any) -> float:
-    """Return the size of the files to read; a folder of images is no input of the rule."""
-    return float(files.size_mb + resources.folder_mb(job.dataset.read))
+    """Return the size of the files to read, decompressed; a folder of images is no input of the rule."""
+    return float(files.size_mb + resources.folder_mb(job.dataset.read) + resources.text_mb(job.dataset.read))
 
 
 STAGE = Stage(

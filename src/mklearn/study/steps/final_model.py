@@ -75,12 +75,11 @@ def final_model(
     used = [view for view in spec.views if view.name in fit.descriptors]
     views = Views({view.name: data.features[view.name] for view in used} or {IMAGES: _images_of(data)})[kept]
     y = np.unique(data.y[kept], return_inverse=True)[1].astype(np.int64)
-    chosen = choose_final_model(
-        MethodOnViews(views, y, fit.method, fit.kernels), fit, None if groups is None else groups[kept],
-        completes=spec.tables is not None,
-    )  # fmt: skip
+    groups = None if groups is None else groups[kept]
+    problem = MethodOnViews(views, y, fit.method, fit.kernels, groups=groups)
+    chosen = choose_final_model(problem, fit, groups, completes=spec.tables is not None)
     logger.info("parameters: %s", chosen.parameters)
-    estimator = chosen.estimator.fit(views, data.labels[kept])
+    estimator = chosen.estimator.fit(views, data.labels[kept], **problem.fit_parameters(np.arange(len(y))))
     described = _card(spec, candidate, expected, chosen, data, used)
     arrays = {"ids": data.ids[kept]} | data.learned_of(used)
     save_model(estimator, model, described.model_dump(mode="json"), arrays)

@@ -84,7 +84,7 @@ def fit(
     if spec.landmarks is not None:
         at_size = load(spec.fitted_by or "")(landmarks, moments, blocks, drawn.splits, ids)
     else:
-        views = _read_views(spec, manifest, matrices or [], sources or [], projections or [], pairs)
+        views = read_views(spec, manifest, matrices or [], sources or [], projections or [], pairs)
     problem = MethodOnViews(views, y, spec.method, spec.kernels)
     fingerprint = code_fingerprint(code or [])
     if len(spec.settings) > 1:
@@ -133,11 +133,17 @@ def write_fit(
     write_arrays(model, record, **arrays)
 
 
-def _read_views(
-    spec: FitSpec, manifest: Path | None, matrices: list[Path], sources: list[Path], projections: list[Path],
-    pairs: PairLists | None,
+def read_views(
+    spec: FitSpec, manifest: Path | None, matrices: list[Path], sources: list[Path], projections: Sequence[Path] = (),
+    pairs: PairLists | None = None,
 ) -> Views:  # fmt: skip
-    """Read the views of the method: matrices of its kernels, images, and features of its descriptors."""
+    """Read the views of the method: matrices of its kernels, images, and features of its descriptors.
+
+    Raises
+    ------
+    DataError
+        Files are missing or too many.
+    """
     views: dict[str, Any] = {}
     if manifest is not None:
         views |= {name: Pairwise(matrix) for name, matrix in _read_matrices(manifest, matrices).items()}
@@ -155,7 +161,9 @@ def _read_views(
     return Views(views)
 
 
-def _read_pairs(spec: FitSpec, pairs: PairLists, sources: list[Path], projections: list[Path]) -> dict[str, PairView]:
+def _read_pairs(
+    spec: FitSpec, pairs: PairLists, sources: list[Path], projections: Sequence[Path]
+) -> dict[str, PairView]:
     """Read the views of a method on pairs of samples."""
     assert spec.pairs is not None
     n_files = len(spec.descriptors)

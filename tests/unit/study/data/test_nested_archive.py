@@ -110,6 +110,20 @@ def test_equals_the_unpacked_folder(small: Path, image_files: dict[str, bytes], 
         read(small, colour="blue")
 
 
+def test_folders_of_classes_at_the_top_of_an_archive(
+    small: Path, image_files: dict[str, bytes], tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(tmp_path / "top.zip", "w") as archive:
+        for name, data in image_files.items():
+            archive.writestr(name.removeprefix(f"{FOLDER}/"), data)
+        archive.writestr("README.jpg", b"beside the classes")
+        archive.writestr("Faces/deeper/image_0001.jpg", b"no class of its own")
+    ours, theirs = nested_archive.read({"x": tmp_path / "top.zip"}), read(small)
+    np.testing.assert_array_equal(ours.ids, theirs.ids)
+    np.testing.assert_array_equal(ours.classes[ours.y], theirs.classes[theirs.y])
+    assert "2 files or folders that are no images of a class" in ours.notes[0]
+
+
 def test_strays_are_noted_and_hidden_files_ignored(small: Path) -> None:
     [note] = read(small).notes
     assert note.startswith("2 files or folders that are no images of a class were left out")

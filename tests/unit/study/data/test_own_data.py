@@ -287,7 +287,8 @@ def test_matrices_in_all_forms_and_orders(tmp_path: Path, labels: Path) -> None:
     write_npz(tmp_path / "named.npz", K=moved, id=names)
     write_npz(tmp_path / "bare.npz", K=kernel)
     np.savetxt(tmp_path / "bare.csv", kernel, delimiter=",")
-    for name in ("named.csv", "named.parquet", "named.npz", "bare.npz", "bare.csv"):
+    np.savetxt(tmp_path / "bare.csv.gz", kernel, delimiter=",")
+    for name in ("named.csv", "named.parquet", "named.npz", "bare.npz", "bare.csv", "bare.csv.gz"):
         samples = read_one(tmp_path / name, labels)
         np.testing.assert_allclose(samples.matrices["k"], kernel, rtol=1e-12)
         np.testing.assert_array_equal(samples.matrices["k"], samples.matrices["k"].T)

@@ -35,8 +35,10 @@ def read(name: str, mirror: Path) -> SampleSet:
 
 
 def test_registry_agrees_with_the_manifest(mirror: Path) -> None:
-    with (mirror / "MANIFEST.csv").open(encoding="utf-8") as stream:
-        manifest = {row["path"]: row for row in csv.DictReader(stream)}
+    manifest = {}
+    for folder in ("", "multiview"):
+        with (mirror / folder / "MANIFEST.csv").open(encoding="utf-8") as stream:
+            manifest |= {str(Path(folder, row["path"])): row for row in csv.DictReader(stream)}
     for known in registry().values():
         for files in (known.files, known.pairs, *known.alternatives):
             for file in files:

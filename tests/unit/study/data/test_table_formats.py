@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,17 +13,21 @@ from typing import Any
 import h5py
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from scipy.io import savemat
 from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu, write_table
 
+from mklearn.contract.specs import ReadSpec
 from mklearn.errors import DataError
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.readers import content, feature_tables
+from mklearn.study.data.readers import content, feature_tables, text_tables
 from mklearn.study.data.readers.matlab_tables import own_variables
 from mklearn.study.data.readers.table_files import Table, column_names
 from mklearn.study.data.registry import dataset_spec
+from mklearn.study.engine.new_study import find_data
+from mklearn.study.plan.resources import text_mb
 
 RNG = np.random.default_rng(0)
 N = 6
@@ -55,9 +63,18 @@ def mat73(path: Path) -> None:
     path.write_bytes(content)
 
 
+def write_zstd(path: Path, text: str) -> None:
+    with pa.output_stream(str(path), compression="zstd") as stream:
+        stream.write(text.encode())
+
+
 WRITERS: dict[str, Callable[[Path], Any]] = {
     "a.csv": lambda path: FRAME.to_csv(path, index=False),
     "a.tsv": lambda path: FRAME.to_csv(path, index=False, sep="\t"),
+    "a.csv.gz": lambda path: FRAME.to_csv(path, index=False),
+    "a.tsv.bz2": lambda path: FRAME.to_csv(path, index=False, sep="\t"),
+    "a.csv.xz": lambda path: FRAME.to_csv(path, index=False),
+    "a.csv.zst": lambda path: write_zstd(path, FRAME.to_csv(index=False)),
     "a.parquet": lambda path: FRAME.to_parquet(path),
     "named_index.parquet": lambda path: FRAME.set_index("id").to_parquet(path),
     "index.parquet": lambda path: FRAME.set_index("id").rename_axis(None).to_parquet(path),
@@ -210,7 +227,60 @@ def test_several_or_no_arrays(tmp_path: Path) -> None:
     assert "`array` 'X' is for files of several arrays; omit it" in refusal(tmp_path / "a.csv", arrays={"one": "X"})
 
 
-@pytest.mark.parametrize("name", ["a.h5ad", "a.h5mu", "new.mat", "a.mat", "csr.npz"])
+COMPRESSED = ["a.csv.gz", "a.tsv.bz2", "a.csv.xz", "a.csv.zst"]
+
+
+@pytest.mark.parametrize("name", COMPRESSED)
+def test_a_bomb_of_text_is_refused_before_it_takes_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(text_tables, "MOST_BYTES", 1 << 20)
+    zeros = FRAME.iloc[:2].assign(label="0" * (20 << 20)).to_csv(index=False, sep="\t" if "tsv" in name else ",")
+    path = tmp_path / name
+    if name.endswith(".zst"):
+        write_zstd(path, zeros)
+    else:
+        with {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}[name.rpartition(".")[2]](path, "wt") as stream:
+            stream.write(zeros)
+    assert path.stat().st_size < 1 << 17
+    del zeros
+    tracemalloc.start()
+    try:
+        assert "decompresses to more than 0.0 GB of text, which is refused" in refusal(path)
+        assert tracemalloc.get_traced_memory()[1] < 24 << 20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["a.csv", *COMPRESSED])
+def test_size_of_text_is_estimated_from_its_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(text_tables, "_SAMPLED_BYTES", 2 << 20)  # of 4.8 MB; bzip2 decompresses 0.9 MB at once
+    numbers = RNG.integers(0, 10, size=(200_000, 12))
+    text = "\n".join(map(",".join, numbers.astype(str).tolist()))
+    path = tmp_path / name
+    if name.endswith(".zst"):
+        write_zstd(path, text)
+    elif name.endswith(".csv"):
+        path.write_text(text)
+    else:
+        with {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}[name.rpartition(".")[2]](path, "wt") as stream:
+            stream.write(text)
+    beginning, size = text_tables.sampled_text(path)
+    assert text.encode().startswith(beginning)
+    assert size == pytest.approx(len(text), rel=0.4)
+    beside = text_mb(ReadSpec(dataset="d", reader="feature_tables", paths={"a": str(path)}))
+    assert beside == pytest.approx(max(0.0, size - path.stat().st_size) / 2**20)
+
+
+@pytest.mark.parametrize("name", COMPRESSED)
+def test_tables_in_a_folder_are_views_by_the_name_before_the_suffixes(tmp_path: Path, name: str) -> None:
+    WRITERS[name](tmp_path / name)
+    assert list(find_data(tmp_path).tables) == ["a"]
+
+
+@pytest.mark.parametrize("name", ["a.h5ad", "a.h5mu", "new.mat", "a.mat", "csr.npz", *COMPRESSED])
 def test_damaged_files(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(b"nonsense" * 40)

@@ -10,6 +10,7 @@ import pytest
 from mklearn.errors import ConfigError
 from mklearn.study.engine import workflow_files
 from mklearn.study.engine.workflow_files import study_file, workflow_file
+from mklearn.study.provenance import PACKAGE
 
 
 def checkout(folder: Path) -> Path:
@@ -57,7 +58,8 @@ def test_a_wheel_has_every_file_where_it_is_looked_for(
 def test_a_study_is_a_file_or_one_of_mklearn(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert study_file(None) == repository / "config.yaml"
-    assert study_file("fsvm") == repository / "workflow" / "studies" / "fsvm.yaml"
+    assert study_file("weights") == repository / "workflow" / "studies" / "weights.yaml"
+    assert study_file("2dmmc") == PACKAGE / "papers" / "two_d_mmc" / "studies" / "2dmmc.yaml"
     for name in ("config.yaml", "fsvm", "photos.yaml"):
         (tmp_path / name).touch()
     assert [str(study_file(name)) for name in (None, "fsvm", "photos.yaml")] == ["config.yaml", "fsvm", "photos.yaml"]

@@ -12,7 +12,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 from mklearn.base.side_by_side import SideBySide
-from mklearn.bilinear.two_d_lda import TwoDLDA
 from mklearn.classifiers.lmkl_svc import LMKLSVC
 from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import DataError
@@ -20,6 +19,7 @@ from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.kernels import feature_source as source_module
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler
+from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
 from mklearn.study.evaluation.candidates import MethodOnViews, candidates, method_of
 from mklearn.study.evaluation.split import SplitResult, evaluate_split
 from mklearn.subspace.mmc import MMC
@@ -315,7 +315,8 @@ def test_other_inputs_are_parameters_that_name_a_view(impute: str) -> None:
 
 def test_a_method_on_images_takes_views_of_them_alone() -> None:
     images = X.reshape(-1, 8, 8)
-    made = problem("mklearn.bilinear.two_d_lda:TwoDLDA", {"X": {"kind": "images"}}, {"images": images}, (), "Refit")
+    implementation = "mklearn.papers.two_d_mmc.two_d_lda:TwoDLDA"
+    made = problem(implementation, {"X": {"kind": "images"}}, {"images": images}, (), "Refit")
     estimator = made.unfitted(candidates(made.method, 0)[0], n_components=2)
     assert isinstance(estimator, TwoDLDA)
     found = estimator.fit(made.views[TRAIN], Y[TRAIN]).transform(made.views[TEST])

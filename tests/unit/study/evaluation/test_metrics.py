@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from mklearn.cards import own_entries
 from mklearn.errors import ConfigError, NotApplicable
+from mklearn.extensions import entry_points
 from mklearn.study.evaluation.metrics.labels import minority_recall
 from mklearn.study.evaluation.metrics.metric import metric_mistakes, metric_named, metric_names
 from mklearn.study.evaluation.sweeps import MethodOutput, leading_scores
-from mklearn.study.extensions import entry_points
 
 Y = np.array([0, 0, 0, 1, 1, 2])
 LABELS = np.array([0, 0, 1, 1, 2, 2])

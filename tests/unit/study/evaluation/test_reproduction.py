@@ -12,7 +12,9 @@ from tests.unit.study.evaluation.test_summary import row, table
 import mklearn.study.evaluation.reproduction as module
 from mklearn.study.evaluation.reproduction import (
     CELL_COLUMNS,
+    certain_from,
     compare_published,
+    degrees_of_freedom,
     sentence,
     split_noise,
     unmatched,
@@ -57,24 +59,56 @@ def test_the_scale_is_the_standard_error_of_a_difference_of_two_means():
     assert math.isnan(split_noise(0.03, 0, 20))
 
 
+def test_both_deviations_count_each_with_its_own_number_of_splits():
+    """By simulation: the means of 20 splits of ours and 2 of a paper with three times our spread."""
+    generator = np.random.default_rng(0)
+    ours, theirs = generator.normal(0.8, 0.01, size=(40_000, 20)), generator.normal(0.8, 0.03, size=(40_000, 2))
+    noise = split_noise(0.01, 20, 2, 0.03)
+    assert np.std(ours.mean(axis=1) - theirs.mean(axis=1)) == pytest.approx(noise, rel=0.02)
+    assert split_noise(math.nan, 1, 2, 0.03) == split_noise(0.03, 1, 2), "one repeat of ours: the paper's deviation"
+
+
+def test_few_splits_are_certain_of_large_differences_only():
+    """Two splits on each side have two degrees of freedom: t is beyond 19.2 as rarely as a normal variable beyond 3."""
+    assert degrees_of_freedom(0.01, 2, 2, 0.02) == 2
+    assert degrees_of_freedom(0.01, 2, 2) == 1, "an assumed deviation tells nothing"
+    assert degrees_of_freedom(math.nan, 1, 2, 0.02) == 1
+    assert certain_from(2, 3) == pytest.approx(19.2, abs=0.05)
+    assert certain_from(10**6, 3) == pytest.approx(3, abs=1e-4)
+    assert certain_from(0, 3) == math.inf
+
+
+def test_a_difference_within_the_papers_own_deviation_reproduces():
+    """MKL-DR's GB-2 with 101 classes: 61.2 from two split-roles that are nearly equal, published 60.6 +- 1.5."""
+    values = {"pca": [0.6110, 0.6120]}
+    (cell,) = judged([entry(0.606, std=0.015, repeats=2)], values).cells.to_dict("records")
+    assert (cell["verdict"], cell["degrees_of_freedom"]) == (module.REPRODUCED, 2)
+    assert cell["z"] == pytest.approx(-0.52, abs=0.01)
+    (cell,) = judged([entry(0.606, std=None, repeats=2)], values).cells.to_dict("records")
+    assert (cell["verdict"], cell["degrees_of_freedom"]) == (module.UNCERTAIN, 1)
+    assert "1 degrees of freedom" in cell["reason"]
+
+
 def test_a_cell_has_everything_of_both_sides():
-    cells = judged([entry(0.72, std=0.01)]).cells
+    cells = judged([entry(0.72, std=0.01)]).cells  # 5 splits of ours, 20 of the paper
     assert list(cells.columns) == CELL_COLUMNS
     (cell,) = cells.to_dict("records")
     assert (cell["mean"], cell["dimension"], cell["n_repeats"]) == (pytest.approx(0.70), 7, 5)
     assert cell["inner_cv_mean"] == pytest.approx(0.60), "what inner CV chose stands beside it"
     assert (cell["published"], cell["published_dimension"], cell["published_repeats"]) == (0.72, 9, 20)
     assert cell["difference_points"] == pytest.approx(2.0)
-    assert cell["noise_points"] == pytest.approx(100 * SPREAD * math.sqrt(1 / 5 + 1 / 20))
+    assert cell["noise_points"] == pytest.approx(100 * math.sqrt(SPREAD**2 / 5 + 0.01**2 / 20))
+    assert cell["degrees_of_freedom"] == 4 + 19
     assert cell["z"] == pytest.approx(cell["difference_points"] / cell["noise_points"])
 
 
 @pytest.mark.parametrize(
     ("units", "verdict"),
-    [(0, module.REPRODUCED), (2.99, module.REPRODUCED), (-2.99, module.REPRODUCED), (3.01, module.LOWER),
-     (-3.01, module.HIGHER)],
+    [(0, module.REPRODUCED), (2.99, module.REPRODUCED), (-2.99, module.REPRODUCED), (3.01, module.UNCERTAIN),
+     (-3.01, module.UNCERTAIN), (6.6, module.UNCERTAIN), (6.7, module.LOWER), (-6.7, module.HIGHER)],
 )  # fmt: skip
 def test_verdicts_are_from_our_side(units, verdict):
+    """Five splits have four degrees of freedom: certain from 6.62 units."""
     noise = split_noise(SPREAD, 5, 20)
     (cell,) = judged([entry(0.70 + units * noise)]).cells.to_dict("records")
     assert (cell["z"], cell["verdict"]) == (pytest.approx(units, abs=1e-9), verdict)
@@ -82,19 +116,20 @@ def test_verdicts_are_from_our_side(units, verdict):
 
 def test_each_metric_is_compared_with_its_own_published_value():
     both = pd.concat([scores().assign(metric="accuracy"), scores().assign(metric="support_vector_share")])
-    summary = summarise(both, published=[entry(0.72), entry(0.50, metric="support_vector_share")])
+    summary = summarise(both, published=[entry(0.72), entry(0.40, metric="support_vector_share")])
     cells = compare_published(summary).cells.set_index("metric")
-    assert cells["published"].to_dict() == {"accuracy": 0.72, "support_vector_share": 0.50}
+    assert cells["published"].to_dict() == {"accuracy": 0.72, "support_vector_share": 0.40}
     assert cells["verdict"].to_dict() == {"accuracy": module.REPRODUCED, "support_vector_share": module.HIGHER}
 
 
 @pytest.mark.parametrize(
     ("tolerance", "verdict"),
     [
-        ({}, module.LOWER),
+        ({}, module.UNCERTAIN),
+        ({"noise": 2}, module.LOWER),  # certain from 2.87 units
         ({"noise": 5}, module.REPRODUCED),
         ({"points": 8}, module.REPRODUCED),
-        ({"points": 1}, module.LOWER),
+        ({"points": 1}, module.UNCERTAIN),
     ],
 )
 def test_the_larger_tolerance_counts(tolerance, verdict):

@@ -13,10 +13,10 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 
 from mklearn.base.side_by_side import SideBySide
-from mklearn.bilinear.two_d_lda import TwoDLDA
 from mklearn.errors import DataError
 from mklearn.kernels import Views
 from mklearn.nearest_neighbour import nearest_neighbour_indices
+from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.rules import (
     accuracy_by_dimension,

@@ -22,6 +22,7 @@ from mklearn.study.evaluation.candidates import method_of as method_itself
 from mklearn.study.evaluation.split import RuleResult, SplitResult, evaluate_split
 
 KFD = "mklearn.subspace.kfd:KernelFDA"
+KPCA = "mklearn.subspace.kernel_pca:KernelPCA"
 KERNELS: list[dict[str, Any]] = [
     {"id": "narrow", "view": "d", "kind": "gaussian", "bandwidth": 0.3, "normalise": "centred_trace"},
     {"id": "wide", "view": "d", "kind": "gaussian", "bandwidth": 3.0, "normalise": "centred_trace"},
@@ -546,3 +547,23 @@ def test_leaving_one_out_shares_its_work_and_chooses_as_the_refits_do(
         return {rule: (found.candidate.kernel, found.component) for rule, found in result.rules.items()}
 
     assert chosen_by(shared=True) == chosen_by(shared=False)
+
+
+def test_a_bandwidth_of_kernel_pca_is_chosen_at_a_number_of_components(digits: Any) -> None:
+    """Kills: `components: all`, with which all bandwidths tie and the first is taken, whatever the samples are."""
+    pairwise, y, train, test = digits
+    kernels = [
+        {"id": f"g{b}", "view": "d", "kind": "gaussian", "bandwidth_rule": "squared_mean_distance", "bandwidth": b,
+         "centre": False, "normalise": "none", "psd": "none"}
+        for b in (0.5, 1, 2, 4, 8)
+    ]  # fmt: skip
+    problem = on_matrices(pairwise, y, kernels, method_of(KPCA, kernel_choice="best_single"))
+    chosen: dict[str, set[int | None]] = {"all": set(), "one_standard_error": set()}
+    for components, kernels_chosen in chosen.items():
+        evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds="leave_one_out", components=components)
+        for seed in range(6):
+            some = np.sort(np.random.default_rng(seed).choice(train, 24, replace=False))
+            result = evaluate_split(problem, some, test, evaluation=evaluation, seed=0).rules["euclidean"]
+            kernels_chosen.add(result.candidate.kernel)
+    assert chosen["all"] == {0}
+    assert len(chosen["one_standard_error"]) > 1

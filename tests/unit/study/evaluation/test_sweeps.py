@@ -17,14 +17,14 @@ from sklearn.pipeline import make_pipeline
 import mklearn.study.evaluation.sweeps as module
 from mklearn.base.folds import inner_folds
 from mklearn.base.side_by_side import SideBySide
-from mklearn.bilinear.two_d_lda import TwoDLDA
-from mklearn.bilinear.two_d_mmc import TwoDMMC
 from mklearn.classifiers.kernel_pca_classifier import KernelPCAClassifier
 from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
 from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import NotApplicable
 from mklearn.kernels import Views
 from mklearn.nearest_neighbour import accuracy_by_dimension
+from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
+from mklearn.papers.two_d_mmc.two_d_mmc import TwoDMMC
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.split import evaluate_split
@@ -32,7 +32,7 @@ from mklearn.study.evaluation.sweeps import LeadingDimensions, Outcome, Predicti
 from mklearn.subspace.mmc import MMC
 from mklearn.subspace.pca import PCA
 
-PATH = "mklearn.bilinear.path:fit_path"
+PATH = "mklearn.papers.two_d_mmc.path:fit_path"
 SIZES = [2, 4, 6]
 RULES = ("euclidean", "cosine")
 PREDICTIONS = {"implementation": "mklearn.study.evaluation.sweeps:Predictions"}
@@ -209,7 +209,7 @@ def test_inner_cross_validation_chooses_among_sizes_and_candidates(digits: Digit
     grid = [1e-2, 10.0]
     fixed = {"max_iter": 3, "scaling": "orthonormal"}
     sweep = {"implementation": "mklearn.study.evaluation.sweeps:Refit", "parameters": {"sizes": SIZES, "path": PATH}}
-    implementation = "mklearn.bilinear.two_d_lda:TwoDLDA"
+    implementation = "mklearn.papers.two_d_mmc.two_d_lda:TwoDLDA"
     result = split(digits, X, implementation=implementation, parameters=fixed, grid={"ridge": grid}, sweep=sweep)
     for rule in RULES:
         means = np.zeros((len(grid), len(SIZES)))

@@ -20,11 +20,11 @@ from tests.unit.study.prediction.conftest import METHODS, cells, digits, make
 from tests.unit.study.steps.small_study import working_in
 
 from mklearn.__main__ import main
-from mklearn.bilinear import TwoDLDA
 from mklearn.classifiers import KernelSVC
 from mklearn.descriptors.hog import hog
 from mklearn.descriptors.pixels import pixels
 from mklearn.kernels import Views
+from mklearn.papers.two_d_mmc import TwoDLDA
 from mklearn.saved_models import load_model, save_model
 from mklearn.study.config.reading import check_study
 from mklearn.study.data.resizing import resize_images

@@ -33,6 +33,18 @@ def test_papers_are_entries_with_authors_and_year() -> None:
     assert bibtex(report_spec("s"), []) == ""
 
 
+def test_a_title_in_quotes_is_the_title_of_the_paper() -> None:
+    """Kills: an entry of LMKL's image tables that can't be told from the authors' paper of 2008."""
+    methods = [entry("LMKL", 'Gonen, Alpaydin 2008, "Localized learning"; Gonen, Alpaydin 2009, "Machines" (gates)')]
+    text = bibtex(report_spec("s", methods=methods, descriptors=[entry("Patches", "Gonen, Alpaydin 2009")]), [])
+    assert text == (
+        "@misc{gonen2008,\n  author = {Gonen and Alpaydin},\n  title = {Localized learning},\n  year = {2008},\n"
+        "  note = {Source of: LMKL},\n}\n\n"
+        "@misc{gonen2009,\n  author = {Gonen and Alpaydin},\n  title = {Machines},\n  year = {2009},\n"
+        "  note = {Source of: LMKL, Patches},\n}\n"
+    )
+
+
 def test_every_registered_reference_is_read() -> None:
     for what in ("methods", "kernels", "descriptors"):
         for model in registered(what).values():

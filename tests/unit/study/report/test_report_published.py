@@ -17,7 +17,7 @@ from mklearn.study.report.frames import results_of
 from mklearn.study.report.picks import common_prefix, pick_counts, picks
 from mklearn.study.report.published import MARKS, MOST_NAMED, published_part, statement
 from mklearn.study.report.records import FitRecord
-from mklearn.study.specs.table_specs import Calibration, ReportRemark, Tolerance
+from mklearn.study.specs.table_specs import Calibration, Claim, ReportRemark, Tolerance
 
 DIGITS = {"dataset": "digits", "train_size": 5, "std": None, "source": "A paper, Table 1", "repeats": 20}
 TITLES = {"average": "uniform average", "mkldr": "MKL-DR", "kfd": "single", "svc": "SVC", "sdp": "SDP"}
@@ -63,18 +63,21 @@ def test_cells_counts_and_statement(study, published):
     assert cells["uniform average"].below == "z 0.0 ✓ reproduced"
     assert cells["uniform average"].detail.endswith(f"inner CV {inner_cv(study):.1f}")
     assert "| 7" in cells["uniform average"].detail
-    assert cells["MKL-DR"].below.endswith("▼ ours is lower")
+    assert cells["MKL-DR"].below == "? differs, not for certain", "no z of five splits as if it were certain"
+    assert "4 degrees of freedom" in cells["MKL-DR"].note
     assert cells["single"].below.endswith("▲ ours is higher")
     assert cells["SDP"].below == "no value"
     assert "the solver ended without a solution" in cells["SDP"].note
     overview = {row[0].text: row for row in part.overview.rows}
     assert overview["uniform average"][1].text == "✓ 1 of 1"
-    assert (overview["MKL-DR"][1].text, overview["MKL-DR"][1].below) == ("0 of 1", "1 lower than published")
+    assert (overview["MKL-DR"][1].text, overview["MKL-DR"][1].below) == ("0 of 1", "1 not certain")
+    assert (overview["MKL-DR"][-1].text, overview["single"][1].below) == ("–", "1 higher than published")
     gap = 100 * (1.0 - mean_of(study, "mkldr"))
     assert [cell.text for cell in overview["MKL-DR"][2:5]] == [f"+{gap:.2f}"] * 3
     assert part.statement == (
-        "1 of 3 published cells reproduce: they differ from ours by at most 3 units of split noise. In every cell: "
-        "uniform average (1 of 1). In none: MKL-DR (0 of 1; ours is lower in 1); single (0 of 1; ours is higher in 1). "
+        "1 of 3 published cells reproduce: they differ from ours by at most 3 units of split noise. 1 cell differs by "
+        "more, and not for certain. In every cell: uniform average (1 of 1). "
+        "In none: MKL-DR (0 of 1; not certain in 1); single (0 of 1; ours is higher in 1). "
         "Without a value to compare: SDP. 1 cell is without a value of ours."
     )
 
@@ -140,6 +143,19 @@ def test_remarks_stand_beside_the_names_of_their_methods(study, published, tmp_p
     html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
     assert "<dt>MKL-DR and single</dt><dd>The weights &lt;b&gt;are&lt;/b&gt; a vertex.</dd>" in html
     assert r"- **MKL-DR and single**: The weights \<b\>are\</b\> a vertex." in text
+
+
+def test_claims_have_a_verdict_on_the_page_also_without_published_values(study, tmp_path):
+    """Kills: a section that only values or remarks open, and a verdict that the Markdown leaves out."""
+    claims = [Claim(source="A paper, 3.5", text="It is <b>fast</b>.", verdict="does not hold", evidence="Ten times.")]
+    build_report(tmp_path, **with_published(study, [], claims=claims), figure_files=False)
+    html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+    assert r"| It is \<b\>fast\</b\>. \| A paper, 3.5 | does not hold | Ten times. |" in text
+    assert 'href="#published"' in html
+    row = html[html.index("It is &lt;b&gt;fast&lt;/b&gt;.") :].split("</tr>")[0]
+    assert "verdict off" in row
+    assert "does not hold" in row
+    assert "Ten times." in row
 
 
 def test_the_average_stands_in_a_table_of_a_paper_that_has_it_not(study, published):

@@ -32,10 +32,10 @@ def read(
     Parameters
     ----------
     paths : dict of str to Path
-        Descriptor name -> file. Parquet, CSV and TSV: a row per sample, a column of ids, optionally one of labels, all
-        others numbers. NPZ and MATLAB: an array of ids, optionally one of labels, and a matrix of numbers; NPZ may hold
-        a sparse matrix of SciPy's beside them. ``.h5ad`` and ``.h5mu``: ids, labels and groups are in ``obs``.
-        Rows may be in any order; the order of the first table is used, samples that it lacks follow.
+        Descriptor name -> file. Parquet, CSV and TSV (``.csv.gz`` too): a row per sample, a column of ids, optionally
+        one of labels, all others numbers. NPZ and MATLAB: an array of ids, optionally one of labels, and a matrix of
+        numbers; NPZ may hold a sparse matrix of SciPy's beside them. ``.h5ad`` and ``.h5mu``: ids, labels and groups
+        are in ``obs``. Rows may be in any order; the order of the first table is used, samples that it lacks follow.
         Arrays without ids, all in one file or beside a labels file, have its order; without one their ids are the row
         numbers, from 1.
     id_column, label_column : str

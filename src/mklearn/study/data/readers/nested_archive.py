@@ -26,7 +26,7 @@ Choose = Callable[[np.ndarray, np.ndarray], np.ndarray]
 def read(
     paths: Mapping[str, Path],
     *,
-    folder: str,
+    folder: str = "",
     inner: str | None = None,
     colour: str = "grey",
     choose: Choose | None = None,
@@ -40,7 +40,7 @@ def read(
     paths : dict of str to Path
         One archive.
     folder : str
-        Folder of the archive with the class folders: ``folder/class/image.jpg``.
+        Folder of the archive with the class folders: ``folder/class/image.jpg``; empty: they are at its top.
     inner : str, optional
         File name of a tar archive in the zip archive, in any folder, that has the images.
     colour : {"grey", "rgb"}
@@ -72,7 +72,7 @@ def read(
     with _damaged_copy():
         for name, data in read_members(path, wanted.__contains__, inner):
             images[name] = decode_image(data, f"{path}: {name}", colour)
-    ids = ["/".join(PurePosixPath(name).parts[1:]) for name in names]
+    ids = ["/".join(PurePosixPath(name).parts[-2:]) for name in names]
     notes = note_strays(strays, path)
     return SampleSet.from_labels(ids, labels, images=[images[name] for name in names], notes=notes)
 
@@ -94,10 +94,11 @@ def _images_and_strays(path: Path, inner: str | None, folder: str) -> tuple[list
         parts = PurePosixPath(name).parts
         if any(map(is_hidden, parts)):
             continue
-        is_image = len(parts) == 3 and parts[0] == folder and PurePosixPath(name).suffix.lower() in IMAGE_SUFFIXES
+        above = (folder,) if folder else ()
+        is_image = parts[:-2] == above and len(parts) > 1 and PurePosixPath(name).suffix.lower() in IMAGE_SUFFIXES
         (images if is_image else strays).append(name)
     if not images:
         found = f" (found {some(strays)})" if strays else ""
         where = f"{inner} in it" if inner else "the archive"
-        raise DataError(f"{path}: {where} has no images {folder}/class/name.jpg{found}")
+        raise DataError(f"{path}: {where} has no images {f'{folder}/' if folder else ''}class/name.jpg{found}")
     return sorted(images, key=lambda name: [natural_key(part) for part in PurePosixPath(name).parts]), sorted(strays)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from mklearn.atomic import existing_file
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.data.readers.table_files import Table, read_labels
-from mklearn.study.data.readers.tabular import SEPARATORS, numeric_values, row_order, unlabelled_note
+from mklearn.study.data.readers.tabular import numeric_values, row_order, unlabelled_note
+from mklearn.study.data.readers.text_tables import SEPARATORS, first_line, table_suffix
 from mklearn.study.data.samples import MEASURES, SampleSet
 
 # Relative to the largest entry: the rounding of single precision or of a file with seven digits.
@@ -115,10 +115,10 @@ def _read_matrix(path: Path, id_column: str, ids: np.ndarray, labels_path: Path)
 
 def is_bare(path: Path) -> bool:
     """Tell whether a CSV or TSV file begins with a line of numbers only, so that it is a matrix without ids."""
-    if path.suffix not in SEPARATORS:
+    separator = SEPARATORS.get(table_suffix(path))
+    if separator is None:
         return False
-    with existing_file(path).open(encoding="utf-8", errors="replace") as stream:
-        cells = stream.readline().strip().split(SEPARATORS[path.suffix])
+    cells = first_line(path).strip().split(separator)
     try:
         [float(cell) for cell in cells]
     except ValueError:

@@ -14,13 +14,14 @@ from mklearn.errors import DataError
 from mklearn.study.data.readers.annotated_data import ANNDATA, MUDATA, arrays_of, feature_names, read_annotated
 from mklearn.study.data.readers.content import check_size
 from mklearn.study.data.readers.matlab_tables import own_variables
-from mklearn.study.data.readers.tabular import SEPARATORS, class_names, column_text, read_frame, require_columns
+from mklearn.study.data.readers.tabular import class_names, column_text, read_frame, require_columns
+from mklearn.study.data.readers.text_tables import TEXT_TABLES, table_suffix
 from mklearn.study.data.samples import check_unique, some
 
 ARRAYS = (".npz", ".mat")
 """Files of named arrays, which may have no ids."""
 ANNOTATED = (ANNDATA, MUDATA)
-SUFFIXES = (".parquet", *SEPARATORS, *ARRAYS, *ANNOTATED)
+SUFFIXES = (".parquet", *TEXT_TABLES, *ARRAYS, *ANNOTATED)
 _SPARSE = ({"data", "indices", "indptr", "shape", "format"}, {"data", "row", "col", "shape", "format"})
 """Arrays of a file of ``scipy.sparse.save_npz``."""
 
@@ -39,7 +40,7 @@ class Table:
     Parameters
     ----------
     path : Path
-        Parquet, CSV or TSV: a table. NPZ and MATLAB: arrays. ``.h5ad`` and ``.h5mu``: see
+        Parquet, CSV or TSV (``.csv.gz`` too): a table. NPZ and MATLAB: arrays. ``.h5ad`` and ``.h5mu``: see
         :func:`mklearn.study.data.readers.annotated_data.read_annotated`. The index of a Parquet table is a column if it
         has the name `id_column`, or if there is no such column and the index is text without a name.
     id_column : str
@@ -67,7 +68,7 @@ class Table:
         self._array = array
         self._names: list[str] | None = None
         self._columns: Any
-        if path.suffix not in SUFFIXES:
+        if table_suffix(path) not in SUFFIXES:
             raise DataError(f"{path}: unknown kind of table {path.suffix!r}; valid: {', '.join(SUFFIXES)}")
         if path.suffix == ".npz":
             self._columns = _with_sparse(read_npz(path), path)

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mklearn.atomic import existing_file, read_parquet
+from mklearn.atomic import read_parquet
 from mklearn.checks import LARGEST_VALUE
 from mklearn.errors import DataError
+from mklearn.study.data.readers.text_tables import SEPARATORS, TEXT_TABLES, table_suffix, text_content
 from mklearn.study.data.samples import check_numbers, check_text, check_unique, some
 
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _WHOLE_IN_DOUBLE = 2**53
 """From here on, float64 does not tell one integer from the next."""
 _FEWEST_SAMPLES = 10
@@ -33,7 +33,7 @@ _NAMELESS = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?")
 
 
 def read_frame(path: Path, text_columns: Sequence[str] = (), header: bool = True) -> pd.DataFrame:
-    """Read a Parquet, CSV or TSV table; the first of `text_columns` is that of ids.
+    """Read a Parquet, CSV or TSV table, which may be compressed; the first of `text_columns` is that of ids.
 
     Every column has a name, and no two columns the same.
     """
@@ -41,11 +41,11 @@ def read_frame(path: Path, text_columns: Sequence[str] = (), header: bool = True
         frame = read_parquet(path)[0]
         _check_names([str(name) for name in frame.columns], path)
         return _with_index(frame, text_columns[0]) if text_columns else frame
-    separator = SEPARATORS.get(path.suffix)
+    separator = SEPARATORS.get(table_suffix(path))
     if separator is None:
-        valid = ", ".join((".parquet", *SEPARATORS))
+        valid = ", ".join((".parquet", *TEXT_TABLES))
         raise DataError(f"{path}: unknown kind of table {path.suffix!r}; valid: {valid}")
-    content = existing_file(path).read_bytes()
+    content = text_content(path)
     if b"\0" in content:
         raise DataError(f"{path}: not a readable CSV table: it has NUL characters; save it as UTF-8 text")
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import f1_score
 
 from mklearn.cards import MetricCard
 from mklearn.errors import NotApplicable
@@ -48,6 +47,8 @@ def minority_recall(y_train: Any, y: Any, labels: Any) -> float:
 )
 def macro_f1(y: Any, labels: Any) -> float:
     """Return the mean F1 score over the classes that test samples have or are predicted to have."""
+    from sklearn.metrics import f1_score  # here: every fit imports this file, for accuracy alone
+
     return float(f1_score(y, labels, average="macro"))
 
 

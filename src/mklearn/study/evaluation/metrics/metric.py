@@ -16,7 +16,7 @@ from mklearn.cards import MetricCard, own_entries
 from mklearn.contract.loading import load
 from mklearn.contract.specs import TARGET
 from mklearn.errors import ConfigError
-from mklearn.study.extensions import entry_points
+from mklearn.extensions import entry_points
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,0 +1,83 @@
+"""Probabilities from class scores, calibrated on scores of samples that were left out of the fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.floating[Any]]
+# Bounds of log beta: from equal probabilities to certainty.
+_LOG_BOUNDS = (-10.0, 15.0)
+
+
+def score_range(scores: Array) -> float:
+    """Return the largest difference of two scores of one sample."""
+    return float(np.ptp(scores, axis=1).max())
+
+
+def softmax(scores: Array, beta: float, widest: float) -> Array:
+    """Compute ``exp(beta s_ik) / sum_l exp(beta s_il)``.
+
+    Parameters
+    ----------
+    scores : array of shape (m, c)
+    beta : float
+    widest : float
+        Scores of a sample that differ by more, `score_range` of those that beta was fitted to, are scaled down to it:
+        the outputs of an outlier may be of any size, and say no more than others.
+
+    Returns
+    -------
+    array of shape (m, c)
+    """
+    ranges = np.ptp(scores, axis=1, keepdims=True)
+    scores = scores * np.divide(widest, ranges, out=np.ones_like(ranges), where=ranges > widest)
+    powers = np.exp(beta * (scores - scores.max(axis=1, keepdims=True)))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+def fit_inverse_temperature(scores: Array, codes: NDArray[np.intp], sample_weight: Array | None = None) -> float:
+    """Find the beta > 0 whose `softmax` of left-out scores has the smallest log loss.
+
+    Of each target a share of 1/(n + 1) is spread over all classes alike, together as much as one sample: samples that
+    are separated without a mistake are not predicted with certainty, the less so the fewer they are.
+
+    Parameters
+    ----------
+    scores : array of shape (n, c)
+        Scores of samples by fits without them.
+    codes : array of shape (n,)
+        Classes, as positions in the columns.
+    sample_weight : array of shape (n,), optional
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    The log loss is convex in beta. The order of the classes is that of the scores, so that probabilities predict the
+    same class.
+
+    References
+    ----------
+    Guo, Pleiss, Sun, Weinberger, "On calibration of modern neural networks", ICML 2017 (temperature scaling). Platt,
+    "Probabilistic outputs for support vector machines", 1999 (left-out outputs, and targets short of 0 and 1).
+    """
+    from scipy.optimize import minimize_scalar
+
+    n = len(scores)
+    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    own = shifted[np.arange(n), codes]
+    share = 1.0 / (n + 1.0)
+    wanted = (1.0 - share) * own + share * shifted.mean(axis=1)
+
+    def loss(log_beta: float) -> float:
+        beta = float(np.exp(log_beta))
+        return float(weights @ (np.log(np.exp(beta * shifted).sum(axis=1)) - beta * wanted)) / float(weights.sum())
+
+    found = minimize_scalar(loss, bounds=_LOG_BOUNDS, method="bounded", options={"xatol": 1e-6})
+    return float(np.exp(found.x))

@@ -1,0 +1,110 @@
+"""Samples that are left out together in closed form: each by itself, or whole groups.
+
+A linear smoother with residuals ``R Y`` on all samples, R symmetric, that is refitted without the samples G has at G
+
+    e_G = (R_GG)^-1 (R Y)_G                                                                                  (PRESS)
+
+for smoothers such as ridge regression with an unpenalised intercept.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklearn.errors import DataError, NotApplicable
+
+Array = NDArray[np.floating[Any]]
+
+
+class LeftOut:
+    """A partition of the samples into sets that are left out together.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    groups : array of shape (n,), optional
+        Group of each sample; by default each sample is left out by itself.
+
+    Attributes
+    ----------
+    sets : list of int arrays, or None
+        Positions of the samples of each group; None if each sample is left out by itself.
+
+    Raises
+    ------
+    DataError
+        Another number of groups than samples, or a group that is missing.
+    NotApplicable
+        All samples are in one group.
+    """
+
+    def __init__(self, n: int, groups: ArrayLike | None = None) -> None:
+        self.sets: list[NDArray[np.intp]] | None = None
+        if groups is None:
+            return
+        codes = _group_codes(groups, n)
+        if codes.max() == 0:
+            raise NotApplicable("all samples are in one group: leaving it out leaves no sample to learn from")
+        order = np.argsort(codes, kind="stable")
+        sets = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
+        if len(sets) < n:
+            self.sets = sets
+
+    def blocks(self, R: Array) -> Any:
+        """Return the blocks R_GG of a matrix (n, n); its diagonal (n,) where each sample is left out by itself."""
+        return np.diagonal(R) if self.sets is None else [R[np.ix_(rows, rows)] for rows in self.sets]
+
+    def blocks_of_product(self, V: Array, values: Array, u: Array) -> Any:
+        """Return the blocks of ``V diag(values) V' - uu'``, which is not computed as a whole."""
+        if self.sets is None:
+            return (V * V) @ values - u * u
+        return [(V[rows] * values) @ V[rows].T - np.outer(u[rows], u[rows]) for rows in self.sets]
+
+    def blocks_of_remainder(self, Z: Array, values: Array, u: Array) -> Any:
+        """Return the blocks of ``I - Z diag(values) Z' - uu'``, which is not computed as a whole."""
+        if self.sets is None:
+            return 1.0 - np.einsum("ij,ij,j->i", Z, Z, values) - u * u
+        return [np.eye(len(rows)) - (Z[rows] * values) @ Z[rows].T - np.outer(u[rows], u[rows]) for rows in self.sets]
+
+    def solve(self, blocks: Any, values: Array) -> Array:
+        """Compute ``(R_GG)^-1 values_G`` for each set, shape (n, c)."""
+        if self.sets is None:
+            return np.asarray(values / blocks[:, None])
+        solved = np.empty_like(values)
+        for rows, block in zip(self.sets, blocks, strict=True):
+            solved[rows] = np.linalg.solve(block, values[rows])
+        return solved
+
+    def outer(self, A: Array, B: Array) -> Array:
+        """Compute ``A B'`` in the blocks of the sets, (n, n), 0 elsewhere; of single samples its diagonal, (n,)."""
+        if self.sets is None:
+            return np.asarray(np.einsum("ic,ic->i", A, B))
+        found = np.zeros((len(A), len(A)))
+        for rows in self.sets:
+            found[np.ix_(rows, rows)] = A[rows] @ B[rows].T
+        return found
+
+    def sums(self, values: Array) -> Array:
+        """Sum values (n,) over the samples of each set."""
+        return values if self.sets is None else np.array([values[rows].sum() for rows in self.sets])
+
+
+def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
+    names = np.asarray(groups)
+    if names.shape != (n,):
+        raise DataError(f"groups have shape {names.shape} for {n} samples: give one group for each sample")
+    if names.dtype.kind == "O":
+        missing = any(each is None or each != each for each in names)
+    else:
+        missing = names.dtype.kind == "f" and bool(np.isnan(names).any())
+    if missing:
+        raise DataError("groups has missing entries; give each sample a group, its own if it belongs to no other")
+    try:
+        codes: NDArray[np.intp] = np.unique(names, return_inverse=True)[1]
+    except TypeError as error:
+        raise DataError("groups are of types that have no common order; give all as text or all as numbers") from error
+    return codes

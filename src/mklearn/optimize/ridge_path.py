@@ -1,0 +1,204 @@
+"""Kernel ridge regression for several ridges at once, with the outputs of refits without each sample or group.
+
+With sample weights w, shares p = w / sum w, S = diag(w)^(1/2), u = S1 / |S1| and the centred kernel
+``K_c = (I - 1p') K (I - p1')``, the ridge regression of targets Y with an unpenalised intercept is
+
+    f(x) = k(x)'A + b,    A = S (M + lambda I)^-1 S (Y - 1p'Y),    M = S K_c S,    b = (Y - KA)'p.
+
+Its residuals are ``S (Y - f) = R S Y`` with ``R = lambda (M + lambda I)^-1 - uu'``. By one eigendecomposition all
+ridges share the O(n^3), and the outputs without each sample or group follow from the diagonal or the blocks of R
+(`mklearn.optimize.left_out`). It is that of ``M + tr(M) uu' = V diag(mu) V'``: Mu = 0, and the other small eigenvalues
+of M are then not mixed up with this one. ``R = lambda V diag(mu + lambda)^-1 V' - lambda / (tr(M) + lambda) uu'``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import eigh
+
+from mklearn.checks import cached_rows
+from mklearn.errors import DataError
+from mklearn.optimize.left_out import LeftOut
+
+Array = NDArray[np.floating[Any]]
+# Ridges are chosen from those that exceed the most negative eigenvalue of M by this factor.
+_MARGIN = 2.0
+# Errors that differ by less, relatively, are equal: the larger ridge is taken.
+_EQUAL = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class RidgePath:
+    """Result of `ridge_path`.
+
+    Attributes
+    ----------
+    ridge : float
+        The lambda of the smallest error.
+    ridges : array of shape (n_ridges,)
+        All lambdas, ascending, without those that M is too indefinite for.
+    errors : array of shape (n_ridges,)
+        Weighted mean squared error of the left-out outputs, summed over targets, for each of them.
+    coefficients : array of shape (n, c)
+        A.
+    intercept : array of shape (c,)
+        b.
+    left_out : array of shape (n, c)
+        Output for each sample of the fit without it, or without its group.
+    """
+
+    ridge: float
+    ridges: Array
+    errors: Array
+    coefficients: Array
+    intercept: Array
+    left_out: Array
+
+
+def ridge_path(
+    K: Array,
+    Y: Array,
+    ridges: Sequence[float] | Array,
+    *,
+    sample_weight: Array | None = None,
+    groups: ArrayLike | None = None,
+) -> RidgePath:
+    """Fit kernel ridge regression with the ridge of the smallest left-out error.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Symmetric, centred or not. Not changed.
+    Y : array of shape (n, c)
+        Targets.
+    ridges : sequence of float
+        Candidates of lambda, > 0. Of equal errors the larger ridge is chosen.
+    sample_weight : array of shape (n,), optional
+        Positive. A sample of weight 2 counts as two equal ones, which are left out together.
+    groups : array of shape (n,), optional
+        Samples of a group are left out together.
+
+    Raises
+    ------
+    DataError
+        M has an eigenvalue below minus half of the largest ridge, or groups that do not fit.
+    NotApplicable
+        All samples are in one group.
+
+    References
+    ----------
+    Allen, "The relationship between variable selection and data augmentation and a method for prediction",
+    Technometrics 1974. Golub, Heath, Wahba, "Generalized cross-validation as a method for choosing a good ridge
+    parameter", Technometrics 1979.
+    """
+    n = len(K)
+    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    left_out = LeftOut(n, groups)
+    root, shares = np.sqrt(weights), weights / weights.sum()
+    u = root / np.linalg.norm(root)
+    rows, M = scaled_and_centred(K, shares, root)
+    mean = shares @ Y
+    centred = root[:, None] * (Y - mean)
+    trace = float(np.trace(M))
+    for part in cached_rows(M):
+        M[part] += u[part, None] * (trace * u)
+    values, V = eigh(M, driver="evd", overwrite_a=True, check_finite=False)
+    usable = _usable(np.sort(np.asarray(ridges, dtype=np.float64)), float(values[0]))
+    values = np.maximum(values, 0.0)
+    projected = V.T @ centred
+    errors, best = [], None
+    for ridge in usable:
+        kept = ridge / (values + ridge)
+        blocks = left_out.blocks_of_product(V, kept, u * np.sqrt(ridge / (trace + ridge)))
+        left = left_out.solve(blocks, V @ (kept[:, None] * projected))
+        errors.append(float(np.vdot(left, left)) / float(weights.sum()))
+        if best is None or errors[-1] <= best[0] * (1.0 + _EQUAL):
+            best = errors[-1], ridge, left
+    assert best is not None
+    _, ridge, left = best
+    coefficients = root[:, None] * (V @ (projected / (values + ridge)[:, None]))
+    # The columns sum to 0 up to rounding, which the constant part of an uncentred kernel would multiply.
+    coefficients -= shares[:, None] * coefficients.sum(axis=0)
+    return RidgePath(
+        float(ridge), usable, np.array(errors), coefficients, mean - rows @ coefficients, Y - left / root[:, None]
+    )
+
+
+def feature_ridge_path(
+    F: Array,
+    Y: Array,
+    ridges: Sequence[float] | Array,
+    *,
+    sample_weight: Array | None = None,
+    groups: ArrayLike | None = None,
+) -> RidgePath:
+    """Compute `ridge_path` of the kernel FF' from explicit features, in O(n q^2 + q^3).
+
+    Parameters
+    ----------
+    F : array of shape (n, q)
+        Not changed.
+    Y, ridges, sample_weight, groups
+        As for `ridge_path`, also for what is raised.
+
+    Returns
+    -------
+    RidgePath
+        With coefficients of the features, shape (q, c): ``f(x) = F(x)'A + b``.
+    """
+    n = len(F)
+    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    left_out = LeftOut(n, groups)
+    root, shares = np.sqrt(weights), weights / weights.sum()
+    u = root / np.linalg.norm(root)
+    mean, mean_output = shares @ F, shares @ Y
+    Z = root[:, None] * (F - mean)
+    values, V = eigh(Z.T @ Z, driver="evd", overwrite_a=True, check_finite=False)
+    values = np.maximum(values, 0.0)
+    Z = Z @ V
+    centred = root[:, None] * (Y - mean_output)
+    projected = Z.T @ centred
+    found = []
+    for ridge in np.sort(np.asarray(ridges, dtype=np.float64)):
+        inverse = 1.0 / (values + ridge)
+        residuals = centred - Z @ (inverse[:, None] * projected)
+        left = left_out.solve(left_out.blocks_of_remainder(Z, inverse, u), residuals)
+        found.append((float(np.vdot(left, left)) / float(weights.sum()), float(ridge), left))
+    errors = np.array([error for error, *_ in found])
+    best = int(np.flatnonzero(errors <= errors.min() * (1.0 + _EQUAL))[-1])
+    _, ridge, left = found[best]
+    coefficients = V @ (projected / (values + ridge)[:, None])
+    return RidgePath(
+        ridge, np.array([each[1] for each in found]), errors, coefficients, mean_output - mean @ coefficients,
+        Y - left / root[:, None],
+    )  # fmt: skip
+
+
+def scaled_and_centred(K: Array, shares: Array, root: Array) -> tuple[Array, Array]:
+    """Return the mean row p'K of a kernel, (n,), and M = S K_c S, (n, n), a new array in double precision."""
+    rows = shares @ K
+    lesser = rows - float(shares @ rows)
+    M = np.empty(K.shape)
+    for part in cached_rows(K):
+        np.subtract(K[part], lesser, out=M[part])
+        M[part] -= rows[part, None]
+        if root.min() != 1 or root.max() != 1:
+            M[part] *= root
+            M[part] *= root[part, None]
+    return rows, M
+
+
+def _usable(ridges: Array, smallest: float) -> Array:
+    """Return the ridges that an indefinite kernel allows."""
+    usable = ridges[ridges > -_MARGIN * smallest]
+    if not len(usable):
+        raise DataError(
+            f"the combined kernel has the eigenvalue {smallest:.3g}, too negative for the largest ridge "
+            f"{ridges[-1]:.3g}: repair the kernels (psd_repair), or raise `alphas`"
+        )
+    return usable

@@ -1,0 +1,72 @@
+"""Two ways to decide by the outputs of a regression on class indicators: the largest output, or the largest cosine.
+
+The cosine of an output f with the target e_k of a class, both about the class frequencies p, is
+
+    cos_k = <f - p, e_k - p> / (|f - p| |e_k - p|).
+
+The largest output prefers classes of many training samples, which is right if new samples have the same frequencies;
+the cosine is that of kernel discriminants with class means.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.optimize.left_out import LeftOut
+
+Array = NDArray[np.floating[Any]]
+
+
+def target_cosines(outputs: Array, frequencies: Array) -> Array:
+    """Compute the cosine of outputs with the target of each class, both about the class frequencies.
+
+    Parameters
+    ----------
+    outputs : array of shape (m, c)
+        With rows that sum to 1.
+    frequencies : array of shape (c,), sum 1
+
+    Returns
+    -------
+    array of shape (m, c)
+        0 for outputs that are the frequencies.
+    """
+    deviations = outputs - frequencies
+    # <f - p, e_k - p> = (f_k - p_k) - <f - p, p>, |e_k - p|^2 = 1 - 2 p_k + |p|^2
+    products = deviations - (deviations @ frequencies)[:, None]
+    lengths = np.linalg.norm(deviations, axis=1)[:, None]
+    targets = np.sqrt(1.0 - 2.0 * frequencies + frequencies @ frequencies)
+    return np.divide(products, lengths * targets, out=np.zeros_like(products), where=lengths * targets > 0)
+
+
+def gain_in_standard_errors(
+    one: NDArray[np.bool_], other: NDArray[np.bool_], left_out: LeftOut, sample_weight: Array | None = None
+) -> float:
+    """Return the difference of two rates of correct predictions of the same samples, over its standard error.
+
+    Parameters
+    ----------
+    one, other : bool arrays of shape (n,)
+        Whether each prediction is correct.
+    left_out : LeftOut
+        Samples of one set are not independent: the error is that of the sums over sets.
+    sample_weight : array of shape (n,), optional
+
+    Returns
+    -------
+    float
+        1 if a single one of samples of equal weight is correct for ``one`` alone, and all others agree. 0 if both are
+        correct for the same samples, infinite if they differ alike for all samples.
+    """
+    weights = np.ones(len(one)) if sample_weight is None else sample_weight
+    shares = weights / weights.sum()
+    differences = one.astype(np.float64) - other
+    mean = float(shares @ differences)
+    sums = left_out.sums(shares * (differences - mean))
+    error = float(np.linalg.norm(sums)) * np.sqrt(len(sums) / max(len(sums) - 1.0, 1.0))
+    if error > 0:
+        return mean / error
+    return float(np.copysign(np.inf, mean)) if mean else 0.0

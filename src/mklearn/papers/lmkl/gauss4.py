@@ -1,0 +1,52 @@
+"""GAUSS4: samples drawn from four Gaussians in the plane, two of each class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from mklearn.errors import ConfigError
+from mklearn.study.data.samples import SampleSet
+
+MEANS = np.array([[-3.0, 1.0], [1.0, 1.0], [-1.0, -2.2], [3.0, -2.2]])
+VARIANCES = np.array([[0.8, 2.0], [0.8, 2.0], [0.8, 4.0], [0.8, 4.0]])
+CLASSES = np.array(["positive", "positive", "negative", "negative"])
+"""Of each Gaussian: mean and variance of the two features, which are independent, and class."""
+
+
+def read(paths: Mapping[str, Path] | None = None, *, seed: int = 0, n: int = 400) -> SampleSet:
+    """Draw the samples; `paths` is ignored, because there are no files.
+
+    Parameters
+    ----------
+    seed : int
+        The generator is ``default_rng(seed)``; the Gaussians are drawn one after the other.
+    n : int
+        Samples, a quarter of each Gaussian.
+
+    Returns
+    -------
+    SampleSet
+        ids "1", ..., "n" in the order of the Gaussians; classes "negative" and "positive"; a table "features" (n, 2).
+
+    Raises
+    ------
+    ConfigError
+        `n` is no positive multiple of four.
+
+    Notes
+    -----
+    Gonen and Alpaydin (Localized Multiple Kernel Machines for Image Recognition, figure 1) show such data. The means
+    and variances here are our own choice.
+    """
+    if n < 4 or n % 4:
+        raise ConfigError(f"reader gauss4: n is {n}; expected a positive multiple of 4")
+    rng = np.random.default_rng(seed)
+    parts = [
+        mean + np.sqrt(variance) * rng.standard_normal((n // 4, 2))
+        for mean, variance in zip(MEANS, VARIANCES, strict=True)
+    ]
+    ids = [str(number) for number in range(1, n + 1)]
+    return SampleSet.from_labels(ids, np.repeat(CLASSES, n // 4), tables={"features": np.concatenate(parts)})

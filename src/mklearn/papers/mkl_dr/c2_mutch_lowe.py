@@ -1,0 +1,279 @@
+"""C2 features of Mutch and Lowe: the closest match of sparse C1 patches near the places where they were cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.cards import COUNT, DescriptorCard
+from mklearn.checks import check_integer, invalid
+from mklearn.descriptors.images import Grey, Images, features_of
+from mklearn.descriptors.learned import Learned, learned_array
+from mklearn.errors import DataError
+from mklearn.papers.mkl_dr.c2_patches import PATCH_SIZES, patch_sizes, response
+from mklearn.papers.mkl_dr.gabor_c1 import (
+    PYRAMID_ORIENTATIONS,
+    PYRAMID_POOL,
+    PYRAMID_SCALES,
+    PYRAMID_SIZE,
+    PYRAMID_STRIDE,
+    Maps,
+    prepare_images,
+    pyramid_c1,
+    pyramid_sides,
+)
+
+# A patch is searched for within this share of the image's sides around its position, and within this many scales.
+# [common]
+POSITION_RANGE = 0.05
+SCALE_RANGE = 1
+
+
+def learn_c2_mutch_lowe(
+    images: Images, *, random_state: int, n_patches: int = 2040, inhibition: float = 0.5
+) -> dict[str, NDArray]:
+    """Cut sparse patches of C1 at random places and scales of random images.
+
+    At each place of a patch, only the orientation with the largest response is kept.
+
+    `images` are the training images, or all images of a data set: labels are not used. `random_state` is the seed of
+    the draw of images, scales and places. The other parameters are those of `c2_mutch_lowe`. A patch from a flat part
+    of an image is as likely as any other, and can be all zero.
+
+    Returns
+    -------
+    dict
+        Patches of sizes 4, 8, 12 and 16 in this order, equally many of each (the remainder to the smaller sizes).
+
+        - ``sizes``, shape (n_patches,), int64: places per side of a patch;
+        - ``values``, shape (n_patches, 256), float32: largest responses, row by row, zero beyond ``size^2``;
+        - ``orientations``, shape (n_patches, 256), int64: orientations 0, ..., 11 of these responses;
+        - ``positions``, shape (n_patches, 2), float64: row and column of the patch's centre over height and width of
+          the image;
+        - ``scales``, shape (n_patches,), int64: 0, ..., 8, among the scales in which the patch fits;
+        - ``origins``, shape (n_patches, 3), int64: index of the image, row and column of the patch in its C1;
+        - ``inhibition``, shape ().
+
+    Raises
+    ------
+    DataError, ConfigError
+        As `c2_mutch_lowe`.
+    """
+    _check(n_patches, inhibition)
+    grey = prepare_images(images, "c2_mutch_lowe")
+    rng = np.random.default_rng(check_integer(random_state, "random_state", 0))
+    image_of = rng.integers(len(grey), size=n_patches)
+    place = rng.random((n_patches, 3))
+    sizes = patch_sizes(n_patches)
+    values = np.zeros((n_patches, max(PATCH_SIZES) ** 2), dtype=np.float32)
+    orientations = np.zeros(values.shape, dtype=np.int64)
+    positions = np.empty((n_patches, 2))
+    scales = np.empty(n_patches, dtype=np.int64)
+    origins = np.empty((n_patches, 3), dtype=np.int64)
+    for number in np.unique(image_of):
+        c1 = pyramid_c1(grey[number], inhibition)
+        sides = pyramid_sides(grey[number].shape)
+        for patch in np.flatnonzero(image_of == number):
+            size = sizes[patch]
+            # sides shrink from scale to scale, so the scales that hold the patch come first
+            fitting = sum(min(maps.shape[1:]) >= size for maps in c1)
+            scale = int(place[patch, 0] * fitting)
+            maps = c1[scale]
+            row, column = (place[patch, 1:] * (np.array(maps.shape[1:]) - size + 1)).astype(np.int64)
+            window = maps[:, row : row + size, column : column + size]
+            values[patch, : size**2] = window.max(axis=0).ravel()
+            orientations[patch, : size**2] = window.argmax(axis=0).ravel()
+            positions[patch] = _centre(np.array([row, column]), size) / sides[scale]
+            scales[patch] = scale
+            origins[patch] = number, row, column
+    return {
+        "sizes": sizes,
+        "values": values,
+        "orientations": orientations,
+        "positions": positions,
+        "scales": scales,
+        "origins": origins,
+        "inhibition": np.array(float(inhibition)),
+    }
+
+
+@DescriptorCard(
+    kind="c2_mutch_lowe",
+    title="C2 (Mutch, Lowe)",
+    reference="Mutch, Lowe 2006",
+    learns="learn_c2_mutch_lowe",
+    images_per_job=512,
+    valid={"n_patches": [COUNT], "inhibition": [{"type": "number", "minimum": 0, "maximum": 1}]},
+)
+def c2_mutch_lowe(images: Images, *, learned: Learned, n_patches: int = 2040, inhibition: float = 0.5) -> Grey:
+    """Compute the C2 features of Mutch and Lowe [1]_, C2-ML in MKL-DR (NIPS 2008).
+
+    S1 and C1 are those of `mklearn.papers.mkl_dr.gabor_c1.pyramid_c1`. A patch P has one orientation at each of its
+    s x s places. S2 compares it with the responses X of these orientations in a window of C1. C2 is the maximum
+    ``max_X exp(-||X - P||^2 / (2 (s / 4)^2))`` [common] over windows near the patch's position: with centres within 5 %
+    of the image's height and width, in its own scale and the adjacent ones. Compare features by "squared_euclidean".
+
+    Parameters
+    ----------
+    images : see `mklearn.descriptors.images.as_grey_images`
+        At least 11 pixels per side, at most ten times as long as short; sizes may differ.
+    learned : mapping
+        The result of `learn_c2_mutch_lowe` for the same parameters.
+    n_patches : int
+        Number of features. Not given in MKL-DR; Mutch and Lowe have about twice the default [common].
+    inhibition : float
+        h in 0..1: orientations of a place with less than ``min + h (max - min)`` over its orientations are set to zero,
+        in S1 and in C1. 0.5 [common].
+
+    Returns
+    -------
+    ndarray of shape (n, n_patches)
+        In 0..1, the features of smaller patches first; 1 where the image holds the patch. Invariant to added brightness
+        and to contrast, nearly invariant to shifts below the 5 %; not to larger ones, mirroring or rotation. All images
+        without contrast give ``exp(-||P||^2 / ...)``.
+
+    Raises
+    ------
+    DataError
+        Invalid images, images too small or too long, or `learned` of other parameters.
+    ConfigError
+        Invalid parameters.
+
+    Notes
+    -----
+    [common] marks parameters that were not checked against the paper: see `mklearn.papers.mkl_dr.gabor_c1`.
+
+    Deviations: where the 5 % contain no window, as in coarse scales, the nearest one is used; scales that are too small
+    for a patch are omitted. S1 divides by the contrast of a window about its mean, with a floor
+    (`mklearn.papers.mkl_dr.gabor_c1.window_norms`). Distances are in single precision. The paper's feature selection by
+    the weights of a support vector machine needs labels and is omitted.
+
+    References
+    ----------
+    .. [1] Mutch, Lowe, "Multiclass object recognition with sparse, localized features", CVPR 2006.
+    """
+    _check(n_patches, inhibition)
+    sizes, *others = _checked_patches(learned, n_patches, inhibition)
+    grey = prepare_images(images, "c2_mutch_lowe")
+    search = _compiled_search()
+
+    def extract(image: Grey) -> NDArray:
+        c1 = pyramid_c1(image, inhibition)
+        shapes = np.array([maps.shape[1:] for maps in c1], dtype=np.int64)
+        sides = np.array(pyramid_sides(image.shape)[: len(c1)], dtype=np.int64)
+        responses = np.concatenate([maps.ravel() for maps in c1])
+        return response(search(responses, shapes, sides, sizes, *others).astype(np.float64), sizes)
+
+    return features_of(grey, extract, "c2_mutch_lowe")
+
+
+def _centre(start: Any, size: Any) -> Any:
+    """Return the centre, in pixels of its scale, of `size` successive places of C1 from the place `start`."""
+    return PYRAMID_STRIDE * (start + (size - 1) / 2) + PYRAMID_SIZE // 2 + PYRAMID_POOL / 2
+
+
+@cache
+def _compiled_search() -> Callable[..., Maps]:
+    from mklearn.kernels.compiled import compile_loop
+
+    return compile_loop(_search)
+
+
+def _search(
+    responses: Maps,
+    shapes: NDArray[np.int64],
+    sides: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    values: Maps,
+    orientations: NDArray[np.int64],
+    positions: NDArray[np.float64],
+    scales: NDArray[np.int64],
+) -> Maps:
+    """Compute the smallest squared distance of each patch to the windows of C1 in its range, shape (n_patches,)."""
+    margin = PYRAMID_SIZE // 2 + PYRAMID_POOL / 2
+    starts = np.zeros(len(shapes), dtype=np.int64)
+    for scale in range(1, len(shapes)):
+        starts[scale] = starts[scale - 1] + PYRAMID_ORIENTATIONS * shapes[scale - 1, 0] * shapes[scale - 1, 1]
+    distances = np.empty(len(sizes), dtype=np.float32)
+    places = np.empty(values.shape[1], dtype=np.int64)
+    first = np.zeros(2, dtype=np.int64)
+    last = np.zeros(2, dtype=np.int64)
+    for patch in range(len(sizes)):
+        size = sizes[patch]
+        best = np.float32(np.inf)
+        for scale in range(max(scales[patch] - SCALE_RANGE, 0), min(scales[patch] + SCALE_RANGE + 1, len(shapes))):
+            rows, columns = shapes[scale]
+            if rows < size or columns < size:
+                continue
+            for axis in range(2):
+                # the place of the window with the patch's centre, and the range around it
+                middle = (positions[patch, axis] * sides[scale, axis] - margin) / PYRAMID_STRIDE - (size - 1) / 2
+                reach = POSITION_RANGE * sides[scale, axis] / PYRAMID_STRIDE
+                top = shapes[scale, axis] - size
+                first[axis] = max(int(np.ceil(middle - reach)), 0)
+                last[axis] = min(int(np.floor(middle + reach)), top)
+                if first[axis] > last[axis]:
+                    first[axis] = min(max(int(np.rint(middle)), 0), top)
+                    last[axis] = first[axis]
+            entry = 0
+            for row in range(size):
+                for column in range(size):
+                    places[entry] = (orientations[patch, entry] * rows + row) * columns + column
+                    entry += 1
+            for row in range(first[0], last[0] + 1):
+                for column in range(first[1], last[1] + 1):
+                    corner = starts[scale] + row * columns + column
+                    total = np.float32(0)
+                    # row by row of the patch, until the window can't be the best
+                    for line in range(size):
+                        for entry in range(line * size, (line + 1) * size):
+                            difference = responses[corner + places[entry]] - values[patch, entry]
+                            total += difference * difference
+                        if total >= best:
+                            break
+                    best = min(best, total)
+        distances[patch] = best
+    return distances
+
+
+def _check(n_patches: int, inhibition: float) -> None:
+    check_integer(n_patches, "n_patches")
+    if not (isinstance(inhibition, int | float) and 0 <= inhibition <= 1):
+        raise invalid(inhibition, "inhibition", "a number from 0 to 1")
+
+
+def _checked_patches(learned: Learned, n_patches: int, inhibition: float) -> list[NDArray]:
+    """Return sizes, values, orientations, positions and scales; raise `DataError` if they don't fit the parameters."""
+    length = max(PATCH_SIZES) ** 2
+    expected: dict[str, tuple[tuple[int, ...], type]] = {
+        "sizes": ((n_patches,), np.int64),
+        "values": ((n_patches, length), np.float32),
+        "orientations": ((n_patches, length), np.int64),
+        "positions": ((n_patches, 2), np.float64),
+        "scales": ((n_patches,), np.int64),
+    }
+    arrays = {
+        name: np.ascontiguousarray(learned_array(learned, name, shape, "c2_mutch_lowe", dtype))
+        for name, (shape, dtype) in expected.items()
+    }
+    if (found := float(learned_array(learned, "inhibition", (), "c2_mutch_lowe"))) != inhibition:
+        raise DataError(
+            f"`learned` has inhibition = {found}, expected {inhibition}: pass what learn_c2_mutch_lowe returned for "
+            "the same parameters."
+        )
+    # the compiled search does not check these indices
+    valid = (
+        np.isin(arrays["sizes"], PATCH_SIZES).all()
+        and ((arrays["orientations"] >= 0) & (arrays["orientations"] < PYRAMID_ORIENTATIONS)).all()
+        and ((arrays["scales"] >= 0) & (arrays["scales"] < PYRAMID_SCALES - 1)).all()
+        and np.isfinite(arrays["positions"]).all()
+    )
+    if not valid:
+        raise DataError(
+            "`learned` has sizes, orientations, scales or positions that learn_c2_mutch_lowe never returns."
+        )
+    return list(arrays.values())

@@ -1,0 +1,9 @@
+"""Gu, Zhou: Two dimensional maximum margin criterion (ICASSP 2009): images are embedded as matrices, Y = U'XV."""
+
+import lazy_loader as _lazy
+
+from mklearn.cards import exported as _exported
+
+__getattr__, __dir__, __all__ = _lazy.attach(
+    __name__, submod_attrs={**_exported(__name__), "path": ["fit_iterations", "fit_path"]}
+)

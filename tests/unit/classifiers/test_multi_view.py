@@ -1,0 +1,419 @@
+"""The multi-view classifier: against a plain computation, its decision, probabilities, weights, groups and views."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.datasets import load_digits, load_wine
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from mklearn.classifiers import MultiViewClassifier
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.inspection import kernel_weights_over_splits, view_contributions
+from mklearn.kernels import Pairwise, Views
+from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, leave_one_out_weights
+from mklearn.saved_models import load_model, save_model
+
+ALPHAS = 10 ** np.linspace(-3, 0, 7)
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[Views, np.ndarray]:
+    """Halves of digits, two noise views, shuffled."""
+    X, y = load_digits(return_X_y=True)
+    rows, noise = np.random.default_rng(0).permutation(len(y)), np.random.default_rng(1).normal(size=(len(y), 20))
+    views = Views({"upper": X[rows, :32], "lower": X[rows, 32:], "noise": noise})
+    return views, y[rows]
+
+
+# --- the recipe, computed plainly: kernels by their formulas, and each left-out output by a refit
+
+
+def plain_kernels(train: np.ndarray, new: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The eight kernels of a view: among training samples, and of new samples with them."""
+    mean, deviation = train.mean(axis=0), train.std(axis=0, ddof=1)
+    deviation = np.where(deviation > 0, deviation, 1.0)
+
+    def ranks(Z: np.ndarray) -> np.ndarray:
+        columns = []
+        for known, asked in zip(train.T, Z.T, strict=True):
+            values = np.unique(known)
+            mid = [(np.sum(known < v) + np.sum(known <= v)) / (2 * len(known)) for v in values]
+            columns.append(np.interp(asked, values, mid))
+        return np.array(columns).T
+
+    scalings = [
+        lambda Z: Z, lambda Z: (Z - mean) / deviation, lambda Z: Z / np.linalg.norm(Z, axis=1, keepdims=True), ranks
+    ]  # fmt: skip
+    found = []
+    for scaling in scalings:
+        A, B = scaling(train), scaling(new)
+        d2 = ((A[:, None] - A) ** 2).sum(axis=2)
+        gamma = d2.sum() / (len(A) * (len(A) - 1))
+        gaussian = np.exp(-d2 / gamma), np.exp(-((B[:, None] - A) ** 2).sum(axis=2) / gamma)
+        for K, rows in (gaussian, (A @ A.T, B @ A.T)):
+            centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+            new_rows = rows - rows.mean(axis=1)[:, None] - K.mean(axis=0) + K.mean()
+            trace = np.trace(centred) / len(K)
+            found.append((centred / trace, new_rows / trace))
+    return found
+
+
+def plain_ridge(K: np.ndarray, rows: np.ndarray, Y: np.ndarray, alpha: float) -> np.ndarray:
+    n = len(K)
+    system = np.block([[K + alpha * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
+    solution = np.linalg.solve(system, np.vstack([Y, np.zeros((1, Y.shape[1]))]))
+    return rows @ solution[:-1] + solution[-1]
+
+
+def plain_fit(K: np.ndarray, rows: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Outputs of new samples and of left-out ones, with the alpha of the smallest left-out error."""
+    found = []
+    for alpha in ALPHAS:
+        left = np.empty_like(Y)
+        for i in range(len(K)):
+            rest = np.arange(len(K)) != i
+            left[i] = plain_ridge(K[np.ix_(rest, rest)], K[[i]][:, rest], Y[rest], alpha)[0]
+        found.append((np.sum((Y - left) ** 2), alpha, left))
+    _, alpha, left = min(found, key=lambda each: each[0])
+    return plain_ridge(K, rows, Y, alpha), left, alpha
+
+
+def test_the_recipe() -> None:
+    X, y = load_wine(return_X_y=True)
+    train, test = np.arange(0, 178, 3), np.arange(1, 178, 3)
+    views = Views({"a": X[:, :5], "b": X[:, 5:]})
+    model = MultiViewClassifier().fit(views[train], y[train])
+
+    kernels = [pair for name in ("a", "b") for pair in plain_kernels(views[name][train], views[name][test])]
+    Y = np.eye(3)[y[train]]
+    targets = Y / np.sqrt(Y.sum(axis=0))
+    shares = leave_one_out_weights(LeaveOneOutRidge([K for K, _ in kernels], targets), shrinkage=0.5).shares
+    equal = np.full(16, 1 / 16)
+    half = [plain_fit(*(sum(q * pair[part] for q, pair in zip(w, kernels, strict=True)) for part in (0, 1)), Y)
+            for w in (equal, shares)]  # fmt: skip
+    np.testing.assert_allclose(model.learned_shares_, shares, atol=1e-6)
+    np.testing.assert_allclose(model.shares_, (equal + shares) / 2, atol=1e-6)
+    np.testing.assert_allclose(model.alphas_, [alpha for *_, alpha in half])
+    assert model.decision_ == "ridge"
+    np.testing.assert_allclose(model.class_scores(views[test]), (half[0][0] + half[1][0]) / 2, atol=1e-5)
+    left_out = (half[0][1] + half[1][1]) / 2
+    assert model.left_out_accuracy_ == pytest.approx(np.mean(left_out.argmax(axis=1) == y[train]))
+
+
+def test_shares_and_weights_are_of_named_kernels(digits: tuple[Views, np.ndarray]) -> None:
+    views, y = digits
+    model = MultiViewClassifier().fit(views[:150], y[:150])
+    assert len(model.kernel_ids_) == len(model.shares_) == 24
+    assert list(model.view_shares_) == ["upper", "lower", "noise"]
+    assert sum(model.view_shares_.values()) == pytest.approx(1)
+    of_noise = [name.startswith("noise") for name in model.kernel_ids_]
+    assert model.learned_shares_[of_noise].sum() < 0.02
+    assert model.view_shares_["noise"] == pytest.approx(1 / 6, abs=0.01)  # that of the equal half
+    np.testing.assert_allclose(model.kernel_weights_, model.shares_)  # unit traces
+    only = MultiViewClassifier(learned=1.0).fit(views[:150], y[:150])
+    np.testing.assert_allclose(only.shares_, model.learned_shares_)
+    none = MultiViewClassifier(learned=0.0).fit(views[:150], y[:150])
+    np.testing.assert_allclose(none.shares_, 1 / 24)
+    mean = (only.class_scores(views[150:]) + none.class_scores(views[150:])) / 2
+    np.testing.assert_allclose(model.class_scores(views[150:]), mean, atol=1e-9)
+
+
+# --- decision and probabilities
+
+
+def test_the_cosine_decides_where_it_is_better_by_more_than_a_standard_error() -> None:
+    """Six samples of one class for each of the others: outputs prefer it, unlike the cosine."""
+    X, y = load_digits(return_X_y=True)
+
+    def fitted(n_of_eight: int, decision: Any) -> MultiViewClassifier:
+        train = np.concatenate([np.flatnonzero(y == k)[: n_of_eight if k == 8 else 5] for k in range(10)])
+        return MultiViewClassifier(decision=decision).fit(X[train], y[train])
+
+    auto, ridge, cosine = (fitted(30, decision) for decision in ("auto", "ridge", "cosine"))
+    assert cosine.left_out_accuracy_ == pytest.approx(ridge.left_out_accuracy_ + 2 / 75)
+    assert auto.decision_ == "cosine"
+    assert auto.left_out_accuracy_ == cosine.left_out_accuracy_
+    np.testing.assert_array_equal(auto.predict(X), cosine.predict(X))
+    assert cosine.score(X, y) > ridge.score(X, y) + 0.01
+    auto, ridge, cosine = (fitted(20, decision) for decision in ("auto", "ridge", "cosine"))
+    assert cosine.left_out_accuracy_ == pytest.approx(ridge.left_out_accuracy_ + 1 / 65)  # a standard error, no more
+    assert auto.decision_ == "ridge"
+    np.testing.assert_array_equal(auto.predict(X), ridge.predict(X))
+
+
+def reliability(P: np.ndarray, correct: np.ndarray) -> float:
+    """Mean difference of confidence and accuracy over ten bins of confidence."""
+    confidence = P.max(axis=1)
+    bins = np.minimum((10 * confidence).astype(int), 9)
+    return float(sum(abs(confidence[bins == b].sum() - correct[bins == b].sum()) for b in range(10)) / len(P))
+
+
+@pytest.mark.parametrize("decision", ["ridge", "cosine"])
+def test_probabilities_are_calibrated(digits: tuple[Views, np.ndarray], decision: Any) -> None:
+    views, y = digits
+    noisy = Views(
+        {
+            name: views[name] + np.random.default_rng(2).normal(scale=7, size=views[name].shape)
+            for name in ("upper", "lower")
+        }
+    )
+    train, test = slice(0, 300), slice(300, None)
+    model = MultiViewClassifier(decision=decision).fit(noisy[train], y[train])
+    P = model.predict_proba(noisy[test])
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    predicted = model.predict(noisy[test])
+    np.testing.assert_array_equal(model.classes_[P.argmax(axis=1)], predicted)
+    loss, accuracy = log_loss(y[test], P), np.mean(predicted == y[test])
+    assert 0.6 < accuracy < 0.9
+    assert reliability(P, predicted == y[test]) < 0.05
+    for factor in (0.5, 2.0):
+        scores = model.class_scores(noisy[test]) * model.inverse_temperature_ * factor
+        other = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+        assert loss < log_loss(y[test], other) - 0.02
+
+
+def test_two_classes_with_names() -> None:
+    X, y = load_wine(return_X_y=True)
+    names = np.array(["barolo", "other"])[(y > 0).astype(int)]
+    model = MultiViewClassifier().fit(X[::2], names[::2])
+    values, P = model.decision_function(X[1::2]), model.predict_proba(X[1::2])
+    assert values.shape == (89,)
+    assert set(model.predict(X)) == {"barolo", "other"}
+    np.testing.assert_array_equal(model.predict(X[1::2]) == "other", values > 0)
+    np.testing.assert_array_equal(values > 0, P[:, 1] > 0.5)
+    assert model.score(X[1::2], names[1::2]) > 0.9
+
+
+def test_hundreds_of_classes() -> None:
+    rng = np.random.default_rng(0)
+    centres, y = rng.normal(size=(300, 12)), np.repeat(np.arange(300), 3)
+    X = {name: centres[y] + 0.2 * rng.normal(size=(900, 12)) for name in "ab"}
+    model = MultiViewClassifier(weight_samples=600).fit(Views(X)[np.arange(900) % 3 > 0], y[np.arange(900) % 3 > 0])
+    assert model.score(Views(X)[::3], y[::3]) > 0.9
+    assert model.predict_proba(Views(X)[:4]).shape == (4, 300)
+
+
+# --- weights of samples and classes, groups
+
+
+KERNELS = [
+    {"kind": "gaussian", "bandwidth_rule": "absolute", "centre": False, "normalise": "none", "bandwidth": bandwidth}
+    for bandwidth in (400.0, 3000.0)
+]
+"""Of these nothing is fitted to the training samples."""
+
+
+def test_weights_are_repeated_samples_that_are_left_out_together(digits: tuple[Views, np.ndarray]) -> None:
+    views, y = digits
+    X, y, weights = views["upper"][:80], y[:80], np.arange(80) % 3
+    weights[:40] = np.maximum(weights[:40], 1)
+    rows = np.repeat(np.arange(80), weights)
+    one = MultiViewClassifier(kernels=KERNELS).fit(X, y, sample_weight=weights)
+    two = MultiViewClassifier(kernels=KERNELS).fit(X[rows], y[rows], groups=rows)
+    np.testing.assert_allclose(one.learned_shares_, two.learned_shares_, atol=1e-4)
+    np.testing.assert_allclose(one.alphas_, two.alphas_)
+    new = views["upper"][80:200]
+    np.testing.assert_allclose(one.class_scores(new), two.class_scores(new), atol=1e-4)
+    assert one.left_out_accuracy_ == pytest.approx(two.left_out_accuracy_)
+    assert one.inverse_temperature_ == pytest.approx(two.inverse_temperature_, rel=0.05)
+    assert not one.coefficients_[:, weights == 0].any()
+
+
+def test_class_weights_multiply_sample_weights(digits: tuple[Views, np.ndarray]) -> None:
+    views, y = digits
+    X = views["upper"]
+    rows = np.flatnonzero((y[:400] < 2) | (np.arange(400) < 60))
+    X, y = X[rows], y[rows]
+    counts = np.bincount(y)
+    balanced = MultiViewClassifier(class_weight="balanced").fit(X, y)
+    by_sample = MultiViewClassifier().fit(X, y, sample_weight=len(y) / (10 * counts[y]))
+    np.testing.assert_allclose(balanced.class_scores(X), by_sample.class_scores(X), atol=1e-9)
+    plain = MultiViewClassifier(decision="ridge").fit(X, y)
+    heavy = MultiViewClassifier(decision="ridge", class_weight={0: 30.0}).fit(X, y)
+    assert np.sum(heavy.predict(views["upper"]) == 0) > np.sum(plain.predict(views["upper"]) == 0)
+    with pytest.raises(ConfigError, match="names the class 77"):
+        MultiViewClassifier(class_weight={77: 1.0}).fit(X, y)
+    with pytest.raises(ConfigError, match="class_weight"):
+        MultiViewClassifier(class_weight={0: -1.0}).fit(X, y)
+
+
+def test_groups_are_left_out_together() -> None:
+    """Twelve noisy photographs each of few persons: left out alone, a sample is recognised by its twins."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(24), 6)
+    y = groups % 2
+    X = rng.normal(size=(24, 30))[groups] + 0.1 * rng.normal(size=(144, 30))
+    alone, together = MultiViewClassifier().fit(X, y), MultiViewClassifier().fit(X, y, groups=groups)
+    assert alone.left_out_accuracy_ > 0.95
+    assert together.left_out_accuracy_ < 0.75  # classes are drawn: nothing can be learned
+    assert together.predict_proba(X).max() < alone.predict_proba(X).max()
+    with pytest.raises(NotApplicable, match="one group"):
+        MultiViewClassifier().fit(X, y, groups=np.zeros(144))
+
+
+# --- views
+
+
+def test_samples_may_lack_views(digits: tuple[Views, np.ndarray]) -> None:
+    views, y = digits
+    rng = np.random.default_rng(4)
+    tables = {name: np.array(views[name], dtype=float) for name in ("upper", "lower")}
+    for number, table in enumerate(tables.values()):
+        table[rng.permutation(len(y))[number * 180 : (number + 1) * 180]] = np.nan
+    holes = Views(tables)
+    complete = MultiViewClassifier().fit(views[:300], y[:300])
+    model = MultiViewClassifier().fit(holes[:300], y[:300])
+    present = ~np.isnan(tables["upper"][300:, 0]) & ~np.isnan(tables["lower"][300:, 0])
+    assert model.score(holes[300:][present], y[300:][present]) > complete.score(views[300:], y[300:]) - 0.03
+    assert model.score(holes[300:][~present], y[300:][~present]) > 0.5
+    with pytest.raises(DataError, match="missing_views='mean'"):
+        MultiViewClassifier(missing_views="error").fit(holes[:300], y[:300])
+    tables["upper"][3] = views["upper"][3]
+    tables["upper"][3, 20] = np.nan
+    with pytest.raises(DataError, match="impute"):
+        MultiViewClassifier().fit(Views(tables)[:100], y[:100])
+    MultiViewClassifier(impute="mean").fit(Views(tables)[:100], y[:100])
+
+
+def test_sparse_views_and_distances(digits: tuple[Views, np.ndarray]) -> None:
+    views, y = digits
+    upper, lower = views["upper"][:500], views["lower"][:500]
+    distances = np.sqrt(((lower[:, None] - lower[None]) ** 2).sum(axis=2))
+    mixed = Views({"counts": csr_array(upper), "distances": Pairwise(distances)})
+    scores = cross_val_score(MultiViewClassifier(), mixed, y[:500], cv=3)
+    assert scores.min() > 0.9
+    model = MultiViewClassifier().fit(mixed[:300], y[:300])
+    assert list(model.view_shares_) == ["counts", "distances"]
+    assert len(model.kernel_ids_) == 8
+
+
+def test_a_view_of_one_value_has_no_share(digits: tuple[Views, np.ndarray]) -> None:
+    views, y = digits
+    X = Views({"upper": views["upper"][:90], "constant": np.ones((90, 2))})
+    model = MultiViewClassifier().fit(X, y[:90])
+    assert model.view_shares_["constant"] == 0
+    alone = MultiViewClassifier().fit(Views({"upper": views["upper"][:90]}), y[:90])
+    np.testing.assert_allclose(model.class_scores(X), alone.class_scores(Views({"upper": views["upper"][:90]})))
+    with pytest.raises(NotApplicable, match="constant"):
+        MultiViewClassifier().fit({"constant": np.ones((90, 2))}, y[:90])
+
+
+def test_named_kernels_in_place_of_the_dictionary(digits: tuple[Views, np.ndarray]) -> None:
+    views, y = digits
+    kernels = {"upper": "gaussian", "lower": {"kind": "linear"}}
+    model = MultiViewClassifier(kernels=kernels).fit(views[:150], y[:150])
+    assert model.kernel_ids_ == ("upper", "lower")
+    grid = {"kernels__upper__bandwidth": [0.5, 2.0], "shrinkage": [0.0, 1.0]}
+    search = GridSearchCV(MultiViewClassifier(kernels=kernels), grid, cv=2).fit(views[:150], y[:150])
+    assert search.best_score_ > 0.8
+    with pytest.raises(ConfigError, match="dictionary kernels have no parameters"):
+        MultiViewClassifier().set_params(kernels__upper__bandwidth=2.0)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_kernels_one_by_one_are_those_in_memory(digits: tuple[Views, np.ndarray], missing: bool) -> None:
+    views, y = digits
+    train = Views({name: np.array(views[name][:150], dtype=float) for name in views.names})
+    if missing:
+        train["upper"][:9] = np.nan
+    kept = MultiViewClassifier().fit(train, y[:150])
+    lazy = MultiViewClassifier(memory=1e-9).fit(train, y[:150])
+    np.testing.assert_allclose(lazy.shares_, kept.shares_, atol=1e-9)
+    np.testing.assert_allclose(lazy.class_scores(views[150:]), kept.class_scores(views[150:]), atol=1e-9)
+
+
+def test_weights_of_some_samples(digits: tuple[Views, np.ndarray]) -> None:
+    views, y = digits
+    every, some = (MultiViewClassifier(weight_samples=k).fit(views[:400], y[:400]) for k in (400, 200))
+    assert every.learned_shares_ @ some.learned_shares_ > 0.8 * np.linalg.norm(every.learned_shares_) * np.linalg.norm(
+        some.learned_shares_
+    )
+    assert abs(every.score(views[400:], y[400:]) - some.score(views[400:], y[400:])) < 0.01
+    assert np.any(some.learned_shares_ != every.learned_shares_)
+
+
+def test_many_new_samples_are_predicted_in_blocks(digits: tuple[Views, np.ndarray], monkeypatch: Any) -> None:
+    views, y = digits
+    model = MultiViewClassifier().fit(views[:100], y[:100])
+    expected = model.class_scores(views)
+    monkeypatch.setattr("mklearn.classifiers.multi_view._BLOCK", 100)
+    np.testing.assert_allclose(model.class_scores(views), expected, atol=1e-12)
+
+
+def test_saved_models_predict_the_same_bits(digits: tuple[Views, np.ndarray], tmp_path: Path) -> None:
+    views, y = digits
+    tables = {
+        "upper": np.array(views["upper"], dtype=float),
+        "lower": csr_array(views["lower"]),
+        "flat": np.ones((len(y), 1)),
+    }
+    tables["upper"][::7] = np.nan
+    X = Views(tables)
+    model = MultiViewClassifier().fit(X[:200], np.array(list("abcdefghij"))[y[:200]])
+    save_model(model, tmp_path / "model.mklearn", {})
+    again = load_model(tmp_path / "model.mklearn").estimator
+    np.testing.assert_array_equal(again.predict_proba(X[200:]), model.predict_proba(X[200:]))
+    np.testing.assert_array_equal(again.predict(X[200:]), model.predict(X[200:]))
+
+
+def test_what_views_contribute(digits: tuple[Views, np.ndarray]) -> None:
+    views, y = digits
+    found = {
+        each.view: each for each in view_contributions(MultiViewClassifier(), views[:200], y[:200], n_permutations=2)
+    }
+    assert found["upper"].permuted.mean > 0.1
+    assert found["lower"].left_out.mean > 0.02
+    assert abs(found["noise"].left_out.mean) < 0.05
+    stability = kernel_weights_over_splits(MultiViewClassifier(), views[:200], y[:200], cv=3)
+    assert stability.weights.shape == (3, 24)
+
+
+@pytest.mark.parametrize("alphas", [[], [0.0], "abc", [[1.0]], [np.nan]])
+def test_invalid_ridges(digits: tuple[Views, np.ndarray], alphas: Any) -> None:
+    views, y = digits
+    with pytest.raises((ConfigError, ValueError), match="alphas"):
+        MultiViewClassifier(alphas=alphas).fit(views[:50], y[:50])
+
+
+def test_landmarks_of_a_kernel_of_low_rank_lose_nothing(digits: tuple[Views, np.ndarray]) -> None:
+    """Inner products of ten features, by 120 of 400 samples: only the unit of the ridge is that of the landmarks."""
+    (views, y), rng = digits, np.random.default_rng(0)
+    views = Views({name: views[name] @ rng.normal(size=(32, 10)) for name in ("upper", "lower")})
+    kernels = {name: {"kind": "linear", "centre": False, "normalise": "none"} for name in ("upper", "lower")}
+    dense = MultiViewClassifier(kernels=kernels, learned=0, alphas=[0.01]).fit(views[:400], y[:400])
+    few = MultiViewClassifier(kernels=kernels, learned=0, alphas=[0.01], landmarks=120).fit(views[:400], y[:400])
+    assert 115 <= few.coefficients_.shape[1] <= 125
+    np.testing.assert_allclose(few.class_scores(views[400:]), dense.class_scores(views[400:]), atol=0.01)
+    assert few.left_out_accuracy_ == pytest.approx(dense.left_out_accuracy_, abs=0.01)
+    assert few.inverse_temperature_ == pytest.approx(dense.inverse_temperature_, rel=0.02)
+
+
+def test_landmarks_for_many_samples(digits: tuple[Views, np.ndarray], tmp_path: Path) -> None:
+    views, y = digits
+    tables = {name: np.array(views[name], dtype=float) for name in ("upper", "lower")}
+    tables["upper"][::9] = np.nan
+    X = Views(tables)
+    dense, few, subset = (
+        MultiViewClassifier(landmarks=landmarks).fit(X[:n], y[:n])
+        for landmarks, n in ((None, 900), (200, 900), (None, 200))
+    )
+    score, approximate, of_subset = (model.score(X[900:], y[900:]) for model in (dense, few, subset))
+    assert score - 0.02 < approximate
+    assert approximate > of_subset + 0.02
+    assert few.left_out_accuracy_ == pytest.approx(approximate, abs=0.025)
+    losses = [log_loss(y[900:], model.predict_proba(X[900:])) for model in (dense, few, subset)]
+    assert losses[0] < losses[1] < 0.6 * losses[2]
+    every = MultiViewClassifier(landmarks=10_000).fit(X[:200], y[:200])
+    np.testing.assert_array_equal(every.class_scores(X[900:]), subset.class_scores(X[900:]))
+    save_model(few, tmp_path / "model.mklearn", {})
+    np.testing.assert_array_equal(
+        load_model(tmp_path / "model.mklearn").estimator.predict(X[900:]), few.predict(X[900:])
+    )
+    with pytest.raises(ConfigError, match="landmarks"):
+        MultiViewClassifier(kernels="precomputed", landmarks=5).fit(np.eye(20), np.arange(20) % 2)

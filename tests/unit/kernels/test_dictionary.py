@@ -1,0 +1,108 @@
+"""The dictionary of kernels: what each kind of view gets, and kernels that are constant."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_digits
+
+from mklearn.errors import ConstantKernel, DataError
+from mklearn.kernels import Pairwise, StackTransform, Views
+from mklearn.kernels.dictionary import kernel_dictionary
+
+X = load_digits().data[:60]
+
+
+def ids(views: object, **parameters: str) -> list[str]:
+    return [spec["id"] for spec in kernel_dictionary(views, **parameters)]
+
+
+def test_features_have_four_scalings_and_two_kernels() -> None:
+    expected = [
+        f"a-{kind}-{scaling}" for scaling in ("none", "standard", "unit", "rank") for kind in ("gaussian", "linear")
+    ]
+    assert ids({"a": X}) == expected
+    assert len(ids({"a": X, "b": X[:, :5]})) == 16
+    assert len(ids(X)) == 8
+
+
+def test_every_kernel_is_centred_with_unit_trace() -> None:
+    for K in StackTransform(kernel_dictionary({"a": X, "b": csr_array(X)})).fit_transform({"a": X, "b": csr_array(X)}):
+        np.testing.assert_allclose(K.sum(axis=0), 0, atol=1e-9)
+        assert np.trace(K) == pytest.approx(len(X))
+
+
+def test_histograms_have_the_chi2_kernel_too() -> None:
+    histograms = X / X.sum(axis=1, keepdims=True)
+    assert "a-gaussian-chi2" in ids({"a": histograms})
+    assert "a-gaussian-chi2" not in ids({"a": X})
+    assert "a-gaussian-chi2" not in ids({"a": histograms - 0.01})
+    lacking = histograms.copy()
+    lacking[3] = np.nan
+    assert "a-gaussian-chi2" in ids({"a": lacking})
+
+
+def test_sparse_views_stay_sparse_and_have_kernels_of_dense_ones() -> None:
+    sparse = {"a": csr_array(X)}
+    assert ids(sparse) == [
+        f"a-{kind}-{scaling}" for scaling in ("none", "standard", "unit") for kind in ("gaussian", "linear")
+    ]
+    transform = StackTransform(kernel_dictionary(sparse))
+    found, dense = transform.fit_transform(sparse), StackTransform(kernel_dictionary({"a": X})).fit_transform({"a": X})
+    for name in ("a-gaussian-none", "a-linear-unit", "a-gaussian-unit", "a-linear-standard", "a-gaussian-standard"):
+        np.testing.assert_allclose(found[name], dense[name], atol=1e-10, err_msg=name)
+
+
+def test_distances_and_kernel_values_are_told_apart() -> None:
+    distances = cdist(X, X, "cityblock")
+    views = Views({"d": Pairwise(distances), "k": Pairwise(X @ X.T)})
+    assert ids(views) == ["d-distance", "d-squared", "k"]
+    stack = StackTransform(kernel_dictionary(views)).fit_transform(views)
+    expected = StackTransform({"k": {"kind": "linear"}}).fit_transform({"k": X})["k"]
+    np.testing.assert_allclose(stack["k"], expected, atol=1e-10)
+    absent = distances.copy()
+    absent[4] = np.nan
+    assert ids(Views({"d": Pairwise(absent)})) == ["d-distance", "d-squared"]
+
+
+def test_views_may_be_missing() -> None:
+    lacking = X.copy()
+    lacking[:7] = np.nan
+    K = StackTransform(kernel_dictionary({"a": lacking})).fit_transform({"a": lacking})["a-linear-none"]
+    assert not K[:7].any()
+    refusing = StackTransform(kernel_dictionary({"a": lacking}, missing_views="error"))
+    with pytest.raises(DataError, match="missing"):
+        refusing.fit_transform({"a": lacking})
+    gap = X.copy()
+    gap[3, 20] = np.nan
+    assert StackTransform(kernel_dictionary({"a": gap}, impute="median")).fit_transform({"a": gap}).shape == (8, 60, 60)
+
+
+def test_constant_kernels_are_zero_if_they_are_dropped() -> None:
+    """A view of one positive feature is constant at unit length."""
+    views = {"a": X[:, [20]] + 1.0}
+    specs = kernel_dictionary(views)
+    with pytest.raises(ConstantKernel, match="a-gaussian-unit"):
+        StackTransform(specs).fit_transform(views)
+    transform = StackTransform(specs, drop_constant=True)
+    stack = transform.fit_transform(views)
+    constant = [name for name, K in zip(stack.ids, stack, strict=True) if not K.any()]
+    assert constant == ["a-gaussian-unit", "a-linear-unit"]
+    new = transform.transform({"a": X[:9, [20]]})
+    assert [name for name, K in zip(new.ids, new, strict=True) if not K.any()] == constant
+    assert new.shape == (8, 9, 60)
+
+
+def test_kernels_one_by_one_are_the_stack() -> None:
+    views, new = {"a": X, "b": X[:, :9]}, {"a": X[:5] + 1, "b": X[:5, :9]}
+    whole, lazy = StackTransform(kernel_dictionary(views)), StackTransform(kernel_dictionary(views))
+    stack = whole.fit_transform(views)
+    for K, expected in zip(lazy.training_kernels(views), stack, strict=True):
+        np.testing.assert_array_equal(K, expected)
+    for K, expected in zip(lazy.new_kernels(new), whole.transform(new), strict=True):
+        np.testing.assert_array_equal(K, expected)
+    (third, first) = lazy.of_kernels([2, 0]).training_kernels(views)
+    np.testing.assert_array_equal(third, stack[2])
+    np.testing.assert_array_equal(first, stack[0])

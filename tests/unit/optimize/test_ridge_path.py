@@ -1,0 +1,109 @@
+"""Ridge regression at several ridges: left-out outputs against refits, the choice, weights, indefinite kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.unit.optimize.test_leave_one_out_ridge import GROUPS, WEIGHTS, N, kernels, refit_without, targets
+
+from mklearn.errors import DataError, NotApplicable
+from mklearn.optimize.left_out import LeftOut
+from mklearn.optimize.ridge_path import feature_ridge_path, ridge_path
+
+RIDGES = np.array([1e-3, 0.1, 1.0, 30.0, 1e5])
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
+@pytest.mark.parametrize("groups", [None, GROUPS], ids=["samples", "groups"])
+@pytest.mark.parametrize("ridge", RIDGES)
+def test_left_out_outputs_are_those_of_refits(
+    weights: np.ndarray | None, groups: np.ndarray | None, ridge: float
+) -> None:
+    K, Y = kernels(0)[2], targets()
+    given = np.ones(N) if weights is None else weights
+    expected = refit_without(K, Y, ridge, given, np.arange(N) if groups is None else groups)
+    found = ridge_path(K, Y, [ridge], sample_weight=weights, groups=groups)
+    np.testing.assert_allclose(found.left_out, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+    error = float(given @ ((Y - expected) ** 2).sum(axis=1)) / given.sum()
+    np.testing.assert_allclose(found.errors, [error], rtol=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
+def test_fit_solves_the_least_squares_problem(weights: np.ndarray | None) -> None:
+    K, Y = kernels(1)[1], targets()
+    given = np.ones(N) if weights is None else weights
+    found = ridge_path(K, Y, [0.3], sample_weight=weights)
+    residuals = Y - K @ found.coefficients - found.intercept
+    np.testing.assert_allclose(given[:, None] * residuals, 0.3 * found.coefficients, atol=1e-10)  # stationary in A
+    np.testing.assert_allclose(given @ residuals, 0, atol=1e-10)  # and in b
+
+
+@pytest.mark.parametrize("groups", [None, GROUPS], ids=["samples", "groups"])
+def test_the_ridge_of_the_smallest_error_is_chosen(groups: np.ndarray | None) -> None:
+    K, Y = kernels(1)[1], targets()
+    path = ridge_path(K, Y, RIDGES[::-1], groups=groups)
+    alone = [ridge_path(K, Y, [ridge], groups=groups) for ridge in RIDGES]
+    np.testing.assert_allclose(path.errors, [each.errors[0] for each in alone])
+    best = int(np.argmin(path.errors))
+    assert 0 < best < len(RIDGES) - 1
+    assert path.ridge == RIDGES[best]
+    np.testing.assert_allclose(path.coefficients, alone[best].coefficients)
+    np.testing.assert_allclose(path.left_out, alone[best].left_out)
+
+
+def test_of_equal_errors_the_larger_ridge() -> None:
+    Y = targets()
+    assert ridge_path(np.eye(N), Y, RIDGES).ridge == RIDGES[-1]  # left-out samples are like no other: any ridge
+
+
+def test_constants_in_the_kernel_change_nothing() -> None:
+    K, Y = kernels(0)[1], targets()
+    one, two = ridge_path(K, Y, RIDGES), ridge_path(K + 1e6, Y, RIDGES)
+    np.testing.assert_allclose(two.left_out, one.left_out, atol=1e-6)
+    np.testing.assert_allclose(
+        (K + 1e6) @ two.coefficients + two.intercept, K @ one.coefficients + one.intercept, atol=1e-5
+    )
+
+
+def test_indefinite_kernels_leave_out_small_ridges() -> None:
+    values, vectors = np.linalg.eigh(kernels(0)[1])
+    values[0] = -0.2
+    K, Y = (vectors * values) @ vectors.T, targets()
+    np.testing.assert_array_equal(ridge_path(K, Y, RIDGES).ridges, RIDGES[2:])
+    with pytest.raises(DataError, match=r"too negative for the largest ridge 0\.1"):
+        ridge_path(K, Y, RIDGES[:2])
+
+
+def test_groups_of_one_sample_each_are_samples() -> None:
+    assert LeftOut(4, ["a", "c", "b", "d"]).sets is None
+    sets = LeftOut(4, ["b", "a", "b", "a"]).sets
+    assert sets is not None
+    assert [each.tolist() for each in sets] == [[1, 3], [0, 2]]
+
+
+@pytest.mark.parametrize(
+    ("groups", "error", "message"),
+    [
+        (["a", "b"], DataError, "one group for each sample"),
+        (["a"] * 3, NotApplicable, "one group"),
+        ([1.0, np.nan, 2.0], DataError, "missing"),
+        (np.array(["a", None, "b"], dtype=object), DataError, "missing"),
+        (np.array(["a", 1, "b"], dtype=object), DataError, "no common order"),
+    ],
+)
+def test_groups_that_do_not_fit(groups: list, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        LeftOut(3, groups)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
+@pytest.mark.parametrize("groups", [None, GROUPS], ids=["samples", "groups"])
+def test_features_give_what_their_kernel_gives(weights: np.ndarray | None, groups: np.ndarray | None) -> None:
+    F, Y = np.random.default_rng(0).normal(size=(N, 5)) + 3.0, targets()
+    one = ridge_path(F @ F.T, Y, RIDGES, sample_weight=weights, groups=groups)
+    two = feature_ridge_path(F, Y, RIDGES, sample_weight=weights, groups=groups)
+    assert one.ridge == two.ridge
+    np.testing.assert_allclose(two.errors, one.errors, rtol=1e-7)
+    np.testing.assert_allclose(two.left_out, one.left_out, atol=1e-7)
+    np.testing.assert_allclose(F @ two.coefficients, F @ F.T @ one.coefficients, atol=1e-7)
+    np.testing.assert_allclose(two.intercept, one.intercept, atol=1e-7)

@@ -1,0 +1,189 @@
+"""R-SVM+ and R-SVM+_mu: against cvxpy, all pairs against lazily generated ones, and the dual of the second."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+
+from mklearn.errors import ConfigError, DataError, SolverFailed
+from mklearn.optimize.hinge_program import GAP, hinge_loss, hinge_machine
+from mklearn.papers.fsvm.radius_margin import r_svm_plus, r_svm_plus_mu, squared_diameter
+
+
+def two_classes(load, first):
+    X, y = load(return_X_y=True)
+    kept = np.isin(y, (first, first + 1))
+    X, y = X[kept], y[kept]
+    X = (X - X.mean(axis=0)) / np.ptp(X, axis=0)
+    return X / np.sqrt((X**2).sum(axis=1).mean()), np.where(y == first, 1.0, -1.0)
+
+
+IRIS = two_classes(load_iris, 1)
+WINE = two_classes(load_wine, 0)
+
+
+def every_pair(X):
+    return np.array([(X[i] - X[j]) ** 2 for i, j in combinations(range(len(X)), 2)])
+
+
+def small():
+    X, y = IRIS
+    return X[20:80:2], y[20:80:2]
+
+
+@pytest.mark.parametrize(("C", "lam"), [(8.0, 1.0), (0.5, 0.03), (30.0, 20.0)])
+def test_r_svm_plus_equals_cvxpys(C, lam):
+    X, y = small()
+    found = r_svm_plus(X, y, C, lam)
+    w, b, r = cp.Variable(X.shape[1]), cp.Variable(), cp.Variable()
+    loss = cp.sum(cp.pos(1 - cp.multiply(y, X @ w + b)))
+    program = cp.Problem(
+        cp.Minimize(cp.sum_squares(w) / 2 + lam * r + C * loss),
+        [cp.sum_squares(cp.multiply(np.sqrt(q), w)) <= r for q in every_pair(X)],
+    )
+    program.solve(solver="CLARABEL")
+    assert found.objective == pytest.approx(program.value, rel=1e-7)
+    assert found.status == "optimal"
+
+
+@pytest.mark.parametrize(("C", "lam"), [(8.0, 1.0), (8.0, 7.0), (100.0, 0.5)])
+def test_r_svm_plus_mu_equals_cvxpys(C, lam):
+    X, y = small()
+    found = r_svm_plus_mu(X, y, C, lam)
+    d = X.shape[1]
+    w, mu, b, r = cp.Variable(d), cp.Variable(d), cp.Variable(), cp.Variable()
+    loss = cp.sum(cp.pos(1 - cp.multiply(y, X @ w + b)))
+    norm = cp.sum([cp.quad_over_lin(w[k], mu[k]) for k in range(d)])
+    program = cp.Problem(cp.Minimize(norm / 2 + lam * r + C * loss), [every_pair(X) @ mu <= r])
+    program.solve(solver="CLARABEL")
+    assert found.objective == pytest.approx(program.value, rel=1e-6)
+    assert found.feature_weights.min() >= 0
+    # mu is on its best scale: both terms of the product are equal
+    norm = (found.w**2 / found.feature_weights).sum() / 2
+    assert norm == pytest.approx(lam * squared_diameter(X, found.feature_weights), rel=1e-6)
+
+
+@pytest.mark.parametrize("solver", [r_svm_plus, r_svm_plus_mu])
+@pytest.mark.parametrize("data", [IRIS, WINE], ids=["iris", "wine"])
+def test_lazy_pairs_equal_all_pairs(solver, data):
+    X, y = data[0][::2], data[1][::2]
+    lazy, every = solver(X, y, 8.0, 1.0), solver(X, y, 8.0, 1.0, all_pairs=True)
+    assert every.n_pairs == len(X) * (len(X) - 1) // 2
+    assert lazy.n_pairs < 0.1 * every.n_pairs
+    assert lazy.objective == pytest.approx(every.objective, rel=1e-7)
+    np.testing.assert_allclose(lazy.w, every.w, rtol=0, atol=1e-4 * np.abs(every.w).max())
+
+
+@pytest.mark.parametrize("solver", [r_svm_plus, r_svm_plus_mu])
+@pytest.mark.parametrize("C", [0.05, 1.0, 512.0])
+@pytest.mark.parametrize("lam", [0.03, 30.0])
+def test_relative_gap(solver, C, lam):
+    for X, y in (IRIS, WINE):
+        found = solver(X, y, C, lam)
+        assert -1e-9 <= found.gap <= GAP
+        assert found.status == "optimal"
+
+
+def test_r_svm_plus_tends_to_the_svm():
+    X, y = IRIS
+    assert r_svm_plus(X, y, 8.0, 1e-9).objective == pytest.approx(hinge_machine(X, y, 8.0).objective, rel=1e-7)
+
+
+def test_mu_is_an_l1_norm():
+    """Given theta the minimum over mu is sqrt(2) sum s_k |w_k|, and no other w has a smaller value."""
+    X, y = IRIS
+    C, lam = 8.0, 1.0
+    found = r_svm_plus_mu(X, y, C, lam, all_pairs=True)
+    s = np.sqrt(found.multipliers.spread @ every_pair(X))
+    assert found.multipliers.spread.sum() == pytest.approx(lam)
+
+    def value(w, b):
+        return np.sqrt(2) * (s * np.abs(w)).sum() + C * hinge_loss(X, y, w, b)
+
+    assert value(found.w, found.b) == pytest.approx(found.objective, rel=1e-6)
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        scale = 10.0 ** rng.uniform(-4, 0)
+        assert value(found.w + scale * rng.normal(size=4), found.b + scale * rng.normal()) >= found.objective * (
+            1 - 1e-6
+        )
+
+
+def test_mu_depends_on_one_parameter_only():
+    """(C, lam) and (2 C, 4 lam) have the same solution."""
+    X, y = IRIS
+    one, two = r_svm_plus_mu(X, y, 8.0, 1.0), r_svm_plus_mu(X, y, 16.0, 4.0)
+    assert two.objective == pytest.approx(2 * one.objective, rel=1e-6)
+    np.testing.assert_allclose(two.w, one.w, rtol=0, atol=1e-4 * np.abs(one.w).max())
+
+
+def test_mu_has_a_threshold_below_which_w_is_zero():
+    X, y = IRIS
+    assert np.abs(r_svm_plus_mu(X, y, 0.01, 1.0).w).max() < 1e-6
+    assert np.abs(r_svm_plus_mu(X, y, 1.0, 1.0).w).max() > 0.1
+
+
+def test_pairs_are_generated_also_where_w_is_zero():
+    """The farthest pair is equal in the second feature, which has no weight before another pair is there."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), np.repeat([1.0, -1.0], 15)
+    X[:, 1] += y
+    X[0], X[-1] = (9.0, 1.0), (-9.0, 1.0)
+    found = r_svm_plus_mu(X, y, 0.02, 1.0)
+    assert np.abs(found.w).max() < 1e-6
+    assert found.gap <= GAP
+    assert found.n_pairs > 1
+
+
+def test_identical_columns_share_an_l1_norm():
+    """They give min sqrt(2 lam) D |sum w| + C hinge, never a plain SVM."""
+    x = IRIS[0][:, :1]
+    X, y = np.repeat(x, 3, axis=1), IRIS[1]
+    C, lam = 8.0, 1.0
+    v, b = cp.Variable(), cp.Variable()
+    loss = cp.sum(cp.pos(1 - cp.multiply(y, x[:, 0] * v + b)))
+    program = cp.Problem(cp.Minimize(np.sqrt(2 * lam) * np.ptp(x) * cp.abs(v) + C * loss))
+    program.solve(solver="CLARABEL")
+    assert r_svm_plus_mu(X, y, C, lam).objective == pytest.approx(program.value, rel=1e-6)
+
+
+def test_squared_diameter_over_several_blocks(monkeypatch):
+    monkeypatch.setattr("mklearn.papers.fsvm.radius_margin._BLOCK", 7)
+    X, weights = WINE[0], np.linspace(0, 2, WINE[0].shape[1])
+    assert squared_diameter(X, weights) == pytest.approx((every_pair(X) @ weights).max())
+
+
+def test_failures_of_clarabel(monkeypatch):
+    """A solution that is not finite is tried again on another scale; if all are, the error says so."""
+    import mklearn.papers.fsvm.radius_margin as module
+
+    X, y = IRIS
+    solve, calls = module._solve_mu, []
+
+    def fails_first(*arguments):
+        calls.append(arguments[-2:])
+        w, *others = solve(*arguments)
+        return (w * np.nan if len(calls) == 1 else w), *others
+
+    monkeypatch.setattr(module, "_solve_mu", fails_first)
+    assert r_svm_plus_mu(X, y, 8.0, 1.0).gap <= GAP
+    assert calls[0] == (1e-9, 8.0)
+    assert calls[1] == (1e-11, 8.0)
+    monkeypatch.setattr(module, "_solve_mu", lambda *arguments: (solve(*arguments)[0] * np.nan, *solve(*arguments)[1:]))
+    with pytest.raises(SolverFailed, match="diverged"):
+        r_svm_plus_mu(X, y, 8.0, 1.0)
+
+
+@pytest.mark.parametrize("solver", [r_svm_plus, r_svm_plus_mu])
+def test_invalid_arguments(solver):
+    X, y = IRIS
+    with pytest.raises(ConfigError, match="`C`: expected a finite number > 0"):
+        solver(X, y, 0.0, 1.0)
+    with pytest.raises(ConfigError, match="`lam`: expected a finite number > 0"):
+        solver(X, y, 1.0, 0.0)
+    with pytest.raises(DataError, match="labels 1 and -1"):
+        solver(X, np.ones(len(X)), 1.0, 1.0)

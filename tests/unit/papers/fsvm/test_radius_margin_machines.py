@@ -1,0 +1,145 @@
+"""RMMSVC, RSVMPlus, RSVMPlusMu and LedoitWolfSVC."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.covariance import ledoit_wolf
+from sklearn.datasets import load_iris, load_wine
+from sklearn.svm import SVC
+
+from mklearn.classifiers import FSVC, LedoitWolfSVC
+from mklearn.errors import NotApplicable
+from mklearn.papers.fsvm import RMMSVC, RSVMPlus, RSVMPlusMu
+
+WINE = load_wine(return_X_y=True)
+IRIS = load_iris(return_X_y=True)
+MACHINES = [RMMSVC(), RMMSVC(B="inf"), RSVMPlus(), RSVMPlusMu(), LedoitWolfSVC()]
+every_machine = pytest.mark.parametrize("machine", MACHINES, ids=str)
+
+
+def unit(X):
+    X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
+    X = X - X.mean(axis=0)
+    return X / np.sqrt((X**2).sum(axis=1).mean())
+
+
+def pair():
+    X, y = IRIS
+    return X[50:], y[50:]
+
+
+@pytest.mark.parametrize("C", [0.3, 8.0, 512.0])
+def test_rmm_without_a_bound_is_the_svm(C):
+    X, y = pair()
+    infinite, named, svm = RMMSVC(C, B=np.inf), RMMSVC(C, B="inf"), FSVC(C, power=0.0)
+    outputs = [machine.fit(X, y).outputs(X) for machine in (infinite, named, svm)]
+    np.testing.assert_array_equal(outputs[0], outputs[1])
+    np.testing.assert_allclose(outputs[0], outputs[2], atol=1e-9)
+    reference = SVC(kernel="linear", C=C, tol=1e-6).fit(unit(X), y).decision_function(unit(X))
+    np.testing.assert_allclose(infinite.decision_function(X), reference, atol=1e-2)
+
+
+@pytest.mark.parametrize("B", [1.01, 1.5, 2.5])
+def test_rmm_bounds_the_outputs_of_the_training_samples(B):
+    X, y = WINE
+    found = RMMSVC(8.0, B=B).fit(X, y)
+    free = RMMSVC(8.0, B="inf").fit(X, y)
+    for column, (first, second) in enumerate(found.pairs_):
+        rows = np.isin(y, (first, second))
+        assert np.abs(found.outputs(X[rows])[:, column]).max() == pytest.approx(B, rel=1e-4)
+        assert np.abs(free.outputs(X[rows])[:, column]).max() > B
+    assert (found.objectives_ > free.objectives_).all()
+
+
+def test_r_svm_plus_shrinks_the_diameter():
+    X, y = pair()
+    diameters = []
+    for lam in (0.01, 1.0, 100.0):
+        w = RSVMPlus(8.0, lam=lam).fit(X, y).coef_[0] * np.ptp(X, axis=0)
+        Z = unit(X) * w
+        diameters.append(((Z[:, None] - Z[None]) ** 2).sum(axis=-1).max())
+    assert diameters[0] > diameters[1] > diameters[2]
+
+
+def test_r_svm_plus_mu_uses_few_features():
+    X, y = WINE
+    found = RSVMPlusMu(0.5).fit(X, y)
+    shares = np.abs(found.coef_ * np.ptp(X, axis=0))
+    shares /= shares.max(axis=1, keepdims=True)
+    assert ((shares < 1e-4).mean(axis=1) > 0.2).all()
+    assert ((np.abs(RSVMPlus(0.5).fit(X, y).coef_ * np.ptp(X, axis=0)) > 1e-4).all(axis=1)).all()
+
+
+def test_ledoit_wolf_svc_equals_its_definition():
+    X, y = pair()
+    Z = unit(X)
+    residuals = Z - np.array([Z[y == label].mean(axis=0) for label in y])
+    covariance, shrinkage = ledoit_wolf(residuals, assume_centered=True)
+    values, axes = np.linalg.eigh(covariance)
+    whitened = unit_norm(Z @ axes / np.sqrt(values))
+    reference = SVC(kernel="linear", C=4.0, tol=1e-6).fit(whitened, y).decision_function(whitened)
+    found = LedoitWolfSVC(4.0).fit(X, y)
+    assert found.shrinkage_[0] == pytest.approx(shrinkage)
+    np.testing.assert_allclose(found.decision_function(X), reference, atol=1e-2)
+
+
+def unit_norm(Z):
+    Z = Z - Z.mean(axis=0)
+    return Z / np.sqrt((Z**2).sum(axis=1).mean())
+
+
+def test_ledoit_wolf_svc_needs_scatter_within_classes():
+    X, y = np.repeat(np.eye(2), 5, axis=0), np.repeat([0, 1], 5)
+    with pytest.raises(NotApplicable, match="no within-class scatter"):
+        LedoitWolfSVC().fit(X, y)
+
+
+@every_machine
+@pytest.mark.parametrize("C", [2.0**-3, 2.0**9])
+def test_gap_and_status(machine, C):
+    found = machine.set_params(C=C).fit(*WINE)
+    machine.set_params(C=1.0)
+    assert found.gap_.shape == (3,)
+    assert found.gap_.max() <= 1e-6
+    assert found.status_ == "ok"
+    assert found.message_ == ""
+
+
+@every_machine
+def test_units_of_the_features_do_not_matter(machine):
+    X, y = WINE
+    one, two = (machine.fit(Z, y).outputs(Z) for Z in (X, X * np.logspace(-3, 3, 13) + np.arange(13)))
+    np.testing.assert_allclose(one, two, atol=1e-4)
+
+
+@every_machine
+@pytest.mark.filterwarnings("error")
+def test_more_features_than_samples(machine):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(24, 60)), np.repeat([0, 1], 12)
+    X[:, :3] += 2 * y[:, None]
+    found = machine.fit(X, y)
+    assert found.status_ == "ok"
+    assert found.score(X, y) >= 0.95
+
+
+@every_machine
+def test_input_that_can_not_be_fitted(machine):
+    X, y = IRIS
+    with pytest.raises(NotApplicable, match="constant over two classes"):
+        machine.fit(np.ones((10, 3)), np.repeat([0, 1], 5))
+    with pytest.raises(ValueError, match=f"The 'C' parameter of {type(machine).__name__} must be"):
+        type(machine)(C=0.0).fit(X, y)
+
+
+@pytest.mark.parametrize("B", [1.0, 0.3, -2.0, "none", np.nan])
+def test_invalid_bounds(B):
+    with pytest.raises(ValueError, match=r"The 'B' parameter of RMMSVC must be a float in the range \(1"):
+        RMMSVC(B=B).fit(*IRIS)
+
+
+@pytest.mark.parametrize("machine", [RSVMPlus, RSVMPlusMu])
+def test_invalid_trade_off(machine):
+    with pytest.raises(ValueError, match="The 'lam' parameter"):
+        machine(lam=0.0).fit(*IRIS)

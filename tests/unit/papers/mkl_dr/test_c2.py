@@ -1,0 +1,326 @@
+"""C2 features of both models: against loops over windows, patches, invariances, refusals, and on real images."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.ndimage import gaussian_filter
+
+from mklearn.errors import ConfigError, DataError
+from mklearn.papers.mkl_dr.c2_mutch_lowe import c2_mutch_lowe, learn_c2_mutch_lowe
+from mklearn.papers.mkl_dr.c2_patches import PATCH_SIZES, patch_sizes
+from mklearn.papers.mkl_dr.c2_serre import c2_serre, learn_c2_serre
+from mklearn.papers.mkl_dr.gabor_c1 import prepare_images, pyramid_c1, serre_c1
+
+
+def textures(count: int, height: int = 140, width: int = 150) -> np.ndarray:
+    """Smooth textures with edges, grey levels 0..255."""
+    noise = gaussian_filter(np.random.default_rng(0).standard_normal((count, height, width)), (0, 2, 2))
+    noise[:, height // 3 : height // 2, width // 4 :] += 0.4
+    noise -= noise.min()
+    return np.round(255 * noise / noise.max()).astype(np.uint8)
+
+
+@dataclass
+class Model:
+    """A C2 model with the parameters, images and learned patches of these tests."""
+
+    name: str
+    describe: Callable[..., np.ndarray]
+    learn: Callable[..., dict[str, np.ndarray]]
+    n_patches: int
+    width: int
+
+    @cached_property
+    def images(self) -> np.ndarray:
+        return textures(4, width=self.width)
+
+    @cached_property
+    def learned(self) -> dict[str, np.ndarray]:
+        return self.learn(self.images, random_state=0, n_patches=self.n_patches)
+
+    @cached_property
+    def features(self) -> np.ndarray:
+        return self(self.images)
+
+    def __call__(self, images: Any, **changed: Any) -> np.ndarray:
+        return self.describe(images, **{"learned": self.learned, "n_patches": self.n_patches, **changed})
+
+
+SERRE = Model("c2_serre", c2_serre, learn_c2_serre, 8, 150)
+MUTCH_LOWE = Model("c2_mutch_lowe", c2_mutch_lowe, learn_c2_mutch_lowe, 40, 167)
+both = pytest.mark.parametrize("model", [SERRE, MUTCH_LOWE], ids=["serre", "mutch_lowe"])
+
+
+def slow_serre(image: np.ndarray) -> list[float]:
+    """Every window of every band."""
+    (prepared,) = prepare_images([image / 255], "c2")
+    bands = serre_c1(prepared)
+    features = []
+    for size in PATCH_SIZES:
+        for patch in SERRE.learned[f"patches_{size}"].astype(np.float64):
+            least = min(
+                np.sum((band[:, i : i + size, j : j + size] - patch) ** 2)
+                for band in bands
+                if min(band.shape[1:]) >= size
+                for i, j in np.ndindex(band.shape[1] - size + 1, band.shape[2] - size + 1)
+            )
+            features.append(np.exp(-least / (2 * (size / 4) ** 2)))
+    return features
+
+
+def slow_mutch_lowe(image: np.ndarray) -> list[float]:
+    """Every window of every scale whose centre is in the patch's range (or nearest to it on an axis)."""
+    learned = MUTCH_LOWE.learned
+    (prepared,) = prepare_images([image / 255], "c2")
+    scales = pyramid_c1(prepared, 0.5)
+    features = []
+    for patch, size in enumerate(learned["sizes"]):
+        responses = []
+        for scale, c1 in enumerate(scales):
+            if abs(scale - learned["scales"][patch]) > 1 or min(c1.shape[1:]) < size:
+                continue
+            keep = []
+            for axis in range(2):
+                side = round(prepared.shape[axis] / 2 ** (scale / 4))
+                # place i of C1 covers pixels 5 i + 5 to 5 i + 15
+                starts = np.arange(c1.shape[1 + axis] - size + 1)
+                centres = (5 * starts + 5 + (5 * (starts + size - 1) + 15)) / 2 / side
+                off = np.abs(centres - learned["positions"][patch, axis])
+                keep.append(starts[off <= 0.05] if (off <= 0.05).any() else starts[[off.argmin()]])
+            i, j = np.divmod(np.arange(size**2), size)
+            orientations, values = (learned[name][patch, : size**2] for name in ("orientations", "values"))
+            for row, column in product(*keep):
+                difference = c1[orientations, row + i, column + j].astype(np.float64) - values
+                responses.append(np.exp(-np.sum(difference**2) / (2 * (size / 4) ** 2)))
+        features.append(max(responses))
+    return features
+
+
+def test_features_equal_the_loops_over_windows() -> None:
+    for model, slow in ((SERRE, slow_serre), (MUTCH_LOWE, slow_mutch_lowe)):
+        for number in range(2):
+            np.testing.assert_allclose(model.features[number], slow(model.images[number]), atol=1e-5)
+        assert model.features.shape == (4, model.n_patches)
+        assert model.features.dtype == np.float64
+    tall = textures(1, 167, 140)[0]
+    np.testing.assert_allclose(MUTCH_LOWE([tall])[0], slow_mutch_lowe(tall), atol=1e-5)
+
+
+def test_serre_s_patches_are_where_their_origins_are() -> None:
+    c1 = [serre_c1(image)[1] for image in prepare_images([image / 255 for image in SERRE.images], "c2")]
+    for size in PATCH_SIZES:
+        patches, origins = SERRE.learned[f"patches_{size}"], SERRE.learned[f"origins_{size}"]
+        assert patches.shape == (2, 4, size, size)
+        for patch, (number, row, column) in zip(patches, origins, strict=True):
+            np.testing.assert_array_equal(patch, c1[number][:, row : row + size, column : column + size])
+
+
+def test_mutch_and_lowe_s_patches_are_the_dominant_orientations_at_their_origins() -> None:
+    learned = MUTCH_LOWE.learned
+    prepared = prepare_images([image / 255 for image in MUTCH_LOWE.images], "c2")
+    pyramids = [pyramid_c1(image, 0.5) for image in prepared]
+    for patch, size in enumerate(learned["sizes"]):
+        number, row, column = learned["origins"][patch]
+        scale = learned["scales"][patch]
+        window = pyramids[number][scale][:, row : row + size, column : column + size].reshape(12, -1)
+        values, orientations = learned["values"][patch], learned["orientations"][patch]
+        np.testing.assert_array_equal(values[: size**2], window.max(axis=0))
+        np.testing.assert_array_equal(window[orientations[: size**2], np.arange(size**2)], values[: size**2])
+        np.testing.assert_array_equal(values[size**2 :], 0)
+        sides = [round(side / 2 ** (scale / 4)) for side in prepared[number].shape]
+        centre = [(5 * start + 5 + 5 * (start + size - 1) + 15) / 2 for start in (row, column)]
+        np.testing.assert_allclose(learned["positions"][patch], np.divide(centre, sides))
+    assert len(set(learned["scales"])) > 3
+
+
+def test_places_are_drawn_from_the_whole_of_c1() -> None:
+    """Many patches start at every possible place of every image, and at no other."""
+    images = textures(3, 140, 140)
+    learned = learn_c2_serre(images, random_state=0, n_patches=1200)
+    rows, columns = serre_c1(prepare_images([images[0] / 255], "c2")[0])[1].shape[1:]
+    for size in PATCH_SIZES:
+        number, row, column = learned[f"origins_{size}"].T
+        assert set(number) == {0, 1, 2}
+        assert set(row) == set(range(rows - size + 1))
+        assert set(column) == set(range(columns - size + 1))
+
+
+@both
+def test_an_image_responds_to_its_own_patches_with_one(model: Model) -> None:
+    if model is SERRE:
+        origins = np.concatenate([model.learned[f"origins_{size}"][:, 0] for size in PATCH_SIZES])
+    else:
+        origins = model.learned["origins"][:, 0]
+    np.testing.assert_allclose(model.features[origins, np.arange(model.n_patches)], 1, atol=1e-5)
+    assert (model.features >= 0).all()
+    assert (model.features <= 1).all()
+    assert model.features.min() < 0.9
+
+
+@both
+def test_learning_depends_on_the_seed(model: Model) -> None:
+    other = model.learn(model.images, random_state=1, n_patches=model.n_patches)
+    assert any((other[name] != array).any() for name, array in model.learned.items() if name.startswith("origins"))
+
+
+@both
+@pytest.mark.parametrize(("total", "counts"), [(40, [10] * 4), (7, [2, 2, 2, 1]), (6, [2, 2, 1, 1]), (1, [1, 0, 0, 0])])
+def test_numbers_of_patches(model: Model, total: int, counts: list[int]) -> None:
+    assert [list(patch_sizes(total)).count(size) for size in PATCH_SIZES] == counts
+    learned = model.learn(model.images, random_state=0, n_patches=total)
+    if model is SERRE:
+        assert [len(learned[f"patches_{size}"]) for size in PATCH_SIZES] == counts
+    assert model(model.images[:1], learned=learned, n_patches=total).shape == (1, total)
+
+
+@both
+def test_learned_arrays_of_any_memory_layout(model: Model) -> None:
+    # learned arrays read from a file can be read-only, or of another memory layout
+    stored = {name: np.array(array, order="F") for name, array in model.learned.items()}
+    for array in stored.values():
+        array.flags.writeable = False
+    np.testing.assert_allclose(
+        model(model.images, learned=stored), model.features, atol=0 if model is MUTCH_LOWE else 1e-6
+    )
+
+
+@both
+def test_brightness_contrast_negatives_and_colour(model: Model) -> None:
+    """Up to rounding: a response at the threshold of inhibition can change sides, which few features see."""
+    image = model.images[:1] / 255
+    rgba = np.stack([*3 * [image], np.ones_like(image)], axis=3)
+    for changed in (image + 0.25, 0.5 * image, 1e4 * image + 1e6, 1 - image, rgba, image.astype(np.float32)):
+        off = np.abs(model(changed) - model.features[:1])
+        assert np.mean(off > 1e-5) <= (0 if model is SERRE else 0.1)
+        assert off.max() < 0.01
+
+
+@both
+def test_images_without_contrast_are_alike(model: Model) -> None:
+    flat = model([np.full((97, 97), 0.3), np.zeros((120, 200))])
+    sizes = patch_sizes(model.n_patches)
+    if model is SERRE:
+        norms = np.array([np.sum(patch**2) for size in PATCH_SIZES for patch in model.learned[f"patches_{size}"]])
+    else:
+        norms = np.sum(model.learned["values"] ** 2, axis=1)
+    np.testing.assert_allclose(flat, 2 * [np.exp(-norms / (2 * (sizes / 4) ** 2))], atol=1e-6)
+    # patches of images without contrast are zero, and such images respond to them with one
+    nothing = model.learn(np.zeros((1, 97, 97)), random_state=0, n_patches=model.n_patches)
+    np.testing.assert_array_equal(model(np.ones((1, 97, 97)), learned=nothing), 1)
+
+
+@both
+def test_sizes_of_images(model: Model) -> None:
+    images = model.images
+    assert np.isfinite(model([images[0], images[1][:60, :90], images[2][:97, :11]])).all()
+    for function in (model, lambda x: model.learn(x, random_state=0, n_patches=model.n_patches)):
+        with pytest.raises(DataError, match=f"Image 1 has 1 x 1 pixels, but {model.name} needs at least 11 x 11"):
+            function([images[0], np.ones((1, 1))])
+        with pytest.raises(DataError, match=f"Image 0 has 11 x 200 pixels, but {model.name} needs images at most 10"):
+            function([np.ones((11, 200))])
+        with pytest.raises(DataError, match="Image 0 has NaN"):
+            function([np.full((20, 20), np.nan)])
+
+
+@both
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_patches": 0}, "0 for `n_patches`"),
+        ({"n_patches": 2.5}, "2.5 for `n_patches`"),
+        ({"random_state": -1}, "-1 for `random_state`"),
+        ({"random_state": "0"}, "'0' for `random_state`"),
+        ({"inhibition": 1.5}, "1.5 for `inhibition`: expected a number from 0 to 1"),
+        ({"inhibition": np.nan}, "nan for `inhibition`"),
+    ],
+)
+def test_invalid_parameters(model: Model, parameters: dict, message: str) -> None:
+    if "inhibition" in parameters and model is SERRE:
+        return
+    with pytest.raises(ConfigError, match=message):
+        model.learn(model.images[:1], **{"random_state": 0} | parameters)
+
+
+@both
+def test_refuses_what_other_parameters_learned(model: Model) -> None:
+    shapes = r"\(2, 4, 4, 4\) for 'patches_4'.* \(6, 4, 4, 4\)" if model is SERRE else r"\(40,\) for 'sizes'.* \(24,\)"
+    with pytest.raises(DataError, match=f"shape {shapes}.*learn_{model.name}"):
+        model(model.images, n_patches=24)
+    with pytest.raises(DataError, match=r"no array for '(patches_4|sizes)'"):
+        model(model.images, learned={})
+
+
+def test_refuses_learned_values_out_of_range() -> None:
+    with pytest.raises(DataError, match=r"inhibition = 0\.5, expected 0\.2"):
+        MUTCH_LOWE(MUTCH_LOWE.images, inhibition=0.2)
+    for name, value in (("scales", 9), ("orientations", 12), ("sizes", 17), ("positions", np.nan)):
+        changed = np.full_like(MUTCH_LOWE.learned[name], value)
+        with pytest.raises(DataError, match="that learn_c2_mutch_lowe never returns"):
+            MUTCH_LOWE(MUTCH_LOWE.images, learned=MUTCH_LOWE.learned | {name: changed})
+
+
+@pytest.fixture(scope="module")
+def objects(mirror: Path) -> np.ndarray:
+    """Four views of six objects of COIL-20, 128 x 128."""
+    from PIL import Image
+
+    archive = zipfile.ZipFile(mirror / "coil20" / "coil-20-proc.zip")
+    names = {Path(name).name: name for name in archive.namelist()}
+    return np.array(
+        [
+            np.asarray(Image.open(io.BytesIO(archive.read(names[f"obj{thing}__{view}.png"]))).convert("L"))
+            for thing in (2, 5, 8, 10, 14, 17)
+            for view in (0, 2, 4, 6)
+        ]
+    )
+
+
+def on_field(image: np.ndarray, row: int, column: int) -> np.ndarray:
+    """Put an image on a dark field."""
+    field = np.zeros((200, 200))
+    field[row : row + 128, column : column + 128] = image
+    return field
+
+
+@both
+def test_views_of_an_object_resemble_each_other(model: Model, objects: np.ndarray) -> None:
+    n_patches = 60 if model is SERRE else 100
+    learned = model.learn(objects, random_state=0, n_patches=n_patches)
+    features = model(objects, learned=learned, n_patches=n_patches)
+    thing = np.repeat(np.arange(6), 4)
+    distance = np.sum((features[:, None] - features) ** 2, axis=2)
+    np.fill_diagonal(distance, np.inf)
+    assert np.mean(thing[distance.argmin(axis=1)] == thing) >= 0.95
+
+
+def test_shifts_change_serre_s_features_little(objects: np.ndarray) -> None:
+    """A shift by a quarter of the image changes less than another object does."""
+    learned = learn_c2_serre(objects, random_state=0, n_patches=40)
+    here, near, far = (on_field(objects[0], *place) for place in ((20, 20), (24, 17), (60, 60)))
+    features = c2_serre([here, near, far, on_field(objects[8], 20, 20)], learned=learned, n_patches=40)
+    to_near, to_far, to_other = np.linalg.norm(features[1:] - features[0], axis=1)
+    assert to_near < 0.3 * to_other
+    assert to_far < 0.75 * to_other
+
+
+def test_shifts_beyond_the_range_change_mutch_and_lowe_s_features(objects: np.ndarray) -> None:
+    here, near, far = (on_field(objects[0], *place) for place in ((20, 20), (24, 17), (60, 60)))
+    mirrored = on_field(objects[0][:, ::-1], 20, 20)
+    # patches of the image itself, so that features tell where it moved
+    learned = learn_c2_mutch_lowe([here], random_state=0, n_patches=200)
+    features = c2_mutch_lowe([here, near, far, mirrored], learned=learned, n_patches=200)
+    stayed, moved, lost, turned = features.mean(axis=1)
+    assert stayed == pytest.approx(1, abs=1e-6)
+    assert moved > 0.95
+    assert lost < moved - 0.1
+    assert turned < moved - 0.04

@@ -1,0 +1,335 @@
+"""Voting and SAMME over kernels: the rules on cases made by hand, references from scratch, and real digits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.datasets import load_digits
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+
+from mklearn.errors import ConfigError, NotApplicable
+from mklearn.kernels.specs import StackTransform
+from mklearn.nearest_neighbour import nearest_neighbour_indices, nearest_neighbour_predictions
+from mklearn.papers.mkl_dr.kernel_samme import KernelSAMME, samme
+from mklearn.papers.mkl_dr.kernel_voting import KernelVoting, neighbour_order, resolve_votes
+from mklearn.subspace.kfd import KernelFDA
+
+BOTH = [KernelVoting, KernelSAMME]
+
+
+class Line(TransformerMixin, BaseEstimator):
+    """Takes points on a line back out of their kernel xx': an embedding whose neighbours can be made by hand."""
+
+    def fit(self, X, y=None):
+        values, vectors = np.linalg.eigh(X)
+        self.direction_ = vectors[:, -1:] / np.sqrt(values[-1])
+        return self
+
+    def transform(self, X):
+        return X @ self.direction_
+
+
+def on_lines(*points):
+    """Kernels of points on lines, samples first, and of new points on the same lines."""
+    train = np.stack([np.outer(x, x) for x, _ in points], axis=-1)
+    test = np.stack([np.outer(z, x) for x, z in points], axis=-1)
+    return train, test
+
+
+# ------------------------------------------------------------------------------------------------------------- voting
+
+
+@pytest.mark.parametrize(
+    ("votes", "winner", "depth"),  # votes: a row for the nearest neighbours in M embeddings, one for the second, ...
+    [
+        ([[0, 1, 1]], 1, 1),  # a majority
+        ([[0, 1, 2], [2, 1, 1]], 1, 2),  # 1, 1, 1 votes, then 1, 3, 2
+        ([[0, 0, 1, 1], [2, 2, 2, 0], [2, 0, 2, 1]], 2, 3),  # 2, 2, 0, then 3, 2, 3; in the end one that had none wins
+        ([[0, 1], [1, 0], [0, 0]], 0, 3),  # still tied after two
+        ([[2, 2, 1, 1], [0, 0, 0, 0]], 0, 2),  # 4 votes against 2 and 2
+        ([[2, 1], [1, 2]], 1, 0),  # never decided: the first of those that led at first
+    ],
+)
+def test_a_tie_goes_on_to_the_next_neighbours(votes, winner, depth):
+    winners, depths = resolve_votes(np.array(votes)[None], 3)
+    assert (winners[0], depths[0]) == (winner, depth)
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 10_000))
+def test_votes_against_a_reference_from_scratch(seed):
+    rng = np.random.default_rng(seed)
+    n_classes = int(rng.integers(2, 5))
+    votes = rng.integers(0, n_classes, size=(6, 5, int(rng.integers(1, 5))))
+    winners, depths = resolve_votes(votes, n_classes)
+    for ballots, winner, depth in zip(votes, winners, depths, strict=True):
+        expected, at = None, 0
+        for r in range(1, 6):
+            counts = [int((ballots[:r] == k).sum()) for k in range(n_classes)]
+            assert sum(counts) == r * votes.shape[2]
+            if counts.count(max(counts)) == 1:
+                expected, at = counts.index(max(counts)), r
+                break
+        if expected is None:
+            first = [int((ballots[:1] == k).sum()) for k in range(n_classes)]
+            expected = first.index(max(first))
+        assert (winner, depth) == (expected, at)
+
+
+def test_voting_on_points_made_by_hand():
+    # On the first line the new point 0.1 is nearest to b, then a, a; on the second to a, then a: a tie, then a leads.
+    y = np.array(["a", "a", "b", "b"])
+    train, test = on_lines(
+        (np.array([-1.0, 1.5, 0.2, 9.0]), np.array([0.1, 9.5])), (np.array([0.3, 0.5, 5.0, 4.0]), np.array([0.1, 4.1]))
+    )
+    model = KernelVoting(Line(), neighbour="euclidean").fit(train, y)
+    assert model.predict(test).tolist() == ["a", "b"]
+    np.testing.assert_array_equal(model.kernel_weights_, [0.5, 0.5])
+
+
+@pytest.fixture(scope="module")
+def digits():
+    """Noisy digits (no equal distances): kernels on rows of pixels, of unequal worth."""
+    X, y = load_digits(return_X_y=True)
+    X = X + np.random.default_rng(0).normal(size=X.shape)
+    specs = [
+        *({"id": f"rows {r}", "kind": "gaussian", "columns": list(range(16 * r, 16 * r + 16))} for r in range(4)),
+        {"id": "all", "kind": "gaussian", "bandwidth": 2.0},
+    ]
+    rng = np.random.default_rng(1)
+    train = np.concatenate([rng.choice(np.flatnonzero(y == k), 15, replace=False) for k in range(10)])
+    test = np.setdiff1d(np.arange(len(y)), train)[:300]
+    transform = StackTransform(specs).fit(X[train])
+    return transform.stack_train_.as_last_axis(), y[train], transform.transform(X[test]).as_last_axis(), y[test]
+
+
+@pytest.mark.parametrize("rule", ["cosine", "euclidean"])
+def test_voting_is_the_rule_of_the_paper_on_digits(digits, rule):
+    K, y, K_test, y_test = digits
+    K, K_test = K[..., :4], K_test[..., :4]  # an even number of middling kernels ties often
+    model = KernelVoting(neighbour=rule).fit(K, y)
+    orders = []
+    for m in range(4):
+        single = KernelFDA().fit(K[..., m], y)
+        Z, Z_test = single.embedding_, single.transform(K_test[..., m])
+        if rule == "cosine":
+            centre = Z.mean(axis=0)
+            Z, Z_test = ((z - centre) / np.linalg.norm(z - centre, axis=1)[:, None] for z in (Z, Z_test))
+        orders.append(np.linalg.norm(Z_test[:, None] - Z[None], axis=-1).argsort(axis=1))
+    predictions = model.predict(K_test)
+    depths = np.zeros(len(K_test))
+    for i, label in enumerate(predictions):
+        for r in range(1, 150):
+            counts = np.bincount(np.concatenate([y[order[i, :r]] for order in orders]), minlength=10)
+            if (counts == counts.max()).sum() == 1:
+                break
+        assert label == counts.argmax()
+        depths[i] = r
+    assert np.mean(depths > 1) > 0.1, "the kernels were chosen so that votes tie"
+    singles = [nearest_accuracy(K[..., m], y, K_test[..., m], y_test, rule) for m in range(4)]
+    assert np.mean(predictions == y_test) > max(singles) + 0.05
+
+
+def nearest_accuracy(K, y, K_test, y_test, rule="cosine"):
+    model = KernelFDA().fit(K, y)
+    return np.mean(nearest_neighbour_predictions(model.embedding_, y, model.transform(K_test), rule) == y_test)
+
+
+@pytest.mark.parametrize("rule", ["cosine", "euclidean"])
+def test_neighbour_order_begins_with_the_nearest(rule):
+    rng = np.random.default_rng(0)
+    Z, new = rng.normal(size=(40, 3)) + 5.0, rng.normal(size=(30, 3)) + 5.0
+    order = neighbour_order(Z, new, rule)
+    np.testing.assert_array_equal(order[:, 0], nearest_neighbour_indices(Z, new, rule))
+    np.testing.assert_array_equal(np.sort(order, axis=1), np.tile(np.arange(40), (30, 1)))
+    given = neighbour_order(Z, new, rule, first=order[:, 7])
+    np.testing.assert_array_equal(given[:, 0], order[:, 7])
+    np.testing.assert_array_equal(given[:, 1:8], order[:, :7])
+
+
+# -------------------------------------------------------------------------------------------------------------- SAMME
+
+
+def test_samme_by_hand():
+    # Ten samples, three classes. Learner 0 misses 2 (err 0.2): alpha = log 4 + log 2 = log 8, and they weigh 8 of 24
+    # each. Learner 1 misses one of them and two others, 10/24: alpha = log(14/10) + log 2 = log 2.8. Now the weights
+    # are 8, 22.4, 2.8, 2.8 and six of 1, 42 in all, of which learner 2 misses 31.4: more than 2/3.
+    misses = np.zeros((3, 10), dtype=bool)
+    misses[0, [0, 1]] = misses[1, [1, 2, 3]] = misses[2, [0, 1, 4]] = True
+    found = samme(misses, 3)
+    assert (found.picks.tolist(), found.status) == ([0, 1], "chance")
+    assert found.errors == pytest.approx([0.2, 10 / 24])
+    assert found.alphas == pytest.approx([np.log(8), np.log(2.8)])
+    # With learner 2 less wrong, all are used.
+    misses[2, 0] = False
+    third = samme(misses, 3)
+    assert (third.picks.tolist(), third.status) == ([0, 2, 1], "exhausted")
+    assert samme(misses, 3, eligible=np.array([True, True, False])).picks.tolist() == [0, 1]
+    cut = samme(misses, 3, max_iter=1)
+    assert (cut.picks.tolist(), cut.status) == ([0], "max_iter")
+
+
+@settings(max_examples=100)
+@given(seed=st.integers(0, 10_000))
+def test_samme_against_a_reference_from_scratch(seed):
+    rng = np.random.default_rng(seed)
+    c, n, M = int(rng.integers(2, 6)), 30, 5
+    misses = rng.random((M, n)) < rng.uniform(0.05, 0.9, size=(M, 1))
+    found = samme(misses, c)
+    w, left, picks, alphas = [1 / n] * n, list(range(M)), [], []
+    while left:
+        errors = {m: sum(w[i] for i in range(n) if misses[m][i]) / sum(w) for m in left}
+        best = min(m for m in left if errors[m] <= min(errors.values()) + 1e-10)
+        if errors[best] >= (c - 1) / c - 1e-10:
+            break
+        err = max(errors[best], 1 / (2 * n))
+        alphas.append(np.log((1 - err) / err) + np.log(c - 1))
+        picks.append(best)
+        w = [w[i] * (np.exp(alphas[-1]) if misses[best][i] else 1.0) for i in range(n)]
+        left.remove(best)
+    if picks:
+        assert found.picks.tolist() == picks
+        np.testing.assert_allclose(found.alphas, alphas, rtol=1e-9, atol=1e-12)
+        assert (found.alphas > 0).all()
+    else:
+        assert found.status == "fallback"
+        assert found.picks[0] == misses.mean(axis=1).argmin()
+
+
+def test_the_learner_just_picked_is_at_chance_afterwards():
+    # What the factor log(c - 1) is for: a second copy of a learner is worth nothing.
+    misses = np.zeros((2, 12), dtype=bool)
+    misses[:, :3] = True
+    assert samme(misses, 4).status == "chance"
+    assert samme(misses, 4).picks.tolist() == [0]
+    misses[1] = np.roll(misses[0], 3)
+    assert samme(misses, 4).picks.tolist() == [0, 1]
+
+
+def test_a_learner_without_errors_has_a_finite_weight():
+    misses = np.zeros((2, 20), dtype=bool)
+    misses[1, :4] = True
+    found = samme(misses, 5)
+    assert found.picks.tolist() == [0, 1]
+    assert found.errors[0] == 0
+    assert found.alphas[0] == pytest.approx(np.log(39) + np.log(4))
+
+
+def test_samme_is_boosting_on_cross_validated_errors(digits):
+    K, y, K_test, y_test = digits
+    model = KernelSAMME(random_state=3).fit(K, y)
+    misses = np.empty((5, len(y)), dtype=bool)
+    for train, test in StratifiedKFold(3, shuffle=True, random_state=3).split(K, y):
+        for m in range(5):
+            fda = KernelFDA().fit(K[np.ix_(train, train)][..., m], y[train])
+            Z = fda.transform(K[np.ix_(test, train)][..., m])
+            misses[m, test] = nearest_neighbour_predictions(fda.embedding_, y[train], Z, "cosine") != y[test]
+    np.testing.assert_allclose(model.cv_errors_, misses.mean(axis=1))
+    reference = samme(misses, 10)
+    np.testing.assert_array_equal(model.picks_, reference.picks)
+    np.testing.assert_allclose(model.alphas_, reference.alphas)
+    np.testing.assert_allclose(model.errors_, reference.errors)
+    assert model.picks_[0] == 4
+    expected = np.zeros(5)
+    expected[reference.picks] = reference.alphas / reference.alphas.sum()
+    np.testing.assert_allclose(model.kernel_weights_, expected)
+    # The decision is the weighted vote of models fitted on all samples.
+    votes = np.zeros((len(y_test), 10))
+    for m, alpha in zip(reference.picks, reference.alphas, strict=True):
+        fda = KernelFDA().fit(K[..., m], y)
+        nearest = nearest_neighbour_predictions(fda.embedding_, y, fda.transform(K_test[..., m]), "cosine")
+        votes[np.arange(len(y_test)), nearest] += alpha
+    np.testing.assert_allclose(model.decision_function(K_test), votes / reference.alphas.sum(), atol=1e-12)
+    np.testing.assert_array_equal(model.predict(K_test), votes.argmax(axis=1))
+    assert len(model.estimators_) == len(model.embeddings_) == model.n_iter_ == len(model.picks_)
+
+
+@pytest.mark.parametrize("sizes", [[15] * 10, [15, 15, 15, 10, 10, 8, 8, 7, 5, 4]])
+def test_an_uninformative_kernel_gets_no_vote(digits, sizes):
+    K, y, K_test, _ = digits
+    chosen = np.concatenate([np.flatnonzero(y == k)[:size] for k, size in enumerate(sizes)])
+    y = y[chosen]
+    K = np.concatenate([K[np.ix_(chosen, chosen)], np.eye(len(chosen))[..., None]], axis=-1)
+    K_test = np.concatenate([K_test[:, chosen], np.zeros((len(K_test), len(chosen), 1))], axis=-1)
+    model = KernelSAMME().fit(K, y)
+    assert model.kernel_weights_[5] == 0
+    assert 5 not in model.picks_
+    without = KernelSAMME().fit(K[..., :5], y)
+    np.testing.assert_array_equal(model.predict(K_test), without.predict(K_test[..., :5]))
+
+
+def test_only_uninformative_kernels_raise_a_warning():
+    y = np.arange(30) % 3
+    K = np.stack([np.eye(30), 2 * np.eye(30)], axis=-1)
+    with pytest.warns(UserWarning, match="better than chance"):
+        model = KernelSAMME().fit(K, y)
+    assert model.status_ == "fallback"
+    assert model.kernel_weights_.tolist() == [1.0, 0.0]
+    assert set(model.predict(K)) <= {0, 1, 2}
+
+
+# --------------------------------------------------------------------------------------------------------------- both
+
+
+@pytest.mark.parametrize("method", BOTH)
+@pytest.mark.parametrize("rule", ["cosine", "euclidean"])
+def test_one_kernel_is_the_single_kernel_model(digits, method, rule):
+    K, y, K_test, _ = digits
+    single = KernelFDA(ridge=1e-2).fit(K[..., 4], y)
+    expected = nearest_neighbour_predictions(single.embedding_, y, single.transform(K_test[..., 4]), rule)
+    model = method(KernelFDA(ridge=1e-2), neighbour=rule).fit(K[..., 4], y)
+    np.testing.assert_array_equal(model.predict(K_test[..., 4]), expected)
+    np.testing.assert_array_equal(model.kernel_weights_, [1.0])
+
+
+def test_a_kernel_given_twice_votes_twice_but_is_boosted_once(digits):
+    K, y, K_test, _ = digits
+    doubled, doubled_test = (
+        np.concatenate([k, k[..., 4:], k[..., 4:]], axis=-1) for k in (K[..., 3:], K_test[..., 3:])
+    )
+    best = KernelVoting().fit(K[..., 4], y)
+    # Three copies of one kernel outvote the other whatever it says.
+    copies = KernelVoting().fit(doubled[..., [0, 1, 1, 1]], y)
+    np.testing.assert_array_equal(copies.predict(doubled_test[..., [0, 1, 1, 1]]), best.predict(K_test[..., 4]))
+    once, twice = KernelSAMME().fit(K, y), KernelSAMME().fit(K[..., [0, 1, 2, 3, 4, 4]], y)
+    assert once.picks_[0] == 4
+    assert twice.kernel_weights_[5] == 0
+    np.testing.assert_allclose(twice.alphas_, once.alphas_)
+
+
+@pytest.mark.parametrize("method", BOTH)
+def test_grid_search_over_the_embedding(digits, method):
+    K, y, _, _ = digits
+    search = GridSearchCV(method(KernelFDA()), {"estimator__ridge": [1e-3, 1e-1]}, cv=2, error_score="raise").fit(K, y)
+    assert search.best_score_ > 0.6
+
+
+@pytest.mark.parametrize("method", BOTH)
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({}, NotApplicable, "kernel '0'.*constant"),
+        ({"estimator": KernelFDA(kernels=["gaussian"])}, ConfigError, "kernels='precomputed'"),
+        ({"estimator": "fda"}, ValueError, "estimator"),
+        ({"neighbour": "manhattan"}, ValueError, "neighbour"),
+    ],
+)
+def test_errors(method, parameters, error, message):
+    with pytest.raises(error, match=message):
+        method(**parameters).fit(np.ones((30, 30, 2)), np.arange(30) % 3)
+
+
+def test_samme_uses_no_more_folds_than_the_smallest_class_has_samples():
+    y = np.append(np.arange(30) % 3, 3)
+    X = np.random.default_rng(0).normal(size=(31, 4)) + 3 * np.eye(4)[y]
+    lonely = KernelSAMME().fit(X @ X.T, y)  # boosts on the other classes, but may name this one
+    assert lonely.n_splits_ == 3
+    assert set(lonely.predict((X @ X.T)[-1:])) == {3}
+    assert round(lonely.cv_errors_[0] * 30, 9).is_integer()
+    y[0] = 3
+    assert KernelSAMME().fit(X @ X.T, y).n_splits_ == 2
+    with pytest.raises(NotApplicable, match="one sample only"):
+        KernelSAMME().fit(X @ X.T, np.arange(31))

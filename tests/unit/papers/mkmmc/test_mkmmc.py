@@ -1,0 +1,184 @@
+"""Multiple kernel maximum margin criterion: monotone, its pair sums, fixed points, and what it selects."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from mklearn.errors import ConfigError, NotApplicable
+from mklearn.graphs import mmc_graph
+from mklearn.kernels.stack import KernelStack
+from mklearn.optimize.simplex_qp import simplex_qp
+from mklearn.papers.mkmmc.mkmmc import MKMMC, fit_path, margin_matrices
+from mklearn.subspace.kernel_mmc import KernelMMC
+
+
+def stack_of(X, Y=None, exponents=range(-3, 4)):
+    Y = X if Y is None else Y
+    d2 = ((X[:, None] - Y[None]) ** 2).sum(-1)
+    reference = ((X[:, None] - X[None]) ** 2).sum(-1).mean()
+    return np.stack([np.exp(-d2 / (reference * 2.0**k)) for k in exponents], axis=-1)
+
+
+@pytest.fixture(scope="module")
+def problems(wine):
+    X, y = wine
+    D, u = load_digits(n_class=6, return_X_y=True)
+    rng = np.random.default_rng(0)
+    N, v = rng.normal(size=(40, 5)), np.arange(40) % 4  # labels without meaning
+    return {
+        "wine": (stack_of(X[::2]), y[::2]),
+        "digits": (stack_of(D[:90]), u[:90]),
+        "noise": (stack_of(N), v),
+    }
+
+
+@pytest.mark.parametrize("theta_step", ["exact", "local"])
+@pytest.mark.parametrize("trade_off", [0.3, 1.0, 5.0])
+@pytest.mark.parametrize("name", ["wine", "digits", "noise"])
+def test_objective_of_the_printed_method_never_decreases(problems, name, trade_off, theta_step):
+    K, y = problems[name]
+    for p in (1, 2, len(np.unique(y)) - 1):
+        model = MKMMC(p, constraint="coef", trade_off=trade_off, theta_step=theta_step, tol=0.0).fit(K, y)
+        history = model.objective_history_
+        assert (np.diff(history) >= -1e-10 * np.abs(history).max()).all()
+        assert model.status_ == "converged"
+        assert len(history) == 2 * model.n_iter_ + 1
+        np.testing.assert_allclose(model.theta_history_.sum(axis=1), 1)
+        assert (model.theta_history_ >= 0).all()
+        assert model.best_iter_ == model.n_iter_ or model.objective_ == pytest.approx(history[-1])
+
+
+@pytest.mark.parametrize("constraint", ["rkhs", "coef", "sample"])
+def test_theta_matrix_is_half_the_papers_pair_sum(problems, constraint):
+    """(23), with G_i of (19) and W of (7)."""
+    K, y = problems["noise"]
+    n, counts = len(y), np.bincount(y)[y]
+    W = np.where(y[:, None] == y, 1 / n - 2 / counts[:, None], 1 / n)
+    A = KernelMMC(3, constraint=constraint).fit(K, y).coefficients_
+    expected = np.zeros((7, 7))
+    for i in range(n):
+        for j in range(n):
+            G = A.T @ (K[:, i] - K[:, j])
+            expected += W[i, j] * G.T @ G
+    Q = margin_matrices(KernelStack.from_last_axis(K), mmc_graph(y).L, A).sum(axis=0)
+    np.testing.assert_allclose(2 * Q, expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", ["wine", "digits", "noise"])
+def test_result_is_a_fixed_point_of_both_steps(problems, name):
+    K, y = problems[name]
+    model = MKMMC(constraint="coef", tol=0.0).fit(K, y)
+    alone = KernelMMC(constraint="coef", kernel_weights=model.kernel_weights_).fit(K, y)
+    np.testing.assert_allclose(model.coefficients_, alone.coefficients_, atol=1e-9)
+    np.testing.assert_allclose(model.embedding_, alone.embedding_, atol=1e-9)
+    assert model.objective_ == pytest.approx(alone.objective_)
+    Q = margin_matrices(KernelStack.from_last_axis(K), mmc_graph(y).L, model.coefficients_).sum(axis=0)
+    weights = model.kernel_weights_
+    assert weights @ Q @ weights == pytest.approx(simplex_qp(Q, method="exact").value, rel=1e-10)
+    assert weights @ Q @ weights == pytest.approx(model.objective_)
+
+
+def test_selects_the_kernel_of_largest_single_objective(problems):
+    K, y = problems["digits"]
+    model = MKMMC(constraint="coef").fit(K, y)
+    own = [KernelMMC(constraint="coef", kernel_weights=m).fit(K, y).objective_ for m in range(7)]
+    assert model.selected_kernel_ == np.argmax(own)
+    np.testing.assert_array_equal(model.kernel_weights_, np.eye(7)[np.argmax(own)])
+    assert model.n_iter_ <= 3
+
+
+def test_scaling_decides_which_kernel_is_selected(problems):
+    K, y = problems["digits"]
+    for m in (0, 3, 6):
+        scale = np.ones(7)
+        scale[m] = 100.0
+        assert MKMMC(constraint="coef").fit(K * scale, y).selected_kernel_ == m
+
+
+def test_several_kernels_can_share_the_weight(problems):
+    """That it ends at a vertex is a fact about data, not about the program: a large lambda makes it mix."""
+    K, y = problems["digits"]
+    for p, count in ((2, 2), (5, 3)):
+        model = MKMMC(p, constraint="coef", trade_off=100.0).fit(K, y)
+        assert np.count_nonzero(model.kernel_weights_) == count
+        assert model.selected_kernel_ is None
+        assert (np.diff(model.objective_history_) >= -1e-10 * model.objective_).all()
+
+
+def test_exact_step_is_never_below_the_local_one(problems):
+    for K, y in problems.values():
+        exact = MKMMC(constraint="coef", theta_step="exact", max_iter=1).fit(K, y)
+        local = MKMMC(constraint="coef", theta_step="local", max_iter=1).fit(K, y)
+        assert exact.objective_history_[1] >= local.objective_history_[1] * (1 - 1e-12)
+
+
+def test_one_kernel_and_no_iterations(problems):
+    K, y = problems["wine"]
+    np.testing.assert_allclose(MKMMC().fit(K[..., 2], y).embedding_, KernelMMC().fit(K[..., 2], y).embedding_)
+    start = MKMMC(max_iter=0).fit(K, y)
+    np.testing.assert_allclose(start.kernel_weights_, 1 / 7)
+    np.testing.assert_allclose(start.embedding_, KernelMMC().fit(K, y).embedding_)
+    assert start.selected_kernel_ is None
+
+
+@pytest.mark.parametrize("constraint", ["rkhs", "coef"])
+def test_order_of_kernels_does_not_matter(problems, constraint):
+    K, y = problems["wine"]
+    order = np.random.default_rng(1).permutation(7)
+    a, b = MKMMC(constraint=constraint).fit(K, y), MKMMC(constraint=constraint).fit(K[..., order], y)
+    np.testing.assert_allclose(b.kernel_weights_, a.kernel_weights_[order], atol=1e-9)
+    np.testing.assert_allclose(b.embedding_, a.embedding_, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["wine", "digits", "noise"])
+def test_best_is_never_below_last_with_the_other_constraints(problems, name):
+    K, y = problems[name]
+    best, last = (MKMMC(keep=keep).fit(K, y) for keep in ("best", "last"))
+    assert best.objective_ >= last.objective_
+    assert best.objective_ == pytest.approx(best.objective_history_[::2].max())
+    assert best.status_ in ("converged", "cycle")
+    np.testing.assert_array_equal(best.theta_history_, last.theta_history_)
+
+
+def test_scale_of_all_kernels_changes_no_weights(problems):
+    K, y = problems["wine"]
+    for constraint in ("rkhs", "coef"):
+        a, b = (MKMMC(constraint=constraint).fit(factor * K, y) for factor in (1.0, 1e4))
+        np.testing.assert_allclose(a.theta_history_, b.theta_history_, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"theta_step": "quadprog"}, ValueError, "theta_step"),
+        ({"trade_off": "trace_ratio"}, ValueError, "trade_off"),
+        ({"n_components": 1000}, NotApplicable, "at most"),
+    ],
+)
+def test_errors(problems, change, error, message):
+    with pytest.raises(error, match=message):
+        MKMMC(**change).fit(*problems["wine"])
+
+
+@pytest.mark.parametrize("constraint", ["rkhs", "coef", "sample"])
+@pytest.mark.parametrize("keep", ["best", "last"])
+def test_a_path_equals_a_fit_for_each_size(problems, constraint, keep):
+    """Weights are learned for each number of dimensions; what the fits share changes nothing."""
+    for K, y in problems.values():
+        sizes = [1, 2, len(np.unique(y)) - 1, len(np.unique(y))]
+        path = fit_path(MKMMC(constraint=constraint, keep=keep), K, y, sizes)
+        for size, model in zip(sizes, path, strict=True):
+            alone = MKMMC(size, constraint=constraint, keep=keep).fit(K, y)
+            assert model.n_components == size
+            assert model.status_ == alone.status_
+            np.testing.assert_allclose(model.kernel_weights_, alone.kernel_weights_, atol=1e-12)
+            np.testing.assert_allclose(model.objective_history_, alone.objective_history_, rtol=1e-9)
+            np.testing.assert_allclose(model.embedding_, alone.embedding_, atol=1e-7)
+            np.testing.assert_allclose(model.transform(K[:5]), alone.transform(K[:5]), atol=1e-7)
+
+
+def test_a_path_needs_sizes(problems):
+    with pytest.raises(ConfigError, match="sizes is empty"):
+        fit_path(MKMMC(), *problems["wine"], [])

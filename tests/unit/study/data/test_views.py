@@ -1,0 +1,160 @@
+"""Sets of several views: upstream's files beside the tables of the mirror, the published splits, and damaged files."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.io import savemat
+
+from mklearn.errors import DataError, MissingExtra
+from mklearn.study.config.reading import check_study
+from mklearn.study.config.registry import describe_one
+from mklearn.study.data.read import read_dataset
+from mklearn.study.data.readers import r_files, views
+from mklearn.study.data.readers.content import published_test_part
+from mklearn.study.data.registry import dataset_spec, entry
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.plan.plan import plan_study
+
+SETS = {
+    "mfeat": "label", "protein_fold": "label", "three_sources": "label", "breast_tcga": "label", "nutrimouse": "diet",
+    "nutrimouse-genotype": "genotype", "bace": "label",
+}  # fmt: skip
+
+
+def registered(name: str, mirror: Path) -> SampleSet:
+    files = {file.name: mirror / file.mirror for file in entry(name).files if file.mirror}
+    return read_dataset(dataset_spec({"kind": "registered", "name": name}), files)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_upstream_file_equals_the_tables_of_the_mirror(mirror: Path, name: str) -> None:
+    folder = mirror / "multiview" / (entry(name).of or name)
+    samples = registered(name, mirror)
+    about = pd.read_csv(folder / "samples.csv").set_index("id")
+    ids = [text.rpartition("/")[2] for text in samples.ids]
+    assert ids == about.index.tolist()
+    assert samples.classes[samples.y].tolist() == about[SETS[name]].tolist()
+    if "split" in about:
+        assert [text.partition("/")[0] for text in samples.ids] == about["split"].tolist()
+    if "group" in about:
+        assert samples.groups is not None
+        assert samples.groups.tolist() == about["group"].tolist()
+    assert list(samples.tables) == entry(name).tables
+    for view, values in samples.tables.items():
+        table = pd.read_csv(folder / f"{view}.csv.gz", dtype=str).set_index("id").reindex(ids)
+        np.testing.assert_array_equal(values, table.to_numpy().astype(float), strict=True)
+
+
+def test_published_splits(mirror: Path) -> None:
+    for name, n_train in (("protein_fold", 311), ("breast_tcga", 150), ("bace", 249)):
+        samples = registered(name, mirror)
+        (test,) = published_test_part(Path(), samples.ids)
+        assert len(samples) - len(test) == n_train
+        assert entry(name).released_splits == "mklearn.study.data.readers.content:published_test_part"
+        folder = mirror / "multiview" / name
+        if (folder / "splits.csv").is_file():
+            given = pd.read_csv(folder / "splits.csv")
+            assert [text.removeprefix("test/") for text in test] == given["id"][given["role"] == "test"].tolist()
+
+
+def test_samples_that_lack_a_view(mirror: Path) -> None:
+    samples = registered("breast_tcga", mirror)
+    assert samples.incomplete == ("protein",)
+    lacking = np.isnan(samples.tables["protein"]).all(axis=1)
+    np.testing.assert_array_equal(lacking, np.char.startswith(samples.ids, "test/"))
+
+
+def test_the_plan_completes_the_view_that_samples_lack() -> None:
+    plan = plan_study(
+        check_study({"study": "s", "datasets": ["breast_tcga"], "protocols": {"p": {"kind": "released"}}})
+    )
+    kernels = [kernel for fit in plan.fits.values() for kernel in fit.spec.kernels]
+    assert kernels
+    assert all(kernel["missing_views"] == "mean" for kernel in kernels)
+
+
+def test_the_listing_says_what_to_know() -> None:
+    text = describe_one("datasets", "breast_tcga")
+    assert "published splits: protocol released" in text
+    assert "samples that lack a table are at the mean of the training samples there" in text
+    assert "no proteins" in text
+
+
+def test_molecules_that_repeat_are_one_group(mirror: Path) -> None:
+    samples = registered("bace", mirror)
+    assert samples.groups is not None
+    assert len(samples) - len(set(samples.groups)) == 9
+
+
+@pytest.fixture
+def matlab(tmp_path: Path) -> Path:
+    cells = np.empty((2, 1), dtype=object)
+    cells[:, 0] = [np.arange(12.0).reshape(4, 3), np.arange(8, dtype=np.uint8).reshape(4, 2)]
+    savemat(tmp_path / "a.mat", {"X": cells, "y": np.array([[2, 1, 1, 2]], dtype=np.uint8).T})
+    return tmp_path / "a.mat"
+
+
+def test_views_of_a_cell(matlab: Path) -> None:
+    samples = views.read({"a": matlab}, tables=["p", "q"], sample="s-", parts={"train": 3, "test": 1})
+    assert samples.ids.tolist() == ["train/s-0", "train/s-1", "train/s-2", "test/s-3"]
+    assert samples.classes[samples.y].tolist() == ["2", "1", "1", "2"]
+    assert {name: table.dtype for name, table in samples.tables.items()} == {"p": np.float64, "q": np.float64}
+    np.testing.assert_array_equal(samples.tables["q"], np.arange(8).reshape(4, 2))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"tables": ["p"]}, "X has 2 views of shapes '(4, 3)', '(4, 2)'; expected 1 matrices of 4 rows"),
+        ({"tables": ["p", "q"], "classes": ["one"]}, "y has the codes 1 to 2; expected 1 to 1"),
+        ({"tables": ["p", "q"], "parts": {"train": 2, "test": 1}}, "4 samples; expected 2 + 1"),
+    ],
+)
+def test_other_cells_than_expected(matlab: Path, options: dict, words: str) -> None:
+    with pytest.raises(DataError) as raised:
+        views.read({"a": matlab}, **options)
+    assert words in str(raised.value)
+
+
+@pytest.mark.parametrize("damage", ["half", "nonsense", "empty"])
+def test_damaged_files_of_r(mirror: Path, tmp_path: Path, damage: str) -> None:
+    content = (mirror / "multiview/nutrimouse/upstream/nutrimouse.rda").read_bytes()
+    path = tmp_path / "a.rda"
+    path.write_bytes({"half": content[: len(content) // 2], "nonsense": b"nonsense" * 40, "empty": b""}[damage])
+    with pytest.raises(DataError, match=r"not a readable file of R .*; it is truncated or damaged"):
+        views.read({"a": path}, tables=["gene", "lipid"], label="diet")
+
+
+def test_without_the_package_that_reads_r(mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rdata", None)
+    with pytest.raises(MissingExtra, match=r'pip install "mklearn\[rdata\]"'):
+        registered("nutrimouse", mirror)
+
+
+def test_other_lists_of_r_than_expected(mirror: Path) -> None:
+    path = mirror / "multiview/nutrimouse/upstream/nutrimouse.rda"
+    with pytest.raises(DataError, match="no table 'protein'; it has 'nutrimouse/gene', 'nutrimouse/lipid'"):
+        views.read({"a": path}, tables=["gene", "protein"], label="diet")
+    with pytest.raises(DataError, match="no tables 'gene' with a factor 'weight' in nutrimouse"):
+        views.read({"a": path}, tables=["gene"], label="weight")
+
+
+def test_a_bomb_as_a_file_of_r(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(r_files, "MOST_BYTES", 128 << 20)
+    with gzip.open(tmp_path / "a.rda", "wb", compresslevel=1) as stream:
+        for _ in range(800):
+            stream.write(bytes(1 << 20))
+    with pytest.raises(DataError, match=r"reading this file of R was ended: .*memory"):
+        views.read({"a": tmp_path / "a.rda"}, tables=["gene"])
+
+
+def test_text_tables_without_their_samples(tmp_path: Path) -> None:
+    pd.DataFrame({"id": ["a", "b"], "f": [1, 2]}).to_csv(tmp_path / "one.csv.gz", index=False)
+    with pytest.raises(DataError, match="no table 'two', 'samples'"):
+        views.read({"one": tmp_path / "one.csv.gz"}, tables=["one", "two"])
