@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from mklearn.base.statistics import paired_accuracy_difference
+from mklearn.base.statistics import paired_sample_difference
 from mklearn.descriptors.hog import hog
 from mklearn.descriptors.lbp import lbp
 from mklearn.kernels import Views
@@ -56,7 +56,7 @@ for name, outcomes in correct.items():
 # its interval allows for training sets that overlap.
 
 others = [name for name in methods if name != "average"]
-found = [paired_accuracy_difference(correct[name], correct["average"], n_train) for name in others]
+found = [paired_sample_difference(correct[name], correct["average"], n_train) for name in others]
 mean = 100 * np.array([entry.mean for entry in found])
 ends = 100 * np.array([[entry.low for entry in found], [entry.high for entry in found]])
 figure, axes = plt.subplots(figsize=(6, 2.4), layout="constrained")

@@ -138,6 +138,10 @@ class MetricCard(Card):
     by_leading_components : str
         ``module:function`` of ``(Z_train, y_train, Z_test, y_test, rule)`` that gives the values with the first
         1, 2, ... columns, where there is a faster way than one call for each.
+    by_sample : str
+        ``module:function`` that gives each test sample a value, with the metric as their mean and its variance as that
+        of the mean; its parameters are as of the metric. Intervals of the metric are computed from them: without it
+        from the values of the splits alone, which is wider (see :mod:`mklearn.base.statistics`).
     """
 
     larger_is_better: bool = True
@@ -145,6 +149,7 @@ class MetricCard(Card):
     mean_of_samples: bool = False
     targets: Sequence[str] = ("classes",)
     by_leading_components: str = ""
+    by_sample: str = ""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold, check_cv, cross_validate
 
-from mklearn.base.statistics import Difference, paired_accuracy_difference
+from mklearn.base.statistics import Difference, paired_sample_difference
 from mklearn.checks import check_integer
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.views import Views, as_views
@@ -151,8 +151,8 @@ def view_contributions(
     return tuple(
         ViewContribution(
             name,
-            paired_accuracy_difference(correct, permuted[name], n_train),
-            paired_accuracy_difference(correct, left_out[name], n_train),
+            paired_sample_difference(correct, permuted[name], n_train),
+            paired_sample_difference(correct, left_out[name], n_train),
             np.where(tested > 0, np.nansum(changed[name], axis=0) / np.maximum(tested, 1), np.nan),
         )
         for name in views.names

@@ -3,34 +3,38 @@
 Accuracies of repeated splits are not independent: their training sets overlap, and so do their test sets. The usual
 interval ``mean +- t s / sqrt(J)`` over J splits is too narrow, and narrows without end as splits are added.
 
-Where each test sample's outcome is known (right or wrong, or the difference of two methods: 1, 0 or -1), its variance
-is estimated from what varies. With the outcomes d_ij of sample i in split j, N distinct test samples, n and m training
-and test samples of a split::
+Where each test sample has a value of which the metric is the mean, its variance is estimated from what varies. The
+value is the outcome (right or wrong, or the difference of two methods: 1, 0 or -1); for a metric that is no mean, such
+as the balanced accuracy, it is T plus the sample's influence on T
+(:mod:`mklearn.study.evaluation.metrics.sample_values`). With the values d_ij of sample i in split j of J, N distinct
+test samples, n and m training and test samples of a split::
 
-    V = s^2/J + (sqrt(A) + sqrt(B))^2
+    V = A + B + sqrt(A B) + b/J
 
-- ``s^2/J``: the splits drawn; s^2 is the variance of the split means.
-- ``A = sum_i (d_i - d)^2 / N^2``: the samples tested, from the means d_i of each sample over the splits that test it.
-- ``B = b n/m``: the training sets, of which two share n/(n + m) of their samples. b is what s^2 has beyond the test
-  samples: ``s^2 - (a (1 - m/N) + e)/m``, not below 0, with the variance a between samples and e within them. An effect
-  that adds up over training samples has the covariance b n/m between two splits; others have less.
-- The square of the sum: a sample that is hard to classify also misleads as a training sample; this is the largest
-  covariance that the two can have.
+- ``A = sum_i w_i^2 (d_i - d)^2 N/(N - 1)``: the samples tested, from the mean d_i of each sample over the splits that
+  test it, with the share w_i of all tests that are of it.
+- ``b``, the variance of the effect of training sets that are drawn from one pool: what the variance s^2 of the split
+  means has beyond the test samples, ``s^2 - (a (1 - m/N) + e)/m``, not below 0, with the variance a between samples and
+  e within them.
+- ``B = b n/m``: what the training sets share, as two of them have n/(n + m) of their samples in common. An effect that
+  adds up over training samples has the covariance b n/m between two splits; others have less.
+- ``sqrt(A B)``: a sample that is hard to classify also misleads as a training sample. This is half of the largest
+  covariance that the two can have; splits can't show which share of it there is.
 
 Where training sets are larger than test sets, b is hardly known. V is therefore at most Nadeau and Bengio's
-``s^2 (1/J + m/n)`` (see below), but at least ``s^2/J + A``.
+``s^2 (1/J + m/n)`` (see below), but at least ``A + b/J``.
 
 The quantile is Student's, with Satterthwaite's degrees of freedom for the sum of A (N - 1) and the rest (J - 1).
-``tests/benchmarks/interval_coverage.py`` measures the coverage on populations with a known difference;
-``reports/intervals`` has its figure.
+``tests/benchmarks/interval_coverage.py`` measures coverage and width on populations with a known difference and on
+pools of real data; ``reports/intervals`` has its figure.
 
 Models of one draw share their test samples (see :mod:`mklearn.study.evaluation.draws`), so that their number says
-nothing about other test samples. Their outcomes are averaged first, sample by sample; a draw then counts as one split,
+nothing about other test samples. Their values are averaged first, sample by sample; a draw then counts as one split,
 and its n is the number of all samples that its models are trained on or validated by.
 
-For other metrics, which are no means over samples, the variance is that of Nadeau and Bengio (Inference for the
-generalization error, Machine Learning 52, 2003, section 4.1.1): two splits have the correlation m/(n + m). That is
-meant for small test parts.
+Where there are no values of samples, the variance is that of Nadeau and Bengio (Inference for the generalization
+error, Machine Learning 52, 2003, section 4.1.1): two splits have the correlation m/(n + m). That is meant for small
+test parts, and wide for others.
 """
 
 from __future__ import annotations
@@ -45,6 +49,8 @@ from mklearn.errors import DataError
 
 FEWEST_SPLITS = 5
 """With fewer splits than this, a difference has no interval."""
+SHARE = (0.0, 1.0)
+"""Bounds of a metric that is a share."""
 
 
 class Interval(NamedTuple):
@@ -93,25 +99,34 @@ def standard_deviation(values: ArrayLike) -> float:
     return float(finite.std(ddof=1)) if finite.size > 1 else math.nan
 
 
-def accuracy_interval(
-    correct: ArrayLike, n_train: float, confidence: float = 0.95, *, draws: ArrayLike | None = None
+def sample_interval(
+    values: ArrayLike,
+    n_train: float,
+    confidence: float = 0.95,
+    *,
+    draws: ArrayLike | None = None,
+    bounds: tuple[float, float] = SHARE,
 ) -> Interval:
-    """Compute the mean accuracy over splits, and Wilson's interval with the variance that the module describes.
+    """Compute the mean of a metric over splits, and its interval with the variance that the module describes.
 
     Parameters
     ----------
-    correct : array-like of shape (J, N)
-        1 where a test sample is classified correctly, 0 where not, NaN where a split does not test it.
+    values : array-like of shape (J, N)
+        Of each test sample; NaN where a split does not test it. For the accuracy 1 where it is classified correctly and
+        0 where not.
     n_train : float
         Training samples of a split.
     confidence : float in (0, 1), default=0.95
     draws : array-like of shape (J,), optional
         A number for each row, equal for models of one draw, which test the same samples; by default all are different.
+    bounds : (float, float), default=(0, 1)
+        Smallest and largest value of the metric.
 
     Returns
     -------
     interval : Interval
-        Between 0 and 1, and not of length 0 where every sample is right; NaN ends for a single split.
+        Wilson's for a metric from 0 to 1: inside these, and not of length 0 where every sample is right. For another
+        one symmetric. NaN ends for a single split.
 
     Raises
     ------
@@ -122,58 +137,66 @@ def accuracy_interval(
     ----------
     Wilson (1927), with p (1 - p)/V samples for the N that independent ones would be.
     """
-    outcomes = _mean_of_models(_outcomes(correct), draws)
-    split_means = np.nanmean(outcomes, axis=1) if len(outcomes) else np.empty(0)
+    table = _mean_of_models(_sample_values(values), draws)
+    split_means = np.nanmean(table, axis=1) if len(table) else np.empty(0)
     p = mean(split_means)
-    if len(outcomes) < 2:
+    if len(table) < 2:
         return Interval(p, math.nan, math.nan)
-    spread = _spread(outcomes, n_train)
-    spent = p * (1.0 - p)
-    n_tested = int((~np.isnan(outcomes)).any(axis=0).sum())
-    count = min(spent / spread.variance, n_tested) if spent > 0 and spread.variance > 0 else n_tested
+    spread = _spread(table, n_train, bounds)
     quantile = _quantile(spread.freedom, confidence)
+    if bounds != SHARE:
+        half_width = quantile * math.sqrt(spread.variance)
+        return Interval(p, max(bounds[0], p - half_width), min(bounds[1], p + half_width))
+    spent = max(p * (1.0 - p), 0.0)
+    n_tested = int((~np.isnan(table)).any(axis=0).sum())
+    count = min(spent / spread.variance, n_tested) if spent > 0 and spread.variance > 0 else n_tested
     weight = quantile**2 / count
     centre = (p + weight / 2) / (1 + weight)
     half_width = math.sqrt(quantile**2 * spent / count + weight**2 / 4) / (1 + weight)
     return Interval(p, max(0.0, centre - half_width), min(1.0, centre + half_width))
 
 
-def paired_accuracy_difference(
-    first: ArrayLike, second: ArrayLike, n_train: float, confidence: float = 0.95, *, draws: ArrayLike | None = None
+def paired_sample_difference(
+    first: ArrayLike,
+    second: ArrayLike,
+    n_train: float,
+    confidence: float = 0.95,
+    *,
+    draws: ArrayLike | None = None,
+    bounds: tuple[float, float] = SHARE,
 ) -> Difference:
-    """Compute the mean difference of two accuracies on the same test samples, with the interval of the module.
+    """Compute the mean difference of a metric of two methods on the same test samples, with the module's interval.
 
     Parameters
     ----------
     first, second : array-like of shape (J, N)
-        1 where a test sample is classified correctly, 0 where not, NaN where a split does not test it: in both the same
-        places.
+        Values as in :func:`sample_interval`: NaN in both in the same places.
     n_train : float
         Training samples of a split.
     confidence : float in (0, 1), default=0.95
-    draws : array-like of shape (J,), optional
-        As in :func:`accuracy_interval`.
+    draws, bounds
+        As in :func:`sample_interval`.
 
     Raises
     ------
     DataError
-        Different shapes, or as in :func:`accuracy_interval`.
+        Different shapes, or as in :func:`sample_interval`.
 
     Notes
     -----
     The variance is at least ``2/(N + 2)^2``, that of Bonett and Price (2012) for no disagreement at all: two methods
-    that agree on every sample of a pool may differ on the next one.
+    that agree on every sample of a pool may differ on the next one. A metric without bounds has no least variance.
     """
-    one, other = _outcomes(first), _outcomes(second)
+    one, other = _sample_values(first), _sample_values(second)
     if one.shape != other.shape:
-        raise DataError(f"outcomes have shapes {one.shape} and {other.shape}: both methods need the same test samples")
-    outcomes = one - other
-    disagreement = mean(np.nanmean(np.abs(outcomes), axis=1)) if len(outcomes) else math.nan
-    outcomes = _mean_of_models(outcomes, draws)
-    difference = mean(np.nanmean(outcomes, axis=1)) if len(outcomes) else math.nan
-    if len(outcomes) < FEWEST_SPLITS:
+        raise DataError(f"values have shapes {one.shape} and {other.shape}: both methods need the same test samples")
+    table = one - other
+    disagreement = mean(np.nanmean(np.abs(table), axis=1)) if len(table) else math.nan
+    table = _mean_of_models(table, draws)
+    difference = mean(np.nanmean(table, axis=1)) if len(table) else math.nan
+    if len(table) < FEWEST_SPLITS:
         return Difference(difference, math.nan, math.nan, math.nan, disagreement)
-    return _difference(difference, _spread(outcomes, n_train), confidence, disagreement)
+    return _difference(difference, _spread(table, n_train, bounds), confidence, disagreement)
 
 
 def corrected_resampled_interval(
@@ -257,30 +280,48 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     return adjusted
 
 
-def _spread(outcomes: NDArray[np.float64], n_train: float) -> _Spread:
-    """Estimate the variance of the mean of outcomes (J, N), by the formula of the module."""
-    tested = ~np.isnan(outcomes)
-    outcomes, tested = outcomes[:, tested.any(axis=0)], tested[:, tested.any(axis=0)]
-    n_splits, n_samples = outcomes.shape
+def _spread(values: NDArray[np.float64], n_train: float, bounds: tuple[float, float]) -> _Spread:
+    """Estimate the variance of the mean of values (J, N), by the formula of the module."""
+    tested = ~np.isnan(values)
+    values, tested = values[:, tested.any(axis=0)], tested[:, tested.any(axis=0)]
+    n_splits, n_samples = values.shape
     n_test = tested.sum(axis=1).mean()
-    split_means = np.nanmean(outcomes, axis=1)
-    of_splits = split_means.var(ddof=1)
-    each = np.nanmean(outcomes, axis=0)
-    of_samples = float(((each - each.mean()) ** 2).sum()) / n_samples**2
-    total = float(np.nanvar(outcomes))
-    times = tested.sum(axis=0).mean()  # that a sample is tested
-    between = total if times <= 1 else (n_samples * of_samples - total / times) / (1.0 - 1.0 / times)
-    between = min(max(between, 0.0), total)
-    by_test_samples = (between * (1.0 - n_test / n_samples) + total - between) / n_test
-    of_training = max(0.0, of_splits - by_test_samples) * n_train / n_test
-    of_samples = max(of_samples, 2.0 / (n_samples + 2) ** 2)
-    drawn = of_splits / n_splits
-    variance = drawn + (math.sqrt(of_samples) + math.sqrt(of_training)) ** 2
-    resampled = of_splits * (1.0 / n_splits + n_test / n_train)
-    variance = max(min(variance, resampled), drawn + of_samples)
+    of_splits = np.nanmean(values, axis=1).var(ddof=1)
+    of_samples = max(_variance_of_samples(values, tested), 2.0 * _range(bounds) ** 2 / (n_samples + 2) ** 2)
+    training = max(0.0, of_splits - _variance_of_test_samples(values, tested))
+    drawn, shared = training / n_splits, training * n_train / n_test
+    variance = of_samples + shared + math.sqrt(of_samples * shared) + drawn
+    variance = max(min(variance, of_splits * (1.0 / n_splits + n_test / n_train)), of_samples + drawn)
+    if not variance > 0.0:  # values without bounds that are equal everywhere
+        return _Spread(0.0, n_splits - 1)
     by_splits = variance - of_samples
     freedom = variance**2 / (by_splits**2 / (n_splits - 1) + of_samples**2 / max(n_samples - 1, 1))
     return _Spread(variance, freedom)
+
+
+def _variance_of_samples(values: NDArray[np.float64], tested: NDArray[np.bool_]) -> float:
+    """Estimate the variance of the mean that the tested samples cause: ``A``."""
+    n_samples = values.shape[1]
+    each, shares = np.nanmean(values, axis=0), tested.sum(axis=0) / tested.sum()
+    squares = float((shares**2 * (each - shares @ each) ** 2).sum())
+    return squares * n_samples / max(n_samples - 1, 1)
+
+
+def _variance_of_test_samples(values: NDArray[np.float64], tested: NDArray[np.bool_]) -> float:
+    """Estimate the variance of one split's mean that its test samples cause: ``(a (1 - m/N) + e)/m``."""
+    n_samples, n_test, times = values.shape[1], tested.sum(axis=1).mean(), tested.sum(axis=0)
+    total = float(np.nanvar(values))
+    between, repeated = total, int(tested.sum()) - n_samples
+    if repeated:
+        each = np.nanmean(values, axis=0)
+        within = float(np.nansum((values - each) ** 2)) / repeated
+        between = min(max(float(each.var()) - within * float(np.mean(1.0 / times)), 0.0), total)
+    return float((between * (1.0 - n_test / n_samples) + total - between) / n_test)
+
+
+def _range(bounds: tuple[float, float]) -> float:
+    """Return the length of finite bounds, and 0 of others."""
+    return bounds[1] - bounds[0] if math.isfinite(bounds[1] - bounds[0]) else 0.0
 
 
 def _resampled_spread(values: NDArray[np.float64], n_train: float, n_test: float) -> _Spread:
@@ -306,26 +347,26 @@ def _quantile(freedom: float, confidence: float) -> float:
     return float(stdtrit(freedom, 0.5 + confidence / 2.0))
 
 
-def _outcomes(values: ArrayLike) -> NDArray[np.float64]:
+def _sample_values(values: ArrayLike) -> NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2:
         raise DataError(
-            f"outcomes have shape {array.shape}: give one row for each split and one column for each sample"
+            f"values of samples have shape {array.shape}: give one row for each split and one column for each sample"
         )
     return array
 
 
-def _mean_of_models(outcomes: NDArray[np.float64], draws: ArrayLike | None) -> NDArray[np.float64]:
+def _mean_of_models(values: NDArray[np.float64], draws: ArrayLike | None) -> NDArray[np.float64]:
     """Average the rows of each draw, in which the same samples are tested."""
     if draws is None:
-        return outcomes
+        return values
     numbers = np.asarray(draws)
-    if numbers.shape != outcomes.shape[:1]:
-        raise DataError(f"draws have shape {numbers.shape} for {len(outcomes)} splits: give one number for each split")
+    if numbers.shape != values.shape[:1]:
+        raise DataError(f"draws have shape {numbers.shape} for {len(values)} splits: give one number for each split")
     found = dict.fromkeys(numbers.tolist())
-    if len(found) == len(outcomes):
-        return outcomes
-    return np.array([outcomes[numbers == number].mean(axis=0) for number in found])
+    if len(found) == len(values):
+        return values
+    return np.array([values[numbers == number].mean(axis=0) for number in found])
 
 
 def _finite(values: ArrayLike) -> NDArray[np.float64]:

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from mklearn.base.statistics import (
-    accuracy_interval,
     corrected_resampled_interval,
     holm,
     mean,
-    paired_accuracy_difference,
     paired_difference,
+    paired_sample_difference,
+    sample_interval,
     standard_deviation,
 )
 from mklearn.errors import DataError
@@ -115,14 +115,14 @@ def outcomes(generator, n_splits=10, n_samples=60, n_test=40, right=0.8):
 
 def test_worked_example_of_outcomes():
     # One sample differs, in 2 of 6 splits; every split tests all 4 samples: split means 1/4, 1/4, 0, 0, 0, 0.
-    # s^2 = (2 (1/6)^2 + 4 (1/12)^2)/5 = 1/60. Sample means 1/3, 0, 0, 0: A = (1/4)^2 + 3 (1/12)^2 over 16 = 1/192; the
-    # least is 2/36. Total variance 1/12 - 1/144 = 11/144; between samples (4/192 - 11/864)/(1 - 1/6) = 0.009722; within
-    # 0.066667. The test samples explain 0.066667/4 = 1/60: all of s^2, nothing is left for the training sets.
-    # V = 1/360 + 1/18 = 0.058333, with 5 and 3 degrees of freedom.
+    # s^2 = (2 (1/6)^2 + 4 (1/12)^2)/5 = 1/60. Sample means 1/3, 0, 0, 0: A = ((1/4)^2 + 3 (1/12)^2)/16 4/3 = 1/144; the
+    # least is 2/36. Within samples 4/3/20 = 0.066667, between them 1/48 - 0.066667/6 = 0.009722, which sum to the total
+    # 11/144. The test samples explain 0.066667/4 = 1/60: all of s^2, nothing is left for the training sets.
+    # V = 1/18, with 3 degrees of freedom.
     first, second = np.ones((6, 4)), np.ones((6, 4))
     second[:2, 0] = 0
-    found = paired_accuracy_difference(first, second, 8)
-    half = stats.t.ppf(0.975, 0.0583333**2 / ((1 / 360) ** 2 / 5 + (1 / 18) ** 2 / 3)) * math.sqrt(0.0583333)
+    found = paired_sample_difference(first, second, 8)
+    half = stats.t.ppf(0.975, 3) * math.sqrt(1 / 18)
     assert (found.mean, found.low, found.high) == pytest.approx((1 / 12, 1 / 12 - half, 1 / 12 + half), abs=1e-5)
     assert found.disagreement == pytest.approx(1 / 12)
 
@@ -130,21 +130,36 @@ def test_worked_example_of_outcomes():
 def test_training_sets_that_share_samples_widen_the_interval():
     """Two splits that differ on all samples alike: the more their training sets share, the less two splits say."""
     first = np.repeat([[1.0], [0.0], [1.0], [1.0], [0.0], [1.0]], 30, axis=1)
-    small, large = (paired_accuracy_difference(first, 1 - first, n) for n in (3, 15))
+    small, large = (paired_sample_difference(first, 1 - first, n) for n in (3, 15))
     assert large.high - large.low > 1.4 * (small.high - small.low)
 
 
-@pytest.mark.parametrize(("n_train", "variance"), [(90, 8 / 15), (10**6, 8 / 45 + 2 / 32**2)])
+@pytest.mark.parametrize(("n_train", "variance"), [(90, 8 / 15), (10**6, 16 / 15 * (1 / 6 + 3e-5))])
 def test_training_sets_larger_than_test_sets_add_at_most_nadeau_and_bengios_variance(n_train, variance):
-    """And the sum is at least that of the splits drawn and the samples tested."""
     # Split means 1, -1, 1, 1, -1, 1, equal for all 30 samples: s^2 = (4 (2/3)^2 + 2 (4/3)^2)/5 = 16/15, and A is the
-    # least, 2/32^2. Of s^2, only 8/9/30 is explained by test samples: B is at least 3 and would make V more than 3.4.
-    # Nadeau and Bengio: 16/15 (1/6 + 30/90) = 8/15. Of a million training samples less than s^2/6 + A = 8/45 + 2/32^2.
+    # least, 2/32^2. Of s^2 the test samples explain 8/9/30 = 4/135: B is at least 3 and would make V more than 3.
+    # Nadeau and Bengio: 16/15 (1/6 + 30/90) = 8/15. Of a million training samples hardly more than s^2/6.
     first = np.repeat([[1.0], [0.0], [1.0], [1.0], [0.0], [1.0]], 30, axis=1)
-    found = paired_accuracy_difference(first, 1 - first, n_train)
+    found = paired_sample_difference(first, 1 - first, n_train)
     of_samples = 2 / 32**2
     freedom = variance**2 / ((variance - of_samples) ** 2 / 5 + of_samples**2 / 29)
     assert found.high - found.mean == pytest.approx(stats.t.ppf(0.975, freedom) * math.sqrt(variance), rel=1e-9)
+
+
+def test_the_variance_is_at_least_that_of_the_samples_tested():
+    """Also where all splits have the same mean, and Nadeau and Bengio's variance is 0."""
+    first = np.tile([1.0, 0.0, 0.0, 0.0, 0.0], (6, 2))
+    found = paired_sample_difference(first, np.zeros((6, 10)), 10**6)
+    variance = (2 * 0.8**2 + 8 * 0.2**2) / 100 * 10 / 9
+    assert found.high - found.mean == pytest.approx(stats.t.ppf(0.975, 9) * math.sqrt(variance), rel=1e-9)
+
+
+def test_metrics_without_bounds_have_symmetric_intervals_and_no_least_variance():
+    loss = np.random.default_rng(0).exponential(size=(6, 30))
+    low, high = sample_interval(loss, 60, bounds=(0.0, math.inf))[1:]
+    assert low + high == pytest.approx(2 * loss.mean())
+    same = paired_sample_difference(loss, loss, 60, bounds=(0.0, math.inf))
+    assert (same.mean, same.low, same.high, same.p_value) == (0.0, 0.0, 0.0, 1.0)
 
 
 def test_methods_that_hardly_disagree_have_a_narrow_interval():
@@ -152,10 +167,10 @@ def test_methods_that_hardly_disagree_have_a_narrow_interval():
     correct = outcomes(np.random.default_rng(0))
     other = correct.copy()
     other[:, 0] = np.where(np.isnan(other[:, 0]), np.nan, 1 - other[:, 0])
-    near = paired_accuracy_difference(correct, other, 20)
-    single = accuracy_interval(correct, 20)
+    near = paired_sample_difference(correct, other, 20)
+    single = sample_interval(correct, 20)
     assert near.high - near.low < (single.high - single.low) / 2
-    same = paired_accuracy_difference(correct, correct, 20)
+    same = paired_sample_difference(correct, correct, 20)
     assert (same.mean, same.disagreement, same.p_value) == (0.0, 0.0, 1.0)
     assert same.high == -same.low == pytest.approx(stats.t.ppf(0.975, 59) * math.sqrt(2) / 62)
 
@@ -165,33 +180,33 @@ def test_identities_of_outcomes(seed, n_splits, n_train):
     generator = np.random.default_rng(seed)
     first = outcomes(generator, n_splits)
     second = np.where(generator.random(first.shape) < 0.2, 1 - first, first)
-    forward = paired_accuracy_difference(first, second, n_train)
-    back = paired_accuracy_difference(second, first, n_train)
+    forward = paired_sample_difference(first, second, n_train)
+    back = paired_sample_difference(second, first, n_train)
     assert (forward.mean, forward.low) == pytest.approx((-back.mean, -back.high), abs=1e-12)
     assert forward.mean == pytest.approx(np.nanmean(first - second, axis=1).mean(), abs=1e-12)
     order = generator.permutation(n_splits), generator.permutation(first.shape[1])
-    shuffled = paired_accuracy_difference(first[np.ix_(*order)], second[np.ix_(*order)], n_train)
+    shuffled = paired_sample_difference(first[np.ix_(*order)], second[np.ix_(*order)], n_train)
     assert shuffled == pytest.approx(forward, abs=1e-12)
     assert (forward.p_value < 0.05) == (forward.low > 0 or forward.high < 0)
-    single = accuracy_interval(first, n_train)
+    single = sample_interval(first, n_train)
     assert 0 <= single.low <= single.mean <= single.high <= 1
 
 
 def test_an_accuracy_of_one_hundred_percent_has_an_interval():
     """Wilson's for N samples, whatever the number of splits."""
-    low, high = accuracy_interval(np.ones((10, 50)), 20)[1:]
+    low, high = sample_interval(np.ones((10, 50)), 20)[1:]
     quantile = stats.t.ppf(0.975, 49)
     assert (low, high) == (pytest.approx(1 / (1 + quantile**2 / 50), abs=1e-3), 1.0)
-    assert 0 < accuracy_interval(np.zeros((10, 50)), 20).high < 0.1
+    assert 0 < sample_interval(np.zeros((10, 50)), 20).high < 0.1
 
 
 def test_too_few_splits_have_no_verdict():
     correct = outcomes(np.random.default_rng(0), n_splits=4)
-    found = paired_accuracy_difference(correct, 1 - correct, 20)
+    found = paired_sample_difference(correct, 1 - correct, 20)
     assert np.isfinite([found.mean, found.disagreement]).all()
     assert np.isnan([found.low, found.high, found.p_value]).all()
-    assert math.isnan(accuracy_interval(correct[:1], 20).low)
-    assert math.isnan(accuracy_interval(correct[:0], 20).mean)
+    assert math.isnan(sample_interval(correct[:1], 20).low)
+    assert math.isnan(sample_interval(correct[:0], 20).mean)
 
 
 @pytest.mark.parametrize(("effect", "least"), [(0.1, 0.90), (0.2, 0.85)])
@@ -210,7 +225,7 @@ def test_covers_where_samples_have_a_difficulty_and_training_sets_are_shared(eff
             skill = 1.0 - effect * (harm + hardness)[train].mean() * math.sqrt(50)
             split[test] = hardness[test] + 0.5 * generator.standard_normal(50) < skill
         truth = stats.norm.cdf(1.0 / math.sqrt(1 + 0.25 + 2 * effect**2))
-        _, low, high = accuracy_interval(first, 50)
+        _, low, high = sample_interval(first, 50)
         inside += low <= truth <= high
     assert least <= inside / 500 <= 0.99
 
@@ -224,8 +239,36 @@ def test_holm_adjusts_the_smallest_most():
 
 def test_user_mistakes_in_outcomes_are_named():
     with pytest.raises(DataError, match="one row for each split"):
-        accuracy_interval([1, 0, 1], 10)
+        sample_interval([1, 0, 1], 10)
     with pytest.raises(DataError, match="same test samples"):
-        paired_accuracy_difference(np.ones((5, 3)), np.ones((5, 4)), 10)
+        paired_sample_difference(np.ones((5, 3)), np.ones((5, 4)), 10)
     with pytest.raises(DataError, match="confidence is 95"):
-        accuracy_interval(np.ones((5, 3)), 10, confidence=95)
+        sample_interval(np.ones((5, 3)), 10, confidence=95)
+
+
+def test_the_variance_has_the_terms_that_the_module_names():
+    """Samples tested a different number of times, and training sets that matter: each term by a loop of its own."""
+    generator = np.random.default_rng(5)
+    values = np.full((8, 30), np.nan)
+    hard = generator.normal(size=30)
+    for row in values:
+        test = np.sort(generator.permutation(30)[:18])
+        row[test] = hard[test] + 0.4 * generator.normal() + 0.3 * generator.normal(size=18)
+    n_train, n_test, n_splits, n_samples = 12, 18, 8, 30
+    own = [[value for value in column if not math.isnan(value)] for column in values.T]
+    means, n_all = [sum(column) / len(column) for column in own], 8 * 18
+    middle = sum(sum(column) for column in own) / n_all
+    A = sum((len(c) / n_all) ** 2 * (m - middle) ** 2 for c, m in zip(own, means, strict=True)) * 30 / 29
+    within = sum((v - m) ** 2 for c, m in zip(own, means, strict=True) for v in c) / (n_all - n_samples)
+    between = np.var(means) - within * np.mean([1 / len(c) for c in own])
+    total = sum((v - middle) ** 2 for c in own for v in c) / n_all
+    s2 = np.nanmean(values, axis=1).var(ddof=1)
+    b = s2 - (between * (1 - n_test / n_samples) + total - between) / n_test
+    B = b * n_train / n_test
+    V = A + B + math.sqrt(A * B) + b / n_splits
+    assert b > 0
+    assert A + b / n_splits < V < s2 * (1 / n_splits + n_test / n_train), "neither bound decides"
+    freedom = V**2 / ((V - A) ** 2 / (n_splits - 1) + A**2 / (n_samples - 1))
+    found = sample_interval(values, n_train, bounds=(-math.inf, math.inf))
+    assert found.mean == pytest.approx(middle)
+    assert found.high - found.mean == pytest.approx(stats.t.ppf(0.975, freedom) * math.sqrt(V), rel=1e-9)

@@ -14,6 +14,7 @@ from tests.workflow.conftest import SMOKE
 from mklearn.errors import ConfigError, MissingExtra
 from mklearn.study.config.reading import check_study
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.plan.tables import report_spec
 from mklearn.study.stages.targets import Targets
 
 
@@ -154,3 +155,18 @@ def test_skops_is_missed_before_anything_is_run(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "skops", None)
     with pytest.raises(MissingExtra, match=re.escape('pip install "mklearn[models]"')):
         plan_study(check_study(study({})))
+
+
+def test_the_page_names_what_the_model_is_chosen_by() -> None:
+    """Metric, rule and methods of the page's headline are those of the model's job."""
+    plan = plan_study(
+        check_study(study({}, evaluation=SMOKE.get("evaluation", {}) | {"neighbours": ["cosine", "euclidean"]}))
+    )
+    spec = report_spec(plan)
+    assert plan.final is not None
+    assert spec.final is not None
+    assert (spec.metric, spec.neighbour, spec.final.chosen) == (plan.final.spec.metric, "euclidean", True)
+    assert spec.final.entries == [candidate.entry for candidate in plan.final.spec.candidates]
+    without = report_spec(plan_study(check_study(copy.deepcopy(SMOKE))))
+    assert (without.metric, without.neighbour, without.final) == ("accuracy", "", None)
+    assert without.gain_that_matters == 1

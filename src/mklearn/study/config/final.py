@@ -8,10 +8,8 @@ from mklearn.study.config.datasets import Precomputed
 from mklearn.study.config.mistakes import Mistake, one_of
 from mklearn.study.config.model import Study
 from mklearn.study.config.protocols import Protocol
+from mklearn.study.specs.final_spec import RULE
 from mklearn.study.specs.method import Classifier, Method
-
-EUCLIDEAN = "euclidean"
-"""The nearest-neighbour rule of the library, and so of models."""
 
 
 def final_dataset(study: Study) -> str:
@@ -43,7 +41,7 @@ def unsuited(method: Method, neighbours: Sequence[str]) -> str:
         )
     if getattr(method, "kernel_weights", None) == "oracle_single":
         return "chooses its kernel on test samples"
-    if not isinstance(method, Classifier) and EUCLIDEAN not in neighbours:
+    if not isinstance(method, Classifier) and RULE not in neighbours:
         return "predicts by Euclidean distance, which the study does not evaluate: add it to `evaluation.neighbours`"
     return ""
 

@@ -71,16 +71,19 @@ class Report(Strict):
 
     thumbnails: Annotated[int, Field(ge=0, le=60)] = 20
     """Sample images per data set."""
+    gain_that_matters: Annotated[float, Field(gt=0)] = 1
+    """In percentage points: a method did not pay only where its interval excludes a gain of this size."""
 
 
 class Final(Strict):
     """The model that a study ends with: a method, refitted on all labelled samples."""
 
     method: Slug = BEST
-    """A method of the study, or ``best``: the one with the highest mean of the metric, of those that choose nothing on
-    test samples."""
+    """A method of the study, or ``best``: the one with the best mean of the metric, of those that choose nothing on
+    test samples. It is the one that the page names: the headline is made by the same metric and, of embeddings, by the
+    rule that models predict by, Euclidean."""
     metric: str = "accuracy"
-    """One of the study's metrics: what is expected of the model, and what ``best`` means."""
+    """One of the study's metrics: what is expected of the model, what ``best`` means, and what the headline is of."""
     dataset: Slug | None = None
     """The data set; needed if the study has several."""
     protocol: Slug | None = None

@@ -18,9 +18,8 @@ from mklearn.study.evaluation.candidates import MethodOnViews, candidates
 from mklearn.study.evaluation.landmarks import Folds, SplitMoments, choose
 from mklearn.study.evaluation.split import choose_on_training_samples
 from mklearn.study.evaluation.sweeps import Refit, sweep_of
+from mklearn.study.specs.final_spec import RULE
 
-RULE = "euclidean"
-"""Nearest-neighbour rule of the library's embeddings."""
 COMPLETION = {"missing_views": "mean"}
 """Of kernels whose new samples may lack a view."""
 

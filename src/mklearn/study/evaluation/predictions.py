@@ -1,15 +1,19 @@
-"""Predictions of single test samples: the table that a fit leaves behind, and right or wrong of each sample from it."""
+"""Predictions of single test samples: the table that a fit leaves behind, and values of each sample from it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from mklearn.contract.loading import load
+from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 
 COLUMNS = (
     "dataset", "protocol", "train_size", "method", "repeat", "fold", "neighbour", "sample", "true", "predicted",
@@ -20,11 +24,16 @@ COLUMNS = (
 ``predicted`` is with the number of components that was chosen without the test samples (missing where that failed),
 ``predicted_oracle`` with the number that is best on them (missing for a method without components, unless its
 parameters were chosen on them). ``decision_value`` is that of the predicted class, of two classes that of the second.
-``nearest`` is the training sample that decided, and ``distance`` the distance to it.
+``nearest`` is the training sample that decided, and ``distance`` the distance to it. Of a metric that is no mean over
+samples there is a column ``value_METRIC``, with the chosen number of components (see
+:mod:`mklearn.study.evaluation.metrics.sample_values`).
 """
+VALUE = "value_"
+"""Start of the names of columns with a metric's values of samples."""
 SELECTED = {"inner_cv": "predicted", "oracle": "predicted_oracle"}
 """Column of the predictions behind each selection of the summary table."""
-GROUP = ["dataset", "protocol", "train_size", "method", "neighbour"]
+SETTING = ["dataset", "protocol", "train_size"]
+GROUP = [*SETTING, "method", "neighbour"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +52,8 @@ class RulePredictions:
         NaN where the method has none.
     nearest, distances : (m,) arrays
         Position of the nearest training sample among those of the split, -1 if none decides; and its distance.
+    metric_values : mapping of str to (m,) array
+        By metric the values of the samples at ``position``, whose mean is the metric.
     """
 
     by_component: NDArray[np.int64]
@@ -51,6 +62,7 @@ class RulePredictions:
     decision_values: NDArray[np.float64]
     nearest: NDArray[np.intp]
     distances: NDArray[np.float64]
+    metric_values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
 class SplitPredictions(NamedTuple):
@@ -91,6 +103,7 @@ def prediction_table(
                     "decision_value": found.decision_values,
                     "nearest": np.where(found.nearest >= 0, ids[split.train[found.nearest]], ""),
                     "distance": found.distances,
+                    **{f"{VALUE}{metric}": values for metric, values in found.metric_values.items()},
                 })
             )  # fmt: skip
     table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(COLUMNS))
@@ -101,12 +114,17 @@ def prediction_table(
 
 def typed(table: pd.DataFrame) -> pd.DataFrame:
     """Return the columns in order and with their types: repeated words as categories, a missing class as missing."""
-    table = table[list(COLUMNS)].astype({"repeat": "int32", "fold": "int32", "train_size": "Int32", "true": "int32"})
+    of_metrics = [name for name in table if str(name).startswith(VALUE)]
+    table = table[[*COLUMNS, *of_metrics]].astype(
+        {"repeat": "int32", "fold": "int32", "train_size": "Int32", "true": "int32"}
+    )
     for name in SELECTED.values():
         codes = table[name].astype("Int32")
         table[name] = codes.mask(codes.lt(0))
     words = ("dataset", "protocol", "method", "neighbour", "sample", "nearest")
-    return table.astype({"decision_value": "float32", "distance": "float32"} | dict.fromkeys(words, "category"))
+    return table.astype(
+        dict.fromkeys(["decision_value", "distance", *of_metrics], "float32") | dict.fromkeys(words, "category")
+    )
 
 
 def _oracle(rule: str, splits: Sequence[SplitPredictions], y: NDArray[np.int64]) -> int | None:
@@ -137,21 +155,24 @@ def best_dimension(values: pd.DataFrame, larger_is_better: bool = True) -> int:
 
 
 class Outcomes(NamedTuple):
-    """Right (1) or wrong (0) for each split (row) and sample (column); NaN where a split does not test a sample."""
+    """The values of a metric for each split (row) and sample (column); NaN where a split does not test a sample.
+
+    Those of the accuracy are right (1) or wrong (0).
+    """
 
     units: pd.MultiIndex
     """Repeat and fold of each row."""
     samples: pd.Index
-    correct: NDArray[np.float64]
+    values: NDArray[np.float64]
 
     @property
     def draws(self) -> NDArray[np.intp]:
         """A number for each row: equal for models of one repeat that test the same samples."""
-        return _draws(self.units, self.correct)
+        return _draws(self.units, self.values)
 
 
 class Paired(NamedTuple):
-    """Right or wrong of two methods in the same splits (rows) and for the same samples (columns), and the draws."""
+    """The values of two methods in the same splits (rows) and for the same samples (columns), and the draws."""
 
     first: NDArray[np.float64]
     second: NDArray[np.float64]
@@ -170,6 +191,7 @@ class Predictions:
     def __init__(self, table: pd.DataFrame) -> None:
         self._table = table
         self._outcomes: dict[tuple[Any, ...], Outcomes | None] = {}
+        self._majority: dict[tuple[Any, ...], float] = {}
 
     @cached_property
     def _groups(self) -> dict[tuple[Any, ...], pd.DataFrame]:
@@ -198,41 +220,70 @@ class Predictions:
         return counts
 
     def outcomes(self, keys: Mapping[str, Any]) -> Outcomes | None:
-        """Return right or wrong of a method's test samples; None where no prediction was made in any split.
+        """Return a metric's values of a method's test samples; None where no prediction was made in any split.
+
+        None too for a metric without values of samples, and for the oracle's, as its number of components is that of
+        the best accuracy.
 
         Parameters
         ----------
         keys : mapping
-            A row of the summary table: ``dataset``, ``protocol``, ``train_size``, ``method``, ``neighbour`` and
-            ``selection``.
+            A row of the summary table: ``dataset``, ``protocol``, ``train_size``, ``method``, ``neighbour``,
+            ``selection`` and optionally ``metric``.
         """
-        name = (*_key(keys), keys["selection"])
+        metric = metric_named(keys.get("metric") or "accuracy")
+        name = (*_key(keys), keys["selection"], "" if metric.mean_of_samples else metric.kind)
         if name not in self._outcomes:  # the reference's are asked for with every other method's
-            rows = self.of(keys)
-            chosen = SELECTED[keys["selection"]]
-            known = None if rows is None else rows[rows[chosen].notna()]
-            self._outcomes[name] = None if known is None or known.empty else _outcomes(known, chosen)
+            self._outcomes[name] = self._made_outcomes(keys, metric)
         return self._outcomes[name]
 
+    def _made_outcomes(self, keys: Mapping[str, Any], metric: Metric) -> Outcomes | None:
+        rows = self.of(keys)
+        chosen = SELECTED[keys["selection"]] if metric.mean_of_samples else f"{VALUE}{metric.kind}"
+        if rows is None or chosen not in rows or not (metric.mean_of_samples or keys["selection"] == "inner_cv"):
+            return None
+        known = rows[rows[chosen].notna()]
+        values = known[chosen].to_numpy(dtype=np.float64)
+        if metric.mean_of_samples:
+            values = (values == known["true"].to_numpy()).astype(np.float64)
+        return None if known.empty else _outcomes(known, values)
 
-def _outcomes(rows: pd.DataFrame, chosen: str) -> Outcomes:
-    """Arrange the rows of one method by split and sample."""
+    def majority_value(self, keys: Mapping[str, Any]) -> float:
+        """Compute the mean over splits of a metric for labels that are all the majority class of the tested samples.
+
+        NaN for a metric that takes more than labels, and where no sample is known. ``keys`` are as for `outcomes`.
+        """
+        metric = metric_named(keys.get("metric") or "accuracy")
+        rows = self.of(keys)
+        if rows is None or rows.empty or not {"y", "labels"}.issuperset(metric.needs):
+            return math.nan
+        name = (*_key(keys, SETTING), metric.kind)
+        if name not in self._majority:
+            largest = rows.drop_duplicates("sample")["true"].mode().iloc[0]
+            compute = load(metric.implementation)
+            parts = (y.to_numpy() for _, y in rows.groupby(["repeat", "fold"])["true"])
+            self._majority[name] = float(np.mean([compute(y, np.full(len(y), largest)) for y in parts]))
+        return self._majority[name]
+
+
+def _outcomes(rows: pd.DataFrame, values: NDArray[np.float64]) -> Outcomes:
+    """Arrange the values of one method by split and sample."""
     repeat, fold = rows["repeat"].to_numpy(), rows["fold"].to_numpy()
     n_folds = int(fold.max()) + 1
     numbers, unit = np.unique(repeat.astype(np.int64) * n_folds + fold, return_inverse=True)
     codes, sample = np.unique(rows["sample"].cat.codes, return_inverse=True)
-    correct = np.full((len(numbers), len(codes)), np.nan)
-    correct[unit, sample] = rows[chosen].to_numpy(dtype=np.int64) == rows["true"].to_numpy()
+    table = np.full((len(numbers), len(codes)), np.nan)
+    table[unit, sample] = values
     units = pd.MultiIndex.from_arrays([numbers // n_folds, numbers % n_folds], names=["repeat", "fold"])
-    return Outcomes(units, pd.Index(rows["sample"].cat.categories[codes].astype(str)), correct)
+    return Outcomes(units, pd.Index(rows["sample"].cat.categories[codes].astype(str)), table)
 
 
 def common(first: Outcomes, second: Outcomes) -> Paired:
-    """Return right or wrong of two methods, in the splits and for the samples that both have, in the same places."""
+    """Return the values of two methods, in the splits and for the samples that both have, in the same places."""
     units = first.units.intersection(second.units, sort=False)
     samples = first.samples.intersection(second.samples, sort=False)
     one, other = (
-        found.correct[np.ix_(found.units.get_indexer(units), found.samples.get_indexer(samples))]
+        found.values[np.ix_(found.units.get_indexer(units), found.samples.get_indexer(samples))]
         for found in (first, second)
     )
     untested = np.isnan(one) | np.isnan(other)
@@ -240,9 +291,9 @@ def common(first: Outcomes, second: Outcomes) -> Paired:
     return Paired(one, other, _draws(units, one))
 
 
-def _draws(units: pd.MultiIndex, correct: NDArray[np.float64]) -> NDArray[np.intp]:
+def _draws(units: pd.MultiIndex, values: NDArray[np.float64]) -> NDArray[np.intp]:
     """Number the rows by repeat and tested samples, in order of first appearance."""
-    repeats, tested = units.get_level_values("repeat"), ~np.isnan(correct)
+    repeats, tested = units.get_level_values("repeat"), ~np.isnan(values)
     numbers: dict[tuple[int, bytes], int] = {}
     keys = [(int(repeat), np.packbits(row).tobytes()) for repeat, row in zip(repeats, tested, strict=True)]
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)

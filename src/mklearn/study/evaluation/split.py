@@ -399,11 +399,15 @@ def rule_result(
     fitted.predict_seconds += time.process_time() - started
     if position is not None:
         position = range(len(outputs))[min(position, len(outputs) - 1)]  # -1 is the last
-    predictions = _predictions(fitted.outcome, outputs, position, rule)
+    given = [name for name in evaluation.metrics if name in scores and metric_named(name).by_sample]
+    predictions = _predictions(fitted.outcome, outputs, position, rule, given)
     return RuleResult(scores, not_applicable, position, candidate, fitted, predictions)
 
 
-def _predictions(outcome: Outcome, outputs: Sequence[MethodOutput], position: int | None, rule: str) -> RulePredictions:
+def _predictions(
+    outcome: Outcome, outputs: Sequence[MethodOutput], position: int | None, rule: str, metrics: Sequence[str]
+) -> RulePredictions:
+    """Collect the predictions, with the values of samples by metrics that are no mean over them."""
     nothing = np.full(len(outputs[0].y), np.nan)
     nearest, distances = (np.full(len(nothing), -1), nothing) if position is None else outcome.nearest(rule, position)
     output = outputs[-1 if position is None else position]
@@ -415,7 +419,8 @@ def _predictions(outcome: Outcome, outputs: Sequence[MethodOutput], position: in
         places = np.searchsorted(output.classes, output.labels)
         values = values[:, 1] if values.shape[1] == 2 else values[np.arange(len(values)), places]
     labels = np.array([output.labels for output in outputs])
-    return RulePredictions(labels, outcome.components, position, values, nearest, distances)
+    by_metric = {} if position is None else {name: metric_named(name).sample_values(output) for name in metrics}
+    return RulePredictions(labels, outcome.components, position, values, nearest, distances, by_metric)
 
 
 def check_classes(y_train: NDArray[np.int64]) -> None:

@@ -17,12 +17,12 @@ import pandas as pd
 from mklearn.base.statistics import (
     Difference,
     Interval,
-    accuracy_interval,
     corrected_resampled_interval,
     holm,
     mean,
-    paired_accuracy_difference,
     paired_difference,
+    paired_sample_difference,
+    sample_interval,
     standard_deviation,
 )
 from mklearn.errors import DataError
@@ -39,7 +39,8 @@ SCORE_COLUMNS = [
 ]  # fmt: skip
 SUMMARY_COLUMNS = [
     "study", "dataset", "dataset_title", "protocol", "train_size", "method", "method_title", "kernel_set", "metric",
-    "neighbour", "selection", "dimension", "n_repeats", "n_failed", "mean", "std", "ci_low", "ci_high", "difference",
+    "neighbour", "selection", "dimension", "n_repeats", "n_failed", "mean", "std", "ci_low", "ci_high", "majority",
+    "difference",
     "difference_low", "difference_high", "p_value", "p_holm", "disagreement", "published", "published_std",
     "published_dimension", "published_repeats", "published_source", "z", "verdict", "fit_seconds_mean", "status",
     "message",
@@ -74,8 +75,8 @@ def summarise(
         selection has "" there, and a row whose ``metric`` is "" counts for every metric; without the column all rows
         are accuracies.
     predictions : Predictions, optional
-        Predictions of the test samples, from which the intervals of accuracies are computed (see
-        :mod:`mklearn.base.statistics`). Without them, and for other metrics, they are Nadeau and Bengio's.
+        Predictions of the test samples, from which the intervals are computed (see :mod:`mklearn.base.statistics`).
+        Without them, and for metrics without values of samples, they are Nadeau and Bengio's.
     reference : str, default="average"
         Method id that differences are taken to: paired on common (repeat, fold), for the same metric, neighbour rule,
         selection and, if it has one, kernel set. Without such rows the difference is NaN.
@@ -101,7 +102,8 @@ def summarise(
         largest number of repeats reached take part; ties go to the fewest dimensions. For ``inner_cv`` the dimension is
         the (low) median of the chosen ones. ``p_value`` is that of the difference, ``p_holm`` adjusts it for all
         comparisons in the same setting, by the same metric and selection. ``disagreement`` is the share of
-        test samples on which exactly one of the method and the reference is right.
+        test samples on which exactly one of the method and the reference is right. ``majority`` is the value of the
+        metric for labels that are all the majority class, where it takes nothing but labels.
 
     Raises
     ------
@@ -126,7 +128,7 @@ def summarise(
     table = table.astype(
         dict.fromkeys(counts, "Int64")
         | {name: "float64" for name in SUMMARY_COLUMNS if name.endswith(("mean", "std", "low", "high"))}
-        | dict.fromkeys(("difference", "p_value", "p_holm", "disagreement", "published", "z"), "float64")
+        | dict.fromkeys(("majority", "difference", "p_value", "p_holm", "disagreement", "published", "z"), "float64")
     )
     cells = compare_published(table, calibration, tolerance).cells
     table["z"] = cells["z"].reindex(table.index)
@@ -231,12 +233,16 @@ def _references(groups: Sequence[_Group], reference: str) -> dict[tuple[Any, ...
 def _reference(group: _Group, references: Mapping[tuple[Any, ...], list[_Group]]) -> _Group | None:
     """Return the reference method's group in the same place; of the same kernel set if there is one."""
     found = references.get(_place(group), [])
-    if not found and not group.keys["neighbour"]:  # a classifier: against the reference by the study's first rule
+    if not found:  # one of both is a classifier: an embedding is then taken by the study's first rule
         setting, selection = _place(group)[:-2], group.keys["selection"]
         places = (place for place in references if place[:-2] == setting and place[-1] == selection)
-        found = references.get(next(places, ()), [])
+        found = [other for other in references.get(next(places, ()), []) if _has_no_rule(group, other)]
     same = [other for other in found if other.keys["kernel_set"] == group.keys["kernel_set"]]
     return next(iter(same or found), None)
+
+
+def _has_no_rule(*groups: _Group) -> bool:
+    return any(not group.keys["neighbour"] for group in groups)
 
 
 def _place(group: _Group) -> tuple[Any, ...]:
@@ -256,23 +262,25 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
         "status": group.status,
         "message": group.message,
     }
-    known = predictions if metric.mean_of_samples else None
-    interval = _interval(group, known)
+    interval = _interval(group, predictions)
     row |= {"ci_low": _within(interval.low, metric.bounds), "ci_high": _within(interval.high, metric.bounds)}
+    row["majority"] = math.nan if predictions is None else predictions.majority_value(group.keys)
     if reference is not None:
-        paired = _paired(group, reference, known)
+        paired = _paired(group, reference, predictions)
         row |= {
             "difference": paired.mean, "difference_low": paired.low, "difference_high": paired.high,
-            "p_value": paired.p_value, "disagreement": paired.disagreement,
+            "p_value": paired.p_value,
+            "disagreement": paired.disagreement if metric.mean_of_samples else math.nan,
         }  # fmt: skip
     return row
 
 
 def _interval(group: _Group, predictions: Predictions | None) -> Interval:
     n_train, n_test = _sizes(group.units)
-    outcomes = predictions.outcomes(group.keys) if predictions is not None else None
-    if outcomes is not None:
-        return accuracy_interval(outcomes.correct, n_train, draws=outcomes.draws)
+    found = predictions.outcomes(group.keys) if predictions is not None else None
+    if found is not None:
+        bounds = metric_named(group.keys["metric"]).bounds
+        return sample_interval(found.values, n_train, draws=found.draws, bounds=bounds)
     if not n_train * n_test > 0:  # no split is known
         return Interval(math.nan, math.nan, math.nan)
     return corrected_resampled_interval(group.units["value"], n_train, n_test)
@@ -286,8 +294,8 @@ def _paired(group: _Group, reference: _Group, predictions: Predictions | None) -
     if predictions is not None:
         one, other = predictions.outcomes(group.keys), predictions.outcomes(reference.keys)
         if one is not None and other is not None:
-            both = common(one, other)
-            return paired_accuracy_difference(both.first, both.second, n_train, draws=both.draws)
+            both, bounds = common(one, other), metric_named(group.keys["metric"]).bounds
+            return paired_sample_difference(both.first, both.second, n_train, draws=both.draws, bounds=bounds)
     if not n_train * n_test > 0:
         return Difference(*[math.nan] * 5)
     return paired_difference(values["value"], values["reference"], n_train, n_test)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from mklearn.contract.model import Registered
 from mklearn.study.config.registry import registered
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.plan import Plan
+from mklearn.study.specs.final_spec import BEST, RULE
 from mklearn.study.specs.table_specs import (
     CatalogueEntry,
     ReportDataset,
     ReportFile,
+    ReportFinal,
     ReportFit,
     ReportRemark,
     ReportSpec,
@@ -65,6 +68,8 @@ def report_spec(plan: Plan) -> ReportSpec:
         description=study.description,
         reference=plan.reference,
         thumbnails=study.report.thumbnails,
+        gain_that_matters=study.report.gain_that_matters,
+        **_headline(plan),
         fits=fits,
         datasets=[_dataset(dataset) for dataset in plan.datasets.values()],
         calibration=study.calibration,
@@ -78,6 +83,18 @@ def report_spec(plan: Plan) -> ReportSpec:
         kernels=_catalogue("kernels", kernels),
         methods=_catalogue("methods", methods),
     )
+
+
+def _headline(plan: Plan) -> dict[str, Any]:
+    """Return what the headline is made by: of a study with a final model, what the model is chosen by."""
+    if plan.final is None:
+        return {}
+    spec = plan.final.spec
+    final = ReportFinal(
+        dataset=spec.dataset, chosen=spec.method == BEST, entries=[candidate.entry for candidate in spec.candidates]
+    )
+    neighbour = RULE if RULE in plan.study.evaluation.neighbours else ""
+    return {"metric": spec.metric, "neighbour": neighbour, "final": final}
 
 
 def _dataset(dataset: PlannedDataset) -> ReportDataset:

@@ -1,6 +1,6 @@
 """What accuracy costs: the training time of each method beside its accuracy, and the fastest method that is as good.
 
-Paired intervals compare each method with the reference: two methods that are not distinguishable from it may differ
+Paired intervals compare each method with the reference: two methods that are not shown to differ from it may differ
 from each other, and no sentence says that they are equal.
 """
 
@@ -11,8 +11,9 @@ from typing import Any
 
 import pandas as pd
 
-from mklearn.study.report.findings import by_one_rule, difference, is_better
+from mklearn.study.report.findings import by_one_rule, difference
 from mklearn.study.report.frames import Results, records
+from mklearn.study.report.verdicts import BETTER, NO_GAIN, NOT_SHOWN, verdicts
 from mklearn.study.report.wording import percent
 
 FEWEST_METHODS = 3
@@ -43,11 +44,11 @@ def sentence(rows: pd.DataFrame, results: Results) -> str:
     if better:
         parts = [f"The fastest method better than {title} is {_named(better)}, in {_time(better)} training time"]
         if tie and tie["ratio"] < 1 - SAME_TIME:
-            parts.append(f"{_named(tie)}, not distinguishable from the reference, takes {_time(tie)}")
+            parts.append(f"{_named(tie)}, not shown to differ from the reference, takes {_time(tie)}")
     elif tie and tie["ratio"] <= 1 + SAME_TIME:
-        parts = [f"The fastest method not distinguishable from {title} is {_named(tie)}, in {_time(tie)} training time"]
+        parts = [f"The fastest method not shown to differ from {title} is {_named(tie)}, in {_time(tie)} training time"]
     elif tie:
-        parts = [f"Every method that is not distinguishable from {title} takes more training time"]
+        parts = [f"Every method not shown to differ from {title} takes more training time"]
     else:
         return ""
     highest = _highest(rows)
@@ -65,9 +66,10 @@ def labels(rows: pd.DataFrame, results: Results, plain: Sequence[str]) -> list[s
 
 
 def _fastest(rows: pd.DataFrame, results: Results) -> list[dict[str, Any] | None]:
-    """Return the fastest method better than the reference, and the fastest not distinguishable; None without one."""
+    """Return the fastest method better than the reference, and the fastest not shown to differ; None without one."""
     others = rows[rows["method"].ne(results.reference)].dropna(subset=["difference_low", "difference_high", "ratio"])
-    better, ties = is_better(others), (others["difference_low"] <= 0) & (others["difference_high"] >= 0)
+    found = verdicts(others, results.matters)
+    better, ties = found.eq(BETTER), found.isin([NOT_SHOWN, NO_GAIN])
     first = (records(others[part].nsmallest(1, "seconds")) for part in (better, ties))
     return [found[0] if found else None for found in first]
 

@@ -7,36 +7,41 @@ from typing import Any
 
 import pandas as pd
 
-from mklearn.study.report.findings import by_one_rule, difference, splits_of
-from mklearn.study.report.frames import Results, records
-from mklearn.study.report.wording import percent_spread, plural
+from mklearn.study.report.findings import Findings, difference, is_share, splits_of
+from mklearn.study.report.frames import Results, Setting, records
+from mklearn.study.report.wording import percent, percent_spread, plural
 
 WIDTH = 100
 BEST = 5
 
 
-def answer(results: Results, headline: str) -> str:
-    """Return the headline, and the best methods of the first setting with their differences to the reference."""
-    rows = by_one_rule(results).dropna(subset=["mean"])
+def answer(results: Results, found: Findings) -> str:
+    """Return the headline, the best methods of the first setting by the headline's rows, and what the model is of."""
+    metric, rows = results.metric, results.headline_rows().dropna(subset=["mean"])
+    headline = textwrap.fill(found.headline, WIDTH)
     setting = next((setting for setting in results.settings if len(setting.of(rows))), None)
     if setting is None:
-        return f"{textwrap.fill(headline, WIDTH)}\n"
-    own = setting.of(rows).sort_values("mean", ascending=False, kind="stable")
-    best = records(own.head(BEST))
+        return f"{headline}\n"
+    own = setting.of(rows).sort_values("mean", ascending=not metric.larger_is_better, kind="stable")
+    best, share = records(own.head(BEST)), is_share(results)
     count = f"best {len(best)} of {plural(len(own), 'method')}"
-    title = f"{setting.title}, accuracy in % {splits_of(setting, results)}, {count}:"
+    title = f"{setting.title}, {metric.title.lower()}{' in %' if share else ''} {splits_of(setting, results)}, {count}:"
     width = max(len(str(row["label"])) for row in best)
-    table = (
-        f"  {row['label']:<{width}}  {percent_spread(row['mean'], row['std']):>11}{_against(row, results)}"
-        for row in best
-    )
+    table = (f"  {row['label']:<{width}}  {_value(row, share):>11}{_against(row, setting, results)}" for row in best)
     others = len(results.settings) - 1
     more = [f"{plural(others, 'more setting')} on the page."] if others else []
-    return "\n".join([textwrap.fill(headline, WIDTH), "", textwrap.fill(title, WIDTH), *table, *more, ""])
+    model = ["", textwrap.fill(found.model, WIDTH)] if found.model else []
+    return "\n".join([headline, "", textwrap.fill(title, WIDTH), *table, *more, *model, ""])
 
 
-def _against(row: dict[str, Any], results: Results) -> str:
-    """Return the difference to the reference in points, if there is one."""
+def _value(row: dict[str, Any], share: bool) -> str:
+    return percent_spread(row["mean"], row["std"]) if share else f"{row['mean']:.3f}"
+
+
+def _against(row: dict[str, Any], setting: Setting, results: Results) -> str:
+    """Return the difference to the reference, if there is one; beside one that is none, what the majority class has."""
+    if results.below_majority(setting):
+        return f"  the majority class: {percent(row['majority'])}"
     if row["method"] == results.reference:
         return "  the reference"
-    return "" if pd.isna(row["difference"]) else f"  {difference(row)}"
+    return "" if pd.isna(row["difference"]) else f"  {difference(row, is_share(results))}"

@@ -19,7 +19,7 @@ from mklearn.study.report.answer import answer
 from mklearn.study.report.charts import standalone
 from mklearn.study.report.confusion import FEW_CLASSES, confused, pairs_table
 from mklearn.study.report.figure_names import FigureNames
-from mklearn.study.report.findings import by_one_rule, findings, splits_of
+from mklearn.study.report.findings import by_one_rule, findings, gain_title, splits_of
 from mklearn.study.report.frames import Results, results_of
 from mklearn.study.report.gallery import Panel, panels
 from mklearn.study.report.page import Content, markdown_report, render
@@ -85,13 +85,16 @@ def build_report(
     paths : list of Path
         The files written, ``index.html`` first.
     """
-    results = results_of(scores, summary, fits, study.reference or "average", study.learned)
+    results = results_of(
+        scores, summary, fits, study.reference or "average", study.learned, metric=study.metric,
+        neighbour=study.neighbour, matters=study.gain_that_matters / 100,
+    )  # fmt: skip
     content = _content(results, study, run, data, wrong_pairs, wrong_samples, comparison)
     texts = {
         "index.html": render(content, {"summary.csv": _csv(summary)}),
         "summary.md": markdown_report(content),
         "summary.csv": _csv(summary),
-        "answer.txt": answer(results, content.findings.headline),
+        "answer.txt": answer(results, content.findings),
     }
     if len(content.published.cells):
         texts["reproduction.csv"] = _csv(content.published.cells.drop(columns="label"))
@@ -127,8 +130,12 @@ def _content(
         run=run,
         data=data,
         lead=_lead(results, study, data),
-        findings=findings(results),
-        costs=[sentence(setting.of(costs), results) for setting in results.settings],
+        gain=gain_title(results),
+        findings=findings(results, study.final),
+        costs=[
+            "" if results.below_majority(setting) else sentence(setting.of(costs), results)
+            for setting in results.settings
+        ],
         published=published,
         results=[result_table(results, setting) for setting in results.settings],
         metrics=metric_tables(results),

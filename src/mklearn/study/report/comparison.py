@@ -22,6 +22,7 @@ from mklearn.study.report.build import build_report
 from mklearn.study.report.frames import Setting, records, results_of
 from mklearn.study.report.records import RunRecord
 from mklearn.study.report.tables import Cell, Column, Table, difference_cell, number_cell
+from mklearn.study.report.verdicts import MATTERS
 from mklearn.study.specs.table_specs import ReportSpec
 
 MARKS = ("A", "B")
@@ -199,7 +200,7 @@ def _difference_table(
         change = second
         note = "the same splits"
         if second["disagreement"] == 0:
-            change, note = dict.fromkeys(PAIRED, 0.0), "the same predictions"
+            change, note = dict.fromkeys(PAIRED[:3], 0.0), "the same predictions"
         elif pd.isna(second["difference"]):
             change = {"difference": second["mean"] - first["mean"], "difference_low": np.nan, "difference_high": np.nan}
             note = "other splits: not paired"
@@ -207,7 +208,7 @@ def _difference_table(
             Cell(titles[_mark(method, "A")].removesuffix(" (A)")),
             number_cell(wording.percent_spread(first["mean"], first["std"]), first["mean"]),
             number_cell(wording.percent_spread(second["mean"], second["std"]), second["mean"]),
-            difference_cell(change),
+            difference_cell(change, MATTERS),
             Cell(note),
             Cell(wording.rule_title(rule)),
         ))  # fmt: skip

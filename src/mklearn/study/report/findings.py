@@ -1,8 +1,8 @@
 """Findings of a study: sentences made from its numbers, worded no stronger than its paired intervals allow.
 
-Methods are compared with the reference by one nearest-neighbour rule, the study's first; classifiers, which have none,
-stand beside them. A method is called better or worse where the 95 % interval of its difference excludes 0 and Holm's
-adjusted p-value is below 5 %.
+Methods are compared with the reference by one metric and one nearest-neighbour rule; classifiers, which have no rule,
+stand beside embeddings (:mod:`mklearn.study.evaluation.headline`). :mod:`mklearn.study.report.verdicts` says what an
+interval shows. A method below the majority class is no reference: the methods are then compared with that class.
 """
 
 from __future__ import annotations
@@ -13,21 +13,29 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from mklearn.base.statistics import FEWEST_SPLITS
+from mklearn.study.evaluation.headline import headline_rows, winner
 from mklearn.study.report.frames import Results, Setting, records
+from mklearn.study.report.verdicts import BETTER, NO_GAIN, NOT_SHOWN, WORSE, only_before_holm, verdict, verdicts
 from mklearn.study.report.wording import (
     enumeration,
     fold_title,
-    in_order,
+    percent,
+    percent_interval,
     percent_spread,
     plural,
     points,
     rule_title,
     signed,
 )
+from mklearn.study.specs.table_specs import ReportFinal
 
-LEVEL = 0.05
-NAMED = 3
-"""Methods that the headline names."""
+MAJORITY = ABOVE, UNSHOWN, BELOW = (
+    "Above the majority class",
+    "Not shown to differ from the majority class",
+    "Below the majority class",
+)
+WITH_INTERVAL = 3
+"""Methods that the headline names with their interval; the others by name alone."""
 
 
 class Findings(NamedTuple):
@@ -36,15 +44,16 @@ class Findings(NamedTuple):
     headline: str
     verdicts: list[str]
     settings: list[str]
+    model: str = ""
+    """Which method the final model is of; empty without one."""
 
 
 class _Verdict(NamedTuple):
-    """A method over the settings: its comparisons with the reference, and in how many it is better and worse."""
+    """A method over the settings: its comparisons with the reference, and the verdict in each."""
 
     label: str
     rows: list[dict[str, Any]]
-    better: int
-    worse: int
+    found: list[str]
 
     @property
     def mean(self) -> float:
@@ -52,165 +61,253 @@ class _Verdict(NamedTuple):
         return float(sum(row["difference"] for row in self.rows) / len(self.rows))
 
     @property
+    def better(self) -> int:
+        return self.found.count(BETTER)
+
+    @property
+    def worse(self) -> int:
+        return self.found.count(WORSE)
+
+    @property
     def beats(self) -> bool:
         """Whether the method is better in more than half of the settings, and worse in none."""
         return not self.worse and 2 * self.better > len(self.rows)
 
+    @property
+    def shown(self) -> bool:
+        """Whether no interval contains a gain that matters."""
+        return NOT_SHOWN not in self.found
 
-def findings(results: Results) -> Findings:
-    """Word the findings of a study by its inner-CV column."""
-    rows = by_one_rule(results)
+
+def findings(results: Results, final: ReportFinal | None = None) -> Findings:
+    """Word the findings of a study by the rows of its headline."""
+    rows = results.headline_rows()
     settings = [_setting(setting, setting.of(rows), results) for setting in results.settings]
-    headline, verdicts = _headline(rows, results)
-    return Findings(headline, verdicts, settings)
+    headline, lists = _headline(rows, results)
+    return Findings(headline, lists, settings, "" if final is None else _model(rows, results, final))
 
 
 def by_one_rule(results: Results) -> pd.DataFrame:
-    """Return the inner-CV rows by the reference's first nearest-neighbour rule, and those of classifiers."""
-    rows = results.inner_cv()
-    rule = next(iter(in_order(rows.loc[rows["method"].eq(results.reference), "neighbour"])), "")
-    return rows[rows["neighbour"].isin([rule, ""])]
+    """Return the accuracies by inner cross-validation, by the rule of the headline, and those of classifiers."""
+    return headline_rows(results.inner_cv(), "accuracy", results.neighbour, results.reference)
+
+
+def gain_title(results: Results) -> str:
+    """Name the smallest gain that matters: ``1 point``."""
+    size = 100 * results.matters
+    return f"{size:g} point{'' if size == 1 else 's'}"
 
 
 def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
-    """Say what beats the reference, how many do not, and whether weights paid; and list the methods by verdict."""
-    title = results.reference_title
+    """Say what is shown to be better than the reference, and whether weights paid; and list the methods by verdict."""
+    title, metric = results.reference_title, results.metric
+    name = metric.title.lower()
     if rows["mean"].isna().all():
-        return "No method has an accuracy chosen by inner cross-validation: see the failures below.", []
-    others = rows[rows["method"].ne(results.reference)].dropna(subset=["difference"])
+        return f"No method has {_value_of(name)} chosen by inner cross-validation: see the failures below.", []
+    below = [setting for setting in results.settings if results.below_majority(setting)]
+    if below and len(below) == sum(len(setting.of(rows)) > 0 for setting in results.settings):
+        return _beside_majority(rows, results, below)
+    lost = [place for setting in below for place in setting.of(rows).index]
+    others = rows[rows["method"].ne(results.reference) & ~rows.index.isin(lost)].dropna(subset=["difference"])
     if others.empty:
-        return f"There is no comparison with {title}: it has no accuracy beside the other methods'.", []
+        return f"There is no comparison with {title}: it has no {name} beside the other methods'.", []
     judged = others.dropna(subset=["difference_low", "difference_high"])
     if judged.empty:
         return (
             f"Fewer than {FEWEST_SPLITS} splits allow no verdict: the numbers below show what happened, "
             f"not whether any method differs from {title}."
         ), []
-    verdicts = [_verdict(label, own) for label, own in judged.groupby("label", sort=False)]
-    by_verdict = {
-        "Better": [v for v in verdicts if v.beats],
-        "Better in some settings": [v for v in verdicts if v.better and not v.worse and not v.beats],
-        "Better in some settings and worse in others": [v for v in verdicts if v.better and v.worse],
-        "Worse": [v for v in verdicts if v.worse and not v.better],
-        "Not distinguishable": [v for v in verdicts if not v.better and not v.worse],
-    }
+    found = [_verdict(label, own, results) for label, own in judged.groupby("label", sort=False)]
+    found.sort(key=lambda one: one.mean, reverse=metric.larger_is_better)
+    by_verdict = _by_verdict(found, results)
+    sentences = [_beats(by_verdict, results), *_weights([one for one in found if _learns(one, results)], results)]
+    if below:
+        named = enumeration([setting.title for setting in below], limit=len(below))
+        sentences.append(f"Left out, as {title} is below the majority class there: {named}.")
+    start = "" if metric.kind == "accuracy" else f"By {name}: "
     several = len(results.settings) > 1
-    highest = _highest(judged, several)
-    best = sorted(by_verdict["Better"], key=lambda verdict: verdict.mean, reverse=True)
-    if best:
-        beats = f"Better than {title}: {_named(best[:NAMED], several, len(best) - NAMED)}."
-    else:
-        some = any(v.better for v in verdicts)
-        beats = f"Nothing beats {title}{' in most settings' if some else ''} (highest: {highest})."
-    learned = judged[judged["method"].isin(results.learned)]
-    sentences = [beats, *_counts(by_verdict), *_weights(learned, highest, several)]
-    lists = [f"{verdict}: {_named(own, several)}" for verdict, own in by_verdict.items() if own]
-    return " ".join(sentences), lists
+    lists = [f"{verdict}: {_named(own, several, results)}" for verdict, own in by_verdict.items() if own]
+    return start + " ".join(sentences), lists
 
 
-def _counts(by_verdict: dict[str, list[_Verdict]]) -> list[str]:
-    """Count the methods that are not better; nothing if there are none."""
-    words = {verdict: verdict.lower() for verdict in by_verdict} | {
-        "Not distinguishable": "not distinguishable from it"
+def _value_of(name: str) -> str:
+    return "an accuracy" if name == "accuracy" else f"a value of {name}"
+
+
+def _by_verdict(found: Sequence[_Verdict], results: Results) -> dict[str, list[_Verdict]]:
+    undecided = [one for one in found if not one.better and not one.worse]
+    return {
+        "Better": [one for one in found if one.beats],
+        "Better in some settings": [one for one in found if one.better and not one.worse and not one.beats],
+        "Better in some settings and worse in others": [one for one in found if one.better and one.worse],
+        "Worse": [one for one in found if one.worse and not one.better],
+        "Not shown to differ": [one for one in undecided if not one.shown],
+        f"No gain of {gain_title(results)}": [one for one in undecided if one.shown],
     }
-    counts = {words[verdict]: len(own) for verdict, own in by_verdict.items() if own and verdict != "Better"}
-    if not counts:
-        return []
-    others = "other method" if by_verdict["Better"] else "method"
-    parts = [f"{number} {what}" for what, number in counts.items()]
-    return [f"Of {plural(sum(counts.values()), others)}: {enumeration(parts)}."]
 
 
-def _weights(learned: pd.DataFrame, highest: str, several: bool) -> list[str]:
+def _beats(by_verdict: dict[str, list[_Verdict]], results: Results) -> str:
+    """Name every method that is better, or, if none is, every method whose interval contains a gain that matters."""
+    title, several = results.reference_title, len(results.settings) > 1
+    best = by_verdict["Better"]
+    if best:
+        return f"Better than {title}: {_short(best, several, results)}."
+    partly = [one for own in list(by_verdict.values())[1:3] for one in own]
+    if partly:
+        return f"Better than {title} in some settings only: {_short(partly, several, results)}."
+    possible = [one for own in by_verdict.values() for one in own if not one.shown]
+    if possible:
+        return (
+            f"No method is shown to be better than {title}; a gain of {gain_title(results)} or more is not excluded "
+            f"for {_short(possible, several, results)}."
+        )
+    highest = next(one for own in by_verdict.values() for one in own if own)
+    return f"No method gains {gain_title(results)} over {title} (highest: {_short([highest], several, results)})."
+
+
+def _weights(learned: Sequence[_Verdict], results: Results) -> list[str]:
     """Say whether learned kernel weights paid; nothing if the study learns none."""
-    if learned.empty:
+    several = len(results.settings) > 1
+    if not learned:
         return []
-    verdicts = [_verdict(label, own) for label, own in learned.groupby("label", sort=False)]
-    paid = sorted((v for v in verdicts if v.beats), key=lambda verdict: verdict.mean, reverse=True)
+    paid = [one for one in learned if one.beats]
     if paid:
-        return [f"Learned kernel weights paid: {_named(paid[:1], several)}."]
-    if any(v.better for v in verdicts):
-        most = max(verdicts, key=lambda verdict: (verdict.better - verdict.worse, verdict.mean))
-        return [f"Learned kernel weights paid in some settings only: most often {_named([most], several)}."]
-    at_best = _highest(learned, several)
-    return [f"Learned kernel weights did not pay{'' if at_best == highest else f': at best {at_best}'}."]
+        return [f"Learned kernel weights paid: {_named(paid[:1], several, results)}."]
+    if any(one.better for one in learned):
+        most = max(learned, key=lambda one: one.better - one.worse)
+        return [f"Learned kernel weights paid in some settings only: most often {_named([most], several, results)}."]
+    at_best = _named(learned[:1], several, results)
+    if all(one.shown for one in learned):
+        return [f"Learned kernel weights did not pay: no gain of {gain_title(results)}, at best {at_best}."]
+    return [f"Learned kernel weights are not shown to pay: at best {at_best}."]
 
 
-def _verdict(label: Any, rows: pd.DataFrame) -> _Verdict:
-    worse = (rows["difference_high"] < 0) & _holds(rows)
-    return _Verdict(str(label), records(rows), int(is_better(rows).sum()), int(worse.sum()))
+def _beside_majority(rows: pd.DataFrame, results: Results, below: Sequence[Setting]) -> tuple[str, list[str]]:
+    """Compare all methods with the majority class, as the reference is below it in every setting."""
+    larger, one_setting = results.metric.larger_is_better, len(below) == 1
+    known = rows.dropna(subset=["mean", "majority"]).sort_values("mean", ascending=not larger, kind="stable")
+    by_verdict: dict[str, list[str]] = {}
+    named = {}
+    for label, own in known.groupby("label", sort=False):
+        row = records(own)[0]
+        shown = f" {percent(row['mean'])} % {percent_interval(row['ci_low'], row['ci_high'])}" if one_setting else ""
+        named[str(label)] = f"{label}{shown}"
+        by_verdict.setdefault(_against_majority(own, larger), []).append(named[str(label)])
+    own = known[known["method"].eq(results.reference)]
+    values = f" ({percent(own['mean'].iloc[0])} against {percent(own['majority'].iloc[0])} %)" if one_setting else ""
+    first = f"{results.reference_title} is below the majority class{values}, and no reference."
+    above = by_verdict.get(ABOVE, [])
+    second = (
+        f"Above the majority class: {enumeration(above, limit=len(above))}." if above
+        else f"No method is shown to be above the majority class (highest: {next(iter(named.values()))})."
+    )  # fmt: skip
+    lists = [f"{name}: {enumeration(by_verdict[name], limit=len(named))}" for name in MAJORITY if name in by_verdict]
+    return f"{first} {second}", lists
 
 
-def is_better(rows: pd.DataFrame) -> pd.Series:
-    """Tell for each row whether it is better than the reference, as this module understands it."""
-    return (rows["difference_low"] > 0) & _holds(rows)
+def _against_majority(rows: pd.DataFrame, larger: bool) -> str:
+    """Return what the intervals of a method show beside the majority class, in all settings."""
+    above, below = (rows["ci_low"] > rows["majority"]).all(), (rows["ci_high"] < rows["majority"]).all()
+    return ABOVE if (above if larger else below) else BELOW if (below if larger else above) else UNSHOWN
 
 
-def _holds(rows: pd.DataFrame) -> pd.Series:
-    """Tell for each row whether its difference is real after Holm's correction, where there is one."""
-    adjusted = rows["p_holm"] if "p_holm" in rows else pd.Series(float("nan"), rows.index)
-    return adjusted.isna() | adjusted.lt(LEVEL)
+def _model(rows: pd.DataFrame, results: Results, final: ReportFinal) -> str:
+    """Name the method of the final model, by the rows of the headline."""
+    found = winner(rows, results.metric.kind, final.dataset, final.entries)
+    if found is None:
+        return ""
+    row, metric = found.row, results.metric
+    value = f"{percent(row['mean'])} %" if is_share(results) else f"{row['mean']:.3f}"
+    rule = f", by {rule_title(row['neighbour'])}" if row["neighbour"] else ""
+    why = "as the study says, with"
+    if final.chosen:
+        best = "highest" if metric.larger_is_better else "lowest"
+        why = f"which has the {best} mean {metric.title.lower()} of the {found.among} that can be a model:"
+    return f"The model of this study (model.mklearn) is {row['label']}, {why} {value}{rule}."
 
 
-def _named(verdicts: Sequence[_Verdict], several: bool, more: int = 0) -> str:
+def is_share(results: Results) -> bool:
+    """Tell whether the metric of the headline lies between 0 and 1, and is shown in percent."""
+    return results.metric.bounds == (0.0, 1.0)
+
+
+def _verdict(label: Any, rows: pd.DataFrame, results: Results) -> _Verdict:
+    found = verdicts(rows, results.matters, results.metric.larger_is_better)
+    return _Verdict(str(label), records(rows), list(found))
+
+
+def _learns(one: _Verdict, results: Results) -> bool:
+    return one.rows[0]["method"] in results.learned
+
+
+def _short(found: Sequence[_Verdict], several: bool, results: Results) -> str:
+    """Name every method, the first with their differences."""
+    names = [_name_of(one, several, results) for one in found[:WITH_INTERVAL]]
+    names += [one.label for one in found[WITH_INTERVAL:]]
+    return enumeration(names, limit=len(names))
+
+
+def _named(found: Sequence[_Verdict], several: bool, results: Results) -> str:
     """Name methods with their difference and interval; over several settings with the number of those decided."""
-    rest = [f"{more} more"] if more > 0 else []
-    return enumeration([*(_name_of(verdict, several) for verdict in verdicts), *rest], limit=len(verdicts) + 1)
+    return enumeration([_name_of(one, several, results) for one in found], limit=len(found))
 
 
-def _name_of(verdict: _Verdict, several: bool) -> str:
+def _name_of(one: _Verdict, several: bool, results: Results) -> str:
+    share = is_share(results)
     if not several:
-        return f"{verdict.label} {difference(verdict.rows[0])}"
+        corrected = "; not after Holm's correction" if only_before_holm(one.rows[0]) else ""
+        return f"{one.label} {difference(one.rows[0], share)}{corrected}"
     counts = [
-        *([f"better in {verdict.better}"] if verdict.better else []),
-        *([f"worse in {verdict.worse}"] if verdict.worse else []),
+        *([f"better in {one.better}"] if one.better else []),
+        *([f"worse in {one.worse}"] if one.worse else []),
     ]
-    decided = f"{' and '.join(counts)} of {plural(len(verdict.rows), 'setting')}, " if counts else ""
-    return f"{verdict.label} ({decided}{signed(100 * verdict.mean, 1)} on average)"
+    decided = f"{' and '.join(counts)} of {plural(len(one.rows), 'setting')}, " if counts else ""
+    return f"{one.label} ({decided}{change(one.mean, share)} on average)"
 
 
-def _highest(rows: pd.DataFrame, several: bool) -> str:
-    best = records(rows.sort_values("difference", ascending=False, kind="stable"))[0]
-    place = []
-    if several:
-        place += [best["dataset_title"]] if rows["dataset"].nunique() > 1 else []
-        place += [] if pd.isna(best["train_size"]) else [f"training size {int(best['train_size'])}"]
-    only_before_holm = best["difference_low"] > 0 and best.get("p_holm", 0.0) >= LEVEL
-    corrected = "; not after Holm's correction" if only_before_holm else ""
-    return ", ".join([f"{best['label']} {difference(best)}", *place]) + corrected
+def change(value: Any, share: bool = True) -> str:
+    """Format a difference: in points of a share, else with three digits."""
+    return points(value) if share else signed(value, 3)
 
 
-def difference(row: dict[str, Any]) -> str:
+def difference(row: dict[str, Any], share: bool = True) -> str:
     """Format as ``+0.3 [−0.5, +1.1]``, in points; without an interval as ``+0.3``."""
     if pd.isna(row["difference_low"]):
-        return points(row["difference"])
-    return f"{points(row['difference'])} [{points(row['difference_low'])}, {points(row['difference_high'])}]"
+        return change(row["difference"], share)
+    low, high = change(row["difference_low"], share), change(row["difference_high"], share)
+    return f"{change(row['difference'], share)} [{low}, {high}]"
 
 
 def _setting(setting: Setting, rows: pd.DataFrame, results: Results) -> str:
     """Name the best method of a setting and its difference to the reference, and the methods without a value."""
-    known = rows.dropna(subset=["mean"])
+    known, larger = rows.dropna(subset=["mean"]), results.metric.larger_is_better
     if known.empty:
-        return "No method gave an accuracy by inner cross-validation."
-    best = records(known.sort_values("mean", ascending=False, kind="stable"))[0]
-    highest = f"Highest: {_name(best)} with {percent_spread(best['mean'], best['std'])} % {splits_of(setting, results)}"
-    return " ".join([f"{highest}{_against_reference(best, results)}", *_without_value(rows)])
+        return f"No method gave a value of {results.metric.title.lower()} by inner cross-validation."
+    best = records(known.sort_values("mean", ascending=not larger, kind="stable"))[0]
+    value = f"{percent_spread(best['mean'], best['std'])} %" if is_share(results) else f"{best['mean']:.3f}"
+    of = "" if results.metric.kind == "accuracy" else f" {results.metric.title.lower()}"
+    highest = f"{'Highest' if larger else 'Lowest'}{of}: {_name(best)} with {value} {splits_of(setting, results)}"
+    return " ".join([f"{highest}{_against_reference(best, setting, results)}", *_without_value(rows)])
 
 
-def _against_reference(best: dict[str, Any], results: Results) -> str:
-    title = results.reference_title
+def _against_reference(best: dict[str, Any], setting: Setting, results: Results) -> str:
+    title, share = results.reference_title, is_share(results)
+    if results.below_majority(setting):
+        return f"; {title} is below the majority class, whose value is {percent(best['majority'])} %."
     if best["method"] == results.reference:
         return ", the reference itself."
     if pd.isna(best["difference"]):
         return f"; {title} has no value under the same rule to compare with."
-    change = f", {points(best['difference'])} points from {title}"
+    text = f", {change(best['difference'], share)}{' points' if share else ''} from {title}"
     if pd.isna(best["difference_low"]):
-        return f"{change}; fewer than {FEWEST_SPLITS} splits have no interval."
-    low, high = points(best["difference_low"]), points(best["difference_high"])
-    contains = (
-        ", which contains 0: not distinguishable" if best["difference_low"] <= 0 <= best["difference_high"] else ""
-    )
-    return f"{change} (95 % interval {low} to {high}{contains})."
+        return f"{text}; fewer than {FEWEST_SPLITS} splits have no interval."
+    low, high = change(best["difference_low"], share), change(best["difference_high"], share)
+    words = {
+        NOT_SHOWN: ": not shown to differ", NO_GAIN: f": no gain of {gain_title(results)}", WORSE: ": worse",
+    }  # fmt: skip
+    shown = words.get(verdict(best, results.matters, results.metric.larger_is_better), "")
+    corrected = ", after Holm's correction" if only_before_holm(best) else ""
+    return f"{text} (95 % interval {low} to {high}{shown}{corrected})."
 
 
 def _without_value(rows: pd.DataFrame) -> list[str]:

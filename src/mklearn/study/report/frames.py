@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
+from mklearn.study.evaluation.headline import headline_rows
+from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.series import Series, series_of
+from mklearn.study.report.verdicts import MATTERS
 from mklearn.study.report.wording import in_order, setting_title
 
 Ranked = TypeVar("Ranked")
@@ -78,6 +81,25 @@ class Results:
     """Ids of the methods that learn kernel weights."""
     settings: list[Setting]
     series: Series
+    metric: Metric = field(default_factory=partial(metric_named, "accuracy"))
+    """Of the headline."""
+    neighbour: str = ""
+    """Nearest-neighbour rule of the headline; empty: the reference's first one."""
+    matters: float = MATTERS
+    """The smallest gain that matters, as a fraction."""
+
+    def headline_rows(self) -> pd.DataFrame:
+        """Return the rows that the headline is made of."""
+        return headline_rows(self.all_metrics, self.metric.kind, self.neighbour, self.reference)
+
+    def below_majority(self, setting: Setting) -> bool:
+        """Tell whether the reference is below the majority class in a setting: then it is none."""
+        rows = setting.of(self.headline_rows())
+        if "majority" not in rows:
+            return False
+        own = rows[rows["method"].eq(self.reference) & rows["mean"].notna() & rows["majority"].notna()]
+        behind = own["mean"] < own["majority"] if self.metric.larger_is_better else own["mean"] > own["majority"]
+        return bool(behind.any())
 
     def inner_cv(self) -> pd.DataFrame:
         """Return the summary rows chosen by inner cross-validation."""
@@ -121,9 +143,12 @@ def best_and_reference(ranked: Sequence[Ranked], is_reference: Callable[[Ranked]
 
 def results_of(
     scores: pd.DataFrame, summary: pd.DataFrame, fits: Sequence[FitRecord], reference: str = "average",
-    learned: Sequence[str] = (),
+    learned: Sequence[str] = (), *, metric: str = "accuracy", neighbour: str = "", matters: float = MATTERS,
 ) -> Results:  # fmt: skip
-    """Collect the results of a study, and divide them into settings and series."""
+    """Collect the results of a study, and divide them into settings and series.
+
+    The metric, the rule of embeddings and the gain that matters are those of the headline.
+    """
     series = series_of(summary, reference)
     titles = summary.loc[summary["method"].eq(reference), "method_title"]
     scores, all_metrics = _labelled(scores, series), _labelled(summary, series)
@@ -138,6 +163,9 @@ def results_of(
         learned=learned,
         settings=_settings_of(summary),
         series=series,
+        metric=metric_named(metric),
+        neighbour=neighbour,
+        matters=matters,
     )
 
 

@@ -45,6 +45,8 @@ class Content:
     run: RunRecord
     data: Sequence[DataSetRecord]
     lead: str
+    gain: str
+    """The smallest gain that matters, in words."""
     findings: Findings
     costs: Sequence[str]
     """For each setting what accuracy costs, in a sentence that may be empty."""

@@ -16,6 +16,7 @@ from mklearn.study.evaluation.selection import UPPER_BOUND
 from mklearn.study.report import wording
 from mklearn.study.report.frames import Results, Setting, protocol_family, records
 from mklearn.study.report.records import MethodMistakes, StageCost
+from mklearn.study.report.verdicts import BETTER, NO_GAIN, NOT_SHOWN, WORSE, only_before_holm, verdict
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def result_table(results: Results, setting: Setting) -> Table:
         Column("Inner CV, %", "mean ± std over splits, dimension and parameters chosen by inner cross-validation"),
         Column(
             f"Difference to {results.reference_title}, points",
-            "paired on the same test samples, with its 95 % interval",
+            "paired on the same test samples, with its 95 % interval; marked if it excludes 0, after Holm's correction",
         ),
         Column("Time, × reference", "training time divided by the reference's: median over splits"),
         Column("95 % interval", "of the inner-CV mean, from the outcomes of the test samples"),
@@ -112,10 +113,16 @@ def result_table(results: Results, setting: Setting) -> Table:
     best = max((pair["inner_cv"]["mean"] for _, pair in pairs if "inner_cv" in pair), default=None)
     messages: list[str] = []
     times = setting.of(results.typical_times).set_index(["label", "neighbour"])[["seconds", "ratio"]].to_dict("index")
-    unknown = {"seconds": None, "ratio": None}
+    unknown, marked = {"seconds": None, "ratio": None}, not results.below_majority(setting)
     lines = [
         _result_row(
-            pair.get("inner_cv", {}), pair.get("oracle", {}), best, has_published, messages, times.get(key, unknown)
+            pair.get("inner_cv", {}),
+            pair.get("oracle", {}),
+            best,
+            has_published,
+            messages,
+            times.get(key, unknown),
+            difference_cell(pair.get("inner_cv", {}), results.matters, marked=marked),
         )
         for key, pair in pairs
     ]
@@ -181,14 +188,14 @@ def _height(pair: dict[str, dict[str, Any]]) -> float:
 
 def _result_row(
     inner: dict[str, Any], oracle: dict[str, Any], best: Any, has_published: bool, messages: list[str],
-    times: dict[Any, Any],
+    times: dict[Any, Any], difference: Cell,
 ) -> list[Cell]:  # fmt: skip
     """Format a row; messages of its status are added to ``messages``, the footnotes of the table."""
     row = inner or oracle
     cells = [
         Cell(str(row["label"])),
         number_cell(wording.percent_spread(inner.get("mean"), inner.get("std")), inner.get("mean")),
-        difference_cell(inner),
+        difference,
         number_cell(wording.times_as_long(times["ratio"]), times["ratio"]),
         number_cell(wording.percent_interval(inner.get("ci_low"), inner.get("ci_high")), inner.get("ci_low")),
         Cell(wording.rule_title(str(row["neighbour"]))),
@@ -221,8 +228,11 @@ def _result_row(
     ]
 
 
-def difference_cell(row: dict[str, Any]) -> Cell:
-    """Format a difference with its interval in points: columns ``difference, difference_low, difference_high``."""
+def difference_cell(row: dict[str, Any], matters: float, *, marked: bool = True) -> Cell:
+    """Format a difference with its interval in points: columns ``difference, difference_low, difference_high``.
+
+    It has a mark where the verdict is better or worse; none where the reference is no reference (not ``marked``).
+    """
     value, low, high = (row.get(name) for name in ("difference", "difference_low", "difference_high"))
     text = wording.points(value)
     if pd.isna(value):
@@ -232,11 +242,19 @@ def difference_cell(row: dict[str, Any]) -> Cell:
     if value == low == high == 0:
         return number_cell("0", 0)
     text += f" [{wording.points(low)},\u00a0{wording.points(high)}]"
-    if low > 0:
-        return number_cell(f"{text} ▲", value, kind="up", note="the interval lies above 0")
-    if high < 0:
-        return number_cell(f"{text} ▼", value, kind="down", note="the interval lies below 0")
-    return number_cell(text, value, note="the interval contains 0")
+    if not marked:
+        return number_cell(text, value, note="the reference is below the majority class")
+    found = verdict(row, matters)
+    if found == BETTER:
+        return number_cell(f"{text} ▲", value, kind="up", note="better: the interval lies above 0")
+    if found == WORSE:
+        return number_cell(f"{text} ▼", value, kind="down", note="worse: the interval lies below 0")
+    notes = {
+        NO_GAIN: f"the interval excludes a gain of {100 * matters:g} points",
+        NOT_SHOWN: "not shown: the interval contains a gain that matters",
+    }
+    corrected = "; it excludes 0, but not after Holm's correction" if only_before_holm(row) else ""
+    return number_cell(text, value, note=notes[found] + corrected)
 
 
 def kernel_table(info: pd.DataFrame, caption: str) -> Table:

@@ -11,6 +11,8 @@ from mklearn.study.specs.model_card import CardImages, CardTables
 
 BEST = "best"
 """In place of a method's name: the one with the best mean of the metric."""
+RULE = "euclidean"
+"""Nearest-neighbour rule of the library's embeddings, and so of models."""
 
 
 class FinalView(Strict):
@@ -32,12 +34,26 @@ class FinalView(Strict):
     """Name of its array, where the file has several."""
 
 
+class FinalEntry(Strict):
+    """Where the summary says what is expected of a method that the model can be of."""
+
+    method: str
+    protocol: str
+    train_size: int | None
+
+
 class FinalCandidate(Strict):
     """A method that the model can be of, with kernels that are computed from features."""
 
     fit: FitSpec
     title: str
     kind: str
+
+    @property
+    def entry(self) -> FinalEntry:
+        """Where it is in the summary."""
+        (setting,) = self.fit.settings
+        return FinalEntry(method=self.fit.method.id, protocol=setting.protocol, train_size=setting.train_size)
 
 
 class FinalSpec(Spec):

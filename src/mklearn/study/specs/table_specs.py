@@ -12,6 +12,7 @@ from pydantic import Field
 from mklearn.contract.fit_spec import Setting
 from mklearn.contract.model import NonNegative, Positive, Slug, Strict
 from mklearn.contract.specs import Spec
+from mklearn.study.specs.final_spec import FinalEntry
 
 
 class LostFit(Spec):
@@ -157,6 +158,15 @@ class ReportRemark(Spec):
     text: str
 
 
+class ReportFinal(Spec):
+    """The final model as the report names it."""
+
+    dataset: str
+    chosen: bool
+    """Whether it is what won, not a method that the study names."""
+    entries: list[FinalEntry]
+
+
 class ReportSpec(Spec):
     """Step ``report``: the page of a study."""
 
@@ -165,6 +175,13 @@ class ReportSpec(Spec):
     description: str
     reference: str
     thumbnails: int
+    metric: str = "accuracy"
+    """Of the headline, and of the choice of the final model."""
+    neighbour: str = ""
+    """Nearest-neighbour rule of both; empty: the reference's first one."""
+    gain_that_matters: NonNegative = 1
+    """In percentage points."""
+    final: ReportFinal | None = None
     fits: list[ReportFit] = []
     datasets: list[ReportDataset] = []
     calibration: Calibration | None = None

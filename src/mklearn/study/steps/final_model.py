@@ -21,13 +21,13 @@ from mklearn.study.data.readers.table_files import Table, array_of_view
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.candidates import MethodOnViews
-from mklearn.study.evaluation.final_model import RULE, FinalModel
+from mklearn.study.evaluation.final_model import FinalModel
 from mklearn.study.evaluation.final_model import final_model as choose_final_model
-from mklearn.study.evaluation.metrics.metric import metric_named
+from mklearn.study.evaluation.headline import headline_rows, winner
 from mklearn.study.prediction.new_samples import read_unlabelled
 from mklearn.study.prediction.predictions import prediction_frame
 from mklearn.study.provenance import array_digest, digest
-from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, FinalView
+from mklearn.study.specs.final_spec import BEST, RULE, FinalCandidate, FinalSpec, FinalView
 from mklearn.study.specs.model_card import CardData, CardExpectation, CardImages, CardMethod, CardView, ModelCard
 from mklearn.study.steps.log import logger
 from mklearn.study.steps.scores import read_study_table
@@ -199,32 +199,22 @@ def _groups_kept_together(splits: Path, data: _Samples) -> NDArray[np.str_] | No
 
 
 def _chosen(rows: pd.DataFrame, spec: FinalSpec) -> tuple[FinalCandidate, CardExpectation]:
-    """Return the candidate with the best mean in the summary, and what is expected of it."""
-    metric = metric_named(spec.metric)
-    found = []
-    for candidate in spec.candidates:
-        (setting,) = candidate.fit.settings
-        own = rows[
-            rows["dataset"].eq(spec.dataset) & rows["protocol"].eq(setting.protocol)
-            & rows["method"].eq(candidate.fit.method.id) & rows["metric"].eq(spec.metric)
-            & rows["selection"].eq("inner_cv") & rows["neighbour"].isin(["", RULE]) & rows["mean"].notna()
-        ]  # fmt: skip
-        if setting.train_size is not None:
-            own = own[own["train_size"].eq(setting.train_size).fillna(False)]
-        found += [(candidate, setting, row) for _, row in own.iterrows()]
-    if not found:
-        names = [candidate.fit.method.id for candidate in spec.candidates]
+    """Return the candidate that wins by the rows of the page's headline, and what is expected of it."""
+    rows = headline_rows(rows, spec.metric, RULE)
+    entries = [candidate.entry for candidate in spec.candidates]
+    found = winner(rows, spec.metric, spec.dataset, entries)
+    if found is None:
+        names = [entry.method for entry in entries]
         messages = rows.loc[rows["method"].isin(names) & rows["mean"].isna() & rows["message"].ne(""), "message"]
         reasons = "; ".join(dict.fromkeys(messages)) or "the summary says no reason"
         raise NotApplicable(f"final.method: no value of {spec.metric} is known of {', '.join(names)}: {reasons}.")
-    sign = 1 if metric.larger_is_better else -1
-    candidate, setting, row = max(found, key=lambda entry: sign * entry[2]["mean"])  # of equal ones the first
+    entry, row = entries[found.position], found.row
     expected = CardExpectation(
         metric=spec.metric, value=float(row["mean"]), low=_number(row["ci_low"]), high=_number(row["ci_high"]),
-        protocol=setting.protocol, train_size=setting.train_size, n_splits=int(row["n_repeats"]),
-        chosen_among=len(found) if spec.method == BEST else 1,
+        protocol=entry.protocol, train_size=entry.train_size, n_splits=int(row["n_repeats"]),
+        chosen_among=found.among if spec.method == BEST else 1,
     )  # fmt: skip
-    return candidate, expected
+    return spec.candidates[found.position], expected
 
 
 def _number(value: Any) -> float | None:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 
-from mklearn.base.statistics import accuracy_interval, corrected_resampled_interval, paired_accuracy_difference
+from mklearn.base.statistics import corrected_resampled_interval, paired_sample_difference, sample_interval
 from mklearn.contract.fit_spec import EvaluationSpec, FitSpec, Implementation, InputSpec, MethodSpec, Setting
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.kernels import Pairwise, Views
@@ -298,20 +298,20 @@ def test_models_of_a_draw_count_as_one_split() -> None:
     for row in one:
         row[rng.permutation(40)[:15]] = rng.random(15) < 0.8
     repeated, draws = np.repeat(one, 12, axis=0), np.repeat(np.arange(5), 12)
-    assert accuracy_interval(repeated, 25, draws=draws) == accuracy_interval(one, 25)
-    assert accuracy_interval(repeated, 25).high != accuracy_interval(one, 25).high
+    assert sample_interval(repeated, 25, draws=draws) == sample_interval(one, 25)
+    assert sample_interval(repeated, 25).high != sample_interval(one, 25).high
     other = np.where(np.isnan(one), np.nan, 1.0)
-    pair = paired_accuracy_difference(one, other, 25)
-    found = paired_accuracy_difference(repeated, np.repeat(other, 12, axis=0), 25, draws=draws)
+    pair = paired_sample_difference(one, other, 25)
+    found = paired_sample_difference(repeated, np.repeat(other, 12, axis=0), 25, draws=draws)
     np.testing.assert_allclose(found, pair, rtol=1e-12)
-    few = paired_accuracy_difference(repeated[:48], np.repeat(other, 12, axis=0)[:48], 25, draws=draws[:48])
+    few = paired_sample_difference(repeated[:48], np.repeat(other, 12, axis=0)[:48], 25, draws=draws[:48])
     assert np.isnan(few.low)
     assert few.mean == pytest.approx(np.nanmean(one[:4] - other[:4]))
 
 
 def test_disagreement_is_that_of_single_models() -> None:
     first, second = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])
-    found = paired_accuracy_difference(first, second, 4, draws=[0, 0])
+    found = paired_sample_difference(first, second, 4, draws=[0, 0])
     assert (found.mean, found.disagreement) == (0.0, 1.0)
 
 
@@ -380,9 +380,9 @@ def test_outcomes_of_a_draw_are_averaged_sample_by_sample() -> None:
         means[name] = correct
     pool = N - len(drawn[0].test)
     np.testing.assert_allclose(
-        row[["mean", "ci_low", "ci_high"]].astype(float), accuracy_interval(means["ours"], pool), rtol=1e-12
+        row[["mean", "ci_low", "ci_high"]].astype(float), sample_interval(means["ours"], pool), rtol=1e-12
     )
-    expected = paired_accuracy_difference(means["ours"], means["average"], pool)
+    expected = paired_sample_difference(means["ours"], means["average"], pool)
     assert row["difference_low"] == pytest.approx(expected.low)
     assert row["p_value"] == pytest.approx(expected.p_value)
 

@@ -57,7 +57,7 @@ def test_a_classifier_chosen_on_the_test_samples_has_its_predictions_there():
     assert honest["predicted_oracle"].isna().all()
     assert on_test["predicted"].isna().all()
     keys = {**FIT, "neighbour": "", "selection": "oracle"}
-    assert Predictions(on_test).outcomes(keys).correct.tolist() == [[1.0, 0.0]]
+    assert Predictions(on_test).outcomes(keys).values.tolist() == [[1.0, 0.0]]
 
 
 def test_no_split_gives_an_empty_table():
@@ -71,9 +71,9 @@ def test_outcomes_are_by_split_and_sample(table):
     found = Predictions(table).outcomes({**keys, "selection": "oracle"})
     assert found.units.tolist() == [(0, 0), (1, 0)]
     assert found.samples.tolist() == ["a", "c", "d", "e"]
-    np.testing.assert_array_equal(found.correct, [[np.nan, 1, 0, np.nan], [1, np.nan, np.nan, 1]])
+    np.testing.assert_array_equal(found.values, [[np.nan, 1, 0, np.nan], [1, np.nan, np.nan, 1]])
     chosen = Predictions(table).outcomes({**keys, "selection": "inner_cv"})
-    np.testing.assert_array_equal(chosen.correct, [[1, 0]])
+    np.testing.assert_array_equal(chosen.values, [[1, 0]])
     assert Predictions(table).outcomes({**keys, "method": "other", "selection": "oracle"}) is None
 
 
@@ -86,7 +86,7 @@ def test_common_outcomes_are_in_the_same_places(table):
     np.testing.assert_array_equal(one, [[1, 0]])
     np.testing.assert_array_equal(other, [[1, 0]])
     one, other, _ = common(both, both)
-    np.testing.assert_array_equal(one, both.correct)
+    np.testing.assert_array_equal(one, both.values)
 
 
 def test_confusion_counts_what_was_chosen(table):
@@ -104,4 +104,4 @@ def test_protocols_without_a_training_size():
     assert table["nearest"].tolist() == [""]
     found = Predictions(table).outcomes({**fit, "neighbour": "", "selection": "inner_cv"})
     assert found.units.tolist() == [(0, 1)]
-    np.testing.assert_array_equal(found.correct, [[1]])
+    np.testing.assert_array_equal(found.values, [[1]])

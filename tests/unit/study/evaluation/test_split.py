@@ -162,6 +162,18 @@ def test_best_single_is_a_grid_over_kernels() -> None:
     assert [(c.kernel, c.parameters["ridge"]) for c in grid] == [(k, r) for k in range(3) for r in (1, 2)]
 
 
+def test_the_values_of_samples_are_those_of_the_chosen_number_of_components(digits: Any) -> None:
+    pairwise, y, train, test = digits
+    metrics = ["accuracy", "balanced_accuracy", "macro_f1", "auc"]
+    evaluation = EvaluationSpec(neighbours=["cosine", "euclidean"], inner_folds=3, metrics=metrics)
+    problem = on_matrices(pairwise, y, KERNELS, method_of(KFD))
+    for rule in evaluate_split(problem, train, test, evaluation=evaluation, seed=0).rules.values():
+        values = rule.predictions.metric_values
+        assert list(values) == ["balanced_accuracy", "macro_f1"], "the accuracy is known from the predictions"
+        for name, own in values.items():
+            assert own.mean() == pytest.approx(rule.chosen_score(name))
+
+
 # --- what is fitted on what
 
 

@@ -10,7 +10,9 @@ import pytest
 
 from mklearn.base.statistics import corrected_resampled_interval
 from mklearn.errors import DataError
+from mklearn.study.evaluation.headline import headline_rows, winner
 from mklearn.study.evaluation.summary import SUMMARY_COLUMNS, summarise
+from mklearn.study.specs.final_spec import FinalEntry
 
 CURVES = {
     "average": [[0.5, 0.6, 0.6], [0.6, 0.7, 0.7], [0.5, 0.8, 0.6]],
@@ -327,3 +329,31 @@ def test_intervals_of_a_metric_without_an_upper_bound_end_at_0_and_not_at_1():
     assert one["ci_low"] == 0
     assert other["ci_low"] > 1
     assert other["difference"] == pytest.approx(np.mean(values["mkldr"]) - np.mean(values["average"]))
+
+
+def test_embeddings_are_compared_with_a_reference_that_is_a_classifier():
+    """By each of their rules; and a classifier with a reference that is an embedding, by its first rule."""
+    made = [
+        row(method, repeat, value + repeat / 100, selection="inner_cv", neighbour=rule)
+        for method, rule, value in (("svc", "", 0.7), ("kfd", "cosine", 0.8), ("kfd", "euclidean", 0.6))
+        for repeat in range(6)
+    ]
+    by_classifier = summarise(table(made), reference="svc")
+    assert pick(by_classifier, "kfd", "inner_cv")["difference"] == pytest.approx(0.1)
+    assert pick(by_classifier, "kfd", "inner_cv", "euclidean")["difference"] == pytest.approx(-0.1)
+    assert pick(summarise(table(made), reference="kfd"), "svc", "inner_cv", "")["difference"] == pytest.approx(-0.1)
+    rows = headline_rows(by_classifier, "accuracy", reference="svc")
+    assert rows[["method", "neighbour"]].to_numpy().tolist() == [["svc", ""], ["kfd", "cosine"]]
+
+
+def test_the_winner_has_the_best_mean_at_its_training_size():
+    made = [
+        row(method, 0, value, selection="inner_cv", neighbour="", train_size=size)
+        for method, size, value in (("a", 5, 0.9), ("a", 10, 0.6), ("b", 10, 0.7), ("c", 10, 0.7), ("d", 10, math.nan))
+    ]
+    rows = headline_rows(summarise(table(made)), "accuracy")
+    entries = [FinalEntry(method=name, protocol="random", train_size=10) for name in "dcba"]
+    found = winner(rows, "accuracy", "d", entries)
+    assert (found.position, found.row["method"], found.among) == (1, "c", 3), "of equal ones the first"
+    assert winner(rows, "log_loss", "d", entries).row["method"] == "a"
+    assert winner(rows, "accuracy", "other", entries) is None

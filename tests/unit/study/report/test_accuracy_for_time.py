@@ -52,11 +52,11 @@ def said(*rows: tuple[Any, ...], **more: Any) -> str:
 
 def test_the_fastest_that_is_not_distinguishable_is_named_with_what_the_highest_takes() -> None:
     assert said(AVERAGE, RIDGE, SVC, TIE) == (
-        "The fastest method not distinguishable from the average is ridge (−0.1 [−0.4, +0.2] points), in 4 % of the "
+        "The fastest method not shown to differ from the average is ridge (−0.1 [−0.4, +0.2] points), in 4 % of the "
         "reference's training time; the highest, mkl (+0.3 [−0.5, +1.1] points), takes 12 times the reference's."
     )
     assert said(AVERAGE, SVC, (*TIE[:-1], 1.94)) == (
-        "The fastest method not distinguishable from the average is mkl (+0.3 [−0.5, +1.1] points), in about the "
+        "The fastest method not shown to differ from the average is mkl (+0.3 [−0.5, +1.1] points), in about the "
         "reference's training time."
     )
     assert said(AVERAGE, SVC, (*RIDGE[:-1], 0.01)).endswith(", in 0.5 % of the reference's training time.")
@@ -65,7 +65,7 @@ def test_the_fastest_that_is_not_distinguishable_is_named_with_what_the_highest_
 def test_the_fastest_that_is_better_is_named_with_a_faster_one_that_is_not_distinguishable() -> None:
     better = "The fastest method better than the average is mkl (+5.0 [+2.0, +8.0] points), in 20 times the reference's"
     assert said(AVERAGE, RIDGE, SVC, WINNER) == (
-        f"{better} training time; ridge (−0.1 [−0.4, +0.2] points), not distinguishable from the reference, takes 4 % "
+        f"{better} training time; ridge (−0.1 [−0.4, +0.2] points), not shown to differ from the reference, takes 4 % "
         "of the reference's."
     )
     assert said(AVERAGE, SVC, WINNER, SLOW) == f"{better} training time."
@@ -83,10 +83,10 @@ def test_nothing_is_said_beyond_the_intervals() -> None:
     assert said(RIDGE, SVC, TIE) == ""
     assert said((*AVERAGE[:-1], NAN), RIDGE, SVC, TIE) == ""
     assert said(AVERAGE, RIDGE) == ""
-    every = "Every method that is not distinguishable from the average takes more training time."
+    every = "Every method not shown to differ from the average takes more training time."
     assert said(AVERAGE, SLOW, SVC) == every
     nominal = said(AVERAGE, RIDGE, WINNER, p_holm=0.2)
-    assert nominal.startswith("The fastest method not distinguishable from the average is ridge")
+    assert nominal.startswith("The fastest method not shown to differ from the average is ridge")
 
 
 def test_rules_are_not_mixed() -> None:

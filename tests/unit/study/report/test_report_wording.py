@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,12 +12,14 @@ from skimage.color import deltaE_ciede2000, rgb2lab
 
 from mklearn.study.report import wording
 from mklearn.study.report.answer import answer
-from mklearn.study.report.findings import findings
+from mklearn.study.report.findings import Findings, findings
 from mklearn.study.report.frames import results_of
 from mklearn.study.report.page import escape_markdown
 from mklearn.study.report.series import series_of
-from mklearn.study.report.tables import kernel_remarks, stage_table
+from mklearn.study.report.tables import kernel_remarks, result_table, stage_table
 from mklearn.study.report.theme import SCHEMES
+from mklearn.study.specs.final_spec import FinalEntry
+from mklearn.study.specs.table_specs import ReportFinal
 
 
 @pytest.mark.parametrize(
@@ -73,7 +76,7 @@ def made_of(*rows, sizes=(5,), **more):
     return over_sizes(*([list(rows)] * len(sizes)), sizes=sizes, **more)
 
 
-def over_sizes(*rows_of_size, sizes=None, learned=("mkl",), repeats=6, folds=1, holm=None):
+def over_sizes(*rows_of_size, sizes=None, learned=("mkl",), repeats=6, folds=1, holm=None, majority=math.nan, **more):
     """Results of rows for each training size."""
     names = ["method", "neighbour", "mean", "difference", "difference_low", "difference_high"]
     frame = pd.concat(
@@ -81,12 +84,14 @@ def over_sizes(*rows_of_size, sizes=None, learned=("mkl",), repeats=6, folds=1, 
         for size, rows in zip(sizes or range(len(rows_of_size)), rows_of_size, strict=True)
     ).assign(
         dataset="d", dataset_title="Data", protocol="p", kernel_set="k", selection="inner_cv", std=0.01, message="why",
-        n_repeats=repeats * folds, p_holm=math.nan if holm is None else holm,
+        n_repeats=repeats * folds, p_holm=math.nan if holm is None else holm, majority=majority, published=math.nan,
+        n_failed=0, status="ok", fit_seconds=1.0, value=0.7,
     )  # fmt: skip
+    frame = frame.assign(ci_low=frame["mean"] - 0.05, ci_high=frame["mean"] + 0.05)
     frame["method_title"] = frame["method"].replace("average", "the average")
     units = pd.DataFrame({"repeat": np.repeat(range(repeats), folds), "fold": np.tile(range(folds), repeats)})
     scores = frame.merge(units, how="cross")
-    return results_of(scores, frame, [], learned=learned)
+    return results_of(scores, frame, [], learned=learned, **more)
 
 
 AVERAGE = ("average", "cosine", 0.7, 0.0, 0.0, 0.0)
@@ -98,21 +103,35 @@ TIE = ("mkl", "cosine", 0.703, 0.003, -0.005, 0.011)
 def test_a_tie():
     found = finding(AVERAGE, TIE)
     assert found.headline == (
-        "Nothing beats the average (highest: mkl +0.3 [−0.5, +1.1]). Of 1 method: 1 not distinguishable from it. "
-        "Learned kernel weights did not pay."
+        "No method is shown to be better than the average; a gain of 1 point or more is not excluded for mkl +0.3 "
+        "[−0.5, +1.1]. Learned kernel weights are not shown to pay: at best mkl +0.3 [−0.5, +1.1]."
     )
-    assert found.verdicts == ["Not distinguishable: mkl +0.3 [−0.5, +1.1]"]
+    assert found.verdicts == ["Not shown to differ: mkl +0.3 [−0.5, +1.1]"]
     assert found.settings == [
         "Highest: mkl (1-NN cosine) with 70.3 ± 1.0 % over 6 random splits, +0.3 points from the average "
-        "(95 % interval −0.5 to +1.1, which contains 0: not distinguishable)."
+        "(95 % interval −0.5 to +1.1: not shown to differ)."
     ]
+
+
+def test_weights_did_not_pay_only_where_gains_that_matter_are_excluded():
+    near = ("mkl", "cosine", 0.703, 0.003, -0.005, 0.009)
+    found = finding(AVERAGE, near)
+    assert found.headline == (
+        "No method gains 1 point over the average (highest: mkl +0.3 [−0.5, +0.9]). "
+        "Learned kernel weights did not pay: no gain of 1 point, at best mkl +0.3 [−0.5, +0.9]."
+    )
+    assert found.verdicts == ["No gain of 1 point: mkl +0.3 [−0.5, +0.9]"]
+    assert found.settings[0].endswith("(95 % interval −0.5 to +0.9: no gain of 1 point).")
+    assert "did not pay: no gain of 2 points" in finding(AVERAGE, TIE, matters=0.02).headline
+    assert "are not shown to pay" in finding(AVERAGE, near, matters=0.005).headline
+    both = findings(over_sizes([AVERAGE, near], [AVERAGE, TIE]))
+    assert "are not shown to pay" in both.headline, "one setting of two leaves a gain open"
 
 
 def test_a_clear_winner_and_a_loser():
     found = finding(AVERAGE, WINNER, LOSER)
     assert found.headline == (
-        "Better than the average: mkl +5.0 [+2.0, +8.0]. Of 1 other method: 1 worse. "
-        "Learned kernel weights paid: mkl +5.0 [+2.0, +8.0]."
+        "Better than the average: mkl +5.0 [+2.0, +8.0]. Learned kernel weights paid: mkl +5.0 [+2.0, +8.0]."
     )
     assert found.verdicts == ["Better: mkl +5.0 [+2.0, +8.0]", "Worse: pca −10.0 [−20.0, −1.0]"]
     assert found.settings == [
@@ -124,7 +143,10 @@ def test_a_clear_winner_and_a_loser():
 def test_the_answer_for_the_terminal():
     others = [(f"method-{k}", "cosine", 0.5 - k / 100, -0.2, math.nan, math.nan) for k in range(4)]
     euclidean = ("mkl", "euclidean", 0.9, 0.2, 0.1, 0.3)
-    text = answer(made_of(AVERAGE, WINNER, euclidean, LOSER, *others, sizes=(5, 10)), "headline " * 20)
+    text = answer(
+        made_of(AVERAGE, WINNER, euclidean, LOSER, *others, sizes=(5, 10)),
+        Findings("headline " * 20, [], [], "The model is mkl."),
+    )
     first, second, *rest = text.splitlines()
     assert max(len(first), len(second)) <= 100
     assert f"{first} {second}".split() == ["headline"] * 20
@@ -137,26 +159,96 @@ def test_the_answer_for_the_terminal():
         "  method-0      50.0 ± 1.0  −20.0",
         "  method-1      49.0 ± 1.0  −20.0",
         "1 more setting on the page.",
+        "",
+        "The model is mkl.",
     ]
-    nothing = answer(made_of(("average", "cosine", math.nan, math.nan, math.nan, math.nan)), "No method.")
+    nothing = answer(
+        made_of(("average", "cosine", math.nan, math.nan, math.nan, math.nan)), Findings("No method.", [], [])
+    )
     assert nothing == "No method.\n"
 
 
 def test_only_losers():
     found = finding(AVERAGE, LOSER, learned=())
-    assert found.headline == ("Nothing beats the average (highest: pca −10.0 [−20.0, −1.0]). Of 1 method: 1 worse.")
+    assert found.headline == "No method gains 1 point over the average (highest: pca −10.0 [−20.0, −1.0])."
     assert found.settings[0].endswith("the reference itself.")
 
 
 def test_a_verdict_holds_after_the_correction_for_many_comparisons():
     assert finding(AVERAGE, WINNER, holm=0.04).headline.startswith("Better than the average: mkl")
     assert finding(AVERAGE, WINNER, holm=0.06).headline.startswith(
-        "Nothing beats the average (highest: mkl +5.0 [+2.0, +8.0]; not after Holm's correction)."
+        "No method is shown to be better than the average; a gain of 1 point or more is not excluded for mkl +5.0 "
+        "[+2.0, +8.0]; not after Holm's correction."
     )
 
 
+def test_marks_and_headline_are_both_corrected_for_many_comparisons():
+    for holm, mark in ((0.04, True), (0.06, False)):
+        results = made_of(AVERAGE, WINNER, holm=holm)
+        text = " ".join(cell.text for row in result_table(results, results.settings[0]).rows for cell in row)
+        assert ("▲" in text) is mark
+        assert ("Better than" in findings(results).headline) is mark
+
+
+SHARE = {"majority": 0.72}
+RNA = ("rna", "cosine", 0.828, 0.128, -0.02, 0.27)
+
+
+def test_a_reference_below_the_majority_class_is_none():
+    found = finding(AVERAGE, RNA, ("svc", "", 0.75, 0.05, -0.1, 0.2), LOSER, **SHARE)
+    assert found.headline == (
+        "the average is below the majority class (70.0 against 72.0 %), and no reference. "
+        "Above the majority class: rna 82.8 % [77.8, 87.8]."
+    )
+    assert found.verdicts == [
+        "Above the majority class: rna 82.8 % [77.8, 87.8]",
+        "Not shown to differ from the majority class: svc 75.0 % [70.0, 80.0] and the average 70.0 % [65.0, 75.0]",
+        "Below the majority class: pca 60.0 % [55.0, 65.0]",
+    ]
+    assert found.settings[0].endswith("; the average is below the majority class, whose value is 72.0 %.")
+    assert finding(AVERAGE, LOSER, majority=0.9).headline.endswith(
+        "No method is shown to be above the majority class (highest: the average 70.0 % [65.0, 75.0])."
+    )
+    results = made_of(AVERAGE, WINNER, **SHARE)
+    assert "the average   70.0 ± 1.0  the majority class: 72.0" in answer(results, found)
+    text = " ".join(cell.text for row in result_table(results, results.settings[0]).rows for cell in row)
+    assert "▲" not in text, "a difference to a method that is no reference has no mark"
+    assert "Better than the average" in finding(AVERAGE, WINNER, majority=0.69).headline
+
+
+def test_a_metric_whose_small_values_are_good():
+    rows = AVERAGE, ("mkl", "cosine", 0.65, -0.05, -0.08, -0.02), ("pca", "cosine", 0.8, 0.1, 0.05, 0.2)
+    results = made_of(*rows)
+    loss = results_of(
+        results.scores, results.all_metrics.assign(metric="log_loss"), [], learned=["mkl"],
+        metric="log_loss",
+    )  # fmt: skip
+    found = findings(replace(loss, settings=results.settings))
+    assert found.headline == (
+        "By log loss: Better than the average: mkl −0.050 [−0.080, −0.020]. "
+        "Learned kernel weights paid: mkl −0.050 [−0.080, −0.020]."
+    )
+    assert found.verdicts[1] == "Worse: pca +0.100 [+0.050, +0.200]"
+    assert found.settings[0].startswith(
+        "Lowest log loss: mkl (1-NN cosine) with 0.650 over 6 random splits, −0.050 from"
+    )
+
+
+def test_the_model_is_what_won_by_the_rows_of_the_headline():
+    entries = [FinalEntry(method=name, protocol="p", train_size=5) for name in ("average", "mkl", "svc")]
+    other = ("mkl", "euclidean", 0.6, -0.1, -0.15, -0.05), ("average", "euclidean", 0.7, 0.0, 0.0, 0.0)
+    results = made_of(AVERAGE, WINNER, *other, ("svc", "", 0.65, -0.05, -0.1, 0.0), neighbour="euclidean")
+    found = findings(results, ReportFinal(dataset="d", chosen=True, entries=entries))
+    assert found.model == (
+        "The model of this study (model.mklearn) is the average, which has the highest mean accuracy of the 3 that can "
+        "be a model: 70.0 %, by 1-NN Euclidean."
+    )
+    assert found.settings[0].startswith("Highest: the average (1-NN Euclidean)"), "the same rule"
+    assert "Worse: mkl" in " ".join(found.verdicts)
+
+
 def test_a_touching_interval_is_no_difference():
-    assert "Nothing beats" in finding(AVERAGE, ("mkl", "cosine", 0.71, 0.01, 0.0, 0.02)).headline
+    assert "No method is shown to be better" in finding(AVERAGE, ("mkl", "cosine", 0.71, 0.01, 0.0, 0.02)).headline
 
 
 def test_two_repeats_have_no_verdict():
@@ -202,7 +294,7 @@ def test_rules_are_not_mixed():
     other = ("mkl", "euclidean", 0.9, 0.2, 0.15, 0.25), ("average", "euclidean", 0.7, 0.0, 0.0, 0.0)
     found = finding(AVERAGE, TIE, *other, ("svc", "", 0.8, 0.1, 0.05, 0.15))
     assert found.headline.startswith(
-        "Better than the average: svc +10.0 [+5.0, +15.0]. Of 1 other method: 1 not distinguishable from it."
+        "Better than the average: svc +10.0 [+5.0, +15.0]. Learned kernel weights are not shown to pay: at best mkl"
     )
     assert found.settings[0].startswith("Highest: svc with 80.0")
 
@@ -210,7 +302,7 @@ def test_rules_are_not_mixed():
 def test_several_settings_are_counted():
     found = finding(AVERAGE, WINNER, LOSER, sizes=(5, 7))
     assert found.headline == (
-        "Better than the average: mkl (better in 2 of 2 settings, +5.0 on average). Of 1 other method: 1 worse. "
+        "Better than the average: mkl (better in 2 of 2 settings, +5.0 on average). "
         "Learned kernel weights paid: mkl (better in 2 of 2 settings, +5.0 on average)."
     )
     assert found.verdicts == [
@@ -218,8 +310,10 @@ def test_several_settings_are_counted():
         "Worse: pca (worse in 2 of 2 settings, −10.0 on average)",
     ]
     tie = finding(AVERAGE, TIE, sizes=(5, 7))
-    assert tie.headline.startswith("Nothing beats the average (highest: mkl +0.3 [−0.5, +1.1], training size 5).")
-    assert tie.verdicts == ["Not distinguishable: mkl (+0.3 on average)"]
+    assert tie.headline.startswith(
+        "No method is shown to be better than the average; a gain of 1 point or more is not excluded for mkl (+0.3 on "
+    )
+    assert tie.verdicts == ["Not shown to differ: mkl (+0.3 on average)"]
 
 
 def test_one_setting_of_two_is_no_victory():
@@ -230,18 +324,16 @@ def test_one_setting_of_two_is_no_victory():
         (WINNER, WINNER, worse): "better in some settings and worse in others",
     }.items():
         found = findings(over_sizes(*([AVERAGE, row] for row in others)))
-        assert found.headline.startswith(
-            "Nothing beats the average in most settings (highest: mkl +5.0 [+2.0, +8.0], training size 0). "
-            f"Of 1 method: 1 {verdict}. Learned kernel weights paid in some settings only: most often mkl (better in "
-        )
+        assert found.headline.startswith("Better than the average in some settings only: mkl (better in ")
+        assert "Learned kernel weights paid in some settings only: most often mkl (better in " in found.headline
         assert [text.split(":")[0] for text in found.verdicts] == [verdict.capitalize()]
 
 
-def test_the_headline_names_three_and_the_list_all():
+def test_the_headline_names_every_method_that_is_better():
     winners = [(name, "cosine", 0.75, 0.05, 0.02, 0.08) for name in "abcde"]
     found = finding(AVERAGE, *winners, learned=())
     each = [f"{name} +5.0 [+2.0, +8.0]" for name in "abcde"]
-    assert found.headline == f"Better than the average: {', '.join(each[:3])} and 2 more."
+    assert found.headline == f"Better than the average: {', '.join(each[:3])}, d and e."
     assert found.verdicts == [f"Better: {', '.join(each[:4])} and {each[4]}"]
 
 

@@ -10,13 +10,17 @@ import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mklearn.cards import MetricCard, own_entries
 from mklearn.contract.loading import load
 from mklearn.contract.specs import TARGET
 from mklearn.errors import ConfigError
 from mklearn.extensions import entry_points
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +44,14 @@ class Metric(MetricCard):
             The method does not give what the metric needs.
         """
         return float(load(self.implementation)(*(getattr(output, name) for name in self.needs)))
+
+    def sample_values(self, output: Any) -> NDArray[np.float64]:
+        """Compute the values of test samples (m,) whose mean is the metric, of a metric that names ``by_sample``."""
+        function = load(self.by_sample)
+        values: NDArray[np.float64] = function(
+            *(getattr(output, name) for name in inspect.signature(function).parameters)
+        )
+        return values
 
 
 def metric_entry(function: Any) -> dict[str, Any]:

@@ -12,7 +12,13 @@ from mklearn.cards import MetricCard
 from mklearn.errors import NotApplicable
 
 
-@MetricCard(kind="log_loss", title="Log loss", larger_is_better=False, bounds=(0.0, math.inf))
+@MetricCard(
+    kind="log_loss",
+    title="Log loss",
+    larger_is_better=False,
+    bounds=(0.0, math.inf),
+    by_sample="mklearn.study.evaluation.metrics.sample_values:log_loss_values",
+)
 def log_loss(y: Any, probabilities: Any, classes: Any) -> float:
     """Return the mean of minus the logarithm of the probability of each test sample's class."""
     unknown = np.setdiff1d(y, classes)
@@ -24,7 +30,9 @@ def log_loss(y: Any, probabilities: Any, classes: Any) -> float:
     return float(sk.log_loss(y, probabilities[:, order], labels=np.asarray(classes)[order]))
 
 
-@MetricCard(kind="auc", title="Area under the ROC curve")
+@MetricCard(
+    kind="auc", title="Area under the ROC curve", by_sample="mklearn.study.evaluation.metrics.sample_values:auc_values"
+)
 def auc(y: Any, class_scores: Any, classes: Any) -> float:
     """Return the area under the ROC curve; of more than two classes the mean over each against the others."""
     present = np.isin(classes, y)

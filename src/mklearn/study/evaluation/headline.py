@@ -1,0 +1,68 @@
+"""The one choice of a study: the rows that its headline is made of, and the method that wins by them.
+
+The page, the answer in the terminal and the final model take the same rows: those chosen by inner cross-validation, by
+one metric and one nearest-neighbour rule, with the classifiers, which have no rule, beside the embeddings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from mklearn.study.evaluation.metrics.metric import metric_named
+from mklearn.study.specs.final_spec import FinalEntry
+
+
+def headline_rows(summary: pd.DataFrame, metric: str, neighbour: str = "", reference: str = "") -> pd.DataFrame:
+    """Select the rows of a summary table that are compared.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        Of :func:`mklearn.study.evaluation.summary.summarise`; without a column ``metric`` all rows are accuracies.
+    metric : str
+    neighbour : str
+        The rule of embeddings; "" is the first one of the reference, and if that is a classifier, of the study.
+    reference : str
+        The method that others are compared with.
+    """
+    rows = summary[summary["selection"].eq("inner_cv")]
+    if "metric" in rows:
+        rows = rows[rows["metric"].isin([metric, ""])]
+    if not neighbour:
+        rules = rows[["method", "neighbour"]][rows["neighbour"].ne("")]
+        own = rules[rules["method"].eq(reference)]
+        neighbour = next(iter((own if len(own) else rules)["neighbour"]), "")
+    return rows[rows["neighbour"].isin([neighbour, ""])]
+
+
+class Winner(NamedTuple):
+    """What wins: its position among the entries, its row in the summary, and how many entries have a value."""
+
+    position: int
+    row: dict[str, Any]
+    among: int
+
+
+def winner(rows: pd.DataFrame, metric: str, dataset: str, entries: Sequence[FinalEntry]) -> Winner | None:
+    """Return the entry with the best mean among the rows of a headline.
+
+    Of equal ones the first; None where no entry has a value.
+    """
+    sign = 1.0 if metric_named(metric).larger_is_better else -1.0
+    found: list[tuple[int, dict[str, Any]]] = []
+    for position, entry in enumerate(entries):
+        own = rows[
+            rows["dataset"].eq(dataset) & rows["protocol"].eq(entry.protocol) & rows["method"].eq(entry.method)
+            & rows["mean"].notna()
+        ]  # fmt: skip
+        if entry.train_size is not None:
+            own = own[own["train_size"].eq(entry.train_size).fillna(False)]
+        rows_of_entry: list[dict[str, Any]] = own.to_dict("records")  # type: ignore[assignment]
+        found += [(position, row) for row in rows_of_entry]
+    if not found:
+        return None
+    best = max(found, key=lambda one: sign * float(one[1]["mean"]))
+    return Winner(*best, among=len({position for position, _ in found}))
