@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from mklearn.study.evaluation.metrics.metric import metric_named
+from mklearn.study.evaluation.verdicts import BETTER, verdicts
 from mklearn.study.specs.final_spec import FinalEntry
 
 
@@ -44,14 +45,19 @@ class Winner(NamedTuple):
     position: int
     row: dict[str, Any]
     among: int
+    better: int
+    """Entries that are better than the reference, with certainty: the winner is one of them; 0 if there are none."""
 
 
 def winner(rows: pd.DataFrame, metric: str, dataset: str, entries: Sequence[FinalEntry]) -> Winner | None:
-    """Return the entry with the best mean among the rows of a headline.
+    """Return the entry that the headline of these rows speaks of: the one with the best mean.
 
-    Of equal ones the first; None where no entry has a value.
+    Where entries are better than the reference with certainty, the best mean of those: another one that is as high on
+    average may owe it to a few splits. Of equal ones the first; None where no entry has a value.
     """
-    sign = 1.0 if metric_named(metric).larger_is_better else -1.0
+    larger_is_better = metric_named(metric).larger_is_better
+    rows = rows.assign(verdict=verdicts(rows, 0.0, larger_is_better))
+    sign = 1.0 if larger_is_better else -1.0
     found: list[tuple[int, dict[str, Any]]] = []
     for position, entry in enumerate(entries):
         own = rows[
@@ -64,5 +70,6 @@ def winner(rows: pd.DataFrame, metric: str, dataset: str, entries: Sequence[Fina
         found += [(position, row) for row in rows_of_entry]
     if not found:
         return None
-    best = max(found, key=lambda one: sign * float(one[1]["mean"]))
-    return Winner(*best, among=len({position for position, _ in found}))
+    certain = [one for one in found if one[1]["verdict"] == BETTER]
+    best = max(certain or found, key=lambda one: sign * float(one[1]["mean"]))
+    return Winner(*best, *(len({position for position, _ in every}) for every in (found, certain)))

@@ -11,9 +11,9 @@ from typing import Any
 
 import pandas as pd
 
+from mklearn.study.evaluation.verdicts import BETTER, NO_GAIN, NOT_SHOWN, verdicts
 from mklearn.study.report.findings import by_one_rule, difference
 from mklearn.study.report.frames import Results, records
-from mklearn.study.report.verdicts import BETTER, NO_GAIN, NOT_SHOWN, verdicts
 from mklearn.study.report.wording import percent
 
 FEWEST_METHODS = 3

@@ -17,12 +17,12 @@ import pandas as pd
 from mklearn.errors import ConfigError
 from mklearn.study.evaluation.predictions import Predictions, typed
 from mklearn.study.evaluation.summary import summarise
+from mklearn.study.evaluation.verdicts import MATTERS
 from mklearn.study.report import wording
 from mklearn.study.report.build import build_report
 from mklearn.study.report.frames import Setting, records, results_of
 from mklearn.study.report.records import RunRecord
 from mklearn.study.report.tables import Cell, Column, Table, difference_cell, number_cell
-from mklearn.study.report.verdicts import MATTERS
 from mklearn.study.specs.table_specs import ReportSpec
 
 MARKS = ("A", "B")

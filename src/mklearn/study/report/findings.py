@@ -1,8 +1,9 @@
-"""Findings of a study: sentences made from its numbers, worded no stronger than its paired intervals allow.
+"""The findings of a study in sentences: the headline, what follows from it, and what the model is.
 
 Methods are compared with the reference by one metric and one nearest-neighbour rule; classifiers, which have no rule,
-stand beside embeddings (:mod:`mklearn.study.evaluation.headline`). :mod:`mklearn.study.report.verdicts` says what an
-interval shows. A method below the majority class is no reference: the methods are then compared with that class.
+stand beside embeddings (:mod:`mklearn.study.evaluation.headline`). What an interval shows is said by
+:mod:`mklearn.study.evaluation.verdicts`. A method below the majority class is no reference: the methods are then
+compared with that class.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import pandas as pd
 
 from mklearn.base.statistics import FEWEST_SPLITS
 from mklearn.study.evaluation.headline import headline_rows, winner
+from mklearn.study.evaluation.verdicts import BETTER, NO_GAIN, NOT_SHOWN, WORSE, only_before_holm, verdict, verdicts
 from mklearn.study.report.frames import Results, Setting, records
-from mklearn.study.report.verdicts import BETTER, NO_GAIN, NOT_SHOWN, WORSE, only_before_holm, verdict, verdicts
 from mklearn.study.report.wording import (
     enumeration,
     fold_title,
@@ -222,7 +223,11 @@ def _model(rows: pd.DataFrame, results: Results, final: ReportFinal) -> str:
     why = "as the study says, with"
     if final.chosen:
         best = "highest" if metric.larger_is_better else "lowest"
-        why = f"which has the {best} mean {metric.title.lower()} of the {found.among} that can be a model:"
+        certain = f"better than {results.reference_title} with certainty:"
+        among = f"{found.better} that are {certain}" if found.better else f"{found.among} that can be a model:"
+        why = f"which has the {best} mean {metric.title.lower()} of the {among}"
+        if found.better == 1:
+            why = f"the only one that is {certain}"
     return f"The model of this study (model.mklearn) is {row['label']}, {why} {value}{rule}."
 
 

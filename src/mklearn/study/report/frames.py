@@ -12,9 +12,9 @@ import pandas as pd
 
 from mklearn.study.evaluation.headline import headline_rows
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
+from mklearn.study.evaluation.verdicts import MATTERS
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.series import Series, series_of
-from mklearn.study.report.verdicts import MATTERS
 from mklearn.study.report.wording import in_order, setting_title
 
 Ranked = TypeVar("Ranked")

@@ -13,10 +13,10 @@ import pandas as pd
 from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.selection import UPPER_BOUND
+from mklearn.study.evaluation.verdicts import BETTER, NO_GAIN, NOT_SHOWN, WORSE, only_before_holm, verdict
 from mklearn.study.report import wording
 from mklearn.study.report.frames import Results, Setting, protocol_family, records
 from mklearn.study.report.records import MethodMistakes, StageCost
-from mklearn.study.report.verdicts import BETTER, NO_GAIN, NOT_SHOWN, WORSE, only_before_holm, verdict
 
 
 @dataclass(frozen=True)

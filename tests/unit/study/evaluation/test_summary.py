@@ -357,3 +357,16 @@ def test_the_winner_has_the_best_mean_at_its_training_size():
     assert (found.position, found.row["method"], found.among) == (1, "c", 3), "of equal ones the first"
     assert winner(rows, "log_loss", "d", entries).row["method"] == "a"
     assert winner(rows, "accuracy", "other", entries) is None
+    assert found.better == 0
+
+
+def test_the_winner_is_better_with_certainty_where_something_is():
+    bounds = {"a": (-0.1, 0.5, 0.9), "b": (0.1, 0.2, 0.01), "c": (0.01, 0.1, 0.2), "d": (0.05, 0.2, 0.04)}
+    rows = pd.DataFrame(
+        {"dataset": "d", "protocol": "random", "method": name, "mean": mean, "neighbour": "", "train_size": 10,
+         "difference_low": bounds[name][0], "difference_high": bounds[name][1], "p_holm": bounds[name][2]}
+        for name, mean in (("a", 0.9), ("b", 0.8), ("c", 0.85), ("d", 0.7))
+    )  # fmt: skip
+    entries = [FinalEntry(method=name, protocol="random", train_size=10) for name in "abcd"]
+    found = winner(rows, "accuracy", "d", entries)
+    assert (found.row["method"], found.among, found.better) == ("b", 4, 2)
