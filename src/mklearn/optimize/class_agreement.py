@@ -60,4 +60,4 @@ def class_agreement(
         H = np.add.reduceat(np.add.reduceat(H[np.ix_(order, order)], starts, axis=0), starts, axis=1)
     np.fill_diagonal(H, 0.0)
     size = float(np.linalg.norm(H))
-    return float(H.sum()) / (np.sqrt(2.0) * size) if size > 0 else 0.0
+    return float(H.sum() / (np.sqrt(2.0) * size)) if size > 0 else 0.0
