@@ -33,6 +33,7 @@ from mklearn.kernels.specs import StackTransform, is_one_spec
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import Views, select_rows
 from mklearn.optimize.calibration import fit_inverse_temperature, score_range, softmax
+from mklearn.optimize.class_agreement import class_agreement
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, class_targets, kernel_traces, leave_one_out_weights
 from mklearn.optimize.left_out import LeftOut
 from mklearn.optimize.ridge_path import RidgePath, feature_ridge_path, ridge_path
@@ -67,13 +68,16 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
 
     1. Each view has a dictionary of kernels: features as they are, standardised, of unit length and as ranks, each with
        a Gaussian and a linear kernel (`mklearn.kernels.dictionary`). All have unit centred trace.
-    2. Kernel weights minimise the leave-one-out error of a ridge regression, and are shrunk towards equal ones
+    2. Views that say nothing of the classes are left out of everything that follows: those whose kernels, at equal
+       weights, agree with the classes by less than three standard deviations of noise
+       (`mklearn.optimize.class_agreement`).
+    3. Kernel weights minimise the leave-one-out error of a ridge regression, and are shrunk towards equal ones
        (`mklearn.optimize.leave_one_out_ridge`).
-    3. One kernel ridge regression of the class indicators has equal weights and one the learned weights, each with the
+    4. One kernel ridge regression of the class indicators has equal weights and one the learned weights, each with the
        ridge of the smallest leave-one-out error (`mklearn.optimize.ridge_path`). The outputs are their mean.
-    4. The class is that of the largest output; or that of the largest cosine of the output with the class's indicator,
+    5. The class is that of the largest output; or that of the largest cosine of the output with the class's indicator,
        both about the class frequencies, if this is better for left-out training samples by more than a standard error.
-    5. Probabilities are calibrated on the outputs for left-out training samples.
+    6. Probabilities are calibrated on the outputs for left-out training samples.
 
     Parameters
     ----------
@@ -85,10 +89,13 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
     shrinkage : float
         From 0 to 1: log ratios of the learned weights shrink by this factor. 0 for weights of the smallest
         leave-one-out error, 1 for equal weights of the kernels that these use.
+    least_agreement : float
+        Views that agree less with the classes, in standard deviations of noise, are left out; if all do, none is. 0
+        takes all. A view that is informative only jointly with another one is left out too.
     alphas : sequence of float
         Candidate ridges, in units of the variance of the samples in the feature space (the centred trace).
     decision : {"auto", "ridge", "cosine"}
-        The largest output, the largest cosine, or what step 4 says.
+        The largest output, the largest cosine, or what step 5 says.
     class_weight : None, "balanced" or dict
         Weights of the classes, by label, which multiply the sample weights; "balanced" gives all classes the same sum.
     weight_samples : int
@@ -120,6 +127,9 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         Shares of the learned half alone.
     view_shares_ : dict of str to float
         Sums of ``shares_`` by view.
+    view_agreements_ : dict of str to float
+        How far each view agrees with the classes, in standard deviations of noise. A kernel that is given, or a product
+        of kernels, is a view of its own.
     alphas_ : array of shape (2,)
         Ridges of the regressions with equal and with learned weights.
     decision_ : {"ridge", "cosine"}
@@ -150,6 +160,11 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
 
     Notes
     -----
+    Equal weights are drowned by many views of noise: on three_sources with 8 samples per class the accuracy falls from
+    89.1 to 81.5 and 75.7 % with 5 and 20 of them, and without the views that step 2 leaves out from 89.1 to 89.1 and
+    88.4 %. Of the visible sets (mfeat, protein_fold, three_sources, digits; 5 to 20 per class, 5 splits) it leaves out
+    at most one of 12 views of protein_fold with 5 per class, which gains 0.1 points, and nothing else.
+
     The bandwidth, the centring and the scaling of features are fitted to all training samples, so that left-out outputs
     depend a little on the features, not on the labels, of the sample that is left out.
 
@@ -168,6 +183,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         **KernelsMixin._parameter_constraints,
         "learned": [Interval(Real, 0, 1, closed="both")],
         "shrinkage": [Interval(Real, 0, 1, closed="both")],
+        "least_agreement": [Interval(Real, 0, None, closed="left")],
         "alphas": ["array-like"],
         "decision": [one_of(Decision)],
         "class_weight": [None, StrOptions({"balanced"}), Mapping],
@@ -185,6 +201,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         kernels: Any = "dictionary",
         learned: float = 0.5,
         shrinkage: float = 0.5,
+        least_agreement: float = 3.0,
         alphas: Any = ALPHAS,
         decision: Decision = "auto",
         class_weight: Any = None,
@@ -198,6 +215,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         self.kernels = kernels
         self.learned = learned
         self.shrinkage = shrinkage
+        self.least_agreement = least_agreement
         self.alphas = alphas
         self.decision = decision
         self.class_weight = class_weight
@@ -354,17 +372,34 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         scales = np.divide(1.0, traces, out=np.zeros(len(traces)), where=np.array(traces) > 0)
         if not scales.any():
             raise NotApplicable("all kernels are constant over the samples: no class can be discriminated")
-        equal = (scales > 0) / (scales > 0).sum()
-        total *= equal.max()
+        kept = self._agreeing(parts, scales, problem.of_rows(chosen))
+        equal = kept / kept.sum()
         learned = self._learned_shares(parts, problem.of_rows(chosen), equal)
         del parts
         self._set_weights(equal, learned, scales)
+        for number, kernel in _numbered(passes, np.flatnonzero((scales > 0) & ~kept), problem):
+            _add(total, -scales[number], kernel)
+        total *= equal.max()
         if np.allclose(learned, equal, rtol=1e-12, atol=0):
             return [total]
-        mixed, used = np.zeros_like(total), np.flatnonzero(learned)
-        for number, K in zip(used, passes.some(used), strict=True):
-            _add(mixed, (learned * scales)[number], problem.part(K))
+        mixed = np.zeros_like(total)
+        for number, kernel in _numbered(passes, np.flatnonzero(learned), problem):
+            _add(mixed, (learned * scales)[number], kernel)
         return [total, mixed]
+
+    def _agreeing(self, kernels: list[NDArray[Any]], scales: Array, problem: _Problem) -> NDArray[np.bool_]:
+        """Return which kernels are of views that agree with the classes; all that vary if no view does."""
+        targets = class_targets(class_structure(problem.codes), problem.weights)
+        views, varies = np.array(self._views_of_kernels), scales > 0
+        self.view_agreements_: dict[str, float] = {}
+        for view in dict.fromkeys(self._views_of_kernels):
+            total = np.zeros((len(targets), len(targets)))
+            for number in np.flatnonzero((views == view) & varies):
+                _add(total, scales[number], kernels[number])
+            agreement = class_agreement(total, targets, sample_weight=problem.weights, groups=problem.groups)
+            self.view_agreements_[view] = agreement
+        agrees = np.array([self.view_agreements_[view] >= self.least_agreement for view in self._views_of_kernels])
+        return agrees & varies if (agrees & varies).any() and self.least_agreement > 0 else varies
 
     def _name_kernels(self, passes: KernelPasses) -> None:
         if self._is_precomputed:
@@ -385,9 +420,16 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
             return equal
         classes = class_structure(problem.codes)
         targets = class_targets(classes, problem.weights)
-        objective = LeaveOneOutRidge(kernels, targets, _LEAST_RIDGE, problem.weights, problem.groups)
+        kept = np.flatnonzero(equal)
+        objective = LeaveOneOutRidge(
+            [kernels[number] for number in kept], targets, _LEAST_RIDGE, problem.weights, problem.groups
+        )
         found = leave_one_out_weights(objective, shrinkage=self.shrinkage)
-        return equal if found.status == "uniform" else found.shares
+        if found.status == "uniform":
+            return equal
+        shares = np.zeros(len(equal))
+        shares[kept] = found.shares
+        return shares
 
     def _set_weights(self, equal: Array, learned: Array, scales: Array) -> None:
         parts, both = self._parts, np.array([equal, learned])
@@ -520,6 +562,13 @@ def _add(total: Array, factor: float, kernel: NDArray[Any]) -> None:
     """Add a multiple of a kernel to a sum in double precision, in place."""
     for part in cached_rows(kernel):
         total[part] += factor * kernel[part].astype(np.float64, copy=False)
+
+
+def _numbered(passes: KernelPasses, numbers: NDArray[np.intp], problem: _Problem) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Yield the kernels at some positions with these, among the samples of a problem."""
+    if len(numbers):
+        for number, K in zip(numbers, passes.some(numbers), strict=True):
+            yield int(number), problem.part(K)
 
 
 def _whitening(K: Array) -> Array:

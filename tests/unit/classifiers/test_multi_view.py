@@ -112,16 +112,39 @@ def test_shares_and_weights_are_of_named_kernels(digits: tuple[Views, np.ndarray
     assert len(model.kernel_ids_) == len(model.shares_) == 24
     assert list(model.view_shares_) == ["upper", "lower", "noise"]
     assert sum(model.view_shares_.values()) == pytest.approx(1)
-    of_noise = [name.startswith("noise") for name in model.kernel_ids_]
-    assert model.learned_shares_[of_noise].sum() < 0.02
-    assert model.view_shares_["noise"] == pytest.approx(1 / 6, abs=0.01)  # that of the equal half
+    of_noise = np.array([name.startswith("noise") for name in model.kernel_ids_])
     np.testing.assert_allclose(model.kernel_weights_, model.shares_)  # unit traces
     only = MultiViewClassifier(learned=1.0).fit(views[:150], y[:150])
     np.testing.assert_allclose(only.shares_, model.learned_shares_)
     none = MultiViewClassifier(learned=0.0).fit(views[:150], y[:150])
-    np.testing.assert_allclose(none.shares_, 1 / 24)
+    np.testing.assert_allclose(none.shares_, np.where(of_noise, 0, 1 / 16))
     mean = (only.class_scores(views[150:]) + none.class_scores(views[150:])) / 2
     np.testing.assert_allclose(model.class_scores(views[150:]), mean, atol=1e-9)
+
+
+def test_views_that_say_nothing_of_the_classes_are_left_out(digits: tuple[Views, np.ndarray]) -> None:
+    views, y = digits
+    train, new = views[:150], views[150:600]
+    model = MultiViewClassifier().fit(train, y[:150])
+    assert model.view_shares_["noise"] == 0
+    assert model.view_agreements_["noise"] < 3 < 10 < min(model.view_agreements_[name] for name in ("upper", "lower"))
+    halves, new_halves = (Views({name: X[name] for name in ("upper", "lower")}) for X in (train, new))
+    alone = MultiViewClassifier().fit(halves, y[:150])
+    np.testing.assert_allclose(model.class_scores(new), alone.class_scores(new_halves), atol=1e-9)
+    every = MultiViewClassifier(least_agreement=0).fit(train, y[:150])
+    assert every.view_shares_["noise"] == pytest.approx(1 / 6, abs=0.01)  # that of the equal half
+    strict = MultiViewClassifier(least_agreement=1e6).fit(train, y[:150])  # no view does
+    np.testing.assert_allclose(strict.shares_, every.shares_)
+
+
+def test_many_noise_views_cost_little(digits: tuple[Views, np.ndarray]) -> None:
+    views, y = digits
+    rng = np.random.default_rng(3)
+    noise = {f"noise {k}": rng.normal(size=(900, 50)) for k in range(20)}
+    halves = {name: views[name][:900] for name in ("upper", "lower")}
+    few, many = Views(halves), Views({**halves, **noise})
+    score, noisy = (MultiViewClassifier().fit(X[:100], y[:100]).score(X[100:], y[100:900]) for X in (few, many))
+    assert noisy > score - 0.01
 
 
 # --- decision and probabilities

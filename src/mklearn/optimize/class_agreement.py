@@ -1,0 +1,63 @@
+"""How far a kernel agrees with the classes, in standard deviations of a kernel that says nothing of them.
+
+With the centred kernel K_c, centred targets T and sample weights w, samples i and j agree by ``h_ij = w_i w_j (K_c)_ij
+(TT')_ij``. Sums of h over pairs of different samples, or of different groups g and h, are compared with sums of the
+same size with random signs:
+
+    z = sum_{g<h} H_gh / (sum_{g<h} H_gh^2)^(1/2),    H_gh = sum over i in g, j in h of h_ij.
+
+Pairs of a sample with itself, or within a group, are left out: they agree in every kernel. It is O(n^2 c), without a
+factorisation, and has no parameter.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklearn.optimize.left_out import LeftOut
+from mklearn.optimize.ridge_path import scaled_and_centred
+
+Array = NDArray[np.floating[Any]]
+
+
+def class_agreement(
+    K: NDArray[Any], targets: Array, *, sample_weight: Array | None = None, groups: ArrayLike | None = None
+) -> float:
+    """Compute z of the module.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Symmetric, centred or not. Its scale does not matter.
+    targets : array of shape (n, c)
+    sample_weight : array of shape (n,), optional
+        Positive. A sample of weight 2 counts as two equal ones of one group.
+    groups : array of shape (n,), optional
+        Pairs of samples of one group do not count.
+
+    Returns
+    -------
+    float
+        About standard normal for a kernel that is independent of the targets; 0 for one that is zero.
+
+    References
+    ----------
+    Gretton, Bousquet, Smola, Schoelkopf, "Measuring statistical dependence with Hilbert-Schmidt norms", ALT 2005: the
+    sum is an estimate of their criterion, without its diagonal. The scale by random signs is this library's own.
+    """
+    n = len(K)
+    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    shares, root = weights / weights.sum(), np.sqrt(weights)
+    _, H = scaled_and_centred(K, shares, root)
+    centred = root[:, None] * (targets - shares @ targets)
+    H *= centred @ centred.T
+    sets = LeftOut(n, groups).sets
+    if sets is not None:
+        order, starts = np.concatenate(sets), np.cumsum([0, *map(len, sets[:-1])])
+        H = np.add.reduceat(np.add.reduceat(H[np.ix_(order, order)], starts, axis=0), starts, axis=1)
+    np.fill_diagonal(H, 0.0)
+    size = float(np.linalg.norm(H))
+    return float(H.sum() / (np.sqrt(2.0) * size)) if size > 0 else 0.0

@@ -1,0 +1,86 @@
+"""How much views that say nothing, and views that lack, cost the multi-view classifier: the visible sets, five splits.
+
+Noise views are 50 columns of independent normal numbers each, with as many kernels as any view. With ``all views`` the
+classifier keeps them (``least_agreement=0``). Of the lacking views each sample lacks each with a probability of 20 %,
+in training and test samples.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_digits
+
+from mklearn.classifiers import MultiViewClassifier
+from mklearn.descriptors.hog import hog
+from mklearn.descriptors.lbp import lbp
+from mklearn.kernels import Views
+
+SETTINGS = [
+    ("three_sources", 4), ("three_sources", 8), ("protein_fold", 5), ("protein_fold", 10), ("mfeat", 5), ("mfeat", 10),
+    ("mfeat", 20), ("digits", 5), ("digits", 10), ("digits", 20),
+]  # fmt: skip
+N_SPLITS = 5
+MOST_TESTED = 1000
+Tables = dict[str, np.ndarray]
+
+
+def read(mirror: Path, name: str) -> tuple[Tables, np.ndarray]:
+    if name == "digits":
+        X, y = load_digits(return_X_y=True)
+        images = X.reshape(-1, 8, 8) / 16
+        return {"pixels": X, "hog": hog(images, cell=4), "lbp": lbp(images, grid=2)}, y
+    folder = mirror / "multiview" / name
+    files = sorted(path for path in folder.glob("*.csv.gz") if not path.name.startswith("kernel_"))
+    tables = {path.name.removesuffix(".csv.gz"): pd.read_csv(path, index_col=0).to_numpy(float) for path in files}
+    return tables, pd.read_csv(folder / "samples.csv")["label"].astype(str).to_numpy()
+
+
+def split(y: np.ndarray, per_class: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    members = [rng.permutation(np.flatnonzero(y == label)) for label in np.unique(y)]
+    train = np.sort(np.concatenate([each[: min(per_class, len(each) - 1)] for each in members]))
+    rest = np.setdiff1d(np.arange(len(y)), train)
+    return train, np.random.default_rng(1).permutation(rest)[:MOST_TESTED]
+
+
+def with_noise(tables: Tables, n_views: int, seed: int) -> Views:
+    rng = np.random.default_rng(seed)
+    n = len(next(iter(tables.values())))
+    return Views({**tables, **{f"noise{number}": rng.normal(size=(n, 50)) for number in range(n_views)}})
+
+
+def with_gaps(tables: Tables, seed: int) -> Views:
+    rng = np.random.default_rng(seed)
+    return Views({name: np.where(rng.random((len(t), 1)) < 0.2, np.nan, t) for name, t in tables.items()})
+
+
+def accuracies(tables: Tables, y: np.ndarray, per_class: int, seed: int) -> list[float]:
+    """Return those without noise, with 5 and with 20 noise views; the same of all views; and with lacking views."""
+    train, test = split(y, per_class, seed)
+    inputs = [with_noise(tables, n_views, seed) for n_views in (0, 5, 20)]
+    found = []
+    for least in (MultiViewClassifier().least_agreement, 0.0):
+        for X in inputs:
+            found.append(MultiViewClassifier(least_agreement=least).fit(X[train], y[train]).score(X[test], y[test]))
+    X = with_gaps(tables, seed)
+    return [*found, MultiViewClassifier().fit(X[train], y[train]).score(X[test], y[test])]
+
+
+@pytest.mark.benchmark
+def test_noise_views_cost_at_most_three_points(mirror: Path, record_property) -> None:
+    print("\n| | 0 noise views | 5 | 20 | all views: 0 | 5 | 20 | 20 % lacking |\n|" + " --- |" * 8)
+    rows = {}
+    for name, per_class in SETTINGS:
+        tables, y = read(mirror, name)
+        row = 100 * np.mean([accuracies(tables, y, per_class, seed) for seed in range(N_SPLITS)], axis=0)
+        rows[f"{name}, {per_class} per class"] = row
+        record_property(f"{name} {per_class}", row.tolist())
+        print(f"| {name}, {per_class} per class | " + " | ".join(f"{value:.1f}" for value in row) + " |", flush=True)
+    for setting, (plain, few, many, every, *_) in rows.items():
+        assert plain > every - 0.2, setting
+        assert few > plain - 1.5, setting
+        assert many > plain - 3.0, setting
