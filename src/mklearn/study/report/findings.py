@@ -1,4 +1,4 @@
-"""The findings of a study in sentences: the headline, what follows from it, and what the model is.
+"""Findings of a study: sentences made from its numbers, worded no stronger than its paired intervals allow.
 
 Methods are compared with the reference by one metric and one nearest-neighbour rule; classifiers, which have no rule,
 stand beside embeddings (:mod:`mklearn.study.evaluation.headline`). What an interval shows is said by
