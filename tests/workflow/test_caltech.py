@@ -83,7 +83,7 @@ def another_descriptor_recomputes_no_distance(ran: Checkout, study: dict[str, An
 
 
 def editing_a_descriptor_reruns_its_own_files(ran: Checkout) -> None:
-    path = ran.folder / "src" / "mklearn" / "descriptors" / "c2_serre.py"
+    path = ran.folder / "src" / "mklearn" / "papers" / "mkl_dr" / "c2_serre.py"
     text = path.read_text(encoding="utf-8")
     path.write_text(text + "\n# an edit\n", encoding="utf-8")
     planned = ran.planned()
