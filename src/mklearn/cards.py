@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from mklearn.extensions import own_registries, registry_file
+from mklearn.contract.extensions import own_registries, registry_file
 
 REGISTRY = Path(__file__).with_name("registry.json")
 """The entries of the core's implementations, by sort and kind; ``make schema`` writes it."""

@@ -41,7 +41,7 @@ def ending(work: Callable[[], Any]) -> str:
 
 def rooms() -> list[Any]:
     """Return the packages of public estimators: of the library, and of the papers."""
-    from mklearn.extensions import own_registries
+    from mklearn.contract.extensions import own_registries
 
     papers = sorted({point.module for point in own_registries("methods")})
     return [importlib.import_module(name) for name in ("mklearn.subspace", "mklearn.classifiers", *papers)]

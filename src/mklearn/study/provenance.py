@@ -16,14 +16,21 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.cards import own_entries
-from mklearn.extensions import entry_points, module_roots, names_registry, own_registries, packages, registry_file
+from mklearn.contract.extensions import (
+    entry_points,
+    module_roots,
+    names_registry,
+    own_registries,
+    packages,
+    registry_file,
+)
 
 PACKAGE = Path(__file__).resolve().parents[1]
 SILENT = frozenset(
     {
         "mklearn.cards",
         "mklearn.errors",
-        "mklearn.extensions",
+        "mklearn.contract.extensions",
         "mklearn.extras",
         "mklearn.study.steps.log",
         "mklearn.study.supervisor",

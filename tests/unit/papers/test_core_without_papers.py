@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mklearn.cards import REGISTRY, own_entries
-from mklearn.extensions import entry_points, own_registries, package_of, study_files
+from mklearn.contract.extensions import entry_points, own_registries, package_of, study_files
 
 RUN = "from mklearn.__main__ import main; import sys; sys.exit(main(sys.argv[1:]))"
 Run = Callable[..., str]

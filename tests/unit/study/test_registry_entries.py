@@ -10,8 +10,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from mklearn.cards import REGISTRY, MethodCard, own_entries
+from mklearn.contract.extensions import own_registries
 from mklearn.errors import ConfigError
-from mklearn.extensions import own_registries
 from mklearn.study.config.generated_models import annotation, method_model
 from mklearn.study.config.registry_entries import CARDS, CORE, entry_of, registry_of, write_registry
 from mklearn.subspace import KernelFDA

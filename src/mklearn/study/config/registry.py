@@ -18,10 +18,10 @@ from pydantic import Field
 from pydantic_core import PydanticUndefined
 
 from mklearn.cards import own_entries
+from mklearn.contract.extensions import entry_points, names_registry, own_registries, package_of, registry_file
 from mklearn.contract.model import Registered
 from mklearn.descriptors.models import Descriptor, Table
 from mklearn.errors import ConfigError, nearest
-from mklearn.extensions import entry_points, names_registry, own_registries, package_of, registry_file
 from mklearn.kernels.models import Kernel
 from mklearn.study.config.generated_models import descriptor_model, kernel_model, method_model, protocol_model
 from mklearn.study.config.protocols import Protocol

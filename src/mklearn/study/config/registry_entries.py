@@ -27,9 +27,9 @@ from sklearn.base import ClassifierMixin
 
 from mklearn.base.parameters import Interval, StrOptions
 from mklearn.cards import REGISTRY, Card, DescriptorCard, Input, KernelCard, MethodCard, MetricCard, ProtocolCard
+from mklearn.contract.extensions import own_registries
 from mklearn.descriptors import models as descriptor_models
 from mklearn.errors import ConfigError
-from mklearn.extensions import own_registries
 from mklearn.kernels import models as kernel_models
 from mklearn.study.config import protocols
 from mklearn.study.evaluation.metrics.metric import metric_entry

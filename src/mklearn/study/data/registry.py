@@ -16,10 +16,10 @@ from urllib.request import url2pathname
 import yaml
 from pydantic import Field
 
+from mklearn.contract.extensions import OWN_PACKAGE, entry_points, package_of
 from mklearn.contract.model import Strict
 from mklearn.contract.specs import FileSpec
 from mklearn.errors import ConfigError, nearest
-from mklearn.extensions import OWN_PACKAGE, entry_points, package_of
 
 MIRROR_VARIABLE = "MKLEARN_MIRROR"
 EXPECTED_OF_LABELS = ("n_samples", "n_classes", "per_class", "smallest_class")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
+from mklearn.contract.extensions import study_files
 from mklearn.errors import ConfigError
-from mklearn.extensions import study_files
 from mklearn.study.provenance import PACKAGE
 
 DEFAULT_STUDY = "config.yaml"

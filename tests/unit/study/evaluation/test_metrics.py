@@ -13,8 +13,8 @@ import pytest
 from numpy.typing import NDArray
 
 from mklearn.cards import own_entries
+from mklearn.contract.extensions import entry_points
 from mklearn.errors import ConfigError, NotApplicable
-from mklearn.extensions import entry_points
 from mklearn.study.evaluation.metrics.labels import minority_recall
 from mklearn.study.evaluation.metrics.metric import metric_mistakes, metric_named, metric_names
 from mklearn.study.evaluation.sweeps import MethodOutput, leading_scores

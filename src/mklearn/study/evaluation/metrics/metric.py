@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from mklearn.cards import MetricCard, own_entries
+from mklearn.contract.extensions import entry_points
 from mklearn.contract.loading import load
 from mklearn.contract.specs import TARGET
 from mklearn.errors import ConfigError
-from mklearn.extensions import entry_points
 
 if TYPE_CHECKING:
     import numpy as np
