@@ -1,29 +1,33 @@
 """Base of the ensembles of nearest-neighbour classifiers, one per kernel.
 
-Each kernel has its own embedding (by default of kernel Fisher discriminant analysis) and the first-nearest-neighbour
-rule in it. The ensembles are the baselines of Lin, Liu, Fuh, "Dimensionality reduction for data in multiple feature
-representations", NIPS 2008, section 5: KFD-Voting and KFD-SAMME.
+Each kernel has its own embedding, of a Fisher or a local discriminant, and the first-nearest-neighbour rule in it. The
+ensembles are the baselines of Lin, Liu, Fuh, "Dimensionality reduction for data in multiple feature representations",
+NIPS 2008, section 5: KFD-Voting, KFD-SAMME, KLDE-Voting and KLDE-SAMME.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from mklearn.base.kernels_mixin import KernelsMixin
-from mklearn.base.parameters import HasMethods, one_of
+from mklearn.base.parameters import POSITIVE, HasMethods, one_of
 from mklearn.classifiers.kernel_classifier import KernelClassifier
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.stack import KernelStack
 from mklearn.nearest_neighbour import Rule, nearest_neighbour_indices
+from mklearn.subspace.kernel_lde import KernelLDE
 from mklearn.subspace.kfd import KernelFDA
 
 Array = NDArray[np.floating[Any]]
 Codes = NDArray[np.intp]
+Discriminant = Literal["fisher", "local"]
+
+_DISCRIMINANTS: dict[str, Any] = {"fisher": KernelFDA, "local": KernelLDE}
 
 
 class KernelEnsemble(KernelClassifier):
@@ -31,11 +35,13 @@ class KernelEnsemble(KernelClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **KernelsMixin._parameter_constraints,
-        "estimator": [HasMethods(["fit", "transform"]), None],
+        "estimator": [one_of(Discriminant), HasMethods(["fit", "transform"])],
+        "ridge": [POSITIVE],
         "neighbour": [one_of(Rule)],
     }
 
     estimator: Any
+    ridge: float
     neighbour: Rule
 
     def _fit_embeddings(
@@ -47,7 +53,8 @@ class KernelEnsemble(KernelClassifier):
 
     def _fit_embedding(self, name: str, kernel: Array, codes: Codes) -> tuple[Any, Array]:
         """Fit a clone of the estimator to one kernel; return it and its embedding of the samples."""
-        model = KernelFDA() if self.estimator is None else clone(self.estimator)
+        named = isinstance(self.estimator, str)
+        model = _DISCRIMINANTS[self.estimator](ridge=self.ridge) if named else clone(self.estimator)
         kernels = getattr(model, "kernels", "precomputed")
         if not (isinstance(kernels, str) and kernels == "precomputed"):
             raise ConfigError(

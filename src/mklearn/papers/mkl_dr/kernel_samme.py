@@ -9,13 +9,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import at_least
+from mklearn.base.parameters import POSITIVE, at_least, one_of
 from mklearn.cards import MethodCard
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.errors import NotApplicable
 from mklearn.kernels.stack import KernelStack
 from mklearn.nearest_neighbour import Rule
-from mklearn.papers.mkl_dr.kernel_ensemble import Array, Codes, KernelEnsemble
+from mklearn.papers.mkl_dr.kernel_ensemble import Array, Codes, Discriminant, KernelEnsemble
 
 BoostingStatus = Literal["exhausted", "chance", "max_iter", "fallback"]
 
@@ -24,18 +24,20 @@ _ROUNDING = 1e-10  # error rates with a smaller difference count as equal
 
 @MethodCard(
     kind="kernel_samme",
-    title="KFD-SAMME",
+    title="SAMME over kernels",
     reference="Zhu, Zou, Rosset, Hastie 2009; Lin, Liu, Fuh 2008, section 5",
     advice="A baseline of the MKL-DR paper. On Caltech-101 it is below voting.",
     fits_each_kernel=True,
-    library_only=("estimator", "max_iter"),
+    library_only=("max_iter",),
+    tuned=("ridge",),
+    valid={"estimator": [one_of(Discriminant)], "ridge": [POSITIVE]},
 )
 class KernelSAMME(ClassScores, KernelEnsemble):
     """Multi-class boosting (SAMME) of the first-nearest-neighbour classifiers in the embeddings of M kernels.
 
     Parameters
     ----------
-    estimator, kernels
+    estimator, kernels, ridge
         As for `mklearn.papers.mkl_dr.kernel_voting.KernelVoting`.
     neighbour : {"cosine", "euclidean"}
         The nearest-neighbour rule; "cosine" is about the mean of the training embedding.
@@ -86,7 +88,7 @@ class KernelSAMME(ClassScores, KernelEnsemble):
     References
     ----------
     Zhu, Zou, Rosset, Hastie, "Multi-class AdaBoost", Statistics and Its Interface 2009. Lin, Liu, Fuh, NIPS 2008,
-    section 5 ("KFD-SAMME").
+    section 5 ("KFD-SAMME", "KLDE-SAMME").
 
     Notes
     -----
@@ -106,9 +108,10 @@ class KernelSAMME(ClassScores, KernelEnsemble):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: Any = "fisher",
         *,
         kernels: Any = "precomputed",
+        ridge: float = 1e-3,
         neighbour: Rule = "cosine",
         cv: int = 3,
         max_iter: int = 50,
@@ -116,6 +119,7 @@ class KernelSAMME(ClassScores, KernelEnsemble):
     ) -> None:
         self.estimator = estimator
         self.kernels = kernels
+        self.ridge = ridge
         self.neighbour = neighbour
         self.cv = cv
         self.max_iter = max_iter

@@ -10,21 +10,23 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.preprocessing import normalize
 
+from mklearn.base.parameters import POSITIVE, one_of
 from mklearn.cards import MethodCard
 from mklearn.kernels.stack import KernelStack
 from mklearn.nearest_neighbour import Rule
-from mklearn.papers.mkl_dr.kernel_ensemble import Array, Codes, KernelEnsemble
+from mklearn.papers.mkl_dr.kernel_ensemble import Array, Codes, Discriminant, KernelEnsemble
 
 _BLOCK_ENTRIES = 1 << 20  # distances that are ranked at a time
 
 
 @MethodCard(
     kind="kernel_voting",
-    title="KFD-Voting",
+    title="Voting over kernels",
     reference="Lin, Liu, Fuh 2008, section 5",
     advice="A baseline of the MKL-DR paper. On Caltech-101 it is below the uniform average of the same kernels.",
     fits_each_kernel=True,
-    library_only=("estimator",),
+    tuned=("ridge",),
+    valid={"estimator": [one_of(Discriminant)], "ridge": [POSITIVE]},
 )
 class KernelVoting(KernelEnsemble):
     """Majority vote of the first-nearest-neighbour classifiers in the embeddings of M kernels.
@@ -34,10 +36,13 @@ class KernelVoting(KernelEnsemble):
 
     Parameters
     ----------
-    estimator : estimator with fit and transform, optional
-        Cloned for each (n, n) kernel and fitted to it. Default: `mklearn.subspace.KernelFDA()`.
+    estimator : {"fisher", "local"} or estimator with fit and transform
+        Fitted to each (n, n) kernel: `mklearn.subspace.KernelFDA`, `mklearn.subspace.KernelLDE`, or a clone of the one
+        given.
     kernels
         As for `mklearn.subspace.KernelFDA`.
+    ridge : float
+        Of "fisher" and "local"; an estimator that is given has its own.
     neighbour : {"cosine", "euclidean"}
         The nearest-neighbour rule; "cosine" is about the mean of the training embedding.
 
@@ -57,7 +62,7 @@ class KernelVoting(KernelEnsemble):
 
     References
     ----------
-    Lin, Liu, Fuh, NIPS 2008, section 5 ("KFD-Voting").
+    Lin, Liu, Fuh, NIPS 2008, section 5 ("KFD-Voting", "KLDE-Voting").
 
     Notes
     -----
@@ -75,13 +80,15 @@ class KernelVoting(KernelEnsemble):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: Any = "fisher",
         *,
         kernels: Any = "precomputed",
+        ridge: float = 1e-3,
         neighbour: Rule = "cosine",
     ) -> None:
         self.estimator = estimator
         self.kernels = kernels
+        self.ridge = ridge
         self.neighbour = neighbour
 
     def _fit_kernels(self, stack: KernelStack, codes: Codes) -> None:

@@ -15,6 +15,7 @@ from mklearn.kernels.specs import StackTransform
 from mklearn.nearest_neighbour import nearest_neighbour_indices, nearest_neighbour_predictions
 from mklearn.papers.mkl_dr.kernel_samme import KernelSAMME, samme
 from mklearn.papers.mkl_dr.kernel_voting import KernelVoting, neighbour_order, resolve_votes
+from mklearn.subspace.kernel_lde import KernelLDE
 from mklearn.subspace.kfd import KernelFDA
 
 BOTH = [KernelVoting, KernelSAMME]
@@ -305,6 +306,17 @@ def test_grid_search_over_the_embedding(digits, method):
     K, y, _, _ = digits
     search = GridSearchCV(method(KernelFDA()), {"estimator__ridge": [1e-3, 1e-1]}, cv=2, error_score="raise").fit(K, y)
     assert search.best_score_ > 0.6
+
+
+@pytest.mark.parametrize("method", BOTH)
+@pytest.mark.parametrize(("name", "discriminant"), [("fisher", KernelFDA), ("local", KernelLDE)])
+def test_a_named_discriminant_is_that_estimator_with_the_ridge(digits, method, name, discriminant):
+    K, y, K_test, _ = digits
+    named, given = method(name, ridge=0.1).fit(K, y), method(discriminant(ridge=0.1)).fit(K, y)
+    assert {type(model) for model in named.estimators_} == {discriminant}
+    for ours, theirs in zip(named.embeddings_, given.embeddings_, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(named.predict(K_test), given.predict(K_test))
 
 
 @pytest.mark.parametrize("method", BOTH)
