@@ -12,7 +12,7 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 
-from mklearn.study.config.registry import OWN, kind_of
+from mklearn.cards import own_entries
 
 NEEDED = (
     "matplotlib",
@@ -89,7 +89,8 @@ def test_pages_load_nothing_from_a_network(pages: dict[Path, Page]) -> None:
 
 
 def test_everything_that_a_study_can_name_has_a_page(site: Path) -> None:
-    expected = {f"{what}/{kind_of(model)}.html" for what, (_, models) in OWN.items() for model in models}
+    sorts = ("methods", "kernels", "descriptors", "protocols")
+    expected = {f"{sort}/{kind}.html" for sort in sorts for kind in own_entries(sort)}
     assert expected
     assert {name for name in expected if not (site / name).exists()} == set()
 

@@ -74,7 +74,8 @@ class ShrinkageLDA(LinearDiscriminantAnalysis):
         NotApplicable
             More than 4,096 features: their covariance, d x d for each class, is larger than the samples by far.
         """
-        n_features = np.shape(X)[1] if np.ndim(X) == 2 else 0
+        shape = np.asarray(X).shape
+        n_features = shape[1] if len(shape) == 2 else 0
         if n_features > MOST_FEATURES:
             raise NotApplicable(
                 f"LDA with shrinkage needs the covariance of all {n_features:,} features; above {MOST_FEATURES:,} take "

@@ -59,8 +59,8 @@ def test_package_files_only_re_export() -> None:
 
 
 BUILT_ON = {
-    "kernel_voting": {"kernel_fda"},
-    "kernel_samme": {"kernel_fda"},
+    "kernel_voting": {"kernel_fda", "kernel_lde"},
+    "kernel_samme": {"kernel_fda", "kernel_lde"},
     "embedded_linear_svc": {"kernel_fda"},
     "convex_mkl_dr_svc": {"convex_mkl_dr"},
     "standardised_shrinkage_lda": {"shrinkage_lda"},

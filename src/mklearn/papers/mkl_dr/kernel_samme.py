@@ -37,8 +37,12 @@ class KernelSAMME(ClassScores, KernelEnsemble):
 
     Parameters
     ----------
-    estimator, kernels, ridge
+    estimator : {"fisher", "local"} or estimator with fit and transform
+        What embeds by each kernel; see `mklearn.papers.mkl_dr.kernel_voting.KernelVoting`.
+    kernels
         As for `mklearn.papers.mkl_dr.kernel_voting.KernelVoting`.
+    ridge : float
+        Of "fisher" and "local"; an estimator that is given has its own.
     neighbour : {"cosine", "euclidean"}
         The nearest-neighbour rule; "cosine" is about the mean of the training embedding.
     cv : int

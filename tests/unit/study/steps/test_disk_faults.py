@@ -78,9 +78,9 @@ def computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def once(compute: Callable[..., Any]) -> Callable[..., Any]:
         results: list[Any] = []
 
-        def first(*arguments: Any) -> Any:
+        def first(*arguments: Any, **named: Any) -> Any:
             if not results:
-                results.append(compute(*arguments))
+                results.append(compute(*arguments, **named))
             return results[0]
 
         return first
