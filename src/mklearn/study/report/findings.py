@@ -162,7 +162,8 @@ def _beats(by_verdict: dict[str, list[_Verdict]], results: Results) -> str:
             f"No method is shown to be better than {title}; a gain of {gain_title(results)} or more is not excluded "
             f"for {_short(possible, several, results)}."
         )
-    highest = next(one for own in by_verdict.values() for one in own if own)
+    first = max if results.metric.larger_is_better else min
+    highest = first((one for own in by_verdict.values() for one in own), key=lambda one: one.mean)
     return f"No method gains {gain_title(results)} over {title} (highest: {_short([highest], several, results)})."
 
 

@@ -168,6 +168,12 @@ def test_the_answer_for_the_terminal():
     assert nothing == "No method.\n"
 
 
+def test_the_highest_is_named_and_not_the_first_loser():
+    near = ("mkl", "cosine", 0.703, 0.003, -0.005, 0.009)
+    found = finding(AVERAGE, LOSER, near, learned=())
+    assert found.headline == "No method gains 1 point over the average (highest: mkl +0.3 [−0.5, +0.9])."
+
+
 def test_only_losers():
     found = finding(AVERAGE, LOSER, learned=())
     assert found.headline == "No method gains 1 point over the average (highest: pca −10.0 [−20.0, −1.0])."
