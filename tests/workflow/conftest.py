@@ -32,6 +32,9 @@ TABLES = ("results/smoke/scores.parquet", "results/smoke/summary.parquet")
 
 PARTS = ("Snakefile", "workflow", "envs", "profiles", "src", "config.yaml", "pyproject.toml")
 
+HALF_WRITTEN = shutil.ignore_patterns(".*.tmp*", "*.pyc.*")
+"""What another worker writes in the caches of the source tree at this moment, under names that it then takes away."""
+
 
 @functools.cache
 def compiled(package: Path) -> None:
@@ -55,7 +58,7 @@ class Checkout:
             if source.is_symlink():
                 (folder / name).symlink_to(os.readlink(source))
             elif source.is_dir():
-                shutil.copytree(source, folder / name)
+                shutil.copytree(source, folder / name, ignore=HALF_WRITTEN)
             else:
                 shutil.copy(source, folder / name)
 
