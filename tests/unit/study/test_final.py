@@ -68,6 +68,11 @@ AVERAGE = {"kind": "kernel_fda"}
             "takes several inputs (kernels, gating), and a model takes views only",
         ),
         (
+            "forest",
+            {"methods": {"forest": {"kind": "random_forest", "descriptors": "all"}, "average": AVERAGE}},
+            "final.method: 'forest' holds trees, which a model file can't: they would be read without a check; valid:",
+        ),
+        (
             "average",
             {"evaluation": {"neighbours": ["cosine"]}},
             "final.method: 'average' predicts by Euclidean distance, which the study does not evaluate",
