@@ -97,7 +97,9 @@ class Study(Strict):
     study: Slug
     """Name; results go to results/<name>/."""
     title: str = ""
+    """Head of the page."""
     description: str = ""
+    """First paragraph of the page."""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
     """Seed of all random numbers: splits, inner folds, methods."""
     results: str = "results"
@@ -109,15 +111,21 @@ class Study(Strict):
     mirror: str | None = None
     """Folder or URL tried first for data; the environment variable MKLEARN_MIRROR goes before it."""
     datasets: Annotated[dict[Slug, DatasetConfig], Field(min_length=1)]
+    """The data sets by names of your choice; a registered one by its own."""
     descriptors: dict[Slug, DescriptorConfig] | None = None
+    """What samples are described by; by default pixels, HOG and others of images, and each table of features."""
     kernels: dict[Slug, KernelConfig] | None = None
+    """The kernels that methods combine; by default a Gaussian for each descriptor."""
     methods: Annotated[dict[Slug, MethodConfig], Field(min_length=1)] = Field(
         default=DEFAULT_METHODS, validate_default=True
     )
+    """The methods that are compared; by default the multi-view classifier beside averages and plain classifiers."""
     protocols: Annotated[dict[Slug, ProtocolConfig], Field(min_length=1)] = Field(
         default=DEFAULT_PROTOCOLS, validate_default=True
     )
+    """How samples are split into training and test samples."""
     evaluation: Evaluation = Evaluation()
+    """Metrics, rules of the nearest neighbour, and inner cross-validation."""
     published: list[Published] = []
     """Values that papers report, compared cell by cell."""
     published_repeats: Count | None = None
@@ -131,6 +139,7 @@ class Study(Strict):
     claims: list[Claim] = []
     """What papers say in words, each with a verdict, shown beside the published values."""
     report: Report = Report()
+    """What the page shows."""
     final: Final | None = None
     """A model of one method on all samples, which ``mklearn predict`` takes; by default none."""
 

@@ -89,6 +89,7 @@ class Claim(Strict):
     text: Annotated[str, Field(min_length=1)]
     """What it says."""
     verdict: Literal["holds", "holds in part", "does not hold", "not tested"]
+    """Whether our numbers agree."""
     evidence: Annotated[str, Field(min_length=1)]
     """Numbers behind the verdict, or why it was not tested."""
 
