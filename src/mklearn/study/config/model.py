@@ -16,7 +16,7 @@ from mklearn.study.config.published import Published, Remark
 from mklearn.study.config.registry import DescriptorConfig, KernelConfig, MethodConfig, ProtocolConfig, registered
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
 from mklearn.study.specs.final_spec import BEST
-from mklearn.study.specs.table_specs import Calibration, Claim, DifferenceTable, PublishedValue, Tolerance
+from mklearn.study.specs.table_specs import Calibration, Claim, PublishedValue, Tolerance
 
 DEFAULT_METHODS: dict[str, Any] = {
     "multi-view": {"kind": "multi_view", "label": "Multi-view classifier"},
@@ -74,8 +74,6 @@ class Report(Strict):
     """Sample images per data set."""
     gain_that_matters: Annotated[float, Field(gt=0)] = 1
     """In percentage points: a method did not pay only where its interval excludes a gain of this size."""
-    differences: list[DifferenceTable] = []
-    """Tables of paired differences between any two methods over all settings, with wins, losses and the worst case."""
     parts: list[str] = []
     """Figures and tables that packages bring for their studies, by the names of their entry points."""
 

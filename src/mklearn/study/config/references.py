@@ -177,10 +177,6 @@ def _in_tables(study: Study, names: _Names) -> Iterator[Mistake]:
         yield from names.missing("final.method", study.final.method, "method", BEST)
         yield from names.missing("final.dataset", study.final.dataset, "data set")
         yield from names.missing("final.protocol", study.final.protocol, "protocol")
-    for number, table in enumerate(study.report.differences):
-        for head, pair in table.columns.items():
-            for name in pair:
-                yield from names.missing(f"report.differences[{number}].columns.{head}", name, "method")
     for section in ("published", "remarks"):
         entries = getattr(study, section)
         for number, entry in entries.items() if isinstance(entries, dict) else enumerate(entries):

@@ -79,7 +79,6 @@ def report_spec(plan: Plan) -> ReportSpec:
         claims=study.claims,
         learned=[name for name, method in study.methods.items() if method.learns_weights()],
         best_single=_best_single(plan),
-        differences=study.report.differences,
         parts=[report_parts()[name] for name in study.report.parts],
         plain=_plain(plan),
         descriptors=_catalogue("descriptors", descriptors),

@@ -93,14 +93,6 @@ class Claim(Strict):
     """Numbers behind the verdict, or why it was not tested."""
 
 
-class DifferenceTable(Strict):
-    """A table of paired differences over all settings of the study."""
-
-    title: Annotated[str, Field(min_length=1)]
-    columns: Annotated[dict[str, tuple[Slug, Slug]], Field(min_length=1)]
-    """By the head of the column a method and the method that it is compared with."""
-
-
 class SummarySpec(Spec):
     """Step ``summary``: the summary table of a study."""
 
@@ -200,7 +192,6 @@ class ReportSpec(Spec):
     """Methods that learn kernel weights."""
     best_single: list[str] = []
     """Methods that take one kernel, chosen by inner cross-validation or on the test samples."""
-    differences: list[DifferenceTable] = []
     parts: list[str] = []
     """Functions, ``"module:name"``, that make parts of the study's own, see :mod:`mklearn.study.report.parts`."""
     plain: list[str] = []

@@ -23,7 +23,6 @@ from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.provenance import file_digest, input_digests, stamp
 from mklearn.study.report import records
 from mklearn.study.report.build import build_report
-from mklearn.study.report.differences import differences_part
 from mklearn.study.report.frames import protocol_family
 from mklearn.study.report.mistakes import PIXELS, wrong_samples
 from mklearn.study.report.parts import StudyResults
@@ -56,7 +55,6 @@ def report(
     _check_inputs(record, run["provenance"], inputs)
     provenance = stamp(spec.as_dict(), inputs, code or [])
     held = StudyResults(frame, predicted, {entry.id: data for entry, data in datasets})
-    titles = {entry.id: entry.title for entry in spec.datasets}
     written = build_report(
         page.parent,
         study=spec,
@@ -69,10 +67,7 @@ def report(
         summary=summarised,
         wrong_pairs=list(_wrong_pairs(spec, datasets, predicted)),
         wrong_samples=list(_wrong_samples(spec, datasets, predicted)),
-        parts=[
-            differences_part(spec.differences, frame, predicted, titles, spec.metric),
-            *(load(part)(held) for part in spec.parts),
-        ],
+        parts=[load(part)(held) for part in spec.parts],
     )
     write_beside(written, provenance, page.parent / "provenance.json")
     logger.info("%d files in %s", len(written), page.parent)
