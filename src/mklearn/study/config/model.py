@@ -16,7 +16,7 @@ from mklearn.study.config.published import Published, Remark
 from mklearn.study.config.registry import DescriptorConfig, KernelConfig, MethodConfig, ProtocolConfig, registered
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
 from mklearn.study.specs.final_spec import BEST
-from mklearn.study.specs.table_specs import Calibration, Claim, PublishedValue, Tolerance
+from mklearn.study.specs.table_specs import Calibration, Claim, Comparison, PublishedValue, Tolerance
 
 DEFAULT_METHODS: dict[str, Any] = {
     "multi-view": {"kind": "multi_view", "label": "Multi-view classifier"},
@@ -142,6 +142,8 @@ class Study(Strict):
     """Plain sentences about methods, shown beside the published values."""
     claims: list[Claim] = []
     """What papers say in words, each with a verdict, shown beside the published values."""
+    comparisons: list[Comparison] = []
+    """Tables of differences between two methods, with the numbers of data sets on which one is above the other."""
     report: Report = Report()
     final: Final | None = None
     """A model of one method on all samples, which ``mklearn predict`` takes; by default none."""

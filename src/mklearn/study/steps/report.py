@@ -65,6 +65,7 @@ def report(
         ],
         scores=frame,
         summary=summarised,
+        predictions=predicted,
         wrong_pairs=list(_wrong_pairs(spec, datasets, predicted)),
         wrong_samples=list(_wrong_samples(spec, datasets, predicted)),
         parts=[load(part)(held) for part in spec.parts],
