@@ -13,7 +13,7 @@ def papers(root: Path) -> dict[str, Path]:
 def paper_index(root: Path) -> str:
     """Return the page that lists them."""
     names = "\n".join(f"papers/{name}" for name in papers(root))
-    return (
-        "# The papers\n\nEach page says of a paper which of its cells, figures and claims hold, which do not, and what is out of "
-        f"reach.\n\n```{{toctree}}\n:maxdepth: 1\n\n{names}\n```\n"
+    text = (
+        "Each page says of a paper which of its cells, figures and claims hold, which do not, and what is out of reach."
     )
+    return f"# The papers\n\n{text}\n\n```{{toctree}}\n:maxdepth: 1\n\n{names}\n```\n"
