@@ -14,6 +14,6 @@ def paper_index(root: Path) -> str:
     """Return the page that lists them."""
     names = "\n".join(f"papers/{name}" for name in papers(root))
     text = (
-        "Each page says of a paper which of its cells, figures and claims hold, which do not, and what is out of reach."
+        "Each page says which cells, figures and claims of a paper hold, which do not, and what is out of reach."
     )
     return f"# The papers\n\n{text}\n\n```{{toctree}}\n:maxdepth: 1\n\n{names}\n```\n"

@@ -24,6 +24,7 @@ Rows = list[dict[str, Any]]
 AS_PUBLISHED = {"feature_scaling": "standard", "normalise": "unit_diagonal", "centre": False, "psd": "none"}
 LINEAR = {"kind": "linear", "columns": slice(0, 2), **AS_PUBLISHED}
 QUADRATIC = {"kind": "polynomial", "degree": 2, "scale": 1.0, "offset": 1.0, "columns": slice(0, 2), **AS_PUBLISHED}
+C = 10
 PANELS = {
     "mkl": ("(a) MKL, linear and quadratic", [LINEAR, QUADRATIC], 0),
     "linear-and-quadratic": ("(b) LMKL, linear and quadratic", [LINEAR, QUADRATIC], 2),
@@ -72,8 +73,8 @@ def machine(method: str, X: Floats, y: NDArray[Any]) -> Any:
     """Fit one of the machines of the study."""
     _, kernels, n_gating = PANELS[method]
     if n_gating:
-        return LMKLSVC(kernels=kernels, C=10).fit(X, y, gating=quadratic(X)[:, :n_gating])
-    return MKLSVC(kernels=kernels, C=10).fit(X, y)
+        return LMKLSVC(kernels=kernels, C=C).fit(X, y, gating=quadratic(X)[:, :n_gating])
+    return MKLSVC(kernels=kernels, C=C).fit(X, y)
 
 
 def panels(samples: SampleSet, train: NDArray[np.intp], values: dict[tuple[str, str], float]) -> Chart:
