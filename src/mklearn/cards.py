@@ -167,6 +167,8 @@ class Input:
         The descriptor, if a study names none; None: it has to. Of inputs after the first.
     about : str
         What the field is for. Of inputs after the first.
+    optional : bool
+        Of inputs after the first: whether a study can say null, and the estimator goes without it.
     dictionary : bool
         Of kernels: whether the method takes a dictionary of kernels of every descriptor, unless a study names kernels
         for it.
@@ -177,6 +179,7 @@ class Input:
     several: bool = False
     default: str | None = None
     about: str = ""
+    optional: bool = False
     dictionary: bool = False
 
 

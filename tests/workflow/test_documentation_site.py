@@ -102,6 +102,20 @@ def test_reference_pages_say_what_a_field_is_for(site: Path) -> None:
     assert "Column of the group of each sample" in (site / "configuration.html").read_text(encoding="utf-8")
 
 
+def test_every_paper_has_a_page_and_every_descriptor_of_images_its_drawing(
+    repository: Path, site: Path, pages: dict[Path, Page]
+) -> None:
+    papers = {path.parent.name for path in (repository / "src" / "mklearn" / "papers").glob("*/README.md")}
+    assert papers == {"fsvm", "lmkl", "mkl_dr", "mkmmc", "two_d_mmc"}
+    linked = set(pages[site / "papers.html"].links)
+    for name in papers:
+        path = site / "papers" / f"{name}.html"
+        assert f"papers/{name}.html" in linked
+        assert [link for link in pages[path].links if link.startswith("../reports/")], name
+    for kind in ("hog", "c2_serre", "geometric_blur"):
+        assert [name for name in pages[site / "descriptors" / f"{kind}.html"].loaded if name.endswith(f"{kind}.png")]
+
+
 def test_every_example_has_run_and_drawn(repository: Path, site: Path) -> None:
     examples = sorted((repository / "docs" / "examples").glob("plot_*.py"))
     assert examples

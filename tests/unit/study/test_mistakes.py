@@ -58,6 +58,8 @@ STUDY: dict[str, Any] = {
     "published_repeats": 10,
     "calibration": {"method": "average", "tolerance": 2.5},
     "remarks": [{"method": ["mkl", "few"], "text": "Its weights are a vertex."}, {"method": "mkl", "text": "Slow."}],
+    "comparisons": [{"title": "Wins", "pairs": [["mkl", "average"], ["mkl", "few"]], "protocols": ["folds", "random"],
+                     "published": [3, 4], "published_of": 5}],
     "report": {"thumbnails": 5},
 }  # fmt: skip
 ROW = {"dataset": "digits", "train_size": [4, 6], "method": "mkl", "value": [80.0, 82.5], "source": "x"}
@@ -169,7 +171,9 @@ def test_all_mistakes_are_reported_at_once(paths: list[Path]) -> None:
 
 
 PLANNED = {
-    name: value for name, value in STUDY.items() if name not in ("protocols", "published", "calibration", "remarks")
+    name: value
+    for name, value in STUDY.items()
+    if name not in ("protocols", "published", "calibration", "remarks", "comparisons")
 }
 PLANNED["datasets"] = {name: STUDY["datasets"][name] for name in ("digits", "small")}
 PLANNED["descriptors"] = {name: value for name, value in STUDY["descriptors"].items() if name != "colours"}
@@ -265,6 +269,13 @@ def test_nearest(word: Any, valid: list[str], expected: str) -> None:
          "calibration.tolerance: invalid value 0: should be greater than 0"),
         ({"remarks": [{"method": ["mkl", "fewer"], "text": "x"}]}, "remarks[0].method: there is no method 'fewer'."),
         ({"remarks": [{"method": "mkl", "text": ""}]}, "remarks[0].text: "),
+        ({"comparisons": [{"title": "x", "pairs": [["mkl", "fewer"]]}]},
+         "comparisons[0].pairs: there is no method 'fewer'."),
+        ({"comparisons": [{"title": "x", "pairs": [["mkl", "few"]], "protocols": ["fold"]}]},
+         "comparisons[0].protocols: there is no protocol 'fold'. Did you mean 'folds'?"),
+        ({"comparisons": [{"title": "x", "pairs": [["mkl"]]}]}, "comparisons[0].pairs[0]: "),
+        ({"comparisons": [{"title": "x", "pairs": [["mkl", "few"]], "published": [3]}]},
+         "comparisons[0]: published: expected one number for each of the pairs, and their total in published_of."),
         ({"published": [ROW | {"value": [80.0]}]},
          "published[0]: expected lists of one length, one entry per cell: train_size has 2, value has 1."),
         ({"published": [ROW | {"value": 80.0}]}, "published[0]: expected train_size and value to be both one number"),
@@ -353,6 +364,7 @@ def test_of_many_valid_names_the_first_are_listed() -> None:
     study["kernels"] = {f"k{number}": {"kind": "linear", "descriptor": "pixels"} for number in range(100)}
     study["methods"] = {"m": {"kind": "kernel_fda", "kernels": ["nothing-like-it"]}}
     study["evaluation"], study["published"], study["calibration"], study["remarks"] = {}, [], None, []
+    study["comparisons"] = []
     [line] = [line for line in mistakes(study) if line.startswith("methods.m.kernels")]
     assert line.endswith(", k43, k44, ... (100 in all).")
     assert len(line) < 500

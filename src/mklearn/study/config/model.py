@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from mklearn.contract.extensions import report_parts
 from mklearn.contract.fit_spec import Components, Rule
 from mklearn.contract.model import Count, Positive, Slug, Strict
 from mklearn.study.config.datasets import DatasetConfig, normalise_datasets
@@ -15,7 +16,7 @@ from mklearn.study.config.published import Published, Remark
 from mklearn.study.config.registry import DescriptorConfig, KernelConfig, MethodConfig, ProtocolConfig, registered
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
 from mklearn.study.specs.final_spec import BEST
-from mklearn.study.specs.table_specs import Calibration, Claim, PublishedValue, Tolerance
+from mklearn.study.specs.table_specs import Calibration, Claim, Comparison, PublishedValue, Tolerance
 
 DEFAULT_METHODS: dict[str, Any] = {
     "multi-view": {"kind": "multi_view", "label": "Multi-view classifier"},
@@ -73,6 +74,17 @@ class Report(Strict):
     """Sample images per data set."""
     gain_that_matters: Annotated[float, Field(gt=0)] = 1
     """In percentage points: a method did not pay only where its interval excludes a gain of this size."""
+    parts: list[str] = []
+    """Figures and tables that packages bring for their studies, by the names of their entry points."""
+
+    @field_validator("parts")
+    @classmethod
+    def _known_parts(cls, parts: list[str]) -> list[str]:
+        unknown = [name for name in parts if name not in report_parts()]
+        if unknown:
+            known = ", ".join(report_parts()) or "none"
+            raise ValueError(f"there is no part {unknown[0]!r}; valid: {known}.")
+        return parts
 
 
 class Final(Strict):
@@ -138,6 +150,8 @@ class Study(Strict):
     """Plain sentences about methods, shown beside the published values."""
     claims: list[Claim] = []
     """What papers say in words, each with a verdict, shown beside the published values."""
+    comparisons: list[Comparison] = []
+    """Tables of differences between two methods, with the numbers of data sets on which one is above the other."""
     report: Report = Report()
     """What the page shows."""
     final: Final | None = None

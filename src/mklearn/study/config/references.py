@@ -19,6 +19,7 @@ from mklearn.study.config.naming import expanded_descriptors, kernels_of, matchi
 from mklearn.study.config.published import Published, Remark
 from mklearn.study.data.registry import registry, selection_mistakes
 from mklearn.study.specs.final_spec import BEST
+from mklearn.study.specs.table_specs import Comparison
 
 
 class StudyPart(Study):
@@ -28,6 +29,7 @@ class StudyPart(Study):
     datasets: dict[Slug, DatasetConfig] = {}
     published: dict[int, Published] = {}  # type: ignore[assignment]
     remarks: dict[int, Remark] = {}  # type: ignore[assignment]
+    comparisons: dict[int, Comparison] = {}  # type: ignore[assignment]
 
 
 def study_part(raw: Mapping[str, Any]) -> tuple[StudyPart, set[Path]]:
@@ -37,7 +39,7 @@ def study_part(raw: Mapping[str, Any]) -> tuple[StudyPart, set[Path]]:
         "datasets": normalise_datasets(raw.get("datasets")),
         "descriptors": expanded_descriptors(raw.get("descriptors")),
     }
-    for section in ("published", "remarks"):
+    for section in ("published", "remarks", "comparisons"):
         if isinstance(raw.get(section), list):
             given[section] = dict(enumerate(raw[section]))
     return valid_part(StudyPart, given)
@@ -177,8 +179,11 @@ def _in_tables(study: Study, names: _Names) -> Iterator[Mistake]:
         yield from names.missing("final.method", study.final.method, "method", BEST)
         yield from names.missing("final.dataset", study.final.dataset, "data set")
         yield from names.missing("final.protocol", study.final.protocol, "protocol")
-    for section in ("published", "remarks"):
+    referring = {"dataset": "data set", "protocol": "protocol", "protocols": "protocol", "method": "method"}
+    for section in ("published", "remarks", "comparisons"):
         entries = getattr(study, section)
         for number, entry in entries.items() if isinstance(entries, dict) else enumerate(entries):
-            for field, what in (("dataset", "data set"), ("protocol", "protocol"), ("method", "method")):
+            for field, what in referring.items():
                 yield from names.missing(f"{section}[{number}].{field}", getattr(entry, field, None), what)
+            compared = [method for pair in getattr(entry, "pairs", ()) for method in pair]
+            yield from names.missing(f"{section}[{number}].pairs", compared, "method")

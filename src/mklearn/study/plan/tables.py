@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from mklearn.contract.extensions import report_parts
 from mklearn.contract.model import Registered
 from mklearn.study.config.registry import registered
 from mklearn.study.plan.datasets import PlannedDataset
@@ -55,7 +56,7 @@ def report_spec(plan: Plan) -> ReportSpec:
             settings=fit.settings,
             method=fit.method_id,
             title=fit.label,
-            pairs=fit.spec.pairs is not None,
+            pairs=fit.spec.pairs,
         )
         for fit in plan.fits.values()
     ]
@@ -76,8 +77,10 @@ def report_spec(plan: Plan) -> ReportSpec:
         tolerance=study.tolerance,
         remarks=[ReportRemark(methods=remark.methods, text=remark.text) for remark in study.remarks],
         claims=study.claims,
+        comparisons=study.comparisons,
         learned=[name for name, method in study.methods.items() if method.learns_weights()],
         best_single=_best_single(plan),
+        parts=[report_parts()[name] for name in study.report.parts],
         plain=_plain(plan),
         descriptors=_catalogue("descriptors", descriptors),
         kernels=_catalogue("kernels", kernels),

@@ -13,6 +13,7 @@ import pandas as pd
 
 from mklearn.atomic import write_text
 from mklearn.errors import DataError, UserError
+from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.report import frames
 from mklearn.study.report.accuracy_for_time import accuracy_for_time, sentence
 from mklearn.study.report.answer import answer
@@ -22,7 +23,9 @@ from mklearn.study.report.figure_names import FigureNames
 from mklearn.study.report.findings import by_one_rule, findings, gain_title, splits_of
 from mklearn.study.report.frames import Results, results_of
 from mklearn.study.report.gallery import Panel, panels
+from mklearn.study.report.method_pairs import differences_table, pair_differences
 from mklearn.study.report.page import Content, markdown_report, render
+from mklearn.study.report.parts import ReportPart
 from mklearn.study.report.picks import picks, picks_tables
 from mklearn.study.report.published import published_part
 from mklearn.study.report.records import DataSetRecord, FitRecord, RunRecord, WrongPairs, WrongSamples
@@ -48,9 +51,11 @@ def build_report(
     fits: Sequence[FitRecord],
     scores: pd.DataFrame,
     summary: pd.DataFrame,
+    predictions: Predictions | None = None,
     wrong_pairs: Sequence[WrongPairs] = (),
     wrong_samples: Sequence[WrongSamples] = (),
     comparison: Sequence[Table] = (),
+    parts: Sequence[ReportPart] = (),
     figure_files: bool = True,
 ) -> list[Path]:
     """Write the page, ``summary.md``, ``summary.csv``, ``answer.txt``, ``figures/*.svg|png`` and ``reproduction.csv``.
@@ -71,12 +76,16 @@ def build_report(
         May be empty.
     scores, summary : DataFrame
         The tidy score table, and :func:`mklearn.study.evaluation.summary.summarise` of it.
+    predictions : Predictions, optional
+        Those that the summary was made with, for the intervals of the study's comparisons.
     wrong_pairs : sequence of WrongPairs
         Of settings that verify pairs; their images are on the page alone.
     wrong_samples : sequence of WrongSamples
         Of settings that classify samples; on the page alone.
     comparison : sequence of Table
         Of :mod:`mklearn.study.report.comparison`; they come first on the page.
+    parts : sequence of ReportPart
+        What the study adds to every report's figures and tables.
     figure_files : bool, default=True
         Whether to write ``figures/``.
 
@@ -89,7 +98,8 @@ def build_report(
         scores, summary, fits, study.reference or "average", study.learned, metric=study.metric,
         neighbour=study.neighbour, matters=study.gain_that_matters / 100,
     )  # fmt: skip
-    content = _content(results, study, run, data, wrong_pairs, wrong_samples, comparison)
+    pairs = _pairs(results, study, scores, predictions)
+    content = _content(results, study, run, data, wrong_pairs, wrong_samples, comparison, pairs, parts)
     texts = {
         "index.html": render(content, {"summary.csv": _csv(summary)}),
         "summary.md": markdown_report(content),
@@ -101,6 +111,7 @@ def build_report(
     weights = weights_frame(results)
     if len(weights):
         texts["weights.csv"] = _csv(weights)
+    texts |= {name: _csv(frame) for part in parts for name, frame in part.files.items()}
     for name, text in texts.items():
         write_text(out_dir / name, text.encode("utf-8", "backslashreplace").decode())  # halves of surrogate pairs
     config = vega_config(LIGHT, results.series.colours(LIGHT), file=True)
@@ -116,12 +127,13 @@ def build_report(
 
 def _content(
     results: Results, study: ReportSpec, run: RunRecord, data: Sequence[DataSetRecord], wrong: Sequence[WrongPairs],
-    wrong_samples: Sequence[WrongSamples], comparison: Sequence[Table],
+    wrong_samples: Sequence[WrongSamples], comparison: Sequence[Table], pairs: Sequence[Table],
+    parts: Sequence[ReportPart],
 ) -> Content:  # fmt: skip
     """Word, tabulate and draw everything that the report shows."""
     names = FigureNames()
     baselines = [results.reference, *study.best_single]
-    published = published_part(results, study, baselines)
+    published = published_part(results, study, baselines, pairs)
     costs = accuracy_for_time(results)
     confusions, picked = confused(results), picks(results.fits)
     infos = [(setting.title, frames.kernel_info(setting.fits(results.fits))) for setting in results.settings]
@@ -139,7 +151,7 @@ def _content(
         published=published,
         results=[result_table(results, setting) for setting in results.settings],
         metrics=metric_tables(results),
-        panels=panels(results, study, published.cells, costs, confusions, picked, names),
+        panels=panels(results, study, published.cells, costs, confusions, picked, names, parts),
         weights=weights_tables(results),
         picks=picks_tables(picked, results, baselines),
         kernel_tables=[kernel_table(info, title) for title, info in infos if info is not None],
@@ -153,9 +165,21 @@ def _content(
         wrong_pairs=wrong,
         wrong_samples=[_labelled(found, results) for found in wrong_samples],
         comparison=comparison,
+        own=[table for part in parts for table in part.tables],
         rules=_rules(results),
         settings=[setting.chart_title for setting in results.settings],
     )
+
+
+def _pairs(results: Results, study: ReportSpec, scores: pd.DataFrame, predictions: Predictions | None) -> list[Table]:
+    """Tabulate the comparisons of a study; none of which no pair has values."""
+    tables = []
+    for comparison in study.comparisons:
+        found = pair_differences(comparison, scores, predictions, results.neighbour)
+        if len(found):
+            titles = results.method_titles()
+            tables.append(differences_table(comparison, found, results.settings, titles, results.matters))
+    return tables
 
 
 def _labelled(found: WrongSamples, results: Results) -> WrongSamples:

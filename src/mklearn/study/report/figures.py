@@ -91,6 +91,14 @@ def accuracy_by_train_size(summary: pd.DataFrame, series: Series, *, neighbour: 
     return lines(rows, series, "train_size", training_sizes(rows), title=title)
 
 
+def accuracy_by_components(summary: pd.DataFrame, series: Series, *, title: str) -> Chart:
+    """Draw accuracy by inner cross-validation against the principal components of each descriptor of a pair."""
+    values = sorted({int(number) for number in summary["components"]})
+    scale = {"type": "log", "nice": False, "padding": 10}
+    x = field("x:Q", title="principal components", scale=scale, axis={"format": "d", "values": values})
+    return lines(summary, series, "components", x, title=title)
+
+
 def accuracy_by_iteration(curves: pd.DataFrame, series: Series, *, title: str) -> Chart:
     """Draw mean accuracy after each iteration; ``curves`` are those of `mklearn.study.report.frames.iterations`."""
     scale, axis = {"zero": False, "nice": False}, {"format": "d", "tickMinStep": 1}

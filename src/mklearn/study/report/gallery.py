@@ -20,7 +20,9 @@ from mklearn.study.report.accuracy_for_time import FEWEST_METHODS, labels
 from mklearn.study.report.charts import Chart
 from mklearn.study.report.confusion import FEW_CLASSES, Confused, class_accuracies
 from mklearn.study.report.figure_names import FigureNames
+from mklearn.study.report.findings import by_one_rule
 from mklearn.study.report.frames import Results, Setting
+from mklearn.study.report.parts import ReportPart
 from mklearn.study.report.picks import Picks
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.sections import figure_sections
@@ -48,7 +50,7 @@ class Panel:
 
 def panels(
     results: Results, study: ReportSpec, published: pd.DataFrame, costs: pd.DataFrame, confused: Sequence[Confused],
-    picks: Sequence[Picks], names: FigureNames,
+    picks: Sequence[Picks], names: FigureNames, parts: Sequence[ReportPart] = (),
 ) -> list[Panel]:  # fmt: skip
     """Draw all figures of a report: by section, and by setting within a section.
 
@@ -72,6 +74,9 @@ def panels(
         gallery.add_confusion(found)
     gallery.add_picks(picks)
     gallery.add_train_sizes()
+    for figure in (figure for part in parts for figure in part.figures):
+        gallery.add("own", figure.caption, "", figure.alt, figure.draw)
+    gallery.add_components(study)
     order = ["published", *figure_sections()]
     return sorted(gallery.panels, key=lambda panel: order.index(panel.section))
 
@@ -256,6 +261,23 @@ class _Gallery:
                 alt = "Lines on a logarithmic scale: processor seconds of a fit of each method at each training size."
                 draw = partial(figures_of_times.fit_time_by_train_size, times, series, title=heading)
                 self.add("train-time", heading, "", alt, draw)
+
+    def add_components(self, study: ReportSpec) -> None:
+        """Add accuracy against the principal components of pairs, where protocols have several numbers of them."""
+        chosen = {
+            (fit.dataset, setting.protocol): fit.pairs.components
+            for fit in study.fits if fit.pairs is not None for setting in fit.settings
+        }  # fmt: skip
+        inner = by_one_rule(self.results)
+        places = zip(inner["dataset"], inner["protocol"], strict=True)
+        known = inner.assign(components=pd.array([chosen.get(place) for place in places], dtype="Int64"))
+        for heading, own in known.dropna(subset=["components", "mean"]).groupby("dataset_title", sort=False):
+            several = own.groupby("label")["components"].transform("nunique").gt(1)
+            if several.any():
+                alt = "Lines: accuracy of each method at each number of principal components."
+                shown, title = own[several].sort_values("components", kind="stable"), str(heading)
+                draw = partial(figures.accuracy_by_components, shown, self.results.series, title=title)
+                self.add("components", title, "", alt, draw)
 
 
 def _rules(frame: pd.DataFrame) -> list[str]:

@@ -39,7 +39,7 @@ class Published:
     ``cells`` are the rows of :func:`mklearn.study.evaluation.reproduction.compare_published`, with ``label``, the name
     of their method and rule. ``alerts`` name the data sets that are not the papers'. ``overview`` tabulates each method
     over all its cells; ``tables`` each source on one data set. ``remarks`` are names of methods, and a text. ``claims``
-    tabulates what papers say in words, with verdicts.
+    tabulates what papers say in words, with verdicts. ``pairs`` tabulate differences between two methods.
     """
 
     cells: pd.DataFrame
@@ -50,13 +50,21 @@ class Published:
     tables: list[Table]
     remarks: list[tuple[str, str]]
     claims: Table | None
+    pairs: Sequence[Table]
     note: str
 
+    @property
+    def exists(self) -> bool:
+        """Whether there is anything to show."""
+        return bool(self.tables or self.remarks or self.claims or self.pairs)
 
-def published_part(results: Results, study: ReportSpec, baselines: Sequence[str]) -> Published:
+
+def published_part(
+    results: Results, study: ReportSpec, baselines: Sequence[str], pairs: Sequence[Table] = ()
+) -> Published:
     """Compare the results with the published values in their summary, and word the comparison.
 
-    The baselines stand in every table, also where they have no published value.
+    The baselines stand in every table, also where they have no published value. ``pairs`` are shown as they are.
     """
     summary, tolerance = results.all_metrics, study.tolerance
     found = compare_published(summary, study.calibration.model_dump() if study.calibration else None, tolerance)
@@ -82,6 +90,7 @@ def published_part(results: Results, study: ReportSpec, baselines: Sequence[str]
             for remark in study.remarks
         ],
         claims=_claims(study.claims) if study.claims else None,
+        pairs=pairs,
         note=_note(labelled, tolerance) if len(labelled) else "",
     )
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from mklearn.contract.fit_spec import Setting
-from mklearn.contract.model import NonNegative, Positive, Slug, Strict
+from mklearn.contract.fit_spec import PairFeatures, Setting
+from mklearn.contract.model import Count, NonNegative, Positive, Slug, Strict
 from mklearn.contract.specs import Spec
 from mklearn.study.specs.final_spec import FinalEntry
 
@@ -94,6 +94,27 @@ class Claim(Strict):
     """Numbers behind the verdict, or why it was not tested."""
 
 
+class Comparison(Strict):
+    """Pairs of methods, compared in every setting, and on how many data sets a paper has the first one above."""
+
+    title: Annotated[str, Field(min_length=1)]
+    """Head of its table."""
+    pairs: Annotated[list[Annotated[list[Slug], Field(min_length=2, max_length=2)]], Field(min_length=1)]
+    """Two methods each, of which the second is subtracted from the first."""
+    protocols: Annotated[list[Slug], Field(min_length=1)] | None = None
+    """Of each data set the first of these in which both methods of a pair have a value; by default all of them."""
+    published: list[Annotated[int, Field(ge=0)]] = []
+    """On how many data sets the paper's first method is above the second, one number for each pair."""
+    published_of: Count | None = None
+    """Number of the paper's data sets."""
+
+    @model_validator(mode="after")
+    def _one_number_each(self) -> Comparison:
+        if self.published and (len(self.published) != len(self.pairs) or self.published_of is None):
+            raise ValueError("published: expected one number for each of the pairs, and their total in published_of.")
+        return self
+
+
 class SummarySpec(Spec):
     """Step ``summary``: the summary table of a study."""
 
@@ -131,8 +152,8 @@ class ReportFit(Spec):
     settings: list[Setting]
     method: str
     title: str
-    pairs: bool = False
-    """Whether its samples are pairs."""
+    pairs: PairFeatures | None = None
+    """What its samples are compared by, if they are pairs."""
 
 
 class ReportFile(Spec):
@@ -189,10 +210,13 @@ class ReportSpec(Spec):
     tolerance: Tolerance = Tolerance()
     remarks: list[ReportRemark] = []
     claims: list[Claim] = []
+    comparisons: list[Comparison] = []
     learned: list[str] = []
     """Methods that learn kernel weights."""
     best_single: list[str] = []
     """Methods that take one kernel, chosen by inner cross-validation or on the test samples."""
+    parts: list[str] = []
+    """Functions, ``"module:name"``, that make parts of the study's own, see :mod:`mklearn.study.report.parts`."""
     plain: list[str] = []
     """Kernel ridge regression and support vector machines on the uniform average of several kernels."""
     descriptors: list[CatalogueEntry] = []

@@ -1,0 +1,138 @@
+"""Tables of pairs of methods: their difference in every setting, and on how many data sets the first is above."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mklearn.base.statistics import holm
+from mklearn.study.evaluation.headline import headline_rows
+from mklearn.study.evaluation.predictions import Predictions
+from mklearn.study.evaluation.summary import summarise
+from mklearn.study.report import wording
+from mklearn.study.report.frames import Setting, protocol_family, records
+from mklearn.study.report.tables import Cell, Column, Table, difference_cell, number_cell
+from mklearn.study.specs.table_specs import Comparison
+
+PLACE = ["dataset", "protocol", "train_size"]
+LEVEL = 1e-9
+"""Differences up to this, as a fraction, are none."""
+FEWEST_SETS = 6
+"""Data sets that a signed-rank test takes: of fewer its p-value can't be below 5 %."""
+NOTE = (
+    "Differences in points with their 95 % intervals; below them both accuracies by inner cross-validation, in %. "
+    "▲ and ▼ mark intervals that exclude 0 after Holm's correction for the pairs of a row."
+)
+
+
+def pair_differences(
+    comparison: Comparison, scores: pd.DataFrame, predictions: Predictions | None, neighbour: str = ""
+) -> pd.DataFrame:
+    """Compute the differences of the pairs of a comparison.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    scores : DataFrame
+        The tidy score table.
+    predictions : Predictions, optional
+        As :func:`mklearn.study.evaluation.summary.summarise` takes them.
+    neighbour : str
+        Nearest-neighbour rule of embeddings; "": the first of the pair's second method.
+
+    Returns
+    -------
+    DataFrame
+        A row for each pair, by its position ``pair``, and setting in which both methods have an accuracy by inner
+        cross-validation: ``mean`` and ``other_mean``, and the difference with interval and p-value, as fractions.
+    """
+    parts = []
+    for position, (method, other) in enumerate(comparison.pairs):
+        own = scores[scores["method"].isin([method, other]) & scores["selection"].isin(["inner_cv", ""])]
+        if own["method"].nunique() < 2:
+            continue
+        rows = headline_rows(summarise(own, predictions, reference=other), "accuracy", neighbour, other)
+        others = rows.loc[rows["method"].eq(other), [*PLACE, "mean"]].rename(columns={"mean": "other_mean"})
+        found = rows[rows["method"].eq(method) & rows["difference"].notna()].merge(others, "left", PLACE)
+        parts.append(_first_protocols(found, comparison.protocols).assign(pair=position))
+    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*PLACE, "pair", "p_value"])
+    rows_of = table.groupby(_row_keys(comparison), dropna=False, sort=False)["p_value"]
+    return table.assign(p_holm=rows_of.transform(lambda values: holm(values.to_numpy(dtype=np.float64))))
+
+
+def _first_protocols(rows: pd.DataFrame, protocols: Sequence[str] | None) -> pd.DataFrame:
+    """Select of each data set the rows of the first of the protocols that it has."""
+    if protocols is None:
+        return rows
+    families = [protocol_family(row["protocol"], row["train_size"]) for row in records(rows)]
+    order = pd.Series([protocols.index(name) if name in protocols else np.nan for name in families], rows.index)
+    return rows[order.notna() & order.eq(order.groupby(rows["dataset"]).transform("min"))]
+
+
+def _row_keys(comparison: Comparison) -> list[str]:
+    """Return what a row of the table stands for: where the protocols are ranked, whatever protocol a pair has."""
+    return PLACE if comparison.protocols is None else ["dataset", "train_size"]
+
+
+def differences_table(
+    comparison: Comparison, table: pd.DataFrame, settings: Sequence[Setting], titles: Mapping[str, str], matters: float
+) -> Table:
+    """Tabulate the differences of :func:`pair_differences`, a row for each setting, and how many are above 0."""
+    names = [tuple(titles.get(method, method) for method in pair) for pair in comparison.pairs]
+    columns = [Column("Setting", numeric=False), *(Column(f"{first} − {second}") for first, second in names)]
+    keys = _row_keys(comparison)
+    by_row: dict[tuple[Any, ...], dict[int, dict[str, Any]]] = {}
+    for row in records(table):
+        key = tuple(None if pd.isna(row[name]) else row[name] for name in keys)
+        by_row.setdefault(key, {})[row["pair"]] = row
+    titled: dict[tuple[Any, ...], str] = {}
+    for setting in settings:
+        key = tuple(getattr(setting, name) for name in keys)
+        short = wording.setting_title(setting.dataset_title, setting.train_size)
+        titled.setdefault(key, setting.title if comparison.protocols is None else short)
+    positions = range(len(names))
+    lines = [
+        [Cell(title), *(_cell(by_row[key].get(position), matters) for position in positions)]
+        for key, title in titled.items()
+        if key in by_row
+    ]
+    pairs = [table[table["pair"].eq(position)] for position in positions]
+    return Table(comparison.title, columns, [*lines, *_summary_rows(comparison, pairs)], note=NOTE)
+
+
+def _cell(row: dict[str, Any] | None, matters: float) -> Cell:
+    if row is None:
+        return number_cell(wording.DASH, None)
+    cell = difference_cell(row, matters)
+    below = f"{wording.percent(row['mean'])} against {wording.percent(row['other_mean'])}"
+    return number_cell(cell.text, row["difference"], kind=cell.kind.removeprefix("number"), note=cell.note, below=below)
+
+
+def _summary_rows(comparison: Comparison, pairs: Sequence[pd.DataFrame]) -> list[list[Cell]]:
+    """Count the rows of each pair, and test several data sets by Wilcoxon's signed ranks."""
+    gained = [rows["difference"].to_numpy(dtype=np.float64) for rows in pairs]
+    counts = [tuple(int(found.sum()) for found in (g > LEVEL, abs(g) <= LEVEL, g < -LEVEL)) for g in gained]
+    texts = {"Above, level, below": [f"{above}, {level}, {below}" for above, level, below in counts]}
+    if comparison.published:
+        texts["Above in the paper"] = [f"{number} of {comparison.published_of}" for number in comparison.published]
+    texts["Mean difference"] = [wording.signed(100 * g.mean(), 2) if len(g) else wording.DASH for g in gained]
+    p_values = [_signed_rank_p(rows) for rows in pairs]
+    if np.isfinite(p_values).any():
+        both = zip(p_values, holm(p_values), strict=True)
+        texts["p of Wilcoxon's test, by Holm's method"] = [
+            wording.DASH if np.isnan(p) else f"{p:.2f}, {adjusted:.2f}" for p, adjusted in both
+        ]
+    return [[Cell(title, kind="strong"), *(number_cell(text, None) for text in row)] for title, row in texts.items()]
+
+
+def _signed_rank_p(rows: pd.DataFrame) -> float:
+    """Return the p-value over data sets; NaN where there are few, or several rows of one."""
+    from scipy.stats import wilcoxon
+
+    gained = rows["difference"].to_numpy(dtype=np.float64)
+    if len(gained) < FEWEST_SETS or rows["dataset"].duplicated().any() or not np.any(gained):
+        return float("nan")
+    return float(wilcoxon(gained).pvalue)

@@ -1,0 +1,157 @@
+"""Tables of pairs of methods: differences, ranked protocols, numbers of data sets, Wilcoxon's test, the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.unit.study.report.conftest import report_spec
+from tests.unit.study.report.test_report_files import specs_of
+
+from mklearn.contract.fit_spec import PairFeatures, Setting
+from mklearn.study.evaluation.summary import summarise
+from mklearn.study.report.build import build_report
+from mklearn.study.report.frames import results_of
+from mklearn.study.report.method_pairs import differences_table, pair_differences
+from mklearn.study.report.records import RunRecord
+from mklearn.study.report.tables import Table
+from mklearn.study.specs.table_specs import Comparison, ReportFit
+
+TITLES = {"fsvm": "F-SVM", "svm": "SVM", "rmm": "RMM"}
+
+
+def score_table(means: dict[tuple[str, str, str], float], splits: int = 5) -> pd.DataFrame:
+    """Scores with these means by data set, protocol and method; splits differ by a point, alike in all methods."""
+    rows: list[dict[str, Any]] = [
+        {"study": "x", "dataset": dataset, "protocol": protocol, "train_size": None, "repeat": 0, "fold": fold,
+         "method": method, "kernel_set": "", "neighbour": "", "selection": selection, "dimension": None,
+         "value": mean + 0.01 * (fold - (splits - 1) / 2), "status": "ok", "message": "", "n_train": 90, "n_test": 10,
+         "fit_seconds": 0.1, "metric": "accuracy"}
+        for (dataset, protocol, method), mean in means.items()
+        for fold in range(splits)
+        for selection in ("dimension", "inner_cv")
+    ]  # fmt: skip
+    return pd.DataFrame(rows).astype({"dimension": "Int64", "train_size": "Int64"})
+
+
+MEANS = {
+    ("a", "folds", "fsvm"): 0.80, ("a", "folds", "svm"): 0.79, ("a", "once", "fsvm"): 0.70,
+    ("a", "once", "svm"): 0.75, ("a", "once", "rmm"): 0.60, ("b", "folds", "fsvm"): 0.60,
+    ("b", "once", "fsvm"): 0.50, ("b", "once", "svm"): 0.50, ("b", "once", "rmm"): 0.51,
+    ("c", "once", "svm"): 0.90, ("c", "released", "fsvm"): 0.99, ("c", "released", "svm"): 0.10,
+}  # fmt: skip
+WINS = Comparison(
+    title="Wins", pairs=[["fsvm", "svm"], ["fsvm", "rmm"]], protocols=["folds", "once"], published=[9, 7],
+    published_of=11,
+)  # fmt: skip
+
+
+def table_of(comparison: Comparison, scores: pd.DataFrame) -> Table:
+    summary = summarise(scores, reference="svm", titles={"methods": TITLES})
+    results = results_of(scores, summary, [], "svm")
+    return differences_table(comparison, pair_differences(comparison, scores, None), results.settings, TITLES, 0.01)
+
+
+def texts(table: Table) -> dict[str, list[str]]:
+    return {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}
+
+
+def test_wins_are_counted_on_common_sets_by_the_first_protocol_that_both_have():
+    """Kills: a pair compared across protocols, the last protocol for the first, and a protocol that is not named."""
+    found = pair_differences(WINS, score_table(MEANS), None)
+    pairs = found.set_index(["pair", "dataset"])
+    assert pairs["protocol"].to_dict() == {(0, "a"): "folds", (0, "b"): "once", (1, "a"): "once", (1, "b"): "once"}
+    np.testing.assert_allclose(pairs["difference"], [0.01, 0.0, 0.1, -0.01], atol=1e-12)
+    assert pairs.loc[(1, "a"), ["mean", "other_mean"]].tolist() == pytest.approx([0.7, 0.6])
+    table = table_of(WINS, score_table(MEANS))
+    assert [column.title for column in table.columns] == ["Setting", "F-SVM − SVM", "F-SVM − RMM"]
+    rows = texts(table)
+    assert list(rows)[:2] == ["a", "b"]
+    assert rows["Above, level, below"] == ["1, 1, 0", "1, 0, 1"]
+    assert rows["Above in the paper"] == ["9 of 11", "7 of 11"]
+    assert rows["Mean difference"] == ["+0.50", "+4.50"]
+    assert table.rows[0][2].below == "70.0 against 60.0"
+    assert "p of Wilcoxon's test, by Holm's method" not in rows, "of two data sets there is none"
+
+
+def test_without_protocols_every_setting_has_a_row_and_a_method_that_lacks_one_a_dash():
+    comparison = Comparison(title="All", pairs=[["fsvm", "svm"], ["rmm", "svm"]])
+    rows = texts(table_of(comparison, score_table(MEANS)))
+    assert list(rows) == ["a, folds", "a, once", "b, once", "c, released", "Above, level, below", "Mean difference"]
+    assert rows["a, folds"][1] == "–"
+    assert rows["Above, level, below"] == ["2, 1, 1", "1, 0, 1"]
+
+
+def test_holms_method_corrects_for_the_pairs_of_a_row():
+    """The intervals of a difference that splits share are narrow: its p-value is doubled by a second pair."""
+    means = {(name, "once", method): value for name in "ab" for method, value in
+             {"fsvm": 0.8, "svm": 0.75, "rmm": 0.75}.items()}  # fmt: skip
+    scores = score_table(means)
+    noise = np.random.default_rng(0).normal(0, 0.02, len(scores))
+    scores["value"] += np.where(scores["method"] == "fsvm", noise, 0)
+    both, one = (
+        pair_differences(Comparison(title="x", pairs=pairs), scores, None)
+        for pairs in ([["fsvm", "svm"], ["fsvm", "rmm"]], [["fsvm", "svm"]])
+    )
+    np.testing.assert_allclose(one["p_holm"], one["p_value"])
+    assert (one["p_value"] < 0.5).all()
+    np.testing.assert_allclose(both["p_holm"], np.minimum(1, 2 * both["p_value"]))
+
+
+def test_wilcoxons_test_over_data_sets_by_hand():
+    """Seven data sets with gains of one sign: the smallest two-sided p is 2 / 2^7; of two tests Holm doubles it."""
+    gains = [0.001, 0.002, 0.003, 0.004, 0.005, 0.006, 0.02]
+    means = {(f"set-{k}", "once", "svm"): 0.5 for k in range(7)}
+    means |= {(f"set-{k}", "once", "fsvm"): 0.5 + gain for k, gain in enumerate(gains)}
+    means |= {(f"set-{k}", "once", "rmm"): 0.5 - gain for k, gain in enumerate(gains)}
+    comparison = Comparison(title="x", pairs=[["fsvm", "svm"], ["rmm", "svm"]])
+    rows = texts(table_of(comparison, score_table(means)))
+    assert rows["p of Wilcoxon's test, by Holm's method"] == ["0.02, 0.03", "0.02, 0.03"]
+    assert rows["Above, level, below"] == ["7, 0, 0", "0, 0, 7"]
+    several = score_table({(name, protocol, method): value for (name, _, method), value in means.items()
+                           for protocol in ("one", "two")})  # fmt: skip
+    assert "p of Wilcoxon's test, by Holm's method" not in texts(table_of(comparison, several))
+
+
+@pytest.mark.parametrize(
+    "published", [{"published": [1]}, {"published": [1, 2]}, {"published": [1], "published_of": 3}]
+)
+def test_published_counts_are_one_for_each_pair_of_a_total(published):
+    with pytest.raises(ValueError, match="one number for each of the pairs, and their total"):
+        Comparison(title="x", pairs=[["fsvm", "svm"], ["fsvm", "rmm"]], **published)
+
+
+def features(components: int) -> PairFeatures:
+    return PairFeatures(components=components, square_root=True, whiten=True, unit_length=True, terms=["product"])
+
+
+def test_the_page_has_the_table_and_the_figure_of_components(tmp_path):
+    """Kills: a table that opens no section, methods with one number in the figure, and numbers out of order."""
+    means = {("faces", f"c{number}", "svm"): number / 100 for number in (50, 25, 10)}
+    means |= {("faces", f"c{number}", "fsvm"): number / 200 for number in (50, 25)}
+    means[("faces", "c50", "rmm")] = 0.4
+    scores = score_table(means)
+    summary = summarise(scores, reference="svm", titles={"methods": TITLES, "datasets": {"faces": "Faces"}})
+    fits = [
+        ReportFit(dataset="faces", settings=[Setting(protocol=protocol, train_size=None)], method=method,
+                  title=TITLES[method], pairs=features(int(protocol[1:])))
+        for _, protocol, method in means
+    ]  # fmt: skip
+    comparison = Comparison(title="F-SVM & SVM", pairs=[["fsvm", "svm"]])
+    study = report_spec("x", reference="svm", comparisons=[comparison]).model_copy(update={"fits": fits})
+    build_report(tmp_path, study=study, scores=scores, summary=summary, fits=[], data=[], run=RunRecord(),
+                 figure_files=False)  # fmt: skip
+    html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+    assert 'href="#published"' in html
+    assert "<h3>F-SVM &amp; SVM</h3>" in html
+    assert r"### F-SVM \& SVM" in text
+    assert "▲ and ▼ mark intervals that exclude 0" in text
+    assert "| Faces, c50 | " in text
+    specs = specs_of(html)["specs"]
+    (chart,) = [chart for slug, chart in specs.items() if slug.startswith("components")]
+    points = [(row["s"], row["x"], row["y"]) for row in chart["data"]["values"]]
+    expected = [("SVM", 10, 10), ("SVM", 25, 25), ("SVM", 50, 50), ("F-SVM", 25, 12.5), ("F-SVM", 50, 25)]
+    assert sorted(points) == sorted(expected)
+    assert [x for s, x, _ in points if s == "SVM"] == [10, 25, 50]
