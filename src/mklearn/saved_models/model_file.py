@@ -38,6 +38,7 @@ _PACKAGES = ("mklearn", "scikit-learn", "numpy", "scipy", "skops")
 _PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.base.landmark_features": ("LandmarkFeatures",),
     "mklearn.base.side_by_side": ("SideBySide",),
+    "mklearn.base.view_completion": ("CompletedProducts",),
     "mklearn.classifiers.fsvc": ("FSVMPairFit",),
     "mklearn.classifiers.linear_svc": ("UnitSpread",),
     "mklearn.classifiers.lmkl_svc": ("GatedMachines",),
@@ -52,6 +53,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.kernels.normalise": ("KernelCentring",),
     "mklearn.kernels.psd": ("PSDRepair",),
     "mklearn.kernels.specs": ("StackTransform", "_Entry"),
+    "mklearn.optimize.view_regression": ("ViewRegression",),
     "mklearn.subspace.guarded_mkl": ("Step",),
     "mklearn.subspace.lde": ("LDE",),
 }
