@@ -14,8 +14,15 @@ from mklearn.errors import DataError
 from mklearn.study.data.readers.annotated_data import ANNDATA, MUDATA, arrays_of, feature_names, read_annotated
 from mklearn.study.data.readers.content import check_size
 from mklearn.study.data.readers.matlab_tables import own_variables
-from mklearn.study.data.readers.tabular import class_names, column_text, read_frame, require_columns
-from mklearn.study.data.readers.text_tables import TEXT_TABLES, table_suffix
+from mklearn.study.data.readers.tabular import (
+    MISSING,
+    class_names,
+    column_text,
+    read_frame,
+    require_columns,
+    target_numbers,
+)
+from mklearn.study.data.readers.text_tables import SEPARATORS, TEXT_TABLES, table_suffix
 from mklearn.study.data.samples import check_unique, some
 
 ARRAYS = (".npz", ".mat")
@@ -104,6 +111,11 @@ class Table:
         """Return a column of labels, (n,) text, "" where there is none; see :func:`class_names`."""
         return class_names(self.text(name, ids, may_be_empty=True), self.path, name)
 
+    def targets(self, name: str, ids: np.ndarray) -> np.ndarray:
+        """Return a column of numbers to predict, (n,) text, "" where there is none; see :func:`target_numbers`."""
+        require_columns(self._columns, (name,), self.path, "array" if self.holds_arrays else "column")
+        return target_numbers(self._columns[name], self.path, name, ids)
+
     def unique_ids(self, name: str) -> np.ndarray:
         """Return a complete column of ids that differ; raise DataError otherwise."""
         ids = self.text(name)
@@ -145,6 +157,27 @@ def column_names(path: Path) -> tuple[str, ...]:
         columns, arrays = arrays_of(path)
         return ("id", *(column for column in columns if column != "id"), *arrays)
     return tuple(map(str, read_frame(path, ("id",)).columns))
+
+
+def first_values(path: Path, column: str, count: int = 100) -> list[str]:
+    """Return the first values of a column as text, but missing ones; none where the file has no such column.
+
+    Raises
+    ------
+    UserError, OSError, ValueError
+        It can't be read.
+    """
+    separator = SEPARATORS.get(table_suffix(path))
+    if separator is not None:
+        rows = pd.read_csv(path, sep=separator, usecols=lambda name: name == column, nrows=count, dtype=str,
+                           keep_default_na=False)  # fmt: skip
+        values = list(rows.get(column, ()))
+    elif column in column_names(path):
+        table = Table(path, "id", (column,), array="X" if path.suffix in ANNOTATED else None)
+        values = list(table.text(column, may_be_empty=True)[:count])
+    else:
+        return []
+    return [text for value in values if (text := str(value).strip()).lower() not in MISSING]
 
 
 def _with_sparse(arrays: dict[str, np.ndarray], path: Path) -> dict[str, np.ndarray]:
