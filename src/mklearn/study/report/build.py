@@ -22,6 +22,7 @@ from mklearn.study.report.figure_names import FigureNames
 from mklearn.study.report.findings import by_one_rule, findings, gain_title, splits_of
 from mklearn.study.report.frames import Results, results_of
 from mklearn.study.report.gallery import Panel, panels
+from mklearn.study.report.numbers import group_tables
 from mklearn.study.report.page import Content, markdown_report, render
 from mklearn.study.report.picks import picks, picks_tables
 from mklearn.study.report.published import published_part
@@ -87,7 +88,7 @@ def build_report(
     """
     results = results_of(
         scores, summary, fits, study.reference or "average", study.learned, metric=study.metric,
-        neighbour=study.neighbour, matters=study.gain_that_matters / 100,
+        neighbour=study.neighbour, matters=study.gain_that_matters / 100, score=study.score,
     )  # fmt: skip
     content = _content(results, study, run, data, wrong_pairs, wrong_samples, comparison)
     texts = {
@@ -153,6 +154,8 @@ def _content(
         wrong_pairs=wrong,
         wrong_samples=[_labelled(found, results) for found in wrong_samples],
         comparison=comparison,
+        score=results.score.name,
+        groups=group_tables(results),
         rules=_rules(results),
         settings=[setting.chart_title for setting in results.settings],
     )

@@ -34,6 +34,16 @@ class Metric(MetricCard):
         """Whether inner cross-validation can choose by it: at most 1, larger is better."""
         return self.larger_is_better and self.bounds[1] == 1.0
 
+    @property
+    def in_percent(self) -> bool:
+        """Whether it is shown in percent: its best value is 1."""
+        return self.bounds[1] == 1.0
+
+    @property
+    def name(self) -> str:
+        """Its title inside a sentence: ``mean absolute error``, ``R²``."""
+        return self.title[0].lower() + self.title[1:] if self.title[1:2].islower() else self.title
+
     def score(self, output: Any) -> float:
         """Compute the metric from a :class:`mklearn.study.evaluation.sweeps.MethodOutput`.
 
