@@ -17,7 +17,9 @@ from mklearn.cards import CONCATENATED, COUNT, MethodCard
     valid={"n_trees": [COUNT], "max_features": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}]},
     targets=("numbers",),
 )
-def random_forest_regressor(n_trees: int = 300, max_features: float = 1 / 3, random_state: int = 0) -> RandomForestRegressor:
+def random_forest_regressor(
+    n_trees: int = 300, max_features: float = 1 / 3, random_state: int = 0
+) -> RandomForestRegressor:
     """Build a random forest.
 
     Parameters

@@ -144,26 +144,30 @@ def _method_entry(card: MethodCard, implementation: Any) -> dict[str, Any]:
     for name in card.tuned:
         fields[name]["tuned"] = True
     texts = _parameter_texts(implementation)
-    return entry | {
-        "parts": {
-            name: {
-                "of": _name(part.of),
-                "without": list(part.without),
-                "default": part.default,
-                "about": texts[name],
-            }
-            for name, part in card.parts.items()
-        },
-        "fields": {**named, **{name: fields[name] for name in (*card.tuned, *fields)}},
-        "bases": bases,
-        "part_of": _part_classes(implementation),
-        "inputs": {name: asdict(given) for name, given in card.inputs.items()},
-        "learns_weights": card.learns_weights,
-        "fits_each_kernel": card.fits_each_kernel,
-        "fit_seconds": card.fit_seconds,
-        "needs_kernels": {name: list(values) for name, values in card.needs_kernels.items()},
-        "refit": asdict(card.refit) if card.refit else None,
-    } | _targets(card)
+    return (
+        entry
+        | {
+            "parts": {
+                name: {
+                    "of": _name(part.of),
+                    "without": list(part.without),
+                    "default": part.default,
+                    "about": texts[name],
+                }
+                for name, part in card.parts.items()
+            },
+            "fields": {**named, **{name: fields[name] for name in (*card.tuned, *fields)}},
+            "bases": bases,
+            "part_of": _part_classes(implementation),
+            "inputs": {name: asdict(given) for name, given in card.inputs.items()},
+            "learns_weights": card.learns_weights,
+            "fits_each_kernel": card.fits_each_kernel,
+            "fit_seconds": card.fit_seconds,
+            "needs_kernels": {name: list(values) for name, values in card.needs_kernels.items()},
+            "refit": asdict(card.refit) if card.refit else None,
+        }
+        | _targets(card)
+    )
 
 
 def _targets(card: MethodCard | ProtocolCard) -> dict[str, Any]:

@@ -24,8 +24,8 @@ NUMBER_METRICS = ("r2", "rmse", "mae", "pearson", "spearman")
 def target_kind(entry: Mapping[str, Any]) -> TargetKind:
     """Return the kind of target of a data set, by its entry in a study, which need not be valid.
 
-    It is what ``task`` says, or what the first values in the column ``target`` are. Of registered data sets the registry
-    knows it; anything else has classes.
+    It is what ``task`` says, or what the first values in the column ``target`` are; the registry knows it of its own
+    data sets, and anything else has classes.
     """
     if entry.get("kind", "registered") == "registered":
         known = registry().get(str(entry.get("name", "")))
@@ -107,7 +107,9 @@ def target_mistakes(study: Study) -> Iterator[Mistake]:
             text = f"{method.title} predicts {made}, and the target is {kind}: {advice} a method for {kind}."
             yield Mistake(f"methods.{key}", text)
         elif kind == "numbers" and method.kernel_choice() == "cv_accuracy":
-            yield Mistake(f"methods.{key}.kernel_weights", "cv_accuracy weights by accuracy, which numbers have none of.")
+            yield Mistake(
+                f"methods.{key}.kernel_weights", "cv_accuracy weights by accuracy, which numbers have none of."
+            )
     for key, protocol in study.protocols.items():
         if kind not in protocol.targets:
             text = f"{protocol.title} needs classes, and the target is {kind}; use k_fold, group_k_fold or given."

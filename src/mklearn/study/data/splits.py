@@ -346,9 +346,7 @@ def _of_folds(dealt: Sequence[np.ndarray], n_samples: int) -> Splits:
     )
 
 
-@ProtocolCard(
-    kind="given", title="given splits", valid={"path": [{"type": "string"}]}, targets=("classes", "numbers")
-)
+@ProtocolCard(kind="given", title="given splits", valid={"path": [{"type": "string"}]}, targets=("classes", "numbers"))
 def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
     """Read splits from a Parquet or CSV file.
 

@@ -118,9 +118,7 @@ def prediction_table(
 def typed(table: pd.DataFrame) -> pd.DataFrame:
     """Return the columns in order and with their types: repeated words as categories, a missing class as missing."""
     of_metrics = [name for name in table if str(name).startswith(VALUE)]
-    table = table[[*COLUMNS, *of_metrics]].astype(
-        {"repeat": "int32", "fold": "int32", "train_size": "Int32"}
-    )
+    table = table[[*COLUMNS, *of_metrics]].astype({"repeat": "int32", "fold": "int32", "train_size": "Int32"})
     if table["true"].dtype.kind == "f":
         table = table.astype(dict.fromkeys(("true", *SELECTED.values()), "float64"))
     else:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from mklearn.base.folds import inner_folds
 from mklearn.contract.fit_spec import Components, EvaluationSpec, FeatureScaling, MethodSpec
 from mklearn.contract.loading import load
+from mklearn.contract.specs import TargetKind
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.kernels.kernel_cache import CachingViews
 from mklearn.kernels.specs import StackTransform
@@ -444,8 +445,8 @@ def _validation_parts(
     """
     if evaluation.choice == "test_set":
         return [(train, test)]
-    held, target = held_out_groups(train, test, groups), "numbers" if y.dtype.kind == "f" else "classes"
-    folds = inner_folds(y[train], evaluation.inner_folds, seed, held, target)
+    target: TargetKind = "numbers" if y.dtype.kind == "f" else "classes"
+    folds = inner_folds(y[train], evaluation.inner_folds, seed, held_out_groups(train, test, groups), target)
     return [(train[fit_on], train[validate_on]) for fit_on, validate_on in folds]
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from mklearn.study.report.frames import MAX_EMBEDDING_POINTS, Results, Setting, best_and_reference, spread
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.tables import Cell, Column, Table, number_cell
-from mklearn.study.report.wording import DASH, number
+from mklearn.study.report.wording import DASH, count, number
 
 MOST_GROUPS = 30
 
@@ -36,7 +36,11 @@ def group_tables(results: Results) -> list[Table]:
     """Tabulate the errors of the methods that are shown by group; no table of samples without groups."""
     tables = []
     for setting in results.settings:
-        shown = [record for record in shown_numbers(results, setting) if record.predicted is not None and "group" in record.predicted]
+        shown = [
+            record
+            for record in shown_numbers(results, setting)
+            if record.predicted is not None and "group" in record.predicted
+        ]
         if shown:
             tables.append(_group_table(results, setting, shown))
     return tables
@@ -51,7 +55,7 @@ def _group_table(results: Results, setting: Setting, shown: list[FitRecord]) -> 
     order = by_method[0].sort_values("rmse", ascending=False, kind="stable").index[:MOST_GROUPS]
     rows = []
     for group in order:
-        cells = [Cell(str(group)), number_cell(str(int(by_method[0].at[group, "n"])), by_method[0].at[group, "n"])]
+        cells = [Cell(str(group)), number_cell(count(by_method[0]["n"][group]), by_method[0]["n"][group])]
         for errors in by_method:
             for name in ("rmse", "bias"):
                 value = errors[name].get(group, np.nan)

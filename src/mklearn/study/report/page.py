@@ -195,7 +195,9 @@ def _groups(panels: Sequence[Panel], section: str) -> list[dict[str, Any]]:
     for panel in panels:
         if panel.section == section:
             groups.setdefault(panel.heading, []).append(panel)
-    alone = section not in ("kernels", "picks", "confusion", "predictions") and all(len(found) == 1 for found in groups.values())
+    alone = section not in ("kernels", "picks", "confusion", "predictions") and all(
+        len(found) == 1 for found in groups.values()
+    )
     if len(groups) > 1 and alone:
         return [{"heading": "", "panels": [found[0] for found in groups.values()]}]
     return [{"heading": heading, "panels": found} for heading, found in groups.items()]

@@ -24,9 +24,7 @@ class Section(NamedTuple):
 def figure_sections(score: str = "accuracy") -> dict[str, Section]:
     """Return the sections of figures by id, in the order of the page, with texts that speak of a score."""
     found = yaml.safe_load(page_file("sections.yaml")).items()
-    return {
-        name: Section(**{key: by_score(text, score) for key, text in texts.items()}) for name, texts in found
-    }
+    return {name: Section(**{key: by_score(text, score) for key, text in texts.items()}) for name, texts in found}
 
 
 def page_file(name: str) -> str:

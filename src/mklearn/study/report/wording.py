@@ -93,7 +93,9 @@ def number(value: Any) -> str:
 
 def by_score(text: str, name: str) -> str:
     """Return a text that speaks of the accuracy as one of another score, by its name inside a sentence."""
-    return text if name == "accuracy" else text.replace("accuracy", name).replace("Accuracy", name[0].upper() + name[1:])
+    return (
+        text if name == "accuracy" else text.replace("accuracy", name).replace("Accuracy", name[0].upper() + name[1:])
+    )
 
 
 def count(value: Any) -> str:

@@ -58,7 +58,9 @@ def report(
         run=_run(run, provenance),
         data=[_data_set(entry, data, spec.thumbnails) for entry, data in datasets],
         fits=[
-            fit for path, entry in zip(models, spec.fits, strict=True) for fit in _fits(path, entry, data_of[entry.dataset], predicted)
+            fit
+            for path, entry in zip(models, spec.fits, strict=True)
+            for fit in _fits(path, entry, data_of[entry.dataset], predicted)
         ],
         scores=frame,
         summary=summarised,
@@ -108,9 +110,7 @@ def _data_file(file: ReportFile) -> records.DataFile:
     return records.DataFile(file.name, sha256, file.source, None)
 
 
-def _fits(
-    path: Path, entry: ReportFit, data: SampleSet, predicted: Predictions
-) -> Iterator[records.FitRecord]:
+def _fits(path: Path, entry: ReportFit, data: SampleSet, predicted: Predictions) -> Iterator[records.FitRecord]:
     """Yield one record per training size."""
     arrays = read_arrays(path)
     for setting in entry.settings:

@@ -184,11 +184,7 @@ class _Reading:
         """Read a file of ids, labels and groups."""
         table = self._open(path, None)
         part = self._with_labels(_Part(path, table.unique_ids(self.id_column)), table)
-        return replace(part, labels=self._target(table, part.ids))
-
-    def _target(self, table: Table, ids: np.ndarray) -> np.ndarray:
-        read = table.labels if self.task == "classes" else table.targets
-        return read(self.label_column, ids)
+        return replace(part, labels=table.labels(self.label_column, part.ids, self.task))
 
     def _open(self, path: Path, array: str | None) -> Table:
         text = [column for column in (self.label_column, self.group_column, *self.leave_out) if column]
@@ -198,7 +194,7 @@ class _Reading:
         group = self.group_column
         return replace(
             part,
-            labels=self._target(table, part.ids) if self.label_column in table else None,
+            labels=table.labels(self.label_column, part.ids, self.task) if self.label_column in table else None,
             groups=table.text(group, part.ids, may_be_empty=True) if group and group in table else None,
         )
 

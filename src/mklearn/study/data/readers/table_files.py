@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from mklearn.atomic import read_npz
+from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError
 from mklearn.study.data.readers.annotated_data import ANNDATA, MUDATA, arrays_of, feature_names, read_annotated
 from mklearn.study.data.readers.content import check_size
@@ -107,14 +108,14 @@ class Table:
         require_columns(self._columns, (name,), self.path, what)
         return column_text(self._columns[name], self.path, name, ids, may_be_empty=may_be_empty)
 
-    def labels(self, name: str, ids: np.ndarray) -> np.ndarray:
-        """Return a column of labels, (n,) text, "" where there is none; see :func:`class_names`."""
-        return class_names(self.text(name, ids, may_be_empty=True), self.path, name)
+    def labels(self, name: str, ids: np.ndarray, task: TargetKind = "classes") -> np.ndarray:
+        """Return a column of labels or numbers to predict, (n,) text, "" where there is none.
 
-    def targets(self, name: str, ids: np.ndarray) -> np.ndarray:
-        """Return a column of numbers to predict, (n,) text, "" where there is none; see :func:`target_numbers`."""
-        require_columns(self._columns, (name,), self.path, "array" if self.holds_arrays else "column")
-        return target_numbers(self._columns[name], self.path, name, ids)
+        See :func:`class_names` and :func:`target_numbers`.
+        """
+        if task == "numbers" and name in self:
+            return target_numbers(self._columns[name], self.path, name, ids)
+        return class_names(self.text(name, ids, may_be_empty=True), self.path, name)
 
     def unique_ids(self, name: str) -> np.ndarray:
         """Return a complete column of ids that differ; raise DataError otherwise."""
