@@ -252,6 +252,8 @@ class MethodCard(Card):
         Seconds of a small fit, if far above 0.2.
     refit : Refit or None
         How it is fitted for several numbers of components, if these do not follow from one fit.
+    targets : sequence of {"classes", "numbers"}
+        The kinds of target that it predicts.
     """
 
     inputs: Mapping[str, Input] = field(default_factory=lambda: KERNELS)
@@ -262,6 +264,7 @@ class MethodCard(Card):
     fits_each_kernel: bool = False
     fit_seconds: float = 0.2
     refit: Refit | None = None
+    targets: Sequence[str] = ("classes",)
 
 
 @functools.cache

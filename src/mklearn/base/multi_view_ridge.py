@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.linalg import eigh
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from mklearn.base.kernel_passes import KernelPasses
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE, Interval, at_least, one_of
+from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.checks import cached_rows, check_positive, invalid
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.kernels.completion import MissingViews
@@ -26,10 +27,9 @@ from mklearn.kernels.imputation import Impute
 from mklearn.kernels.specs import StackTransform, is_one_spec
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import Views, select_rows
-from mklearn.optimize.class_agreement import class_agreement
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, kernel_traces, leave_one_out_weights
-from mklearn.optimize.left_out import LeftOut
 from mklearn.optimize.ridge_path import RidgePath, feature_ridge_path, ridge_path
+from mklearn.optimize.target_agreement import target_agreement
 
 Array = NDArray[np.floating[Any]]
 ALPHAS = (1e-3, 10**-2.5, 1e-2, 10**-1.5, 1e-1, 10**-0.5, 1.0)
@@ -71,6 +71,10 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
     random_state: int
     landmarks: int | None
     intercept_: Array
+    view_agreements_: dict[str, Any]
+    view_shares_: dict[str, Any]
+    _combined: list[Mixture]
+    _ridge_of_each_target = False
 
     # --- input
 
@@ -137,10 +141,14 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
 
     def _fit_combinations(self, passes: KernelPasses, problem: RidgeProblem) -> None:
         """Fit the regressions with equal and with learned weights."""
-        fits = [self._path(K, problem) for K in self._mixtures(passes, problem)]
-        coefficients = np.zeros((2, problem.n, problem.targets.shape[1]))
-        coefficients[:, problem.rows] = [fit.coefficients for fit in (fits[0], fits[-1])]
-        self._set_fits(coefficients, fits)
+        fits = RidgeFits(problem, problem.n, self._parts)
+        for mixture, K in self._mixtures(passes, problem):
+            for columns, known in problem.patterns(mixture.columns):
+                own = problem if len(known) == len(problem.rows) else problem.of_rows(known)
+                values = K if own is problem else K[np.ix_(known, known)]
+                path = self._path(ridge_path, values, own, columns)
+                fits.add(mixture, columns, known, path, problem.rows[known], path.coefficients)
+        self._set_fits(fits)
 
     def _fit_landmarks(self, samples: Any, problem: RidgeProblem, chosen: NDArray[np.intp]) -> None:
         """Fit the regressions to the features that landmarks give: those of the kernels' Nystroem approximation."""
@@ -148,19 +156,30 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         own = problem.of_rows(chosen)
         own = replace(own, n=len(rows), rows=np.arange(len(rows)))
         known = _rows_of(samples, rows)
-        maps = [_whitening(K) for K in self._mixtures(self._passes(known), own)]
-        features = [np.empty((len(problem.rows), each.shape[1])) for each in maps]
+        maps = [(mixture, _whitening(K)) for mixture, K in self._mixtures(self._passes(known), own)]
+        fits = RidgeFits(problem, len(rows), self._parts)
+        for first in range(0, len(maps), 2):  # features of all samples: of two mixtures at a time
+            some = maps[first : first + 2]
+            for (mixture, each), F in zip(some, self._features(samples, problem, some), strict=True):
+                for columns, present in problem.patterns(mixture.columns):
+                    part = problem if len(present) == len(F) else problem.of_rows(present)
+                    path = self._path(feature_ridge_path, F if part is problem else F[present], part, columns)
+                    fits.add(mixture, columns, present, path, np.arange(len(rows)), each @ path.coefficients)
+        self._set_fits(fits)
+
+    def _features(self, samples: Any, problem: RidgeProblem, maps: Sequence[tuple[Mixture, Array]]) -> list[Array]:
+        """Return the products of mixed kernels of all samples and maps."""
+        features: list[Array] = [np.empty((len(problem.rows), each.shape[1])) for _, each in maps]
+        weights = [mixture.weights for mixture, _ in maps]
         for start in range(0, len(problem.rows), _BLOCK):
             block = slice(start, start + _BLOCK)
-            mixed = self._mixed(self._transform_.new_kernels(_rows_of(samples, problem.rows[block])), len(maps))
-            for F, products, each in zip(features, mixed, maps, strict=True):
+            mixed = _mixed(self._transform_.new_kernels(_rows_of(samples, problem.rows[block])), weights)
+            for F, products, (_, each) in zip(features, mixed, maps, strict=True):
                 F[block] = products @ each
-        fits = [self._path(F, problem, of_features=True) for F in features]
-        coefficients = [each @ fit.coefficients for each, fit in zip(maps, fits, strict=True)]
-        self._set_fits(np.array([coefficients[0], coefficients[-1]]), fits)
+        return features
 
-    def _mixtures(self, passes: KernelPasses, problem: RidgeProblem) -> list[Array]:
-        """Return the kernels with equal and with learned weights, once if these are the same; set all weights."""
+    def _mixtures(self, passes: KernelPasses, problem: RidgeProblem) -> Iterator[tuple[Mixture, Array]]:
+        """Set all weights; yield the combinations of kernels that differ, each as a kernel (n_used, n_used)."""
         chosen = problem.drawn(self.weight_samples, self.random_state)
         total = np.zeros((len(problem.rows), len(problem.rows)))
         traces, parts = [], []
@@ -175,34 +194,55 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         scales = np.divide(1.0, traces, out=np.zeros(len(traces)), where=np.array(traces) > 0)
         if not scales.any():
             raise NotApplicable("all kernels are constant over the samples")
-        kept = self._agreeing(parts, scales, problem.of_rows(chosen))
-        equal = kept / kept.sum()
-        learned = self._learned_shares(parts, problem.of_rows(chosen), equal)
+        shares = self._shares(parts, scales, problem.of_rows(chosen))
         del parts
-        self._set_weights(equal, learned, scales)
-        for number, kernel in _numbered(passes, np.flatnonzero((scales > 0) & ~kept), problem):
-            _add(total, -scales[number], kernel)
-        total *= equal.max()
-        if np.allclose(learned, equal, rtol=1e-12, atol=0):
-            return [total]
-        mixed = np.zeros_like(total)
-        for number, kernel in _numbered(passes, np.flatnonzero(learned), problem):
-            _add(mixed, (learned * scales)[number], kernel)
-        return [total, mixed]
+        self._set_weights(shares, scales)
+        self._combined = _distinct(shares, self._sets(problem.targets.shape[1]))
+        for mixture in self._combined:
+            own = mixture.weights
+            # Where most kernels have one share the others are taken away from the sum of all.
+            base = own.max() if np.ptp(own[own > 0]) == 0 else 0.0
+            K = total * base
+            for number, kernel in _numbered(passes, np.flatnonzero((own != base) & (scales > 0)), problem):
+                _add(K, (own[number] - base) * scales[number], kernel)
+            mixture.weights = own * scales
+            yield mixture, K
 
-    def _agreeing(self, kernels: list[NDArray[Any]], scales: Array, problem: RidgeProblem) -> NDArray[np.bool_]:
-        """Return which kernels are of views that agree with the targets; all that vary if no view does."""
-        targets = self._weighing_targets(problem)
+    def _sets(self, n_targets: int) -> list[NDArray[np.intp]]:
+        """Return the targets that share kernel weights, as columns."""
+        return [np.arange(n_targets)]
+
+    def _shares(self, kernels: list[NDArray[Any]], scales: Array, problem: RidgeProblem) -> Array:
+        """Return equal and learned shares of the kernels for each set of targets, (n_sets, 2, n_kernels)."""
+        found, agreements = [], []
+        for columns in self._sets(problem.targets.shape[1]):
+            own = problem.of_targets(columns)
+            parts = kernels
+            if len(own.rows) < len(problem.rows):
+                kept = np.searchsorted(problem.rows, own.rows)
+                parts = [kernel[np.ix_(kept, kept)] for kernel in kernels]
+            targets = self._weighing_targets(own)
+            agrees, agreement = self._agreeing(parts, targets, scales, own)
+            equal = agrees / agrees.sum()
+            found.append([equal, self._learned_shares(parts, targets, own, equal)])
+            agreements.append(agreement)
+        views = dict.fromkeys(self._views_of_kernels)
+        self.view_agreements_ = {view: _of_sets([each[view] for each in agreements]) for view in views}
+        return np.array(found)
+
+    def _agreeing(
+        self, kernels: list[NDArray[Any]], targets: Array, scales: Array, problem: RidgeProblem
+    ) -> tuple[NDArray[np.bool_], dict[str, float]]:
+        """Return which kernels are of views that agree with the targets, all that vary if none is, and how far."""
         views, varies = np.array(self._views_of_kernels), scales > 0
-        self.view_agreements_: dict[str, float] = {}
+        found: dict[str, float] = {}
         for view in dict.fromkeys(self._views_of_kernels):
             total = np.zeros((len(targets), len(targets)))
             for number in np.flatnonzero((views == view) & varies):
                 _add(total, scales[number], kernels[number])
-            agreement = class_agreement(total, targets, sample_weight=problem.weights, groups=problem.groups)
-            self.view_agreements_[view] = agreement
-        agrees = np.array([self.view_agreements_[view] >= self.least_agreement for view in self._views_of_kernels])
-        return agrees & varies if (agrees & varies).any() and self.least_agreement > 0 else varies
+            found[view] = target_agreement(total, targets, sample_weight=problem.weights, groups=problem.groups)
+        agrees = np.array([found[view] >= self.least_agreement for view in self._views_of_kernels]) & varies
+        return (agrees if agrees.any() and self.least_agreement > 0 else varies), found
 
     def _name_kernels(self, passes: KernelPasses) -> None:
         if self._is_precomputed:
@@ -211,16 +251,25 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         self._views_of_kernels = views_of_kernels(self._transform_.fitted_specs)
         self._dtype_ = np.dtype(np.float64)
 
-    def _path(self, values: Array, problem: RidgeProblem, *, of_features: bool = False) -> RidgePath:
-        """Fit a regression of the targets to a kernel of unit centred trace, or to features like that."""
-        path = feature_ridge_path if of_features else ridge_path
-        return path(values, problem.targets, self.alphas, sample_weight=problem.weights, groups=problem.groups)
+    def _path(
+        self, path: Callable[..., RidgePath], values: Array, problem: RidgeProblem, columns: NDArray[np.intp]
+    ) -> RidgePath:
+        """Fit a regression of some targets to a kernel of unit centred trace, or to features like that."""
+        return path(
+            values,
+            problem.targets[:, columns],
+            self.alphas,
+            sample_weight=problem.weights,
+            groups=problem.groups,
+            each_target=self._ridge_of_each_target,
+        )
 
-    def _learned_shares(self, kernels: list[NDArray[Any]], problem: RidgeProblem, equal: Array) -> Array:
+    def _learned_shares(
+        self, kernels: list[NDArray[Any]], targets: Array, problem: RidgeProblem, equal: Array
+    ) -> Array:
         """Return the learned shares of the kernels; equal ones if none are to be learned."""
-        if self.learned == 0 or np.count_nonzero(equal) == 1:
+        if self.learned == 0 or np.count_nonzero(equal) == 1 or not np.ptp(targets, axis=0).any():
             return equal
-        targets = self._weighing_targets(problem)
         kept = np.flatnonzero(equal)
         objective = LeaveOneOutRidge(
             [kernels[number] for number in kept], targets, _LEAST_RIDGE, problem.weights, problem.groups
@@ -232,115 +281,157 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         shares[kept] = found.shares
         return shares
 
-    def _set_weights(self, equal: Array, learned: Array, scales: Array) -> None:
-        parts, both = self._parts, np.array([equal, learned])
-        self._weights_of_kernels = both * scales
-        self.learned_shares_ = learned
-        self.shares_ = parts @ both
-        weights = self._weights_of_kernels / self._weights_of_kernels.sum(axis=1, keepdims=True)
-        self.kernel_weights_ = parts @ weights
-        self.view_shares_: dict[str, float] = dict.fromkeys(self._views_of_kernels, 0.0)
-        for view, share in zip(self._views_of_kernels, self.shares_, strict=True):
-            self.view_shares_[view] += float(share)
+    def _set_weights(self, shares: Array, scales: Array) -> None:
+        """Set what is told of the weights, given the shares of all sets of targets, (n_sets, 2, n_kernels)."""
+        weights = shares * scales
+        weights /= weights.sum(axis=2, keepdims=True)
+        self.learned_shares_ = _of_sets(shares[:, 1])
+        self.shares_ = _of_sets(np.tensordot(shares, self._parts, axes=(1, 0)))
+        self.kernel_weights_ = _of_sets(np.tensordot(weights, self._parts, axes=(1, 0)))
+        self.view_shares_ = dict.fromkeys(self._views_of_kernels, 0.0)
+        for view, share in zip(self._views_of_kernels, self.shares_.T, strict=True):
+            self.view_shares_[view] = self.view_shares_[view] + share
 
     @property
     def _parts(self) -> Array:
         """Parts of the outputs with equal and with learned weights."""
         return np.array([1.0 - self.learned, self.learned])
 
-    def _set_fits(self, coefficients: Array, fits: Sequence[RidgePath]) -> None:
-        """Set the mean of two regressions, of equal and of learned weights; of a single one if these are the same."""
-        both = (fits[0], fits[-1])
-        self.coefficients_ = self._parts[:, None, None] * coefficients
-        self.alphas_ = np.array([fit.ridge for fit in both])
-        self.intercept_ = self._parts @ [fit.intercept for fit in both]
-        self._left_out: Array = np.tensordot(self._parts, [fit.left_out for fit in both], axes=1)
+    def _set_fits(self, fits: RidgeFits) -> None:
+        self.coefficients_, self.alphas_, self.intercept_ = fits.coefficients, fits.ridges, fits.intercept
+        self._left_out: Array = fits.left_out
 
     # --- predictions
 
     def _outputs_of(self, X: Any) -> Array:
         """Compute the outputs of new samples, (m, c)."""
+        return np.concatenate([self._outputs(kernels) for kernels in self._blocks_of_kernels(X)])
+
+    def _blocks_of_kernels(self, X: Any) -> Iterator[Iterable[NDArray[Any]]]:
+        """Yield the kernels of blocks of new samples, in order."""
         check_is_fitted(self)
         if self._is_precomputed:
-            return self._outputs(iter(self._new_stack(X)[0]))
+            yield iter(self._new_stack(X)[0])
+            return
         table = self._checked_features(X, self._transform_, reset=False)
-        blocks = [self._outputs(self._transform_.new_kernels(block)) for block in _row_blocks(table)]
-        return np.concatenate(blocks)
+        for block in _row_blocks(table):
+            yield self._transform_.new_kernels(block)
+
+    def contributions(self, X: Any) -> dict[str, Array]:
+        """Compute what each view adds to the outputs: their sum over views and ``intercept_`` are the outputs.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        dict of str to array of shape (m, c)
+            By view, in units of the targets, of classes in those of class indicators. The mean over the training
+            samples is 0 for kernels that are centred, as those of the dictionary are. A kernel that is given, or a
+            product of kernels, is a view of its own.
+        """
+        parts = [self._contributions(kernels) for kernels in self._blocks_of_kernels(X)]
+        return {view: np.concatenate([part[view] for part in parts]) for view in parts[0]}
+
+    def _contributions(self, kernels: Iterable[NDArray[Any]]) -> dict[str, Array]:
+        coefficients = [mixture.of_users(self.coefficients_) for mixture in self._combined]
+        found: dict[str, Any] = dict.fromkeys(self._views_of_kernels, 0.0)
+        for number, (view, kernel) in enumerate(zip(self._views_of_kernels, kernels, strict=True)):
+            own = sum(each.weights[number] * A for each, A in zip(self._combined, coefficients, strict=True))
+            found[view] = found[view] + kernel @ own
+        return found
 
     def _outputs(self, kernels: Iterable[NDArray[Any]]) -> Array:
-        products = (mixed @ A for mixed, A in zip(self._mixed(kernels, 2), self.coefficients_, strict=True))
-        return np.asarray(sum(products, start=self.intercept_))
-
-    def _mixed(self, kernels: Iterable[NDArray[Any]], count: int) -> list[Any]:
-        """Return the kernels of samples with equal weights, and for two with learned weights too."""
-        mixtures: list[Any] = [0.0] * count
-        for weights, kernel in zip(self._weights_of_kernels.T, kernels, strict=True):
-            for number, weight in enumerate(weights[:count]):
-                if np.isscalar(mixtures[number]):
-                    mixtures[number] = np.zeros(kernel.shape)
-                if weight:
-                    _add(mixtures[number], weight, kernel)
-        return mixtures
+        mixed = _mixed(kernels, [mixture.weights for mixture in self._combined])
+        outputs = np.tile(self.intercept_, (len(mixed[0]), 1))
+        for K, mixture in zip(mixed, self._combined, strict=True):
+            outputs[:, mixture.columns] += K @ mixture.of_users(self.coefficients_)[:, mixture.columns]
+        return outputs
 
 
-@dataclass(frozen=True, eq=False)
-class RidgeProblem:
-    """Training samples of positive weight.
+@dataclass(eq=False)
+class Mixture:
+    """A combination of kernels that some regressions use.
 
     Attributes
     ----------
-    n : int
-        Number of all training samples.
-    rows : array of shape (n_used,)
-        Positions of those of positive weight.
-    targets : array of shape (n_used, c)
-    weights : array of shape (n_used,), or None
-    groups : array of shape (n_used,), or None
-    codes : array of shape (n_used,), or None
-        Classes, of each of which samples are drawn in proportion.
+    weights : array of shape (n_kernels,)
+        Of the kernels as given; while they are mixed, of kernels at unit centred trace.
+    users : bool array of shape (2, c)
+        Whether it is that of the equal and that of the learned half, for each target.
     """
 
-    n: int
-    rows: NDArray[np.intp]
-    targets: Array
-    weights: Array | None
-    groups: NDArray[Any] | None
-    codes: NDArray[np.intp] | None = None
+    weights: Array
+    users: NDArray[np.bool_]
 
-    @classmethod
-    def of(
-        cls,
-        targets: Array,
-        weights: Array | None,
-        groups: ArrayLike | None,
-        codes: NDArray[np.intp] | None = None,
-    ) -> RidgeProblem:
-        n = len(targets)
-        LeftOut(n, groups)  # refuses groups that do not fit
-        names = None if groups is None else np.asarray(groups)
-        every = cls(n, np.arange(n), targets, weights, names, codes)
-        return every if weights is None or weights.all() else every.of_rows(np.flatnonzero(weights))
+    @property
+    def columns(self) -> NDArray[np.intp]:
+        """The targets that it is used for."""
+        return np.flatnonzero(self.users.any(axis=0))
 
-    def of_rows(self, rows: NDArray[np.intp]) -> RidgeProblem:
-        weights = None if self.weights is None else self.weights[rows]
-        groups = None if self.groups is None else self.groups[rows]
-        codes = None if self.codes is None else self.codes[rows]
-        return RidgeProblem(self.n, self.rows[rows], self.targets[rows], weights, groups, codes)
+    def of_users(self, coefficients: Array) -> Array:
+        """Sum coefficients (2, n, c) over the halves that use it, (n, c)."""
+        return np.asarray((coefficients * self.users[:, None]).sum(axis=0))
 
-    def part(self, K: NDArray[Any]) -> NDArray[Any]:
-        return K if len(self.rows) == self.n else K[np.ix_(self.rows, self.rows)]
 
-    def drawn(self, most: int, seed: int) -> NDArray[np.intp]:
-        """Draw positions among the rows, ascending: of each class in proportion, two or more if it has them."""
-        n = len(self.rows)
-        if n <= most:
-            return np.arange(n)
-        codes = np.zeros(n, dtype=np.intp) if self.codes is None else self.codes
-        rng, found = np.random.default_rng(seed), []
-        for code, count in enumerate(np.bincount(codes)):
-            members = np.flatnonzero(codes == code)
-            found.append(rng.permutation(members)[: min(count, max(2, round(count * most / n)))])
-        return np.sort(np.concatenate(found))
+class RidgeFits:
+    """Both halves of all outputs, gathered regression by regression, with coefficients in the parts of the halves."""
+
+    def __init__(self, problem: RidgeProblem, n: int, parts: Array) -> None:
+        c = problem.targets.shape[1]
+        self.coefficients, self.ridges = np.zeros((2, n, c)), np.zeros((2, c))
+        self.intercept, self._parts = np.zeros(c), parts
+        self.left_out = np.where(np.isnan(problem.targets), np.nan, 0.0)
+
+    def add(
+        self,
+        mixture: Mixture,
+        columns: NDArray[np.intp],
+        known: NDArray[np.intp],
+        path: RidgePath,
+        rows: NDArray[np.intp],
+        coefficients: Array,
+    ) -> None:
+        """Add a regression: of some targets, on the samples ``known``, with coefficients of ``rows``."""
+        for half, part in enumerate(self._parts):
+            own = mixture.users[half, columns]
+            used = columns[own]
+            self.coefficients[half][np.ix_(rows, used)] = part * coefficients[:, own]
+            self.ridges[half, used] = path.ridge[own]
+            self.intercept[used] += part * path.intercept[own]
+            self.left_out[np.ix_(known, used)] += part * path.left_out[:, own]
+
+
+def _distinct(shares: Array, sets: Sequence[NDArray[np.intp]]) -> list[Mixture]:
+    """Return the combinations that differ, given shares (n_sets, 2, n_kernels) and the targets of each set."""
+    found: list[Mixture] = []
+    n_targets = sum(map(len, sets))
+    for half in (0, 1):
+        for own, columns in zip(shares[:, half], sets, strict=True):
+            like = (each for each in found if np.allclose(each.weights, own, rtol=1e-12, atol=0))
+            mixture = next(like, None)
+            if mixture is None:
+                mixture = Mixture(own, np.zeros((2, n_targets), dtype=bool))
+                found.append(mixture)
+            mixture.users[half, columns] = True
+    return found
+
+
+def _of_sets(values: Any) -> Any:
+    """Return values of each set of targets as an array; those of a single set by themselves."""
+    return np.asarray(values) if len(values) > 1 else values[0]
+
+
+def _mixed(kernels: Iterable[NDArray[Any]], weights: Sequence[Array]) -> list[Array]:
+    """Return several combinations of kernels, of which one is in memory at a time."""
+    mixtures: list[Array] = []
+    for number, kernel in enumerate(kernels):
+        mixtures = mixtures or [np.zeros(kernel.shape) for _ in weights]
+        for mixture, own in zip(mixtures, weights, strict=True):
+            if own[number]:
+                _add(mixture, own[number], kernel)
+    return mixtures
 
 
 def _add(total: Array, factor: float, kernel: NDArray[Any]) -> None:

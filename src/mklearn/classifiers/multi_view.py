@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.class_weight import compute_class_weight
 
-from mklearn.base.multi_view_ridge import ALPHAS, MultiViewRidge, RidgeProblem
+from mklearn.base.multi_view_ridge import ALPHAS, MultiViewRidge
 from mklearn.base.parameters import StrOptions, fit_context, one_of
+from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.validation import checked_labels
 from mklearn.cards import KERNEL_DICTIONARY, POSITIVE, MethodCard, list_of
 from mklearn.checks import check_positive
@@ -50,7 +51,7 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
        a Gaussian and a linear kernel (`mklearn.kernels.dictionary`). All have unit centred trace.
     2. Views that say nothing of the classes are left out of everything that follows: those whose kernels, at equal
        weights, agree with the classes by less than three standard deviations of noise
-       (`mklearn.optimize.class_agreement`).
+       (`mklearn.optimize.target_agreement`).
     3. Kernel weights minimise the leave-one-out error of a ridge regression, and are shrunk towards equal ones
        (`mklearn.optimize.leave_one_out_ridge`).
     4. One kernel ridge regression of the class indicators has equal weights and one the learned weights, each with the
@@ -225,6 +226,7 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         weights = self._weights(classes.codes, sample_weight)
         problem = RidgeProblem.of(indicators, weights, groups, classes.codes)
         self._fit_problem(samples, problem)
+        self.alphas_ = self.alphas_[:, 0]
         self._choose_decision(problem)
         return self
 

@@ -23,7 +23,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 
 from mklearn.base.parameters import Interval, StrOptions
 from mklearn.cards import REGISTRY, Card, DescriptorCard, Input, KernelCard, MethodCard, MetricCard, ProtocolCard
@@ -46,6 +46,7 @@ CARDS: dict[str, type[Card]] = {
 CORE = (
     "mklearn.subspace",
     "mklearn.classifiers",
+    "mklearn.regressors",
     "mklearn.kernels",
     "mklearn.descriptors",
     "mklearn.study.data",
@@ -161,6 +162,7 @@ def _method_entry(card: MethodCard, implementation: Any) -> dict[str, Any]:
         "fit_seconds": card.fit_seconds,
         "needs_kernels": {name: list(values) for name, values in card.needs_kernels.items()},
         "refit": asdict(card.refit) if card.refit else None,
+        "targets": list(card.targets),
     }
 
 
@@ -187,7 +189,7 @@ def _bases(card: MethodCard, implementation: Any) -> list[str]:
         found.append("DescriptorMethod" if "feature_scaling" in taken else "FeatureMethod")
     if first.kind == "images":
         return ["ImageMethod"]
-    if isinstance(implementation, type) and not issubclass(implementation, ClassifierMixin):
+    if isinstance(implementation, type) and not issubclass(implementation, ClassifierMixin | RegressorMixin):
         return found + ["RefittedMethod"] * bool(card.refit) + ["Embedding"]
     return [*found, "RefittedClassifier" if card.refit else "Classifier"]
 
