@@ -146,6 +146,7 @@ def _method_entry(card: MethodCard, implementation: Any) -> dict[str, Any]:
     texts = _parameter_texts(implementation)
     return (
         entry
+        | _targets(card)
         | {
             "parts": {
                 name: {
@@ -166,7 +167,6 @@ def _method_entry(card: MethodCard, implementation: Any) -> dict[str, Any]:
             "needs_kernels": {name: list(values) for name, values in card.needs_kernels.items()},
             "refit": asdict(card.refit) if card.refit else None,
         }
-        | _targets(card)
     )
 
 
