@@ -17,6 +17,7 @@ import pandas as pd
 
 from mklearn.atomic import read_parquet
 from mklearn.checks import LARGEST_VALUE
+from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError
 from mklearn.study.data.readers.text_tables import SEPARATORS, TEXT_TABLES, table_suffix, text_content
 from mklearn.study.data.samples import check_numbers, check_text, check_unique, some
@@ -174,12 +175,13 @@ def target_numbers(values: Any, path: Path, column: str, ids: np.ndarray) -> np.
     return np.array(found, dtype=str)
 
 
-def unlabelled_note(n: int) -> tuple[str, ...]:
-    """Return a remark about samples without a label; none if there are none."""
+def unlabelled_note(n: int, task: TargetKind = "classes") -> tuple[str, ...]:
+    """Return a remark about samples without a label or number; none if there are none."""
     if not n:
         return ()
-    subject = "1 sample without a label is" if n == 1 else f"{n} samples without a label are"
-    return (f"{subject} left out; a final model labels them: mklearn predict",)
+    what, done = ("label", "labels") if task == "classes" else ("number", "predicts")
+    subject = f"1 sample without a {what} is" if n == 1 else f"{n} samples without a {what} are"
+    return (f"{subject} left out; a final model {done} them: mklearn predict",)
 
 
 def require_columns(columns: Any, required: Sequence[str], path: Path, what: str = "column") -> None:
