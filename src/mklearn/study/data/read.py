@@ -22,6 +22,7 @@ from mklearn.study.data.selection import chosen_rows
 READERS = (
     "deformed_idx",
     "deng_cai_mat",
+    "diabetes",
     "digits",
     "feature_tables",
     "idx",
