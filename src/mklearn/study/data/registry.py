@@ -109,7 +109,8 @@ class Entry(Strict):
 
     def spec(self) -> dict[str, Any]:
         """Build the specification for :func:`mklearn.study.data.read.read_dataset` from builtin types."""
-        fields = {"reader": self.reader, "options": self.options, "resize": self.resize, "expected": self.expected}
+        options = self.options | ({"target": self.targets[0]} if self.targets else {})
+        fields = {"reader": self.reader, "options": options, "resize": self.resize, "expected": self.expected}
         return _plain({"registered": self.id, **fields, "merge": self.merge})
 
 
@@ -182,9 +183,8 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
             raise ConfigError("a registered data set needs `name`, its id in the registry")
         spec = entry(given["name"]).spec()
         spec.update({key: given[key] for key in ("resize", "merge", *SELECTION) if key in given})
-        targets = entry(given["name"]).targets
-        if targets:
-            spec["options"] = {**spec["options"], "target": given.get("target", targets[0])}
+        if "target" in given:
+            spec["options"] = {**spec["options"], "target": given["target"]}
         if "merge" in given:  # what the registry expects of labels concerns the original classes
             spec["expected"] = {k: v for k, v in spec["expected"].items() if k not in EXPECTED_OF_LABELS}
         if "resize" in given:  # the registry expects images of its own size
