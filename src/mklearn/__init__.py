@@ -8,6 +8,6 @@ __getattr__, __dir__, __all__ = _lazy.attach(
     submod_attrs={
         "classifiers": ["MultiViewClassifier"],
         "kernels": ["Views"],
-        "regressors": ["MultiViewRegressor"],
+        "regressors": ["KernelRidge", "MultiViewRegressor"],
     },
 )

@@ -70,6 +70,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
     memory: float
     random_state: int
     landmarks: int | None
+    coefficients_: Array
     intercept_: Array
     view_agreements_: dict[str, Any]
     view_shares_: dict[str, Any]
@@ -137,7 +138,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
             if self.landmarks is None or self.landmarks >= len(problem.rows):
                 self._fit_combinations(self._passes(samples), problem)
             else:
-                self._fit_landmarks(samples, problem, problem.drawn(self.landmarks, self.random_state))
+                self._fit_nystroem(samples, problem, problem.drawn(self.landmarks, self.random_state))
 
     def _fit_combinations(self, passes: KernelPasses, problem: RidgeProblem) -> None:
         """Fit the regressions with equal and with learned weights."""
@@ -150,7 +151,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
                 fits.add(mixture, columns, known, path, problem.rows[known], path.coefficients)
         self._set_fits(fits)
 
-    def _fit_landmarks(self, samples: Any, problem: RidgeProblem, chosen: NDArray[np.intp]) -> None:
+    def _fit_nystroem(self, samples: Any, problem: RidgeProblem, chosen: NDArray[np.intp]) -> None:
         """Fit the regressions to the features that landmarks give: those of the kernels' Nystroem approximation."""
         rows = problem.rows[chosen]
         own = problem.of_rows(chosen)
@@ -197,7 +198,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         shares = self._shares(parts, scales, problem.of_rows(chosen))
         del parts
         self._set_weights(shares, scales)
-        self._combined = _distinct(shares, self._sets(problem.targets.shape[1]))
+        self._combined = _distinct(shares, self._sets(problem.targets.shape[1]), self._parts)
         for mixture in self._combined:
             own = mixture.weights
             # Where most kernels have one share the others are taken away from the sum of all.
@@ -305,7 +306,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
 
     def _outputs_of(self, X: Any) -> Array:
         """Compute the outputs of new samples, (m, c)."""
-        return np.concatenate([self._outputs(kernels) for kernels in self._blocks_of_kernels(X)])
+        return np.concatenate([self._outputs_of_kernels(kernels) for kernels in self._blocks_of_kernels(X)])
 
     def _blocks_of_kernels(self, X: Any) -> Iterator[Iterable[NDArray[Any]]]:
         """Yield the kernels of blocks of new samples, in order."""
@@ -342,7 +343,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
             found[view] = found[view] + kernel @ own
         return found
 
-    def _outputs(self, kernels: Iterable[NDArray[Any]]) -> Array:
+    def _outputs_of_kernels(self, kernels: Iterable[NDArray[Any]]) -> Array:
         mixed = _mixed(kernels, [mixture.weights for mixture in self._combined])
         outputs = np.tile(self.intercept_, (len(mixed[0]), 1))
         for K, mixture in zip(mixed, self._combined, strict=True):
@@ -380,7 +381,7 @@ class RidgeFits:
 
     def __init__(self, problem: RidgeProblem, n: int, parts: Array) -> None:
         c = problem.targets.shape[1]
-        self.coefficients, self.ridges = np.zeros((2, n, c)), np.zeros((2, c))
+        self.coefficients, self.ridges = np.zeros((2, n, c)), np.full((2, c), np.nan)
         self.intercept, self._parts = np.zeros(c), parts
         self.left_out = np.where(np.isnan(problem.targets), np.nan, 0.0)
 
@@ -403,11 +404,11 @@ class RidgeFits:
             self.left_out[np.ix_(known, used)] += part * path.left_out[:, own]
 
 
-def _distinct(shares: Array, sets: Sequence[NDArray[np.intp]]) -> list[Mixture]:
-    """Return the combinations that differ, given shares (n_sets, 2, n_kernels) and the targets of each set."""
+def _distinct(shares: Array, sets: Sequence[NDArray[np.intp]], parts: Array) -> list[Mixture]:
+    """Return the combinations that differ, given shares (n_sets, 2, n_kernels), targets of sets and parts of halves."""
     found: list[Mixture] = []
     n_targets = sum(map(len, sets))
-    for half in (0, 1):
+    for half in np.flatnonzero(parts):
         for own, columns in zip(shares[:, half], sets, strict=True):
             like = (each for each in found if np.allclose(each.weights, own, rtol=1e-12, atol=0))
             mixture = next(like, None)

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-from mklearn.base.multi_view_ridge import MultiViewRidge
-from mklearn.base.parameters import fit_context, one_of
-from mklearn.base.ridge_problem import RidgeProblem
-from mklearn.base.validation import checked_numbers
 from mklearn.cards import KERNEL_DICTIONARY, POSITIVE, MethodCard, list_of
 from mklearn.kernels.completion import MissingViews
 from mklearn.kernels.imputation import Impute
-from mklearn.optimize.validation import nonnegative_weights
-from mklearn.regressors.left_out_predictions import LeftOutPredictions, standardised
-
-Array = NDArray[np.floating[Any]]
-WeightSharing = Literal["shared", "per_target"]
-ALPHAS = tuple(10.0 ** (power / 2) for power in range(-8, 7))
+from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor, WeightSharing
 
 
 @MethodCard(
@@ -35,7 +23,7 @@ ALPHAS = tuple(10.0 ** (power / 2) for power in range(-8, 7))
     valid={"alphas": [list_of(POSITIVE)]},
     targets=("numbers",),
 )
-class MultiViewRegressor(LeftOutPredictions, MultiViewRidge):
+class MultiViewRegressor(RidgeRegressor):
     """Kernel ridge regression on a dictionary of kernels of each view, half of it with learned weights.
 
     It predicts numbers as `mklearn.classifiers.MultiViewClassifier` predicts class indicators, by the same steps: the
@@ -104,12 +92,6 @@ class MultiViewRegressor(LeftOutPredictions, MultiViewRidge):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **MultiViewRidge._parameter_constraints,
-        "weights": [one_of(WeightSharing)],
-    }
-    _ridge_of_each_target = True
-
     def __init__(
         self,
         *,
@@ -138,50 +120,3 @@ class MultiViewRegressor(LeftOutPredictions, MultiViewRidge):
         self.memory = memory
         self.random_state = random_state
         self.landmarks = landmarks
-
-    @fit_context
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Fit the regressor.
-
-        Parameters
-        ----------
-        X : views, array of shape (n, d), or array of shape (n, n, n_kernels) with ``kernels="precomputed"``
-        y : array of shape (n,) or (n, n_targets)
-            Numbers, in any units; NaN are missing values.
-        sample_weight : array of shape (n,), optional
-            A sample of weight 2 counts as two equal ones, which are left out together; a sample of weight 0 as none.
-            Kernels of features are fitted to the samples without weights.
-        groups : array of shape (n,), optional
-            Samples of a group (a patient, a plot) are left out together.
-        """
-        self._check_alphas()
-        samples, n = self._samples(X)
-        values = checked_numbers(self, y, n)
-        weights = nonnegative_weights(sample_weight, n)
-        targets, mean, scale = standardised(values.reshape(n, -1), weights)
-        every = RidgeProblem.of(targets, weights, groups)
-        problem = every.of_targets(np.arange(targets.shape[1]))
-        self._fit_problem(samples, problem)
-        self.coefficients_ *= scale
-        self.intercept_ = self.intercept_ * scale + mean
-        left_out = np.full(targets.shape, np.nan)
-        left_out[problem.rows] = self._left_out * scale + mean
-        del self._left_out
-        return self._set_left_out(values, left_out, weights)
-
-    def _sets(self, n_targets: int) -> list[NDArray[np.intp]]:
-        every = np.arange(n_targets)
-        return [every] if self.weights == "shared" else list(every[:, None])
-
-    def _weighing_targets(self, problem: RidgeProblem) -> Array:
-        return np.nan_to_num(standardised(problem.targets, problem.weights)[0])
-
-    def predict(self, X: Any) -> Array:
-        """Predict the targets, shape (m,) or (m, n_targets), in their units."""
-        return self._shaped(self._outputs_of(X))

@@ -1,25 +1,42 @@
-"""Base of the regressors whose predictions for left-out training samples follow in closed form."""
+"""Base of the ridge regressors: targets, predictions for left-out training samples, and intervals from these."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
+from mklearn.base.multi_view_ridge import MultiViewRidge
+from mklearn.base.parameters import fit_context, one_of
+from mklearn.base.ridge_problem import RidgeProblem
+from mklearn.base.validation import checked_numbers
 from mklearn.checks import invalid
 from mklearn.errors import DataError
 from mklearn.optimize.prediction_interval import jackknife_radius
+from mklearn.optimize.validation import nonnegative_weights
 
 Array = NDArray[np.floating[Any]]
+WeightSharing = Literal["shared", "per_target"]
+"""Kernel weights of several targets: common ones, or those of each (banded ridge regression)."""
+ALPHAS = tuple(10.0 ** (power / 2) for power in range(-8, 7))
 
 
-class LeftOutPredictions(RegressorMixin):
-    """Mixin of regressors with prediction intervals by the errors of left-out predictions.
+class RidgeRegressor(RegressorMixin, MultiViewRidge):
+    """Base of regressors on several kernels, whose predictions for left-out training samples follow in closed form.
 
-    ``fit`` ends with `_set_left_out`. Predictions have the shape in which targets were given: (m,) or (m, n_targets).
+    Targets are standardised, and each has a ridge of its own. Predictions have the shape in which targets were given:
+    (m,) or (m, n_targets).
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **MultiViewRidge._parameter_constraints,
+        "weights": [one_of(WeightSharing)],
+    }
+    _ridge_of_each_target = True
+
+    weights: WeightSharing
 
     left_out_predictions_: Array
     left_out_r2_: Any
@@ -29,6 +46,49 @@ class LeftOutPredictions(RegressorMixin):
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         return tags
+
+    @fit_context
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the regressor.
+
+        Parameters
+        ----------
+        X : views, array of shape (n, d), or array of shape (n, n, n_kernels) with ``kernels="precomputed"``
+        y : array of shape (n,) or (n, n_targets)
+            Numbers, in any units; NaN are missing values.
+        sample_weight : array of shape (n,), optional
+            A sample of weight 2 counts as two equal ones, which are left out together; a sample of weight 0 as none.
+            Kernels of features are fitted to the samples without weights.
+        groups : array of shape (n,), optional
+            Samples of a group (a patient, a plot) are left out together.
+        """
+        self._check_alphas()
+        samples, n = self._samples(X)
+        values = checked_numbers(self, y, n)
+        weights = nonnegative_weights(sample_weight, n)
+        targets, mean, scale = standardised(values.reshape(n, -1), weights)
+        every = RidgeProblem.of(targets, weights, groups)
+        problem = every.of_targets(np.arange(targets.shape[1]))
+        self._fit_problem(samples, problem)
+        self.coefficients_ *= scale
+        self.intercept_ = self.intercept_ * scale + mean
+        left_out = np.full(targets.shape, np.nan)
+        left_out[problem.rows] = self._left_out * scale + mean
+        del self._left_out
+        return self._set_left_out(values, left_out, weights)
+
+    def _sets(self, n_targets: int) -> list[NDArray[np.intp]]:
+        every = np.arange(n_targets)
+        return [every] if self.weights == "shared" else list(every[:, None])
+
+    def _weighing_targets(self, problem: RidgeProblem) -> Array:
+        return np.nan_to_num(standardised(problem.targets, problem.weights)[0])
 
     def _set_left_out(self, values: Array, left_out: Array, weights: Array | None) -> Self:
         """Set what left-out predictions tell, given values (n,) or (n, c) and predictions (n, c)."""
@@ -45,7 +105,7 @@ class LeftOutPredictions(RegressorMixin):
 
     def predict(self, X: Any) -> Array:
         """Predict the targets, shape (m,) or (m, n_targets), in their units."""
-        raise NotImplementedError
+        return self._shaped(self._outputs_of(X))
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
         """Compute lower and upper ends of intervals that hold the target of a new sample with a given probability.
