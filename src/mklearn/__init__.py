@@ -4,5 +4,10 @@ import lazy_loader as _lazy
 
 __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = _lazy.attach(
-    __name__, submod_attrs={"classifiers": ["MultiViewClassifier"], "kernels": ["Views"]}
+    __name__,
+    submod_attrs={
+        "classifiers": ["MultiViewClassifier"],
+        "kernels": ["Views"],
+        "regressors": ["KernelRidge", "MultiViewRegressor"],
+    },
 )

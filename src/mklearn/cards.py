@@ -113,10 +113,13 @@ class ProtocolCard(Card):
         Two parameters of which a study sets one at most, and the sentence that tells so.
     base : str
         Name of the base of its model there.
+    targets : sequence of {"classes", "numbers"}
+        The kinds of target that it can draw splits of.
     """
 
     exclusive: Sequence[tuple[str, str, str]] = ()
     base: str = "Protocol"
+    targets: Sequence[str] = ("classes",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,6 +260,8 @@ class MethodCard(Card):
         How it is fitted for several numbers of components, if these do not follow from one fit.
     in_model_files : bool
         Whether a model file can hold it: not trees, whose arrays scikit-learn reads without a look at their indices.
+    targets : sequence of {"classes", "numbers"}
+        The kinds of target that it predicts.
     """
 
     inputs: Mapping[str, Input] = field(default_factory=lambda: KERNELS)
@@ -268,6 +273,7 @@ class MethodCard(Card):
     fit_seconds: float = 0.2
     refit: Refit | None = None
     in_model_files: bool = True
+    targets: Sequence[str] = ("classes",)
 
 
 @functools.cache

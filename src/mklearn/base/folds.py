@@ -14,8 +14,9 @@ Labels = NDArray[np.intp]
 
 
 def inner_folds(
-    y: ArrayLike, n_folds: int | Literal["leave_one_out"], seed: int | None, groups: ArrayLike | None = None
-) -> Folds:
+    y: ArrayLike, n_folds: int | Literal["leave_one_out"], seed: int | None, groups: ArrayLike | None = None,
+    target: Literal["classes", "numbers"] = "classes",
+) -> Folds:  # fmt: skip
     """Split the training samples into shuffled folds that spread the classes evenly, or leave each sample out once.
 
     Parameters
@@ -32,6 +33,8 @@ def inner_folds(
     groups : array-like of shape (n,), optional
         Whole groups are held out, by :func:`group_folds`: at most as many folds as the class with the fewest groups
         has. "leave_one_out" leaves out as few groups as that allows.
+    target : {"classes", "numbers"}
+        Whether ``y`` are labels, or numbers: folds are then those of :func:`number_folds`.
 
     Returns
     -------
@@ -50,6 +53,8 @@ def inner_folds(
         raise DataError(f"y has shape {labels.shape}: inner folds need one label for each sample")
     if isinstance(n_folds, int) and n_folds < 2:
         raise DataError(f"n_folds is {n_folds}: inner cross-validation needs at least 2 folds")
+    if target == "numbers":
+        return _inner_number_folds(labels, n_folds, seed, groups)
     classes, codes = np.unique(labels, return_inverse=True)
     if classes.size < 2:
         raise NotApplicable(
@@ -80,6 +85,52 @@ def inner_folds(
     return [(every[dealt != fold], every[dealt == fold]) for fold in np.unique(dealt)]
 
 
+def _inner_number_folds(
+    y: NDArray[np.float64], n_folds: int | Literal["leave_one_out"], seed: int | None, groups: ArrayLike | None
+) -> Folds:
+    n_units = len(y) if groups is None else np.unique(groups).size
+    k = n_units if n_folds == "leave_one_out" else min(n_folds, n_units)
+    if k < 2:
+        unit = "samples" if groups is None else "groups"
+        raise NotApplicable(
+            f"inner cross-validation needs two training {unit}; there is one: use fewer folds, or give the parameters "
+            "instead of choosing them"
+        )
+    if groups is not None:
+        return group_folds(y, groups, k, seed)
+    dealt = number_folds(y, k, np.random.default_rng(seed))
+    return [(np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)) for fold in range(k)]
+
+
+def number_folds(y: NDArray[np.float64], n_folds: int, rng: np.random.Generator) -> Labels:
+    """Deal samples into folds that each cover the range of their numbers, stratified by its quantiles.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Of the samples in order of their number, equal ones shuffled, each ``n_folds`` go to different folds.
+    n_folds : int, at least 2
+    rng : Generator
+
+    Returns
+    -------
+    fold : array of shape (n,)
+        From 0; sizes differ by at most one.
+
+    Raises
+    ------
+    NotApplicable
+        Fewer samples than folds.
+    """
+    n = len(y)
+    if n < n_folds:
+        raise NotApplicable(f"{n_folds} folds need as many samples; there are {n}: use fewer folds")
+    order = np.lexsort((rng.permutation(n), y))
+    dealt = np.empty(n, dtype=np.intp)
+    dealt[order] = np.concatenate([rng.permutation(n_folds) for _ in range(-(-n // n_folds))])[:n]
+    return dealt
+
+
 def _dealt(codes: Labels, sizes: Labels, n_folds: int, shuffled: Labels) -> Labels:
     """Return the fold of each sample; the classes of one size have the same number of samples in a fold."""
     by_size, which = np.unique(sizes, return_inverse=True)
@@ -105,7 +156,7 @@ def group_folds(
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels.
+        Labels; or numbers (floats), over which groups are spread whatever they are.
     groups : array-like of shape (n,)
         Group of each sample; its samples may be of several classes.
     n_folds : int, at least 2
@@ -134,6 +185,11 @@ def group_folds(
     labels, names = np.asarray(y), np.asarray(groups)
     if names.shape != labels.shape:
         raise DataError(f"groups have shape {names.shape} and labels {labels.shape}: give one group for each sample")
+    if labels.dtype.kind == "f":
+        labels = np.zeros(len(labels), dtype=np.intp)
+        n_groups = np.unique(names).size
+        if n_groups < n_folds:
+            raise NotApplicable(f"{n_folds} folds of whole groups: there are {n_groups} groups; use fewer folds")
     counts = groups_of_classes(labels, names)
     if min(counts) < n_folds:
         rarest = np.unique(labels)[int(np.argmin(counts))]

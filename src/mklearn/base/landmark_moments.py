@@ -69,11 +69,14 @@ class LandmarkMoments:
             raise DataError(f"the moments are of {self.moments.n_features_} features, but the landmarks have {width}")
 
     @classmethod
-    def gathered(cls, features: LandmarkFeatures, X: Any, labels: NDArray[Any] | None) -> Self:
+    def gathered(
+        cls, features: LandmarkFeatures, X: Any, labels: NDArray[Any] | None, targets: Array | None = None
+    ) -> Self:
         """Gather the moments of samples block by block: their features are never together in memory."""
         moments = Moments()
         for rows, block in features.transform_blocks(X):
-            moments.partial_fit(block, None if labels is None else labels[rows])
+            own = None if targets is None else targets[rows]
+            moments.partial_fit(block, None if labels is None else labels[rows], targets=own)
         return cls(features, moments, X, labels)
 
     @property

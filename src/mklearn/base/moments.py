@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import blas
+from scipy.linalg import blas, block_diag
 
 from mklearn.base.validation import checked_labels
 from mklearn.checks import as_float_array
@@ -15,7 +15,7 @@ from mklearn.errors import DataError
 
 Array = NDArray[np.floating[Any]]
 
-ARRAYS = ("classes", "counts", "sums", "scatter", "labelled")
+ARRAYS = ("classes", "counts", "sums", "scatter", "labelled", "n_targets")
 """Names of the arrays that moments are written as."""
 _BLOCK_BYTES = 2**25
 """Rows are centred in blocks of this size: a copy of a large batch would double its memory."""
@@ -39,6 +39,9 @@ class Moments:
     class_counts_ : int array of shape (c,)
     class_sums_ : array of shape (c, d)
     n_samples_, n_features_ : int
+    n_targets_ : int
+        Number of targets that are numbers. They are features that come last: in ``class_sums_``, and in the scatter of
+        which `scatter`, `cross` and `target_scatter` are parts.
 
     Notes
     -----
@@ -57,11 +60,12 @@ class Moments:
     classes_: NDArray[Any]
     class_counts_: NDArray[np.int64]
     class_sums_: Array
+    n_targets_: int = 0
     _upper: Array  # (d, d), Fortran order, the lower triangle 0; of a single block in its precision
 
     # ------------------------------------------------------------------------------------------------ gathering
 
-    def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None, *, targets: ArrayLike | None = None) -> Self:
         """Add a batch of samples.
 
         Parameters
@@ -70,6 +74,8 @@ class Moments:
             Features, float32 or float64; b may be 0.
         y : array of shape (b,), optional
             Class labels: for all batches, or for none.
+        targets : array of shape (b,) or (b, t), optional
+            Numbers: for all batches, or for none. Products with them are in double precision.
 
         Raises
         ------
@@ -79,7 +85,11 @@ class Moments:
         """
         features = as_float_array(X, "the batch of features", ndim=2, may_be_empty=True)
         labels = None if y is None else checked_labels(self, y, len(features))
-        self._check_batch(features, labels)
+        numbers = _checked_targets(targets, len(features))
+        self._check_batch(features, labels, numbers.shape[1])
+        self.n_targets_ = numbers.shape[1]
+        if self.n_targets_:
+            features = np.hstack([features, numbers])
         if labels is None:
             labels = np.zeros(len(features), dtype=np.int64)
         for rows in self._blocks(features):
@@ -136,8 +146,11 @@ class Moments:
         matrix = as_float_array(change, "the map of features", ndim=2)
         if len(matrix) != self.n_features_:
             raise DataError(f"the map is of {len(matrix)} features, but the moments are of {self.n_features_}")
+        if self.n_targets_:
+            matrix = block_diag(matrix, np.eye(self.n_targets_))
         made = Moments()
-        upper = np.asfortranarray(np.triu(matrix.T @ self.scatter @ matrix))
+        made.n_targets_ = self.n_targets_
+        upper = np.asfortranarray(np.triu(matrix.T @ self._whole @ matrix))
         made._set(self.classes_, self.class_counts_.copy(), self.class_sums_ @ matrix, upper)
         made._labelled = self._labelled
         return made
@@ -148,14 +161,15 @@ class Moments:
         """Return the moments as arrays of numbers and text, from which `from_arrays` makes them again.
 
         ``classes`` (c,), ``counts`` (c,), ``sums`` (c, d), ``scatter`` (d (d + 1) / 2,), the upper triangle of the
-        scatter column by column, and ``labelled``: `ARRAYS`.
+        scatter column by column, ``labelled``, and ``n_targets``: `ARRAYS`. d counts targets too.
         """
         return {
             "classes": self.classes_,
             "counts": self.class_counts_,
             "sums": self.class_sums_,
-            "scatter": self._upper.T[np.tril_indices(self.n_features_)],
+            "scatter": self._upper.T[np.tril_indices(len(self._upper))],
             "labelled": np.array(self.labelled),
+            "n_targets": np.array(self.n_targets_),
         }
 
     @classmethod
@@ -167,6 +181,7 @@ class Moments:
         made = cls()
         made._set(arrays["classes"], arrays["counts"], arrays["sums"], lower.T)
         made._labelled = bool(arrays["labelled"])
+        made.n_targets_ = int(arrays["n_targets"])
         return made
 
     # ------------------------------------------------------------------------------------------------ results
@@ -179,7 +194,7 @@ class Moments:
     @property
     def n_features_(self) -> int:
         """Number of features."""
-        return self.class_sums_.shape[1]
+        return self.class_sums_.shape[1] - self.n_targets_
 
     @property
     def labelled(self) -> bool:
@@ -189,16 +204,39 @@ class Moments:
     @property
     def mean(self) -> Array:
         """The mean of all samples, (d,)."""
+        return self._means[: self.n_features_]
+
+    @property
+    def target_mean(self) -> Array:
+        """The mean of the targets, (t,)."""
+        return self._means[self.n_features_ :]
+
+    @property
+    def _means(self) -> Array:
         return np.asarray(self.class_sums_.sum(axis=0) / max(self.n_samples_, 1))
 
     @property
     def class_means(self) -> Array:
         """The class means, (c, d)."""
-        return np.asarray(self.class_sums_ / self.class_counts_[:, None])
+        return np.asarray(self.class_sums_[:, : self.n_features_] / self.class_counts_[:, None])
 
     @property
     def scatter(self) -> Array:
         """The total scatter S_T = sum_i (x_i - mean)(x_i - mean)', (d, d), exactly symmetric: a new array."""
+        return self._whole if not self.n_targets_ else self._whole[: self.n_features_, : self.n_features_].copy()
+
+    @property
+    def cross(self) -> Array:
+        """The products of features and targets about their means, (d, t)."""
+        return self._upper[: self.n_features_, self.n_features_ :]
+
+    @property
+    def target_scatter(self) -> Array:
+        """The scatter of the targets about their mean, (t, t)."""
+        return self._whole[self.n_features_ :, self.n_features_ :]
+
+    @property
+    def _whole(self) -> Array:
         scatter = self._upper + self._upper.T
         scatter[np.diag_indices_from(scatter)] = np.diagonal(self._upper)
         return np.asarray(scatter)
@@ -206,7 +244,7 @@ class Moments:
     @property
     def squares(self) -> Array:
         """The diagonal of the scatter, (d,)."""
-        return np.diagonal(self._upper)
+        return np.diagonal(self._upper)[: self.n_features_]
 
     @property
     def between(self) -> Array:
@@ -222,9 +260,11 @@ class Moments:
         for start in range(0, len(features), most):
             yield slice(start, start + most)
 
-    def _check_batch(self, features: Array, labels: NDArray[Any] | None) -> None:
+    def _check_batch(self, features: Array, labels: NDArray[Any] | None, n_targets: int) -> None:
         if not hasattr(self, "classes_"):
             return
+        if n_targets != self.n_targets_:
+            raise DataError(f"the batch has {n_targets} targets, those before it had {self.n_targets_}")
         if features.shape[1] != self.n_features_:
             raise DataError(f"the batch has {features.shape[1]} features, those before it had {self.n_features_}")
         if self._labelled != (labels is not None):
@@ -237,6 +277,8 @@ class Moments:
             raise DataError("these moments hold no batch: call partial_fit first")
         if self.n_features_ != other.n_features_:
             raise DataError(f"moments of {self.n_features_} and of {other.n_features_} features do not go together")
+        if self.n_targets_ != other.n_targets_:
+            raise DataError(f"moments of {self.n_targets_} and of {other.n_targets_} targets do not go together")
         if self._labelled != other._labelled:
             raise DataError("moments of samples with labels and of samples without labels do not go together")
 
@@ -246,6 +288,7 @@ class Moments:
 
     def _copy(self) -> Moments:
         made = Moments()
+        made.n_targets_ = self.n_targets_
         if hasattr(self, "classes_"):
             upper = np.asfortranarray(self._upper.copy(order="F"))
             made._set(self.classes_, self.class_counts_.copy(), self.class_sums_.copy(), upper)
@@ -258,12 +301,12 @@ class Moments:
             upper = other._upper.astype(np.float64, order="F", copy=False)
             self._set(other.classes_, other.class_counts_, other.class_sums_, upper)
             return
-        for columns in _column_blocks(self.n_features_):
+        for columns in _column_blocks(len(self._upper)):
             self._upper[: columns.stop, columns] += other._upper[: columns.stop, columns]
         self._shift(self, other, 1.0)
         classes = np.union1d(self.classes_, other.classes_)
         counts = np.zeros(len(classes), dtype=np.int64)
-        sums = np.zeros((len(classes), self.n_features_))
+        sums = np.zeros((len(classes), len(self._upper)))
         for part in (self, other):
             codes = np.searchsorted(classes, part.classes_)
             counts[codes] += part.class_counts_
@@ -274,7 +317,7 @@ class Moments:
         """Add (or take away) what the distance of two means, that of ``rest`` and of ``other``, adds to the scatter."""
         n, m = rest.n_samples_, other.n_samples_
         if n and m:
-            step = other.mean - rest.mean
+            step = other._means - rest._means
             self._upper = blas.dsyr(sign * n * m / (n + m), step, a=self._upper, overwrite_a=1)
 
 
@@ -304,3 +347,17 @@ def _column_blocks(n_columns: int) -> Iterator[slice]:
 
 def _is_text(labels: NDArray[Any]) -> bool:
     return labels.dtype.kind in "UO" and bool(len(labels)) and isinstance(labels.ravel()[0], str)
+
+
+def _checked_targets(targets: ArrayLike | None, n: int) -> Array:
+    """Return targets as numbers (n, t) in double precision, t = 0 without any."""
+    if targets is None:
+        return np.empty((n, 0))
+    numbers = np.asarray(targets, dtype=np.float64)
+    numbers = numbers[:, None] if numbers.ndim == 1 else numbers
+    if numbers.ndim != 2 or len(numbers) != n or not np.isfinite(numbers).all():
+        raise DataError(
+            f"targets of shape {np.shape(targets)} for {n} samples: expected finite numbers, one row for each sample; "
+            "leave samples without a value out"
+        )
+    return numbers

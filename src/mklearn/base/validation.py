@@ -14,6 +14,8 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from mklearn.checks import LARGEST_VALUE, SMALLEST_VALUE, check_kept
 from mklearn.errors import DataError, NotApplicable
 
+_LARGEST_TARGET = 1e150
+
 
 def checked_array(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, allow_nd: bool = False) -> NDArray[Any]:
     """Check X by scikit-learn's rules: finite, real, dense, float32 or float64, number of features as in ``fit``.
@@ -77,14 +79,47 @@ def checked_labels(estimator: object, y: ArrayLike | None, n: int) -> NDArray[An
         check_classification_targets(labels)
         np.unique(labels)
     except (TypeError, ValueError) as error:
-        advice = (
-            ". For regression, use scikit-learn's KernelRidge(kernel='precomputed') or himalaya's kernel ridge on "
-            "kernels of mklearn.kernels"
-        )
+        advice = ". For numbers as targets use a regressor, such as mklearn.MultiViewRegressor"
         is_target = labels.dtype.kind == "f" and np.isfinite(labels).all()
         said = str(error).removesuffix(".")
         raise DataError(f"y must hold class labels: {said}{advice if is_target else ''}") from error
     return labels
+
+
+def checked_numbers(estimator: object, y: ArrayLike | None, n: int) -> NDArray[np.float64]:
+    """Check targets and return them in the shape in which they are given, (n,) or (n, n_targets).
+
+    NaN are missing values: a target has two values or more.
+
+    Raises
+    ------
+    DataError
+        Missing altogether, another number of rows, text, complex or infinite numbers, or too few values of a target.
+    """
+    if y is None:
+        raise DataError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None: give numbers, of one or "
+            "several targets"
+        )
+    if isinstance(y, np.ma.MaskedArray):
+        raise DataError("y is a masked array; give NaN for missing values: y.filled(numpy.nan)")
+    try:
+        values = np.asarray(y)
+        if values.dtype.kind in "ScUMmV":
+            raise TypeError(f"they have dtype {values.dtype}")
+        values = values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        advice = "; for labels use a classifier, such as MultiViewClassifier"
+        raise DataError(f"y must hold numbers: {str(error).removesuffix('.')}{advice}") from error
+    if values.ndim not in (1, 2) or values.size == 0 or len(values) != n:
+        raise DataError(f"y has shape {values.shape} for {n} samples: expected (n_samples,) or (n_samples, n_targets)")
+    if np.nanmax(np.abs(values), initial=0.0) > _LARGEST_TARGET:
+        raise DataError("Input y contains infinity or a value too large for dtype('float64') to be squared")
+    known = (~np.isnan(values)).sum(axis=0)
+    if np.min(known) < 2:
+        which = f" {int(np.argmin(known))}" if values.ndim == 2 else ""
+        raise DataError(f"target{which} of y has {int(np.min(known))} value(s) that are not NaN: at least 2 are needed")
+    return values
 
 
 def _label_array(y: ArrayLike) -> NDArray[Any]:

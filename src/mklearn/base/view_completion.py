@@ -8,7 +8,7 @@ new samples become ``k(x) C'``, and ``b(x)' K C'`` for those that lack the view.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -142,19 +142,32 @@ class CompletedProducts:
         present : bool array of shape (m, n_views), optional
             Which views they have; by default all.
         """
-        found: list[Any] = [0.0] * len(self._factors)
+        every = (products for _, products in self.by_view(mixtures, present))
+        found = list(next(every))
+        for products in every:
+            for each, product in zip(found, products, strict=True):
+                each += product
+        return found
+
+    def by_view(
+        self, mixtures: Iterable[Sequence[Array]], present: Mask | None = None
+    ) -> Iterator[tuple[int, list[Array]]]:
+        """Yield the products of each view with its number, as for a call; then what is predicted of a view."""
         total: Any = 0.0
         incomplete = present is not None and not present.all()
         for view, own in enumerate(mixtures):
-            found = [each + product for each, product in zip(found, self._products(view, own), strict=True)]
             if incomplete:
                 total = total + own[0][:, self.donors]
+            yield view, self._products(view, own)
         if present is not None and incomplete:
-            for predicted, has in zip(self._predicted, present.T, strict=True):
+            for view, (predicted, has) in enumerate(zip(self._predicted, present.T, strict=True)):
                 absent = np.flatnonzero(~has)
-                for each, regression in zip(found, predicted, strict=True):
-                    each[absent] += regression(total[absent], present[absent])
-        return found
+                products: list[Array] = []
+                for regression in predicted:
+                    product = np.zeros((len(present), regression.slopes.shape[1]))
+                    product[absent] = regression(total[absent], present[absent])
+                    products.append(product)
+                yield view, products
 
     def _products(self, view: int, own: Sequence[Array]) -> list[Array]:
         return [rows @ Z for rows, Z in zip(own, self._folded.get(view, self._factors), strict=True)]

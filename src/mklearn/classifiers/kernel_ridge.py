@@ -128,7 +128,9 @@ class KernelRidgeClassifier(ClassScores, LandmarkClassifier):
         problem, counts = data.problem(), data.moments.class_counts_
         amount = self.alpha * float(problem.spread(weights) @ np.diagonal(problem.total)) / problem.n
         problem.ridge_amount(weights, 0.0)  # refuses constant kernels
-        self._set_coefficients(data, landmark_ridge(problem, counts, weights, amount))
+        assert problem.between is not None
+        cross = problem.between * np.sqrt(counts)  # the class sums of the centred features
+        self._set_coefficients(data, landmark_ridge(problem, cross, weights, amount))
         self.intercept_ = counts / problem.n - data.moments.mean @ self.coefficients_ + self.offset_
         self.ridge_amount_ = amount
         self.kernel_weights_ = weights

@@ -2,53 +2,31 @@
 
 from __future__ import annotations
 
-import itertools
-import operator
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from numbers import Real
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import eigh
-from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import check_is_fitted
 
-from mklearn.base.kernel_passes import KernelPasses
-from mklearn.base.kernels_mixin import KernelsMixin
-from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, fit_context, one_of
+from mklearn.base.multi_view_ridge import ALPHAS, MissingViews, MultiViewRidge
+from mklearn.base.parameters import StrOptions, fit_context, one_of
+from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.validation import checked_labels
-from mklearn.base.view_completion import CompletedProducts, ViewCompletion, present_views
-from mklearn.cards import KERNEL_DICTIONARY, MethodCard, list_of
-from mklearn.cards import POSITIVE as POSITIVE_NUMBER
-from mklearn.checks import cached_rows, check_positive, invalid
+from mklearn.cards import KERNEL_DICTIONARY, POSITIVE, MethodCard, list_of
+from mklearn.checks import check_positive
 from mklearn.classifiers.class_scores import ClassScores
-from mklearn.errors import ConfigError, NotApplicable
+from mklearn.errors import ConfigError
 from mklearn.graphs import class_structure
-from mklearn.kernels.dictionary import kernel_dictionary, views_of_kernels
-from mklearn.kernels.identity_like import IdentityLikeKernelWarning
 from mklearn.kernels.imputation import Impute
-from mklearn.kernels.specs import StackTransform, is_one_spec
-from mklearn.kernels.stack import KernelStack
-from mklearn.kernels.views import Views, select_rows
 from mklearn.optimize.calibration import fit_inverse_temperature, score_range, softmax
-from mklearn.optimize.class_agreement import class_agreement
-from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, class_targets, kernel_traces, leave_one_out_weights
+from mklearn.optimize.leave_one_out_ridge import class_targets
 from mklearn.optimize.left_out import LeftOut
-from mklearn.optimize.ridge_path import RidgePath, feature_ridge_path, ridge_path
 from mklearn.optimize.target_cosine import gain_in_standard_errors, target_cosines
 from mklearn.optimize.validation import checked_sample_weight
 
 Array = NDArray[np.floating[Any]]
 Decision = Literal["auto", "ridge", "cosine"]
-ALPHAS = (1e-3, 10**-2.5, 1e-2, 10**-1.5, 1e-1, 10**-0.5, 1.0)
-# Smallest ridge of the regression that the weights are learned with.
-_LEAST_RIDGE = 1.0
-# New samples are predicted in blocks of so many.
-_BLOCK = 4096
 
 
 @MethodCard(
@@ -61,9 +39,9 @@ _BLOCK = 4096
     ),
     inputs=KERNEL_DICTIONARY,
     library_only=("missing_views", "impute", "memory", "random_state", "landmarks"),
-    valid={"alphas": [list_of(POSITIVE_NUMBER)], "class_weight": [{"enum": ["balanced"]}, None]},
+    valid={"alphas": [list_of(POSITIVE)], "class_weight": [{"enum": ["balanced"]}, None]},
 )
-class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
+class MultiViewClassifier(ClassScores, MultiViewRidge):
     """Kernel ridge classification on a dictionary of kernels of each view, half of it with learned weights.
 
     Nothing has to be chosen, and nothing is chosen by cross-validation:
@@ -72,7 +50,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
        a Gaussian and a linear kernel (`mklearn.kernels.dictionary`). All have unit centred trace.
     2. Views that say nothing of the classes are left out of everything that follows: those whose kernels, at equal
        weights, agree with the classes by less than three standard deviations of noise
-       (`mklearn.optimize.class_agreement`).
+       (`mklearn.optimize.target_agreement`).
     3. Kernel weights minimise the leave-one-out error of a ridge regression, and are shrunk towards equal ones
        (`mklearn.optimize.leave_one_out_ridge`).
     4. One kernel ridge regression of the class indicators has equal weights and one the learned weights, each with the
@@ -183,19 +161,9 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelsMixin._parameter_constraints,
-        "learned": [Interval(Real, 0, 1, closed="both")],
-        "shrinkage": [Interval(Real, 0, 1, closed="both")],
-        "least_agreement": [Interval(Real, 0, None, closed="left")],
-        "alphas": ["array-like"],
+        **MultiViewRidge._parameter_constraints,
         "decision": [one_of(Decision)],
         "class_weight": [None, StrOptions({"balanced"}), Mapping],
-        "weight_samples": [at_least(2)],
-        "missing_views": [StrOptions({"regression", "error"})],
-        "impute": [one_of(Impute)],
-        "memory": [POSITIVE],
-        "random_state": [at_least(0)],
-        "landmarks": [None, at_least(2)],
     }
 
     def __init__(
@@ -209,7 +177,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         decision: Decision = "auto",
         class_weight: Any = None,
         weight_samples: int = 500,
-        missing_views: Literal["regression", "error"] = "regression",
+        missing_views: MissingViews = "regression",
         impute: Impute = "none",
         memory: float = 1.0,
         random_state: int = 0,
@@ -251,84 +219,16 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
             Samples of a group (a patient, a photograph) are left out together.
         """
         self._check_alphas()
-        with warnings.catch_warnings():
-            if self._is_dictionary:  # of many kernels some say little; they are given no share for it
-                warnings.simplefilter("ignore", IdentityLikeKernelWarning)
-            samples = self._samples(X)
-            n = int(samples.n_columns if isinstance(samples, KernelStack) else samples.shape[0])
-            classes = class_structure(checked_labels(self, y, n))
-            self.classes_ = classes.labels
-            weights = self._weights(classes.codes, sample_weight)
-            problem = _Problem.of(classes.codes, weights, groups, self._present(samples))
-            self._completes = problem.present is not None
-            if self.landmarks is None or self.landmarks >= len(problem.codes):
-                self._fit_combinations(samples, problem)
-            else:
-                self._fit_landmarks(samples, problem, problem.drawn(self.landmarks, self.random_state))
+        samples, n = self._samples(X)
+        classes = class_structure(checked_labels(self, y, n))
+        self.classes_ = classes.labels
+        indicators = np.eye(len(self.classes_))[classes.codes]
+        weights = self._weights(classes.codes, sample_weight)
+        problem = RidgeProblem.of(indicators, weights, groups, classes.codes)
+        self._fit_problem(samples, problem)
+        self.alphas_ = self.alphas_[:, 0]
         self._choose_decision(problem)
         return self
-
-    # --- input
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._is_dictionary
-        return tags
-
-    def _check_alphas(self) -> None:
-        values = np.asarray(self.alphas)
-        if values.ndim != 1 or not len(values) or values.dtype.kind not in "fiu":
-            raise invalid(self.alphas, "alphas", "one or more positive numbers")
-        for value in values:
-            check_positive(float(value), "alphas")
-
-    @property
-    def _is_dictionary(self) -> bool:
-        return isinstance(self.kernels, str) and self.kernels == "dictionary"
-
-    @property
-    def _has_specs(self) -> bool:
-        return super()._has_specs and not self._is_dictionary
-
-    def _samples(self, X: Any) -> Any:
-        """Return training kernels that are given, or checked samples, with what is to compute kernels of them."""
-        if self._is_precomputed:
-            if self.landmarks is not None:
-                raise ConfigError("landmarks choose among samples, and kernels='precomputed' are matrices: set None")
-            stack = self._training_stack(X)
-            self._views_of_kernels = list(stack.ids)
-            return stack
-        specs: Any = self.kernels
-        if self._is_dictionary:
-            at_mean = self.missing_views == "regression"
-            specs = kernel_dictionary(X, missing_views="mean" if at_mean else "error", impute=self.impute)
-        self._transform_ = StackTransform(specs, drop_constant=self._is_dictionary)
-        return self._checked_features(X, self._transform_, reset=True)
-
-    def _present(self, samples: Any) -> NDArray[np.bool_] | None:
-        """Return which views samples have, (n, n_views); None where kernels are not completed by other views."""
-        if not self._is_dictionary or self.missing_views == "error" or not isinstance(samples, Views):
-            return None
-        return present_views(samples, list(dict.fromkeys(views_of_kernels(self._transform_.specs))))
-
-    @property
-    def _view_numbers(self) -> NDArray[np.intp]:
-        """Positions of the kernels' views; all 0 where kernels are not completed by other views."""
-        if not self._completes:
-            return np.zeros(len(self._views_of_kernels), dtype=np.intp)
-        names = views_of_kernels(self._transform_.specs)
-        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-        return np.array([numbers[name] for name in names])
-
-    def _passes(self, samples: Any) -> KernelPasses:
-        """Return the kernels among samples."""
-        if isinstance(samples, KernelStack):
-            return KernelPasses(samples)
-        n_kernels = len(self._transform_.specs)
-        if isinstance(samples, Views) and is_one_spec(self.kernels) and not self._is_dictionary:
-            n_kernels *= len(samples.names)
-        keep = n_kernels * int(samples.shape[0]) ** 2 * 8 <= self.memory * 2**30
-        return KernelPasses(transform=self._transform_, samples=samples, keep=keep)
 
     def _weights(self, codes: NDArray[np.intp], sample_weight: ArrayLike | None) -> Array | None:
         weights = checked_sample_weight(sample_weight, codes, self.classes_)
@@ -351,188 +251,12 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         for label, value in by_label.items():
             check_positive(value, f"class_weight[{label!r}]")
 
-    # --- fit
+    def _weighing_targets(self, problem: RidgeProblem) -> Array:
+        assert problem.codes is not None
+        return class_targets(class_structure(problem.codes), problem.weights)
 
-    def _fit_combinations(self, samples: Any, problem: _Problem) -> None:
-        """Fit the regressions with equal and with learned weights."""
-        mixtures, completion = self._mixtures(self._passes(samples), problem)
-        fits = [self._path(K, problem) for K in mixtures]
-        coefficients = np.array([fit.coefficients for fit in (fits[0], fits[-1])])
-        self._set_fits(coefficients, fits, samples, problem, completion)
-
-    def _fit_landmarks(self, samples: Any, problem: _Problem, chosen: NDArray[np.intp]) -> None:
-        """Fit the regressions to the features that landmarks give: those of the kernels' Nystroem approximation."""
-        rows = problem.rows[chosen]
-        own = problem.of_rows(chosen)
-        own = replace(own, n=len(rows), rows=np.arange(len(rows)))
-        known = _rows_of(samples, rows)
-        mixtures, completion = self._mixtures(self._passes(known), own)
-        maps = [_whitening(K) for K in mixtures]
-        products = self._products_of(maps, known, own, completion)
-        features = [np.empty((len(problem.rows), each.shape[1])) for each in maps]
-        for start in range(0, len(problem.rows), _BLOCK):
-            block = slice(start, start + _BLOCK)
-            values_of_block = self._applied(products, _rows_of(samples, problem.rows[block]))
-            for F, values in zip(features, values_of_block, strict=True):
-                F[block] = values
-        fits = [self._path(F, problem, of_features=True) for F in features]
-        coefficients = [each @ fit.coefficients for each, fit in zip(maps, fits, strict=True)]
-        self._set_fits(np.array([coefficients[0], coefficients[-1]]), fits, known, own, completion)
-
-    def _mixtures(self, passes: KernelPasses, problem: _Problem) -> tuple[list[Array], ViewCompletion | None]:
-        """Return the kernels with equal and with learned weights, once if these are the same; set all weights.
-
-        Also return what completes them, if they are kernels of views that samples may lack.
-        """
-        chosen = problem.drawn(self.weight_samples, self.random_state)
-        own = problem.of_rows(chosen)
-        total, scales, parts, rows = self._survey(passes, problem, chosen)
-        self._name_kernels(passes)
-        if not scales.any():
-            raise NotApplicable("all kernels are constant over the samples: no class can be discriminated")
-        kept = self._agreeing(parts, scales, own)
-        equal = kept / kept.sum()
-        completion = None
-        if problem.present is not None:
-            shares = np.bincount(self._view_numbers, equal).astype(np.float64)
-            rows *= np.where(shares > 0, equal.max(), 0.0)[:, None, None]
-            completion = ViewCompletion(rows, chosen, shares, problem.present)
-            for view, part in zip(self._view_numbers, parts, strict=True):
-                completion.complete(view, part, of_donors=True)
-        learned = self._learned_shares(parts, own, equal)
-        del parts, rows
-        self._set_weights(equal, learned, scales)
-        if completion is None or not completion.incomplete:
-            total += self._combined(passes, np.where(kept, 0.0, -scales), problem)
-            total *= equal.max()
-        else:
-            total = self._combined(passes, equal * scales, problem, completion)
-        if np.allclose(learned, equal, rtol=1e-12, atol=0):
-            return [total], completion
-        return [total, self._combined(passes, learned * scales, problem, completion)], completion
-
-    def _survey(
-        self, passes: KernelPasses, problem: _Problem, chosen: NDArray[np.intp]
-    ) -> tuple[Array, Array, list[NDArray[Any]], Array]:
-        """Return the sum of the kernels at unit trace, their scales, their parts, and rows of the sums of views.
-
-        The trace is that of the samples that have the view. Parts are among the chosen samples; rows, of shape
-        (n_views, n, n_chosen), are empty if views are not completed.
-        """
-        n, present = len(problem.codes), problem.present
-        total, scales, parts = np.zeros((n, n)), [], []
-        rows = np.zeros((0 if present is None else present.shape[1], n, len(chosen)))
-        views = itertools.repeat(None) if present is None else self._view_numbers
-        for view, K in zip(views, passes.every(), strict=False):
-            kernel = problem.part(K)
-            (trace,) = kernel_traces([kernel], problem.weights)
-            if present is not None:
-                trace /= np.average(present[:, view], weights=problem.weights)
-            scales.append(1.0 / trace if trace > 0 else 0.0)
-            if len(chosen) < n:
-                parts.append(kernel[np.ix_(chosen, chosen)].astype(np.float32))
-            else:  # completed in place
-                parts.append(kernel if present is None or present[:, view].all() else kernel.copy())
-            if scales[-1]:
-                _add(total, scales[-1], kernel)
-                if present is not None:
-                    rows[view] += scales[-1] * kernel[:, chosen]
-        return total, np.array(scales), parts, rows
-
-    def _combined(
-        self, passes: KernelPasses, weights: Array, problem: _Problem, completion: ViewCompletion | None = None
-    ) -> Array:
-        """Return the sum of the kernels with some weights, completed view by view."""
-        total = np.zeros((len(problem.codes), len(problem.codes)))
-        incomplete = [] if completion is None else completion.incomplete
-        for view, group in itertools.groupby(np.flatnonzero(weights), self._view_numbers.__getitem__):
-            own = np.zeros_like(total) if view in incomplete else total
-            for number, kernel in _numbered(passes, [int(number) for number in group], problem):
-                _add(own, weights[number], kernel)
-            if completion is not None and view in incomplete:
-                completion.complete(view, own)
-                total += own
-        return total
-
-    def _agreeing(self, kernels: list[NDArray[Any]], scales: Array, problem: _Problem) -> NDArray[np.bool_]:
-        """Return which kernels are of views that agree with the classes; all that vary if no view does."""
-        targets = class_targets(class_structure(problem.codes), problem.weights)
-        views, varies = np.array(self._views_of_kernels), scales > 0
-        self.view_agreements_: dict[str, float] = {}
-        for view in dict.fromkeys(self._views_of_kernels):
-            total = np.zeros((len(targets), len(targets)))
-            for number in np.flatnonzero((views == view) & varies):
-                _add(total, scales[number], kernels[number])
-            agreement = class_agreement(total, targets, sample_weight=problem.weights, groups=problem.groups)
-            self.view_agreements_[view] = agreement
-        agrees = np.array([self.view_agreements_[view] >= self.least_agreement for view in self._views_of_kernels])
-        return agrees & varies if (agrees & varies).any() and self.least_agreement > 0 else varies
-
-    def _name_kernels(self, passes: KernelPasses) -> None:
-        if self._is_precomputed:
-            return
-        self.kernel_ids_ = self._transform_.ids
-        self._views_of_kernels = views_of_kernels(self._transform_.fitted_specs)
-        self._dtype_ = np.dtype(np.float64)
-
-    def _path(self, values: Array, problem: _Problem, *, of_features: bool = False) -> RidgePath:
-        """Fit a regression of the class indicators to a kernel of unit centred trace, or to features like that."""
-        path = feature_ridge_path if of_features else ridge_path
-        indicators = np.eye(len(self.classes_))[problem.codes]
-        return path(values, indicators, self.alphas, sample_weight=problem.weights, groups=problem.groups)
-
-    def _learned_shares(self, kernels: list[NDArray[Any]], problem: _Problem, equal: Array) -> Array:
-        """Return the learned shares of the kernels; equal ones if none are to be learned."""
-        if self.learned == 0 or np.count_nonzero(equal) == 1:
-            return equal
-        classes = class_structure(problem.codes)
-        targets = class_targets(classes, problem.weights)
-        kept = np.flatnonzero(equal)
-        objective = LeaveOneOutRidge(
-            [kernels[number] for number in kept], targets, _LEAST_RIDGE, problem.weights, problem.groups
-        )
-        found = leave_one_out_weights(objective, shrinkage=self.shrinkage)
-        if found.status == "uniform":
-            return equal
-        shares = np.zeros(len(equal))
-        shares[kept] = found.shares
-        return shares
-
-    def _set_weights(self, equal: Array, learned: Array, scales: Array) -> None:
-        parts, both = self._parts, np.array([equal, learned])
-        self._weights_of_kernels = both * scales
-        self.learned_shares_ = learned
-        self.shares_ = parts @ both
-        weights = self._weights_of_kernels / self._weights_of_kernels.sum(axis=1, keepdims=True)
-        self.kernel_weights_ = parts @ weights
-        self.view_shares_: dict[str, float] = dict.fromkeys(self._views_of_kernels, 0.0)
-        for view, share in zip(self._views_of_kernels, self.shares_, strict=True):
-            self.view_shares_[view] += float(share)
-
-    @property
-    def _parts(self) -> Array:
-        """Parts of the outputs with equal and with learned weights."""
-        return np.array([1.0 - self.learned, self.learned])
-
-    def _set_fits(
-        self,
-        coefficients: Array,
-        fits: Sequence[RidgePath],
-        samples: Any,
-        problem: _Problem,
-        completion: ViewCompletion | None,
-    ) -> None:
-        """Set the mean of two regressions, of equal and of learned weights; of a single one if these are the same."""
-        both = (fits[0], fits[-1])
-        coefficients = self._parts[:, None, None] * coefficients
-        self._products = self._products_of(list(coefficients), samples, problem, completion)
-        self.coefficients_ = np.zeros((2, problem.n, len(self.classes_)))
-        self.coefficients_[:, problem.rows] = coefficients
-        self.alphas_ = np.array([fit.ridge for fit in both])
-        self.intercept_ = self._parts @ [fit.intercept for fit in both]
-        self._left_out: Array = np.tensordot(self._parts, [fit.left_out for fit in both], axes=1)
-
-    def _choose_decision(self, problem: _Problem) -> None:
+    def _choose_decision(self, problem: RidgeProblem) -> None:
+        assert problem.codes is not None
         weights = np.bincount(problem.codes, problem.weights, minlength=len(self.classes_))
         self._frequencies = weights / weights.sum()
         outputs = self._left_out
@@ -549,49 +273,10 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         self._score_range = score_range(scores)
         self.inverse_temperature_ = fit_inverse_temperature(scores, problem.codes, problem.weights)
 
-    # --- predictions
-
     def class_scores(self, X: Any) -> Array:
         """Compute the outputs, or their cosines with the class indicators if ``decision_`` says so, (m, n_classes)."""
-        check_is_fitted(self)
-        if self._is_precomputed:
-            outputs = self._outputs(self._new_stack(X)[0])
-        else:
-            table = self._checked_features(X, self._transform_, reset=False)
-            outputs = np.concatenate([self._outputs(block) for block in _row_blocks(table)])
+        outputs = self._outputs_of(X)
         return outputs if self.decision_ == "ridge" else target_cosines(outputs, self._frequencies)
-
-    def _outputs(self, samples: Any) -> Array:
-        return np.asarray(sum(self._applied(self._products, samples), start=self.intercept_))
-
-    def _products_of(
-        self, Z: list[Array], samples: Any, problem: _Problem, completion: ViewCompletion | None
-    ) -> CompletedProducts:
-        """Return what computes products of the kernels of new samples, with equal and with learned weights."""
-        products = CompletedProducts(Z, problem.rows, problem.n, completion)
-        if completion is not None:
-            kernels = self._transform_.new_kernels(_rows_of(samples, products.donors))
-            products.fit(self._mixed(kernels, len(Z)))
-        return products
-
-    def _applied(self, products: CompletedProducts, samples: Any) -> list[Array]:
-        kernels = samples if isinstance(samples, KernelStack) else self._transform_.new_kernels(samples)
-        return products(self._mixed(kernels, products.n_mixtures), self._present(samples))
-
-    def _mixed(self, kernels: Iterable[NDArray[Any]], count: int) -> Iterator[list[Array]]:
-        """Yield the kernels of samples with equal weights, and for two with learned weights too, view by view.
-
-        All together where views are not completed.
-        """
-        every = zip(self._view_numbers, self._weights_of_kernels.T, kernels, strict=True)
-        for _, group in itertools.groupby(every, operator.itemgetter(0)):
-            mixtures: list[Array] = []
-            for _, weights, kernel in group:
-                mixtures = mixtures or [np.zeros(kernel.shape) for _ in range(count)]
-                for mixture, weight in zip(mixtures, weights, strict=False):
-                    if weight:
-                        _add(mixture, weight, kernel)
-            yield mixtures
 
     def predict_proba(self, X: Any) -> Array:
         """Compute the probabilities of the classes, shape (m, n_classes), calibrated on left-out training samples.
@@ -599,95 +284,3 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         The class of the largest probability is that of `predict`.
         """
         return softmax(self.class_scores(X), self.inverse_temperature_, self._score_range)
-
-
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    """Training samples of positive weight.
-
-    Attributes
-    ----------
-    n : int
-        Number of all training samples.
-    rows : array of shape (n_used,)
-        Positions of those of positive weight.
-    codes : array of shape (n_used,)
-        Classes.
-    weights : array of shape (n_used,), or None
-    groups : array of shape (n_used,), or None
-    present : bool array of shape (n_used, n_views), or None
-        Which views they have, if kernels are completed by other views.
-    """
-
-    n: int
-    rows: NDArray[np.intp]
-    codes: NDArray[np.intp]
-    weights: Array | None
-    groups: NDArray[Any] | None
-    present: NDArray[np.bool_] | None
-
-    @classmethod
-    def of(
-        cls,
-        codes: NDArray[np.intp],
-        weights: Array | None,
-        groups: ArrayLike | None,
-        present: NDArray[np.bool_] | None,
-    ) -> _Problem:
-        n = len(codes)
-        LeftOut(n, groups)  # refuses groups that do not fit
-        names = None if groups is None else np.asarray(groups)
-        every = cls(n, np.arange(n), codes, weights, names, present)
-        return every if weights is None or weights.all() else every.of_rows(np.flatnonzero(weights))
-
-    def of_rows(self, rows: NDArray[np.intp]) -> _Problem:
-        weights = None if self.weights is None else self.weights[rows]
-        groups = None if self.groups is None else self.groups[rows]
-        present = None if self.present is None else self.present[rows]
-        return _Problem(self.n, self.rows[rows], self.codes[rows], weights, groups, present)
-
-    def part(self, K: NDArray[Any]) -> NDArray[Any]:
-        return K if len(self.rows) == self.n else K[np.ix_(self.rows, self.rows)]
-
-    def drawn(self, most: int, seed: int) -> NDArray[np.intp]:
-        """Draw positions among the rows, ascending: of each class in proportion, two or more if it has them."""
-        n = len(self.codes)
-        if n <= most:
-            return np.arange(n)
-        rng, found = np.random.default_rng(seed), []
-        for code, count in enumerate(np.bincount(self.codes)):
-            members = np.flatnonzero(self.codes == code)
-            found.append(rng.permutation(members)[: min(count, max(2, round(count * most / n)))])
-        return np.sort(np.concatenate(found))
-
-
-def _add(total: Array, factor: float, kernel: NDArray[Any]) -> None:
-    """Add a multiple of a kernel to a sum in double precision, in place."""
-    for part in cached_rows(kernel):
-        total[part] += factor * kernel[part].astype(np.float64, copy=False)
-
-
-def _numbered(passes: KernelPasses, numbers: Sequence[int], problem: _Problem) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Yield the kernels at some positions with these, among the samples of a problem."""
-    for number, K in zip(numbers, passes.some(numbers), strict=True):
-        yield int(number), problem.part(K)
-
-
-def _whitening(K: Array) -> Array:
-    """Return W, (n, q), with ``K W W' K = K``: products of k(x) and W are features of x."""
-    values, vectors = eigh(K, check_finite=False)
-    kept = values > len(K) * np.finfo(np.float64).eps * values[-1] * 100
-    return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
-
-
-def _rows_of(table: Any, rows: Any) -> Any:
-    return table[rows] if isinstance(table, Views) else select_rows(table, rows)
-
-
-def _row_blocks(table: Any) -> Iterator[Any]:
-    n = int(table.shape[0])
-    if n <= _BLOCK:
-        yield table
-        return
-    for start in range(0, n, _BLOCK):
-        yield _rows_of(table, slice(start, start + _BLOCK))

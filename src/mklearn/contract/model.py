@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -43,6 +44,9 @@ class Registered(Strict):
     reference: ClassVar[str] = ""
     advice: ClassVar[str] = ""
     """When to use it, for listings and the documentation."""
+
+    targets: ClassVar[Sequence[str]] = ("classes", "numbers")
+    """The kinds of target that it is for, see :data:`mklearn.contract.specs.TargetKind`."""
 
     bookkeeping: ClassVar[frozenset[str]] = frozenset()
     """Fields that the study uses itself, beside ``datasets``: they are not passed to the implementation."""

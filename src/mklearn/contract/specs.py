@@ -10,9 +10,11 @@ from typing import Any, Literal
 from mklearn.contract.model import Strict
 
 TargetKind = Literal["classes", "numbers"]
-"""What is predicted for a sample: its class, or one or several numbers."""
-TARGET: TargetKind = "classes"
-"""The kind of target of every data set; its labels file has it in the column ``label``, and as codes in ``y``."""
+"""What is predicted for a sample: its class, or a number.
+
+The labels file of a data set has the target in the column ``y``: codes of classes as integers, with their names in
+``label``, or numbers as floats.
+"""
 
 
 class Spec(Strict):

@@ -1,4 +1,4 @@
-"""Ridge regression on class indicators for kernels that are products of explicit features, from their scatters."""
+"""Ridge regression for kernels that are products of explicit features, from their scatters."""
 
 from __future__ import annotations
 
@@ -6,25 +6,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve
+from scipy.linalg import cho_solve, eigh
 
 from mklearn.optimize.landmark_embedding import LandmarkProblem, lower_factor
 
 Array = NDArray[np.floating[Any]]
 
 
-def landmark_ridge(problem: LandmarkProblem, counts: NDArray[np.integer], weights: Array, amount: float) -> Array:
-    """Minimise the squared error of class indicators with penalty lambda tr(W'W) and a free intercept.
+def landmark_ridge(problem: LandmarkProblem, cross: Array, weights: Array, amount: float) -> Array:
+    """Minimise the squared error of targets with penalty lambda tr(W'W) and a free intercept.
 
-    With K = Phi Theta Phi', D = Theta^(1/2) and the class sums of the centred features, s_c = sqrt(n_c) b_c for the
-    columns b_c of B, W = (D S_T D + lambda I)^-1 D [s_1 ... s_C]: the class sums are all that is needed of the labels.
+    With K = Phi Theta Phi', D = Theta^(1/2) and the products C = Phi'Y of features and targets about their means,
+    W = (D S_T D + lambda I)^-1 D C. Of class indicators C has the class sums of the centred features.
 
     Parameters
     ----------
     problem : LandmarkProblem
-        With labels.
-    counts : int array of shape (c,)
-        Samples per class.
+    cross : array of shape (D, c)
+        C.
     weights : array of shape (M,)
         Kernel weights.
     amount : float
@@ -40,9 +39,40 @@ def landmark_ridge(problem: LandmarkProblem, counts: NDArray[np.integer], weight
     SolverFailed
         lambda is below the rounding errors of the scatter.
     """
-    assert problem.between is not None
     root = np.sqrt(problem.spread(weights))
     system = root[:, None] * problem.total * root
     system[np.diag_indices_from(system)] += amount
-    right = root[:, None] * problem.between * np.sqrt(counts)
-    return np.asarray(root[:, None] * cho_solve((lower_factor(system), True), right, check_finite=False))
+    solved = cho_solve((lower_factor(system), True), root[:, None] * cross, check_finite=False)
+    return np.asarray(root[:, None] * solved)
+
+
+def generalised_errors(problem: LandmarkProblem, cross: Array, squares: Array, weights: Array, amounts: Array) -> Array:
+    """Compute the error of generalised cross-validation at several ridges, (n_ridges, c), from moments alone.
+
+    ``GCV(lambda) = (RSS / n) / (1 - (1 + tr H) / n)^2``, with the residual sum of squares and the hat matrix H of the
+    centred features: the left-out error if all samples had the same leverage.
+
+    Parameters
+    ----------
+    problem, cross, weights
+        As for `landmark_ridge`.
+    squares : array of shape (c,)
+        Sums of squares of the targets about their means.
+    amounts : array of shape (n_ridges,)
+
+    References
+    ----------
+    Golub, Heath, Wahba, "Generalized cross-validation as a method for choosing a good ridge parameter", Technometrics
+    1979, eq. (1.4).
+    """
+    root = np.sqrt(problem.spread(weights))
+    values, V = eigh(root[:, None] * problem.total * root, check_finite=False)
+    values = np.maximum(values, 0.0)
+    projected = (V.T @ (root[:, None] * cross)) ** 2
+    found = []
+    for amount in amounts:
+        kept = 1.0 / (values + amount)
+        left = squares - (projected * (2.0 * kept - values * kept**2)[:, None]).sum(axis=0)
+        free = 1.0 - (1.0 + float(values @ kept)) / problem.n
+        found.append(np.maximum(left, 0.0) / problem.n / max(free, np.finfo(np.float64).eps) ** 2)
+    return np.array(found)

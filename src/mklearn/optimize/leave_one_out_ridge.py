@@ -157,7 +157,7 @@ class LeaveOneOutRidge:
         check_positive(self.regularisation, "regularisation")
         self.traces = kernel_traces(self.kernels, self.sample_weight)
         if not self.traces.any():
-            raise NotApplicable("All kernels are constant over the samples: no class can be discriminated.")
+            raise NotApplicable("All kernels are constant over the samples: nothing can be told from them.")
         self._left_out = LeftOut(n, self.groups)
         weights = np.ones(n) if self.sample_weight is None else np.asarray(self.sample_weight, dtype=np.float64)
         self._shares, self._root = weights / weights.sum(), np.sqrt(weights)

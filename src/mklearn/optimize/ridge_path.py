@@ -38,12 +38,12 @@ class RidgePath:
 
     Attributes
     ----------
-    ridge : float
-        The lambda of the smallest error.
+    ridge : array of shape (c,)
+        The lambda of the smallest error, of all targets together or of each.
     ridges : array of shape (n_ridges,)
         All lambdas, ascending, without those that M is too indefinite for.
-    errors : array of shape (n_ridges,)
-        Weighted mean squared error of the left-out outputs, summed over targets, for each of them.
+    errors : array of shape (n_ridges, c)
+        Weighted mean squared error of the left-out outputs for each of them and each target.
     coefficients : array of shape (n, c)
         A.
     intercept : array of shape (c,)
@@ -52,7 +52,7 @@ class RidgePath:
         Output for each sample of the fit without it, or without its group.
     """
 
-    ridge: float
+    ridge: Array
     ridges: Array
     errors: Array
     coefficients: Array
@@ -67,6 +67,7 @@ def ridge_path(
     *,
     sample_weight: Array | None = None,
     groups: ArrayLike | None = None,
+    each_target: bool = False,
 ) -> RidgePath:
     """Fit kernel ridge regression with the ridge of the smallest left-out error.
 
@@ -82,6 +83,8 @@ def ridge_path(
         Positive. A sample of weight 2 counts as two equal ones, which are left out together.
     groups : array of shape (n,), optional
         Samples of a group are left out together.
+    each_target : bool
+        Whether each target has a ridge of its own, that of its smallest error.
 
     Raises
     ------
@@ -111,22 +114,16 @@ def ridge_path(
     usable = _usable(np.sort(np.asarray(ridges, dtype=np.float64)), float(values[0]))
     values = np.maximum(values, 0.0)
     projected = V.T @ centred
-    errors, best = [], None
+    found = []
     for ridge in usable:
         kept = ridge / (values + ridge)
         blocks = left_out.blocks_of_product(V, kept, u * np.sqrt(ridge / (trace + ridge)))
-        left = left_out.solve(blocks, V @ (kept[:, None] * projected))
-        errors.append(float(np.vdot(left, left)) / float(weights.sum()))
-        if best is None or errors[-1] <= best[0] * (1.0 + _EQUAL):
-            best = errors[-1], ridge, left
-    assert best is not None
-    _, ridge, left = best
-    coefficients = root[:, None] * (V @ (projected / (values + ridge)[:, None]))
+        found.append(left_out.solve(blocks, V @ (kept[:, None] * projected)))
+    errors, ridge, left = _smallest(usable, found, weights, each_target)
+    coefficients = root[:, None] * (V @ (projected / (values[:, None] + ridge)))
     # The columns sum to 0 up to rounding, which the constant part of an uncentred kernel would multiply.
     coefficients -= shares[:, None] * coefficients.sum(axis=0)
-    return RidgePath(
-        float(ridge), usable, np.array(errors), coefficients, mean - rows @ coefficients, Y - left / root[:, None]
-    )
+    return RidgePath(ridge, usable, errors, coefficients, mean - rows @ coefficients, Y - left / root[:, None])
 
 
 def feature_ridge_path(
@@ -136,6 +133,7 @@ def feature_ridge_path(
     *,
     sample_weight: Array | None = None,
     groups: ArrayLike | None = None,
+    each_target: bool = False,
 ) -> RidgePath:
     """Compute `ridge_path` of the kernel FF' from explicit features, in O(n q^2 + q^3).
 
@@ -143,7 +141,7 @@ def feature_ridge_path(
     ----------
     F : array of shape (n, q)
         Not changed.
-    Y, ridges, sample_weight, groups
+    Y, ridges, sample_weight, groups, each_target
         As for `ridge_path`, also for what is raised.
 
     Returns
@@ -163,20 +161,27 @@ def feature_ridge_path(
     Z = Z @ V
     centred = root[:, None] * (Y - mean_output)
     projected = Z.T @ centred
-    found = []
-    for ridge in np.sort(np.asarray(ridges, dtype=np.float64)):
+    found, tried = [], np.sort(np.asarray(ridges, dtype=np.float64))
+    for ridge in tried:
         inverse = 1.0 / (values + ridge)
         residuals = centred - Z @ (inverse[:, None] * projected)
-        left = left_out.solve(left_out.blocks_of_remainder(Z, inverse, u), residuals)
-        found.append((float(np.vdot(left, left)) / float(weights.sum()), float(ridge), left))
-    errors = np.array([error for error, *_ in found])
-    best = int(np.flatnonzero(errors <= errors.min() * (1.0 + _EQUAL))[-1])
-    _, ridge, left = found[best]
-    coefficients = V @ (projected / (values + ridge)[:, None])
-    return RidgePath(
-        ridge, np.array([each[1] for each in found]), errors, coefficients, mean_output - mean @ coefficients,
-        Y - left / root[:, None],
-    )  # fmt: skip
+        found.append(left_out.solve(left_out.blocks_of_remainder(Z, inverse, u), residuals))
+    errors, ridge, left = _smallest(tried, found, weights, each_target)
+    coefficients = V @ (projected / (values[:, None] + ridge))
+    intercept = mean_output - mean @ coefficients
+    return RidgePath(ridge, tried, errors, coefficients, intercept, Y - left / root[:, None])
+
+
+def _smallest(ridges: Array, found: list[Array], weights: Array, each_target: bool) -> tuple[Array, Array, Array]:
+    """Return the errors of left-out outputs, the ridge of the smallest for each target, (c,), and its own, (n, c)."""
+    errors = np.array([np.einsum("ij,ij->j", left, left) for left in found]) / float(weights.sum())
+    compared = errors if each_target else np.repeat(errors.sum(axis=1)[:, None], errors.shape[1], axis=1)
+    equal = compared <= compared.min(axis=0) * (1.0 + _EQUAL)
+    best = len(ridges) - 1 - np.argmax(equal[::-1], axis=0)
+    left = np.empty_like(found[0])
+    for number in np.unique(best):
+        left[:, best == number] = found[number][:, best == number]
+    return errors, ridges[best], left
 
 
 def scaled_and_centred(K: Array, shares: Array, root: Array) -> tuple[Array, Array]:

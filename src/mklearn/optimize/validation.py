@@ -64,9 +64,20 @@ def checked_sample_weight(
     DataError
         Not one finite number >= 0 for each sample, or all weights of a class are zero.
     """
+    weights = nonnegative_weights(sample_weight, len(codes))
+    if weights is None:
+        return None
+    sums = np.bincount(codes, weights, minlength=len(classes))
+    if not sums.all():
+        empty = classes[int(np.argmin(sums))]
+        raise DataError(f"sample_weight: all weights of class {empty!s} are zero; leave these samples out")
+    return weights
+
+
+def nonnegative_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
+    """Check sample weights as in `checked_sample_weight`, but for their sums in classes."""
     if sample_weight is None:
         return None
-    n = len(codes)
     try:
         weights = np.array(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -75,10 +86,6 @@ def checked_sample_weight(
         raise DataError(f"sample_weight has shape {weights.shape}: expected one weight for each of {n} samples")
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise DataError("sample_weight has negative weights, NaN or infinity: expected finite numbers >= 0")
-    sums = np.bincount(codes, weights, minlength=len(classes))
-    if not sums.any():
-        raise DataError("sample_weight: all weights are zero; expected positive ones for samples of each class")
-    if not sums.all():
-        empty = classes[int(np.argmin(sums))]
-        raise DataError(f"sample_weight: all weights of class {empty!s} are zero; leave these samples out")
+    if not weights.any():
+        raise DataError("sample_weight: all weights are zero; expected positive ones")
     return weights

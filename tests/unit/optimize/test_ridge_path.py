@@ -24,7 +24,7 @@ def test_left_out_outputs_are_those_of_refits(
     expected = refit_without(K, Y, ridge, given, np.arange(N) if groups is None else groups)
     found = ridge_path(K, Y, [ridge], sample_weight=weights, groups=groups)
     np.testing.assert_allclose(found.left_out, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
-    error = float(given @ ((Y - expected) ** 2).sum(axis=1)) / given.sum()
+    error = given @ (Y - expected) ** 2 / given.sum()
     np.testing.assert_allclose(found.errors, [error], rtol=1e-9)
 
 
@@ -44,16 +44,28 @@ def test_the_ridge_of_the_smallest_error_is_chosen(groups: np.ndarray | None) ->
     path = ridge_path(K, Y, RIDGES[::-1], groups=groups)
     alone = [ridge_path(K, Y, [ridge], groups=groups) for ridge in RIDGES]
     np.testing.assert_allclose(path.errors, [each.errors[0] for each in alone])
-    best = int(np.argmin(path.errors))
+    best = int(np.argmin(path.errors.sum(axis=1)))
     assert 0 < best < len(RIDGES) - 1
-    assert path.ridge == RIDGES[best]
+    assert (path.ridge == RIDGES[best]).all()
     np.testing.assert_allclose(path.coefficients, alone[best].coefficients)
     np.testing.assert_allclose(path.left_out, alone[best].left_out)
 
 
+def test_each_target_has_the_ridge_of_its_own_smallest_error() -> None:
+    K, smooth = kernels(1)[1], np.random.default_rng(0).normal(size=(N, 1))
+    Y = np.hstack([K @ smooth, smooth])  # one that the kernel tells, one that it does not
+    path = ridge_path(K, Y, RIDGES, each_target=True)
+    alone = [ridge_path(K, column[:, None], RIDGES) for column in Y.T]
+    assert path.ridge[0] < path.ridge[1]
+    for column, each in enumerate(alone):
+        assert path.ridge[column] == each.ridge[0]
+        np.testing.assert_allclose(path.left_out[:, [column]], each.left_out)
+        np.testing.assert_allclose(path.coefficients[:, [column]], each.coefficients)
+
+
 def test_of_equal_errors_the_larger_ridge() -> None:
     Y = targets()
-    assert ridge_path(np.eye(N), Y, RIDGES).ridge == RIDGES[-1]  # left-out samples are like no other: any ridge
+    assert (ridge_path(np.eye(N), Y, RIDGES).ridge == RIDGES[-1]).all()  # left-out samples are like no other: any ridge
 
 
 def test_constants_in_the_kernel_change_nothing() -> None:
@@ -102,7 +114,7 @@ def test_features_give_what_their_kernel_gives(weights: np.ndarray | None, group
     F, Y = np.random.default_rng(0).normal(size=(N, 5)) + 3.0, targets()
     one = ridge_path(F @ F.T, Y, RIDGES, sample_weight=weights, groups=groups)
     two = feature_ridge_path(F, Y, RIDGES, sample_weight=weights, groups=groups)
-    assert one.ridge == two.ridge
+    np.testing.assert_array_equal(one.ridge, two.ridge)
     np.testing.assert_allclose(two.errors, one.errors, rtol=1e-7)
     np.testing.assert_allclose(two.left_out, one.left_out, atol=1e-7)
     np.testing.assert_allclose(F @ two.coefficients, F @ F.T @ one.coefficients, atol=1e-7)

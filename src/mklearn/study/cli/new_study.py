@@ -25,6 +25,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     init.add_argument("--id", dest="id_column", metavar="COLUMN", help="of tables: column of ids (default: id)")
     init.add_argument("--label", dest="label_column", metavar="COLUMN", help="column of classes (default: label)")
     init.add_argument(
+        "--target", default="", metavar="COLUMN", help="in place of --label: column of numbers (or classes) to predict"
+    )
+    init.add_argument(
         "--group", dest="group_column", default="", metavar="COLUMN", help="column of groups, e.g. persons"
     )
     init.add_argument(
@@ -43,10 +46,15 @@ def _init(options: argparse.Namespace) -> None:
     every = list(dict.fromkeys(name for columns in found.columns.values() for name in columns))
     columns = {}
     for what, given in (("id", options.id_column), ("label", options.label_column)):
-        if found.tables:
+        if found.tables and not (what == "label" and options.target):
             columns[f"{what}_column"] = _column(what, given, every)
     made = new_study(
-        found, name=options.name, group_column=options.group_column, missing_views=options.missing_views, **columns
+        found,
+        name=options.name,
+        group_column=options.group_column,
+        missing_views=options.missing_views,
+        target=options.target,
+        **columns,
     )
     path = Path(options.output or f"{made.name}.yaml")
     if path.exists() and not options.force:

@@ -17,8 +17,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "predict",
         help="predict new images or tables with a model that a study has made",
         description="Prints a table as CSV, or writes it: id, label, probabilities or decision values, nearest "
-        "training samples. Images are read, resized and described as in the study. Where tables have labels, the "
-        "accuracy is printed too.",
+        "training samples; or id, predicted number and its interval. Images are read, resized and described as in the "
+        "study. Where tables have labels, the accuracy is printed too, and of numbers the error.",
     )
     predict.add_argument("model", metavar="MODEL", help="a model file, such as results/photos/model.mklearn")
     predict.add_argument(
@@ -76,7 +76,11 @@ def _predict(options: argparse.Namespace) -> None:
         print(f"mklearn: view {name!r} is missing for {count} samples; it is filled in", file=sys.stderr)
     if samples.labels is not None and (samples.labels != "").any():
         given = samples.labels != ""
-        right = frame["label"].astype(str).to_numpy()[given] == samples.labels[given]
-        print(f"accuracy {right.mean():.4f} ({right.sum()} of {given.sum()} samples with a label)", file=said)
+        if "predicted" in frame:
+            errors = frame["predicted"].to_numpy()[given] - samples.labels[given].astype(float)
+            print(f"RMSE {(errors**2).mean() ** 0.5:.4g} ({given.sum()} samples with a number)", file=said)
+        else:
+            right = frame["label"].astype(str).to_numpy()[given] == samples.labels[given]
+            print(f"accuracy {right.mean():.4f} ({right.sum()} of {given.sum()} samples with a label)", file=said)
     if options.output is not None:
         print(f"{len(frame)} predictions: {options.output}")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from mklearn.contract.fit_spec import Impute
 from mklearn.contract.model import Count, Slug, Strict
+from mklearn.contract.specs import TargetKind
+from mklearn.study.config.targets import of_each_target, target_kind
 from mklearn.study.data.registry import Entry, registry
 
 
@@ -46,6 +49,11 @@ class Dataset(Strict):
         """Names of its feature tables."""
         return []
 
+    @functools.cached_property
+    def task_of_target(self) -> TargetKind:
+        """The kind of its target."""
+        return target_kind(self.model_dump())
+
 
 class RegisteredDataset(Dataset):
     """A data set of mklearn's registry (``python -m mklearn datasets`` lists them)."""
@@ -53,6 +61,9 @@ class RegisteredDataset(Dataset):
     kind: Literal["registered"] = "registered"
     name: str = ""
     """Name in the registry; by default the key of this entry."""
+    target: str | None = None
+    """Of a data set with several numbers to predict the one that is: a name, or a list, which makes a data set of
+    each. By default the first one."""
     resize: Resize | None = None
     """Size of the images, in place of the registry's."""
     classes: Annotated[list[str], Field(min_length=2)] | None = None
@@ -156,7 +167,15 @@ class FeatureTables(OwnDataset):
     id_column: str = "id"
     """Column of the samples' ids, in every table and in the labels file."""
     label_column: str = "label"
-    """Column of the labels, in the labels file or in one of the tables."""
+    """Column of the classes, in the labels file or in one of the tables."""
+    target: str | None = None
+    """In place of ``label_column``: the column of what is predicted, a class where it holds text, and a number where it
+    holds numbers. A list makes a data set of each column."""
+    task: TargetKind | None = None
+    """Whether the target is ``classes`` or ``numbers``, where its column does not say: ``classes`` of classes that are
+    written as numbers."""
+    leave_out: list[str] = []
+    """Columns that are no features, such as what else was measured of a sample."""
     group_column: str | None = None
     """Column of the group of each sample, such as a person or a patient: in the labels file, or beside the labels."""
     missing_views: Literal["error", "drop", "mean"] = "error"
@@ -170,6 +189,16 @@ class FeatureTables(OwnDataset):
     def table_names(self) -> list[str]:
         """Names of its feature tables."""
         return list(self.tables)
+
+    @model_validator(mode="after")
+    def _one_target(self) -> FeatureTables:
+        if self.target is not None and self.label_column != "label":
+            raise ValueError("target stands in place of label_column; omit one of them.")
+        if self.task == "numbers" and self.target is None:
+            raise ValueError("task: numbers needs `target`, the column of the numbers.")
+        if self.exclude_classes and self.task_of_target == "numbers":
+            raise ValueError("exclude_classes: the target is numbers and has no classes.")
+        return self
 
     @property
     def files(self) -> dict[str, str]:
@@ -208,11 +237,11 @@ def normalise_datasets(value: Any) -> Any:
         value = dict.fromkeys(value)
     if not isinstance(value, dict):
         return value
-    full = {}
+    full: dict[str, Any] = {}
     for key, spec in value.items():
         if spec is None:
             spec = {}
         if isinstance(spec, dict) and spec.get("kind", "registered") == "registered":
             spec = {**spec, "kind": "registered", "name": spec.get("name") or f"{key}"}
-        full[key] = spec
+        full |= of_each_target(key, spec) if isinstance(spec, dict) else {key: spec}
     return full

@@ -45,7 +45,7 @@ def method_model(entry: Mapping[str, Any]) -> type[Method]:
     bases = tuple(getattr(method, name) for name in entry["bases"])
     made: type[Method] = generated_model(entry, bases, {name: _part(part) for name, part in entry["parts"].items()})
     made.inputs = {name: Input(**given) for name, given in entry["inputs"].items()}
-    made.weights_are_learned = entry["learns_weights"]
+    made.weights_are_learned, made.targets = entry["learns_weights"], entry.get("targets", ["classes"])
     made.in_model_files = entry.get("in_model_files", True)
     if issubclass(made, method.LandmarkMethod):
         made.unsuited = entry["needs_kernels"]
@@ -74,7 +74,7 @@ def descriptor_model(entry: Mapping[str, Any]) -> type[Descriptor]:
 def protocol_model(entry: Mapping[str, Any]) -> type[Protocol]:
     """Return the model of a protocol."""
     made: type[Protocol] = generated_model(entry, tuple(getattr(protocols, name) for name in entry["bases"]))
-    made.exclusive = entry["exclusive"]
+    made.exclusive, made.targets = entry["exclusive"], entry.get("targets", ["classes"])
     return made
 
 

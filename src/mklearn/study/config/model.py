@@ -14,6 +14,7 @@ from mklearn.study.config.datasets import DatasetConfig, normalise_datasets
 from mklearn.study.config.naming import expanded_descriptors
 from mklearn.study.config.published import Published, Remark
 from mklearn.study.config.registry import DescriptorConfig, KernelConfig, MethodConfig, ProtocolConfig, registered
+from mklearn.study.config.targets import NUMBER_METRICS, study_target
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
 from mklearn.study.specs.final_spec import BEST
 from mklearn.study.specs.table_specs import Calibration, Claim, Comparison, PublishedValue, Tolerance
@@ -31,7 +32,16 @@ DEFAULT_METHODS: dict[str, Any] = {
     "majority": {"kind": "majority", "label": "Majority class"},
 }
 """Methods of a study that names none: the one that we recommend, what weights are compared with, plain classifiers."""
-ON_FEATURES = ("logistic", "lda", "majority")
+NUMBER_METHODS: dict[str, Any] = {
+    "multi-view": {"kind": "multi_view_regressor", "label": "Multi-view regression"},
+    "ridge": {"kind": "ridge", "label": "Ridge, all features"},
+    "elastic-net": {"kind": "elastic_net", "label": "Elastic net, all features", "alpha": [0.01, 0.1, 1]},
+    "forest": {"kind": "random_forest_regressor", "label": "Random forest, all features"},
+    "boosting": {"kind": "gradient_boosting_regressor", "label": "Gradient boosting, all features"},
+    "mean": {"kind": "mean_regressor", "label": "Mean of the training samples"},
+}
+"""Methods of a study of numbers that names none."""
+ON_FEATURES = ("logistic", "lda", "majority", "ridge", "elastic-net", "forest", "boosting", "mean")
 """Those of them that need a vector of each sample."""
 DEFAULT_PROTOCOLS: dict[str, Any] = {"5-fold": {"kind": "k_fold", "folds": 5}}
 """Protocols of a study that names none."""
@@ -161,10 +171,28 @@ class Study(Strict):
     @classmethod
     def _default_methods(cls, data: Any) -> Any:
         """Leave out, of the default methods, those that matrices and sets of points have no features for."""
-        if not isinstance(data, Mapping) or "methods" in data or _has_vectors(data):
+        if not isinstance(data, Mapping) or "methods" in data:
             return data
-        kept = {name: method for name, method in DEFAULT_METHODS.items() if name not in ON_FEATURES}
+        numbers = study_target(normalise_datasets(data.get("datasets"))) == "numbers"
+        if _has_vectors(data):
+            return {**data, "methods": NUMBER_METHODS} if numbers else data
+        usual = NUMBER_METHODS if numbers else DEFAULT_METHODS
+        kept = {name: method for name, method in usual.items() if name not in ON_FEATURES}
         return {**data, "methods": kept | {"multi-view": kept["multi-view"] | {"kernels": "all"}}}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_metrics(cls, data: Any) -> Any:
+        """Evaluate numbers by their own metrics, where the study names none."""
+        if not isinstance(data, Mapping) or study_target(normalise_datasets(data.get("datasets"))) != "numbers":
+            return data
+        evaluation, final = data.get("evaluation") or {}, data.get("final")
+        first = NUMBER_METRICS[0]
+        if isinstance(evaluation, Mapping):
+            data = {**data, "evaluation": {"metrics": list(NUMBER_METRICS), "choose_by": first, **evaluation}}
+        if isinstance(final, Mapping):
+            data = {**data, "final": {"metric": first, **final}}
+        return data
 
     @field_validator("study")
     @classmethod

@@ -14,6 +14,7 @@ from mklearn.study.config.mistakes import Mistake, listed, mistakes_of, show
 from mklearn.study.config.model import Study
 from mklearn.study.config.references import broken_references, study_part, table_names
 from mklearn.study.config.registry import check_packages
+from mklearn.study.config.targets import target_mistakes
 from mklearn.study.config.yaml_file import read_yaml
 
 
@@ -50,6 +51,7 @@ def check_study(raw: Any, source: str = "config") -> Study:
         *broken_references(study),
         *_published_mistakes(study),
         *_booleans_as_numbers(raw, study.model_dump()),
+        *target_mistakes(study),
         *(final_mistakes(study, table_names(study)) if study.final else ()),
     ]
     if mistakes:

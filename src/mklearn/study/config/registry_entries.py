@@ -23,7 +23,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 
 from mklearn.base.parameters import Interval, StrOptions
 from mklearn.cards import REGISTRY, Card, DescriptorCard, Input, KernelCard, MethodCard, MetricCard, ProtocolCard
@@ -46,6 +46,7 @@ CARDS: dict[str, type[Card]] = {
 CORE = (
     "mklearn.subspace",
     "mklearn.classifiers",
+    "mklearn.regressors",
     "mklearn.kernels",
     "mklearn.descriptors",
     "mklearn.study.data",
@@ -117,7 +118,8 @@ def _protocol_entry(card: ProtocolCard, implementation: Any) -> dict[str, Any]:
     """Return the entry of a protocol."""
     common = {*getattr(protocols, card.base).model_fields, *DATA_OF_A_PROTOCOL}
     exclusive = [list(told) for told in card.exclusive]
-    return _entry(card, implementation, common) | {"bases": [card.base], "exclusive": exclusive}
+    told = {"bases": [card.base], "exclusive": exclusive}
+    return _entry(card, implementation, common) | told | _targets(card)
 
 
 def _kernel_entry(card: Card, implementation: Any) -> dict[str, Any]:
@@ -142,27 +144,36 @@ def _method_entry(card: MethodCard, implementation: Any) -> dict[str, Any]:
     for name in card.tuned:
         fields[name]["tuned"] = True
     texts = _parameter_texts(implementation)
-    return entry | {
-        "parts": {
-            name: {
-                "of": _name(part.of),
-                "without": list(part.without),
-                "default": part.default,
-                "about": texts[name],
-            }
-            for name, part in card.parts.items()
-        },
-        "fields": {**named, **{name: fields[name] for name in (*card.tuned, *fields)}},
-        "bases": bases,
-        "part_of": _part_classes(implementation),
-        "inputs": {name: asdict(given) for name, given in card.inputs.items()},
-        "learns_weights": card.learns_weights,
-        "fits_each_kernel": card.fits_each_kernel,
-        "fit_seconds": card.fit_seconds,
-        "needs_kernels": {name: list(values) for name, values in card.needs_kernels.items()},
-        "refit": asdict(card.refit) if card.refit else None,
-        "in_model_files": card.in_model_files,
-    }
+    return (
+        entry
+        | _targets(card)
+        | {
+            "parts": {
+                name: {
+                    "of": _name(part.of),
+                    "without": list(part.without),
+                    "default": part.default,
+                    "about": texts[name],
+                }
+                for name, part in card.parts.items()
+            },
+            "fields": {**named, **{name: fields[name] for name in (*card.tuned, *fields)}},
+            "bases": bases,
+            "part_of": _part_classes(implementation),
+            "inputs": {name: asdict(given) for name, given in card.inputs.items()},
+            "learns_weights": card.learns_weights,
+            "fits_each_kernel": card.fits_each_kernel,
+            "fit_seconds": card.fit_seconds,
+            "needs_kernels": {name: list(values) for name, values in card.needs_kernels.items()},
+            "refit": asdict(card.refit) if card.refit else None,
+            "in_model_files": card.in_model_files,
+        }
+    )
+
+
+def _targets(card: MethodCard | ProtocolCard) -> dict[str, Any]:
+    """Return the kinds of target, where they are others than classes."""
+    return {} if tuple(card.targets) == ("classes",) else {"targets": list(card.targets)}
 
 
 def _part_classes(implementation: Any) -> list[str]:
@@ -188,7 +199,7 @@ def _bases(card: MethodCard, implementation: Any) -> list[str]:
         found.append("DescriptorMethod" if "feature_scaling" in taken else "FeatureMethod")
     if first.kind == "images":
         return ["ImageMethod"]
-    if isinstance(implementation, type) and not issubclass(implementation, ClassifierMixin):
+    if isinstance(implementation, type) and not issubclass(implementation, ClassifierMixin | RegressorMixin):
         return found + ["RefittedMethod"] * bool(card.refit) + ["Embedding"]
     return [*found, "RefittedClassifier" if card.refit else "Classifier"]
 

@@ -133,7 +133,12 @@ def validation_folds(
     return Splits(tuple(splits), len(y))
 
 
-@ProtocolCard(kind="group_k_fold", title="k-fold over groups", valid={"folds": [FOLDS], "repeats": [COUNT]})
+@ProtocolCard(
+    kind="group_k_fold",
+    title="k-fold over groups",
+    valid={"folds": [FOLDS], "repeats": [COUNT]},
+    targets=("classes", "numbers"),
+)
 def group_k_fold(
     target: np.ndarray,
     folds: int = 5,
@@ -148,8 +153,8 @@ def group_k_fold(
 
     Parameters
     ----------
-    target : (n,) int array
-        Class codes.
+    target : (n,) int or float array
+        Class codes, or numbers: folds are then of about the same size, whatever the numbers.
     folds : int
         At least 2, and at most as many as the class with the fewest groups has.
     repeats : int

@@ -26,7 +26,7 @@ EXPECTED_OF_LABELS = ("n_samples", "n_classes", "per_class", "smallest_class")
 SELECTION = ("classes", "exclude_classes", "first_classes", "per_class", "draw")
 """Keys that select samples of a registered data set: :func:`mklearn.study.data.selection.chosen_rows`."""
 
-NEW_OPTIONS = {"missing_views": "error", "impute": "none"}
+NEW_OPTIONS: dict[str, Any] = {"missing_views": "error", "impute": "none", "leave_out": []}
 """Options of own tables that are left out at their default, so that they change no key of older results."""
 LABELS_KEY = "LABELS"
 """Key of the labels file among the paths of own tables; ids of descriptors and kernels are lower case."""
@@ -65,6 +65,9 @@ class Entry(Strict):
     on pairs of their own, those that are trained on for it and those that are validated on."""
     n_pairs: int | None = None
     """Number of pairs of the first list, by which jobs ask for memory and time."""
+    targets: list[str] = Field(default_factory=list)
+    """Names of the numbers that can be predicted, of which a study takes the first or names another; none of a data set
+    of classes."""
     package: str = ""
     """The package that brings it; empty for mklearn's own."""
 
@@ -92,6 +95,8 @@ class Entry(Strict):
 
     def n_samples(self, selection: Mapping[str, Any]) -> int:
         """Estimate the number of samples that a selection (keys of ``SELECTION``) leaves, before anything is read."""
+        if self.targets:
+            return int(self.expected["n_samples"])
         total = int(self.expected["n_classes"])
         merge = selection.get("merge")
         if merge:
@@ -104,7 +109,8 @@ class Entry(Strict):
 
     def spec(self) -> dict[str, Any]:
         """Build the specification for :func:`mklearn.study.data.read.read_dataset` from builtin types."""
-        fields = {"reader": self.reader, "options": self.options, "resize": self.resize, "expected": self.expected}
+        options = self.options | ({"target": self.targets[0]} if self.targets else {})
+        fields = {"reader": self.reader, "options": options, "resize": self.resize, "expected": self.expected}
         return _plain({"registered": self.id, **fields, "merge": self.merge})
 
 
@@ -177,6 +183,8 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
             raise ConfigError("a registered data set needs `name`, its id in the registry")
         spec = entry(given["name"]).spec()
         spec.update({key: given[key] for key in ("resize", "merge", *SELECTION) if key in given})
+        if "target" in given:
+            spec["options"] = {**spec["options"], "target": given["target"]}
         if "merge" in given:  # what the registry expects of labels concerns the original classes
             spec["expected"] = {k: v for k, v in spec["expected"].items() if k not in EXPECTED_OF_LABELS}
         if "resize" in given:  # the registry expects images of its own size
@@ -189,6 +197,8 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
     if kind in ("feature_tables", "precomputed"):
         tables = given["tables"] if kind == "feature_tables" else given["matrices"]
         options = {key: given[key] for key in ("id_column", "label_column", "group_column", "measure") if key in given}
+        if given.get("target") is not None:
+            options |= {"label_column": given["target"], "task": given["task"]}
         options |= {key: given[key] for key, usual in NEW_OPTIONS.items() if given.get(key, usual) != usual}
         arrays = {name: table["array"] for name, table in tables.items() if isinstance(table, Mapping)}
         if arrays:
@@ -209,6 +219,12 @@ def _excluded(given: Mapping[str, Any]) -> dict[str, Any]:
 def selection_mistakes(known: Entry, given: Mapping[str, Any]) -> list[tuple[str, str]]:
     """List the mistakes of a selection as (key, sentence), as far as the registry knows without reading the data."""
     expected, mistakes = known.expected, []
+    if given.get("target") is not None and given["target"] not in known.targets:
+        named = ", ".join(known.targets) or "none: it has classes"
+        mistakes.append(("target", f"{known.id} has no number {given['target']!r} to predict; valid: {named}."))
+    if known.targets:
+        keys = [key for key in ("merge", *SELECTION) if given.get(key)]
+        return mistakes + [(key, f"the target of {known.id} is numbers and has no classes; omit it.") for key in keys]
     if given.get("resize") and known.tables:
         mistakes.append(("resize", f"{known.id} has tables of features and no images; omit it."))
     if given.get("merge"):

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError
 from mklearn.study.artefacts import read_arrays, write_arrays
 from mklearn.study.provenance import canonical
@@ -28,10 +29,10 @@ class SampleSet:
     ----------
     ids : (n,) array of str
         Unique name of each sample.
-    y : (n,) int64 array
-        Class codes 0..c-1; every class has a sample.
+    y : (n,) int64 or float64 array
+        Class codes 0..c-1, and every class has a sample; or the number to predict of each sample.
     classes : (c,) array of str
-        Name of each class, unique.
+        Name of each class, unique; none of numbers.
     images : (n, rows, cols[, 3]) array, list of (rows, cols[, 3]) arrays of various shapes, or None
         Row-major, first row at the top, in the range of the source (0..255 for 8-bit files).
     tables : dict of str to (n, d) arrays
@@ -65,7 +66,9 @@ class SampleSet:
     incomplete: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, kinds, dtype in (("ids", None, str), ("classes", None, str), ("y", "iu", np.int64)):
+        numbers = np.asarray(self.y).dtype.kind == "f" and len(self.classes) == 0
+        target = ("y", "f", np.float64) if numbers else ("y", "iu", np.int64)
+        for name, kinds, dtype in (("ids", None, str), ("classes", None, str), target):
             array = np.asarray(getattr(self, name))
             if array.ndim != 1 or (kinds and array.dtype.kind not in kinds):
                 what = "integers" if kinds else "names"
@@ -98,8 +101,21 @@ class SampleSet:
         y, classes = encode_labels(labels)
         return cls(ids=np.asarray(ids), y=y, classes=classes, **content)
 
+    @classmethod
+    def from_numbers(
+        cls, ids: Sequence[str] | np.ndarray, numbers: Sequence[Any] | np.ndarray, **content: Any
+    ) -> SampleSet:
+        """Build a sample set from one number per sample, which may be text; `content` as for :meth:`from_labels`."""
+        y = np.asarray(numbers).astype(np.float64)
+        return cls(ids=np.asarray(ids), y=y, classes=np.array([], dtype=str), **content)
+
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def target(self) -> TargetKind:
+        """What is predicted."""
+        return "numbers" if self.y.dtype.kind == "f" else "classes"
 
     @property
     def n_classes(self) -> int:
@@ -122,12 +138,15 @@ class SampleSet:
         A list of images becomes an array if the selected ones have one shape.
         """
         rows = np.asarray(rows, dtype=np.int64)
-        codes, y = np.unique(self.y[rows], return_inverse=True)
+        y, classes = self.y[rows], self.classes
+        if self.target == "classes":
+            codes, y = np.unique(y, return_inverse=True)
+            classes = classes[codes]
         return replace(
             self,
             ids=self.ids[rows],
-            y=y.astype(np.int64),
-            classes=self.classes[codes],
+            y=y.astype(self.y.dtype),
+            classes=classes,
             images=self.images[rows] if isinstance(self.images, np.ndarray) else _chosen(self.images, rows),
             tables={name: table[rows] for name, table in self.tables.items()},
             matrices={name: matrix[np.ix_(rows, rows)] for name, matrix in self.matrices.items()},
@@ -146,6 +165,9 @@ class SampleSet:
         check_text(self.ids.tolist(), "sample ids")
         check_text(self.classes.tolist(), "class names")
         check_unique(self.ids, "sample ids")
+        if self.target == "numbers":
+            self._check_numbers()
+            return
         check_unique(self.classes, "class names")
         if c < 2:
             raise DataError(f"at least two classes are needed, found {c}: {some(self.classes)}")
@@ -154,6 +176,14 @@ class SampleSet:
         empty = self.class_counts == 0
         if empty.any():
             raise DataError(f"no sample belongs to: {some(self.classes[empty])}")
+
+    def _check_numbers(self) -> None:
+        if not np.isfinite(self.y).all():
+            raise DataError(f"the target is not a finite number for samples {some(self.ids[~np.isfinite(self.y)])}")
+        if len(self) < 2:
+            raise DataError(f"at least two samples with a target are needed, found {len(self)}")
+        if np.ptp(self.y) == 0:
+            raise DataError(f"the target is {self.y[0]:g} for every sample: there is nothing to predict")
 
     def _check_images(self) -> None:
         if self.images is None:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mklearn.base.folds import number_folds
 from mklearn.cards import COUNT, ProtocolCard, list_of
 from mklearn.checks import check_integer
 from mklearn.errors import DataError, NotApplicable
@@ -276,7 +277,9 @@ def random_per_class(
     return Splits(tuple(splits), len(y))
 
 
-@ProtocolCard(kind="k_fold", title="k-fold", valid={"folds": [FOLDS], "repeats": [COUNT]})
+@ProtocolCard(
+    kind="k_fold", title="k-fold", valid={"folds": [FOLDS], "repeats": [COUNT]}, targets=("classes", "numbers")
+)
 def k_fold(
     target: np.ndarray,
     folds: int = 5,
@@ -286,12 +289,12 @@ def k_fold(
     *,
     classes: np.ndarray | None = None,
 ) -> Splits:
-    """Draw folds for k-fold cross-validation, shuffled, with each class spread evenly over them.
+    """Draw folds for k-fold cross-validation, shuffled, with each class, or the range of numbers, spread evenly.
 
     Parameters
     ----------
-    target : (n,) int array
-        Class codes.
+    target : (n,) int or float array
+        Class codes, or numbers: of the samples in order of their number, each fold gets one of every ``folds``.
     folds : int
         At least 2. Fold sizes differ by at most one sample, and so do the numbers of samples of a class per fold.
     repeats : int
@@ -311,26 +314,39 @@ def k_fold(
     y = np.asarray(target)
     check_integer(folds, "folds", 2)
     check_integer(repeats, "repeats")
+    if y.dtype.kind == "f":
+        dealt = [number_folds(y, folds, generator(name, folds, repeat, seed)) for repeat in range(repeats)]
+        return _of_folds(dealt, len(y))
     groups = [np.nonzero(y == code)[0] for code in np.unique(y)]
     small = [y[group[0]] for group in groups if len(group) < folds]
     if small:
         few = f"{folds} stratified folds: too few samples in {_named(small, y, classes)}"
         remedy = f"use fewer folds, or leave out what is too small by {exclusion(small, classes)}"
         raise NotApplicable(f"{few}; {remedy}")
-    splits = []
+    dealt = []
     for repeat in range(repeats):
         rng = generator(name, folds, repeat, seed)
         # Deal out the shuffled classes like cards; each class continues where the previous one stopped.
         order = np.concatenate([rng.permutation(group) for group in groups])
         fold_of = np.empty(len(y), dtype=np.int64)
         fold_of[order] = np.arange(len(y)) % folds
-        splits += [
-            Split(repeat, fold, np.nonzero(fold_of != fold)[0], np.nonzero(fold_of == fold)[0]) for fold in range(folds)
-        ]
-    return Splits(tuple(splits), len(y))
+        dealt.append(fold_of)
+    return _of_folds(dealt, len(y))
 
 
-@ProtocolCard(kind="given", title="given splits", valid={"path": [{"type": "string"}]})
+def _of_folds(dealt: Sequence[np.ndarray], n_samples: int) -> Splits:
+    """Return the splits of k-fold cross-validation, given the fold of each sample in each repeat."""
+    return Splits(
+        tuple(
+            Split(repeat, fold, np.nonzero(fold_of != fold)[0], np.nonzero(fold_of == fold)[0])
+            for repeat, fold_of in enumerate(dealt)
+            for fold in range(int(fold_of.max()) + 1)
+        ),
+        n_samples,
+    )
+
+
+@ProtocolCard(kind="given", title="given splits", valid={"path": [{"type": "string"}]}, targets=("classes", "numbers"))
 def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
     """Read splits from a Parquet or CSV file.
 
@@ -373,6 +389,7 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
     about=(
         "The splits that were released with a data set: the test part of MNIST and USPS, ten of breast, heart and more."
     ),
+    targets=("classes", "numbers"),
 )
 def released(test_ids: Sequence[np.ndarray], ids: np.ndarray) -> Splits:
     """Build the splits that were released with a data set; all samples outside a test part are training samples.

@@ -50,7 +50,7 @@ def check_data(plan: Plan) -> DataCheck:
         table = _labels(targets, dataset, found)
         if table is None:
             continue
-        found.counts.append(f"{dataset.id}: {class_counts(table['label'])}")
+        found.counts.append(f"{dataset.id}: {target_counts(table)}")
         for protocol in dict.fromkeys(fit.protocol for (name, _, _), fit in plan.fits.items() if name == key):
             job = targets.job("split", dataset=key, protocol=protocol)
             files = [Path(path) for path in split_files(job)]
@@ -62,6 +62,18 @@ def check_data(plan: Plan) -> DataCheck:
                 names = {fit.protocol_id for fit in plan.fits.values() if fit.protocol == protocol}
                 found.mistakes.append(f"datasets.{dataset.id}, protocols.{', '.join(sorted(names))}: {error}.")
     return found
+
+
+def target_counts(table: pd.DataFrame) -> str:
+    """Return the number of samples, and of each class or the range of the numbers, by a table of targets."""
+    if "label" in table:
+        return class_counts(table["label"])
+    y = table["y"]
+    groups = f" in {table['group'].nunique()} groups" if "group" in table else ""
+    return (
+        f"{len(y)} samples{groups} with numbers to predict, from {y.min():g} to {y.max():g}, mean {y.mean():.4g}, "
+        f"standard deviation {y.std():.3g}"
+    )
 
 
 def class_counts(labels: Iterable[object]) -> str:

@@ -10,9 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.config.model import DEFAULT_PROTOCOLS
 from mklearn.study.config.reading import check_study
+from mklearn.study.config.targets import target_kind
 from mklearn.study.config.yaml_file import yaml_text
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.annotated_data import MUDATA, arrays_of
@@ -81,7 +84,7 @@ def find_data(place: str | Path) -> FoundData:
 
 def new_study(
     found: FoundData, *, name: str = "", id_column: str = "id", label_column: str = "label", group_column: str = "",
-    missing_views: str = "error",
+    missing_views: str = "error", target: str = "",
 ) -> NewStudy:  # fmt: skip
     """Write a study of the data with the defaults of mklearn, and check it.
 
@@ -92,6 +95,8 @@ def new_study(
         Of the study and its data set; by default that of the folder or file.
     id_column, label_column, group_column : str
         Of tables; without a group column samples have no groups.
+    target : str
+        In place of a label column: the column of what is predicted, classes or numbers.
     missing_views : {"error", "drop", "mean"}
         What the study does with samples that lack a table.
 
@@ -105,7 +110,7 @@ def new_study(
     name = name or slug(table_stem(found.path.resolve()) if found.path.is_file() else found.path.resolve().name)
     entry: dict[str, Any]
     if found.tables:
-        text = {id_column, label_column, group_column}
+        text = {id_column, target or label_column, group_column}
         alone = [key for key, columns in found.columns.items() if set(columns) <= text]  # a file of labels
         tables = {
             key: {"path": _shown(path), "array": found.arrays[key]} if key in found.arrays else _shown(path)
@@ -115,12 +120,13 @@ def new_study(
         entry = {"kind": "feature_tables", "tables": tables}
         if len(alone) == 1 and tables:
             entry["labels"] = _shown(found.tables[alone[0]])
-        given = {"id_column": id_column, "label_column": label_column, "group_column": group_column}
+        given = {"id_column": id_column, "label_column": label_column, "target": target, "group_column": group_column}
         given["missing_views"] = missing_views
-        usual = {"id_column": "id", "label_column": "label", "group_column": "", "missing_views": "error"}
-        entry |= {key: value for key, value in given.items() if value != usual[key]}
-        samples = read_dataset(dataset_spec(entry))
-        labels, notes = [str(samples.classes[code]) for code in samples.y], list(samples.notes)
+        usual = {"id_column": "id", "label_column": "label", "missing_views": "error"}
+        entry |= {key: value for key, value in given.items() if value != usual.get(key, "")}
+        samples = read_dataset(dataset_spec(entry | {"task": target_kind(entry)}))
+        labels: Sequence[Any] = samples.y if samples.target == "numbers" else samples.classes[samples.y].tolist()
+        notes = list(samples.notes)
         groups: Sequence[str] = list(map(str, samples.groups)) if samples.groups is not None else []
     else:
         entry = {"kind": "image_folder", "path": _shown(found.path)}
@@ -146,8 +152,15 @@ def _has_class_folders(folder: Path) -> bool:
     return any(file.suffix.lower() in IMAGE_SUFFIXES for file in inside)
 
 
-def _folds(labels: Sequence[str], groups: Sequence[str]) -> tuple[int, str]:
-    """Return how many folds the smallest class allows, and a sentence about the data."""
+def _folds(labels: Sequence[Any] | np.ndarray, groups: Sequence[str]) -> tuple[int, str]:
+    """Return how many folds the smallest class, or the number of samples, allows, and a sentence about the data."""
+    if isinstance(labels, np.ndarray):
+        n_units = len(set(groups)) if groups else len(labels)
+        in_groups = f" in {n_units} groups" if groups else ""
+        if n_units < 2:
+            raise DataError("all samples are of one group: cross-validation over groups needs 2.")
+        about = f"{len(labels)} samples{in_groups} with numbers to predict, from {labels.min():g} to {labels.max():g}."
+        return min(FOLDS, n_units), about
     sizes = Counter(label for label, _ in set(zip(labels, groups, strict=True))) if groups else Counter(labels)
     smallest, n = min(sizes.items(), key=lambda item: item[1])
     unit = "group" if groups else "sample"

@@ -76,7 +76,7 @@ class MethodOnViews:
     views : Views or None
         Of all samples, by the names that kernels and inputs of the method have for them; None where samples are read in
         blocks.
-    y : (n,) class codes
+    y : (n,) class codes, or numbers
     method : MethodSpec
     kernels : sequence of dict
         Specs of its kernels with "id", as `mklearn.kernels.specs.StackTransform` takes them; ``feature_scaling`` may be
@@ -88,7 +88,7 @@ class MethodOnViews:
     """
 
     views: Views | None
-    y: NDArray[np.int64]
+    y: NDArray[Any]
     method: MethodSpec
     kernels: Sequence[Mapping[str, Any]] = ()
     spectra: bool = False

@@ -22,6 +22,8 @@ COLUMNS = (
 )  # fmt: skip
 """A row for each test sample of each split and nearest-neighbour rule; classes are codes, samples ids.
 
+``true`` and ``predicted`` are integers, or floats where the target is a number.
+
 ``predicted`` is with the number of components that was chosen without the test samples (missing where that failed),
 ``predicted_oracle`` with the number that is best on them (missing for a method without components, unless its
 parameters were chosen on them). ``decision_value`` is that of the predicted class, of two classes that of the second.
@@ -92,7 +94,7 @@ def prediction_table(
     frames = []
     for split in splits:
         for rule, found in split.rules.items():
-            missing = np.full(len(split.test), -1)
+            missing = np.full(len(split.test), np.nan if y.dtype.kind == "f" else -1)
             chosen = missing if found.position is None else found.by_component[found.position]
             best, components = oracles[rule], list(found.components)
             of_classifier = found.by_component[0] if found.position is None and not components else missing
@@ -116,12 +118,14 @@ def prediction_table(
 def typed(table: pd.DataFrame) -> pd.DataFrame:
     """Return the columns in order and with their types: repeated words as categories, a missing class as missing."""
     of_metrics = [name for name in table if str(name).startswith(VALUE)]
-    table = table[[*COLUMNS, *of_metrics]].astype(
-        {"repeat": "int32", "fold": "int32", "train_size": "Int32", "true": "int32"}
-    )
-    for name in SELECTED.values():
-        codes = table[name].astype("Int32")
-        table[name] = codes.mask(codes.lt(0))
+    table = table[[*COLUMNS, *of_metrics]].astype({"repeat": "int32", "fold": "int32", "train_size": "Int32"})
+    if table["true"].dtype.kind == "f":
+        table = table.astype(dict.fromkeys(("true", *SELECTED.values()), "float64"))
+    else:
+        table = table.astype({"true": "int32"})
+        for name in SELECTED.values():
+            codes = table[name].astype("Int32")
+            table[name] = codes.mask(codes.lt(0))
     words = ("dataset", "protocol", "method", "neighbour", "sample", "nearest")
     return table.astype(
         dict.fromkeys(["decision_value", "distance", *of_metrics], "float32") | dict.fromkeys(words, "category")
@@ -252,11 +256,13 @@ class Predictions:
     def majority_value(self, keys: Mapping[str, Any]) -> float:
         """Compute the mean over splits of a metric for labels that are all the majority class of the tested samples.
 
-        NaN for a metric that takes more than labels, and where no sample is known. ``keys`` are as for `outcomes`.
+        NaN for a metric that takes more than labels, for numbers, and where no sample is known. ``keys`` are as for
+        `outcomes`.
         """
         metric = metric_named(keys.get("metric") or "accuracy")
         rows = self.of(keys)
-        if rows is None or rows.empty or not {"y", "labels"}.issuperset(metric.needs):
+        labelled = "classes" in metric.targets and {"y", "labels"}.issuperset(metric.needs)
+        if rows is None or rows.empty or not labelled:
             return math.nan
         name = (*_key(keys, SETTING), metric.kind)
         if name not in self._majority:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from mklearn.base.folds import inner_folds
 from mklearn.contract.fit_spec import Components, EvaluationSpec, FeatureScaling, MethodSpec
 from mklearn.contract.loading import load
+from mklearn.contract.specs import TargetKind
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.kernels.kernel_cache import CachingViews
 from mklearn.kernels.specs import StackTransform
@@ -427,7 +428,12 @@ def _predictions(
 
 
 def check_classes(y_train: NDArray[np.int64]) -> None:
-    """Raise NotApplicable for a single class: methods without labels would always be right, scikit-learn's fail."""
+    """Raise NotApplicable for a single class: methods without labels would always be right, scikit-learn's fail.
+
+    So it is of a single number, by whose spread errors are measured.
+    """
+    if y_train.dtype.kind == "f" and np.unique(y_train).size < 2:
+        raise NotApplicable(f"the target is {y_train[0]:g} for all training samples: there is nothing to learn")
     if np.unique(y_train).size < 2:
         raise NotApplicable("the training samples are of one class only: no class can be discriminated")
 
@@ -442,7 +448,8 @@ def _validation_parts(
     """
     if evaluation.choice == "test_set":
         return [(train, test)]
-    folds = inner_folds(y[train], evaluation.inner_folds, seed, held_out_groups(train, test, groups))
+    target: TargetKind = "numbers" if y.dtype.kind == "f" else "classes"
+    folds = inner_folds(y[train], evaluation.inner_folds, seed, held_out_groups(train, test, groups), target)
     return [(train[fit_on], train[validate_on]) for fit_on, validate_on in folds]
 
 

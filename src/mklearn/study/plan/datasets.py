@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from mklearn.contract.fit_spec import Impute
-from mklearn.contract.specs import DOWNLOADS, DownloadSpec, FileSpec, ReadSpec, ResizeSpec
+from mklearn.contract.specs import DOWNLOADS, DownloadSpec, FileSpec, ReadSpec, ResizeSpec, TargetKind
 from mklearn.errors import ConfigError
 from mklearn.study.config.datasets import DatasetConfig, FeatureTables, ImageFolder, Precomputed, RegisteredDataset
 from mklearn.study.data.registry import MIRROR_VARIABLE, dataset_spec, entry
@@ -52,6 +52,8 @@ class PlannedDataset:
     """Whether samples may lack a table, and kernels complete them by the mean."""
     impute: Impute = "none"
     """How missing values of tables are filled in."""
+    target: TargetKind = "classes"
+    """What is predicted."""
     about: Mapping[str, str] = field(default_factory=dict)
     """Licence, citation, homepage and note of a registered data set: for the report, and in no key."""
 
@@ -70,6 +72,8 @@ def planned_dataset(dataset_id: str, config: DatasetConfig, results: str, mirror
         A file or folder of the user does not exist, or Snakemake can't take its name.
     """
     raw = config.model_dump(exclude={"title"})
+    if getattr(config, "target", None) is not None:
+        raw["task"] = config.task_of_target
     fields = dataset_spec(raw)
     size = {name: value for name, value in (fields.pop("resize", None) or {}).items() if value is not None}
     if size and "expected" in fields:  # the size is known only after resizing
@@ -79,7 +83,9 @@ def planned_dataset(dataset_id: str, config: DatasetConfig, results: str, mirror
     original = key(dataset_id, read.as_dict())
     final = key(dataset_id, [read.as_dict(), resize.as_dict()]) if resize else original
     title = config.title or f"{dataset_id} (your own {OWN[config.family]})"
-    planned = PlannedDataset(dataset_id, final, original, config.family, read, resize, title)
+    planned = PlannedDataset(
+        dataset_id, final, original, config.family, read, resize, title, target=config.task_of_target
+    )
     if isinstance(config, RegisteredDataset):
         return _registered(planned, config, raw, results, mirror)
     if isinstance(config, ImageFolder):

@@ -86,6 +86,7 @@ def planned_final(
         tables=_tables(config) if isinstance(config, FeatureTables) else None,
         label_table=config.labels if isinstance(config, FeatureTables) else None,
         exclude_classes=list(protocol.spec.parameters.get("exclude_classes") or []),
+        **({"target": _name_of_number(dataset)} if dataset.target == "numbers" else {}),
     )
     return PlannedFinal(dataset, protocol.key, spec)
 
@@ -120,4 +121,12 @@ def _images(dataset: PlannedDataset) -> CardImages:
 
 
 def _tables(config: FeatureTables) -> CardTables:
-    return CardTables(id_column=config.id_column, label_column=config.label_column, group_column=config.group_column)
+    return CardTables(
+        id_column=config.id_column, label_column=config.target or config.label_column,
+        group_column=config.group_column, task=config.task_of_target, leave_out=config.leave_out,
+    )  # fmt: skip
+
+
+def _name_of_number(dataset: PlannedDataset) -> str:
+    options = dataset.read.options
+    return str(options.get("target") or options["label_column"])

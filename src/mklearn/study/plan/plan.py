@@ -25,6 +25,7 @@ from mklearn.study.plan.protocols import PlannedProtocol, planned_protocol
 from mklearn.study.specs.landmark_specs import LandmarkSetSpec
 from mklearn.study.specs.method import FixedCombination
 
+MEAN = "mean_regressor"
 Model = TypeVar("Model", bound=Registered)
 
 
@@ -52,7 +53,10 @@ class Plan:
 
     @property
     def reference(self) -> str:
-        """The method that all others are compared with; empty if there is none."""
+        """The method that all others are compared with; empty if there is none.
+
+        By default the first uniform average of all kernels; of numbers, where there is none, the mean.
+        """
         named = self.study.evaluation.reference
         if named:
             return named
@@ -60,7 +64,8 @@ class Plan:
             uniform = isinstance(method, FixedCombination) and method.kernel_weights == "uniform"
             if uniform and getattr(method, "kernels", None) == "all":
                 return name
-        return ""
+        kinds = {name: method.specification()["kind"] for name, method in self.study.methods.items()}
+        return next((name for name, kind in kinds.items() if kind == MEAN), "")
 
 
 def plan_study(study: Study) -> Plan:

@@ -90,14 +90,23 @@ def report_spec(plan: Plan) -> ReportSpec:
 
 def _headline(plan: Plan) -> dict[str, Any]:
     """Return what the headline is made by: of a study with a final model, what the model is chosen by."""
+    score = study_score(plan)
     if plan.final is None:
-        return {}
+        return score
     spec = plan.final.spec
     final = ReportFinal(
         dataset=spec.dataset, chosen=spec.method == BEST, entries=[candidate.entry for candidate in spec.candidates]
     )
     neighbour = RULE if RULE in plan.study.evaluation.neighbours else ""
-    return {"metric": spec.metric, "neighbour": neighbour, "final": final}
+    return score | {"metric": spec.metric, "neighbour": neighbour, "final": final}
+
+
+def study_score(plan: Plan) -> dict[str, Any]:
+    """Return the metric of tables and figures and, by default, of the headline; nothing where it is the accuracy."""
+    if all(dataset.target == "classes" for dataset in plan.datasets.values()):
+        return {}
+    chosen = plan.study.evaluation.choose_by
+    return {"score": chosen, "metric": chosen}
 
 
 def _dataset(dataset: PlannedDataset) -> ReportDataset:

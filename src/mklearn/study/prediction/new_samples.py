@@ -139,10 +139,9 @@ def read_unlabelled(files: Mapping[str, Path], label_table: Path | None, card: M
     labels = np.full(len(samples), "", dtype=object) if samples.labels is None else samples.labels.astype(object)
     said = card.tables or CardTables()
     if label_table is not None:
-        text = [name for name in (said.label_column, said.group_column) if name]
-        table = Table(label_table, said.id_column, text)
+        table = Table(label_table, said.id_column, said.text_columns)
         named = table.unique_ids(said.id_column)
-        known = dict(zip(named, table.labels(said.label_column, named), strict=True))
+        known = dict(zip(named, table.labels(said.label_column, named, said.task), strict=True))
         labels = np.array([known.get(name, "") or label for name, label in zip(samples.ids, labels, strict=True)])
     rows = np.flatnonzero((labels == "") & ~samples.without_any_view())
     return samples.chosen(rows) if rows.size else None
@@ -249,8 +248,7 @@ class _Rows:
     @classmethod
     def read(cls, path: Path, said: CardTables, array: str | None = None) -> _Rows:
         """Read a table; its ids and labels may be missing."""
-        text = [name for name in (said.label_column, said.group_column) if name]
-        table = Table(path, said.id_column, text, array=array)
+        table = Table(path, said.id_column, said.text_columns, array=array)
         features = table.numbers()
         if not len(features):
             raise DataError(f"{path}: no rows")
@@ -258,7 +256,7 @@ class _Rows:
         ids = table.unique_ids(said.id_column) if has_ids else np.arange(1, len(features) + 1).astype(str)
         if len(ids) != len(features):
             raise DataError(f"{path}: {len(ids)} ids but {len(features)} rows")
-        labels = table.labels(said.label_column, ids) if said.label_column in table else None
+        labels = table.labels(said.label_column, ids, said.task) if said.label_column in table else None
         return cls(path, ids, labels, features, table.names_columns)
 
     def of_view(self, view: CardView) -> pd.DataFrame:

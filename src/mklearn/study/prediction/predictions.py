@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
+from sklearn.base import is_regressor
 
 from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
 from mklearn.classifiers.nearest_neighbours import NearestNeighbours
@@ -32,7 +34,9 @@ def prediction_frame(model: SavedModel, samples: NewSamples, neighbours: int | N
     frame : DataFrame
         Columns ``id`` and ``label``; ``probability_CLASS`` for each class where the method has probabilities, else
         ``decision_CLASS`` where it has decision values; ``neighbour_1``, ``distance_1``, ... of the nearest training
-        samples, by Euclidean distance in the embedding or the features, where the method predicts by them.
+        samples, by Euclidean distance in the embedding or the features, where the method predicts by them. Of a method
+        that predicts numbers ``id``, ``predicted`` and, where it has ``predict_interval``, ``low_90`` and ``high_90``,
+        the ends of an interval that holds nine of ten numbers.
 
     Raises
     ------
@@ -42,6 +46,10 @@ def prediction_frame(model: SavedModel, samples: NewSamples, neighbours: int | N
         Samples that lack a view, of a model that can't do without.
     """
     estimator = model.estimator
+    if is_regressor(estimator):
+        if neighbours:
+            raise ConfigError(f"--neighbours: {type(_last(estimator)).__name__} does not predict by neighbours")
+        return _numbers(estimator, samples)
     columns: dict[str, Any] = {"id": samples.ids, "label": _applied(estimator.predict, samples)}
     for name, prefix in (("predict_proba", "probability"), ("decision_function", "decision")):
         if hasattr(estimator, name):
@@ -54,6 +62,14 @@ def prediction_frame(model: SavedModel, samples: NewSamples, neighbours: int | N
         neighbours = int(_predicts_by_neighbours(estimator))
     if neighbours:
         columns |= _neighbours(estimator, samples, model.arrays["ids"], neighbours)
+    return pd.DataFrame(columns)
+
+
+def _numbers(estimator: Any, samples: NewSamples) -> pd.DataFrame:
+    columns: dict[str, Any] = {"id": samples.ids, "predicted": np.ravel(_applied(estimator.predict, samples))}
+    if hasattr(estimator, "predict_interval"):
+        low, high = _applied(partial(estimator.predict_interval, coverage=0.9), samples)
+        columns |= {"low_90": np.ravel(low), "high_90": np.ravel(high)}
     return pd.DataFrame(columns)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from mklearn.study.report.findings import Findings, difference, is_share, splits_of
 from mklearn.study.report.frames import Results, Setting, records
-from mklearn.study.report.wording import percent, percent_spread, plural
+from mklearn.study.report.wording import number, percent, percent_spread, plural
 
 WIDTH = 100
 BEST = 5
@@ -25,7 +25,7 @@ def answer(results: Results, found: Findings) -> str:
     own = setting.of(rows).sort_values("mean", ascending=not metric.larger_is_better, kind="stable")
     best, share = records(own.head(BEST)), is_share(results)
     count = f"best {len(best)} of {plural(len(own), 'method')}"
-    title = f"{setting.title}, {metric.title.lower()}{' in %' if share else ''} {splits_of(setting, results)}, {count}:"
+    title = f"{setting.title}, {metric.name}{' in %' if share else ''} {splits_of(setting, results)}, {count}:"
     width = max(len(str(row["label"])) for row in best)
     table = (f"  {row['label']:<{width}}  {_value(row, share):>11}{_against(row, setting, results)}" for row in best)
     others = len(results.settings) - 1
@@ -35,7 +35,7 @@ def answer(results: Results, found: Findings) -> str:
 
 
 def _value(row: dict[str, Any], share: bool) -> str:
-    return percent_spread(row["mean"], row["std"]) if share else f"{row['mean']:.3f}"
+    return percent_spread(row["mean"], row["std"]) if share else number(row["mean"])
 
 
 def _against(row: dict[str, Any], setting: Setting, results: Results) -> str:

@@ -24,6 +24,7 @@ from mklearn.study.report.findings import by_one_rule, findings, gain_title, spl
 from mklearn.study.report.frames import Results, results_of
 from mklearn.study.report.gallery import Panel, panels
 from mklearn.study.report.method_pairs import differences_table, pair_differences
+from mklearn.study.report.numbers import group_tables
 from mklearn.study.report.page import Content, markdown_report, render
 from mklearn.study.report.parts import ReportPart
 from mklearn.study.report.picks import picks, picks_tables
@@ -96,7 +97,7 @@ def build_report(
     """
     results = results_of(
         scores, summary, fits, study.reference or "average", study.learned, metric=study.metric,
-        neighbour=study.neighbour, matters=study.gain_that_matters / 100,
+        neighbour=study.neighbour, matters=study.gain_that_matters / 100, score=study.score,
     )  # fmt: skip
     pairs = _pairs(results, study, scores, predictions)
     content = _content(results, study, run, data, wrong_pairs, wrong_samples, comparison, pairs, parts)
@@ -166,6 +167,8 @@ def _content(
         wrong_samples=[_labelled(found, results) for found in wrong_samples],
         comparison=comparison,
         own=[table for part in parts for table in part.tables],
+        score=results.score.name,
+        groups=group_tables(results),
         rules=_rules(results),
         settings=[setting.chart_title for setting in results.settings],
     )

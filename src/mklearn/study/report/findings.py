@@ -20,6 +20,7 @@ from mklearn.study.report.frames import Results, Setting, records
 from mklearn.study.report.wording import (
     enumeration,
     fold_title,
+    number,
     percent,
     percent_interval,
     percent_spread,
@@ -89,8 +90,8 @@ def findings(results: Results, final: ReportFinal | None = None) -> Findings:
 
 
 def by_one_rule(results: Results) -> pd.DataFrame:
-    """Return the accuracies by inner cross-validation, by the rule of the headline, and those of classifiers."""
-    return headline_rows(results.inner_cv(), "accuracy", results.neighbour, results.reference)
+    """Return the scores by inner cross-validation, by the rule of the headline, and those of classifiers."""
+    return headline_rows(results.inner_cv(), results.score.kind, results.neighbour, results.reference)
 
 
 def gain_title(results: Results) -> str:
@@ -102,7 +103,7 @@ def gain_title(results: Results) -> str:
 def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
     """Say what is shown to be better than the reference, and whether weights paid; and list the methods by verdict."""
     title, metric = results.reference_title, results.metric
-    name = metric.title.lower()
+    name = metric.name
     if rows["mean"].isna().all():
         return f"No method has {_value_of(name)} chosen by inner cross-validation: see the failures below.", []
     below = [setting for setting in results.settings if results.below_majority(setting)]
@@ -125,7 +126,7 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
     if below:
         named = enumeration([setting.title for setting in below], limit=len(below))
         sentences.append(f"Left out, as {title} is below the majority class there: {named}.")
-    start = "" if metric.kind == "accuracy" else f"By {name}: "
+    start = "" if metric.kind == results.score.kind else f"By {name}: "
     several = len(results.settings) > 1
     lists = [f"{verdict}: {_named(own, several, results)}" for verdict, own in by_verdict.items() if own]
     return start + " ".join(sentences), lists
@@ -219,22 +220,22 @@ def _model(rows: pd.DataFrame, results: Results, final: ReportFinal) -> str:
     if found is None:
         return ""
     row, metric = found.row, results.metric
-    value = f"{percent(row['mean'])} %" if is_share(results) else f"{row['mean']:.3f}"
+    value = f"{percent(row['mean'])} %" if is_share(results) else number(row["mean"])
     rule = f", by {rule_title(row['neighbour'])}" if row["neighbour"] else ""
     why = "as the study says, with"
     if final.chosen:
         best = "highest" if metric.larger_is_better else "lowest"
         certain = f"better than {results.reference_title} with certainty:"
         among = f"{found.better} that are {certain}" if found.better else f"{found.among} that can be a model:"
-        why = f"which has the {best} mean {metric.title.lower()} of the {among}"
+        why = f"which has the {best} mean {metric.name} of the {among}"
         if found.better == 1:
             why = f"the only one that is {certain}"
     return f"The model of this study (model.mklearn) is {row['label']}, {why} {value}{rule}."
 
 
 def is_share(results: Results) -> bool:
-    """Tell whether the metric of the headline lies between 0 and 1, and is shown in percent."""
-    return results.metric.bounds == (0.0, 1.0)
+    """Tell whether the metric of the headline is shown in percent."""
+    return results.metric.in_percent
 
 
 def _verdict(label: Any, rows: pd.DataFrame, results: Results) -> _Verdict:
@@ -288,10 +289,10 @@ def _setting(setting: Setting, rows: pd.DataFrame, results: Results) -> str:
     """Name the best method of a setting and its difference to the reference, and the methods without a value."""
     known, larger = rows.dropna(subset=["mean"]), results.metric.larger_is_better
     if known.empty:
-        return f"No method gave a value of {results.metric.title.lower()} by inner cross-validation."
+        return f"No method gave a value of {results.metric.name} by inner cross-validation."
     best = records(known.sort_values("mean", ascending=not larger, kind="stable"))[0]
-    value = f"{percent_spread(best['mean'], best['std'])} %" if is_share(results) else f"{best['mean']:.3f}"
-    of = "" if results.metric.kind == "accuracy" else f" {results.metric.title.lower()}"
+    value = f"{percent_spread(best['mean'], best['std'])} %" if is_share(results) else number(best["mean"])
+    of = "" if results.metric.kind == "accuracy" else f" {results.metric.name}"
     highest = f"{'Highest' if larger else 'Lowest'}{of}: {_name(best)} with {value} {splits_of(setting, results)}"
     return " ".join([f"{highest}{_against_reference(best, setting, results)}", *_without_value(rows)])
 

@@ -65,7 +65,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Results:
-    """The results of a study: the rows of the metric accuracy, with ``label``, the name of their series.
+    """The results of a study: the rows of its score, such as the accuracy, with ``label``, the name of their series.
 
     Settings are in order of first appearance. Differences are to the method ``reference``.
     """
@@ -83,6 +83,8 @@ class Results:
     series: Series
     metric: Metric = field(default_factory=partial(metric_named, "accuracy"))
     """Of the headline."""
+    score: Metric = field(default_factory=partial(metric_named, "accuracy"))
+    """The metric of tables and figures."""
     neighbour: str = ""
     """Nearest-neighbour rule of the headline; empty: the reference's first one."""
     matters: float = MATTERS
@@ -144,15 +146,17 @@ def best_and_reference(ranked: Sequence[Ranked], is_reference: Callable[[Ranked]
 def results_of(
     scores: pd.DataFrame, summary: pd.DataFrame, fits: Sequence[FitRecord], reference: str = "average",
     learned: Sequence[str] = (), *, metric: str = "accuracy", neighbour: str = "", matters: float = MATTERS,
+    score: str = "accuracy",
 ) -> Results:  # fmt: skip
     """Collect the results of a study, and divide them into settings and series.
 
-    The metric, the rule of embeddings and the gain that matters are those of the headline.
+    The metric, the rule of embeddings and the gain that matters are those of the headline; ``score`` is the metric of
+    tables and figures.
     """
     series = series_of(summary, reference)
     titles = summary.loc[summary["method"].eq(reference), "method_title"]
     scores, all_metrics = _labelled(scores, series), _labelled(summary, series)
-    scores, summary = _of_accuracy(scores), _of_accuracy(all_metrics)
+    scores, summary = (frame[frame["metric"].isin([score, ""])] for frame in (scores, all_metrics))
     return Results(
         scores=scores,
         summary=summary,
@@ -164,14 +168,10 @@ def results_of(
         settings=_settings_of(summary),
         series=series,
         metric=metric_named(metric),
+        score=metric_named(score),
         neighbour=neighbour,
         matters=matters,
     )
-
-
-def _of_accuracy(frame: pd.DataFrame) -> pd.DataFrame:
-    """Select the rows of the metric accuracy, and failures that name no metric."""
-    return frame[frame["metric"].isin(["accuracy", ""])]
 
 
 def _labelled(frame: pd.DataFrame, series: Series) -> pd.DataFrame:

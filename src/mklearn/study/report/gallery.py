@@ -15,18 +15,19 @@ import pandas as pd
 from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.reproduction import OTHER_DATA
-from mklearn.study.report import figures, figures_of_fits, figures_of_times, frames
+from mklearn.study.report import figures, figures_of_fits, figures_of_numbers, figures_of_times, frames
 from mklearn.study.report.accuracy_for_time import FEWEST_METHODS, labels
 from mklearn.study.report.charts import Chart
 from mklearn.study.report.confusion import FEW_CLASSES, Confused, class_accuracies
 from mklearn.study.report.figure_names import FigureNames
 from mklearn.study.report.findings import by_one_rule
 from mklearn.study.report.frames import Results, Setting
+from mklearn.study.report.numbers import first_repeat, shown_numbers
 from mklearn.study.report.parts import ReportPart
 from mklearn.study.report.picks import Picks
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.sections import figure_sections
-from mklearn.study.report.wording import in_order, rule_title
+from mklearn.study.report.wording import by_score, in_order, rule_title
 from mklearn.study.specs.table_specs import ReportSpec
 
 _logger = logging.getLogger(__name__)
@@ -68,6 +69,7 @@ def panels(
         gallery.add_weights(setting.title, [record for record in fits if id(record) not in picked])
         gallery.add_objectives(setting.title, fits)
         gallery.add_kernels(setting.title, fits)
+        gallery.add_predictions(setting)
     for setting, record in frames.shown_embeddings(results):
         gallery.add_embedding(setting.title, record)
     for found in confused:
@@ -99,8 +101,8 @@ class _Gallery:
             slug = f"{stem}-{number}"
         chart, problem = None, ""
         try:
-            chart = self.names.inside(draw()) | {"description": f"{alt} {self.names(caption)}."}
-            json.dumps(chart, allow_nan=False)
+            drawn = self.names.inside(draw()) | {"description": f"{alt} {self.names(caption)}."}
+            chart = json.loads(by_score(json.dumps(drawn, allow_nan=False), self.results.score.name))
         except Exception as error:  # one figure is lost, and the page says so in its place
             chart, problem = None, f"{type(error).__name__}: {error}"
             _logger.warning("figure %r can't be drawn: %s", caption, problem)
@@ -209,6 +211,17 @@ class _Gallery:
         alt = "Points: first two dimensions of the embedding, by class."
         draw = partial(figures_of_fits.embedding, frames.embedding(record), label=label)
         self.add("embedding", title, label, alt, draw)
+
+    def add_predictions(self, setting: Setting) -> None:
+        """Add predicted against true numbers, and residuals, of the best method and the reference."""
+        for record in shown_numbers(self.results, setting):
+            label, rows = self._label(record), first_repeat(record)
+            alt = "Points: the predicted number of each test sample against the true one, with the line of equal ones."
+            draw = partial(figures_of_numbers.predicted_against_true, rows, self.results.series, label=label)
+            self.add("predictions", setting.title, label, alt, draw)
+            alt = "Points: predicted minus true number of each test sample against the predicted one."
+            draw = partial(figures_of_numbers.residuals, rows, self.results.series, label=label)
+            self.add("predictions", setting.title, f"{label}, residuals", alt, draw)
 
     def add_kernels(self, title: str, fits: Sequence[FitRecord]) -> None:
         info, curves = frames.kernel_info(fits), frames.spectra(fits)

@@ -69,6 +69,10 @@ class Content:
     comparison: Sequence[Table] = ()
     own: Sequence[Table] = ()
     """Tables that the study adds."""
+    score: str = "accuracy"
+    """Name of the metric of tables and figures, inside a sentence."""
+    groups: Sequence[Table] = ()
+    """Of each setting the errors by group, where numbers are predicted of samples with groups."""
     rules: Sequence[str] = ()
     """Nearest-neighbour rules to choose from, the one of the headline first."""
     settings: Sequence[str] = ()
@@ -88,7 +92,7 @@ def render(content: Content, downloads: Mapping[str, str]) -> str:
     catalogue = {"Methods": study.methods, "Kernels": study.kernels, "Descriptors": study.descriptors}
     return _environment(autoescape=True).from_string(page_file("index.html.j2")).render(
         page=content,
-        sections=[_section(content, key) for key in figure_sections() if _has(content, key)],
+        sections=[_section(content, key) for key in figure_sections(content.score) if _has(content, key)],
         result_panels=[panel for panel in content.panels if panel.section in WITH_RESULTS],
         series_names={label: content.names(label) for label in series.labels},
         bibliography=bibtex(study, content.data),
@@ -111,7 +115,7 @@ def render(content: Content, downloads: Mapping[str, str]) -> str:
 def markdown_report(content: Content) -> str:
     """Return the findings and tables of a report as Markdown, for a repository."""
     template = _environment(autoescape=False).from_string(page_file("summary.md.j2"))
-    return template.render(page=content, sections=figure_sections())
+    return template.render(page=content, sections=figure_sections(content.score))
 
 
 def escape_markdown(text: str) -> str:
@@ -177,13 +181,14 @@ def _section(content: Content, key: str) -> dict[str, Any]:
     """Return the texts and panels of a section, and ``what`` is in it."""
     groups = _groups(content.panels, key)
     tables: dict[str, Sequence[Any]] = {
+        "predictions": content.groups,
         "kernels": content.kernel_tables, "weights": content.weights, "picks": content.picks,
         "confusion": content.confused, "own": content.own,
         "time": [table for table in (content.ratios, content.stages) if table is not None],
     }  # fmt: skip
     counts = {"figure": sum(len(group["panels"]) for group in groups), "table": len(tables.get(key, ()))}
     what = ", ".join(plural(number, name) for name, number in counts.items() if number)
-    return {"id": key, **figure_sections()[key]._asdict(), "groups": groups, "what": what}
+    return {"id": key, **figure_sections(content.score)[key]._asdict(), "groups": groups, "what": what}
 
 
 def _groups(panels: Sequence[Panel], section: str) -> list[dict[str, Any]]:
@@ -192,7 +197,9 @@ def _groups(panels: Sequence[Panel], section: str) -> list[dict[str, Any]]:
     for panel in panels:
         if panel.section == section:
             groups.setdefault(panel.heading, []).append(panel)
-    alone = section not in ("kernels", "picks", "confusion") and all(len(found) == 1 for found in groups.values())
+    alone = section not in ("kernels", "picks", "confusion", "predictions") and all(
+        len(found) == 1 for found in groups.values()
+    )
     if len(groups) > 1 and alone:
         return [{"heading": "", "panels": [found[0] for found in groups.values()]}]
     return [{"heading": heading, "panels": found} for heading, found in groups.items()]

@@ -175,6 +175,9 @@ class FitRecord:
         cross-validation chose.
     classes : ndarray of shape (c,), optional
         Names of the classes.
+    predicted : DataFrame, optional
+        ``repeat, sample, true, predicted`` and, where samples have one, ``group``: of each test sample, where numbers
+        are predicted.
     roc : DataFrame, optional
         ``accepted, mean``: the mean ROC curve of a method that verifies pairs.
     """
@@ -193,3 +196,4 @@ class FitRecord:
     confusion: NDArray[np.integer] | None = None
     classes: NDArray[np.str_] | None = None
     roc: pd.DataFrame | None = None
+    predicted: pd.DataFrame | None = None

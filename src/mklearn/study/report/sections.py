@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import yaml
 
+from mklearn.study.report.wording import by_score
+
 
 class Section(NamedTuple):
     """A section of figures: name in the navigation, title, note below it, and the note on its tables."""
@@ -19,9 +21,10 @@ class Section(NamedTuple):
 
 
 @functools.cache
-def figure_sections() -> dict[str, Section]:
-    """Return the sections of figures by id, in the order of the page."""
-    return {name: Section(**texts) for name, texts in yaml.safe_load(page_file("sections.yaml")).items()}
+def figure_sections(score: str = "accuracy") -> dict[str, Section]:
+    """Return the sections of figures by id, in the order of the page, with texts that speak of a score."""
+    found = yaml.safe_load(page_file("sections.yaml")).items()
+    return {name: Section(**{key: by_score(text, score) for key, text in texts.items()}) for name, texts in found}
 
 
 def page_file(name: str) -> str:

@@ -150,7 +150,7 @@ def metric_tables(results: Results) -> list[Table]:
         Column("Method", numeric=False),
         Column("Rule", "how a test sample is classified in the embedding", numeric=False),
         *(
-            Column(f"{metric.title}{', %' if _is_share(metric) else ''}", "mean ± std over splits")
+            Column(f"{metric.title}{', %' if metric.in_percent else ''}", "mean ± std over splits")
             for metric in metrics
         ),
     ]
@@ -165,16 +165,12 @@ def metric_tables(results: Results) -> list[Table]:
     return tables
 
 
-def _is_share(metric: Metric) -> bool:
-    return metric.bounds == (0.0, 1.0)
-
-
 def _metric_cell(metric: Metric, row: dict[str, Any] | None) -> Cell:
     if row is None or pd.isna(row["mean"]):
         return number_cell(wording.DASH, None, note=str(row["message"] or "") if row else "")
-    if _is_share(metric):
+    if metric.in_percent:
         return number_cell(wording.percent_spread(row["mean"], row["std"]), row["mean"])
-    return number_cell(f"{row['mean']:.3f}", row["mean"])
+    return number_cell(wording.number(row["mean"]), row["mean"])
 
 
 def _height(pair: dict[str, dict[str, Any]]) -> float:

@@ -84,6 +84,20 @@ def scientific(value: Any) -> str:
     return text.replace("-", MINUS)
 
 
+def number(value: Any) -> str:
+    """Format a number with three decimals, of far larger and smaller ones three digits."""
+    size = abs(float(value))
+    text = f"{float(value):.3f}" if size == 0 or 1e-3 <= size < 1e5 else f"{float(value):.3g}"
+    return text.replace("-", MINUS)
+
+
+def by_score(text: str, name: str) -> str:
+    """Return a text that speaks of the accuracy as one of another score, by its name inside a sentence."""
+    return (
+        text if name == "accuracy" else text.replace("accuracy", name).replace("Accuracy", name[0].upper() + name[1:])
+    )
+
+
 def count(value: Any) -> str:
     """Format an integer with thousands separated."""
     return DASH if pd.isna(value) else f"{int(value):,}"

@@ -72,4 +72,6 @@ class FinalSpec(Spec):
     tables: CardTables | None = None
     label_table: str | None = None
     """Path of the user's file of labels, where the tables do not hold them."""
+    target: str = ""
+    """Name of the number that is predicted; empty for classes."""
     exclude_classes: list[str] = []

@@ -151,7 +151,7 @@ class Embedding(Projection):
 
 
 class Classifier(Method):
-    """Methods that predict labels themselves and have no components to sweep."""
+    """Methods that predict labels or numbers themselves and have no components to sweep."""
 
     def sweep(self) -> Implementation:
         """Return the sweep over a single prediction."""

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from mklearn.contract.fit_spec import Impute
 from mklearn.contract.model import Strict
-from mklearn.contract.specs import FeatureType
+from mklearn.contract.specs import FeatureType, TargetKind
 
 
 class CardView(Strict):
@@ -40,11 +40,29 @@ class CardImages(Strict):
 
 
 class CardTables(Strict):
-    """Names of the columns of tables that hold no features."""
+    """What the columns of tables hold that are no features."""
 
     id_column: str = "id"
     label_column: str = "label"
     group_column: str | None = None
+    task: TargetKind = "classes"
+    """What the column of labels holds."""
+    leave_out: list[str] = []
+    """Columns that are no features."""
+
+    @property
+    def text_columns(self) -> list[str]:
+        """Columns that hold no features, beside the ids."""
+        return [name for name in (self.label_column, self.group_column, *self.leave_out) if name]
+
+
+class CardNumbers(Strict):
+    """The numbers that a model has learned to predict."""
+
+    name: str
+    low: float
+    high: float
+    mean: float
 
 
 class CardData(Strict):
@@ -54,7 +72,9 @@ class CardData(Strict):
     title: str
     n_samples: int
     classes: dict[str, int]
-    """Number of training samples of each class."""
+    """Number of training samples of each class; none where a number is predicted."""
+    numbers: CardNumbers | None = None
+    """The numbers of the training samples, where a number is predicted."""
     digest: str
     """sha256 of ids, labels and features."""
 
@@ -115,7 +135,9 @@ class ModelCard(Strict):
             "",
             f"{method.title} (`{method.name}`, {method.kind}), fitted on all {data.n_samples} samples of {data.title}.",
             "",
-            f"- Classes, with training samples: {classes}",
+            f"- Classes, with training samples: {classes}" if data.numbers is None
+            else f"- Predicts {data.numbers.name}: {data.numbers.low:g} to {data.numbers.high:g} among the training "
+            f"samples, mean {data.numbers.mean:.4g}",
             f"- Expected {_expected(expected)}",
             *([f"- {_optimistic(expected)}"] if expected.chosen_among > 1 else []),
             f"- Data: sha256 {data.digest}",
@@ -137,11 +159,15 @@ class ModelCard(Strict):
 
 def _expected(expected: CardExpectation) -> str:
     size = "" if expected.train_size is None else f", {expected.train_size} training samples per class"
-    interval = "" if expected.low is None else f" [{expected.low:.3f}, {expected.high:.3f}]"
+    interval = "" if expected.low is None else f" [{_number(expected.low)}, {_number(expected.high)}]"
     return (
-        f"{expected.metric}: {expected.value:.3f}{interval} in the study (protocol {expected.protocol}{size}, "
+        f"{expected.metric}: {_number(expected.value)}{interval} in the study (protocol {expected.protocol}{size}, "
         f"{expected.n_splits} repeats); the model has more training samples than the fits behind this value"
     )
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}" if 0.01 <= abs(value) < 1e5 else f"{value:.3g}"
 
 
 def _optimistic(expected: CardExpectation) -> str:

@@ -199,6 +199,8 @@ class ReportSpec(Spec):
     thumbnails: int
     metric: str = "accuracy"
     """Of the headline, and of the choice of the final model."""
+    score: str = "accuracy"
+    """Metric of tables and figures."""
     neighbour: str = ""
     """Nearest-neighbour rule of both; empty: the reference's first one."""
     gain_that_matters: NonNegative = 1

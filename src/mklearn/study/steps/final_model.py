@@ -28,7 +28,15 @@ from mklearn.study.prediction.new_samples import read_unlabelled
 from mklearn.study.prediction.predictions import prediction_frame
 from mklearn.study.provenance import array_digest, digest
 from mklearn.study.specs.final_spec import BEST, RULE, FinalCandidate, FinalSpec, FinalView
-from mklearn.study.specs.model_card import CardData, CardExpectation, CardImages, CardMethod, CardView, ModelCard
+from mklearn.study.specs.model_card import (
+    CardData,
+    CardExpectation,
+    CardImages,
+    CardMethod,
+    CardNumbers,
+    CardView,
+    ModelCard,
+)
 from mklearn.study.steps.log import logger
 from mklearn.study.steps.scores import read_study_table
 
@@ -74,7 +82,9 @@ def final_model(
     kept = data.kept
     used = [view for view in spec.views if view.name in fit.descriptors]
     views = Views({view.name: data.features[view.name] for view in used} or {IMAGES: _images_of(data)})[kept]
-    y = np.unique(data.y[kept], return_inverse=True)[1].astype(np.int64)
+    y = data.y[kept]
+    if not spec.target:
+        y = np.unique(y, return_inverse=True)[1].astype(np.int64)
     groups = None if groups is None else groups[kept]
     problem = MethodOnViews(views, y, fit.method, fit.kernels, groups=groups)
     chosen = choose_final_model(problem, fit, groups, completes=spec.tables is not None)
@@ -97,7 +107,7 @@ def _predictions(
     model: SavedModel, card: ModelCard, files: Mapping[str, Path], label_table: Path | None
 ) -> pd.DataFrame:
     """Predict the samples of the user's tables without a label; no rows where there are none."""
-    nothing = pd.DataFrame({"id": [], "label": []})
+    nothing = pd.DataFrame({"id": [], "label" if card.data.numbers is None else "predicted": []})
     samples = read_unlabelled(files, label_table, card) if files else None
     if samples is None:
         return nothing
@@ -126,8 +136,9 @@ class _Samples:
     """All samples of the data set, in the forms that candidates take."""
 
     ids: NDArray[np.str_]
-    y: NDArray[np.int64]
-    labels: NDArray[np.str_]
+    y: NDArray[Any]
+    labels: NDArray[Any]
+    """Names of the classes, or the numbers."""
     groups: NDArray[np.str_] | None
     kept: NDArray[np.intp]
     """Those that the model is fitted on."""
@@ -152,7 +163,8 @@ def _samples(
     labels: Path, sources: list[Path], learned: list[Path], images: Path | None, tables: list[Path], spec: FinalSpec
 ) -> _Samples:
     table, _ = read_table(labels)
-    ids, names = table["id"].to_numpy(dtype=str), table["label"].to_numpy(dtype=str)
+    ids, y = table["id"].to_numpy(dtype=str), table["y"].to_numpy()
+    names = y if spec.target else table["label"].to_numpy(dtype=str)
     features, digests = {}, {}
     for view, path in zip(spec.views, sources, strict=True):
         held = read_arrays(path, ("features", "ids", "sha256"))
@@ -174,9 +186,10 @@ def _samples(
         form = spec.images.model_copy(update={"shape": shape, "dtype": str(pictures[0].dtype)})
         pictures = pictures if regular else None
     return _Samples(
-        ids=ids, y=table["y"].to_numpy(dtype=np.int64), labels=names,
+        ids=ids, y=y, labels=names,
         groups=table["group"].to_numpy(dtype=str) if "group" in table else None,
-        kept=np.flatnonzero(~np.isin(names, spec.exclude_classes)), features=features, digests=digests,
+        kept=np.arange(len(y)) if spec.target else np.flatnonzero(~np.isin(names, spec.exclude_classes)),
+        features=features, digests=digests,
         columns=columns, learned=known, images=pictures if isinstance(pictures, np.ndarray) else None, image_form=form,
     )  # fmt: skip
 
@@ -184,8 +197,9 @@ def _samples(
 def _columns(path: Path, view: FinalView, spec: FinalSpec, width: int) -> list[str] | None:
     """Return the names of a table's features; None of an array without names."""
     assert spec.tables is not None
-    text = [column for column in (spec.tables.label_column, spec.tables.group_column) if column]
-    table = Table(path, spec.tables.id_column, text, array=array_of_view(path, view.name, view.column_array))
+    table = Table(
+        path, spec.tables.id_column, spec.tables.text_columns, array=array_of_view(path, view.name, view.column_array)
+    )
     names = [str(name) for name in table.numbers().columns]
     return names if table.names_columns and len(names) == width else None
 
@@ -226,7 +240,8 @@ def _card(
     used: list[FinalView],
 ) -> ModelCard:  # fmt: skip
     kept = data.labels[data.kept]
-    names = list(dict.fromkeys(data.labels[np.argsort(data.y, kind="stable")]))  # in the order of the classes
+    ordered: Any = [] if spec.target else data.labels[np.argsort(data.y, kind="stable")]  # in the order of the classes
+    names = list(dict.fromkeys(ordered))
     content = {
         "ids": array_digest(data.ids[data.kept]),
         "labels": array_digest(kept),
@@ -247,6 +262,9 @@ def _card(
         data=CardData(
             name=spec.dataset, title=spec.title, n_samples=len(kept), digest=digest(content),
             classes={str(name): int((kept == name).sum()) for name in names if (kept == name).any()},
+            numbers=CardNumbers(
+                name=spec.target, low=float(kept.min()), high=float(kept.max()), mean=float(kept.mean())
+            ) if spec.target else None,
         ),
         views=views,
         images=data.image_form,

@@ -19,8 +19,8 @@ def read(samples: Path, labels: Path, *, spec: ReadSpec, files: list[Path] | Non
          code: list[Path] | None = None) -> None:  # fmt: skip
     """Read ``files`` (or those of ``spec.paths``) with the reader ``spec.reader``.
 
-    The labels go to a Parquet table (columns id, y, label, and group where samples have one), so that splits and fits
-    do not depend on the images.
+    The target goes to a Parquet table (columns id, y, label of classes, and group where samples have one), so that
+    splits and fits do not depend on the images.
     """
     given = files or []
     inputs = input_digests(files=given)
@@ -28,7 +28,8 @@ def read(samples: Path, labels: Path, *, spec: ReadSpec, files: list[Path] | Non
         check_download(path, sha256)
     data = read_dataset(spec.as_dict(), spec.paths if spec.paths is not None else {path.name: path for path in given})
     record = stamp(spec.as_dict(), _images(spec) or inputs, code or [])
-    logger.info("%s: %d samples of %d classes", spec.dataset, len(data), data.n_classes)
+    of = f" of {data.n_classes} classes" if data.target == "classes" else ""
+    logger.info("%s: %d samples%s", spec.dataset, len(data), of)
     for note in data.notes:
         logger.info("note: %s", note)
     data.save(samples, record)
@@ -36,8 +37,10 @@ def read(samples: Path, labels: Path, *, spec: ReadSpec, files: list[Path] | Non
 
 
 def labels_table(data: SampleSet) -> pd.DataFrame:
-    """Return ids, class codes and names of classes, and the groups where samples have one."""
-    table = pd.DataFrame({"id": data.ids, "y": data.y, "label": data.classes[data.y]})
+    """Return ids, class codes and names of classes, or numbers, and the groups where samples have one."""
+    table = pd.DataFrame({"id": data.ids, "y": data.y})
+    if data.target == "classes":
+        table["label"] = data.classes[data.y]
     if data.groups is not None:
         table["group"] = data.groups
     return table

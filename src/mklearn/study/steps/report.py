@@ -44,7 +44,7 @@ def report(
     The page carries its stamp; that of the files beside it is in provenance.json.
     """
     datasets = [(entry, SampleSet.load(path)) for entry, path in zip(spec.datasets, samples, strict=True)]
-    classes = {entry.id: data.classes for entry, data in datasets}
+    data_of = {entry.id: data for entry, data in datasets}
     inputs = input_digests(
         scores=scores, summary=summary, predictions=predictions, record=record, models=models, samples=samples
     )
@@ -61,7 +61,9 @@ def report(
         run=_run(run, provenance),
         data=[_data_set(entry, data, spec.thumbnails) for entry, data in datasets],
         fits=[
-            fit for path, entry in zip(models, spec.fits, strict=True) for fit in _fits(path, entry, classes, predicted)
+            fit
+            for path, entry in zip(models, spec.fits, strict=True)
+            for fit in _fits(path, entry, data_of[entry.dataset], predicted)
         ],
         scores=frame,
         summary=summarised,
@@ -96,7 +98,8 @@ def _data_set(entry: ReportDataset, data: SampleSet, n_thumbnails: int) -> recor
     files = tuple(_data_file(file) for file in entry.files)
     note = " ".join(filter(None, [entry.about.get("note"), *(f"{note}." for note in data.notes)]))
     return records.DataSetRecord(
-        id=entry.id, title=entry.title, n_samples=len(data), n_classes=data.n_classes, files=files,
+        id=entry.id, title=entry.title, n_samples=len(data), files=files,
+        n_classes=data.n_classes if data.target == "classes" else None,
         thumbnails=thumbnails(data, n_thumbnails), **{**entry.about, "note": note},
     )  # fmt: skip
 
@@ -112,16 +115,17 @@ def _data_file(file: ReportFile) -> records.DataFile:
     return records.DataFile(file.name, sha256, file.source, None)
 
 
-def _fits(
-    path: Path, entry: ReportFit, classes: dict[str, np.ndarray], predicted: Predictions
-) -> Iterator[records.FitRecord]:
+def _fits(path: Path, entry: ReportFit, data: SampleSet, predicted: Predictions) -> Iterator[records.FitRecord]:
     """Yield one record per training size."""
     arrays = read_arrays(path)
     for setting in entry.settings:
         start = f"{setting.protocol}/"
         own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
         keys = {"dataset": entry.dataset, **setting.model_dump(), "method": entry.method}
-        names = np.array(LABELS) if entry.pairs else classes[entry.dataset]
+        if data.target == "numbers":
+            yield replace(_fit(own, entry, setting), predicted=_numbers(predicted.by_first_rule(keys), data))
+            continue
+        names = np.array(LABELS) if entry.pairs else data.classes
         record = _fit(own, entry, setting, names, predicted.confusion(keys, len(names)))
         yield replace(record, roc=mean_roc(predicted.of({**keys, "neighbour": ""}))) if entry.pairs else record
 
@@ -146,6 +150,8 @@ def _wrong_samples(
 ) -> Iterator[records.WrongSamples]:
     """Yield the wrong samples of each data set and family of protocols, at the largest training size."""
     for entry, data in datasets:
+        if data.target == "numbers":
+            continue
         fits = [fit for fit in spec.fits if not fit.pairs and fit.dataset == entry.id]
         largest: dict[str, Setting] = {}
         for setting in (setting for fit in fits for setting in fit.settings):
@@ -163,13 +169,14 @@ def _wrong_samples(
 
 
 def _fit(
-    arrays: dict[str, np.ndarray], entry: ReportFit, setting: Setting, classes: np.ndarray, confusion: np.ndarray
-) -> records.FitRecord:
+    arrays: dict[str, np.ndarray], entry: ReportFit, setting: Setting, classes: np.ndarray | None = None,
+    confusion: np.ndarray | None = None,
+) -> records.FitRecord:  # fmt: skip
     columns = ["repeat", "fold", "half_step", "step", "value", "bound", "optimum"]
     history = pd.DataFrame(json.loads(str(arrays["history"])), columns=columns)
     diagnostics = pd.DataFrame(json.loads(str(arrays["diagnostics"])))
     embedding = None
-    if "embedding" in arrays:
+    if "embedding" in arrays and classes is not None:
         embedding = pd.DataFrame(arrays["embedding"], columns=["x", "y"])
         embedding["label"] = classes[arrays["embedding_y"]]
         embedding["role"] = np.where(arrays["embedding_test"], "test", "train")
@@ -183,3 +190,13 @@ def _fit(
         kernel_info=pd.DataFrame(info[0]).rename(columns={"id": "kernel"}) if info else None,
         confusion=confusion, classes=classes,
     )  # fmt: skip
+
+
+def _numbers(rows: pd.DataFrame | None, data: SampleSet) -> pd.DataFrame | None:
+    """Return true and predicted numbers of the test samples, with their groups where they have any."""
+    if rows is None:
+        return None
+    found = rows.loc[rows["predicted"].notna(), ["repeat", "sample", "true", "predicted"]].astype({"sample": str})
+    if data.groups is not None:
+        found["group"] = found["sample"].map(dict(zip(data.ids.tolist(), data.groups.tolist(), strict=True)))
+    return found

@@ -43,7 +43,8 @@ def draw_splits(table: pd.DataFrame, spec: SplitSpec, files: Sequence[Path] = ()
     Parameters
     ----------
     table : DataFrame
-        Columns id, y, label and, where samples have one, group: see :func:`mklearn.study.steps.read.labels_table`.
+        Columns id, y, label of classes and, where samples have one, group: see
+        :func:`mklearn.study.steps.read.labels_table`.
     spec : SplitSpec
     files : sequence of Path
         What the protocol reads.
@@ -59,19 +60,7 @@ def draw_splits(table: pd.DataFrame, spec: SplitSpec, files: Sequence[Path] = ()
     ids, y = table["id"].to_numpy(dtype=str), table["y"].to_numpy()
     parameters = dict(spec.parameters)
     excluded = parameters.pop("exclude_classes", [])
-    classes = table.drop_duplicates("y").sort_values("y")["label"].to_numpy(dtype=str)
-    unknown = sorted(set(excluded) - set(classes))
-    if unknown:
-        raise ConfigError(
-            f"exclude_classes of the protocol: data set {spec.dataset!r} has no class {', '.join(unknown)}; "
-            f"valid: {', '.join(classes)}."
-        )
-    kept = np.flatnonzero(~np.isin(classes[y], excluded))
-    if len(np.unique(y[kept])) < 2:
-        raise ConfigError(
-            f"exclude_classes of the protocol leave {len(set(classes) - set(excluded))} of the {len(classes)} classes "
-            f"of data set {spec.dataset!r}; expected at least two."
-        )
+    kept, classes = _kept(table, excluded, spec.dataset)
     if spec.kind == "given":
         drawn = given(files[0] if files else parameters["path"], ids)
         drawn = drawn.restricted(kept) if excluded else drawn
@@ -94,3 +83,24 @@ def draw_splits(table: pd.DataFrame, spec: SplitSpec, files: Sequence[Path] = ()
         drawn = draw(y[kept], **parameters, seed=spec.seed, name=spec.dataset, classes=classes)
         drawn = drawn.among(kept, len(y)) if excluded else drawn
     return drawn
+
+
+def _kept(table: pd.DataFrame, excluded: Sequence[str], dataset: str) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the positions of the samples of other classes than the excluded ones, and the classes; None of numbers."""
+    if "label" not in table:
+        return np.arange(len(table)), None
+    y = table["y"].to_numpy()
+    classes = table.drop_duplicates("y").sort_values("y")["label"].to_numpy(dtype=str)
+    unknown = sorted(set(excluded) - set(classes))
+    if unknown:
+        raise ConfigError(
+            f"exclude_classes of the protocol: data set {dataset!r} has no class {', '.join(unknown)}; "
+            f"valid: {', '.join(classes)}."
+        )
+    kept = np.flatnonzero(~np.isin(classes[y], excluded))
+    if len(np.unique(y[kept])) < 2:
+        raise ConfigError(
+            f"exclude_classes of the protocol leave {len(set(classes) - set(excluded))} of the {len(classes)} classes "
+            f"of data set {dataset!r}; expected at least two."
+        )
+    return kept, classes

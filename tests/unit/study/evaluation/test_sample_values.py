@@ -16,7 +16,7 @@ from mklearn.study.evaluation.predictions import Predictions, RulePredictions, S
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.evaluation.sweeps import MethodOutput
 
-METRICS = [name for name in own_entries("metrics") if metric_named(name).by_sample]
+METRICS = [name for name in own_entries("metrics") if (of := metric_named(name)).by_sample and "classes" in of.targets]
 Labels = NDArray[np.int64]
 
 

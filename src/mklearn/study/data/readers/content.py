@@ -83,6 +83,15 @@ def published_test_part(path: Path, ids: np.ndarray) -> list[np.ndarray]:
     return [ids[test]]
 
 
+def published_folds(path: Path, ids: np.ndarray) -> list[np.ndarray]:
+    """Return the test part of each fold in the column ``fold`` of a data set's table of samples, by number."""
+    import pandas as pd
+
+    frame = pd.read_csv(path, dtype={"id": str})
+    folds = [frame.loc[frame["fold"].eq(number), "id"] for number in sorted(frame["fold"].unique())]
+    return [ids[np.isin(ids, fold.to_numpy(dtype=str))] for fold in folds]
+
+
 def check_colour(colour: str) -> None:
     """Raise ConfigError if the colour mode is unknown."""
     if colour not in COLOURS:

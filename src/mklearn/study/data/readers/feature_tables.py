@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from mklearn.contract.fit_spec import Impute
+from mklearn.contract.specs import TargetKind
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.data.readers.table_files import ARRAYS, Table, array_of_view
 from mklearn.study.data.readers.tabular import numeric_values, row_order, suspicious_columns, unlabelled_note
@@ -25,7 +26,7 @@ Mask = NDArray[np.bool_]
 def read(
     paths: Mapping[str, Path], *, id_column: str = "id", label_column: str = "label", group_column: str | None = None,
     labels: str | None = None, arrays: Mapping[str, str] | None = None, missing_views: MissingViews = "error",
-    impute: Impute = "none",
+    impute: Impute = "none", task: TargetKind = "classes", leave_out: Sequence[str] = (),
 ) -> SampleSet:  # fmt: skip
     """Read tables that describe the same samples.
 
@@ -53,6 +54,10 @@ def read(
         row of NaN (see :mod:`mklearn.kernels.completion`).
     impute : {"none", "mean", "median"}
         Whether single values may be missing; they stay NaN here, and are filled in by the training samples.
+    task : {"classes", "numbers"}
+        What the column of labels holds.
+    leave_out : sequence of str
+        Columns that are no features.
 
     Returns
     -------
@@ -74,7 +79,7 @@ def read(
     named = {name: Path(path) for name, path in paths.items() if name != labels}
     if not named:
         raise DataError("feature tables: no table given")
-    reading = _Reading(id_column, label_column, group_column, impute)
+    reading = _Reading(id_column, label_column, group_column, impute, task, leave_out)
     given = None if labels is None else reading.labels_file(Path(paths[labels]))
     chosen = arrays or {}
     parts = {
@@ -93,7 +98,7 @@ def read(
     label_text = _agreed(sources, ids, "labels")
     if not (label_text[kept] != "").any():
         raise DataError(f"{sources[0].path}: no sample has a label (column {label_column!r})")
-    notes += unlabelled_note(int((label_text[kept] == "").sum()))
+    notes += unlabelled_note(int((label_text[kept] == "").sum()), task)
     kept &= label_text != ""
     groups = _agreed(sources, ids, "groups")[kept] if group_column else None
     if groups is not None and (groups == "").any():
@@ -101,7 +106,8 @@ def read(
     tables = {name: part.rows(ids[kept]) for name, part in parts.items()}
     notes += _imputed_note(tables, impute)
     try:
-        samples = SampleSet.from_labels(
+        made = SampleSet.from_labels if task == "classes" else SampleSet.from_numbers
+        samples = made(
             ids[kept], label_text[kept], tables=tables, groups=groups,
             incomplete=tuple(name for name, table in tables.items() if np.isnan(table).any()),
         )  # fmt: skip
@@ -147,6 +153,8 @@ class _Reading:
     label_column: str
     group_column: str | None
     impute: Impute
+    task: TargetKind
+    leave_out: Sequence[str]
 
     def table(self, path: Path, array: str | None, given: _Part | None) -> _Part:
         """Read a table of features; `given` is the labels file."""
@@ -176,17 +184,17 @@ class _Reading:
         """Read a file of ids, labels and groups."""
         table = self._open(path, None)
         part = self._with_labels(_Part(path, table.unique_ids(self.id_column)), table)
-        return replace(part, labels=table.labels(self.label_column, part.ids))
+        return replace(part, labels=table.labels(self.label_column, part.ids, self.task))
 
     def _open(self, path: Path, array: str | None) -> Table:
-        text = [column for column in (self.label_column, self.group_column) if column]
+        text = [column for column in (self.label_column, self.group_column, *self.leave_out) if column]
         return Table(path, self.id_column, text, array=array)
 
     def _with_labels(self, part: _Part, table: Table) -> _Part:
         group = self.group_column
         return replace(
             part,
-            labels=table.labels(self.label_column, part.ids) if self.label_column in table else None,
+            labels=table.labels(self.label_column, part.ids, self.task) if self.label_column in table else None,
             groups=table.text(group, part.ids, may_be_empty=True) if group and group in table else None,
         )
 

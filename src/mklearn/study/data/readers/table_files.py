@@ -10,12 +10,20 @@ import numpy as np
 import pandas as pd
 
 from mklearn.atomic import read_npz
+from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError
 from mklearn.study.data.readers.annotated_data import ANNDATA, MUDATA, arrays_of, feature_names, read_annotated
 from mklearn.study.data.readers.content import check_size
 from mklearn.study.data.readers.matlab_tables import own_variables
-from mklearn.study.data.readers.tabular import class_names, column_text, read_frame, require_columns
-from mklearn.study.data.readers.text_tables import TEXT_TABLES, table_suffix
+from mklearn.study.data.readers.tabular import (
+    MISSING,
+    class_names,
+    column_text,
+    read_frame,
+    require_columns,
+    target_numbers,
+)
+from mklearn.study.data.readers.text_tables import SEPARATORS, TEXT_TABLES, table_suffix
 from mklearn.study.data.samples import check_unique, some
 
 ARRAYS = (".npz", ".mat")
@@ -100,8 +108,13 @@ class Table:
         require_columns(self._columns, (name,), self.path, what)
         return column_text(self._columns[name], self.path, name, ids, may_be_empty=may_be_empty)
 
-    def labels(self, name: str, ids: np.ndarray) -> np.ndarray:
-        """Return a column of labels, (n,) text, "" where there is none; see :func:`class_names`."""
+    def labels(self, name: str, ids: np.ndarray, task: TargetKind = "classes") -> np.ndarray:
+        """Return a column of labels or numbers to predict, (n,) text, "" where there is none.
+
+        See :func:`class_names` and :func:`target_numbers`.
+        """
+        if task == "numbers" and name in self:
+            return target_numbers(self._columns[name], self.path, name, ids)
         return class_names(self.text(name, ids, may_be_empty=True), self.path, name)
 
     def unique_ids(self, name: str) -> np.ndarray:
@@ -145,6 +158,27 @@ def column_names(path: Path) -> tuple[str, ...]:
         columns, arrays = arrays_of(path)
         return ("id", *(column for column in columns if column != "id"), *arrays)
     return tuple(map(str, read_frame(path, ("id",)).columns))
+
+
+def first_values(path: Path, column: str, count: int = 100) -> list[str]:
+    """Return the first values of a column as text, but missing ones; none where the file has no such column.
+
+    Raises
+    ------
+    UserError, OSError, ValueError
+        It can't be read.
+    """
+    separator = SEPARATORS.get(table_suffix(path))
+    if separator is not None:
+        rows = pd.read_csv(path, sep=separator, usecols=lambda name: name == column, nrows=count, dtype=str,
+                           keep_default_na=False)  # fmt: skip
+        values = list(rows.get(column, ()))
+    elif column in column_names(path):
+        table = Table(path, "id", (column,), array="X" if path.suffix in ANNOTATED else None)
+        values = list(table.text(column, may_be_empty=True)[:count])
+    else:
+        return []
+    return [text for value in values if (text := str(value).strip()).lower() not in MISSING]
 
 
 def _with_sparse(arrays: dict[str, np.ndarray], path: Path) -> dict[str, np.ndarray]:

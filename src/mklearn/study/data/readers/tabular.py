@@ -17,12 +17,15 @@ import pandas as pd
 
 from mklearn.atomic import read_parquet
 from mklearn.checks import LARGEST_VALUE
+from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError
 from mklearn.study.data.readers.text_tables import SEPARATORS, TEXT_TABLES, table_suffix, text_content
 from mklearn.study.data.samples import check_numbers, check_text, check_unique, some
 
 _WHOLE_IN_DOUBLE = 2**53
 """From here on, float64 does not tell one integer from the next."""
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""Texts, in lower case, that stand for no number."""
 _FEWEST_SAMPLES = 10
 """Of fewer samples, different whole numbers in a column mean nothing."""
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -128,8 +131,8 @@ def class_names(labels: np.ndarray, path: Path, column: str) -> np.ndarray:
         return np.array([names[label] for label in labels.tolist()], dtype=str)
     if len(given) > _MANY_TARGETS:
         advice = (
-            "mklearn has classifiers only: for a regression target use KernelRidge(kernel='precomputed') of "
-            "scikit-learn, or kernel ridge regression of himalaya, on the kernels of mklearn.kernels"
+            f"to predict the numbers themselves, set `target: {column}` in place of `label_column` (mklearn init: "
+            f"--target {column})"
         )
     else:
         advice = "write the classes as whole numbers or as text, such as 'grade 2.5'"
@@ -139,12 +142,46 @@ def class_names(labels: np.ndarray, path: Path, column: str) -> np.ndarray:
     )
 
 
-def unlabelled_note(n: int) -> tuple[str, ...]:
-    """Return a remark about samples without a label; none if there are none."""
+def target_numbers(values: Any, path: Path, column: str, ids: np.ndarray) -> np.ndarray:
+    """Return numbers to predict as text that holds every digit: equal numbers are equal, however they are written.
+
+    Parameters
+    ----------
+    values : (n,) array or Series
+        Numbers, or text that holds numbers. Missing values become "".
+
+    Raises
+    ------
+    DataError
+        Values that are no numbers, infinite, or so large that their squares can't be computed with.
+    """
+    what, found = f"{path}: column {column!r}", []
+    if np.shape(values) != (len(ids),):
+        raise DataError(f"{what} has shape {np.shape(values)}; expected ({len(ids)},), one number for each id")
+    for value, name in zip(pd.Series(values).tolist(), ids.tolist(), strict=True):
+        if pd.isna(value) or str(value).strip().lower() in MISSING:
+            found.append("")
+            continue
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise DataError(
+                f"{what} has values that are not numbers, such as {str(value)[:40]!r} of sample {name!r}; write "
+                "numbers, leave them empty, or set `task: classes` to predict classes"
+            ) from None
+        if not abs(number) <= LARGEST_VALUE:
+            raise DataError(f"{what} has the value {number:g} for sample {name!r}; expected at most {LARGEST_VALUE:g}")
+        found.append(repr(number))
+    return np.array(found, dtype=str)
+
+
+def unlabelled_note(n: int, task: TargetKind = "classes") -> tuple[str, ...]:
+    """Return a remark about samples without a label or number; none if there are none."""
     if not n:
         return ()
-    subject = "1 sample without a label is" if n == 1 else f"{n} samples without a label are"
-    return (f"{subject} left out; a final model labels them: mklearn predict",)
+    what, done = ("label", "labels") if task == "classes" else ("number", "predicts")
+    subject = f"1 sample without a {what} is" if n == 1 else f"{n} samples without a {what} are"
+    return (f"{subject} left out; a final model {done} them: mklearn predict",)
 
 
 def require_columns(columns: Any, required: Sequence[str], path: Path, what: str = "column") -> None:
@@ -255,8 +292,8 @@ def suspicious_columns(values: np.ndarray, names: Sequence[Any], y: np.ndarray, 
     ----------
     values : (n, d) array
     names : sequence of length d
-    y : (n,) int array
-        Class codes.
+    y : (n,) int or float array
+        Class codes, or numbers to predict.
     path : Path
 
     Returns
@@ -264,6 +301,8 @@ def suspicious_columns(values: np.ndarray, names: Sequence[Any], y: np.ndarray, 
     tuple of str
         A sentence for each kind of such columns.
     """
+    numbers_of_target = [column for column in range(values.shape[1] * (y.dtype.kind == "f"))
+                         if _is_line(values[:, column], y)]  # fmt: skip
     representative = values[np.unique(y, return_index=True)[1]]
     constant = np.ones(values.shape[1], dtype=bool)
     for code, row in enumerate(representative):
@@ -277,6 +316,7 @@ def suspicious_columns(values: np.ndarray, names: Sequence[Any], y: np.ndarray, 
             steps = np.diff(np.sort(values[:, column]))
             (counts if (steps == 1).all() else numbers).append(column)
     found = (
+        (numbers_of_target, "are the target but for offset and scale: were they computed from it"),
         (labels, "have one value for each class: are they the label"),
         (counts, "count the samples: are they the index of a table"),
         (numbers, "have another whole number for each sample: are they ids"),
@@ -286,6 +326,13 @@ def suspicious_columns(values: np.ndarray, names: Sequence[Any], y: np.ndarray, 
         for columns, text in found
         if columns
     )
+
+
+def _is_line(column: np.ndarray, y: np.ndarray) -> bool:
+    """Tell whether a column is a straight line of the target, but for rounding."""
+    one, other = column - column.mean(), y - y.mean()
+    norms = float(np.linalg.norm(one) * np.linalg.norm(other))
+    return len(y) > 2 and norms > 0 and abs(float(one @ other)) > (1.0 - 1e-9) * norms
 
 
 def _positions(chosen: np.ndarray) -> list[int]:

@@ -1,4 +1,4 @@
-"""Tables of views of the same samples, with a class for each, as repositories of multi-view data publish them.
+"""Tables of views of the same samples, each with a class or number, as repositories of multi-view data publish them.
 
 MATLAB: a cell ``X`` of one matrix (n, d) for each view, and the codes ``y``, from 1. R: lists of matrices or data
 frames, and a factor. Text: a table for each view, and one of the samples. The parts of a published split are in the
@@ -28,9 +28,10 @@ Text = NDArray[np.str_]
 
 
 def read(
-    paths: Mapping[str, Path], *, tables: Sequence[str], label: str = "label", classes: Sequence[str] | None = None,
-    sample: str = "", parts: Mapping[str, str | int] | None = None, part_column: str | None = None,
-    group_column: str | None = None,
+    paths: Mapping[str, Path], *, tables: Sequence[str] | Mapping[str, str], label: str = "label",
+    classes: Sequence[str] | None = None, sample: str = "", parts: Mapping[str, str | int] | None = None,
+    part_column: str | None = None, group_column: str | None = None, target: str | None = None,
+    filled_column: str | None = None, kernels: Sequence[str] = (),
 ) -> SampleSet:  # fmt: skip
     """Read the views.
 
@@ -39,8 +40,9 @@ def read(
     paths : dict of str to Path
         One file of MATLAB or R; or text tables ``NAME.csv`` (or ``NAME.csv.gz``) for each view, with a column ``id``,
         and ``samples.csv``.
-    tables : sequence of str
-        Names of the views: of a MATLAB file in the order of ``X``, otherwise of the matrices or files.
+    tables : sequence of str, or mapping of str to str
+        Names of the views: of a MATLAB file in the order of ``X``, otherwise of the matrices or files. Of text tables
+        also the name of the file by that of the view.
     label : str
         Name of the factor of classes (R), or of the column of classes (text).
     classes : sequence of str, optional
@@ -55,6 +57,13 @@ def read(
         Column of the part of each sample (text).
     group_column : str, optional
         Column of the group of each sample (text).
+    target : str, optional
+        In place of ``label``: column of the number to predict of each sample (text).
+    filled_column : str, optional
+        Column with the files, joined by "+", whose row was filled in upstream: the sample lacks these views (text).
+    kernels : sequence of str
+        Views whose table is a kernel among all samples. They become its symmetric root, so that a linear kernel of the
+        view is the kernel (text).
 
     Returns
     -------
@@ -71,7 +80,15 @@ def read(
         return _of_matlab(only_path(paths, "views"), tables, classes, sample, parts or {})
     if suffix in (".rda", ".rdata"):
         return _of_r(only_path(paths, "views"), tables, label, sample, parts or {"": ""})
-    return _of_text(paths, tables, label, part_column, group_column)
+    samples = _of_text(paths, tables, label, target, group_column)
+    rows = next(path for path in map(Path, paths.values()) if table_stem(path) == _SAMPLES)
+    if filled_column is not None:
+        stems = tables if isinstance(tables, Mapping) else {name: name for name in tables}
+        samples = _without_filled_rows(samples, rows, filled_column, stems)
+    if kernels:
+        roots = {name: _root(samples.tables[name], rows, name) for name in kernels}
+        samples = replace(samples, tables={**samples.tables, **roots})
+    return samples if part_column is None else _in_parts(samples, rows, part_column)
 
 
 def _of_matlab(
@@ -139,22 +156,51 @@ def _r_part(
 
 
 def _of_text(
-    paths: Mapping[str, Path], tables: Sequence[str], label: str, part_column: str | None, group_column: str | None
-) -> SampleSet:
-    by_name = {table_stem(path): path for path in map(Path, paths.values()) if path.name.endswith(TEXT_TABLES)}
-    lacking = [name for name in (*tables, _SAMPLES) if name not in by_name]
+    paths: Mapping[str, Path], tables: Sequence[str] | Mapping[str, str], label: str, target: str | None,
+    group_column: str | None,
+) -> SampleSet:  # fmt: skip
+    by_stem = {table_stem(path): path for path in map(Path, paths.values()) if path.name.endswith(TEXT_TABLES)}
+    stems = tables if isinstance(tables, Mapping) else {name: name for name in tables}
+    lacking = [stem for stem in (*stems.values(), _SAMPLES) if stem not in by_stem]
     if lacking:
         raise DataError(f"{', '.join(map(str, paths.values())) or 'views'}: no table {some(lacking)}")
     samples = feature_tables.read(
-        {name: by_name[name] for name in (*tables, _SAMPLES)}, labels=_SAMPLES, label_column=label,
-        group_column=group_column, missing_views="mean",
+        {name: by_stem[stem] for name, stem in stems.items()} | {_SAMPLES: by_stem[_SAMPLES]}, labels=_SAMPLES,
+        label_column=target or label, task="numbers" if target else "classes", group_column=group_column,
+        missing_views="mean",
     )  # fmt: skip
-    if part_column is None:
-        return replace(samples, notes=())
-    frame = read_frame(by_name[_SAMPLES], ("id", part_column))
-    require_columns(frame, (part_column,), by_name[_SAMPLES])
-    part_of = dict(zip(frame["id"], column_text(frame[part_column], by_name[_SAMPLES], part_column), strict=True))
-    return replace(samples, ids=_with_parts(samples.ids, np.array([part_of[name] for name in samples.ids])), notes=())
+    return replace(samples, notes=())
+
+
+def _column(path: Path, name: str, ids: Text) -> list[str]:
+    """Return a column of the table of samples as text, "" where it is empty, in the order of the samples."""
+    frame = read_frame(path, ("id", name))
+    require_columns(frame, (name,), path)
+    of_id = dict(zip(frame["id"], column_text(frame[name], path, name, may_be_empty=True), strict=True))
+    return [str(of_id[sample]) for sample in ids]
+
+
+def _in_parts(samples: SampleSet, path: Path, column: str) -> SampleSet:
+    return replace(samples, ids=_with_parts(samples.ids, np.array(_column(path, column, samples.ids))))
+
+
+def _without_filled_rows(samples: SampleSet, path: Path, column: str, stems: Mapping[str, str]) -> SampleSet:
+    """Return the samples without the rows that were filled in upstream."""
+    filled = [set(text.split("+")) for text in _column(path, column, samples.ids)]
+    tables = {name: table.copy() for name, table in samples.tables.items()}
+    for name, table in tables.items():
+        table[[stems[name] in names for names in filled]] = np.nan
+    gaps = tuple(name for name, table in tables.items() if np.isnan(table).any())
+    return replace(samples, tables=tables, incomplete=gaps)
+
+
+def _root(kernel: np.ndarray, path: Path, name: str) -> np.ndarray:
+    """Return the symmetric root of a kernel, (n, n)."""
+    n = len(kernel)
+    if kernel.shape != (n, n) or not np.allclose(kernel, kernel.T, rtol=1e-8, atol=1e-8):
+        raise DataError(f"{path}: the table {name!r} of shape {kernel.shape} is no symmetric kernel among the samples")
+    values, vectors = np.linalg.eigh((kernel + kernel.T) / 2.0)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 
 
 def _with_parts(ids: Text, parts: Text) -> Text:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from mklearn.cards import MetricCard, own_entries
 from mklearn.contract.extensions import entry_points
 from mklearn.contract.loading import load
-from mklearn.contract.specs import TARGET
 from mklearn.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -32,8 +31,18 @@ class Metric(MetricCard):
 
     @property
     def can_choose(self) -> bool:
-        """Whether inner cross-validation can choose by it: from 0 to 1, larger is better."""
-        return self.larger_is_better and self.bounds == (0.0, 1.0)
+        """Whether inner cross-validation can choose by it: at most 1, larger is better."""
+        return self.larger_is_better and self.bounds[1] == 1.0
+
+    @property
+    def in_percent(self) -> bool:
+        """Whether it is shown in percent: its best value is 1."""
+        return self.bounds[1] == 1.0
+
+    @property
+    def name(self) -> str:
+        """Its title inside a sentence: ``mean absolute error``, ``R²``."""
+        return self.title[0].lower() + self.title[1:] if self.title[1:2].islower() else self.title
 
     def score(self, output: Any) -> float:
         """Compute the metric from a :class:`mklearn.study.evaluation.sweeps.MethodOutput`.
@@ -76,7 +85,8 @@ def metric_entry(function: Any) -> dict[str, Any]:
 def metric_of(entry: Mapping[str, Any]) -> Metric:
     """Return the metric of an entry."""
     low, high = entry["bounds"]
-    return Metric(**{**entry, "bounds": (low, math.inf if high is None else high)})
+    bounds = (-math.inf if low is None else low, math.inf if high is None else high)
+    return Metric(**{**entry, "bounds": bounds})
 
 
 def metric_named(name: str) -> Metric:
@@ -115,14 +125,10 @@ def metric_mistakes(metrics: Sequence[str], choose_by: str, inner_folds: int | s
         mistakes.append(("choose_by", f"{choose_by!r} is not among metrics; valid: {', '.join(metrics)}."))
     if mistakes:
         return mistakes
-    for metric in map(metric_named, metrics):
-        if TARGET not in metric.targets:
-            sentence = f"metric {metric.kind!r} takes {' or '.join(metric.targets)}, and data sets have {TARGET}."
-            mistakes.append(("metrics", sentence))
     metric = metric_named(choose_by)
     if not metric.can_choose:
         mistakes.append(
-            ("choose_by", f"{choose_by!r} can't choose parameters: its values must lie between 0 and 1, larger better.")
+            ("choose_by", f"{choose_by!r} can't choose parameters: its values must be at most 1, larger better.")
         )
     elif inner_folds == "leave_one_out" and not metric.mean_of_samples:
         mistakes.append(

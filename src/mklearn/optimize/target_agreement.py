@@ -1,4 +1,4 @@
-"""How far a kernel agrees with the classes, in standard deviations of a kernel that says nothing of them.
+"""How far a kernel agrees with the targets, in standard deviations of a kernel that says nothing of them.
 
 With the centred kernel K_c, centred targets T and sample weights w, samples i and j agree by ``h_ij = w_i w_j (K_c)_ij
 (TT')_ij``. Sums of h over pairs of different samples, or of different groups g and h, are compared with sums of the
@@ -23,7 +23,7 @@ from mklearn.optimize.ridge_path import scaled_and_centred
 Array = NDArray[np.floating[Any]]
 
 
-def class_agreement(
+def target_agreement(
     K: NDArray[Any], targets: Array, *, sample_weight: Array | None = None, groups: ArrayLike | None = None
 ) -> float:
     """Compute z of the module.

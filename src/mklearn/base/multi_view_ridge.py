@@ -1,0 +1,635 @@
+"""Ridge regression on a dictionary of kernels of several views, half of it with learned kernel weights."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from mklearn.base.kernel_passes import KernelPasses
+from mklearn.base.kernels_mixin import KernelsMixin
+from mklearn.base.parameters import POSITIVE, Interval, at_least, one_of
+from mklearn.base.ridge_problem import RidgeProblem
+from mklearn.base.view_completion import CompletedProducts, ViewCompletion, present_views
+from mklearn.checks import cached_rows, check_positive, invalid
+from mklearn.errors import ConfigError, NotApplicable
+from mklearn.kernels.dictionary import kernel_dictionary, views_of_kernels
+from mklearn.kernels.identity_like import IdentityLikeKernelWarning
+from mklearn.kernels.imputation import Impute
+from mklearn.kernels.specs import StackTransform, is_one_spec
+from mklearn.kernels.stack import KernelStack
+from mklearn.kernels.views import Views, select_rows
+from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, kernel_traces, leave_one_out_weights
+from mklearn.optimize.ridge_path import RidgePath, feature_ridge_path, ridge_path
+from mklearn.optimize.target_agreement import target_agreement
+
+Array = NDArray[np.floating[Any]]
+ALPHAS = (1e-3, 10**-2.5, 1e-2, 10**-1.5, 1e-1, 10**-0.5, 1.0)
+# Smallest ridge of the regression that the weights are learned with.
+_LEAST_RIDGE = 1.0
+# New samples are predicted in blocks of so many.
+_BLOCK = 4096
+MissingViews = Literal["regression", "error"]
+
+
+class MultiViewRidge(KernelsMixin, BaseEstimator):
+    """Base of estimators whose outputs are the mean of two ridge regressions, of equal and of learned kernel weights.
+
+    A subclass checks its targets, begins ``fit`` with `_samples`, and calls `_fit_problem` with the targets as numbers;
+    its predictions are made of `_outputs_of`. It defines `_weighing_targets`.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **KernelsMixin._parameter_constraints,
+        "learned": [Interval(Real, 0, 1, closed="both")],
+        "shrinkage": [Interval(Real, 0, 1, closed="both")],
+        "least_agreement": [Interval(Real, 0, None, closed="left")],
+        "alphas": ["array-like"],
+        "weight_samples": [at_least(2)],
+        "missing_views": [one_of(MissingViews)],
+        "impute": [one_of(Impute)],
+        "memory": [POSITIVE],
+        "random_state": [at_least(0)],
+        "landmarks": [None, at_least(2)],
+    }
+
+    learned: float
+    shrinkage: float
+    least_agreement: float
+    alphas: Any
+    weight_samples: int
+    missing_views: MissingViews
+    impute: Impute
+    memory: float
+    random_state: int
+    landmarks: int | None
+    coefficients_: Array
+    intercept_: Array
+    view_agreements_: dict[str, Any]
+    view_shares_: dict[str, Any]
+    _combined: list[Mixture]
+    _products: CompletedProducts
+    _completes: bool
+    _ridge_of_each_target = False
+
+    # --- input
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._is_dictionary
+        return tags
+
+    def _check_alphas(self) -> None:
+        values = np.asarray(self.alphas)
+        if values.ndim != 1 or not len(values) or values.dtype.kind not in "fiu":
+            raise invalid(self.alphas, "alphas", "one or more positive numbers")
+        for value in values:
+            check_positive(float(value), "alphas")
+
+    @property
+    def _is_dictionary(self) -> bool:
+        return isinstance(self.kernels, str) and self.kernels == "dictionary"
+
+    @property
+    def _has_specs(self) -> bool:
+        return super()._has_specs and not self._is_dictionary
+
+    def _samples(self, X: Any) -> tuple[Any, int]:
+        """Return training kernels that are given, or checked samples, and the number of samples."""
+        if self._is_precomputed:
+            if self.landmarks is not None:
+                raise ConfigError("landmarks choose among samples, and kernels='precomputed' are matrices: set None")
+            stack = self._training_stack(X)
+            self._views_of_kernels = list(stack.ids)
+            return stack, stack.n_columns
+        specs: Any = self.kernels
+        if self._is_dictionary:
+            at_mean = self.missing_views == "regression"
+            specs = kernel_dictionary(X, missing_views="mean" if at_mean else "error", impute=self.impute)
+        self._transform_ = StackTransform(specs, drop_constant=self._is_dictionary)
+        table = self._checked_features(X, self._transform_, reset=True)
+        return table, int(table.shape[0])
+
+    def _present(self, samples: Any) -> NDArray[np.bool_] | None:
+        """Return which views samples have, (n, n_views); None where kernels are not completed by other views."""
+        if not self._is_dictionary or self.missing_views == "error" or not isinstance(samples, Views):
+            return None
+        return present_views(samples, list(dict.fromkeys(views_of_kernels(self._transform_.specs))))
+
+    @property
+    def _view_numbers(self) -> NDArray[np.intp]:
+        """Positions of the kernels' views; all 0 where kernels are not completed by other views."""
+        if not self._completes:
+            return np.zeros(len(self._views_of_kernels), dtype=np.intp)
+        return _numbers_of(views_of_kernels(self._transform_.specs))
+
+    def _passes(self, samples: Any) -> KernelPasses:
+        """Return the kernels among samples."""
+        if isinstance(samples, KernelStack):
+            return KernelPasses(samples)
+        n_kernels = len(self._transform_.specs)
+        if isinstance(samples, Views) and is_one_spec(self.kernels) and not self._is_dictionary:
+            n_kernels *= len(samples.names)
+        keep = n_kernels * int(samples.shape[0]) ** 2 * 8 <= self.memory * 2**30
+        return KernelPasses(transform=self._transform_, samples=samples, keep=keep)
+
+    # --- fit
+
+    def _weighing_targets(self, problem: RidgeProblem) -> Array:
+        """Return the targets of samples that weights are learned with, (n_used, c): the scale of each column counts."""
+        raise NotImplementedError
+
+    def _fit_problem(self, samples: Any, problem: RidgeProblem) -> None:
+        """Fit to all samples, or to landmarks among them; ``_left_out`` are the left-out outputs, (n_used, c)."""
+        present = self._present(samples)
+        self._completes = present is not None
+        problem = replace(problem, present=None if present is None else present[problem.rows])
+        with warnings.catch_warnings():
+            if self._is_dictionary:  # of many kernels some say little; they are given no share for it
+                warnings.simplefilter("ignore", IdentityLikeKernelWarning)
+            if self.landmarks is None or self.landmarks >= len(problem.rows):
+                self._fit_combinations(samples, problem)
+            else:
+                self._fit_nystroem(samples, problem, problem.drawn(self.landmarks, self.random_state))
+
+    def _fit_combinations(self, samples: Any, problem: RidgeProblem) -> None:
+        """Fit the regressions with equal and with learned weights."""
+        fits = RidgeFits(problem, problem.n, self._parts)
+        completion, mixtures = self._mixtures(self._passes(samples), problem)
+        for mixture, K in mixtures:
+            for columns, known in problem.patterns(mixture.columns):
+                own = problem if len(known) == len(problem.rows) else problem.of_rows(known)
+                values = K if own is problem else K[np.ix_(known, known)]
+                path = self._path(ridge_path, values, own, columns)
+                fits.add(mixture, columns, known, path, problem.rows[known], path.coefficients)
+        self._set_fits(fits, samples, problem, completion)
+
+    def _fit_nystroem(self, samples: Any, problem: RidgeProblem, chosen: NDArray[np.intp]) -> None:
+        """Fit the regressions to the features that landmarks give: those of the kernels' Nystroem approximation."""
+        rows = problem.rows[chosen]
+        own = problem.of_rows(chosen)
+        own = replace(own, n=len(rows), rows=np.arange(len(rows)))
+        known = _rows_of(samples, rows)
+        completion, mixtures = self._mixtures(self._passes(known), own)
+        maps = [(mixture, _whitening(K)) for mixture, K in mixtures]
+        fits = RidgeFits(problem, len(rows), self._parts)
+        for first in range(0, len(maps), 2):  # features of all samples: of two mixtures at a time
+            some = maps[first : first + 2]
+            for (mixture, each), F in zip(
+                some, self._features(samples, problem, some, known, own, completion), strict=True
+            ):
+                for columns, present in problem.patterns(mixture.columns):
+                    part = problem if len(present) == len(F) else problem.of_rows(present)
+                    path = self._path(feature_ridge_path, F if part is problem else F[present], part, columns)
+                    fits.add(mixture, columns, present, path, np.arange(len(rows)), each @ path.coefficients)
+        self._set_fits(fits, known, own, completion)
+
+    def _features(
+        self,
+        samples: Any,
+        problem: RidgeProblem,
+        maps: Sequence[tuple[Mixture, Array]],
+        known: Any,
+        own: RidgeProblem,
+        completion: ViewCompletion | None,
+    ) -> list[Array]:
+        """Return the products of mixed kernels of all samples and maps, given landmarks and their problem."""
+        if completion is not None and maps[0][0] is not self._combined[0]:  # what views are completed by goes first
+            first = (self._combined[0], np.zeros((len(own.rows), 0)))
+            return self._features(samples, problem, [first, *maps], known, own, completion)[1:]
+        products = self._products_of(maps, known, own, completion)
+        features: list[Array] = [np.empty((len(problem.rows), each.shape[1])) for _, each in maps]
+        weights = [mixture.weights for mixture, _ in maps]
+        for start in range(0, len(problem.rows), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            of_block = self._applied(products, weights, _rows_of(samples, problem.rows[block]))
+            for F, values in zip(features, of_block, strict=True):
+                F[block] = values
+        return features
+
+    def _mixtures(
+        self, passes: KernelPasses, problem: RidgeProblem
+    ) -> tuple[ViewCompletion | None, Iterator[tuple[Mixture, Array]]]:
+        """Set all weights; return the combinations of kernels that differ, each as a kernel (n_used, n_used).
+
+        Also return what completes them, if they are kernels of views that samples may lack. The first combination is
+        then the one that views are completed by.
+        """
+        chosen = problem.drawn(self.weight_samples, self.random_state)
+        own, sets = problem.of_rows(chosen), self._sets(problem.targets.shape[1])
+        total, scales, parts, rows = self._survey(passes, problem, chosen)
+        self._name_kernels(passes)
+        if not scales.any():
+            raise NotApplicable("all kernels are constant over the samples")
+        equal = self._equal_shares(parts, scales, own, sets)
+        completion, base = None, None
+        if problem.present is not None:
+            used = equal.any(axis=0)
+            base = used / used.sum()
+            of_views = np.bincount(self._view_numbers, base).astype(np.float64)
+            rows *= np.where(of_views > 0, base.max(), 0.0)[:, None, None]
+            completion = ViewCompletion(rows, chosen, of_views, problem.present)
+            for view, part in zip(self._view_numbers, parts, strict=True):
+                completion.complete(view, part, of_donors=True)
+        learned = [
+            self._learned_shares(*self._of_targets(parts, own, columns), shares)
+            for columns, shares in zip(sets, equal, strict=True)
+        ]
+        del parts, rows
+        shares = np.stack([equal, learned], axis=1)
+        self._set_weights(shares, scales)
+        self._combined = _distinct(shares, sets, self._parts, base)
+        return completion, self._combinations(passes, problem, total, scales, completion)
+
+    def _survey(
+        self, passes: KernelPasses, problem: RidgeProblem, chosen: NDArray[np.intp]
+    ) -> tuple[Array, Array, list[NDArray[Any]], Array]:
+        """Return the sum of the kernels at unit trace, their scales, their parts, and rows of the sums of views.
+
+        The trace is that of the samples that have the view. Parts are among the chosen samples; rows, of shape
+        (n_views, n, n_chosen), are empty if views are not completed.
+        """
+        n, present = len(problem.rows), problem.present
+        total, scales, parts = np.zeros((n, n)), [], []
+        rows = np.zeros((0 if present is None else present.shape[1], n, len(chosen)))
+        views = itertools.repeat(None) if present is None else self._view_numbers
+        for view, K in zip(views, passes.every(), strict=False):
+            kernel = problem.part(K)
+            (trace,) = kernel_traces([kernel], problem.weights)
+            if present is not None:
+                trace /= max(np.average(present[:, view], weights=problem.weights), 1e-9)
+            scales.append(1.0 / trace if trace > 0 else 0.0)
+            if len(chosen) < n:
+                parts.append(kernel[np.ix_(chosen, chosen)].astype(np.float32))
+            else:  # completed in place
+                parts.append(kernel if present is None or present[:, view].all() else kernel.copy())
+            if scales[-1]:
+                _add(total, scales[-1], kernel)
+                if present is not None and present.all():  # the donors are all that is asked for
+                    rows[view, chosen] += scales[-1] * parts[-1]
+                elif present is not None:
+                    rows[view] += scales[-1] * kernel[:, chosen]
+        return total, np.array(scales), parts, rows
+
+    def _combinations(
+        self,
+        passes: KernelPasses,
+        problem: RidgeProblem,
+        total: Array,
+        scales: Array,
+        completion: ViewCompletion | None,
+    ) -> Iterator[tuple[Mixture, Array]]:
+        """Yield combinations that are used, with their kernels, given the sum of all at unit trace."""
+        complete = completion is None or not completion.incomplete
+        for mixture in self._combined:
+            own, mixture.weights = mixture.weights, mixture.weights * scales
+            if not mixture.users.any():
+                continue
+            if complete:
+                # Where most kernels have one share the others are taken away from the sum of all.
+                base = own.max() if np.ptp(own[own > 0]) == 0 else 0.0
+                K = total * base
+                self._add_kernels(K, passes, (own - base) * scales, problem)
+            else:
+                K = np.zeros_like(total)
+                self._add_kernels(K, passes, mixture.weights, problem, completion)
+            yield mixture, K
+
+    def _add_kernels(
+        self,
+        total: Array,
+        passes: KernelPasses,
+        weights: Array,
+        problem: RidgeProblem,
+        completion: ViewCompletion | None = None,
+    ) -> None:
+        """Add the kernels with some weights to a sum in place, completed view by view."""
+        incomplete = [] if completion is None else completion.incomplete
+        for view, group in itertools.groupby(np.flatnonzero(weights), self._view_numbers.__getitem__):
+            own = np.zeros_like(total) if view in incomplete else total
+            for number, kernel in _numbered(passes, [int(number) for number in group], problem):
+                _add(own, weights[number], kernel)
+            if completion is not None and view in incomplete:
+                completion.complete(view, own)
+                total += own
+
+    def _sets(self, n_targets: int) -> list[NDArray[np.intp]]:
+        """Return the targets that share kernel weights, as columns."""
+        return [np.arange(n_targets)]
+
+    def _of_targets(
+        self, kernels: list[NDArray[Any]], problem: RidgeProblem, columns: NDArray[np.intp]
+    ) -> tuple[list[NDArray[Any]], Array, RidgeProblem]:
+        """Return kernels among the samples that have one of some targets, these targets, and their problem."""
+        own = problem.of_targets(columns)
+        if len(own.rows) < len(problem.rows):
+            kept = np.searchsorted(problem.rows, own.rows)
+            kernels = [kernel[np.ix_(kept, kept)] for kernel in kernels]
+        return kernels, self._weighing_targets(own), own
+
+    def _equal_shares(
+        self,
+        kernels: list[NDArray[Any]],
+        scales: Array,
+        problem: RidgeProblem,
+        sets: Sequence[NDArray[np.intp]],
+    ) -> Array:
+        """Return equal shares of the kernels of views that agree with each set of targets, (n_sets, n_kernels)."""
+        found, agreements = [], []
+        for columns in sets:
+            parts, targets, own = self._of_targets(kernels, problem, columns)
+            agrees, agreement = self._agreeing(parts, targets, scales, own)
+            found.append(agrees / agrees.sum())
+            agreements.append(agreement)
+        views = dict.fromkeys(self._views_of_kernels)
+        self.view_agreements_ = {view: _of_sets([each[view] for each in agreements]) for view in views}
+        return np.array(found)
+
+    def _agreeing(
+        self, kernels: list[NDArray[Any]], targets: Array, scales: Array, problem: RidgeProblem
+    ) -> tuple[NDArray[np.bool_], dict[str, float]]:
+        """Return which kernels are of views that agree with the targets, all that vary if none is, and how far."""
+        views, varies = np.array(self._views_of_kernels), scales > 0
+        found: dict[str, float] = {}
+        for view in dict.fromkeys(self._views_of_kernels):
+            total = np.zeros((len(targets), len(targets)))
+            for number in np.flatnonzero((views == view) & varies):
+                _add(total, scales[number], kernels[number])
+            found[view] = target_agreement(total, targets, sample_weight=problem.weights, groups=problem.groups)
+        agrees = np.array([found[view] >= self.least_agreement for view in self._views_of_kernels]) & varies
+        return (agrees if agrees.any() and self.least_agreement > 0 else varies), found
+
+    def _name_kernels(self, passes: KernelPasses) -> None:
+        if self._is_precomputed:
+            return
+        self.kernel_ids_ = self._transform_.ids
+        self._views_of_kernels = views_of_kernels(self._transform_.fitted_specs)
+        self._dtype_ = np.dtype(np.float64)
+
+    def _path(
+        self, path: Callable[..., RidgePath], values: Array, problem: RidgeProblem, columns: NDArray[np.intp]
+    ) -> RidgePath:
+        """Fit a regression of some targets to a kernel of unit centred trace, or to features like that."""
+        return path(
+            values,
+            problem.targets[:, columns],
+            self.alphas,
+            sample_weight=problem.weights,
+            groups=problem.groups,
+            each_target=self._ridge_of_each_target,
+        )
+
+    def _learned_shares(
+        self, kernels: list[NDArray[Any]], targets: Array, problem: RidgeProblem, equal: Array
+    ) -> Array:
+        """Return the learned shares of the kernels; equal ones if none are to be learned."""
+        if self.learned == 0 or np.count_nonzero(equal) == 1 or not np.ptp(targets, axis=0).any():
+            return equal
+        kept = np.flatnonzero(equal)
+        objective = LeaveOneOutRidge(
+            [kernels[number] for number in kept], targets, _LEAST_RIDGE, problem.weights, problem.groups
+        )
+        found = leave_one_out_weights(objective, shrinkage=self.shrinkage)
+        if found.status == "uniform":
+            return equal
+        shares = np.zeros(len(equal))
+        shares[kept] = found.shares
+        return shares
+
+    def _set_weights(self, shares: Array, scales: Array) -> None:
+        """Set what is told of the weights, given the shares of all sets of targets, (n_sets, 2, n_kernels)."""
+        weights = shares * scales
+        weights /= weights.sum(axis=2, keepdims=True)
+        self.learned_shares_ = _of_sets(shares[:, 1])
+        self.shares_ = _of_sets(np.tensordot(shares, self._parts, axes=(1, 0)))
+        self.kernel_weights_ = _of_sets(np.tensordot(weights, self._parts, axes=(1, 0)))
+        self.view_shares_ = dict.fromkeys(self._views_of_kernels, 0.0)
+        for view, share in zip(self._views_of_kernels, self.shares_.T, strict=True):
+            self.view_shares_[view] = self.view_shares_[view] + share
+
+    @property
+    def _parts(self) -> Array:
+        """Parts of the outputs with equal and with learned weights."""
+        return np.array([1.0 - self.learned, self.learned])
+
+    def _set_fits(
+        self, fits: RidgeFits, samples: Any, problem: RidgeProblem, completion: ViewCompletion | None
+    ) -> None:
+        self.coefficients_, self.alphas_, self.intercept_ = fits.coefficients, fits.ridges, fits.intercept
+        self._left_out: Array = fits.left_out
+        Z = [mixture.of_users(fits.coefficients)[problem.rows][:, mixture.columns] for mixture in self._combined]
+        self._products = self._products_of(list(zip(self._combined, Z, strict=True)), samples, problem, completion)
+
+    def _products_of(
+        self,
+        maps: Sequence[tuple[Mixture, Array]],
+        samples: Any,
+        problem: RidgeProblem,
+        completion: ViewCompletion | None,
+    ) -> CompletedProducts:
+        """Return what computes products of the mixed kernels of new samples and maps."""
+        products = CompletedProducts([each for _, each in maps], problem.rows, problem.n, completion)
+        if completion is not None:
+            kernels = self._transform_.new_kernels(_rows_of(samples, products.donors))
+            products.fit(_mixed(kernels, [mixture.weights for mixture, _ in maps], self._view_numbers))
+        return products
+
+    def _applied(self, products: CompletedProducts, weights: Sequence[Array], samples: Any) -> list[Array]:
+        mixed = _mixed(self._kernels_of(samples), weights, self._view_numbers)
+        return products(mixed, self._present(samples))
+
+    def _kernels_of(self, samples: Any) -> Iterable[NDArray[Any]]:
+        return samples if isinstance(samples, KernelStack) else self._transform_.new_kernels(samples)
+
+    # --- predictions
+
+    def _outputs_of(self, X: Any) -> Array:
+        """Compute the outputs of new samples, (m, c)."""
+        weights = [mixture.weights for mixture in self._combined]
+        found = []
+        for block in self._blocks(X):
+            outputs = np.tile(self.intercept_, (_length(block), 1))
+            for mixture, values in zip(self._combined, self._applied(self._products, weights, block), strict=True):
+                outputs[:, mixture.columns] += values
+            found.append(outputs)
+        return np.concatenate(found)
+
+    def _blocks(self, X: Any) -> Iterator[Any]:
+        """Yield blocks of new samples in order; kernels that are given are one block."""
+        check_is_fitted(self)
+        if self._is_precomputed:
+            yield self._new_stack(X)[0]
+        else:
+            yield from _row_blocks(self._checked_features(X, self._transform_, reset=False))
+
+    def contributions(self, X: Any) -> dict[str, Array]:
+        """Compute what each view adds to the outputs: their sum over views and ``intercept_`` are the outputs.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        dict of str to array of shape (m, c)
+            By view, in units of the targets, of classes in those of class indicators. The mean over the training
+            samples is 0 for kernels that are centred, as those of the dictionary are. A kernel that is given, or a
+            product of kernels, is a view of its own.
+        """
+        parts = [self._contributions(block) for block in self._blocks(X)]
+        return {view: np.concatenate([part[view] for part in parts]) for view in parts[0]}
+
+    def _contributions(self, block: Any) -> dict[str, Array]:
+        views = list(dict.fromkeys(self._views_of_kernels))
+        found: dict[str, Array] = {view: np.zeros((_length(block), len(self.intercept_))) for view in views}
+        numbers, weights = _numbers_of(self._views_of_kernels), [mixture.weights for mixture in self._combined]
+        mixed = _mixed(self._kernels_of(block), weights, numbers)
+        for number, products in self._products.by_view(mixed, self._present(block)):
+            for mixture, values in zip(self._combined, products, strict=True):
+                found[views[number]][:, mixture.columns] += values
+        return found
+
+
+@dataclass(eq=False)
+class Mixture:
+    """A combination of kernels that some regressions use.
+
+    Attributes
+    ----------
+    weights : array of shape (n_kernels,)
+        Of the kernels as given; while they are mixed, of kernels at unit centred trace.
+    users : bool array of shape (2, c)
+        Whether it is that of the equal and that of the learned half, for each target.
+    """
+
+    weights: Array
+    users: NDArray[np.bool_]
+
+    @property
+    def columns(self) -> NDArray[np.intp]:
+        """The targets that it is used for."""
+        return np.flatnonzero(self.users.any(axis=0))
+
+    def of_users(self, coefficients: Array) -> Array:
+        """Sum coefficients (2, n, c) over the halves that use it, (n, c)."""
+        return np.asarray((coefficients * self.users[:, None]).sum(axis=0))
+
+
+class RidgeFits:
+    """Both halves of all outputs, gathered regression by regression, with coefficients in the parts of the halves."""
+
+    def __init__(self, problem: RidgeProblem, n: int, parts: Array) -> None:
+        c = problem.targets.shape[1]
+        self.coefficients, self.ridges = np.zeros((2, n, c)), np.full((2, c), np.nan)
+        self.intercept, self._parts = np.zeros(c), parts
+        self.left_out = np.where(np.isnan(problem.targets), np.nan, 0.0)
+
+    def add(
+        self,
+        mixture: Mixture,
+        columns: NDArray[np.intp],
+        known: NDArray[np.intp],
+        path: RidgePath,
+        rows: NDArray[np.intp],
+        coefficients: Array,
+    ) -> None:
+        """Add a regression: of some targets, on the samples ``known``, with coefficients of ``rows``."""
+        for half, part in enumerate(self._parts):
+            own = mixture.users[half, columns]
+            used = columns[own]
+            self.coefficients[half][np.ix_(rows, used)] = part * coefficients[:, own]
+            self.ridges[half, used] = path.ridge[own]
+            self.intercept[used] += part * path.intercept[own]
+            self.left_out[np.ix_(known, used)] += part * path.left_out[:, own]
+
+
+def _distinct(
+    shares: Array, sets: Sequence[NDArray[np.intp]], parts: Array, first: Array | None = None
+) -> list[Mixture]:
+    """Return the combinations that differ, given shares (n_sets, 2, n_kernels), targets of sets and parts of halves.
+
+    The first one has the shares ``first``, if they are given, whether or not it is used.
+    """
+    n_targets = sum(map(len, sets))
+    found = [] if first is None else [Mixture(first, np.zeros((2, n_targets), dtype=bool))]
+    for half in np.flatnonzero(parts):
+        for own, columns in zip(shares[:, half], sets, strict=True):
+            like = (each for each in found if np.allclose(each.weights, own, rtol=1e-12, atol=0))
+            mixture = next(like, None)
+            if mixture is None:
+                mixture = Mixture(own, np.zeros((2, n_targets), dtype=bool))
+                found.append(mixture)
+            mixture.users[half, columns] = True
+    return found
+
+
+def _of_sets(values: Any) -> Any:
+    """Return values of each set of targets as an array; those of a single set by themselves."""
+    return np.asarray(values) if len(values) > 1 else values[0]
+
+
+def _mixed(kernels: Iterable[NDArray[Any]], weights: Sequence[Array], views: NDArray[np.intp]) -> Iterator[list[Array]]:
+    """Yield several combinations of the kernels of each view, one kernel in memory at a time."""
+    numbered = zip(views, itertools.count(), kernels)
+    for _, group in itertools.groupby(numbered, operator.itemgetter(0)):
+        mixtures: list[Array] = []
+        for _, number, kernel in group:
+            mixtures = mixtures or [np.zeros(kernel.shape) for _ in weights]
+            for mixture, own in zip(mixtures, weights, strict=True):
+                if own[number]:
+                    _add(mixture, own[number], kernel)
+        yield mixtures
+
+
+def _numbers_of(views: Sequence[str]) -> NDArray[np.intp]:
+    """Return the positions of views among those that differ."""
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(views))}
+    return np.array([numbers[name] for name in views])
+
+
+def _length(block: Any) -> int:
+    return len(block[0]) if isinstance(block, KernelStack) else int(block.shape[0])
+
+
+def _add(total: Array, factor: float, kernel: NDArray[Any]) -> None:
+    """Add a multiple of a kernel to a sum in double precision, in place."""
+    for part in cached_rows(kernel):
+        total[part] += factor * kernel[part].astype(np.float64, copy=False)
+
+
+def _numbered(
+    passes: KernelPasses, numbers: Sequence[int], problem: RidgeProblem
+) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Yield the kernels at some positions with these, among the samples of a problem."""
+    for number, K in zip(numbers, passes.some(numbers), strict=True):
+        yield number, problem.part(K)
+
+
+def _whitening(K: Array) -> Array:
+    """Return W, (n, q), with ``K W W' K = K``: products of k(x) and W are features of x."""
+    values, vectors = eigh(K, check_finite=False)
+    kept = values > len(K) * np.finfo(np.float64).eps * values[-1] * 100
+    return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
+
+
+def _rows_of(table: Any, rows: Any) -> Any:
+    return table[rows] if isinstance(table, Views) else select_rows(table, rows)
+
+
+def _row_blocks(table: Any) -> Iterator[Any]:
+    n = int(table.shape[0])
+    if n <= _BLOCK:
+        yield table
+        return
+    for start in range(0, n, _BLOCK):
+        yield _rows_of(table, slice(start, start + _BLOCK))

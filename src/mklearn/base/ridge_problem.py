@@ -1,0 +1,93 @@
+"""Samples with what is predicted of them, as ridge regressions take them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklearn.optimize.left_out import LeftOut
+
+Array = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeProblem:
+    """Training samples of positive weight, and what is predicted of them.
+
+    Attributes
+    ----------
+    n : int
+        Number of all training samples.
+    rows : array of shape (n_used,)
+        Positions of those of positive weight.
+    targets : array of shape (n_used, c)
+        NaN where they are missing.
+    weights : array of shape (n_used,), or None
+    groups : array of shape (n_used,), or None
+    codes : array of shape (n_used,), or None
+        Classes, of each of which samples are drawn in proportion.
+    present : bool array of shape (n_used, n_views), or None
+        Which views they have, if kernels are completed by other views.
+    """
+
+    n: int
+    rows: NDArray[np.intp]
+    targets: Array
+    weights: Array | None
+    groups: NDArray[Any] | None
+    codes: NDArray[np.intp] | None = None
+    present: NDArray[np.bool_] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        targets: Array,
+        weights: Array | None,
+        groups: ArrayLike | None,
+        codes: NDArray[np.intp] | None = None,
+    ) -> RidgeProblem:
+        n = len(targets)
+        LeftOut(n, groups)  # refuses groups that do not fit
+        names = None if groups is None else np.asarray(groups)
+        every = cls(n, np.arange(n), targets, weights, names, codes)
+        return every if weights is None or weights.all() else every.of_rows(np.flatnonzero(weights))
+
+    def of_rows(self, rows: NDArray[np.intp]) -> RidgeProblem:
+        weights = None if self.weights is None else self.weights[rows]
+        groups = None if self.groups is None else self.groups[rows]
+        codes = None if self.codes is None else self.codes[rows]
+        present = None if self.present is None else self.present[rows]
+        return RidgeProblem(self.n, self.rows[rows], self.targets[rows], weights, groups, codes, present)
+
+    def of_targets(self, columns: NDArray[np.intp]) -> RidgeProblem:
+        """Return the problem of some targets, without samples that lack all of them."""
+        made = replace(self, targets=self.targets[:, columns])
+        known = ~np.isnan(made.targets).all(axis=1)
+        return made if known.all() else made.of_rows(np.flatnonzero(known))
+
+    def patterns(self, columns: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Yield columns with the same samples missing, and the samples that have them: positions among the rows."""
+        known = ~np.isnan(self.targets[:, columns])
+        codes = np.unique(known, axis=1, return_inverse=True)[1].ravel()
+        for code in range(codes.max() + 1):
+            own = np.flatnonzero(codes == code)
+            yield columns[own], np.flatnonzero(known[:, own[0]])
+
+    def part(self, K: NDArray[Any]) -> NDArray[Any]:
+        return K if len(self.rows) == self.n else K[np.ix_(self.rows, self.rows)]
+
+    def drawn(self, most: int, seed: int) -> NDArray[np.intp]:
+        """Draw positions among the rows, ascending: of each class in proportion, two or more if it has them."""
+        n = len(self.rows)
+        if n <= most:
+            return np.arange(n)
+        codes = np.zeros(n, dtype=np.intp) if self.codes is None else self.codes
+        rng, found = np.random.default_rng(seed), []
+        for code, count in enumerate(np.bincount(codes)):
+            members = np.flatnonzero(codes == code)
+            found.append(rng.permutation(members)[: min(count, max(2, round(count * most / n)))])
+        return np.sort(np.concatenate(found))

@@ -1,0 +1,34 @@
+"""Gradient boosting on features side by side, a baseline without kernels."""
+
+from __future__ import annotations
+
+from sklearn.ensemble import HistGradientBoostingRegressor
+
+from mklearn.base.parameters import POSITIVE
+from mklearn.cards import CONCATENATED, COUNT, MethodCard
+
+
+@MethodCard(
+    kind="gradient_boosting_regressor",
+    title="Gradient boosting",
+    about="Gradient boosting of regression trees, by histograms, on features of several descriptors side by side.",
+    reference="Friedman 2001; Ke et al. 2017",
+    advice="Many samples of few features; slow where features are thousands.",
+    inputs=CONCATENATED,
+    tuned=("learning_rate",),
+    valid={"learning_rate": [POSITIVE], "n_trees": [COUNT]},
+    targets=("numbers",),
+    fit_seconds=2,
+)
+def gradient_boosting_regressor(
+    learning_rate: float = 0.1, n_trees: int = 100, random_state: int = 0
+) -> HistGradientBoostingRegressor:
+    """Build gradient boosting.
+
+    Parameters
+    ----------
+    learning_rate : float
+    n_trees : int
+    random_state : int
+    """
+    return HistGradientBoostingRegressor(learning_rate=learning_rate, max_iter=n_trees, random_state=random_state)

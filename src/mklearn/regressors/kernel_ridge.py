@@ -1,0 +1,203 @@
+"""Kernel ridge regression on a fixed or learned combination of kernels."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
+from mklearn.base.landmark_input import LandmarkInput
+from mklearn.base.landmark_moments import LandmarkMoments, landmark_features
+from mklearn.base.parameters import POSITIVE, Interval, fit_context, one_of
+from mklearn.base.ridge_problem import RidgeProblem
+from mklearn.base.validation import checked_numbers
+from mklearn.cards import POSITIVE as POSITIVE_NUMBER
+from mklearn.cards import MethodCard, list_of
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.optimize.landmark_ridge import generalised_errors, landmark_ridge
+from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor, WeightSharing
+
+Array = NDArray[np.floating[Any]]
+
+
+@MethodCard(
+    kind="kernel_ridge_regressor",
+    title="Kernel ridge regression",
+    reference="Saunders, Gammerman, Vovk 1998",
+    advice="Kernels and weights of your own choice; the ridge is chosen by closed-form leave-one-out.",
+    library_only=("weights", "shrinkage", "landmarks"),
+    valid={"alpha": [POSITIVE_NUMBER, list_of(POSITIVE_NUMBER)]},
+    targets=("numbers",),
+)
+class KernelRidge(LandmarkInput, RidgeRegressor):
+    """Kernel ridge regression of one or several targets on a combination of kernels with given or learned weights.
+
+    The outputs are those of `mklearn.classifiers.KernelRidgeClassifier`, with numbers in place of class indicators.
+
+    Parameters
+    ----------
+    kernels
+        As for `mklearn.subspace.KernelFDA`.
+    kernel_weights : None, "uniform", int, array of shape (n_kernels,), or "learned"
+        The average, one kernel, given weights, or those of the smallest leave-one-out error, see
+        `mklearn.optimize.leave_one_out_ridge`.
+    alpha : float or sequence of float
+        The ridge lambda relative to the centred trace of the combined kernel. Of several, each target has that of its
+        smallest leave-one-out error; with landmarks of its smallest error of generalised cross-validation.
+    shrinkage, weights
+        Of learned weights: as for `mklearn.regressors.MultiViewRegressor`.
+    landmarks : None, int or mapping
+        As for `mklearn.subspace.KernelFDA`; without sample weights, groups, missing values and learned weights.
+
+    Attributes
+    ----------
+    alpha_ : array of shape (n_targets,)
+        The ridge of each target.
+    intercept_ : array of shape (n_targets,)
+    kernel_weights_ : array of shape (n_kernels,), or (n_targets, n_kernels)
+        0 for kernels that are constant over the samples.
+    left_out_predictions_, left_out_r2_
+        As for `mklearn.regressors.MultiViewRegressor`; not with landmarks.
+    kernel_ids_, n_features_in_, landmark_features_
+        As for `mklearn.subspace.KernelFDA`.
+
+    Raises
+    ------
+    DataError, NotApplicable, ConfigError
+        As for `mklearn.regressors.MultiViewRegressor`.
+
+    References
+    ----------
+    Saunders, Gammerman, Vovk, "Ridge regression learning algorithm in dual variables", ICML 1998.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> KernelRidge(kernels=["gaussian", "linear"]).fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.4
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **KernelsMixin._parameter_constraints,
+        "kernel_weights": "no_validation",
+        "alpha": [POSITIVE, "array-like"],
+        "shrinkage": [Interval(Real, 0, 1, closed="both")],
+        "weights": [one_of(WeightSharing)],
+        **LandmarkInput._parameter_constraints,
+    }
+    _needs_labels = False
+    # The combination is one of learned or given weights alone, of all kernels.
+    learned, least_agreement, weight_samples, memory, random_state = 1.0, 0.0, 500, 1.0, 0
+    missing_views, impute = "error", "none"
+
+    def __init__(
+        self,
+        *,
+        kernels: Any = "precomputed",
+        kernel_weights: Any = None,
+        alpha: Any = ALPHAS,
+        shrinkage: float = 0.5,
+        weights: WeightSharing = "shared",
+        landmarks: Any = None,
+    ) -> None:
+        self.kernels = kernels
+        self.kernel_weights = kernel_weights
+        self.alpha = alpha
+        self.shrinkage = shrinkage
+        self.weights = weights
+        self.landmarks = landmarks
+
+    @property
+    def alphas(self) -> Any:
+        """The candidates."""
+        return np.atleast_1d(self.alpha)
+
+    @property
+    def _is_learned(self) -> bool:
+        return isinstance(self.kernel_weights, str) and self.kernel_weights == "learned"
+
+    @fit_context
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the regressor; see `mklearn.regressors.MultiViewRegressor.fit`."""
+        self.landmark_features_ = None
+        if self.landmarks is None:
+            super().fit(X, y, sample_weight, groups)
+            self.alpha_ = self.alphas_[1]
+            return self
+        self._check_alphas()
+        if sample_weight is not None or groups is not None:
+            raise ConfigError(
+                "sample weights and groups are not among the moments of landmark features: set landmarks=None, or take "
+                "MultiViewRegressor(landmarks=...)"
+            )
+        features = landmark_features(self.kernels, self.landmarks).fit(X)
+        values = checked_numbers(self, y, features.n_samples_)
+        self._one_target = values.ndim == 1
+        self._learn(LandmarkMoments.gathered(features, X, None, values.reshape(len(values), -1)))
+        return self
+
+    def _shares(self, kernels: list[NDArray[Any]], scales: Array, problem: RidgeProblem) -> Array:
+        if self._is_learned:
+            return super()._shares(kernels, scales, problem)
+        weights = fixed_weights(self.kernel_weights, len(kernels))
+        shares = np.divide(weights, scales, out=np.zeros(len(scales)), where=scales > 0)
+        if not shares.any():
+            raise NotApplicable("all kernels of positive weight are constant over the samples")
+        n_sets = len(self._sets(problem.targets.shape[1]))
+        return np.tile(shares / shares.sum(), (n_sets, 2, 1))
+
+    def _fit_moments(self, data: LandmarkMoments) -> None:
+        if not data.moments.n_targets_:
+            raise DataError("KernelRidge needs numbers as targets: give `targets` to Moments.partial_fit")
+        if self._is_learned:
+            raise ConfigError("kernel_weights='learned' needs kernels among all samples: set landmarks=None")
+        self._one_target = getattr(self, "_one_target", data.moments.n_targets_ == 1)
+        weights = fixed_weights(self.kernel_weights, data.n_kernels)
+        problem, moments = data.problem(supervised=False), data.moments
+        variance = float(problem.spread(weights) @ np.diagonal(problem.total)) / problem.n
+        problem.ridge_amount(weights, 0.0)  # refuses constant kernels
+        cross, squares = data.scale[:, None] * moments.cross, np.diagonal(moments.target_scatter)
+        tried = np.sort(np.asarray(self.alphas, dtype=np.float64)) * variance
+        errors = generalised_errors(problem, cross, squares, weights, tried)
+        best = len(tried) - 1 - np.argmax((errors <= errors.min(axis=0) * (1.0 + 1e-9))[::-1], axis=0)
+        coefficients = np.empty_like(cross)
+        for number in np.unique(best):
+            own = best == number
+            coefficients[:, own] = landmark_ridge(problem, cross[:, own], weights, tried[number])
+        self._set_coefficients(data, coefficients)
+        self.intercept_ = moments.target_mean - moments.mean @ self.coefficients_ + self.offset_
+        self.alpha_, self.kernel_weights_ = tried[best] / variance, weights
+
+    def _shifted(self, products: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+        return super()._shifted(products).astype(np.float64) + self.intercept_
+
+    def predict(self, X: Any) -> Array:
+        """Predict the targets, shape (m,) or (m, n_targets), in their units."""
+        if getattr(self, "landmark_features_", None) is None:
+            return super().predict(X)
+        assert self.landmark_features_ is not None
+        return self._shaped(self._outputs(self.landmark_features_, X))
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
+        """Compute prediction intervals; see `mklearn.regressors.MultiViewRegressor.predict_interval`."""
+        self._refuse_landmarks("prediction intervals")
+        return super().predict_interval(X, coverage)
+
+    def contributions(self, X: Any) -> dict[str, Array]:
+        """Compute what each view adds; see `mklearn.regressors.MultiViewRegressor.contributions`."""
+        self._refuse_landmarks("contributions of views")
+        return super().contributions(X)
+
+    def _refuse_landmarks(self, what: str) -> None:
+        if getattr(self, "landmark_features_", None) is not None:
+            raise NotApplicable(f"with landmarks there are no {what}: take MultiViewRegressor(landmarks=...)")

@@ -1,0 +1,122 @@
+"""Regression from several views: a dictionary of kernels, half of the prediction with learned kernel weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mklearn.base.multi_view_ridge import MissingViews
+from mklearn.cards import KERNEL_DICTIONARY, POSITIVE, MethodCard, list_of
+from mklearn.kernels.imputation import Impute
+from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor, WeightSharing
+
+
+@MethodCard(
+    kind="multi_view_regressor",
+    title="Multi-view regression",
+    reference="Allen 1974; Dupre la Tour et al. 2022; the combination is this library's own",
+    advice=(
+        "The one to start with where numbers are predicted: it chooses scalings, kernels, weights and ridge by"
+        " closed-form leave-one-out, without inner cross-validation."
+    ),
+    inputs=KERNEL_DICTIONARY,
+    library_only=("missing_views", "impute", "memory", "random_state", "landmarks"),
+    valid={"alphas": [list_of(POSITIVE)]},
+    targets=("numbers",),
+)
+class MultiViewRegressor(RidgeRegressor):
+    """Kernel ridge regression on a dictionary of kernels of each view, half of it with learned weights.
+
+    It predicts numbers as `mklearn.classifiers.MultiViewClassifier` predicts class indicators, by the same steps: the
+    dictionary of kernels; views that say nothing of the targets left out; kernel weights of the smallest leave-one-out
+    error, shrunk towards equal ones; the mean of two ridge regressions, with equal and with learned weights. Targets
+    are standardised first, and each has a ridge of its own.
+
+    Parameters
+    ----------
+    kernels, learned, shrinkage, least_agreement, weight_samples, missing_views, impute, memory, random_state, landmarks
+        As for `mklearn.classifiers.MultiViewClassifier`; samples are drawn without regard to the target.
+    alphas : sequence of float
+        Candidate ridges, in units of the variance of the samples in the feature space (the centred trace).
+    weights : {"shared", "per_target"}
+        Whether several targets share kernel weights, or each learns its own (banded ridge regression).
+
+    Attributes
+    ----------
+    kernel_ids_ : tuple of str
+    kernel_weights_, shares_, learned_shares_ : arrays of shape (n_kernels,), sum 1
+        As for the classifier; (n_targets, n_kernels) for several targets with weights of their own.
+    view_shares_, view_agreements_ : dicts of str to float
+        As for the classifier; to arrays of shape (n_targets,) for several targets with weights of their own.
+    alphas_ : array of shape (2, n_targets)
+        Ridges of the regressions with equal and with learned weights.
+    left_out_predictions_ : array of shape (n,) or (n, n_targets)
+        Predictions for training samples that are left out in closed form, with their groups; NaN where there is no
+        target, or no weight.
+    left_out_r2_ : float, or array of shape (n_targets,)
+        R^2 of these (weighted by the sample weights). The weights and the ridges were chosen on these samples: it is a
+        little optimistic. NaN for a constant target.
+    coefficients_ : array of shape (2, n_train, n_targets)
+        With landmarks (2, n_landmarks, n_targets).
+    intercept_ : array of shape (n_targets,)
+    n_features_in_ : int
+
+    Raises
+    ------
+    DataError
+        Among others: targets that are no numbers, or with fewer than two values; a view that lacks for too many
+        samples; weights or groups that do not fit; kernels far from positive semidefinite.
+    NotApplicable
+        All samples with a value in one group, or all kernels constant over the samples.
+    ConfigError
+        An invalid parameter.
+
+    References
+    ----------
+    Allen, "The relationship between variable selection and data augmentation and a method for prediction",
+    Technometrics 1974 (left-out outputs). Dupre la Tour, Eickenberg, Nunez-Elizalde, Gallant, "Feature-space selection
+    with banded ridge regression", NeuroImage 264, 2022 (weights of each target). The combination is this library's own.
+
+    Notes
+    -----
+    Where values of targets are missing, each target is fitted to the samples that have it. Shared weights are learned
+    from all samples with a value of any target, missing ones at the target's mean.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> views = {"body": X[:, :4], "blood": X[:, 4:]}
+    >>> train, test = slice(0, 300), slice(300, None)
+    >>> model = MultiViewRegressor().fit({name: table[train] for name, table in views.items()}, y[train])
+    >>> model.score({name: table[test] for name, table in views.items()}, y[test]) > 0.4
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        kernels: Any = "dictionary",
+        learned: float = 0.5,
+        shrinkage: float = 0.5,
+        least_agreement: float = 3.0,
+        alphas: Any = ALPHAS,
+        weights: WeightSharing = "shared",
+        weight_samples: int = 500,
+        missing_views: MissingViews = "regression",
+        impute: Impute = "none",
+        memory: float = 1.0,
+        random_state: int = 0,
+        landmarks: int | None = None,
+    ) -> None:
+        self.kernels = kernels
+        self.learned = learned
+        self.shrinkage = shrinkage
+        self.least_agreement = least_agreement
+        self.alphas = alphas
+        self.weights = weights
+        self.weight_samples = weight_samples
+        self.missing_views = missing_views
+        self.impute = impute
+        self.memory = memory
+        self.random_state = random_state
+        self.landmarks = landmarks

@@ -1,0 +1,32 @@
+"""A random forest on features side by side, a baseline without kernels."""
+
+from __future__ import annotations
+
+from sklearn.ensemble import RandomForestRegressor
+
+from mklearn.cards import CONCATENATED, COUNT, MethodCard
+
+
+@MethodCard(
+    kind="random_forest_regressor",
+    title="Random forest",
+    about="A random forest of regression trees on features of several descriptors side by side.",
+    reference="Breiman 2001",
+    advice="A baseline that needs no scaling and finds interactions.",
+    inputs=CONCATENATED,
+    valid={"n_trees": [COUNT], "max_features": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}]},
+    targets=("numbers",),
+)
+def random_forest_regressor(
+    n_trees: int = 300, max_features: float = 1 / 3, random_state: int = 0
+) -> RandomForestRegressor:
+    """Build a random forest.
+
+    Parameters
+    ----------
+    n_trees : int
+    max_features : float in (0, 1]
+        Share of the features that a node of a tree is split by the best of; a third as Breiman proposes.
+    random_state : int
+    """
+    return RandomForestRegressor(n_trees, max_features=max_features, random_state=random_state)

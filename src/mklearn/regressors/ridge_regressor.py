@@ -1,0 +1,164 @@
+"""Base of the ridge regressors: targets, predictions for left-out training samples, and intervals from these."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import RegressorMixin
+
+from mklearn.base.multi_view_ridge import MultiViewRidge
+from mklearn.base.parameters import fit_context, one_of
+from mklearn.base.ridge_problem import RidgeProblem
+from mklearn.base.validation import checked_numbers
+from mklearn.checks import invalid
+from mklearn.errors import DataError
+from mklearn.optimize.prediction_interval import jackknife_radius
+from mklearn.optimize.validation import nonnegative_weights
+
+Array = NDArray[np.floating[Any]]
+WeightSharing = Literal["shared", "per_target"]
+"""Kernel weights of several targets: common ones, or those of each (banded ridge regression)."""
+ALPHAS = tuple(10.0 ** (power / 2) for power in range(-8, 7))
+
+
+class RidgeRegressor(RegressorMixin, MultiViewRidge):
+    """Base of regressors on several kernels, whose predictions for left-out training samples follow in closed form.
+
+    Targets are standardised, and each has a ridge of its own. Predictions have the shape in which targets were given:
+    (m,) or (m, n_targets).
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **MultiViewRidge._parameter_constraints,
+        "weights": [one_of(WeightSharing)],
+    }
+    _ridge_of_each_target = True
+
+    weights: WeightSharing
+
+    left_out_predictions_: Array
+    left_out_r2_: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        return tags
+
+    @fit_context
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the regressor.
+
+        Parameters
+        ----------
+        X : views, array of shape (n, d), or array of shape (n, n, n_kernels) with ``kernels="precomputed"``
+        y : array of shape (n,) or (n, n_targets)
+            Numbers, in any units; NaN are missing values.
+        sample_weight : array of shape (n,), optional
+            A sample of weight 2 counts as two equal ones, which are left out together; a sample of weight 0 as none.
+            Kernels of features are fitted to the samples without weights.
+        groups : array of shape (n,), optional
+            Samples of a group (a patient, a plot) are left out together.
+        """
+        self._check_alphas()
+        samples, n = self._samples(X)
+        values = checked_numbers(self, y, n)
+        weights = nonnegative_weights(sample_weight, n)
+        targets, mean, scale = standardised(values.reshape(n, -1), weights)
+        every = RidgeProblem.of(targets, weights, groups)
+        problem = every.of_targets(np.arange(targets.shape[1]))
+        self._fit_problem(samples, problem)
+        self.coefficients_ *= scale
+        self.intercept_ = self.intercept_ * scale + mean
+        left_out = np.full(targets.shape, np.nan)
+        left_out[problem.rows] = self._left_out * scale + mean
+        del self._left_out
+        return self._set_left_out(values, left_out, weights)
+
+    def _sets(self, n_targets: int) -> list[NDArray[np.intp]]:
+        every = np.arange(n_targets)
+        return [every] if self.weights == "shared" else list(every[:, None])
+
+    def _weighing_targets(self, problem: RidgeProblem) -> Array:
+        return np.nan_to_num(standardised(problem.targets, problem.weights)[0])
+
+    def _set_left_out(self, values: Array, left_out: Array, weights: Array | None) -> Self:
+        """Set what left-out predictions tell, given values (n,) or (n, c) and predictions (n, c)."""
+        self._one_target = values.ndim == 1
+        columns = values.reshape(len(values), -1)
+        self._errors_, self._error_weights_ = columns - left_out, weights
+        self.left_out_predictions_ = self._shaped(left_out)
+        found = [_r2(y, errors, weights) for y, errors in zip(columns.T, self._errors_.T, strict=True)]
+        self.left_out_r2_ = found[0] if self._one_target else np.array(found)
+        return self
+
+    def _shaped(self, outputs: Array) -> Array:
+        return outputs[:, 0] if self._one_target else outputs
+
+    def predict(self, X: Any) -> Array:
+        """Predict the targets, shape (m,) or (m, n_targets), in their units."""
+        return self._shaped(self._outputs_of(X))
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
+        """Compute lower and upper ends of intervals that hold the target of a new sample with a given probability.
+
+        Half of the width is that of `mklearn.optimize.prediction_interval.jackknife_radius`, for all samples alike. The
+        probability is an average over samples like the training samples; with ``groups``, over samples of new groups.
+        Ridges and kernel weights are chosen with all training samples, so that it can be a little too small.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+        coverage : float
+            Above 0, below 1.
+
+        Returns
+        -------
+        lower, upper : arrays of shape (m,) or (m, n_targets)
+            Infinite where there are too few training samples for this coverage.
+        """
+        if isinstance(coverage, bool) or not isinstance(coverage, int | float) or not 0 < coverage < 1:
+            raise invalid(coverage, "coverage", "a number above 0 and below 1")
+        predicted = self.predict(X)
+        radius = np.array([jackknife_radius(errors, coverage, self._error_weights_) for errors in self._errors_.T])
+        half = radius[0] if self._one_target else radius
+        return predicted - half, predicted + half
+
+
+def standardised(values: Array, weights: Array | None) -> tuple[Array, Array, Array]:
+    """Return targets (n, c) less their means and over their standard deviations; these two, (c,).
+
+    A constant target has the deviation 1 and zeros: ridge regression of it is its mean, whatever the kernel.
+    """
+    shares = np.where(np.isnan(values), 0.0, 1.0 if weights is None else weights[:, None])
+    if not (shares.sum(axis=0) > 0).all():
+        raise DataError("a target has no value at samples of positive weight: leave it out, or give weights to others")
+    shares /= shares.sum(axis=0)
+    sizes = np.fmax.reduce(np.abs(values), axis=0)
+    units = np.where(sizes > 0, sizes, 1.0)
+    filled = np.where(np.isnan(values), 0.0, values) / units
+    mean = (shares * filled).sum(axis=0)
+    deviations = values / units - mean
+    scale = np.sqrt((shares * (filled - mean) ** 2).sum(axis=0))
+    constant = scale <= 10 * np.finfo(np.float64).eps
+    deviations[:, constant] *= 0.0
+    scale[constant] = 1.0
+    return deviations / scale, mean * units, scale * units
+
+
+def _r2(values: Array, errors: Array, weights: Array | None) -> float:
+    """Return R^2 of left-out predictions; NaN for a target that is constant."""
+    known = ~np.isnan(errors)
+    own = np.ones(int(known.sum())) if weights is None else weights[known]
+    values, errors = values[known], errors[known]
+    deviations = values - np.average(values, weights=own)
+    total = float(own @ deviations**2)
+    return 1.0 - float(own @ errors**2) / total if total > 0 else float("nan")

@@ -1,0 +1,122 @@
+"""What a study predicts: the kind of target of its data sets, and what of the study is for the other kind."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mklearn.contract.model import as_list
+from mklearn.contract.specs import TargetKind
+from mklearn.errors import UserError
+from mklearn.study.config.mistakes import Mistake
+from mklearn.study.data.registry import registry
+from mklearn.study.evaluation.metrics.metric import metric_named
+
+if TYPE_CHECKING:
+    from mklearn.study.config.model import Study
+
+NUMBER_METRICS = ("r2", "rmse", "mae", "pearson", "spearman")
+"""Metrics of a study of numbers that names none; the first one chooses parameters."""
+
+
+def target_kind(entry: Mapping[str, Any]) -> TargetKind:
+    """Return the kind of target of a data set, by its entry in a study, which need not be valid.
+
+    It is what ``task`` says, or what the first values in the column ``target`` are; the registry knows it of its own
+    data sets, and anything else has classes.
+    """
+    if entry.get("kind", "registered") == "registered":
+        known = registry().get(str(entry.get("name", "")))
+        return "numbers" if known is not None and known.targets else "classes"
+    task, column = entry.get("task"), entry.get("target")
+    if task in ("classes", "numbers") or not isinstance(column, str):
+        return "numbers" if task == "numbers" else "classes"
+    tables = entry.get("tables")
+    files = [entry.get("labels"), *(tables.values() if isinstance(tables, Mapping) else ())]
+    paths = [file.get("path") if isinstance(file, Mapping) else file for file in files if file]
+    return next((kind for path in paths if (kind := _kind_in(str(path), column))), "numbers")
+
+
+def _kind_in(path: str, column: str) -> TargetKind | None:
+    """Return the kind of the values of a column; None where the file has no such column, or can't be read."""
+    try:
+        stat = Path(path).stat()
+        return _kind_at(path, column, stat.st_mtime_ns, stat.st_size)
+    except (UserError, OSError, ValueError):
+        return None  # the plan says which file is missing, and the reader what is wrong with it
+
+
+@functools.cache
+def _kind_at(path: str, column: str, _modified: int, _size: int) -> TargetKind | None:
+    from mklearn.study.data.readers.table_files import first_values  # pandas: of studies with a target alone
+
+    values = first_values(Path(path), column)
+    if not values:
+        return None
+    return "numbers" if all(map(_is_number, values)) else "classes"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def of_each_target(key: str, entry: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return an entry whose ``target`` is a list as an entry for each, such as ``wheat-yield``, with the same samples.
+
+    A column that is a target of one is no feature of another.
+    """
+    targets = entry.get("target")
+    if not isinstance(targets, list) or not targets or not all(isinstance(name, str) for name in targets):
+        return {key: entry}
+    title = entry.get("title") or key
+    found = {}
+    for name in dict.fromkeys(targets):
+        own = {**entry, "target": name, "title": f"{title}, {name}"}
+        others = [other for other in targets if other != name]
+        if others and entry.get("kind") == "feature_tables":
+            own["leave_out"] = [*as_list(entry.get("leave_out") or []), *others]
+        slug = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name.lower()).strip("-")
+        found[f"{key}-{slug}"] = own
+    return found
+
+
+def study_target(datasets: Any) -> TargetKind:
+    """Return the kind of target of a study, by its data sets, which need not be valid: that of the first one."""
+    entries = datasets.values() if isinstance(datasets, Mapping) else ()
+    return next((target_kind(entry) for entry in entries if isinstance(entry, Mapping)), "classes")
+
+
+def target_mistakes(study: Study) -> Iterator[Mistake]:
+    """Find data sets, methods, protocols and metrics that are for the other kind of target."""
+    kinds = {key: config.task_of_target for key, config in study.datasets.items()}
+    kind = next(iter(kinds.values()))
+    for key, other in kinds.items():
+        if other != kind:
+            text = f"its target is {other}, that of {next(iter(kinds))!r} is {kind}; give each kind a study of its own."
+            yield Mistake(f"datasets.{key}", text)
+    advice = "set `task: classes`, or name" if kind == "numbers" else "name the column of numbers as `target`, or"
+    for key, method in study.methods.items():
+        if kind not in method.targets:
+            made = " or ".join(method.targets)
+            text = f"{method.title} predicts {made}, and the target is {kind}: {advice} a method for {kind}."
+            yield Mistake(f"methods.{key}", text)
+        elif kind == "numbers" and method.kernel_choice() == "cv_accuracy":
+            yield Mistake(
+                f"methods.{key}.kernel_weights", "cv_accuracy weights by accuracy, which numbers have none of."
+            )
+    for key, protocol in study.protocols.items():
+        if kind not in protocol.targets:
+            text = f"{protocol.title} needs classes, and the target is {kind}; use k_fold, group_k_fold or given."
+            yield Mistake(f"protocols.{key}", text)
+        if kind == "numbers" and protocol.exclude_classes:
+            yield Mistake(f"protocols.{key}.exclude_classes", "the target is numbers: there are no classes.")
+    for metric in map(metric_named, study.evaluation.metrics):
+        if kind not in metric.targets:
+            text = f"metric {metric.kind!r} takes {' or '.join(metric.targets)}, and the target is {kind}."
+            yield Mistake("evaluation.metrics", text)
