@@ -129,7 +129,7 @@ def tanimoto_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     rows, columns, same, dtype = _pair(X, Y)
     products = _products(rows, columns, same)
     norms = squared_norms(rows)
-    unions = norms[:, None] + (norms if same else squared_norms(columns)) - products
+    unions = _representable(norms[:, None] + (norms if same else squared_norms(columns)) - products, np.dtype(float))
     distances = 1.0 - np.divide(products, unions, out=np.ones_like(products), where=unions > 0)
     np.maximum(distances, 0, out=distances)
     if same:
