@@ -427,7 +427,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
             kernel = problem.part(K)
             (trace,) = kernel_traces([kernel], problem.weights)
             if present is not None:
-                trace /= np.average(present[:, view], weights=problem.weights)
+                trace /= max(np.average(present[:, view], weights=problem.weights), 1e-9)
             scales.append(1.0 / trace if trace > 0 else 0.0)
             if len(chosen) < n:
                 parts.append(kernel[np.ix_(chosen, chosen)].astype(np.float32))
@@ -435,7 +435,9 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
                 parts.append(kernel if present is None or present[:, view].all() else kernel.copy())
             if scales[-1]:
                 _add(total, scales[-1], kernel)
-                if present is not None:
+                if present is not None and present.all():  # the donors are all that is asked for
+                    rows[view, chosen] += scales[-1] * parts[-1]
+                elif present is not None:
                     rows[view] += scales[-1] * kernel[:, chosen]
         return total, np.array(scales), parts, rows
 
