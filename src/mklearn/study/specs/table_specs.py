@@ -97,6 +97,7 @@ class Comparison(Strict):
     """Pairs of methods, compared in every setting, and on how many data sets a paper has the first one above."""
 
     title: Annotated[str, Field(min_length=1)]
+    """Caption of the table."""
     pairs: Annotated[list[Annotated[list[Slug], Field(min_length=2, max_length=2)]], Field(min_length=1)]
     """Two methods each, of which the second is subtracted from the first."""
     protocols: Annotated[list[Slug], Field(min_length=1)] | None = None
