@@ -14,7 +14,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-LONGEST_FIRST = ("workflow", "golden", "conformance", "unit/steps", "unit/report", "unit", "fuzz", "benchmarks")
+LONGEST_FIRST = ("workflow", "golden", "conformance", "unit/study/steps", "unit/study", "unit", "fuzz", "benchmarks")
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -26,6 +26,8 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the rooms with the longest files first, so that no worker is left alone with one of them."""
     place = {str(REPOSITORY / "tests" / room): number for number, room in enumerate(LONGEST_FIRST)}
+    if gone := [room for room in LONGEST_FIRST if not (REPOSITORY / "tests" / room).is_dir()]:
+        raise pytest.UsageError(f"LONGEST_FIRST names folders of tests that are not there: {', '.join(gone)}")
     items.sort(key=lambda item: min(place.get(str(folder), len(place)) for folder in item.path.parents))
 
 

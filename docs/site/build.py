@@ -18,6 +18,8 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "src")]
 
 from api_pages import api_pages, public_names  # noqa: E402
+from descriptor_pictures import draw_descriptors  # noqa: E402
+from paper_pages import paper_index, papers  # noqa: E402
 from registry_pages import pages  # noqa: E402
 from report_pages import report_pages  # noqa: E402
 
@@ -33,19 +35,21 @@ def lay_out(source: Path) -> None:
     moved |= {path: source / path.name for path in sorted((ROOT / "docs").glob("*.md"))}
     moved |= {path: source / "explanation" / path.name for path in sorted((ROOT / "docs/explanation").glob("*.md"))}
     moved |= {path: source / path.relative_to(HERE / "pages") for path in sorted((HERE / "pages").rglob("*.md"))}
-    generated = pages(ROOT)
-    written = {source / name: text for name, text in {**generated, **api_pages(), **report_pages(ROOT)}.items()}
+    moved |= {path: source / "papers" / f"{name}.md" for name, path in papers(ROOT).items()}
+    generated = {**pages(ROOT), **api_pages(), **report_pages(ROOT), "papers.md": paper_index(ROOT)}
+    written = {source / name: text for name, text in generated.items()}
     moved[ROOT / "reports" / "README.md"] = source / "reports.md"
     kinds = {path.stem: path for path in written if path.parent.name == "methods" and path.stem != "index"}
+    places = moved | {path: source / "reports" / f"{path.parent.name}.md" for path in (ROOT / "reports").glob("*/*.md")}
     for original, target in moved.items():
         text = original.read_text(encoding="utf-8")
         if original == ROOT / "reports" / "README.md":
             text += "\n" + written.pop(source / "reports.md")
-        written[target] = linked(relinked(text, original, target, moved), target, kinds)
+        written[target] = linked(relinked(text, original, target, places), target, kinds)
     for target, text in written.items():
         write(target, text)
-    for folder, name in ((ROOT / "docs" / "pictures", "pictures"), (ROOT / "docs" / "examples", "examples")):
-        shutil.copytree(folder, source / name, dirs_exist_ok=True)
+    shutil.copytree(ROOT / "docs" / "examples", source / "examples", dirs_exist_ok=True)
+    draw_descriptors(source / "pictures")
     figures = [path for path in (ROOT / "reports").rglob("*") if path.suffix in (".svg", ".csv", ".md")]
     for path in figures:
         target = source / "files" / path.relative_to(ROOT)

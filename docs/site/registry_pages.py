@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from descriptor_pictures import DRAWINGS
 from numpydoc.docscrape import NumpyDocString
 from plain_formulas import escaped
 
@@ -48,7 +49,7 @@ INPUTS = {"kernels": "kernels", "features": "features", "images": "images as mat
 
 def pages(root: Path) -> dict[str, str]:
     """Return the text of each generated page of a checkout by its path."""
-    reports, pictures = root / "reports", root / "docs" / "pictures"
+    reports = root / "reports"
     explanations = {path.name: path.read_text(encoding="utf-8") for path in sorted(root.glob("docs/explanation/*.md"))}
     schema = json.loads(study_schema())
     results = published_results(reports)
@@ -61,9 +62,8 @@ def pages(root: Path) -> dict[str, str]:
             text = page(what, entry, model, schema, results.get(entry.kind, []))
             if what == "methods" and (found := explained(entry.kind, explanations)):
                 text += f"\n## Explanations\n\n{found}\n"
-            picture = pictures / f"{entry.kind}.png"
-            if what == "descriptors" and picture.exists():
-                text += f"\n## What it measures\n\n![{entry.title} on images of digits](../pictures/{picture.name})\n"
+            if what == "descriptors" and entry.kind in DRAWINGS:
+                text += f"\n## What it measures\n\n![{entry.title} of two photographs](../pictures/{entry.kind}.png)\n"
             written[f"{what}/{entry.kind}.md"] = text
     return written
 

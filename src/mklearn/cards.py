@@ -167,6 +167,8 @@ class Input:
         The descriptor, if a study names none; None: it has to. Of inputs after the first.
     about : str
         What the field is for. Of inputs after the first.
+    optional : bool
+        Of inputs after the first: whether a study can say null, and the estimator goes without it.
     dictionary : bool
         Of kernels: whether the method takes a dictionary of kernels of every descriptor, unless a study names kernels
         for it.
@@ -177,6 +179,7 @@ class Input:
     several: bool = False
     default: str | None = None
     about: str = ""
+    optional: bool = False
     dictionary: bool = False
 
 
@@ -252,6 +255,8 @@ class MethodCard(Card):
         Seconds of a small fit, if far above 0.2.
     refit : Refit or None
         How it is fitted for several numbers of components, if these do not follow from one fit.
+    in_model_files : bool
+        Whether a model file can hold it: not trees, whose arrays scikit-learn reads without a look at their indices.
     """
 
     inputs: Mapping[str, Input] = field(default_factory=lambda: KERNELS)
@@ -262,6 +267,7 @@ class MethodCard(Card):
     fits_each_kernel: bool = False
     fit_seconds: float = 0.2
     refit: Refit | None = None
+    in_model_files: bool = True
 
 
 @functools.cache

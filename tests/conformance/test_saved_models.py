@@ -30,7 +30,7 @@ SPECS: dict[str, Any] = {
     "linear": {"view": "noise", "kind": "linear"},
     "cubic": {"view": "noise", "kind": "polynomial", "degree": 3},
 }
-OWN = [kind for kind, model in MODELS.items() if model.implementation.startswith("mklearn.")]
+OWN = [kind for kind, model in MODELS.items() if model.implementation.startswith("mklearn.") and model.in_model_files]
 KERNELS = [kind for kind in OWN if TAKES[kind] == "kernels"]
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -28,7 +28,15 @@ from mklearn.study.config.registry import registered
 from mklearn.study.evaluation.sweeps import Predictions, Refit
 
 MODELS: dict[str, Any] = registered("methods")
-FOREIGN = {"nearest_neighbour", "shrinkage_lda", "linear_svc", "logistic_regression", "standardised_shrinkage_lda"}
+FOREIGN = {
+    "nearest_neighbour",
+    "shrinkage_lda",
+    "linear_svc",
+    "logistic_regression",
+    "standardised_shrinkage_lda",
+    "random_forest",
+    "gradient_boosting",
+}
 """scikit-learn's own classifiers, which raise its own ValueError and TypeError."""
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1, 2], 6)

@@ -19,8 +19,7 @@ from tests.fuzz.test_tables import FRAME, TABLES, X, in_file
 from tests.fuzz.trials import a_sentence, amounts, run_files, run_trials
 from tests.unit.study.prediction.conftest import make
 
-from mklearn import saved_models
-from mklearn.saved_models import SavedModel, load_model
+from mklearn.saved_models import SavedModel, load_model, model_file
 from mklearn.study.prediction.new_samples import read_new_samples
 from mklearn.study.prediction.predictions import prediction_frame
 from mklearn.study.specs.model_card import ModelCard
@@ -145,4 +144,4 @@ def forged(header: bytes, members: dict[str, bytes]) -> bytes:
         for name, content in members.items():
             archive.writestr(name, content)
     body = header + b"\n" + stream.getvalue()
-    return saved_models._first_line(body) + body
+    return model_file._first_line(body) + body

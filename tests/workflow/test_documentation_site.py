@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -93,6 +94,26 @@ def test_everything_that_a_study_can_name_has_a_page(site: Path) -> None:
     expected = {f"{sort}/{kind}.html" for sort in sorts for kind in own_entries(sort)}
     assert expected
     assert {name for name in expected if not (site / name).exists()} == set()
+
+
+def test_reference_pages_say_what_a_field_is_for(site: Path) -> None:
+    text = re.sub(r"\s+", " ", (site / "methods" / "multi_view.html").read_text(encoding="utf-8"))
+    assert "Only on these protocols of the study; by default on all of them." in text
+    assert "Column of the group of each sample" in (site / "configuration.html").read_text(encoding="utf-8")
+
+
+def test_every_paper_has_a_page_and_every_descriptor_of_images_its_drawing(
+    repository: Path, site: Path, pages: dict[Path, Page]
+) -> None:
+    papers = {path.parent.name for path in (repository / "src" / "mklearn" / "papers").glob("*/README.md")}
+    assert papers == {"fsvm", "lmkl", "mkl_dr", "mkmmc", "two_d_mmc"}
+    linked = set(pages[site / "papers.html"].links)
+    for name in papers:
+        path = site / "papers" / f"{name}.html"
+        assert f"papers/{name}.html" in linked
+        assert [link for link in pages[path].links if link.startswith("../reports/")], name
+    for kind in ("hog", "c2_serre", "geometric_blur"):
+        assert [name for name in pages[site / "descriptors" / f"{kind}.html"].loaded if name.endswith(f"{kind}.png")]
 
 
 def test_every_example_has_run_and_drawn(repository: Path, site: Path) -> None:

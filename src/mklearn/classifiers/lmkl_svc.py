@@ -74,7 +74,11 @@ class GatedMachines:
         "gating": Input(
             "features",
             default="pixels",
-            about=("The descriptor whose features gate the kernels; they are standardised on the training samples."),
+            about=(
+                "The descriptor whose features gate the kernels; they are standardised on the training samples. "
+                "null: the rows of the average kernel gate."
+            ),
+            optional=True,
         ),
     },
     tuned=("ridge", "C"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,13 +21,13 @@ from mklearn.base.kernel_passes import KernelPasses
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, fit_context, one_of
 from mklearn.base.validation import checked_labels
+from mklearn.base.view_completion import CompletedProducts, ViewCompletion, present_views
 from mklearn.cards import KERNEL_DICTIONARY, MethodCard, list_of
 from mklearn.cards import POSITIVE as POSITIVE_NUMBER
 from mklearn.checks import cached_rows, check_positive, invalid
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.graphs import class_structure
-from mklearn.kernels.completion import MissingViews
 from mklearn.kernels.dictionary import kernel_dictionary, views_of_kernels
 from mklearn.kernels.identity_like import IdentityLikeKernelWarning
 from mklearn.kernels.imputation import Impute
@@ -101,9 +103,10 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
     weight_samples : int
         Of more training samples, the kernel weights are learned from so many, of each class in proportion, drawn by
         ``random_state``. Everything else uses all.
-    missing_views : {"mean", "error"}
-        Of the dictionary: samples may lack a view, their row in it is NaN, and are then at the mean of those that have
-        it; see `mklearn.kernels.completion.MeanCompletion`.
+    missing_views : {"regression", "error"}
+        Of the dictionary: samples may lack a view, their row in it is NaN. What they would be in it is then estimated
+        by kernel ridge regression on their other views, those of step 2 with equal weights, without the classes; see
+        `mklearn.optimize.view_regression`. It is fitted to at most ``weight_samples`` training samples.
     impute : {"none", "mean", "median"}
         Of the dictionary: what fills in single missing values of features.
     memory : float
@@ -188,7 +191,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         "decision": [one_of(Decision)],
         "class_weight": [None, StrOptions({"balanced"}), Mapping],
         "weight_samples": [at_least(2)],
-        "missing_views": [one_of(MissingViews)],
+        "missing_views": [StrOptions({"regression", "error"})],
         "impute": [one_of(Impute)],
         "memory": [POSITIVE],
         "random_state": [at_least(0)],
@@ -206,7 +209,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         decision: Decision = "auto",
         class_weight: Any = None,
         weight_samples: int = 500,
-        missing_views: MissingViews = "mean",
+        missing_views: Literal["regression", "error"] = "regression",
         impute: Impute = "none",
         memory: float = 1.0,
         random_state: int = 0,
@@ -255,9 +258,11 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
             n = int(samples.n_columns if isinstance(samples, KernelStack) else samples.shape[0])
             classes = class_structure(checked_labels(self, y, n))
             self.classes_ = classes.labels
-            problem = _Problem.of(classes.codes, self._weights(classes.codes, sample_weight), groups)
+            weights = self._weights(classes.codes, sample_weight)
+            problem = _Problem.of(classes.codes, weights, groups, self._present(samples))
+            self._completes = problem.present is not None
             if self.landmarks is None or self.landmarks >= len(problem.codes):
-                self._fit_combinations(self._passes(samples), problem)
+                self._fit_combinations(samples, problem)
             else:
                 self._fit_landmarks(samples, problem, problem.drawn(self.landmarks, self.random_state))
         self._choose_decision(problem)
@@ -295,9 +300,25 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
             return stack
         specs: Any = self.kernels
         if self._is_dictionary:
-            specs = kernel_dictionary(X, missing_views=self.missing_views, impute=self.impute)
+            at_mean = self.missing_views == "regression"
+            specs = kernel_dictionary(X, missing_views="mean" if at_mean else "error", impute=self.impute)
         self._transform_ = StackTransform(specs, drop_constant=self._is_dictionary)
         return self._checked_features(X, self._transform_, reset=True)
+
+    def _present(self, samples: Any) -> NDArray[np.bool_] | None:
+        """Return which views samples have, (n, n_views); None where kernels are not completed by other views."""
+        if not self._is_dictionary or self.missing_views == "error" or not isinstance(samples, Views):
+            return None
+        return present_views(samples, list(dict.fromkeys(views_of_kernels(self._transform_.specs))))
+
+    @property
+    def _view_numbers(self) -> NDArray[np.intp]:
+        """Positions of the kernels' views; all 0 where kernels are not completed by other views."""
+        if not self._completes:
+            return np.zeros(len(self._views_of_kernels), dtype=np.intp)
+        names = views_of_kernels(self._transform_.specs)
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        return np.array([numbers[name] for name in names])
 
     def _passes(self, samples: Any) -> KernelPasses:
         """Return the kernels among samples."""
@@ -332,12 +353,12 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
 
     # --- fit
 
-    def _fit_combinations(self, passes: KernelPasses, problem: _Problem) -> None:
+    def _fit_combinations(self, samples: Any, problem: _Problem) -> None:
         """Fit the regressions with equal and with learned weights."""
-        fits = [self._path(K, problem) for K in self._mixtures(passes, problem)]
-        coefficients = np.zeros((2, problem.n, len(self.classes_)))
-        coefficients[:, problem.rows] = [fit.coefficients for fit in (fits[0], fits[-1])]
-        self._set_fits(coefficients, fits)
+        mixtures, completion = self._mixtures(self._passes(samples), problem)
+        fits = [self._path(K, problem) for K in mixtures]
+        coefficients = np.array([fit.coefficients for fit in (fits[0], fits[-1])])
+        self._set_fits(coefficients, fits, samples, problem, completion)
 
     def _fit_landmarks(self, samples: Any, problem: _Problem, chosen: NDArray[np.intp]) -> None:
         """Fit the regressions to the features that landmarks give: those of the kernels' Nystroem approximation."""
@@ -345,47 +366,93 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         own = problem.of_rows(chosen)
         own = replace(own, n=len(rows), rows=np.arange(len(rows)))
         known = _rows_of(samples, rows)
-        maps = [_whitening(K) for K in self._mixtures(self._passes(known), own)]
+        mixtures, completion = self._mixtures(self._passes(known), own)
+        maps = [_whitening(K) for K in mixtures]
+        products = self._products_of(maps, known, own, completion)
         features = [np.empty((len(problem.rows), each.shape[1])) for each in maps]
         for start in range(0, len(problem.rows), _BLOCK):
             block = slice(start, start + _BLOCK)
-            mixed = self._mixed(self._transform_.new_kernels(_rows_of(samples, problem.rows[block])), len(maps))
-            for F, products, each in zip(features, mixed, maps, strict=True):
-                F[block] = products @ each
+            values_of_block = self._applied(products, _rows_of(samples, problem.rows[block]))
+            for F, values in zip(features, values_of_block, strict=True):
+                F[block] = values
         fits = [self._path(F, problem, of_features=True) for F in features]
         coefficients = [each @ fit.coefficients for each, fit in zip(maps, fits, strict=True)]
-        self._set_fits(np.array([coefficients[0], coefficients[-1]]), fits)
+        self._set_fits(np.array([coefficients[0], coefficients[-1]]), fits, known, own, completion)
 
-    def _mixtures(self, passes: KernelPasses, problem: _Problem) -> list[Array]:
-        """Return the kernels with equal and with learned weights, once if these are the same; set all weights."""
+    def _mixtures(self, passes: KernelPasses, problem: _Problem) -> tuple[list[Array], ViewCompletion | None]:
+        """Return the kernels with equal and with learned weights, once if these are the same; set all weights.
+
+        Also return what completes them, if they are kernels of views that samples may lack.
+        """
         chosen = problem.drawn(self.weight_samples, self.random_state)
-        total = np.zeros((len(problem.codes), len(problem.codes)))
-        traces, parts = [], []
-        for K in passes.every():
-            kernel = problem.part(K)
-            (trace,) = kernel_traces([kernel], problem.weights)
-            traces.append(trace)
-            parts.append(kernel if len(chosen) == len(kernel) else kernel[np.ix_(chosen, chosen)].astype(np.float32))
-            if trace > 0:
-                _add(total, 1.0 / trace, kernel)
+        own = problem.of_rows(chosen)
+        total, scales, parts, rows = self._survey(passes, problem, chosen)
         self._name_kernels(passes)
-        scales = np.divide(1.0, traces, out=np.zeros(len(traces)), where=np.array(traces) > 0)
         if not scales.any():
             raise NotApplicable("all kernels are constant over the samples: no class can be discriminated")
-        kept = self._agreeing(parts, scales, problem.of_rows(chosen))
+        kept = self._agreeing(parts, scales, own)
         equal = kept / kept.sum()
-        learned = self._learned_shares(parts, problem.of_rows(chosen), equal)
-        del parts
+        completion = None
+        if problem.present is not None:
+            shares = np.bincount(self._view_numbers, equal).astype(np.float64)
+            rows *= np.where(shares > 0, equal.max(), 0.0)[:, None, None]
+            completion = ViewCompletion(rows, chosen, shares, problem.present)
+            for view, part in zip(self._view_numbers, parts, strict=True):
+                completion.complete(view, part, of_donors=True)
+        learned = self._learned_shares(parts, own, equal)
+        del parts, rows
         self._set_weights(equal, learned, scales)
-        for number, kernel in _numbered(passes, np.flatnonzero((scales > 0) & ~kept), problem):
-            _add(total, -scales[number], kernel)
-        total *= equal.max()
+        if completion is None or not completion.incomplete:
+            total += self._combined(passes, np.where(kept, 0.0, -scales), problem)
+            total *= equal.max()
+        else:
+            total = self._combined(passes, equal * scales, problem, completion)
         if np.allclose(learned, equal, rtol=1e-12, atol=0):
-            return [total]
-        mixed = np.zeros_like(total)
-        for number, kernel in _numbered(passes, np.flatnonzero(learned), problem):
-            _add(mixed, (learned * scales)[number], kernel)
-        return [total, mixed]
+            return [total], completion
+        return [total, self._combined(passes, learned * scales, problem, completion)], completion
+
+    def _survey(
+        self, passes: KernelPasses, problem: _Problem, chosen: NDArray[np.intp]
+    ) -> tuple[Array, Array, list[NDArray[Any]], Array]:
+        """Return the sum of the kernels at unit trace, their scales, their parts, and rows of the sums of views.
+
+        The trace is that of the samples that have the view. Parts are among the chosen samples; rows, of shape
+        (n_views, n, n_chosen), are empty if views are not completed.
+        """
+        n, present = len(problem.codes), problem.present
+        total, scales, parts = np.zeros((n, n)), [], []
+        rows = np.zeros((0 if present is None else present.shape[1], n, len(chosen)))
+        views = itertools.repeat(None) if present is None else self._view_numbers
+        for view, K in zip(views, passes.every(), strict=False):
+            kernel = problem.part(K)
+            (trace,) = kernel_traces([kernel], problem.weights)
+            if present is not None:
+                trace /= np.average(present[:, view], weights=problem.weights)
+            scales.append(1.0 / trace if trace > 0 else 0.0)
+            if len(chosen) < n:
+                parts.append(kernel[np.ix_(chosen, chosen)].astype(np.float32))
+            else:  # completed in place
+                parts.append(kernel if present is None or present[:, view].all() else kernel.copy())
+            if scales[-1]:
+                _add(total, scales[-1], kernel)
+                if present is not None:
+                    rows[view] += scales[-1] * kernel[:, chosen]
+        return total, np.array(scales), parts, rows
+
+    def _combined(
+        self, passes: KernelPasses, weights: Array, problem: _Problem, completion: ViewCompletion | None = None
+    ) -> Array:
+        """Return the sum of the kernels with some weights, completed view by view."""
+        total = np.zeros((len(problem.codes), len(problem.codes)))
+        incomplete = [] if completion is None else completion.incomplete
+        for view, group in itertools.groupby(np.flatnonzero(weights), self._view_numbers.__getitem__):
+            own = np.zeros_like(total) if view in incomplete else total
+            for number, kernel in _numbered(passes, [int(number) for number in group], problem):
+                _add(own, weights[number], kernel)
+            if completion is not None and view in incomplete:
+                completion.complete(view, own)
+                total += own
+        return total
 
     def _agreeing(self, kernels: list[NDArray[Any]], scales: Array, problem: _Problem) -> NDArray[np.bool_]:
         """Return which kernels are of views that agree with the classes; all that vary if no view does."""
@@ -447,10 +514,20 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         """Parts of the outputs with equal and with learned weights."""
         return np.array([1.0 - self.learned, self.learned])
 
-    def _set_fits(self, coefficients: Array, fits: Sequence[RidgePath]) -> None:
+    def _set_fits(
+        self,
+        coefficients: Array,
+        fits: Sequence[RidgePath],
+        samples: Any,
+        problem: _Problem,
+        completion: ViewCompletion | None,
+    ) -> None:
         """Set the mean of two regressions, of equal and of learned weights; of a single one if these are the same."""
         both = (fits[0], fits[-1])
-        self.coefficients_ = self._parts[:, None, None] * coefficients
+        coefficients = self._parts[:, None, None] * coefficients
+        self._products = self._products_of(list(coefficients), samples, problem, completion)
+        self.coefficients_ = np.zeros((2, problem.n, len(self.classes_)))
+        self.coefficients_[:, problem.rows] = coefficients
         self.alphas_ = np.array([fit.ridge for fit in both])
         self.intercept_ = self._parts @ [fit.intercept for fit in both]
         self._left_out: Array = np.tensordot(self._parts, [fit.left_out for fit in both], axes=1)
@@ -478,27 +555,43 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         """Compute the outputs, or their cosines with the class indicators if ``decision_`` says so, (m, n_classes)."""
         check_is_fitted(self)
         if self._is_precomputed:
-            outputs = self._outputs(iter(self._new_stack(X)[0]))
+            outputs = self._outputs(self._new_stack(X)[0])
         else:
             table = self._checked_features(X, self._transform_, reset=False)
-            blocks = [self._outputs(self._transform_.new_kernels(block)) for block in _row_blocks(table)]
-            outputs = np.concatenate(blocks)
+            outputs = np.concatenate([self._outputs(block) for block in _row_blocks(table)])
         return outputs if self.decision_ == "ridge" else target_cosines(outputs, self._frequencies)
 
-    def _outputs(self, kernels: Iterable[NDArray[Any]]) -> Array:
-        products = (mixed @ A for mixed, A in zip(self._mixed(kernels, 2), self.coefficients_, strict=True))
-        return np.asarray(sum(products, start=self.intercept_))
+    def _outputs(self, samples: Any) -> Array:
+        return np.asarray(sum(self._applied(self._products, samples), start=self.intercept_))
 
-    def _mixed(self, kernels: Iterable[NDArray[Any]], count: int) -> list[Any]:
-        """Return the kernels of samples with equal weights, and for two with learned weights too."""
-        mixtures: list[Any] = [0.0] * count
-        for weights, kernel in zip(self._weights_of_kernels.T, kernels, strict=True):
-            for number, weight in enumerate(weights[:count]):
-                if np.isscalar(mixtures[number]):
-                    mixtures[number] = np.zeros(kernel.shape)
-                if weight:
-                    _add(mixtures[number], weight, kernel)
-        return mixtures
+    def _products_of(
+        self, Z: list[Array], samples: Any, problem: _Problem, completion: ViewCompletion | None
+    ) -> CompletedProducts:
+        """Return what computes products of the kernels of new samples, with equal and with learned weights."""
+        products = CompletedProducts(Z, problem.rows, problem.n, completion)
+        if completion is not None:
+            kernels = self._transform_.new_kernels(_rows_of(samples, products.donors))
+            products.fit(self._mixed(kernels, len(Z)))
+        return products
+
+    def _applied(self, products: CompletedProducts, samples: Any) -> list[Array]:
+        kernels = samples if isinstance(samples, KernelStack) else self._transform_.new_kernels(samples)
+        return products(self._mixed(kernels, products.n_mixtures), self._present(samples))
+
+    def _mixed(self, kernels: Iterable[NDArray[Any]], count: int) -> Iterator[list[Array]]:
+        """Yield the kernels of samples with equal weights, and for two with learned weights too, view by view.
+
+        All together where views are not completed.
+        """
+        every = zip(self._view_numbers, self._weights_of_kernels.T, kernels, strict=True)
+        for _, group in itertools.groupby(every, operator.itemgetter(0)):
+            mixtures: list[Array] = []
+            for _, weights, kernel in group:
+                mixtures = mixtures or [np.zeros(kernel.shape) for _ in range(count)]
+                for mixture, weight in zip(mixtures, weights, strict=False):
+                    if weight:
+                        _add(mixture, weight, kernel)
+            yield mixtures
 
     def predict_proba(self, X: Any) -> Array:
         """Compute the probabilities of the classes, shape (m, n_classes), calibrated on left-out training samples.
@@ -522,6 +615,8 @@ class _Problem:
         Classes.
     weights : array of shape (n_used,), or None
     groups : array of shape (n_used,), or None
+    present : bool array of shape (n_used, n_views), or None
+        Which views they have, if kernels are completed by other views.
     """
 
     n: int
@@ -529,19 +624,27 @@ class _Problem:
     codes: NDArray[np.intp]
     weights: Array | None
     groups: NDArray[Any] | None
+    present: NDArray[np.bool_] | None
 
     @classmethod
-    def of(cls, codes: NDArray[np.intp], weights: Array | None, groups: ArrayLike | None) -> _Problem:
+    def of(
+        cls,
+        codes: NDArray[np.intp],
+        weights: Array | None,
+        groups: ArrayLike | None,
+        present: NDArray[np.bool_] | None,
+    ) -> _Problem:
         n = len(codes)
         LeftOut(n, groups)  # refuses groups that do not fit
         names = None if groups is None else np.asarray(groups)
-        every = cls(n, np.arange(n), codes, weights, names)
+        every = cls(n, np.arange(n), codes, weights, names, present)
         return every if weights is None or weights.all() else every.of_rows(np.flatnonzero(weights))
 
     def of_rows(self, rows: NDArray[np.intp]) -> _Problem:
         weights = None if self.weights is None else self.weights[rows]
         groups = None if self.groups is None else self.groups[rows]
-        return _Problem(self.n, self.rows[rows], self.codes[rows], weights, groups)
+        present = None if self.present is None else self.present[rows]
+        return _Problem(self.n, self.rows[rows], self.codes[rows], weights, groups, present)
 
     def part(self, K: NDArray[Any]) -> NDArray[Any]:
         return K if len(self.rows) == self.n else K[np.ix_(self.rows, self.rows)]
@@ -564,11 +667,10 @@ def _add(total: Array, factor: float, kernel: NDArray[Any]) -> None:
         total[part] += factor * kernel[part].astype(np.float64, copy=False)
 
 
-def _numbered(passes: KernelPasses, numbers: NDArray[np.intp], problem: _Problem) -> Iterator[tuple[int, NDArray[Any]]]:
+def _numbered(passes: KernelPasses, numbers: Sequence[int], problem: _Problem) -> Iterator[tuple[int, NDArray[Any]]]:
     """Yield the kernels at some positions with these, among the samples of a problem."""
-    if len(numbers):
-        for number, K in zip(numbers, passes.some(numbers), strict=True):
-            yield int(number), problem.part(K)
+    for number, K in zip(numbers, passes.some(numbers), strict=True):
+        yield int(number), problem.part(K)
 
 
 def _whitening(K: Array) -> Array:

@@ -31,7 +31,7 @@ from typing import Any
 
 from mklearn.errors import ConfigError
 
-GROUPS = ("methods", "kernels", "descriptors", "protocols", "datasets", "metrics", "studies")
+GROUPS = ("methods", "kernels", "descriptors", "protocols", "datasets", "metrics", "studies", "report_parts")
 """What a package can add: the entry points of group ``mklearn.methods``, and so on."""
 OWN_PACKAGE = "mklearn"
 """The package whose additions count as mklearn's own."""
@@ -109,6 +109,11 @@ def registry_file(point: EntryPoint) -> Mapping[str, Mapping[str, Mapping[str, A
 def file_of(point: EntryPoint) -> Path:
     """Return the file or folder of a package that an entry point names, such as ``"my_package:studies"``."""
     return Path(str(package_files(point.module).joinpath(point.attr)))
+
+
+def report_parts() -> dict[str, str]:
+    """Return the functions, ``"module:name"``, that make parts of reports, by name."""
+    return {point.name: point.value for point in entry_points()["report_parts"]}
 
 
 @functools.cache

@@ -134,6 +134,11 @@ class MethodSpec(Implementation):
             raise ValueError(f"kernel_choice {self.kernel_choice!r} needs an input of kind 'kernels'.")
         return self
 
+    @property
+    def dictionary_views(self) -> list[str]:
+        """Keys of the descriptors that the method has a dictionary of kernels of, in order."""
+        return [name for entry in self.inputs.values() if entry.kind == "kernels" for name in entry.descriptors]
+
     def n_candidates(self, n_kernels: int) -> int:
         """Count the combinations of the grid, each with every kernel if evaluation tries the kernels one by one."""
         combinations = math.prod(len(values) for values in self.grid.values())
@@ -214,8 +219,7 @@ class FitSpec(Strict):
     @property
     def n_kernels(self) -> int:
         """Number of kernels, of a dictionary at most."""
-        own = [len(entry.descriptors) for entry in self.method.inputs.values() if entry.kind == "kernels"]
-        return len(self.kernels) or LARGEST_DICTIONARY * sum(own)
+        return len(self.kernels) or LARGEST_DICTIONARY * len(self.method.dictionary_views)
 
     @property
     def pairwise(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Common input and output of descriptors: conversion of images to grey floats, and stacking of features."""
+"""Common input and output of descriptors: conversion of images to grey or colour floats, and stacking of features."""
 
 from __future__ import annotations
 
@@ -43,6 +43,31 @@ def as_grey_images(images: Images) -> list[Grey]:
 
 def iterate_grey_images(images: Images) -> Iterator[Grey]:
     """Yield the images of `as_grey_images` one by one, so that a whole data set is never held as floats."""
+    for values in _iterate_channels(images):
+        yield values @ _LUMA if values.shape[2] == 3 else values[..., 0]
+
+
+def as_colour_images(images: Images, user: str) -> list[NDArray[np.float64]]:
+    """Convert images to float64 arrays of shape (h, w, 3); `user` names what needs colour.
+
+    Raises
+    ------
+    DataError
+        As `as_grey_images`, or an image is grey: without a third axis of three or four channels.
+    """
+    made = []
+    for number, values in enumerate(_iterate_channels(images)):
+        if values.shape[2] != 3:
+            raise DataError(
+                f"Image {number} is grey, but {user} needs colour: a study reads folders of pictures in colour with "
+                "colour: rgb in their data set."
+            )
+        made.append(values)
+    return made
+
+
+def _iterate_channels(images: Images) -> Iterator[NDArray[np.float64]]:
+    """Yield checked images as arrays of shape (h, w, 1) or (h, w, 3)."""
     if isinstance(images, np.ndarray) and images.dtype != object and images.ndim not in (3, 4):
         raise DataError(
             f"The images have shape {images.shape}: expected (n, height, width) or (n, height, width, channels). "
@@ -59,7 +84,7 @@ def iterate_grey_images(images: Images) -> Iterator[Grey]:
             raise DataError(
                 f"Image {number} has shape {array.shape}: expected (height, width) or (height, width, channels)."
             )
-        yield _grey(array if array.ndim == 3 else array[..., None], number)
+        yield _channels(array if array.ndim == 3 else array[..., None], number)
 
 
 def require_size(images: Sequence[Grey], least: int, user: str) -> None:
@@ -106,7 +131,7 @@ def cell_histograms(
     return counts.reshape(side * side, n_bins)
 
 
-def _grey(image: NDArray, number: int) -> Grey:
+def _channels(image: NDArray, number: int) -> NDArray[np.float64]:
     if image.shape[2] not in (1, 3, 4):
         raise DataError(f"Image {number} has {image.shape[2]} channels: expected 1 (grey), 3 (RGB) or 4 (RGBA).")
     if image.size == 0:
@@ -122,13 +147,10 @@ def _grey(image: NDArray, number: int) -> Grey:
         )
     if not np.isfinite(values).all():
         raise DataError(f"Image {number} has NaN or infinite pixels.")
-    if image.shape[2] == 1:
-        return values[..., 0]
-    colour = values[..., :3]
-    if image.shape[2] == 4:
-        alpha = values[..., 3:]
-        colour = alpha * colour + (1 - alpha)
-    return colour @ _LUMA
+    if image.shape[2] < 4:
+        return values
+    alpha = values[..., 3:]
+    return alpha * values[..., :3] + (1 - alpha)
 
 
 def _size(image: Grey) -> str:

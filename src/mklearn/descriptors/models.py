@@ -80,6 +80,7 @@ class PointSetDescriptor(Descriptor):
     position_weight: NonNegative = 0.25
     """What a distance of ``position_scale`` pixels between two points adds to the distance of their descriptors."""
     position_scale: Positive = 270.0
+    """The distance in pixels at which the positions of two points add ``position_weight``."""
 
     @field_validator("dtype")
     @classmethod

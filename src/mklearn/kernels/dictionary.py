@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -151,6 +151,6 @@ def _holds_histograms(table: Any) -> bool:
     return bool(sums.max() > 0 and np.ptp(sums) <= _EQUAL_SUMS * sums.max())
 
 
-def views_of_kernels(specs: Sequence[Spec]) -> list[str]:
+def views_of_kernels(specs: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the view that each kernel reads; of a product, and of kernels of one table, the kernel's own name."""
     return [str(spec.get("view", spec["id"])) if "factors" not in spec else str(spec["id"]) for spec in specs]

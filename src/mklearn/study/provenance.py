@@ -54,6 +54,11 @@ def key(name: str, spec: Any) -> str:
     return f"{slug}-{digest(spec)[:16]}"
 
 
+def name_of(found: str) -> str:
+    """Return the readable name in a `key`."""
+    return found.rpartition("-")[0]
+
+
 def digest(spec: Any) -> str:
     """Return the sha256 of a specification's canonical text."""
     return hashlib.sha256(canonical(spec).encode()).hexdigest()

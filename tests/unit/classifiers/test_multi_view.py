@@ -16,7 +16,10 @@ from mklearn.classifiers import MultiViewClassifier
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.inspection import kernel_weights_over_splits, view_contributions
 from mklearn.kernels import Pairwise, Views
+from mklearn.kernels.dictionary import kernel_dictionary
+from mklearn.kernels.specs import StackTransform
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, leave_one_out_weights
+from mklearn.optimize.view_regression import view_regression
 from mklearn.saved_models import load_model, save_model
 
 ALPHAS = 10 ** np.linspace(-3, 0, 7)
@@ -145,6 +148,38 @@ def test_many_noise_views_cost_little(digits: tuple[Views, np.ndarray]) -> None:
     few, many = Views(halves), Views({**halves, **noise})
     score, noisy = (MultiViewClassifier().fit(X[:100], y[:100]).score(X[100:], y[100:900]) for X in (few, many))
     assert noisy > score - 0.01
+
+
+def test_the_recipe_with_samples_that_lack_views() -> None:
+    X, y = load_wine(return_X_y=True)
+    rng, tables = np.random.default_rng(0), {"a": X[:, :4].copy(), "b": X[:, 4:8].copy(), "c": X[:, 8:].copy()}
+    for name, part in (("a", 0.3), ("b", 0.15)):
+        tables[name][rng.random(178) < part] = np.nan
+    views, train, test = Views(tables), np.arange(0, 178, 3), np.arange(1, 178, 3)
+    model = MultiViewClassifier().fit(views[train], y[train])
+
+    has = np.stack([~np.isnan(table[:, 0]) for table in tables.values()], axis=1)
+    transform, of_view = StackTransform(kernel_dictionary(views)), np.repeat(np.arange(3), 8)
+    stack = np.array(transform.fit_transform(views[train]).matrices)
+    scales = has[train].mean(axis=0)[of_view] / np.trace(stack, axis1=1, axis2=2) * len(train)
+    known, new = stack * scales[:, None, None], transform.transform(views[test]).matrices * scales[:, None, None]
+    sums, new_sums = (np.add.reduceat(K, [0, 8, 16]) / 24 for K in (known, new))
+    completed = []
+    for number, view in enumerate(of_view):
+        regression = view_regression(view, sums, np.full(3, 1 / 3), has[train])
+        C, lacks, new_lacks = np.eye(len(train)), ~has[train, view], ~has[test, view]
+        C[lacks] = regression(sums.sum(axis=0)[lacks], has[train][lacks])
+        rows = new[number] @ C.T
+        rows[new_lacks] = regression(new_sums.sum(axis=0)[new_lacks], has[test][new_lacks]) @ known[number] @ C.T
+        completed.append((C @ known[number] @ C.T, rows))
+    Y = np.eye(3)[y[train]]
+    targets = Y / np.sqrt(Y.sum(axis=0))
+    shares = leave_one_out_weights(LeaveOneOutRidge([K for K, _ in completed], targets), shrinkage=0.5).shares
+    half = [plain_fit(*(sum(q * pair[part] for q, pair in zip(w, completed, strict=True)) for part in (0, 1)), Y)
+            for w in (np.full(24, 1 / 24), shares)]  # fmt: skip
+    np.testing.assert_allclose(model.learned_shares_, shares, atol=1e-6)
+    np.testing.assert_allclose(model.alphas_, [alpha for *_, alpha in half])
+    np.testing.assert_allclose(model.class_scores(views[test]), (half[0][0] + half[1][0]) / 2, atol=1e-5)
 
 
 # --- decision and probabilities
@@ -295,6 +330,13 @@ def test_samples_may_lack_views(digits: tuple[Views, np.ndarray]) -> None:
     present = ~np.isnan(tables["upper"][300:, 0]) & ~np.isnan(tables["lower"][300:, 0])
     assert model.score(holes[300:][present], y[300:][present]) > complete.score(views[300:], y[300:]) - 0.03
     assert model.score(holes[300:][~present], y[300:][~present]) > 0.5
+    by_mean = MultiViewClassifier(kernels=kernel_dictionary(holes, missing_views="mean")).fit(holes[:300], y[:300])
+    lacks = ~present
+    assert model.score(holes[300:][lacks], y[300:][lacks]) > by_mean.score(holes[300:][lacks], y[300:][lacks]) + 0.02
+    at_test = Views({**tables, "noise": views["noise"]})[300:]  # though no training sample lacks a view
+    complete_by_mean = MultiViewClassifier(kernels=kernel_dictionary(views)).fit(views[:300], y[:300])
+    scores = (model.score(at_test[lacks], y[300:][lacks]) for model in (complete, complete_by_mean))
+    assert next(scores) > next(scores) + 0.02
     with pytest.raises(DataError, match="missing_views='mean'"):
         MultiViewClassifier(missing_views="error").fit(holes[:300], y[:300])
     tables["upper"][3] = views["upper"][3]

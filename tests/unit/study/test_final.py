@@ -68,6 +68,11 @@ AVERAGE = {"kind": "kernel_fda"}
             "takes several inputs (kernels, gating), and a model takes views only",
         ),
         (
+            "forest",
+            {"methods": {"forest": {"kind": "random_forest", "descriptors": "all"}, "average": AVERAGE}},
+            "final.method: 'forest' holds trees, which a model file can't: they would be read without a check; valid:",
+        ),
+        (
             "average",
             {"evaluation": {"neighbours": ["cosine"]}},
             "final.method: 'average' predicts by Euclidean distance, which the study does not evaluate",
@@ -140,7 +145,7 @@ def test_the_job_reads_what_it_needs() -> None:
     assert made.path("final_model") in made.everything()
     assert [Path(path).name.split("-")[0] for path in made.job("final_model").input("sources")] == ["pixels", "blocks"]
     code = {Path(path).name for path in made_code(made)}
-    assert {"final_model.py", "kfd.py", "gaussian.py", "saved_models.py"} <= code
+    assert {"final_model.py", "kfd.py", "gaussian.py", "model_file.py"} <= code
     without = Targets(plan_study(check_study(SMOKE)))
     assert without.path("final_model") not in without.everything()
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 from tests.unit.contract.test_method import Gated
 
 from mklearn.contract.fit_spec import Setting
@@ -43,6 +44,16 @@ def planned(
     dataset: Any = SimpleNamespace(id="d", key="d-0c", family=family, impute="none", is_incomplete=False)
     protocols: Any = PROTOCOLS
     return planned_fits(dataset, "m", method, kernels, descriptors, protocols, Evaluation(**evaluation), 0)
+
+
+def test_an_optional_input_that_is_null_is_left_out() -> None:
+    """Gates on the rows of the average kernel: the estimator gets no view for them."""
+    with_view, without = (planned(method("lmkl_svc", gating=gating))[0].spec for gating in ("hog", None))
+    assert with_view.method.inputs["gating"].descriptors == ["hog-0a"]
+    assert list(without.method.inputs) == ["kernels"]
+    for needed in ("descriptor", "descriptors"):
+        with pytest.raises(ValidationError):
+            method({"descriptor": "linear_svc", "descriptors": "logistic_regression"}[needed], **{needed: None})
 
 
 def test_a_method_of_several_inputs() -> None:

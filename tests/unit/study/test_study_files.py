@@ -27,6 +27,11 @@ def said(folder: Path, text: str | bytes) -> str:
     return str(caught.value)
 
 
+def test_a_part_of_the_report_has_to_be_registered(tmp_path: Path) -> None:
+    found = said(tmp_path, BASE + "report: {parts: [gauss4, wins]}\n")
+    assert "report.parts: there is no part 'wins'; valid: gauss4, lmkl" in found
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

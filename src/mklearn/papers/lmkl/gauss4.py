@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mklearn.errors import ConfigError
 from mklearn.study.data.samples import SampleSet
@@ -16,7 +17,7 @@ CLASSES = np.array(["positive", "positive", "negative", "negative"])
 """Of each Gaussian: mean and variance of the two features, which are independent, and class."""
 
 
-def read(paths: Mapping[str, Path] | None = None, *, seed: int = 0, n: int = 400) -> SampleSet:
+def read(paths: Mapping[str, Path] | None = None, *, seed: int = 0, n: int = 1600) -> SampleSet:
     """Draw the samples; `paths` is ignored, because there are no files.
 
     Parameters
@@ -29,7 +30,8 @@ def read(paths: Mapping[str, Path] | None = None, *, seed: int = 0, n: int = 400
     Returns
     -------
     SampleSet
-        ids "1", ..., "n" in the order of the Gaussians; classes "negative" and "positive"; a table "features" (n, 2).
+        ids "1", ..., "n" in the order of the Gaussians; classes "negative" and "positive"; tables "features" (n, 2) and
+        "quadratic" (n, 5), the features with their squares and their product, for quadratic gates.
 
     Raises
     ------
@@ -49,4 +51,20 @@ def read(paths: Mapping[str, Path] | None = None, *, seed: int = 0, n: int = 400
         for mean, variance in zip(MEANS, VARIANCES, strict=True)
     ]
     ids = [str(number) for number in range(1, n + 1)]
-    return SampleSet.from_labels(ids, np.repeat(CLASSES, n // 4), tables={"features": np.concatenate(parts)})
+    features = np.concatenate(parts)
+    tables = {"features": features, "quadratic": quadratic(features)}
+    return SampleSet.from_labels(ids, np.repeat(CLASSES, n // 4), tables=tables)
+
+
+def quadratic(X: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return x1, x2, x1 x1, x1 x2 and x2 x2 of samples (n, 2)."""
+    first, second = X.T
+    return np.column_stack([X, first * first, first * second, second * second])
+
+
+def best_rule(X: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return the logarithm of the ratio of both densities, shape (n,): above 0 where "positive" is likelier."""
+    squares = (np.asarray(X)[:, None] - MEANS) ** 2 / VARIANCES
+    densities = np.exp(-squares.sum(axis=2) / 2) / np.sqrt(VARIANCES.prod(axis=1))
+    ratio: NDArray[np.floating] = np.log(densities[:, CLASSES == "positive"].sum(axis=1))
+    return ratio - np.log(densities[:, CLASSES == "negative"].sum(axis=1))

@@ -42,7 +42,7 @@ _EQUAL = 1e-9
     reference="Gu, Zhou 2009",
     advice=(
         "To reproduce the paper. It selects one kernel, by its scale, and was above the uniform average for "
-        "certain in none of nine published settings."
+        "certain in one of nine published settings."
     ),
     tuned=("max_iter",),
     learns_weights=True,

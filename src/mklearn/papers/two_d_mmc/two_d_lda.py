@@ -84,8 +84,8 @@ class TwoDLDA(BilinearEmbedding):
     -----
     The paper states neither ridge nor scale, and both decide the nearest-neighbour rate: report them. To omit the
     ridge, use ``ridge=1e-10`` with ``"orthonormal"``: so small a ridge only orders the directions in which no class
-    varies, and these dominate in any other scale. Without a ridge the alternation does not converge, and ``max_iter``
-    is a parameter to choose like the others; with ``ridge=1`` it mostly converges.
+    varies, and these dominate in any other scale. Without a ridge the accuracy keeps changing between iterations, and
+    ``max_iter`` is a parameter to choose like the others; with ``ridge=1`` it is mostly constant after ten.
 
     Examples
     --------

@@ -16,8 +16,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     predict = commands.add_parser(
         "predict",
         help="predict new images or tables with a model that a study has made",
-        description="Prints a table as CSV, or writes it: id, label, decision values, nearest training samples. Images "
-        "are read, resized and described as in the study. Where tables have labels, the accuracy is printed too.",
+        description="Prints a table as CSV, or writes it: id, label, probabilities or decision values, nearest "
+        "training samples. Images are read, resized and described as in the study. Where tables have labels, the "
+        "accuracy is printed too.",
     )
     predict.add_argument("model", metavar="MODEL", help="a model file, such as results/photos/model.mklearn")
     predict.add_argument(

@@ -135,6 +135,7 @@ class TableFile(Strict):
     """A table in a file of several arrays: NPZ, MATLAB, AnnData (.h5ad) or MuData (.h5mu)."""
 
     path: str
+    """The file."""
     array: Annotated[str, Field(min_length=1)]
     """Name of the array or variable; of AnnData ``X``, ``obsm/NAME`` or ``layers/NAME``; of MuData the modality, or
     ``MODALITY/obsm/NAME``."""
@@ -153,7 +154,9 @@ class FeatureTables(OwnDataset):
     labels: str | None = None
     """A table with the ids and labels, if the feature tables do not hold the labels."""
     id_column: str = "id"
+    """Column of the samples' ids, in every table and in the labels file."""
     label_column: str = "label"
+    """Column of the labels, in the labels file or in one of the tables."""
     group_column: str | None = None
     """Column of the group of each sample, such as a person or a patient: in the labels file, or beside the labels."""
     missing_views: Literal["error", "drop", "mean"] = "error"
@@ -187,7 +190,9 @@ class Precomputed(OwnDataset):
     labels: str
     """A table with the ids and labels."""
     id_column: str = "id"
+    """Column of the samples' ids, in every table and in the labels file."""
     label_column: str = "label"
+    """Column of the labels, in the labels file or in one of the tables."""
     group_column: str | None = None
     """Column of the group of each sample, such as a person or a patient: in the labels file, or beside the labels."""
 

@@ -34,6 +34,8 @@ def unsuited(method: Method, neighbours: Sequence[str]) -> str:
     """Return why a method can't be a model that predicts; empty if it can."""
     if not method.implementation.startswith("mklearn."):
         return "is of another package, whose classes a model file can't hold"
+    if not method.in_model_files:
+        return "holds trees, which a model file can't: they would be read without a check"
     if len(method.inputs) > 1:
         return (
             f"takes several inputs ({', '.join(method.inputs)}), and a model takes views only; in Python it can be "

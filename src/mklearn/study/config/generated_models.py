@@ -46,6 +46,7 @@ def method_model(entry: Mapping[str, Any]) -> type[Method]:
     made: type[Method] = generated_model(entry, bases, {name: _part(part) for name, part in entry["parts"].items()})
     made.inputs = {name: Input(**given) for name, given in entry["inputs"].items()}
     made.weights_are_learned = entry["learns_weights"]
+    made.in_model_files = entry.get("in_model_files", True)
     if issubclass(made, method.LandmarkMethod):
         made.unsuited = entry["needs_kernels"]
     if issubclass(made, method.RefittedMethod | method.RefittedClassifier):

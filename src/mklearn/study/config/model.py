@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from mklearn.contract.extensions import report_parts
 from mklearn.contract.fit_spec import Components, Rule
 from mklearn.contract.model import Count, Positive, Slug, Strict
 from mklearn.study.config.datasets import DatasetConfig, normalise_datasets
@@ -73,6 +74,17 @@ class Report(Strict):
     """Sample images per data set."""
     gain_that_matters: Annotated[float, Field(gt=0)] = 1
     """In percentage points: a method did not pay only where its interval excludes a gain of this size."""
+    parts: list[str] = []
+    """Figures and tables that packages bring for their studies, by the names of their entry points."""
+
+    @field_validator("parts")
+    @classmethod
+    def _known_parts(cls, parts: list[str]) -> list[str]:
+        unknown = [name for name in parts if name not in report_parts()]
+        if unknown:
+            known = ", ".join(report_parts()) or "none"
+            raise ValueError(f"there is no part {unknown[0]!r}; valid: {known}.")
+        return parts
 
 
 class Final(Strict):
@@ -97,7 +109,9 @@ class Study(Strict):
     study: Slug
     """Name; results go to results/<name>/."""
     title: str = ""
+    """Head of the page."""
     description: str = ""
+    """First paragraph of the page."""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
     """Seed of all random numbers: splits, inner folds, methods."""
     results: str = "results"
@@ -109,15 +123,21 @@ class Study(Strict):
     mirror: str | None = None
     """Folder or URL tried first for data; the environment variable MKLEARN_MIRROR goes before it."""
     datasets: Annotated[dict[Slug, DatasetConfig], Field(min_length=1)]
+    """The data sets by names of your choice; a registered one by its own."""
     descriptors: dict[Slug, DescriptorConfig] | None = None
+    """What samples are described by; by default pixels, HOG and others of images, and each table of features."""
     kernels: dict[Slug, KernelConfig] | None = None
+    """The kernels that methods combine; by default a Gaussian for each descriptor."""
     methods: Annotated[dict[Slug, MethodConfig], Field(min_length=1)] = Field(
         default=DEFAULT_METHODS, validate_default=True
     )
+    """The methods that are compared; by default the multi-view classifier beside averages and plain classifiers."""
     protocols: Annotated[dict[Slug, ProtocolConfig], Field(min_length=1)] = Field(
         default=DEFAULT_PROTOCOLS, validate_default=True
     )
+    """How samples are split into training and test samples."""
     evaluation: Evaluation = Evaluation()
+    """Metrics, rules of the nearest neighbour, and inner cross-validation."""
     published: list[Published] = []
     """Values that papers report, compared cell by cell."""
     published_repeats: Count | None = None
@@ -133,6 +153,7 @@ class Study(Strict):
     comparisons: list[Comparison] = []
     """Tables of differences between two methods, with the numbers of data sets on which one is above the other."""
     report: Report = Report()
+    """What the page shows."""
     final: Final | None = None
     """A model of one method on all samples, which ``mklearn predict`` takes; by default none."""
 

@@ -25,6 +25,7 @@ class Published(Strict):
     """
 
     dataset: Slug
+    """The data set of this study that the values are of."""
     train_size: Count | Annotated[list[Count], Field(min_length=1)] | None = None
     """One, or a list with a value for each."""
     method: Slug | Annotated[list[Slug], Field(min_length=1)]
@@ -83,6 +84,7 @@ class Remark(Strict):
     method: Slug | Annotated[list[Slug], Field(min_length=1)]
     """The method or methods that it is about."""
     text: Annotated[str, Field(min_length=1)]
+    """The sentence, as the page shows it."""
 
     @property
     def methods(self) -> list[str]:

@@ -161,6 +161,7 @@ def _method_entry(card: MethodCard, implementation: Any) -> dict[str, Any]:
         "fit_seconds": card.fit_seconds,
         "needs_kernels": {name: list(values) for name, values in card.needs_kernels.items()},
         "refit": asdict(card.refit) if card.refit else None,
+        "in_model_files": card.in_model_files,
     }
 
 
@@ -193,7 +194,8 @@ def _bases(card: MethodCard, implementation: Any) -> list[str]:
 
 
 def _descriptor_field(given: Input) -> dict[str, Any]:
-    name = {"type": "string", "pattern": r"^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$", "maxLength": 60}
+    name: dict[str, Any] = {"type": "string", "pattern": r"^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$", "maxLength": 60}
+    name = {"anyOf": [{"type": "null"}, name]} if given.optional else name
     default = {} if given.default is None else {"default": given.default}
     return {"valid": name, "tuned": False, "about": given.about} | default
 

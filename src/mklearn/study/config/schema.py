@@ -22,7 +22,8 @@ def study_schema() -> str:
     for forms in datasets["patternProperties"].values():  # `digits:` without a value
         forms["oneOf"].append({"type": "null"})
     names = {"type": "array", "items": {"type": "string"}, "description": "Names of registered data sets."}
-    schema["properties"]["datasets"] = {"anyOf": [names, {"type": "string"}, datasets]}
+    described = {"description": datasets["description"]}
+    schema["properties"]["datasets"] = {"anyOf": [names, {"type": "string"}, datasets], **described}
     return json.dumps(schema, indent=1, sort_keys=True) + "\n"
 
 

@@ -343,6 +343,9 @@ class Fits:
         if weights.size:
             place = slice(None) if candidate.kernel is None else slice(candidate.kernel, candidate.kernel + 1)
             weights[place] = getattr(outcome.estimators[-1], "kernel_weights_", np.nan)
+        elif problem.method.dictionary_views:
+            shares = outcome.estimators[-1].view_shares_
+            weights = np.array([shares[name] for name in problem.method.dictionary_views])
         info = [] if samples.kernels is None else samples.kernels.infos
         return Fitted(outcome, weights, info, samples.seconds + outcome.fit_seconds, outcome.predict_seconds)
 

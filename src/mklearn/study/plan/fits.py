@@ -188,6 +188,8 @@ def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors
                 f"methods.{method_id}: {method.title} takes images, and data set {dataset.id!r} has none "
                 f"({dataset.family}). Omit one of the two."
             )
+        if entry.optional and getattr(method, fields[name]) is None:
+            continue
         chosen = _descriptors(dataset, method_id, method, name, descriptors) if name in fields else []
         if entry.kind == "kernels" and getattr(method, "kernels", None) == "dictionary":
             chosen = _described_by_vectors(method_id, method, descriptors)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from mklearn.contract.extensions import report_parts
 from mklearn.contract.model import Registered
 from mklearn.study.config.registry import registered
 from mklearn.study.plan.datasets import PlannedDataset
@@ -79,6 +80,7 @@ def report_spec(plan: Plan) -> ReportSpec:
         comparisons=study.comparisons,
         learned=[name for name, method in study.methods.items() if method.learns_weights()],
         best_single=_best_single(plan),
+        parts=[report_parts()[name] for name in study.report.parts],
         plain=_plain(plan),
         descriptors=_catalogue("descriptors", descriptors),
         kernels=_catalogue("kernels", kernels),

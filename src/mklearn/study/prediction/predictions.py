@@ -30,8 +30,8 @@ def prediction_frame(model: SavedModel, samples: NewSamples, neighbours: int | N
     Returns
     -------
     frame : DataFrame
-        Columns ``id`` and ``label``; ``decision_CLASS`` for each class where the method has decision values, else
-        ``probability_CLASS`` where it has probabilities; ``neighbour_1``, ``distance_1``, ... of the nearest training
+        Columns ``id`` and ``label``; ``probability_CLASS`` for each class where the method has probabilities, else
+        ``decision_CLASS`` where it has decision values; ``neighbour_1``, ``distance_1``, ... of the nearest training
         samples, by Euclidean distance in the embedding or the features, where the method predicts by them.
 
     Raises
@@ -43,7 +43,7 @@ def prediction_frame(model: SavedModel, samples: NewSamples, neighbours: int | N
     """
     estimator = model.estimator
     columns: dict[str, Any] = {"id": samples.ids, "label": _applied(estimator.predict, samples)}
-    for name, prefix in (("decision_function", "decision"), ("predict_proba", "probability")):
+    for name, prefix in (("predict_proba", "probability"), ("decision_function", "decision")):
         if hasattr(estimator, name):
             values = np.asarray(_applied(getattr(estimator, name), samples))
             if values.ndim == 1:  # two classes: positive for the second

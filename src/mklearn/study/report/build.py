@@ -25,6 +25,7 @@ from mklearn.study.report.frames import Results, results_of
 from mklearn.study.report.gallery import Panel, panels
 from mklearn.study.report.method_pairs import differences_table, pair_differences
 from mklearn.study.report.page import Content, markdown_report, render
+from mklearn.study.report.parts import ReportPart
 from mklearn.study.report.picks import picks, picks_tables
 from mklearn.study.report.published import published_part
 from mklearn.study.report.records import DataSetRecord, FitRecord, RunRecord, WrongPairs, WrongSamples
@@ -54,6 +55,7 @@ def build_report(
     wrong_pairs: Sequence[WrongPairs] = (),
     wrong_samples: Sequence[WrongSamples] = (),
     comparison: Sequence[Table] = (),
+    parts: Sequence[ReportPart] = (),
     figure_files: bool = True,
 ) -> list[Path]:
     """Write the page, ``summary.md``, ``summary.csv``, ``answer.txt``, ``figures/*.svg|png`` and ``reproduction.csv``.
@@ -82,6 +84,8 @@ def build_report(
         Of settings that classify samples; on the page alone.
     comparison : sequence of Table
         Of :mod:`mklearn.study.report.comparison`; they come first on the page.
+    parts : sequence of ReportPart
+        What the study adds to every report's figures and tables.
     figure_files : bool, default=True
         Whether to write ``figures/``.
 
@@ -95,7 +99,7 @@ def build_report(
         neighbour=study.neighbour, matters=study.gain_that_matters / 100,
     )  # fmt: skip
     pairs = _pairs(results, study, scores, predictions)
-    content = _content(results, study, run, data, wrong_pairs, wrong_samples, comparison, pairs)
+    content = _content(results, study, run, data, wrong_pairs, wrong_samples, comparison, pairs, parts)
     texts = {
         "index.html": render(content, {"summary.csv": _csv(summary)}),
         "summary.md": markdown_report(content),
@@ -107,6 +111,7 @@ def build_report(
     weights = weights_frame(results)
     if len(weights):
         texts["weights.csv"] = _csv(weights)
+    texts |= {name: _csv(frame) for part in parts for name, frame in part.files.items()}
     for name, text in texts.items():
         write_text(out_dir / name, text.encode("utf-8", "backslashreplace").decode())  # halves of surrogate pairs
     config = vega_config(LIGHT, results.series.colours(LIGHT), file=True)
@@ -123,6 +128,7 @@ def build_report(
 def _content(
     results: Results, study: ReportSpec, run: RunRecord, data: Sequence[DataSetRecord], wrong: Sequence[WrongPairs],
     wrong_samples: Sequence[WrongSamples], comparison: Sequence[Table], pairs: Sequence[Table],
+    parts: Sequence[ReportPart],
 ) -> Content:  # fmt: skip
     """Word, tabulate and draw everything that the report shows."""
     names = FigureNames()
@@ -145,7 +151,7 @@ def _content(
         published=published,
         results=[result_table(results, setting) for setting in results.settings],
         metrics=metric_tables(results),
-        panels=panels(results, study, published.cells, costs, confusions, picked, names),
+        panels=panels(results, study, published.cells, costs, confusions, picked, names, parts),
         weights=weights_tables(results),
         picks=picks_tables(picked, results, baselines),
         kernel_tables=[kernel_table(info, title) for title, info in infos if info is not None],
@@ -159,6 +165,7 @@ def _content(
         wrong_pairs=wrong,
         wrong_samples=[_labelled(found, results) for found in wrong_samples],
         comparison=comparison,
+        own=[table for part in parts for table in part.tables],
         rules=_rules(results),
         settings=[setting.chart_title for setting in results.settings],
     )

@@ -44,8 +44,11 @@ def chart(
 def standalone(figure: Chart, title: str) -> Chart:
     """Return a figure for a file: with a fixed width, a title of its own and, if several lines need it, a legend.
 
-    The page draws files in the same way, by ``standalone`` of ``figures.js``.
+    A figure of several panels, which a study adds, has its own. The page draws files in the same way, by ``standalone``
+    of ``figures.js``.
     """
+    if "layer" not in figure:
+        return figure
     encoding = dict(figure["encoding"])
     layers = [layer for layer in figure["layer"] if layer.get("name") != TOUCH]
     of_series = encoding.get("color", {}).get("field") == "s" and encoding.get("y", {}).get("field") != "s"

@@ -26,6 +26,7 @@ from mklearn.study.report.tables import Cell, Column, Table, difference_cell, nu
 from mklearn.study.specs.table_specs import ReportSpec
 
 MARKS = ("A", "B")
+COMPARISON = "comparison"
 SETTING = ["dataset", "protocol", "train_size"]
 PAIRED = ["difference", "difference_low", "difference_high", "p_value", "p_holm", "disagreement"]
 _BETWEEN = "\n"
@@ -46,6 +47,10 @@ class StudyTables:
     predictions: pd.DataFrame
     summary: pd.DataFrame
     record: Mapping[str, Any]
+
+    def scores_of_comparison(self) -> pd.DataFrame:
+        """Return the scores as rows of one study, the comparison: its settings don't differ by the studies' names."""
+        return self.scores.assign(study=COMPARISON)
 
 
 def compare(first: StudyTables, second: StudyTables, out_dir: Path, command: str = "") -> list[Path]:
@@ -72,7 +77,7 @@ def compare(first: StudyTables, second: StudyTables, out_dir: Path, command: str
             "there is nothing to compare."
         )
     spec = _specification(both)
-    scores = pd.concat([_marked(study.scores, mark) for study, mark in zip(both, MARKS, strict=True)])
+    scores = pd.concat([_marked(study.scores_of_comparison(), mark) for study, mark in zip(both, MARKS, strict=True)])
     predictions = [_marked(study.predictions, mark) for study, mark in zip(both, MARKS, strict=True)]
     titles = _titles(both)
     predicted = Predictions(typed(pd.concat(predictions, ignore_index=True)))
@@ -114,7 +119,7 @@ def _specification(both: Sequence[StudyTables]) -> ReportSpec:
         f"{mark} is {study.name}{_made(study.record)}." for mark, study in zip(MARKS, both, strict=True)
     ]  # fmt: skip
     reference = _mark(_reference(both[0]), MARKS[0])
-    return ReportSpec(study="comparison", title=title, description=" ".join(told), reference=reference, thumbnails=0)
+    return ReportSpec(study=COMPARISON, title=title, description=" ".join(told), reference=reference, thumbnails=0)
 
 
 def _made(record: Mapping[str, Any]) -> str:
@@ -166,7 +171,7 @@ def _paired_with_itself(both: Sequence[StudyTables]) -> pd.DataFrame:
     scores: list[pd.DataFrame] = []
     predictions: list[pd.DataFrame] = []
     for study, mark in zip(both, ("a", "b"), strict=True):
-        for found, frame in ((scores, study.scores), (predictions, study.predictions)):
+        for found, frame in ((scores, study.scores_of_comparison()), (predictions, study.predictions)):
             place = [f"{p}{_BETWEEN}{m}" for p, m in zip(frame["protocol"], frame["method"], strict=True)]
             found.append(frame.assign(protocol=place, method=mark))
     predicted = Predictions(typed(pd.concat(predictions, ignore_index=True)))

@@ -22,6 +22,7 @@ from mklearn.study.report.confusion import FEW_CLASSES, Confused, class_accuraci
 from mklearn.study.report.figure_names import FigureNames
 from mklearn.study.report.findings import by_one_rule
 from mklearn.study.report.frames import Results, Setting
+from mklearn.study.report.parts import ReportPart
 from mklearn.study.report.picks import Picks
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.sections import figure_sections
@@ -49,7 +50,7 @@ class Panel:
 
 def panels(
     results: Results, study: ReportSpec, published: pd.DataFrame, costs: pd.DataFrame, confused: Sequence[Confused],
-    picks: Sequence[Picks], names: FigureNames,
+    picks: Sequence[Picks], names: FigureNames, parts: Sequence[ReportPart] = (),
 ) -> list[Panel]:  # fmt: skip
     """Draw all figures of a report: by section, and by setting within a section.
 
@@ -73,6 +74,8 @@ def panels(
         gallery.add_confusion(found)
     gallery.add_picks(picks)
     gallery.add_train_sizes()
+    for figure in (figure for part in parts for figure in part.figures):
+        gallery.add("own", figure.caption, "", figure.alt, figure.draw)
     gallery.add_components(study)
     order = ["published", *figure_sections()]
     return sorted(gallery.panels, key=lambda panel: order.index(panel.section))

@@ -67,6 +67,8 @@ class Content:
     wrong_pairs: Sequence[WrongPairs] = ()
     wrong_samples: Sequence[WrongSamples] = ()
     comparison: Sequence[Table] = ()
+    own: Sequence[Table] = ()
+    """Tables that the study adds."""
     rules: Sequence[str] = ()
     """Nearest-neighbour rules to choose from, the one of the headline first."""
     settings: Sequence[str] = ()
@@ -167,7 +169,7 @@ def _has(content: Content, section: str) -> bool:
     """Tell whether a section of its own has something to show."""
     if section in WITH_RESULTS:
         return False
-    tables = content.weights if section == "weights" else ()
+    tables = {"weights": content.weights, "own": content.own}.get(section, ())
     return bool(tables) or any(panel.section == section for panel in content.panels)
 
 
@@ -176,7 +178,7 @@ def _section(content: Content, key: str) -> dict[str, Any]:
     groups = _groups(content.panels, key)
     tables: dict[str, Sequence[Any]] = {
         "kernels": content.kernel_tables, "weights": content.weights, "picks": content.picks,
-        "confusion": content.confused,
+        "confusion": content.confused, "own": content.own,
         "time": [table for table in (content.ratios, content.stages) if table is not None],
     }  # fmt: skip
     counts = {"figure": sum(len(group["panels"]) for group in groups), "table": len(tables.get(key, ()))}

@@ -68,6 +68,8 @@ class Method(Registered):
     """Inputs by name, see :class:`mklearn.cards.MethodCard`."""
     weights_are_learned: ClassVar[bool] = False
     """Whether the estimator learns kernel weights, unless its parameter ``kernel_weights`` says otherwise."""
+    in_model_files: ClassVar[bool] = True
+    """Whether a model file can hold the fitted estimator."""
 
     label: str | None = None
     """Name in tables and figures; by default the method's key."""

@@ -89,6 +89,7 @@ class Claim(Strict):
     text: Annotated[str, Field(min_length=1)]
     """What it says."""
     verdict: Literal["holds", "holds in part", "does not hold", "not tested"]
+    """Whether our numbers agree."""
     evidence: Annotated[str, Field(min_length=1)]
     """Numbers behind the verdict, or why it was not tested."""
 
@@ -97,7 +98,7 @@ class Comparison(Strict):
     """Pairs of methods, compared in every setting, and on how many data sets a paper has the first one above."""
 
     title: Annotated[str, Field(min_length=1)]
-    """Caption of the table."""
+    """Head of its table."""
     pairs: Annotated[list[Annotated[list[Slug], Field(min_length=2, max_length=2)]], Field(min_length=1)]
     """Two methods each, of which the second is subtracted from the first."""
     protocols: Annotated[list[Slug], Field(min_length=1)] | None = None
@@ -214,6 +215,8 @@ class ReportSpec(Spec):
     """Methods that learn kernel weights."""
     best_single: list[str] = []
     """Methods that take one kernel, chosen by inner cross-validation or on the test samples."""
+    parts: list[str] = []
+    """Functions, ``"module:name"``, that make parts of the study's own, see :mod:`mklearn.study.report.parts`."""
     plain: list[str] = []
     """Kernel ridge regression and support vector machines on the uniform average of several kernels."""
     descriptors: list[CatalogueEntry] = []

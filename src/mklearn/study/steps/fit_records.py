@@ -31,7 +31,7 @@ from mklearn.study.evaluation.split import (
     choose_once,
     evaluate_split,
 )
-from mklearn.study.provenance import canonical
+from mklearn.study.provenance import canonical, name_of
 from mklearn.study.steps.log import logged_warnings, logger, progress
 from mklearn.study.steps.rows import blank, fit_of
 from mklearn.study.supervisor import SplitAborted, out_of_memory
@@ -285,10 +285,12 @@ def guarded(name: str, evaluate: Callable[[], Value]) -> Value | Exception:
 def model_arrays(records: Sequence[SplitRecord], spec: FitSpec) -> dict[str, Any]:
     """Collect what a report shows: weights, objective and diagnostics of every split, kernels, an embedding.
 
+    Weights of a dictionary of kernels are those of its views.
     The kernel diagnostics and the embedding are those of the first split that was fitted.
     """
     fits = [record.fitted for record in records if record.fitted is not None]
-    kernel_ids = np.array([kernel["id"] for kernel in spec.kernels], dtype=str)
+    ids = [kernel["id"] for kernel in spec.kernels] or [name_of(view) for view in spec.method.dictionary_views]
+    kernel_ids = np.array(ids, dtype=str)
     return {
         "kernel_ids": kernel_ids,
         "weights": np.array([fit.weights for fit in fits]).reshape(len(fits), len(kernel_ids)),

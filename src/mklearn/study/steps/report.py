@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from mklearn.contract.fit_spec import Setting
+from mklearn.contract.loading import load
 from mklearn.errors import DamagedArtefact, DataError
 from mklearn.study.artefacts import read_arrays, read_record
 from mklearn.study.config.yaml_file import yaml_text
@@ -24,6 +25,7 @@ from mklearn.study.report import records
 from mklearn.study.report.build import build_report
 from mklearn.study.report.frames import protocol_family
 from mklearn.study.report.mistakes import PIXELS, wrong_samples
+from mklearn.study.report.parts import StudyResults
 from mklearn.study.report.thumbnails import thumbnails
 from mklearn.study.report.verification import mean_roc, wrong_pairs
 from mklearn.study.report.wording import setting_title
@@ -52,6 +54,7 @@ def report(
     _check_inputs(summary, made, inputs)
     _check_inputs(record, run["provenance"], inputs)
     provenance = stamp(spec.as_dict(), inputs, code or [])
+    held = StudyResults(frame, predicted, {entry.id: data for entry, data in datasets})
     written = build_report(
         page.parent,
         study=spec,
@@ -65,6 +68,7 @@ def report(
         predictions=predicted,
         wrong_pairs=list(_wrong_pairs(spec, datasets, predicted)),
         wrong_samples=list(_wrong_samples(spec, datasets, predicted)),
+        parts=[load(part)(held) for part in spec.parts],
     )
     write_beside(written, provenance, page.parent / "provenance.json")
     logger.info("%d files in %s", len(written), page.parent)

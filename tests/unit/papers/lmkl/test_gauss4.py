@@ -7,15 +7,15 @@ import pytest
 from scipy.stats import norm
 
 from mklearn.errors import ConfigError
-from mklearn.papers.lmkl.gauss4 import CLASSES, MEANS, VARIANCES, read
+from mklearn.papers.lmkl.gauss4 import CLASSES, MEANS, VARIANCES, best_rule, read
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import dataset_spec
 
 
 def test_the_registered_draw() -> None:
     held = read_dataset(dataset_spec({"name": "gauss4"}))
-    assert held.tables["features"].shape == (400, 2)
-    assert held.classes[held.y].tolist() == ["positive"] * 200 + ["negative"] * 200
+    assert held.tables["features"].shape == (1600, 2)
+    assert held.classes[held.y].tolist() == ["positive"] * 800 + ["negative"] * 800
     np.testing.assert_array_equal(held.tables["features"], read().tables["features"])
     assert not np.array_equal(held.tables["features"], read(seed=1).tables["features"])
 
@@ -32,6 +32,7 @@ def test_accuracy_of_the_best_rule() -> None:
     held = read(seed=7, n=200000)
     density = norm.pdf(held.tables["features"][:, None], MEANS, np.sqrt(VARIANCES)).prod(axis=2)
     positive = density[:, CLASSES == "positive"].sum(axis=1) > density[:, CLASSES == "negative"].sum(axis=1)
+    np.testing.assert_array_equal(best_rule(held.tables["features"]) > 0, positive)
     accuracy = np.mean(positive == (held.classes[held.y] == "positive"))
     assert accuracy == pytest.approx(0.8977, abs=4 * np.sqrt(0.09 / 200000))
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -12,6 +15,7 @@ from mklearn.kernels import Views
 from mklearn.study.config.registry import registered
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.split import evaluate_split
+from mklearn.study.steps.fit_records import model_arrays
 
 
 def problem(views: Views, y: np.ndarray) -> MethodOnViews:
@@ -42,3 +46,21 @@ def test_groups_are_left_out_where_test_samples_are_of_others(how: str) -> None:
     assert fitted.inverse_temperature_ == expected.inverse_temperature_
     if how == "whole groups":
         assert fitted.inverse_temperature_ != MultiViewClassifier().fit(views[train], y[train]).inverse_temperature_
+
+
+def test_its_weights_are_those_of_views() -> None:
+    X, y = load_digits(return_X_y=True)
+    views = Views(
+        {"noise-0a": np.random.default_rng(0).normal(size=(200, 5)), "upper-0b": X[:200, :32], "lower-0c": X[:200, 32:]}
+    )
+    learned, train, test = problem(views, y[:200]), np.arange(150), np.arange(150, 200)
+    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
+    result = evaluate_split(learned, train, test, evaluation=evaluation, seed=0)
+    shares = MultiViewClassifier().fit(views[train], y[train]).view_shares_
+    np.testing.assert_array_equal(result.rules[""].fitted.weights, [shares[name] for name in views.names])
+    fitted: Any = SimpleNamespace(
+        weights=result.rules[""].fitted.weights, repeat=0, kernel_info=[], history=[], diagnostics=[], embedding={}
+    )
+    arrays = model_arrays([SimpleNamespace(fitted=fitted)], SimpleNamespace(kernels=[], method=learned.method))  # type: ignore
+    assert arrays["kernel_ids"].tolist() == ["noise", "upper", "lower"]
+    np.testing.assert_array_equal(arrays["weights"], [fitted.weights])

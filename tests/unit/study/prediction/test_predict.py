@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
+from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from tests.unit.study.data.annotated_files import write_h5ad, write_table
@@ -20,15 +21,17 @@ from tests.unit.study.prediction.conftest import METHODS, cells, digits, make
 from tests.unit.study.steps.small_study import working_in
 
 from mklearn.__main__ import main
-from mklearn.classifiers import KernelSVC
+from mklearn.classifiers import KernelSVC, MultiViewClassifier
 from mklearn.descriptors.hog import hog
 from mklearn.descriptors.pixels import pixels
 from mklearn.kernels import Views
 from mklearn.papers.two_d_mmc import TwoDLDA
-from mklearn.saved_models import load_model, save_model
+from mklearn.saved_models import SavedModel, load_model, save_model
 from mklearn.study.config.reading import check_study
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.prediction.new_samples import NewSamples
+from mklearn.study.prediction.predictions import prediction_frame
 from mklearn.study.stages.targets import Targets
 from mklearn.study.steps.runner import call
 from mklearn.subspace import KernelFDA
@@ -89,6 +92,16 @@ def test_labels_of_twenty_held_back_images_are_the_librarys(method: str, picture
         own = frame["neighbour_1"].str.split("/").str[0]
         assert (own == frame["label"]).all()
         assert (frame["distance_1"] >= 0).all()
+
+
+def test_probabilities_where_the_model_has_them() -> None:
+    X, y = load_digits(return_X_y=True)
+    names = np.array(["even", "odd"])[y % 2]
+    model = MultiViewClassifier().fit({"pixels": X[:60]}, names[:60])
+    new = NewSamples(X=Views({"pixels": X[60:70]}), ids=np.array([f"s{k}" for k in range(10)]))
+    frame = prediction_frame(SavedModel(model, {}), new)
+    assert list(frame) == ["id", "label", "probability_even", "probability_odd"]
+    np.testing.assert_array_equal(frame[["probability_even", "probability_odd"]], model.predict_proba(new.X))
 
 
 def test_a_descriptor_that_learned_words_describes_new_images(pictures: Path) -> None:

@@ -76,6 +76,18 @@ def test_a_method_is_paired_with_itself_as_methods_of_one_study_are(tmp_path: Pa
     assert [a, b] == [f"{100 * frame['value'].mean():.1f} ± {100 * frame['value'].std():.1f}" for frame in (one, other)]
 
 
+def test_the_names_of_the_studies_do_not_matter(tmp_path: Path) -> None:
+    first, second = study(1), study(2)
+    expected = difference_in(compare(first, second, tmp_path / "one")[0], "kfd")
+    renamed = replace(
+        second, scores=second.scores.assign(study="t"), record={**second.record, "study": "t"},
+        summary=second.summary.assign(study="t"),
+    )  # fmt: skip
+    path = compare(first, renamed, tmp_path / "two")[0]
+    assert difference_in(path, "kfd") == expected
+    assert "kfd (B)" in path.read_text(encoding="utf-8")
+
+
 def test_a_study_equals_itself(tmp_path: Path) -> None:
     assert all(same_splits(study(1), study(1)).values())
     path = compare(study(1), study(1), tmp_path)[0]

@@ -18,9 +18,11 @@ from mklearn.study.report.build import build_report
 from mklearn.study.report.charts import standalone
 from mklearn.study.report.figures_of_fits import objective
 from mklearn.study.report.page import compact, link, script_json
+from mklearn.study.report.parts import PartFigure, ReportPart
 from mklearn.study.report.records import RunRecord
 from mklearn.study.report.sections import figure_sections
 from mklearn.study.report.series import series_of
+from mklearn.study.report.tables import Cell, Column, Table
 from mklearn.study.report.wording import byte_size
 from mklearn.study.stamps import write_beside
 
@@ -66,8 +68,32 @@ def test_writes_what_it_says_and_nothing_else(built):
 def test_every_kind_of_figure_is_there(built):
     folder, _ = built
     slugs = specs_of((folder / "index.html").read_text(encoding="utf-8"))["specs"]
-    for section in {*figure_sections(), "published"} - {"train-size", "train-time", "roc", "components"}:
+    for section in {*figure_sections(), "published"} - {"train-size", "train-time", "roc", "components", "own"}:
         assert any(slug.startswith(section) for slug in slugs), section
+
+
+def test_what_a_study_adds_is_on_the_page_and_in_files(study, tmp_path):
+    """Kills a part whose table, figure, CSV file or failure is left out."""
+    panel = {"data": {"values": [{"x": 1}]}, "mark": "point", "encoding": {"x": {"field": "x", "type": "quantitative"}}}
+    drawn = {"concat": [panel | {"title": "left"}, panel | {"title": "right"}]}
+    part = ReportPart(
+        figures=[PartFigure("Two panels", "A dot in each.", lambda: drawn), PartFigure("None", "", lambda: 1 / 0)],
+        tables=[
+            Table("Numbers of wins", [Column("Set"), Column("Wins")], [[Cell("a"), Cell("7 of 11")]], note="By hand.")
+        ],
+        files={"wins.csv": pd.DataFrame({"set": ["a"], "wins": [7]})},
+    )
+    paths = build_report(tmp_path, **study, parts=[part])
+    html, summary = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+    assert specs_of(html)["specs"]["own-two-panels"]["concat"] == drawn["concat"]
+    assert (tmp_path / "figures" / "own-two-panels.svg").read_text().count(">left<") == 1
+    assert "This figure could not be drawn: ZeroDivisionError" in html
+    for text in (html, summary):
+        assert "Numbers of wins" in text
+        assert "7 of 11" in text
+        assert "By hand." in text
+    assert (tmp_path / "wins.csv") in paths
+    assert (tmp_path / "wins.csv").read_text() == "set,wins\na,7\n"
 
 
 def test_figure_files_can_be_opened(built):

@@ -116,6 +116,7 @@ window.figures = (() => {
   // The same as `standalone` of charts.py, by which the files beside the page are made.
   function standalone(slug, title) {
     const spec = expanded(specs[slug]);
+    if (!spec.layer) return spec; // several panels, with their own titles
     const { color, strokeDash, y } = spec.encoding;
     if (color?.field === "s" && y?.field !== "s") {
       const rows = [spec, ...spec.layer].flatMap((layer) => layer.data?.values ?? []);

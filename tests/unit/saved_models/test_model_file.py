@@ -16,12 +16,11 @@ from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from mklearn import saved_models
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.classifiers import KernelSVC
 from mklearn.descriptors.hog import hog
 from mklearn.errors import DamagedFile, DataError
-from mklearn.saved_models import TRUSTED, fitted_bytes, from_bytes, load_model, save_model
+from mklearn.saved_models import TRUSTED, fitted_bytes, from_bytes, load_model, model_file, save_model
 from mklearn.subspace import KernelFDA
 
 CARD = {"study": "digits", "classes": {"0": 20, "1": 20}}
@@ -107,14 +106,14 @@ def test_other_formats_versions_and_files_are_refused(
         load_model(tmp_path / "none.mklearn")
     path = tmp_path / "later.mklearn"
     with monkeypatch.context() as patch:
-        patch.setattr(saved_models, "FORMAT", 2)
+        patch.setattr(model_file, "FORMAT", 2)
         save_model(KernelFDA(kernels="gaussian").fit(*digits), path, CARD)
     with pytest.raises(DataError, match="a model of format 2; this version of mklearn reads format 1"):
         load_model(path)
     for package, version in {"mklearn": "99.0.0", "scikit-learn": "99.1.0"}.items():
-        then = saved_models.versions() | {package: version}
+        then = model_file.versions() | {package: version}
         with monkeypatch.context() as patch:
-            patch.setattr(saved_models, "versions", lambda then=then: then)
+            patch.setattr(model_file, "versions", lambda then=then: then)
             save_model(KernelFDA(kernels="gaussian").fit(*digits), path, CARD)
         with pytest.raises(DataError, match=f"saved with {package} {version}, and this is .*: install {package}"):
             load_model(path)
@@ -131,7 +130,7 @@ def test_what_is_not_on_the_list_is_neither_saved_nor_loaded(
         save_model(own, path, CARD)
     assert not path.exists()
     with monkeypatch.context() as patch:
-        patch.setattr(saved_models, "TRUSTED", (*TRUSTED, "functools.partial", "posix.system"))
+        patch.setattr(model_file, "TRUSTED", (*TRUSTED, "functools.partial", "posix.system"))
         save_model(functools.partial(os.system, "exit 1"), path, CARD)
     with pytest.raises(DataError, match=r"holds objects that are not loaded from a file .*posix\.system"):
         load_model(path)
@@ -152,7 +151,7 @@ def test_a_model_that_unpacks_to_far_more_is_refused(saved: Path, tmp_path: Path
     with zipfile.ZipFile(stream, "a", zipfile.ZIP_DEFLATED) as written:
         written.writestr("more.json", b" " * 50_000_000)
     body = header + b"\n" + stream.getvalue()
-    (tmp_path / "bomb.mklearn").write_bytes(saved_models._first_line(body) + body)
+    (tmp_path / "bomb.mklearn").write_bytes(model_file._first_line(body) + body)
     with pytest.raises(DataError, match=r"bomb\.mklearn: .*\(it unpacks to \d+ bytes, far more than its own"):
         load_model(tmp_path / "bomb.mklearn")
 

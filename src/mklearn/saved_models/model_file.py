@@ -3,7 +3,8 @@
 One file: a line with the format's number and the sha256 of all the rest, a line of JSON with versions and the card,
 and the estimator in the format of skops. Nothing in a file is executed when it is read: of all classes those that are
 on a list are constructed, mklearn's in `TRUSTED` (registered estimators and kernels, and what they hold), and skops's
-own list of scikit-learn's, NumPy's and SciPy's.
+own list of scikit-learn's, NumPy's and SciPy's, without those whose arrays are not checked
+(:mod:`mklearn.saved_models.archive_checks`).
 """
 
 from __future__ import annotations
@@ -27,18 +28,17 @@ from mklearn.atomic import atomic_path, file_content, reason_of
 from mklearn.cards import own_entries
 from mklearn.errors import DamagedFile, DataError
 from mklearn.extras import require
+from mklearn.saved_models.archive_checks import SCHEMA, check_archive, check_held
 
 FORMAT = 1
 """Number of the format; another one is not read."""
 _MAGIC = b"mklearn model, format "
 _FIRST_LINE = re.compile(_MAGIC + rb"(\d{1,9}), sha256 ([0-9a-f]{64})\n")
-_SCHEMA = "schema.json"
-_MOST_PACKED = 100
-"""Unpacked size over packed size of a model; small ones have 4, and text alone 17."""
 _PACKAGES = ("mklearn", "scikit-learn", "numpy", "scipy", "skops")
 _PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.base.landmark_features": ("LandmarkFeatures",),
     "mklearn.base.side_by_side": ("SideBySide",),
+    "mklearn.base.view_completion": ("CompletedProducts",),
     "mklearn.classifiers.fsvc": ("FSVMPairFit",),
     "mklearn.classifiers.linear_svc": ("UnitSpread",),
     "mklearn.classifiers.lmkl_svc": ("GatedMachines",),
@@ -53,6 +53,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.kernels.normalise": ("KernelCentring",),
     "mklearn.kernels.psd": ("PSDRepair",),
     "mklearn.kernels.specs": ("StackTransform", "_Entry"),
+    "mklearn.optimize.view_regression": ("ViewRegression",),
     "mklearn.subspace.guarded_mkl": ("Step",),
     "mklearn.subspace.lde": ("LDE",),
 }
@@ -237,6 +238,10 @@ def _archive(path: object, held: Mapping[str, Any]) -> bytes:
             "transformers of mklearn and scikit-learn, without functions of your own, and of a search its "
             "best_estimator_"
         )
+    try:
+        check_archive(content)
+    except ValueError as error:
+        raise DataError(f"{path}: {name} can't be saved: {error}") from error
     return content
 
 
@@ -246,8 +251,9 @@ def _loaded(path: object, archive: bytes) -> dict[str, Any]:
     from skops.io.exceptions import UntrustedTypesFoundException
 
     try:
-        _check_size(archive)
+        check_archive(archive)
         held = loads(archive, trusted=list(TRUSTED))
+        check_held(held)
         if not (isinstance(held, dict) and set(held) == {"estimator", "arrays"} and isinstance(held["arrays"], dict)):
             raise ValueError("it holds something else than an estimator and arrays")
     except UntrustedTypesFoundException as error:
@@ -257,14 +263,6 @@ def _loaded(path: object, archive: bytes) -> dict[str, Any]:
     except Exception as error:  # bytes that are no archive of skops raise errors of many kinds
         raise DataError(f"{path}: not a model of mklearn: its content is not readable ({reason_of(error)})") from error
     return held
-
-
-def _check_size(archive: bytes) -> None:
-    """Raise ValueError for an archive that unpacks to far more than its size."""
-    with zipfile.ZipFile(io.BytesIO(archive)) as given:
-        size = sum(member.file_size for member in given.infolist())
-    if size > _MOST_PACKED * len(archive):
-        raise ValueError(f"it unpacks to {size} bytes, far more than its own {len(archive)}")
 
 
 def _first_line(body: bytes) -> bytes:
@@ -294,13 +292,13 @@ def _packed(archive: bytes) -> bytes:
     skops names arrays and objects by their addresses, and dates members. Arrays stay as they are.
     """
     with zipfile.ZipFile(io.BytesIO(archive)) as given:
-        schema = json.loads(given.read(_SCHEMA))
+        schema = json.loads(given.read(SCHEMA))
         names: dict[str, str] = {}
         _renumber(schema, {}, names)
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w") as written:
             text = json.dumps(schema, separators=(",", ":")).encode()
-            written.writestr(zipfile.ZipInfo(_SCHEMA), text, zipfile.ZIP_DEFLATED)
+            written.writestr(zipfile.ZipInfo(SCHEMA), text, zipfile.ZIP_DEFLATED)
             for name, new in names.items():
                 written.writestr(zipfile.ZipInfo(new), given.read(name), zipfile.ZIP_STORED)
     return packed.getvalue()

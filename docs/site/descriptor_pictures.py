@@ -1,6 +1,4 @@
-"""Draw what each image descriptor takes from an image: one PNG per descriptor in ``docs/pictures/``.
-
-    python docs/draw_descriptors.py
+"""Draw what each image descriptor takes from an image, for its page: one PNG per descriptor.
 
 Drawn are the quantities that a descriptor measures, by the descriptor's own functions, before learned words, patches or
 principal axes come in. The images come with scikit-image. Positions are (row, column).
@@ -24,7 +22,6 @@ from mklearn.descriptors.phog import phog
 from mklearn.descriptors.sift import sift_at
 from mklearn.papers.mkl_dr import c2_serre, gabor_c1
 
-FOLDER = Path(__file__).parent / "pictures"
 SHAPE = (120, 160)
 SCALE = 2  # pixels of the drawing per pixel of the image
 MARK, FRAME, NON_UNIFORM = (255, 176, 31), (86, 210, 255), (178, 92, 30)
@@ -191,7 +188,7 @@ DRAWINGS = {
 """By kind of descriptor. ``pixels`` and ``patches`` are the image itself, or blocks of it."""
 
 
-def main(folder: Path = FOLDER) -> None:
+def draw_descriptors(folder: Path) -> None:
     """Write the PNG of every kind of descriptor into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     photos = [resize(photo / 255.0, SHAPE, anti_aliasing=True) for photo in (data.camera(), data.chelsea())]
@@ -202,7 +199,3 @@ def main(folder: Path = FOLDER) -> None:
         pair.paste(drawn[0], (0, 0))
         pair.paste(drawn[1], (drawn[0].width + 6, 0))
         pair.quantize(20).save(folder / f"{kind}.png", optimize=True)
-
-
-if __name__ == "__main__":
-    main()

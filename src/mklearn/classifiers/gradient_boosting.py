@@ -1,0 +1,64 @@
+"""Gradient boosting on features side by side, a baseline without kernels."""
+
+from __future__ import annotations
+
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from mklearn.base.parameters import POSITIVE
+from mklearn.cards import CONCATENATED, MethodCard
+
+
+@MethodCard(
+    kind="gradient_boosting",
+    title="Gradient boosting",
+    about="Trees that correct each other, one after another, on the features of several descriptors side by side.",
+    reference="Friedman 2001",
+    advice=(
+        "Needs no scaling of the features. Strong on many samples of few features; slow where there are many classes"
+        " (a tree for each class and iteration), weak on a few samples of each class."
+    ),
+    inputs=CONCATENATED,
+    fit_seconds=5.0,
+    in_model_files=False,
+    tuned=("learning_rate", "min_samples_leaf", "l2_regularization"),
+    valid={"learning_rate": [POSITIVE]},
+)
+def gradient_boosting(
+    max_iter: int = 100,
+    learning_rate: float = 0.1,
+    max_leaf_nodes: int = 31,
+    min_samples_leaf: int = 5,
+    l2_regularization: float = 0.0,
+    max_features: float = 1.0,
+    random_state: int = 0,
+) -> HistGradientBoostingClassifier:
+    """Build gradient boosting, as in :class:`sklearn.ensemble.HistGradientBoostingClassifier`, without early stopping.
+
+    Parameters
+    ----------
+    max_iter : int
+        Number of iterations, each with one tree, or one for each of more than two classes.
+    learning_rate : float
+        Share of a tree's correction that is taken.
+    max_leaf_nodes : int
+        Largest number of leaves of a tree.
+    min_samples_leaf : int
+        Smallest number of training samples in a leaf. scikit-learn's default, 20, leaves no tree where a class has
+        five samples.
+    l2_regularization : float
+        Penalty of the leaves' values.
+    max_features : float
+        Share of the features that a split of a tree looks at.
+    random_state : int
+        Seed of the draws.
+    """
+    return HistGradientBoostingClassifier(
+        max_iter=max_iter,
+        learning_rate=learning_rate,
+        max_leaf_nodes=max_leaf_nodes,
+        min_samples_leaf=min_samples_leaf,
+        l2_regularization=l2_regularization,
+        max_features=max_features,
+        early_stopping=False,
+        random_state=random_state,
+    )

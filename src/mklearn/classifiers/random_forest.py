@@ -1,0 +1,47 @@
+"""A random forest on features side by side, a baseline without kernels."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+from sklearn.ensemble import RandomForestClassifier
+
+from mklearn.base.parameters import Interval, StrOptions
+from mklearn.cards import CONCATENATED, MethodCard
+
+
+@MethodCard(
+    kind="random_forest",
+    title="Random forest",
+    about="A random forest on the features of several descriptors side by side.",
+    reference="Breiman 2001",
+    advice="Needs no scaling of the features; a strong baseline where few of many features matter.",
+    inputs=CONCATENATED,
+    fit_seconds=0.6,
+    in_model_files=False,
+    tuned=("max_features", "min_samples_leaf"),
+    valid={"max_features": [StrOptions({"sqrt", "log2"}), Interval(Real, 0, 1, closed="right")]},
+)
+def random_forest(
+    n_estimators: int = 300, max_features: str | float = "sqrt", min_samples_leaf: int = 1, random_state: int = 0
+) -> RandomForestClassifier:
+    """Build a random forest.
+
+    Parameters
+    ----------
+    n_estimators : int
+        Number of trees.
+    max_features : {"sqrt", "log2"} or float
+        Features that a split of a tree looks at: the root or the logarithm of their number, or a share of them.
+    min_samples_leaf : int
+        Smallest number of training samples in a leaf.
+    random_state : int
+        Seed of the draws.
+    """
+    return RandomForestClassifier(
+        n_estimators=n_estimators,
+        max_features=max_features,
+        min_samples_leaf=min_samples_leaf,
+        random_state=random_state,
+        n_jobs=1,
+    )

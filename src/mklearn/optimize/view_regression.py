@@ -1,0 +1,135 @@
+"""What a view would be for samples that lack it: kernel ridge regression on their other views.
+
+A kernel on one view has the feature map phi, and the other views together the kernel S. Of a sample x without the view,
+phi(x) is estimated by the ridge regression of phi on S, fitted to the samples o that have the view:
+
+    phi(x) = sum_i b_i(x) phi(x_i),    b(x) = 1/n + (s(x) - mean of S_oo) H (H S_oo H + lambda I)^-1 H,
+
+H = I - 11'/n. No feature is computed: everything that is linear in phi, kernel rows among it, is averaged with the
+weights b(x), which sum to 1. The ridge has the smallest leave-one-out error of phi; the larger it is, the closer is
+b(x) to the mean. This is the conditional mean for a Gaussian process, and with a linear function of phi the
+one that it has the least squared error for.
+
+Samples may lack some of the other views, too. S is a sum over views in which the rows of such samples are at the mean,
+zero; with pi_i the share of the views in S that sample i has, it is scaled to ``S_ij / (pi_i pi_j)^(1/2)``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+Array = NDArray[np.floating[Any]]
+Mask = NDArray[np.bool_]
+# Candidate ridges, in units of the variance of the samples in S.
+_RIDGES = 10.0 ** np.arange(-1.0, 1.6, 0.5)
+# Samples that have less of the other views are scaled as if they had so much.
+_LEAST_SHARE = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class ViewRegression:
+    """Regression of one view on the others.
+
+    Attributes
+    ----------
+    others : array of shape (n_views,), sum 1
+        Shares of the views in S, 0 for the view itself; all 0 if there is no other one.
+    slopes : array of shape (n, n)
+        ``b(x) = s(x) slopes + constants``, with zeros for samples that lack the view. (n, q) after `of`.
+    constants : array of shape (n,), or (q,)
+    ridge : float
+    """
+
+    others: Array
+    slopes: Array
+    constants: Array
+    ridge: float
+
+    def __call__(self, rows: Array, present: Mask) -> Array:
+        """Return b(x) of samples that lack the view, (m, n), or what `slopes` and `constants` were multiplied by.
+
+        Parameters
+        ----------
+        rows : array of shape (m, n)
+            Of the sum over all views: that of a view that lacks is zero.
+        present : bool array of shape (m, n_views)
+        """
+        scaled = rows / np.sqrt(_presence(self.others, present))[:, None]
+        return np.asarray(scaled @ self.slopes + self.constants)
+
+    def of(self, values: Array) -> ViewRegression:
+        """Return the regression of values of the samples, (n, q), that are linear in phi: b(x)'values for x."""
+        return replace(self, slopes=self.slopes @ values, constants=self.constants @ values)
+
+
+def view_regression(view: int, kernels: Array, shares: Array, present: Mask) -> ViewRegression:
+    """Fit the regression of a view on all others.
+
+    Parameters
+    ----------
+    view : int
+        Its position.
+    kernels : array of shape (n_views, n, n)
+        Of each view, in the sum over views: centred, zero in rows and columns of samples that lack the view.
+    shares : array of shape (n_views,), sum 1
+        Of the variance of the samples that the views bring to the sum.
+    present : bool array of shape (n, n_views)
+        Which views the samples have.
+
+    References
+    ----------
+    Allen, "The relationship between variable selection and data augmentation and a method for prediction",
+    Technometrics 1974 (left-out errors). van Buuren, "Flexible imputation of missing data", 2018, section 1.3.4:
+    imputation by regression, here in the feature space. It sees no labels, so that training samples are completed as
+    new ones are.
+    """
+    n, rest = len(present), 1.0 - shares[view]
+    others = np.where(np.arange(len(shares)) == view, 0.0, shares / rest if rest > 0 else 0.0)
+    known = np.flatnonzero(present[:, view])
+    slopes, constants = np.zeros((n, n)), np.zeros(n)
+    constants[known] = 1.0 / max(len(known), 1)
+    if not others.any() or not shares[view] or len(known) < 2:
+        return ViewRegression(others, slopes, constants, np.inf)
+    root = np.sqrt(_presence(others, present[known]))
+    S = sum(kernels[other][np.ix_(known, known)] for other in np.flatnonzero(others)) / np.outer(root, root) / rest
+    mean = S.mean(axis=0)
+    values, V = eigh(_centred(S), driver="evd", overwrite_a=True, check_finite=False)
+    values = np.maximum(values, 0.0)
+    own = _centred(kernels[view][np.ix_(known, known)])
+    ridge = _smallest_error(values, V, own)
+    inverse = _centred((V / (values + ridge)) @ V.T)
+    slopes[np.ix_(known, known)] = inverse / root[:, None] / rest
+    constants[known] -= mean @ inverse
+    return ViewRegression(others, slopes, constants, ridge)
+
+
+def _presence(others: Array, present: Mask) -> Array:
+    return np.maximum(present @ others, _LEAST_SHARE)
+
+
+def _centred(K: Array) -> Array:
+    rows = K.mean(axis=0)
+    return np.asarray(K - rows - rows[:, None] + rows.mean())
+
+
+def _smallest_error(values: Array, V: Array, own: Array) -> float:
+    """Return the ridge of the smallest leave-one-out error of the features phi.
+
+    The residuals without each sample are ``(R phi)_i / R_ii`` with ``R = V diag(lambda / (mu + lambda)) V' - 11'/n``,
+    the squares of ``R phi`` the diagonal of R K R for the view's centred kernel K.
+    """
+    n, G = len(V), V.T @ own @ V
+    best, smallest = 0.0, np.inf
+    for ridge in _RIDGES:
+        W = V * (ridge / (values + ridge))
+        squares = np.einsum("ij,ij->i", W @ G, W)
+        diagonal = np.einsum("ij,ij->i", W, V) - 1.0 / n
+        error = float(np.mean(squares / np.maximum(diagonal, 1e-9) ** 2))
+        if error <= smallest * (1.0 + 1e-9):
+            best, smallest = float(ridge), error
+    return best

@@ -1,0 +1,153 @@
+"""Figure 1 of the paper: MKL and three LMKL machines on GAUSS4, with their boundaries and support vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from mklearn.classifiers import LMKLSVC, MKLSVC
+from mklearn.errors import ConfigError
+from mklearn.papers.lmkl.gauss4 import MEANS, VARIANCES, best_rule, quadratic
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.report.charts import Chart
+from mklearn.study.report.parts import PartFigure, ReportPart, StudyResults
+from mklearn.study.report.theme import LIGHT
+
+Floats = NDArray[np.floating[Any]]
+Rows = list[dict[str, Any]]
+
+AS_PUBLISHED = {"feature_scaling": "standard", "normalise": "unit_diagonal", "centre": False, "psd": "none"}
+LINEAR = {"kind": "linear", "columns": slice(0, 2), **AS_PUBLISHED}
+QUADRATIC = {"kind": "polynomial", "degree": 2, "scale": 1.0, "offset": 1.0, "columns": slice(0, 2), **AS_PUBLISHED}
+C = 10
+PANELS = {
+    "mkl": ("(a) MKL, linear and quadratic", [LINEAR, QUADRATIC], 0),
+    "linear-and-quadratic": ("(b) LMKL, linear and quadratic", [LINEAR, QUADRATIC], 2),
+    "two-quadratic": ("(c) LMKL, two quadratic", [QUADRATIC, QUADRATIC], 2),
+    "two-linear": ("(d) LMKL, two linear, quadratic gates", [LINEAR, LINEAR], 5),
+}
+"""By method of the study: title, kernels, and how many columns of the quadratic features gate."""
+DECISION, GATE, BEST, SPREAD = "decision boundary", "equal gates", "best possible boundary", "Gaussians (1 s.d.)"
+GRID = np.linspace(-7, 7, 141), np.linspace(-9, 6, 151)
+
+
+def gauss4_figure(results: StudyResults) -> ReportPart:
+    """Draw the four machines of the first split, with the mean test accuracy and share of support vectors of all.
+
+    Parameters
+    ----------
+    results : StudyResults
+        Of the study ``gauss4``.
+    """
+    samples = results.dataset("gauss4")
+    drawn = partial(panels, samples, first_training_set(results, samples), means(results.scores))
+    alt = "Four panels: samples of two classes in the plane, support vectors, and the boundaries of a machine."
+    return ReportPart(figures=[PartFigure("GAUSS4", alt, drawn)])
+
+
+def first_training_set(results: StudyResults, samples: SampleSet) -> NDArray[np.intp]:
+    """Return the training samples of the first split: those that it does not test."""
+    rows = results.scores[results.scores["method"].eq("mkl")]
+    if not len(rows):
+        raise ConfigError(f"report.parts: the part gauss4 needs the methods {', '.join(PANELS)}.")
+    keys = {name: rows[name].iloc[0] for name in ("dataset", "protocol", "train_size", "method", "neighbour")}
+    tested = results.predictions.of(keys)
+    assert tested is not None
+    first = tested[tested["repeat"].eq(0) & tested["fold"].eq(0)]
+    return np.flatnonzero(~np.isin(samples.ids, first["sample"]))
+
+
+def means(scores: pd.DataFrame) -> dict[tuple[str, str], float]:
+    """Return the mean of each metric over the splits, %, by method and metric."""
+    chosen = scores[scores["selection"].eq("inner_cv")]
+    found = 100 * chosen.groupby(["method", "metric"])["value"].mean()
+    return dict(zip(found.index, found.tolist(), strict=True))
+
+
+def machine(method: str, X: Floats, y: NDArray[Any]) -> Any:
+    """Fit one of the machines of the study."""
+    _, kernels, n_gating = PANELS[method]
+    if n_gating:
+        return LMKLSVC(kernels=kernels, C=C).fit(X, y, gating=quadratic(X)[:, :n_gating])
+    return MKLSVC(kernels=kernels, C=C).fit(X, y)
+
+
+def panels(samples: SampleSet, train: NDArray[np.intp], values: dict[tuple[str, str], float]) -> Chart:
+    """Return the figure, two panels beside each other and two below."""
+    X, y = np.asarray(samples.tables["features"])[train], samples.y[train]
+    drawn = []
+    for method in PANELS:
+        accuracy, support = values[method, "accuracy"], values[method, "support_vector_share"]
+        drawn.append(
+            panel(method, X, y, samples.classes, f"accuracy {accuracy:.1f} %, support vectors {support:.1f} %")
+        )
+    return {"columns": 2, "concat": drawn}
+
+
+def panel(method: str, X: Floats, y: NDArray[Any], classes: NDArray[Any], subtitle: str) -> Chart:
+    """Draw one machine: samples, its support vectors as rings, the lines of `boundaries`."""
+    model = machine(method, X, y)
+    support = set(model.support_.tolist())
+    dots: Rows = [
+        {"x": round(float(x), 3), "y": round(float(z), 3), "k": str(classes[code]), "s": number in support}
+        for number, ((x, z), code) in enumerate(zip(X, y, strict=True))
+    ]
+    colours = {
+        "domain": [*map(str, classes), DECISION, GATE, BEST, SPREAD],
+        "range": [LIGHT.colours[1], LIGHT.colours[0], LIGHT.colours[4], "#9aa1ab", LIGHT.colours[2], "#d5d9df"],
+    }
+    axes = {"x": GRID[0], "y": GRID[1]}
+    position = {
+        axis: {"field": axis, "type": "quantitative", "title": None, "scale": {"domain": [grid.min(), grid.max()]}}
+        for axis, grid in axes.items()
+    }
+    coloured = position | {"color": {"field": "k", "type": "nominal", "scale": colours, "legend": {"title": None}}}
+    mark = {"type": "circle", "clip": True, "filled": True, "opacity": 1}
+    ring = {"type": "point", "size": 60, "strokeWidth": 1, "clip": True}
+    lines = boundaries(model, method)
+    return {
+        "title": {"text": PANELS[method][0], "subtitle": subtitle},
+        "width": 320,
+        "height": 320,
+        "layer": [
+            {"data": {"values": lines}, "mark": mark | {"size": 6}, "encoding": coloured},
+            {"data": {"values": dots}, "mark": mark | {"size": 16}, "encoding": coloured},
+            {"data": {"values": [dot for dot in dots if dot["s"]]}, "mark": ring, "encoding": coloured},
+        ],
+    }  # fmt: skip
+
+
+def boundaries(model: Any, method: str) -> Rows:
+    """Return points of the lines of a panel: its decision, equal gates, the best rule, and the Gaussians."""
+    across, up = GRID
+    points = np.column_stack([grid.ravel() for grid in np.meshgrid(across, up)])
+    n_gating = PANELS[method][2]
+    fields = {BEST: best_rule(points)}
+    if n_gating:
+        gating = quadratic(points)[:, :n_gating]
+        eta = model.localized_weights(points, gating=gating)
+        fields |= {GATE: eta[:, 0] - eta[:, 1], DECISION: model.decision_function(points, gating=gating)}
+    else:
+        fields |= {DECISION: model.decision_function(points)}
+    turns = np.linspace(0, 2 * np.pi, 90)
+    circle = np.column_stack([np.cos(turns), np.sin(turns)])
+    spread = (MEANS[:, None] + np.sqrt(VARIANCES)[:, None] * circle).reshape(-1, 2)
+    rows: Rows = [{"x": round(x, 3), "y": round(y, 3), "k": SPREAD} for x, y in spread.tolist()]
+    for name, values in fields.items():
+        found = crossings(values.reshape(len(up), len(across)), across, up)
+        rows += [{"x": round(x, 3), "y": round(y, 3), "k": name} for x, y in found]
+    return rows
+
+
+def crossings(values: Floats, across: Floats, up: Floats) -> Iterator[tuple[float, float]]:
+    """Yield the points where a field, shape (up, across), changes its sign along a line of its grid."""
+    for field, first, second, swapped in ((values, across, up, False), (values.T, up, across, True)):
+        for line, fixed in zip(field, second, strict=True):
+            for n in np.flatnonzero(np.diff(np.sign(line))):
+                moving = first[n] + (first[n + 1] - first[n]) * line[n] / (line[n] - line[n + 1])
+                yield (float(fixed), float(moving)) if swapped else (float(moving), float(fixed))

@@ -1,0 +1,62 @@
+"""Parts that a study adds to its report: figures and tables of functions that packages register.
+
+A package declares such a function in its ``pyproject.toml``, and a study names it under ``report: {parts: [...]}``::
+
+    [project.entry-points."mklearn.report_parts"]
+    gate_maps = "my_package.gate_maps:gate_maps"
+
+It takes the `StudyResults` and returns a `ReportPart`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import pandas as pd
+
+from mklearn.errors import ConfigError
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.evaluation.predictions import Predictions
+from mklearn.study.report.charts import Chart
+from mklearn.study.report.tables import Table
+
+
+@dataclass(frozen=True)
+class StudyResults:
+    """What a part is made from: the score table, the predictions, and the samples by the study's names of data sets."""
+
+    scores: pd.DataFrame
+    predictions: Predictions
+    samples: Mapping[str, SampleSet]
+
+    def dataset(self, name: str) -> SampleSet:
+        """Return the samples of a data set.
+
+        Raises
+        ------
+        ConfigError
+            The study has no such data set.
+        """
+        if name not in self.samples:
+            known = ", ".join(self.samples)
+            raise ConfigError(f"report.parts: a part needs a data set named {name!r}; the study has {known}.")
+        return self.samples[name]
+
+
+class PartFigure(NamedTuple):
+    """A figure: its caption, which also names its files, a sentence for who can't see it, and what draws it."""
+
+    caption: str
+    alt: str
+    draw: Callable[[], Chart]
+
+
+@dataclass(frozen=True)
+class ReportPart:
+    """Figures, tables and CSV files by name, such as ``{"differences.csv": frame}``."""
+
+    figures: Sequence[PartFigure] = ()
+    tables: Sequence[Table] = ()
+    files: Mapping[str, pd.DataFrame] = field(default_factory=dict)

@@ -1,0 +1,121 @@
+"""Figures of the LMKL paper: machines are those of the study, lines lie where they should, maps are shares."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_digits
+
+from mklearn.contract.extensions import study_files
+from mklearn.errors import ConfigError
+from mklearn.papers.lmkl import gauss4, gauss4_figure, weight_maps
+from mklearn.study.config.reading import read_study
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.plan.plan import plan_study
+from mklearn.study.report.parts import StudyResults
+
+METRICS = ("accuracy", "support_vector_share")
+
+
+@pytest.fixture(scope="module")
+def results() -> StudyResults:
+    """One split of 400 samples that tests every other one."""
+    samples = gauss4.read(n=400)
+    keys = {"dataset": "gauss4", "protocol": "random", "train_size": 50, "neighbour": "", "selection": "inner_cv"}
+    scores = pd.DataFrame(
+        [keys | {"method": method, "metric": metric, "value": value}
+         for method in gauss4_figure.PANELS for metric in METRICS for value in (0.25, 0.5)]
+    )  # fmt: skip
+    tested = pd.DataFrame({"repeat": 0, "fold": 0, "sample": samples.ids[::2]})
+    later = pd.DataFrame({"repeat": 1, "fold": 0, "sample": samples.ids[1::2]})
+    predictions = SimpleNamespace(of=lambda found: pd.concat([later, tested]) if found["method"] == "mkl" else None)
+    return StudyResults(scores, predictions, {"gauss4": samples})
+
+
+def test_gating_wins_on_gauss4() -> None:
+    """Accuracies of an independent prototype, three draws; the best possible rule has 89.77."""
+    test = gauss4.read(seed=100, n=4000)
+    accuracies: dict[str, list[float]] = {method: [] for method in gauss4_figure.PANELS}
+    for seed in range(3):
+        held = gauss4.read(seed=seed, n=400)
+        for method, (_, _, n_gating) in gauss4_figure.PANELS.items():
+            model = gauss4_figure.machine(method, held.tables["features"], held.y)
+            gating = {"gating": test.tables["quadratic"][:, :n_gating]} if n_gating else {}
+            accuracies[method].append(np.mean(model.predict(test.tables["features"], **gating) == test.y))
+    expected = {"mkl": 85.35, "linear-and-quadratic": 88.96, "two-quadratic": 89.36, "two-linear": 89.34}
+    assert {method: 100 * np.mean(found) for method, found in accuracies.items()} == pytest.approx(expected, abs=1.5)
+
+
+def test_the_machines_are_those_of_the_study() -> None:
+    """Kills another C, kernel, gate or gating feature in the figure than in the study file."""
+    plan = plan_study(read_study(study_files()["gauss4"]))
+    methods = {fit.method_id: fit.spec for fit in plan.fits.values()}
+    keys = {planned.key: name for planned in plan.descriptors.values() for name in [planned.id]}
+    for method, (_, kernels, n_gating) in gauss4_figure.PANELS.items():
+        spec = methods[method]
+        ours = [{k: v for k, v in kernel.items() if k != "columns"} for kernel in kernels]
+        theirs = [{name: kernel[name] for name in own} for kernel, own in zip(spec.kernels, ours, strict=True)]
+        assert theirs == ours
+        assert spec.method.parameters["C"] == gauss4_figure.C
+        gating = spec.method.inputs.get("gating")
+        named = [keys.get(key, key) for key in gating.descriptors] if gating else []
+        assert [name.split("-")[0] for name in named] == {0: [], 2: ["features"], 5: ["quadratic"]}[n_gating]
+
+
+def test_figure_1_has_a_machine_of_the_first_split_in_each_panel(results: StudyResults) -> None:
+    samples = results.dataset("gauss4")
+    train = gauss4_figure.first_training_set(results, samples)
+    np.testing.assert_array_equal(train, np.arange(1, 400, 2))
+    (figure,) = gauss4_figure.gauss4_figure(results).figures
+    drawn = figure.draw()["concat"]
+    assert [panel["title"]["subtitle"] for panel in drawn] == ["accuracy 37.5 %, support vectors 37.5 %"] * 4
+    for panel in drawn:
+        lines, dots, rings = (layer["data"]["values"] for layer in panel["layer"])
+        assert len(dots) == 200
+        assert 0 < len(rings) < 200
+        assert {row["k"] for row in lines} >= {gauss4_figure.DECISION, gauss4_figure.BEST, gauss4_figure.SPREAD}
+    with pytest.raises(ConfigError, match="'gauss4'"):
+        gauss4_figure.gauss4_figure(StudyResults(results.scores, results.predictions, {}))
+
+
+def test_lines_lie_where_decision_gates_and_densities_are_level() -> None:
+    held = gauss4.read(n=400)
+    model = gauss4_figure.machine("two-linear", held.tables["features"], held.y)
+    rows = pd.DataFrame(gauss4_figure.boundaries(model, "two-linear")).groupby("k")
+    points = {name: rows.get_group(name)[["x", "y"]].to_numpy() for name in rows.groups}
+    gating = gauss4.quadratic(points[gauss4_figure.DECISION])
+    decision = model.decision_function(points[gauss4_figure.DECISION], gating=gating)
+    assert np.quantile(np.abs(decision), 0.9) < 0.01  # samples of length 1: it jumps near the origin
+    eta = model.localized_weights(points[gauss4_figure.GATE], gating=gauss4.quadratic(points[gauss4_figure.GATE]))
+    np.testing.assert_allclose(eta, 0.5, atol=0.05)
+    assert np.abs(gauss4.best_rule(points[gauss4_figure.BEST])).max() < 0.05
+
+
+def test_boundaries_are_where_a_field_is_zero() -> None:
+    across, up = np.linspace(-2, 2, 21), np.linspace(-1, 3, 33)
+    x, y = np.meshgrid(across, up)
+    found = np.array(list(gauss4_figure.crossings(x + 2 * y - 0.3, across, up)))
+    assert len(found) > 20
+    np.testing.assert_allclose(found @ [1, 2], 0.3, atol=1e-12)
+
+
+def test_maps_are_shares_of_the_largest_row_by_row() -> None:
+    rows = weight_maps.grid_rows(np.array([1.0, 2.0, 4.0, 0.0]), start="start 1")
+    assert rows[1] == {"start": "start 1", "r": 0, "c": 1, "v": 0.5}
+    assert [row["v"] for row in rows] == [0.25, 0.5, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("gate", weight_maps.PENALTY)
+def test_gates_of_three_starts_stand_side_by_side(gate: str) -> None:
+    images, target = load_digits(n_class=2, return_X_y=True)
+    samples = SampleSet.from_labels(
+        list(map(str, range(60))), target[:60].astype(str), images=images[:60].reshape(-1, 8, 8)
+    )
+    drawn = weight_maps.gate_maps(samples, np.arange(40), [50, 51], size=4, gate=gate, name="digits")
+    rows = pd.DataFrame(drawn["data"]["values"])
+    assert len(rows) == 2 * weight_maps.STARTS * 4
+    assert rows.groupby(["sample", "start"])["v"].max().eq(1).all()
+    assert drawn["title"]["subtitle"] == f"digits, C = {weight_maps.PENALTY[gate]:g}"
