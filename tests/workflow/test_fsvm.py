@@ -24,6 +24,10 @@ def study(repository: Path, mirror: Path) -> dict[str, Any]:
     found["methods"]["svm"] |= {"C": [0.5, 8]}
     found["methods"]["fsvm"] |= {"C": [0.5, 8]}
     found["methods"]["alternating"] |= {"C": 8}
+    found["comparisons"] = [
+        entry | {"pairs": [["fsvm", "svm"], ["fsvm", "alternating"]], "published": [9, 9]}
+        for entry in found["comparisons"][:1]
+    ]
     found["protocols"]["folds"] |= {"folds": 3, "repeats": 2}
     found["protocols"]["once"] |= {"folds": 3}
     for section in ("methods", "protocols"):
@@ -65,4 +69,7 @@ def test_from_the_mirror_to_the_optimistic_tables(tmp_path: Path, repository: Pa
     assert mean.loc["iris", "folds"]["fsvm"] == pytest.approx(0.97, abs=0.03)
     text = (folder / "report" / "summary.md").read_text(encoding="utf-8")
     assert "released-test-optimistic" in text
+    (counted,) = [row for row in text.splitlines() if "Above, level, below" in row]
+    fsvm, other = (sum(map(int, cell.split(","))) for cell in counted.split("|")[2:4])
+    assert (fsvm, other) == (2, 1), "of both data sets by `folds`, and of heart by `once`"
     assert ran.planned() == {}

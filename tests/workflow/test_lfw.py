@@ -93,7 +93,10 @@ def test_from_the_mirror_to_the_wrong_pairs(tmp_path: Path, repository: Path, mi
     for name in METHODS:
         study["methods"][name]["C"] = [0.2, 1]
     study["methods"]["svm"]["descriptor"] = ["pixels", "sift"]
-    study["protocols"] = {"own": study["protocols"]["view-2"] | {"path": "pairs.csv", "components": 40}}
+    own = study["protocols"]["view-2"] | {"path": "pairs.csv"}
+    study["protocols"] = {"own": own | {"components": 40}, "own-20": own | {"components": 20}}
+    study["methods"]["rbf"]["protocols"] = ["own"]
+    study["comparisons"] = [{"title": "All against pixels", "pairs": [["svm", "svm-pixels"]]}]
     study |= {"remarks": [], "mirror": str(mirror), "datasets": {"lfw": {"first_classes": PERSONS}}}
     ran = Checkout(tmp_path / "checkout", repository)
     ran.write(study)
@@ -102,24 +105,29 @@ def test_from_the_mirror_to_the_wrong_pairs(tmp_path: Path, repository: Path, mi
 
     folder = ran.folder / "results" / "lfw"
     summary = pd.read_parquet(folder / "summary.parquet")
-    mean = summary[summary["selection"].eq("inner_cv")].pivot_table(index="method", columns="metric", values="mean")
+    summary = summary[summary["selection"].eq("inner_cv") & summary["protocol"].eq("own")]
+    mean = summary.pivot_table(index="method", columns="metric", values="mean")
     assert set(mean.index) == set(METHODS)
     assert mean.notna().all(axis=None)
     # 0.5 is chance, its standard error 0.029.
     assert mean.loc["svm", "accuracy"] > 0.57
     assert (mean["auc"] - (1 - mean["equal_error_rate"])).abs().max() < 0.15
     predictions = pd.read_parquet(folder / "predictions.parquet")
-    for _, rows in predictions.groupby("method", observed=True):
+    for _, rows in predictions.groupby(["protocol", "method"], observed=True):
         expected = {f"{first} | {second}" for first, second in zip(pairs["first"], pairs["second"], strict=True)}
         assert set(rows["sample"]) == expected
         assert rows["true"].mean() == 0.5
     page = (folder / "report" / "index.html").read_text(encoding="utf-8")
     assert "Which pairs are wrong" in page
-    assert list((folder / "report" / "figures").glob("roc-*.svg"))
+    for figure in ("roc", "components"):
+        assert list((folder / "report" / "figures").glob(f"{figure}-*.svg"))
+    text = (folder / "report" / "summary.md").read_text(encoding="utf-8")
+    rows = text[text.index("### All against pixels") :].split("\n## ")[0]
+    assert [row.count(", own") for row in rows.splitlines() if ", own" in row] == [1, 1]
     assert ran.planned() == {}
     before = ran.edit("src/mklearn/classifiers/fsvc.py")
     planned = ran.planned()
-    assert planned["fit"] == 2
+    assert planned["fit"] == 4
     assert "project" not in planned
     (ran.folder / "src" / "mklearn" / "classifiers" / "fsvc.py").write_text(before, encoding="utf-8")
     assert_projections_change_no_number(ran, study)
