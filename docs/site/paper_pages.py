@@ -13,7 +13,5 @@ def papers(root: Path) -> dict[str, Path]:
 def paper_index(root: Path) -> str:
     """Return the page that lists them."""
     names = "\n".join(f"papers/{name}" for name in papers(root))
-    text = (
-        "Each page says which cells, figures and claims of a paper hold, which do not, and what is out of reach."
-    )
+    text = "Each page says which cells, figures and claims of a paper hold, which do not, and what is out of reach."
     return f"# The papers\n\n{text}\n\n```{{toctree}}\n:maxdepth: 1\n\n{names}\n```\n"
