@@ -33,7 +33,7 @@ PANELS = {
 }
 """By method of the study: title, kernels, and how many columns of the quadratic features gate."""
 DECISION, GATE, BEST, SPREAD = "decision boundary", "equal gates", "best possible boundary", "Gaussians (1 s.d.)"
-GRID = np.linspace(-7, 7, 141), np.linspace(-9, 6, 151)
+GRID = np.linspace(-7, 7, 71), np.linspace(-9, 6, 76)
 
 
 def gauss4_figure(results: StudyResults) -> ReportPart:
@@ -107,8 +107,8 @@ def panel(method: str, X: Floats, y: NDArray[Any], classes: NDArray[Any], subtit
         for axis, grid in axes.items()
     }
     coloured = position | {"color": {"field": "k", "type": "nominal", "scale": colours, "legend": {"title": None}}}
-    mark = {"type": "circle", "clip": True, "filled": True, "opacity": 1}
-    ring = {"type": "point", "size": 60, "strokeWidth": 1, "clip": True}
+    mark = {"type": "circle", "clip": True, "filled": True, "opacity": 1, "aria": False}
+    ring = {"type": "point", "size": 60, "strokeWidth": 1, "clip": True, "aria": False}
     lines = boundaries(model, method)
     return {
         "title": {"text": PANELS[method][0], "subtitle": subtitle},
@@ -134,7 +134,7 @@ def boundaries(model: Any, method: str) -> Rows:
         fields |= {GATE: eta[:, 0] - eta[:, 1], DECISION: model.decision_function(points, gating=gating)}
     else:
         fields |= {DECISION: model.decision_function(points)}
-    turns = np.linspace(0, 2 * np.pi, 90)
+    turns = np.linspace(0, 2 * np.pi, 45)
     circle = np.column_stack([np.cos(turns), np.sin(turns)])
     spread = (MEANS[:, None] + np.sqrt(VARIANCES)[:, None] * circle).reshape(-1, 2)
     rows: Rows = [{"x": round(x, 3), "y": round(y, 3), "k": SPREAD} for x, y in spread.tolist()]

@@ -88,7 +88,7 @@ def test_lines_lie_where_decision_gates_and_densities_are_level() -> None:
     points = {name: rows.get_group(name)[["x", "y"]].to_numpy() for name in rows.groups}
     gating = gauss4.quadratic(points[gauss4_figure.DECISION])
     decision = model.decision_function(points[gauss4_figure.DECISION], gating=gating)
-    assert np.quantile(np.abs(decision), 0.9) < 0.01  # samples of length 1: it jumps near the origin
+    assert np.quantile(np.abs(decision), 0.75) < 0.01  # samples of length 1: it jumps near the origin
     eta = model.localized_weights(points[gauss4_figure.GATE], gating=gauss4.quadratic(points[gauss4_figure.GATE]))
     np.testing.assert_allclose(eta, 0.5, atol=0.05)
     assert np.abs(gauss4.best_rule(points[gauss4_figure.BEST])).max() < 0.05
