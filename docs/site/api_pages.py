@@ -11,6 +11,7 @@ from mklearn.cards import exported
 ROOMS = {
     "mklearn.subspace": "Embeddings of features or kernels",
     "mklearn.classifiers": "Classifiers",
+    "mklearn.regressors": "Regressors",
     "mklearn.kernels": "Kernels, distances and views",
     "mklearn.graphs": "Graphs",
     "mklearn.optimize": "Solvers",
