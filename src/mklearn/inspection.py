@@ -1,4 +1,4 @@
-"""What each view contributes to the predictions of a method and to its accuracy, and how stable its weights are.
+"""What each view contributes to the predictions of a method and to their quality, and how stable its weights are.
 
 Kernel weights say little about it: views that tell the same share a weight in any proportion, and a kernel of small
 scale needs a large one.
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
-from sklearn.base import clone
-from sklearn.model_selection import RepeatedStratifiedKFold, check_cv, cross_validate
+from sklearn.base import clone, is_regressor
+from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv, cross_validate
 
 from mklearn.base.statistics import Difference, paired_sample_difference
 from mklearn.checks import check_integer
@@ -30,12 +30,14 @@ class ViewContribution:
     ----------
     view : str
     permuted : Difference
-        Accuracy minus accuracy where test samples have this view of other test samples: what the fitted method uses.
+        Accuracy, of a regressor R^2, minus that where test samples have this view of other test samples: what the
+        fitted method uses.
     left_out : Difference
-        Accuracy minus accuracy of the method fitted without this view: what the other views don't replace. Two views
+        The same minus that of the method fitted without this view: what the other views don't replace. Two views
         that tell the same have about 0 here, and may both matter to a fitted method.
     changed : array of shape (n,)
-        Share of the permutations that change the predicted label of each sample; NaN for samples that were not tested.
+        Share of the permutations that change the predicted label of each sample; of a regressor by how much they change
+        its prediction on average, in standard deviations of the target. NaN for samples that were not tested.
     """
 
     view: str
@@ -90,7 +92,7 @@ def view_contributions(
         `Pipeline`, are left out with their view. It is cloned, not fitted itself.
     X : several views, see `mklearn.kernels.Views`
     y : array of shape (n,)
-        Class labels.
+        Class labels; of a regressor numbers.
     cv : int, splitter or iterable of (train, test), optional
         By default five folds, twice.
     groups : array of shape (n,), optional
@@ -129,9 +131,14 @@ def view_contributions(
         raise DataError(f"y has shape {labels.shape} for {len(views)} samples; expected one label for each")
     n_permutations = check_integer(n_permutations, "n_permutations", 1)
     rng = np.random.default_rng(random_state)
+    numbers = is_regressor(estimator)
     if cv is None:
-        cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=random_state)
-    splits = list(check_cv(cv, labels, classifier=True).split(np.zeros(len(labels)), labels, groups))
+        repeated = RepeatedKFold if numbers else RepeatedStratifiedKFold
+        cv = repeated(n_splits=5, n_repeats=2, random_state=random_state)
+    splits = list(check_cv(cv, labels, classifier=not numbers).split(np.zeros(len(labels)), labels, groups))
+    deviation = float(np.std(labels)) if numbers else 0.0
+    if numbers and not deviation > 0:
+        raise DataError("the target is constant: there is nothing that views could contribute")
     without = {name: _without(estimator, name) for name in views.names}
     correct = np.full((len(splits), len(labels)), np.nan)
     permuted, left_out, changed = ({name: correct.copy() for name in views.names} for _ in range(3))
@@ -139,13 +146,13 @@ def view_contributions(
         fitted = clone(estimator).fit(views[train], labels[train])
         seen = views[test]
         predicted = fitted.predict(seen)
-        correct[row, test] = predicted == labels[test]
+        correct[row, test] = _success(predicted, labels[test], deviation)
         for name in views.names:
             again = [fitted.predict(_permuted(seen, name, rng)) for _ in range(n_permutations)]
-            permuted[name][row, test] = np.mean([each == labels[test] for each in again], axis=0)
-            changed[name][row, test] = np.mean([each != predicted for each in again], axis=0)
+            permuted[name][row, test] = np.mean([_success(each, labels[test], deviation) for each in again], axis=0)
+            changed[name][row, test] = np.mean([_change(each, predicted, deviation) for each in again], axis=0)
             reduced = clone(without[name]).fit(_others(views[train], name), labels[train])
-            left_out[name][row, test] = reduced.predict(_others(seen, name)) == labels[test]
+            left_out[name][row, test] = _success(reduced.predict(_others(seen, name)), labels[test], deviation)
     n_train = float(np.mean([len(train) for train, _ in splits]))
     tested = (~np.isnan(correct)).sum(axis=0)
     return tuple(
@@ -157,6 +164,88 @@ def view_contributions(
         )
         for name in views.names
     )
+
+
+def _success(predicted: NDArray[Any], y: NDArray[Any], deviation: float) -> NDArray[np.float64]:
+    """Return values whose mean is the accuracy, or R^2 where the target has a standard deviation."""
+    if not deviation:
+        return np.asarray(predicted == y, dtype=np.float64)
+    return np.asarray(1.0 - ((predicted - y) / deviation) ** 2)
+
+
+def _change(one: NDArray[Any], other: NDArray[Any], deviation: float) -> NDArray[np.float64]:
+    if not deviation:
+        return np.asarray(one != other, dtype=np.float64)
+    return np.asarray(np.abs(one - other) / deviation)
+
+
+@dataclass(frozen=True, eq=False)
+class R2Shares:
+    """R^2 of predictions as a sum of shares of the views.
+
+    Attributes
+    ----------
+    views : dict of str to array of shape (c,)
+        Share of each view, for each target or class. Negative for a view that makes predictions worse.
+    offset : array of shape (c,)
+        What is lost since the mean prediction is not the mean of the targets, <= 0.
+    r2 : array of shape (c,)
+        The sum of all of these, R^2.
+    """
+
+    views: dict[str, NDArray[np.float64]]
+    offset: NDArray[np.float64]
+    r2: NDArray[np.float64]
+
+
+def r2_shares(fitted: Any, X: Any, y: ArrayLike) -> R2Shares:
+    """Split R^2 of predictions into the shares of the views, by the product measure.
+
+    With the part f_v of view v in the outputs f (``contributions``), and bars for deviations from means over the
+    samples, the share of v is ``sum_i f_v (2 y - f) / sum_i y^2``, of deviations.
+
+    Parameters
+    ----------
+    fitted : fitted estimator
+        With ``contributions``: `mklearn.regressors.MultiViewRegressor`, `mklearn.classifiers.MultiViewClassifier`.
+    X : samples, as for its ``predict``
+        Others than the training samples, where shares of predictions of new samples are wanted.
+    y : array of shape (n,) or (n, c)
+        Numbers, or class labels: the outputs of classifiers are compared with class indicators.
+
+    Returns
+    -------
+    R2Shares
+        NaN for a target, or a class, that is constant over the samples.
+
+    Raises
+    ------
+    ConfigError
+        The estimator has no ``contributions``.
+
+    References
+    ----------
+    Pratt, "Dividing the indivisible: using simple symmetry to partition variance explained", 1987. Dupre la Tour,
+    Eickenberg, Nunez-Elizalde, Gallant, "Feature-space selection with banded ridge regression", NeuroImage 264, 2022,
+    section 2.5.3.
+    """
+    if not hasattr(fitted, "contributions"):
+        raise ConfigError(f"{type(fitted).__name__} has no `contributions` of views: fit a multi-view estimator")
+    parts = fitted.contributions(X)
+    values = np.asarray(y)
+    if hasattr(fitted, "classes_"):
+        values = values[:, None] == fitted.classes_
+    values = values.reshape(len(values), -1).astype(np.float64)
+    outputs = fitted.intercept_ + sum(parts.values())
+    if values.shape != outputs.shape:
+        raise DataError(f"y has shape {np.shape(y)} for outputs of shape {outputs.shape}")
+    deviations = values - values.mean(axis=0)
+    total = (deviations**2).sum(axis=0)
+    total[total == 0] = np.nan
+    other = 2 * deviations - (outputs - outputs.mean(axis=0))
+    views = {name: ((part - part.mean(axis=0)) * other).sum(axis=0) / total for name, part in parts.items()}
+    offset = -len(values) * (outputs.mean(axis=0) - values.mean(axis=0)) ** 2 / total
+    return R2Shares(views, offset, offset + sum(views.values()))
 
 
 def kernel_weights_over_splits(

@@ -31,6 +31,7 @@ from mklearn.kernels.specs import compute_stack
 from mklearn.papers.fsvm import RMMSVC
 from mklearn.papers.mkmmc import MKMMC
 from mklearn.papers.two_d_mmc import GLRAM, TwoDLDA
+from mklearn.regressors import KernelRidge, MultiViewRegressor
 from mklearn.subspace import MKLDR, MMC, ConvexMKLDR, Fisherface, GuardedMKL, KernelMMC, LeaveOneOutMKL, NullSpaceLDA
 
 SPECS = [{"kind": "gaussian"}, {"kind": "gaussian", "bandwidth": 4.0}, {"kind": "linear", "normalise": "centred_trace"}]
@@ -61,6 +62,8 @@ OTHER_WAYS = [
     RMMSVC(B="inf"),
     MultiViewClassifier(kernels="precomputed"),
     MultiViewClassifier(decision="cosine", memory=1e-6),
+    KernelRidge(kernels=KERNELS, kernel_weights="learned"),
+    MultiViewRegressor(weights="per_target"),
     NearestNeighbours(1),
     GLRAM(centre=True),
     TwoDLDA(scaling="orthonormal"),
@@ -85,13 +88,14 @@ def instances() -> list[BaseEstimator]:
 def expected_failures(estimator: Any) -> dict[str, str]:
     """Return the checks that fail, and why: their data, or sample weights where kernels are fitted to features."""
     indefinite = ConvexMKLDR | ConvexMKLDRSVC | KernelRidgeClassifier | EasyMKL | MultiViewClassifier
+    regressors = KernelRidge | MultiViewRegressor
     weighted = KernelRidgeClassifier | KernelSVC | LMKLSVC | MKLSVC | MultiViewClassifier
     found = {}
     if isinstance(estimator, indefinite) and estimator.kernels == "precomputed":
         found["check_estimators_dtypes"] = "rounds the Gram matrix to integers, which makes it indefinite"
     if isinstance(estimator, weighted) and estimator.kernels == "precomputed":
         found["check_classifiers_one_label_sample_weights"] = "gives a Gram matrix that is not symmetric"
-    if isinstance(estimator, weighted) and estimator.kernels in (KERNELS, "dictionary"):
+    if isinstance(estimator, weighted | regressors) and estimator.kernels in (KERNELS, "dictionary"):
         # tests/unit/classifiers/test_sample_weight.py has kernels that are not fitted
         found["check_sample_weight_equivalence_on_dense_data"] = "kernels are fitted to features without weights"
         if estimator.kernels == "dictionary":

@@ -44,7 +44,10 @@ def rooms() -> list[Any]:
     from mklearn.contract.extensions import own_registries
 
     papers = sorted({point.module for point in own_registries("methods")})
-    return [importlib.import_module(name) for name in ("mklearn.subspace", "mklearn.classifiers", *papers)]
+    return [
+        importlib.import_module(name)
+        for name in ("mklearn.subspace", "mklearn.classifiers", "mklearn.regressors", *papers)
+    ]
 
 
 def estimators() -> dict[str, str]:

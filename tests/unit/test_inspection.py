@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_diabetes, load_digits
+from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from mklearn import KernelRidge, MultiViewClassifier, MultiViewRegressor
 from mklearn.classifiers import MKLSVC, KernelSVC
 from mklearn.errors import ConfigError, DataError
-from mklearn.inspection import kernel_weights_over_splits, view_contributions, weight_stability
+from mklearn.inspection import kernel_weights_over_splits, r2_shares, view_contributions, weight_stability
 from mklearn.kernels import Views
 from mklearn.subspace import KernelFDA, LeaveOneOutMKL
 
@@ -124,3 +126,46 @@ def test_weights_over_splits_of_precomputed_kernels() -> None:
     found = kernel_weights_over_splits(MKLSVC(C=1e-4), stack, y, cv=3)
     assert found.weights.shape == (3, 2)
     assert 0 < found.between_splits < 1
+
+
+def diabetes() -> tuple[Views, np.ndarray]:
+    X, y = load_diabetes(return_X_y=True)
+    return Views({"body": X[:, :4], "blood": X[:, 4:], "noise": np.random.default_rng(0).normal(size=(442, 3))}), y
+
+
+def test_shares_of_r2_are_those_of_the_views_and_sum_to_the_whole() -> None:
+    views, y = diabetes()
+    model = MultiViewRegressor(least_agreement=0).fit(views[:300], y[:300])
+    new, tested = views[300:], y[300:]
+    found = r2_shares(model, new, tested)
+    assert found.r2 == pytest.approx(r2_score(tested, model.predict(new)))
+    assert sum(found.views.values()) + found.offset == pytest.approx(found.r2)
+    assert found.offset < 0
+    assert min(found.views["blood"], found.views["body"]) > 0.15 > 3 * abs(found.views["noise"])
+    several = MultiViewRegressor().fit(views[:300], np.column_stack([y, -y, np.arange(442)])[:300])
+    shares = r2_shares(several, new, np.column_stack([tested, -tested, np.ones(142)]))
+    np.testing.assert_allclose(shares.views["blood"][0], shares.views["blood"][1], atol=1e-9)
+    assert np.isnan(shares.r2[2])
+
+
+def test_shares_of_r2_of_class_indicators() -> None:
+    views, y = digits(300)
+    model = MultiViewClassifier(decision="ridge").fit(Views(views)[:200], y[:200])
+    new = Views(views)[200:]
+    found = r2_shares(model, new, y[200:])
+    outputs = model.class_scores(new)
+    np.testing.assert_allclose(found.r2, r2_score(np.eye(10)[y[200:]], outputs, multioutput="raw_values"), atol=1e-9)
+    with pytest.raises(ConfigError, match="no `contributions`"):
+        r2_shares(KernelSVC(kernels="gaussian").fit(views, y), views, y)
+
+
+def test_contributions_of_views_to_numbers() -> None:
+    views, y = diabetes()
+    model = KernelRidge(kernels={"body": "gaussian", "blood": "gaussian", "noise": "gaussian"})
+    found = {each.view: each for each in view_contributions(model, views, y)}
+    assert found["blood"].permuted.low > 0.2
+    assert found["blood"].left_out.low > 0.05
+    assert abs(found["noise"].permuted.mean) < 0.03
+    assert found["blood"].changed.mean() > 3 * found["noise"].changed.mean()
+    with pytest.raises(DataError, match="constant"):
+        view_contributions(model, views, np.ones(442))

@@ -35,7 +35,7 @@ from mklearn.kernels.psd import PSDPolicy, PSDRepair, repair_of, spectrum_curve
 
 Normalise = Literal["none", "unit_diagonal", "centred_trace"]
 
-DISTANCE_MEASURES = frozenset({"squared_euclidean", "chi2", "point_set", "distance"})
+DISTANCE_MEASURES = frozenset({"squared_euclidean", "chi2", "manhattan", "point_set", "tanimoto", "distance"})
 """Measures that are non-negative, and zero between a sample and itself."""
 
 

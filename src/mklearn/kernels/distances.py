@@ -1,4 +1,4 @@
-"""Pairwise measures of feature vectors: squared Euclidean distance, chi-squared distance, inner product.
+"""Pairwise measures of feature vectors: distances, and the inner product.
 
 These matrices are computed once for all samples; every kernel is a map of one of them whose parameters are fitted on
 training samples (`mklearn.kernels.base`).
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
 
 from mklearn.checks import Array, all_finite, cached_rows
 from mklearn.errors import DataError
@@ -106,8 +107,44 @@ def inner_product(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     return _representable(_products(rows, columns, same), dtype)
 
 
+def manhattan(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
+    """Compute the Manhattan distances ``sum_k |x_k - y_k|``, in units of the features.
+
+    Parameters and errors are those of `squared_euclidean`; sparse features are refused too.
+    """
+    rows, columns, _, dtype = _pair(X, Y)
+    if is_sparse(columns):
+        raise DataError("the Manhattan distance does not take sparse features; pass a dense array, e.g. X.toarray()")
+    return _representable(cdist(rows, columns, "cityblock"), dtype)
+
+
+def tanimoto_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
+    """Compute the Tanimoto (Jaccard) distances ``1 - x'y / (|x|^2 + |y|^2 - x'y)``, where 0/0 counts 1.
+
+    Of bit vectors these are the bits that one of two samples has, over those that one or both have: from 0 to 1. Two
+    samples without any bit are equal, and at distance 0.
+
+    Parameters and errors are those of `squared_euclidean`.
+    """
+    rows, columns, same, dtype = _pair(X, Y)
+    products = _products(rows, columns, same)
+    norms = squared_norms(rows)
+    unions = _representable(norms[:, None] + (norms if same else squared_norms(columns)) - products, np.dtype(float))
+    distances = 1.0 - np.divide(products, unions, out=np.ones_like(products), where=unions > 0)
+    np.maximum(distances, 0, out=distances)
+    if same:
+        np.fill_diagonal(distances, 0)
+    return _representable(distances, dtype)
+
+
 MEASURES: Mapping[str, Callable[..., Array]] = MappingProxyType(
-    {"squared_euclidean": squared_euclidean, "chi2": chi2_distance, "inner_product": inner_product}
+    {
+        "squared_euclidean": squared_euclidean,
+        "chi2": chi2_distance,
+        "inner_product": inner_product,
+        "manhattan": manhattan,
+        "tanimoto": tanimoto_distance,
+    }
 )
 """Pairwise measure by name; each is called as ``measure(X)`` or ``measure(X, Y)``."""
 

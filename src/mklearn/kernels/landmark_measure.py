@@ -17,7 +17,8 @@ class LandmarkMeasure:
 
     Parameters
     ----------
-    measure : {"squared_euclidean", "chi2", "inner_product"}
+    measure : str
+        One of `MEASURES`.
     landmarks : array or CSR array of shape (l, p)
     dtype : {"float32", "float64"}
         Precision of the measure. Chi-squared distances, and measures of sparse features, are computed in float64 and

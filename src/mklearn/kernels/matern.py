@@ -1,0 +1,72 @@
+"""Matern kernels of Euclidean distances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mklearn.cards import POSITIVE, KernelCard, list_of
+from mklearn.checks import Array, check_choice
+from mklearn.kernels.gaussian import GaussianKernel
+
+SMOOTHNESS = (0.5, 1.5, 2.5)
+
+
+@KernelCard(
+    kind="matern",
+    title="Matern",
+    about="Between exp(-d / l) and the Gaussian kernel: functions with nu - 1/2 derivatives.",
+    reference="Rasmussen, Williams 2006, eq. (4.16) and (4.17)",
+    valid={
+        "measure": [{"enum": ["squared_euclidean"]}, None],
+        "bandwidth": [POSITIVE, list_of(POSITIVE)],
+        "nu": [{"enum": list(SMOOTHNESS)}],
+    },
+)
+@dataclass(kw_only=True, eq=False)
+class MaternKernel(GaussianKernel):
+    """Matern kernel of r = d / l, the Euclidean distance over the length scale l.
+
+    ``exp(-r)`` for nu = 1/2, ``(1 + 3^(1/2) r) exp(-3^(1/2) r)`` for 3/2, and ``(1 + 5^(1/2) r + 5 r^2 / 3)
+    exp(-5^(1/2) r)`` for 5/2.
+
+    Parameters
+    ----------
+    nu : {0.5, 1.5, 2.5}
+    bandwidth, bandwidth_rule
+        As for the Gaussian kernel: of l^2, in units of squared distances.
+    measure : {"squared_euclidean", "distance"}
+    centre, normalise, psd, name
+        See `mklearn.kernels.base.Kernel`.
+
+    References
+    ----------
+    Rasmussen, Williams, "Gaussian processes for machine learning", 2006, eq. (4.16) and (4.17).
+    """
+
+    measures: ClassVar[tuple[str, ...]] = ("squared_euclidean", "distance")
+    psd_measures: ClassVar[frozenset[str]] = frozenset({"squared_euclidean"})
+
+    nu: float = 1.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self.nu, "nu", SMOOTHNESS)
+
+    def kernel_function(self, blocks: Sequence[Array]) -> Array:
+        """Compute the kernel of distances."""
+        exponent = self.exponent(blocks[0])
+        r = np.sqrt(exponent * exponent.dtype.type(2 * self.nu / self.bandwidth_))
+        polynomial = {0.5: 1.0, 1.5: 1 + r, 2.5: 1 + r + r * r / 3}[self.nu]
+        return np.asarray(polynomial * np.exp(-r))
+
+    def kernel_function_in_place(self, blocks: Sequence[Array]) -> Array:
+        """Compute `kernel_function`, in new memory."""
+        return self.kernel_function(blocks)
+
+    def parameter_info(self) -> dict[str, Any]:
+        """Return nu beside the bandwidth and how it was found."""
+        return {**super().parameter_info(), "nu": self.nu}

@@ -1,0 +1,286 @@
+"""Ridge regressors: closed forms against refits, targets of any form, weights, groups, views, landmarks, intervals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.kernel_ridge import KernelRidge as PlainKernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.metrics import r2_score
+
+from mklearn import KernelRidge, MultiViewRegressor, Views
+from mklearn.base.landmark_features import LandmarkFeatures
+from mklearn.base.moments import Moments
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.saved_models import load_model, save_model
+
+N = 40
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 6))
+NEW = RNG.normal(size=(9, 6))
+Y = np.column_stack([X[:, 0] + 0.3 * RNG.normal(size=N), X[:, 1] * X[:, 2], RNG.normal(size=N)])
+GROUPS = np.arange(N) // 3
+SPECS = {"a": {"kind": "gaussian", "columns": [0, 1, 2]}, "b": {"kind": "linear", "columns": [3, 4, 5]}}
+
+
+def gram_stack(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Kernels that are fitted to nothing, so that refits without a sample have the same ones; none is centred."""
+    gaussian = np.exp(-((rows[:, None] - columns) ** 2).sum(axis=2) / 8)
+    return np.stack([gaussian, rows @ columns.T + 2.0], axis=-1)
+
+
+STACK, NEW_STACK = gram_stack(X, X), gram_stack(NEW, X)
+
+
+def refit(K: np.ndarray, rows: np.ndarray, y: np.ndarray, ridge: float, weights: np.ndarray) -> np.ndarray:
+    """Weighted ridge regression with a free intercept, by its stationarity conditions."""
+    n = len(K)
+    system = np.block(
+        [[weights[:, None] * K + ridge * np.eye(n), weights[:, None]], [np.ones((1, n)), np.zeros((1, 1))]]
+    )
+    solution = np.linalg.solve(system, np.append(weights * y, 0.0))
+    return rows @ solution[:-1] + solution[-1]
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
+@pytest.mark.parametrize("groups", [None, GROUPS], ids=["samples", "groups"])
+def test_left_out_predictions_and_ridges_are_those_of_refits(weighted: bool, groups: np.ndarray | None) -> None:
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, N) if weighted else np.ones(N)
+    alphas = [0.01, 0.1, 1.0, 10.0]
+    model = KernelRidge(alpha=alphas, kernel_weights=[1.0, 3.0])
+    model.fit(STACK, Y, weights if weighted else None, groups)
+    K, rows = STACK @ [0.25, 0.75], NEW_STACK @ [0.25, 0.75]
+    shares = weights / weights.sum()
+    variance = shares @ np.diagonal(K) - shares @ K @ shares
+    names = np.arange(N) if groups is None else groups
+    for column, y in enumerate(Y.T):
+        left, errors = {}, {}
+        for alpha in alphas:
+            left[alpha] = np.empty(N)
+            for name in np.unique(names):
+                own, rest = np.flatnonzero(names == name), np.flatnonzero(names != name)
+                known = np.ix_(rest, rest)
+                left[alpha][own] = refit(K[known], K[np.ix_(own, rest)], y[rest], alpha * variance, weights[rest])
+            errors[alpha] = weights @ (y - left[alpha]) ** 2
+        best = min(alphas, key=lambda alpha: errors[alpha])
+        assert model.alpha_[column] == pytest.approx(best)
+        np.testing.assert_allclose(model.left_out_predictions_[:, column], left[best], atol=1e-9)
+        expected = refit(K, rows, y, best * variance, weights)
+        np.testing.assert_allclose(model.predict(NEW_STACK)[:, column], expected, atol=1e-9)
+        assert model.left_out_r2_[column] == pytest.approx(r2_score(y, left[best], sample_weight=weights))
+
+
+def test_one_linear_kernel_is_ridge_regression_of_scikit_learn() -> None:
+    own = KernelRidge(kernels=[{"kind": "linear"}], alpha=0.3).fit(X, Y)
+    centred = X - X.mean(axis=0)
+    penalty = 0.3 * (centred**2).sum() / N
+    np.testing.assert_allclose(own.predict(NEW), Ridge(alpha=penalty).fit(X, Y).predict(NEW), atol=1e-9)
+    mean = Y.mean(axis=0)
+    plain = PlainKernelRidge(alpha=penalty, kernel="linear").fit(centred, Y - mean)
+    np.testing.assert_allclose(own.predict(NEW), plain.predict(NEW - X.mean(axis=0)) + mean, atol=1e-9)
+
+
+def test_targets_with_weights_of_their_own_are_fitted_one_by_one() -> None:
+    values = Y.copy()
+    values[3:9, 0] = np.nan
+    views, new = Views({"a": X[:, :3], "b": X[:, 3:]}), Views({"a": NEW[:, :3], "b": NEW[:, 3:]})
+    model = MultiViewRegressor(weights="per_target").fit(views, values)
+    for column in (1, 2):
+        alone = MultiViewRegressor().fit(views, values[:, column])
+        np.testing.assert_allclose(model.predict(new)[:, column], alone.predict(new), atol=1e-9)
+        np.testing.assert_allclose(model.shares_[column], alone.shares_, atol=1e-12)
+        assert model.view_shares_["a"][column] == pytest.approx(alone.view_shares_["a"])
+        assert model.view_agreements_["b"][column] == pytest.approx(alone.view_agreements_["b"])
+    assert np.isnan(model.left_out_predictions_[:, 0]).tolist() == np.isnan(values[:, 0]).tolist()
+    assert model.shares_.shape == (3, 16)
+
+
+def test_missing_values_are_samples_that_are_not_there() -> None:
+    y = Y[:, 0].copy()
+    y[5:12] = np.nan
+    known = ~np.isnan(y)
+    one = KernelRidge().fit(STACK, np.column_stack([y, np.where(known, Y[:, 1], np.nan)]))
+    two = KernelRidge().fit(STACK[np.ix_(known, known)], np.column_stack([y, Y[:, 1]])[known])
+    np.testing.assert_allclose(one.predict(NEW_STACK), two.predict(NEW_STACK[:, known]), atol=1e-9)
+    three = KernelRidge(alpha=0.1).fit(STACK, np.column_stack([y, Y[:, 1]]))
+    K, rows = STACK.mean(axis=-1), NEW_STACK.mean(axis=-1)
+    variance = np.trace(K) / N - K.mean()
+    expected = refit(K[np.ix_(known, known)], rows[:, known], y[known], 0.1 * variance, np.ones(known.sum()))
+    np.testing.assert_allclose(three.predict(NEW_STACK)[:, 0], expected, atol=1e-9)
+
+
+def test_weights_are_repetitions_and_zeros_absence() -> None:
+    counts = np.random.default_rng(2).integers(0, 3, N).astype(float)
+    rows = np.repeat(np.arange(N), counts.astype(int))
+    one = MultiViewRegressor(kernels="precomputed").fit(STACK, Y, counts)
+    two = MultiViewRegressor(kernels="precomputed").fit(STACK[np.ix_(rows, rows)], Y[rows], groups=rows)
+    np.testing.assert_allclose(one.predict(NEW_STACK), two.predict(NEW_STACK[:, rows]), atol=1e-6)
+    assert np.isnan(one.left_out_predictions_[counts == 0]).all()
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e12])
+@pytest.mark.parametrize("model", [MultiViewRegressor(), KernelRidge(kernels=["gaussian"])], ids=str)
+def test_units_and_origin_of_targets_do_not_matter(model: Any, scale: float) -> None:
+    one = model.fit(X, Y).predict(NEW)
+    two = model.fit(X, scale * (Y + 7.0)).predict(NEW)
+    np.testing.assert_allclose(two / scale - 7.0, one, atol=1e-8)
+
+
+@pytest.mark.parametrize("weights", ["shared", "per_target"])
+def test_a_constant_target_is_predicted_and_disturbs_no_other(weights: Any) -> None:
+    values = np.column_stack([Y[:, 0], np.full(N, 1e9 / 3)])
+    model = MultiViewRegressor(weights=weights).fit(X, values)
+    np.testing.assert_allclose(model.predict(NEW)[:, 1], 1e9 / 3, rtol=1e-15)
+    np.testing.assert_allclose(model.predict(NEW)[:, 0], MultiViewRegressor().fit(X, Y[:, 0]).predict(NEW), atol=1e-9)
+    assert np.isnan(model.left_out_r2_[1])
+    lower, upper = model.predict_interval(NEW)
+    np.testing.assert_allclose(upper[:, 1] - lower[:, 1], 0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("y", "error", "sentence"),
+    [
+        (None, DataError, "requires y to be passed, but the target y is None"),
+        (np.array(["a", "b"] * 20), DataError, "y must hold numbers: .*use a classifier"),
+        (np.array([1, "b"] * 20, dtype=object), DataError, "y must hold numbers"),
+        (np.ones(N - 1), DataError, r"y has shape \(39,\) for 40 samples"),
+        (np.where(np.arange(N) == 3, np.inf, 1.0), DataError, "infinity or a value too large"),
+        (np.where(np.arange(N) == 3, 1.0, np.nan), DataError, r"target of y has 1 value\(s\) that are not NaN"),
+        (np.column_stack([Y[:, 0], np.full(N, np.nan)]), DataError, r"target 1 of y has 0 value\(s\)"),
+        (np.ma.masked_less(Y[:, 0], 0), DataError, "masked"),
+    ],
+)
+def test_targets_that_are_no_numbers_are_refused(y: Any, error: type[Exception], sentence: str) -> None:
+    for model in (
+        MultiViewRegressor(),
+        KernelRidge(kernels=["gaussian"]),
+        KernelRidge(kernels=["linear"], landmarks=5),
+    ):
+        with pytest.raises(error, match=sentence):
+            model.fit(X, y)
+
+
+def test_groups_of_one_sample_are_samples_and_one_group_is_refused() -> None:
+    one = MultiViewRegressor().fit(X, Y[:, 0], groups=[f"g{i}" for i in range(N)])
+    two = MultiViewRegressor().fit(X, Y[:, 0])
+    np.testing.assert_array_equal(one.predict(NEW), two.predict(NEW))
+    with pytest.raises(NotApplicable, match="all samples are in one group"):
+        MultiViewRegressor().fit(X, Y[:, 0], groups=["g"] * N)
+
+
+def test_views_of_noise_are_left_out_and_missing_views_completed() -> None:
+    data, y = load_diabetes(return_X_y=True)
+    rng = np.random.default_rng(0)
+    lacking = np.where(rng.random((442, 1)) < 0.2, np.nan, data[:, 5:])
+    views = Views({"first": data[:, :5], "second": lacking, "noise": rng.normal(size=(442, 8))})
+    model = MultiViewRegressor().fit(views[:300], y[:300])
+    assert model.view_shares_["noise"] == 0
+    assert model.view_agreements_["noise"] < 3 < model.view_agreements_["second"]
+    assert model.score(views[300:], y[300:]) > 0.4
+
+
+@pytest.mark.parametrize("model", [MultiViewRegressor(), MultiViewRegressor(weights="per_target")], ids=str)
+def test_views_add_up_to_the_prediction(model: MultiViewRegressor) -> None:
+    views, new = Views({"a": X[:, :3], "b": X[:, 3:]}), Views({"a": NEW[:, :3], "b": NEW[:, 3:]})
+    model = model.set_params(least_agreement=0).fit(views, Y)
+    parts = model.contributions(new)
+    assert list(parts) == ["a", "b"]
+    np.testing.assert_allclose(sum(parts.values()) + model.intercept_, model.predict(new), atol=1e-9)
+    for part in model.contributions(views).values():
+        np.testing.assert_allclose(part.mean(axis=0), 0, atol=1e-9)
+    alone = NEW.copy()
+    alone[:, 3:] = 0
+    changed = model.contributions(Views({"a": alone[:, :3], "b": alone[:, 3:]}))
+    np.testing.assert_allclose(changed["a"], parts["a"], atol=1e-12)
+    assert np.abs(changed["b"] - parts["b"]).max() > 1e-3
+
+
+def test_all_samples_as_landmarks_are_the_dense_method() -> None:
+    dense = KernelRidge(kernels=SPECS, alpha=0.1).fit(X, Y)
+    made = KernelRidge(kernels=SPECS, alpha=0.1, landmarks=N).fit(X, Y)
+    np.testing.assert_allclose(made.predict(NEW), dense.predict(NEW), atol=1e-8)
+    wide = np.random.default_rng(3).normal(size=(300, 6))
+    values = np.column_stack([wide[:, 0], wide[:, 1] ** 2])
+    few = MultiViewRegressor(landmarks=299, least_agreement=0).fit(wide, values)  # all but one
+    every = MultiViewRegressor(least_agreement=0).fit(wide, values)
+    np.testing.assert_allclose(few.predict(NEW), every.predict(NEW), atol=0.05)
+
+
+def test_moments_merge_and_fold_and_give_the_fit() -> None:
+    features = LandmarkFeatures(SPECS, n=15).fit(X)
+    F = features.transform(X)
+    every = Moments().partial_fit(F, targets=Y)
+    parts = [Moments().partial_fit(F[rows], targets=Y[rows]) for rows in (slice(0, 13), slice(13, 20), slice(20, N))]
+    merged = parts[0].merge(parts[1]).merge(parts[2])
+    centred, deviations = F - F.mean(axis=0), Y - Y.mean(axis=0)
+    for moments in (every, merged, Moments.from_arrays(merged.as_arrays())):
+        np.testing.assert_allclose(moments.cross, centred.T @ deviations, atol=1e-10)
+        np.testing.assert_allclose(moments.target_scatter, deviations.T @ deviations, atol=1e-10)
+        np.testing.assert_allclose(moments.scatter, centred.T @ centred, atol=1e-10)
+        np.testing.assert_allclose(moments.target_mean, Y.mean(axis=0))
+        assert (moments.n_features_, moments.n_targets_) == (F.shape[1], 3)
+    fold = merged.without(parts[1])
+    rest = np.r_[0:13, 20:N]
+    np.testing.assert_allclose(fold.cross, Moments().partial_fit(F[rest], targets=Y[rest]).cross, atol=1e-10)
+    one = KernelRidge(kernels=SPECS, landmarks=15).fit(X, Y)
+    two = KernelRidge().fit_moments(features, merged)
+    np.testing.assert_allclose(two.predict(NEW), one.predict(NEW), atol=1e-8)
+    with pytest.raises(DataError, match="had 3"):
+        Moments().partial_fit(F, targets=Y).partial_fit(F, targets=Y[:, 0])
+    with pytest.raises(DataError, match="0 targets do not go together"):
+        every.merge(Moments().partial_fit(F))
+    with pytest.raises(DataError, match="leave samples without a value out"):
+        Moments().partial_fit(F, targets=np.where(Y > 1, np.nan, Y))
+
+
+def test_ridges_with_landmarks_are_those_of_generalised_cross_validation() -> None:
+    alphas = np.array([1e-3, 0.03, 1.0, 30.0])
+    made = KernelRidge(kernels=SPECS, alpha=alphas, landmarks=N).fit(X, Y)
+    hats = [KernelRidge(kernels=SPECS, alpha=alpha).fit(X, np.eye(N)).predict(X) for alpha in alphas]
+    for column, y in enumerate(Y.T):
+        errors = [np.mean((y - H @ y) ** 2) / (1 - np.trace(H) / N) ** 2 for H in hats]
+        assert made.alpha_[column] == pytest.approx(alphas[np.argmin(errors)])
+
+
+def test_intervals_hold_the_share_that_they_promise() -> None:
+    rng, held = np.random.default_rng(0), {0.5: [], 0.9: []}
+    for _ in range(60):
+        Z = rng.normal(size=(60 + 100, 3))
+        y = np.sin(Z[:, 0]) + rng.standard_t(4, size=160)
+        model = KernelRidge(kernels=["gaussian"]).fit(Z[:60], y[:60])
+        for coverage, found in held.items():
+            lower, upper = model.predict_interval(Z[60:], coverage)
+            found.append(np.mean((lower <= y[60:]) & (y[60:] <= upper)))
+    for coverage, found in held.items():
+        assert np.mean(found) == pytest.approx(coverage, abs=0.025)
+
+
+def test_intervals_of_few_samples_are_infinite_and_coverage_is_a_share() -> None:
+    model = KernelRidge(kernels=["gaussian"]).fit(X[:8], Y[:8, 0])
+    assert np.isinf(model.predict_interval(NEW, 0.9)[1]).all()
+    lower, upper = model.predict_interval(NEW, 0.88)  # 8 of 9
+    errors = np.abs(Y[:8, 0] - model.left_out_predictions_)
+    np.testing.assert_allclose((upper - lower) / 2, errors.max())
+    for wrong in (0, 1, 90, True, "0.9"):
+        with pytest.raises(ConfigError, match="coverage"):
+            model.predict_interval(NEW, wrong)
+
+
+def test_learned_weights_and_landmarks_that_do_not_go_together() -> None:
+    learned = KernelRidge(kernels=SPECS, kernel_weights="learned").fit(X, Y[:, 0])
+    assert learned.kernel_weights_[0] > 0.8  # the columns that the target is made of
+    for parameters, given in (({"kernel_weights": "learned"}, {}), ({}, {"groups": GROUPS})):
+        with pytest.raises(ConfigError, match="landmarks=None"):
+            KernelRidge(kernels=SPECS, landmarks=10, **parameters).fit(X, Y, **given)
+    with pytest.raises(NotApplicable, match="no prediction intervals"):
+        KernelRidge(kernels=SPECS, landmarks=10).fit(X, Y).predict_interval(NEW)
+
+
+def test_saved_models_predict_the_same(tmp_path: Path) -> None:
+    for model in (MultiViewRegressor(weights="per_target"), KernelRidge(kernels=SPECS, landmarks=9)):
+        save_model(model.fit(X, Y), tmp_path / "model.mklearn", {})
+        np.testing.assert_array_equal(load_model(tmp_path / "model.mklearn").estimator.predict(NEW), model.predict(NEW))
