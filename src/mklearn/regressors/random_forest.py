@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.preprocessing import StandardScaler
 
 from mklearn.cards import CONCATENATED, COUNT, MethodCard
 
@@ -19,8 +21,8 @@ from mklearn.cards import CONCATENATED, COUNT, MethodCard
 )
 def random_forest_regressor(
     n_trees: int = 300, max_features: float = 1 / 3, random_state: int = 0
-) -> RandomForestRegressor:
-    """Build a random forest.
+) -> TransformedTargetRegressor:
+    """Build a random forest for a target of mean 0 and variance 1: trees of scikit-learn do not split below 1e-16.
 
     Parameters
     ----------
@@ -29,4 +31,5 @@ def random_forest_regressor(
         Share of the features that a node of a tree is split by the best of; a third as Breiman proposes.
     random_state : int
     """
-    return RandomForestRegressor(n_trees, max_features=max_features, random_state=random_state)
+    forest = RandomForestRegressor(n_trees, max_features=max_features, random_state=random_state)
+    return TransformedTargetRegressor(forest, transformer=StandardScaler())

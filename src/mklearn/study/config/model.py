@@ -34,6 +34,12 @@ DEFAULT_METHODS: dict[str, Any] = {
 """Methods of a study that names none: the one that we recommend, what weights are compared with, plain classifiers."""
 NUMBER_METHODS: dict[str, Any] = {
     "multi-view": {"kind": "multi_view_regressor", "label": "Multi-view regression"},
+    "average": {"kind": "kernel_ridge_regressor", "label": "Uniform average + kernel ridge"},
+    "best-single": {
+        "kind": "kernel_ridge_regressor",
+        "label": "Best single kernel (inner CV)",
+        "kernel_weights": "best_single",
+    },
     "ridge": {"kind": "ridge", "label": "Ridge, all features"},
     "elastic-net": {"kind": "elastic_net", "label": "Elastic net, all features", "alpha": [0.01, 0.1, 1]},
     "forest": {"kind": "random_forest_regressor", "label": "Random forest, all features"},

@@ -84,7 +84,7 @@ def compare(first: StudyTables, second: StudyTables, out_dir: Path, command: str
     summary = summarise(scores, predicted, reference=spec.reference, titles=titles)
     summary = _without_pairs(summary, same, spec.reference)
     paired = _without_pairs(_paired_with_itself(both), same, "a")
-    tables = [*_difference_tables(paired, titles, scores, summary), settings_table(first, second)]
+    tables = [*_difference_tables(paired, titles, scores, summary, spec.score), settings_table(first, second)]
     return build_report(
         out_dir, study=spec, run=RunRecord(command=command), data=[], fits=[], scores=scores, summary=summary,
         comparison=[table for table in tables if table.rows], figure_files=False,
@@ -119,7 +119,12 @@ def _specification(both: Sequence[StudyTables]) -> ReportSpec:
         f"{mark} is {study.name}{_made(study.record)}." for mark, study in zip(MARKS, both, strict=True)
     ]  # fmt: skip
     reference = _mark(_reference(both[0]), MARKS[0])
-    return ReportSpec(study=COMPARISON, title=title, description=" ".join(told), reference=reference, thumbnails=0)
+    metrics = [metric for metric in dict.fromkeys(both[0].summary["metric"]) if metric]
+    score = metrics[0] if metrics and "accuracy" not in metrics else "accuracy"  # of numbers the one that chose
+    return ReportSpec(
+        study=COMPARISON, title=title, description=" ".join(told), reference=reference, thumbnails=0, score=score,
+        metric=score,
+    )  # fmt: skip
 
 
 def _made(record: Mapping[str, Any]) -> str:
@@ -179,14 +184,15 @@ def _paired_with_itself(both: Sequence[StudyTables]) -> pd.DataFrame:
 
 
 def _difference_tables(
-    paired: pd.DataFrame, titles: Mapping[str, Mapping[str, str]], scores: pd.DataFrame, summary: pd.DataFrame
-) -> list[Table]:
-    """Tabulate each setting that both studies have: accuracy of each method in A and B, and B − A."""
-    rows = paired[paired["selection"].eq("inner_cv") & paired["metric"].isin(["accuracy", ""])]
+    paired: pd.DataFrame, titles: Mapping[str, Mapping[str, str]], scores: pd.DataFrame, summary: pd.DataFrame,
+    score: str,
+) -> list[Table]:  # fmt: skip
+    """Tabulate each setting that both studies have: the score of each method in A and B, and B − A."""
+    rows = paired[paired["selection"].eq("inner_cv") & paired["metric"].isin([score, ""])]
     place = rows["protocol"].astype(str).str.partition(_BETWEEN)
     rows = rows.assign(protocol=place[0], of=place[2])
     tables = []
-    for setting in results_of(scores, summary, [], "").settings:
+    for setting in results_of(scores, summary, [], "", score=score).settings:
         own = setting.of(rows)
         by_method: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
         for row in records(own):

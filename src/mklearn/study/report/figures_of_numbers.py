@@ -27,9 +27,9 @@ def predicted_against_true(rows: pd.DataFrame, series: Series, *, label: str) ->
 def residuals(rows: pd.DataFrame, series: Series, *, label: str) -> Chart:
     """Draw predicted minus true number of each sample against the predicted one."""
     zero = {
-        "data": {"values": [{}]},
-        "mark": {"type": "rule", "strokeDash": [4, 3], "aria": False},
-        "encoding": {"x": None, "y": {"datum": 0}, "color": None, "tooltip": None},
+        "data": {"values": [{"v": 0}]},
+        "mark": {"type": "rule", "strokeDash": [4, 3], "color": "#888888", "aria": False},
+        "encoding": {"x": None, "y": field("v:Q"), "color": None, "tooltip": None},
     }
     x = field("y:Q", title="predicted", scale=SCALE, axis={"tickCount": 6})
     y = field("e:Q", title="predicted − true", scale=SCALE, axis={"tickCount": 6})

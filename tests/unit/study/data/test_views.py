@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 from scipy.io import savemat
 
-from mklearn.errors import DataError, MissingExtra
+from mklearn.errors import ConfigError, DataError, MissingExtra
 from mklearn.study.config.reading import check_study
 from mklearn.study.config.registry import describe_one
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers import r_files, views
-from mklearn.study.data.readers.content import published_test_part
+from mklearn.study.data.readers.content import published_folds, published_test_part
 from mklearn.study.data.registry import dataset_spec, entry
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.plan.plan import plan_study
@@ -158,3 +158,52 @@ def test_text_tables_without_their_samples(tmp_path: Path) -> None:
     pd.DataFrame({"id": ["a", "b"], "f": [1, 2]}).to_csv(tmp_path / "one.csv.gz", index=False)
     with pytest.raises(DataError, match="no table 'two', 'samples'"):
         views.read({"one": tmp_path / "one.csv.gz"}, tables=["one", "two"])
+
+
+def test_rows_filled_in_upstream_are_missing_views(mirror: Path) -> None:
+    """Of the microbiome 15 rows are three different ones: they are not read; the groups are 17 women."""
+    samples = registered("pregnancy", mirror)
+    gone = {name: int(np.isnan(table).all(axis=1).sum()) for name, table in samples.tables.items()}
+    assert gone == {"rna": 6, "immune": 0, "metabolites": 0, "microbiome": 15, "luminex-plasma": 0, "somalogic": 2,
+                    "luminex-serum": 6}  # fmt: skip
+    left = samples.tables["microbiome"]
+    left = left[~np.isnan(left).any(axis=1)]
+    assert len(np.unique(left, axis=0)) == len(left) == 36
+    assert samples.groups is not None
+    assert sorted(np.unique(samples.groups, return_counts=True)[1]) == [3] * 17
+    assert samples.target == "numbers"
+    assert (samples.y.min(), samples.y.max()) == (8.0, 32.0)
+
+
+def test_the_pedigree_is_a_linear_kernel_and_the_folds_are_the_published_ones(mirror: Path) -> None:
+    samples = registered("wheat", mirror)
+    folder = mirror / "multiview" / "wheat"
+    pedigree = pd.read_csv(folder / "kernel_pedigree.csv.gz", index_col="id")
+    assert (pedigree.index == samples.ids).all()
+    assert np.allclose(samples.tables["pedigree"] @ samples.tables["pedigree"].T, pedigree, atol=1e-9)
+    given = pd.read_csv(folder / "splits.csv")
+    folds = published_folds(folder / "samples.csv", samples.ids)
+    assert len(folds) == 10
+    for number, test in enumerate(folds):
+        expected = given.loc[given["fold"].eq(number) & given["role"].eq("test"), "id"]
+        assert set(test) == set(expected)
+
+
+def test_the_formula_of_the_paper_is_no_feature(mirror: Path) -> None:
+    samples = registered("delaney", mirror)
+    formula = pd.read_csv(mirror / "multiview" / "delaney" / "samples.csv")["delaney_2004_prediction"].to_numpy()
+    assert {name: table.shape[1] for name, table in samples.tables.items()}["descriptors"] == 6
+    for table in samples.tables.values():
+        assert not np.isclose(table, formula[:, None]).all(axis=0).any()
+    assert np.corrcoef(samples.y, formula)[0, 1] > 0.8
+
+
+def test_a_data_set_of_numbers_names_what_it_can_predict(mirror: Path) -> None:
+    found = check_study({"study": "s", "datasets": {"wheat": {"target": ["yield_env2", "yield_env5"]}}})
+    assert list(found.datasets) == ["wheat-yield-env2", "wheat-yield-env5"]
+    with pytest.raises(ConfigError, match=r"wheat has no number 'height' to predict; valid: yield_env1, yield_env2"):
+        check_study({"study": "s", "datasets": {"wheat": {"target": "height"}}})
+    with pytest.raises(ConfigError, match="per_class: the target of wheat is numbers and has no classes"):
+        check_study({"study": "s", "datasets": {"wheat": {"per_class": 5}}})
+    with pytest.raises(ConfigError, match="give each kind a study of its own"):
+        check_study({"study": "s", "datasets": {"wheat": {}, "digits": {}}})

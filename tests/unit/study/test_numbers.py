@@ -1,0 +1,203 @@
+"""Studies of numbers: which kind a target is, what is refused and how, folds, and targets of any scale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mklearn.base.folds import inner_folds, number_folds
+from mklearn.contract.fit_spec import EvaluationSpec, Implementation, InputSpec, MethodSpec
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.kernels.views import Views
+from mklearn.study.config.reading import check_study
+from mklearn.study.data.read import read_dataset
+from mklearn.study.data.registry import dataset_spec
+from mklearn.study.data.splits import k_fold
+from mklearn.study.engine.data_check import check_data
+from mklearn.study.evaluation.candidates import MethodOnViews
+from mklearn.study.evaluation.split import evaluate_split
+from mklearn.study.plan.plan import plan_study
+
+
+def table(path: Path, weeks: list[Any], **more: list[Any]) -> Path:
+    n = len(weeks)
+    x = np.random.default_rng(0).normal(size=(n, 3))
+    frame = pd.DataFrame({"id": [f"s{row}" for row in range(n)], "weeks": weeks, **more})
+    frame = pd.concat([frame, pd.DataFrame(x, columns=["a", "b", "c"])], axis=1)
+    frame.to_csv(path, index=False)
+    return path
+
+
+def study(path: Path, *, entry: dict[str, Any] | None = None, **more: Any) -> Any:
+    data = {"kind": "feature_tables", "target": "weeks", "tables": {"one": str(path)}, **(entry or {})}
+    return check_study({"study": "s", "datasets": {"d": data}, **more})
+
+
+def read(path: Path, **options: Any) -> Any:
+    entry = {"kind": "feature_tables", "target": "weeks", "task": "numbers", "tables": {"one": str(path)}, **options}
+    return read_dataset(dataset_spec(entry))
+
+
+def test_the_kind_of_target_follows_from_the_data(tmp_path: Path) -> None:
+    numbers, words = table(tmp_path / "n.csv", ["", "1.5", "2", "9"] * 5), table(tmp_path / "w.csv", ["a", "b"] * 10)
+    found = study(numbers)
+    assert found.datasets["d"].task_of_target == "numbers"
+    assert found.evaluation.metrics == ["r2", "rmse", "mae", "pearson", "spearman"]
+    assert found.evaluation.choose_by == "r2"
+    assert "multi-view" in found.methods
+    assert "kfd" not in found.methods
+    (count,) = check_data(plan_study(found)).counts
+    assert count.startswith("d: 15 samples with numbers to predict, from 1.5 to 9, mean 4.167")
+    classes = study(words)
+    assert classes.evaluation.metrics == ["accuracy"]
+    assert "kfd" in classes.methods
+    assert check_data(plan_study(classes)).counts == ["d: 20 samples of 2 classes: a 10, b 10"]
+    pinned = study(table(tmp_path / "p.csv", [1, 2] * 10), entry={"task": "classes"})
+    assert check_data(plan_study(pinned)).counts == ["d: 20 samples of 2 classes: 1 10, 2 10"]
+
+
+def test_a_list_of_targets_makes_a_data_set_of_each(tmp_path: Path) -> None:
+    """A target of one is no feature of another."""
+    path = table(tmp_path / "n.csv", [1.5, 2.0, 4.0] * 5, Dose=[1.0, 3.0, 2.0] * 5)
+    found = study(path, entry={"target": ["weeks", "Dose"]})
+    assert list(found.datasets) == ["d-weeks", "d-dose"]
+    for planned, target in zip(plan_study(found).datasets.values(), (4.0, 3.0), strict=True):
+        samples = read_dataset(planned.read.as_dict())
+        assert samples.tables["one"].shape == (15, 3)
+        assert samples.y.max() == target
+
+
+@pytest.mark.parametrize(
+    ("more", "entry", "words"),
+    [
+        ({"methods": {"m": {"kind": "kernel_fda"}}}, {}, "methods.m: Kernel Fisher discriminant predicts classes, and"),
+        ({"protocols": {"p": {"kind": "random_per_class", "train_size": 2}}}, {}, "protocols.p: .* needs classes"),
+        ({"evaluation": {"metrics": ["r2", "accuracy"]}}, {}, "metric 'accuracy' takes classes, and the target is num"),
+        ({"evaluation": {"metrics": ["rmse"], "choose_by": "rmse"}}, {}, "'rmse' can't choose parameters"),
+        ({}, {"label_column": "class"}, "target stands in place of label_column"),
+        ({}, {"exclude_classes": ["a"]}, "the target is numbers and has no classes"),
+        ({"methods": {"m": {"kind": "ridge"}}}, {"task": "classes"}, "Ridge regression predicts numbers, and the"),
+        (
+            {"methods": {"m": {"kind": "kernel_ridge_regressor", "kernel_weights": "cv_accuracy"}}},
+            {},
+            "cv_accuracy weights by accuracy",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_for_the_other_kind_is_refused(
+    tmp_path: Path, more: dict[str, Any], entry: dict[str, Any], words: str
+) -> None:
+    path = table(tmp_path / "n.csv", [1.5, 2.0, 4.0] * 5)
+    with pytest.raises(ConfigError, match=words):
+        study(path, entry=entry, **more)
+
+
+@pytest.mark.parametrize(
+    ("weeks", "words"),
+    [
+        ([7.0] * 12, "the target is 7 for every sample: there is nothing to predict"),
+        ([1.0, 2.0, "late"] * 4, "column 'weeks' has values that are not numbers, such as 'late' of sample 's2'"),
+        ([1.0, 2.0, "inf"] * 4, "has the value inf for sample 's2'"),
+        ([1.0, 2.0, 1e70] * 4, r"has the value 1e\+70 for sample 's2'; expected at most 1e\+60"),
+        ([""] * 12, "no sample has a label"),
+    ],
+)
+def test_targets_that_can_not_be_predicted(tmp_path: Path, weeks: list[Any], words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        read(table(tmp_path / "n.csv", weeks))
+
+
+def test_missing_numbers_are_left_out_and_said(tmp_path: Path) -> None:
+    samples = read(table(tmp_path / "n.csv", [1.0, "NaN", "", 2.5, "NA", 3.0]))
+    assert samples.y.tolist() == [1.0, 2.5, 3.0]
+    assert samples.ids.tolist() == ["s0", "s3", "s5"]
+    assert samples.notes == ("3 samples without a number are left out; a final model predicts them: mklearn predict",)
+
+
+def test_a_column_computed_from_the_target_is_named(tmp_path: Path) -> None:
+    weeks = [1.0, 2.5, 7.0, 3.0, 4.0]
+    samples = read(table(tmp_path / "n.csv", weeks, days=[7 * week for week in weeks]))
+    assert "columns 'days' are the target but for offset and scale" in " ".join(samples.notes)
+
+
+def test_a_label_of_fractions_is_refused_with_the_way_to_predict_it(tmp_path: Path) -> None:
+    path = table(tmp_path / "n.csv", (np.arange(30) + 0.5).tolist())
+    entry = {"kind": "feature_tables", "label_column": "weeks", "tables": {"one": str(path)}}
+    with pytest.raises(DataError, match="set `target: weeks` in place of `label_column`"):
+        read_dataset(dataset_spec(entry))
+
+
+def test_folds_cover_the_range_of_the_numbers() -> None:
+    """Of each five consecutive numbers every fold has one; the mutant that deals without order fails."""
+    y = np.random.default_rng(1).exponential(size=103)
+    splits = k_fold(y, folds=5, repeats=2, seed=3, name="d")
+    assert len(splits) == 10
+    order = np.argsort(y)
+    for repeat in range(2):
+        fold_of = np.empty(103, dtype=int)
+        for split in splits:
+            if split.repeat == repeat:
+                fold_of[split.test] = split.fold
+        blocks = fold_of[order][:100].reshape(20, 5)
+        assert (np.sort(blocks, axis=1) == np.arange(5)).all()
+        assert np.ptp(np.bincount(fold_of)) <= 1
+    with pytest.raises(NotApplicable, match="5 folds need as many samples; there are 3"):
+        number_folds(y[:3], 5, np.random.default_rng(0))
+
+
+def test_inner_folds_of_groups_hold_out_whole_groups() -> None:
+    y, groups = np.arange(12.0), np.repeat([f"g{k}" for k in range(4)], 3)
+    folds = inner_folds(y, 3, 0, groups, "numbers")
+    assert len(folds) == 3
+    assert all(not set(groups[known]) & set(groups[held]) for known, held in folds)
+    single = inner_folds(y, 20, 0, np.arange(12).astype(str), "numbers")  # one sample per group: leave one out
+    assert sorted(len(held) for _, held in single) == [1] * 12
+    with pytest.raises(NotApplicable, match="needs two training groups"):
+        inner_folds(y, 3, 0, np.repeat("g", 12), "numbers")
+
+
+@pytest.mark.parametrize("scale", [1e12, 1.0, 1e-12])
+@pytest.mark.parametrize("kind", ["ridge", "elastic_net", "mean", "random_forest", "gradient_boosting"])
+def test_baselines_predict_at_any_scale(kind: str, scale: float) -> None:
+    """One sample per group, left out in turn: R² is that of scale 1, and errors follow the scale."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = scale * (X @ [1.0, 2.0, 0.0, 0.0] + 0.1 * rng.normal(size=60) + 5.0)
+    name = {"random_forest": "random_forest_regressor", "gradient_boosting": "gradient_boosting_regressor"}
+    name["mean"] = "mean_regressor"
+    method = MethodSpec(
+        id="m", implementation=f"mklearn.regressors.{kind}:{name.get(kind, kind)}",
+        inputs={"features": InputSpec(kind="features", descriptors=["one"])},
+        grid={"alpha": [0.01, 1.0]} if kind == "elastic_net" else {},
+        sweep=Implementation(implementation="mklearn.study.evaluation.sweeps:Predictions"),
+    )  # fmt: skip
+    evaluation = EvaluationSpec(neighbours=["cosine"], inner_folds=3, metrics=["r2", "rmse"], choose_by="r2")
+    problem = MethodOnViews(Views({"one": X}), y, method)
+    train, test = np.arange(45), np.arange(45, 60)
+    groups = np.array([f"g{row}" for row in range(60)])
+    result = evaluate_split(problem, train, test, evaluation=evaluation, seed=0, groups=groups).rules[""]
+    r2, rmse = (result.chosen_score(name) for name in ("r2", "rmse"))
+    assert r2 is not None
+    assert rmse is not None
+    if kind == "mean":
+        assert r2 < 0
+    else:
+        assert r2 > 0.3
+    assert rmse / scale == pytest.approx(np.sqrt((1 - r2) * np.var(y[train])) / scale, rel=1e-9)
+
+
+def test_a_constant_target_in_training_is_a_sentence() -> None:
+    method = MethodSpec(
+        id="m", implementation="mklearn.regressors.mean:mean_regressor",
+        inputs={"features": InputSpec(kind="features", descriptors=["one"])},
+        sweep=Implementation(implementation="mklearn.study.evaluation.sweeps:Predictions"),
+    )  # fmt: skip
+    y = np.r_[np.full(8, 3.0), 4.0, 5.0]
+    evaluation = EvaluationSpec(neighbours=["cosine"], inner_folds=3, metrics=["r2"], choose_by="r2")
+    problem = MethodOnViews(Views({"one": np.arange(20.0).reshape(10, 2)}), y, method)
+    with pytest.raises(NotApplicable, match="the target is 3 for all training samples"):
+        evaluate_split(problem, np.arange(8), np.arange(8, 10), evaluation=evaluation, seed=0)

@@ -1,0 +1,78 @@
+"""A study of numbers from CSV as a user runs it: five lines, its page, its model, predictions of new rows."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes
+from tests.workflow.conftest import Checkout
+
+STUDY = """\
+study: clinic
+datasets: {all: {kind: feature_tables, target: weeks, group_column: ward, tables: {body: body.csv, serum: serum.csv}}}
+methods: {average: {kind: kernel_ridge_regressor}, ridge: {kind: ridge}, mean: {kind: mean_regressor}}
+protocols: {wards: {kind: group_k_fold, folds: 5}}
+final: {method: average}
+"""
+
+
+def write_tables(folder: Path, rows: slice, *, with_target: bool = True) -> pd.Series:
+    """Write some patients of scikit-learn's diabetes data as two tables; every tenth has no target."""
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    X, y = X[rows], y[rows]
+    folder.mkdir(parents=True, exist_ok=True)
+    ids = pd.Series([f"p{row:03d}" for row in X.index], index=X.index, name="id")
+    text = y.round(1).astype(str).where(np.arange(len(y)) % 10 != 0, "NA")
+    extra = {"weeks": text, "ward": [f"ward{row % 12}" for row in X.index]} if with_target else {}
+    body = pd.concat([ids, X.iloc[:, :4].assign(**extra)], axis=1)
+    body.to_csv(folder / "body.csv", index=False)
+    pd.concat([ids, X.iloc[:, 4:]], axis=1).to_csv(folder / "serum.csv", index=False)
+    return y.set_axis(ids)
+
+
+@pytest.mark.slow
+def test_a_study_of_numbers_from_csv_to_predictions(tmp_path: Path, repository: Path) -> None:
+    checkout = Checkout(tmp_path / "checkout", repository)
+    write_tables(checkout.folder, slice(0, 300))
+    truth = write_tables(tmp_path / "new", slice(300, None), with_target=False)
+    checkout.write(STUDY)
+    said = checkout.snakemake("--cores", "2", "--quiet").stderr
+    assert "R² in % by five-fold cross-validation" in said
+    results = checkout.folder / "results" / "clinic"
+    predictions = pd.read_parquet(results / "predictions.parquet")
+    assert predictions["true"].dtype == predictions["predicted"].dtype == np.float64
+    assert predictions["sample"].nunique() == 270, "30 have no target"
+    wards = predictions["sample"].astype(str).str[1:].astype(int) % 12
+    assert (wards.groupby(wards).size() > 0).all()
+    assert predictions.assign(ward=wards).groupby(["method", "ward"], observed=True)["fold"].nunique().eq(1).all()
+    summary = pd.read_csv(results / "report" / "summary.csv").set_index(["method", "metric"])
+    assert set(summary.index.get_level_values("metric")) == {"r2", "rmse", "mae", "pearson", "spearman"}
+    assert summary.at[("ridge", "r2"), "mean"] > 0.3 > summary.at[("mean", "r2"), "mean"]
+    assert summary.at[("ridge", "rmse"), "difference_low"] < 0 < summary.at[("mean", "rmse"), "difference_low"]
+    page = (results / "report" / "index.html").read_text(encoding="utf-8")
+    for words in ("Predicted and true numbers", "Errors by group", "predicted − true"):
+        assert words in page
+    text = (results / "report" / "summary.md").read_text(encoding="utf-8")
+    assert "ccuracy" not in text
+    assert "classes" not in text
+    assert checkout.planned() == {}, "nothing is left to do"
+    frame = predict(checkout, results / "model.mklearn", tmp_path / "new")
+    assert frame.columns.tolist()[:2] == ["id", "predicted"]
+    errors = frame.set_index("id")["predicted"] - truth
+    assert np.sqrt((errors**2).mean()) < 0.8 * truth.std()
+    if "low_90" in frame:
+        held = frame["low_90"].to_numpy() <= truth[frame["id"]].to_numpy()
+        held &= truth[frame["id"]].to_numpy() <= frame["high_90"].to_numpy()
+        assert 0.8 <= held.mean() <= 0.98
+
+
+def predict(checkout: Checkout, model: Path, new: Path) -> pd.DataFrame:
+    words = [sys.executable, "-m", "mklearn", "predict", str(model), str(new)]
+    done = subprocess.run(words, env=checkout.environment, capture_output=True, text=True, check=True)
+    return pd.read_csv(io.StringIO(done.stdout))
