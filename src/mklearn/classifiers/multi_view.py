@@ -34,6 +34,7 @@ from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import Views, select_rows
 from mklearn.optimize.calibration import fit_inverse_temperature, score_range, softmax
 from mklearn.optimize.class_agreement import class_agreement
+from mklearn.optimize.kernel_lasso import KernelLasso, kernel_factor
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, class_targets, kernel_traces, leave_one_out_weights
 from mklearn.optimize.left_out import LeftOut
 from mklearn.optimize.ridge_path import RidgePath, feature_ridge_path, ridge_path
@@ -45,6 +46,8 @@ Decision = Literal["auto", "ridge", "cosine"]
 ALPHAS = (1e-3, 10**-2.5, 1e-2, 10**-1.5, 1e-1, 10**-0.5, 1.0)
 # Smallest ridge of the regression that the weights are learned with.
 _LEAST_RIDGE = 1.0
+# Largest rank of a kernel while few of many are chosen; all that follows takes the kernels themselves.
+_RANK_OF_CHOICE = 50
 # New samples are predicted in blocks of so many.
 _BLOCK = 4096
 
@@ -59,6 +62,7 @@ _BLOCK = 4096
     ),
     inputs=KERNEL_DICTIONARY,
     library_only=("missing_views", "impute", "memory", "random_state", "landmarks"),
+    tuned=("n_kernels",),
     valid={"alphas": [list_of(POSITIVE_NUMBER)], "class_weight": [{"enum": ["balanced"]}, None]},
 )
 class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
@@ -106,6 +110,10 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         it; see `mklearn.kernels.completion.MeanCompletion`.
     impute : {"none", "mean", "median"}
         Of the dictionary: what fills in single missing values of features.
+    n_kernels : int, optional
+        Of many kernels, such as those of gene sets (`mklearn.kernels.group_kernels`), at most so many are chosen, by a
+        group lasso (`mklearn.optimize.kernel_lasso`), and the others have weight 0. It takes the place of step 2, and
+        is fitted to all training samples. By default all kernels are taken.
     memory : float
         GiB. Training kernels that need more are computed one by one, those with learned weights twice.
     random_state : int
@@ -129,13 +137,14 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         Sums of ``shares_`` by view.
     view_agreements_ : dict of str to float
         How far each view agrees with the classes, in standard deviations of noise. A kernel that is given, or a product
-        of kernels, is a view of its own.
+        of kernels, is a view of its own. Empty with ``n_kernels``.
     alphas_ : array of shape (2,)
         Ridges of the regressions with equal and with learned weights.
     decision_ : {"ridge", "cosine"}
     left_out_accuracy_ : float
         Accuracy for training samples that are left out in closed form (weighted by the sample weights). The weights,
-        the ridges and the decision were chosen on these samples: it is a little optimistic.
+        the ridges and the decision were chosen on these samples: it is a little optimistic, and more so where few of
+        many kernels were.
     inverse_temperature_ : float
         Factor of the class scores in the exponent of the probabilities.
     coefficients_ : array of shape (2, n_train, n_classes)
@@ -190,6 +199,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         "weight_samples": [at_least(2)],
         "missing_views": [one_of(MissingViews)],
         "impute": [one_of(Impute)],
+        "n_kernels": [None, at_least(1)],
         "memory": [POSITIVE],
         "random_state": [at_least(0)],
         "landmarks": [None, at_least(2)],
@@ -208,6 +218,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         weight_samples: int = 500,
         missing_views: MissingViews = "mean",
         impute: Impute = "none",
+        n_kernels: int | None = None,
         memory: float = 1.0,
         random_state: int = 0,
         landmarks: int | None = None,
@@ -222,6 +233,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         self.weight_samples = weight_samples
         self.missing_views = missing_views
         self.impute = impute
+        self.n_kernels = n_kernels
         self.memory = memory
         self.random_state = random_state
         self.landmarks = landmarks
@@ -249,7 +261,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         """
         self._check_alphas()
         with warnings.catch_warnings():
-            if self._is_dictionary:  # of many kernels some say little; they are given no share for it
+            if self._has_many:  # of many kernels some say little; they are given no share for it
                 warnings.simplefilter("ignore", IdentityLikeKernelWarning)
             samples = self._samples(X)
             n = int(samples.n_columns if isinstance(samples, KernelStack) else samples.shape[0])
@@ -257,7 +269,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
             self.classes_ = classes.labels
             problem = _Problem.of(classes.codes, self._weights(classes.codes, sample_weight), groups)
             if self.landmarks is None or self.landmarks >= len(problem.codes):
-                self._fit_combinations(self._passes(samples), problem)
+                self._fit_combinations(self._passes(samples, problem), problem)
             else:
                 self._fit_landmarks(samples, problem, problem.drawn(self.landmarks, self.random_state))
         self._choose_decision(problem)
@@ -282,6 +294,10 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         return isinstance(self.kernels, str) and self.kernels == "dictionary"
 
     @property
+    def _has_many(self) -> bool:
+        return self._is_dictionary or self.n_kernels is not None
+
+    @property
     def _has_specs(self) -> bool:
         return super()._has_specs and not self._is_dictionary
 
@@ -296,18 +312,45 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         specs: Any = self.kernels
         if self._is_dictionary:
             specs = kernel_dictionary(X, missing_views=self.missing_views, impute=self.impute)
-        self._transform_ = StackTransform(specs, drop_constant=self._is_dictionary)
+        self._transform_ = StackTransform(specs, drop_constant=self._has_many)
         return self._checked_features(X, self._transform_, reset=True)
 
-    def _passes(self, samples: Any) -> KernelPasses:
-        """Return the kernels among samples."""
+    def _passes(self, samples: Any, problem: _Problem) -> KernelPasses:
+        """Return the kernels among samples, or those of them that are chosen."""
+        if self.n_kernels is not None:
+            return self._few_passes(samples, problem)
         if isinstance(samples, KernelStack):
             return KernelPasses(samples)
         n_kernels = len(self._transform_.specs)
         if isinstance(samples, Views) and is_one_spec(self.kernels) and not self._is_dictionary:
             n_kernels *= len(samples.names)
+        return self._computed(samples, n_kernels)
+
+    def _computed(self, samples: Any, n_kernels: int) -> KernelPasses:
         keep = n_kernels * int(samples.shape[0]) ** 2 * 8 <= self.memory * 2**30
         return KernelPasses(transform=self._transform_, samples=samples, keep=keep)
+
+    def _few_passes(self, samples: Any, problem: _Problem) -> KernelPasses:
+        """Choose kernels and return them; keep the names of all."""
+        if isinstance(samples, KernelStack):
+            self._few = self._few_kernels(KernelPasses(samples), problem)
+            return KernelPasses(samples.select(self._few.tolist()))
+        every = self._transform_
+        self._few = self._few_kernels(KernelPasses(transform=every, samples=samples, keep=False), problem)
+        self.kernel_ids_, self._views_of_kernels = every.ids, views_of_kernels(every.fitted_specs)
+        self._transform_ = every.of_kernels(self._few)
+        return self._computed(samples, len(self._few))
+
+    def _few_kernels(self, passes: KernelPasses, problem: _Problem) -> NDArray[np.intp]:
+        """Choose at most `n_kernels` kernels by the group lasso, and return their positions."""
+        assert self.n_kernels is not None
+        factors = [
+            kernel_factor(problem.part(K), _RANK_OF_CHOICE, sample_weight=problem.weights) for K in passes.every()
+        ]
+        weights = np.ones(len(problem.codes)) if problem.weights is None else problem.weights
+        targets = class_targets(class_structure(problem.codes), problem.weights)
+        centred = np.sqrt(weights)[:, None] * (targets - weights @ targets / weights.sum())
+        return KernelLasso(factors, centred).largest_choice(self.n_kernels).chosen
 
     def _weights(self, codes: NDArray[np.intp], sample_weight: ArrayLike | None) -> Array | None:
         weights = checked_sample_weight(sample_weight, codes, self.classes_)
@@ -345,7 +388,7 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         own = problem.of_rows(chosen)
         own = replace(own, n=len(rows), rows=np.arange(len(rows)))
         known = _rows_of(samples, rows)
-        maps = [_whitening(K) for K in self._mixtures(self._passes(known), own)]
+        maps = [_whitening(K) for K in self._mixtures(self._passes(known, own), own)]
         features = [np.empty((len(problem.rows), each.shape[1])) for each in maps]
         for start in range(0, len(problem.rows), _BLOCK):
             block = slice(start, start + _BLOCK)
@@ -389,9 +432,11 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
 
     def _agreeing(self, kernels: list[NDArray[Any]], scales: Array, problem: _Problem) -> NDArray[np.bool_]:
         """Return which kernels are of views that agree with the classes; all that vary if no view does."""
+        self.view_agreements_: dict[str, float] = {}
+        if self.n_kernels is not None:
+            return scales > 0
         targets = class_targets(class_structure(problem.codes), problem.weights)
         views, varies = np.array(self._views_of_kernels), scales > 0
-        self.view_agreements_: dict[str, float] = {}
         for view in dict.fromkeys(self._views_of_kernels):
             total = np.zeros((len(targets), len(targets)))
             for number in np.flatnonzero((views == view) & varies):
@@ -404,8 +449,9 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
     def _name_kernels(self, passes: KernelPasses) -> None:
         if self._is_precomputed:
             return
-        self.kernel_ids_ = self._transform_.ids
-        self._views_of_kernels = views_of_kernels(self._transform_.fitted_specs)
+        if self.n_kernels is None:
+            self.kernel_ids_ = self._transform_.ids
+            self._views_of_kernels = views_of_kernels(self._transform_.fitted_specs)
         self._dtype_ = np.dtype(np.float64)
 
     def _path(self, values: Array, problem: _Problem, *, of_features: bool = False) -> RidgePath:
@@ -434,13 +480,21 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
     def _set_weights(self, equal: Array, learned: Array, scales: Array) -> None:
         parts, both = self._parts, np.array([equal, learned])
         self._weights_of_kernels = both * scales
-        self.learned_shares_ = learned
-        self.shares_ = parts @ both
+        self.learned_shares_ = self._of_every_kernel(learned)
+        self.shares_ = self._of_every_kernel(parts @ both)
         weights = self._weights_of_kernels / self._weights_of_kernels.sum(axis=1, keepdims=True)
-        self.kernel_weights_ = parts @ weights
+        self.kernel_weights_ = self._of_every_kernel(parts @ weights)
         self.view_shares_: dict[str, float] = dict.fromkeys(self._views_of_kernels, 0.0)
         for view, share in zip(self._views_of_kernels, self.shares_, strict=True):
             self.view_shares_[view] += float(share)
+
+    def _of_every_kernel(self, values: Array) -> Array:
+        """Return values of the chosen kernels with zeros for the others."""
+        if self.n_kernels is None:
+            return values
+        every = np.zeros(len(self._views_of_kernels))
+        every[self._few] = values
+        return every
 
     @property
     def _parts(self) -> Array:
@@ -478,7 +532,8 @@ class MultiViewClassifier(ClassScores, KernelsMixin, BaseEstimator):
         """Compute the outputs, or their cosines with the class indicators if ``decision_`` says so, (m, n_classes)."""
         check_is_fitted(self)
         if self._is_precomputed:
-            outputs = self._outputs(iter(self._new_stack(X)[0]))
+            stack = self._new_stack(X)[0]
+            outputs = self._outputs(stack if self.n_kernels is None else stack.select(self._few.tolist()))
         else:
             table = self._checked_features(X, self._transform_, reset=False)
             blocks = [self._outputs(self._transform_.new_kernels(block)) for block in _row_blocks(table)]
