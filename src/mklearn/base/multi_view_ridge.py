@@ -29,6 +29,7 @@ from mklearn.kernels.imputation import Impute
 from mklearn.kernels.specs import StackTransform, is_one_spec
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import Views, select_rows
+from mklearn.optimize.kernel_lasso import KernelLasso, kernel_factor
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, kernel_traces, leave_one_out_weights
 from mklearn.optimize.ridge_path import RidgePath, feature_ridge_path, ridge_path
 from mklearn.optimize.target_agreement import target_agreement
@@ -37,6 +38,8 @@ Array = NDArray[np.floating[Any]]
 ALPHAS = (1e-3, 10**-2.5, 1e-2, 10**-1.5, 1e-1, 10**-0.5, 1.0)
 # Smallest ridge of the regression that the weights are learned with.
 _LEAST_RIDGE = 1.0
+# Largest rank of a kernel while few of many are chosen; all that follows takes the kernels themselves.
+_RANK_OF_CHOICE = 50
 # New samples are predicted in blocks of so many.
 _BLOCK = 4096
 MissingViews = Literal["regression", "error"]
@@ -58,6 +61,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         "weight_samples": [at_least(2)],
         "missing_views": [one_of(MissingViews)],
         "impute": [one_of(Impute)],
+        "n_kernels": [None, at_least(1)],
         "memory": [POSITIVE],
         "random_state": [at_least(0)],
         "landmarks": [None, at_least(2)],
@@ -70,6 +74,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
     weight_samples: int
     missing_views: MissingViews
     impute: Impute
+    n_kernels: int | None
     memory: float
     random_state: int
     landmarks: int | None
@@ -80,6 +85,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
     _combined: list[Mixture]
     _products: CompletedProducts
     _completes: bool
+    _few: NDArray[np.intp]
     _ridge_of_each_target = False
 
     # --- input
@@ -101,6 +107,10 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         return isinstance(self.kernels, str) and self.kernels == "dictionary"
 
     @property
+    def _has_many(self) -> bool:
+        return self._is_dictionary or self.n_kernels is not None
+
+    @property
     def _has_specs(self) -> bool:
         return super()._has_specs and not self._is_dictionary
 
@@ -116,7 +126,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         if self._is_dictionary:
             at_mean = self.missing_views == "regression"
             specs = kernel_dictionary(X, missing_views="mean" if at_mean else "error", impute=self.impute)
-        self._transform_ = StackTransform(specs, drop_constant=self._is_dictionary)
+        self._transform_ = StackTransform(specs, drop_constant=self._has_many)
         table = self._checked_features(X, self._transform_, reset=True)
         return table, int(table.shape[0])
 
@@ -151,16 +161,49 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
 
     def _fit_problem(self, samples: Any, problem: RidgeProblem) -> None:
         """Fit to all samples, or to landmarks among them; ``_left_out`` are the left-out outputs, (n_used, c)."""
-        present = self._present(samples)
-        self._completes = present is not None
-        problem = replace(problem, present=None if present is None else present[problem.rows])
         with warnings.catch_warnings():
-            if self._is_dictionary:  # of many kernels some say little; they are given no share for it
+            if self._has_many:  # of many kernels some say little; they are given no share for it
                 warnings.simplefilter("ignore", IdentityLikeKernelWarning)
-            if self.landmarks is None or self.landmarks >= len(problem.rows):
+            n = len(problem.rows)
+            chosen = problem.drawn(self.landmarks or n, self.random_state)
+            if self.n_kernels is not None:
+                samples = self._with_few_kernels(samples, problem, chosen)
+            present = self._present(samples)
+            self._completes = present is not None
+            problem = replace(problem, present=None if present is None else present[problem.rows])
+            if len(chosen) == n:
                 self._fit_combinations(samples, problem)
             else:
-                self._fit_nystroem(samples, problem, problem.drawn(self.landmarks, self.random_state))
+                self._fit_nystroem(samples, problem, chosen)
+
+    def _with_few_kernels(self, samples: Any, problem: RidgeProblem, chosen: NDArray[np.intp]) -> Any:
+        """Choose few kernels by some of the samples; return the samples, or the chosen of kernels that are given."""
+        if isinstance(samples, KernelStack):
+            self._few = self._few_kernels(KernelPasses(samples), problem)
+            self._every_view = self._views_of_kernels
+            stack = samples.select(self._few.tolist())
+            self._views_of_kernels = list(stack.ids)
+            return stack
+        every, rows = self._transform_, problem.rows[chosen]
+        own = problem.of_rows(chosen)
+        known = samples
+        if len(rows) < problem.n:
+            own, known = replace(own, n=len(rows), rows=np.arange(len(rows))), _rows_of(samples, rows)
+        self._few = self._few_kernels(KernelPasses(transform=every, samples=known, keep=False), own)
+        self.kernel_ids_, self._every_view = every.ids, views_of_kernels(every.fitted_specs)
+        self._transform_ = every.of_kernels(self._few)
+        return samples
+
+    def _few_kernels(self, passes: KernelPasses, problem: RidgeProblem) -> NDArray[np.intp]:
+        """Choose at most `n_kernels` kernels by the group lasso, and return their positions."""
+        assert self.n_kernels is not None
+        factors = [
+            kernel_factor(problem.part(K), _RANK_OF_CHOICE, sample_weight=problem.weights) for K in passes.every()
+        ]
+        weights = np.ones(len(problem.rows)) if problem.weights is None else problem.weights
+        targets = self._weighing_targets(problem)
+        centred = np.sqrt(weights)[:, None] * (targets - weights @ targets / weights.sum())
+        return KernelLasso(factors, centred).largest_choice(self.n_kernels).chosen
 
     def _fit_combinations(self, samples: Any, problem: RidgeProblem) -> None:
         """Fit the regressions with equal and with learned weights."""
@@ -351,8 +394,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
             agrees, agreement = self._agreeing(parts, targets, scales, own)
             found.append(agrees / agrees.sum())
             agreements.append(agreement)
-        views = dict.fromkeys(self._views_of_kernels)
-        self.view_agreements_ = {view: _of_sets([each[view] for each in agreements]) for view in views}
+        self.view_agreements_ = {view: _of_sets([each[view] for each in agreements]) for view in agreements[0]}
         return np.array(found)
 
     def _agreeing(
@@ -360,6 +402,8 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
     ) -> tuple[NDArray[np.bool_], dict[str, float]]:
         """Return which kernels are of views that agree with the targets, all that vary if none is, and how far."""
         views, varies = np.array(self._views_of_kernels), scales > 0
+        if self.n_kernels is not None:
+            return varies, {}
         found: dict[str, float] = {}
         for view in dict.fromkeys(self._views_of_kernels):
             total = np.zeros((len(targets), len(targets)))
@@ -372,7 +416,8 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
     def _name_kernels(self, passes: KernelPasses) -> None:
         if self._is_precomputed:
             return
-        self.kernel_ids_ = self._transform_.ids
+        if self.n_kernels is None:
+            self.kernel_ids_ = self._transform_.ids
         self._views_of_kernels = views_of_kernels(self._transform_.fitted_specs)
         self._dtype_ = np.dtype(np.float64)
 
@@ -410,12 +455,26 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         """Set what is told of the weights, given the shares of all sets of targets, (n_sets, 2, n_kernels)."""
         weights = shares * scales
         weights /= weights.sum(axis=2, keepdims=True)
-        self.learned_shares_ = _of_sets(shares[:, 1])
-        self.shares_ = _of_sets(np.tensordot(shares, self._parts, axes=(1, 0)))
-        self.kernel_weights_ = _of_sets(np.tensordot(weights, self._parts, axes=(1, 0)))
-        self.view_shares_ = dict.fromkeys(self._views_of_kernels, 0.0)
-        for view, share in zip(self._views_of_kernels, self.shares_.T, strict=True):
+        every = self._of_every_kernel
+        self.learned_shares_ = _of_sets(every(shares[:, 1]))
+        self.shares_ = _of_sets(every(np.tensordot(shares, self._parts, axes=(1, 0))))
+        self.kernel_weights_ = _of_sets(every(np.tensordot(weights, self._parts, axes=(1, 0))))
+        self.view_shares_ = dict.fromkeys(self._named_views, 0.0)
+        for view, share in zip(self._named_views, self.shares_.T, strict=True):
             self.view_shares_[view] = self.view_shares_[view] + share
+
+    @property
+    def _named_views(self) -> Sequence[str]:
+        """The views of all kernels, chosen or not."""
+        return self._views_of_kernels if self.n_kernels is None else self._every_view
+
+    def _of_every_kernel(self, values: Array) -> Array:
+        """Return values of the chosen kernels, (n_sets, n_chosen), with zeros for the others."""
+        if self.n_kernels is None:
+            return values
+        every = np.zeros((len(values), len(self._every_view)))
+        every[:, self._few] = values
+        return every
 
     @property
     def _parts(self) -> Array:
@@ -425,9 +484,10 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
     def _set_fits(
         self, fits: RidgeFits, samples: Any, problem: RidgeProblem, completion: ViewCompletion | None
     ) -> None:
-        self.coefficients_, self.alphas_, self.intercept_ = fits.coefficients, fits.ridges, fits.intercept
+        self.coefficients_ = fits.coefficients if problem.units is None else fits.coefficients * problem.units
+        self.alphas_, self.intercept_ = fits.ridges, fits.intercept
         self._left_out: Array = fits.left_out
-        Z = [mixture.of_users(fits.coefficients)[problem.rows][:, mixture.columns] for mixture in self._combined]
+        Z = [mixture.of_users(self.coefficients_)[problem.rows][:, mixture.columns] for mixture in self._combined]
         self._products = self._products_of(list(zip(self._combined, Z, strict=True)), samples, problem, completion)
 
     def _products_of(
@@ -468,7 +528,8 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         """Yield blocks of new samples in order; kernels that are given are one block."""
         check_is_fitted(self)
         if self._is_precomputed:
-            yield self._new_stack(X)[0]
+            stack = self._new_stack(X)[0]
+            yield stack if self.n_kernels is None else stack.select(self._few.tolist())
         else:
             yield from _row_blocks(self._checked_features(X, self._transform_, reset=False))
 
@@ -490,8 +551,9 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         return {view: np.concatenate([part[view] for part in parts]) for view in parts[0]}
 
     def _contributions(self, block: Any) -> dict[str, Array]:
+        shape = _length(block), len(self.intercept_)
+        found: dict[str, Array] = {view: np.zeros(shape) for view in dict.fromkeys(self._named_views)}
         views = list(dict.fromkeys(self._views_of_kernels))
-        found: dict[str, Array] = {view: np.zeros((_length(block), len(self.intercept_))) for view in views}
         numbers, weights = _numbers_of(self._views_of_kernels), [mixture.weights for mixture in self._combined]
         mixed = _mixed(self._kernels_of(block), weights, numbers)
         for number, products in self._products.by_view(mixed, self._present(block)):

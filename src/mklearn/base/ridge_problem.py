@@ -32,6 +32,8 @@ class RidgeProblem:
         Classes, of each of which samples are drawn in proportion.
     present : bool array of shape (n_used, n_views), or None
         Which views they have, if kernels are completed by other views.
+    units : array of shape (c,), or None
+        What the coefficients of each target are multiplied by, where targets are standardised.
     """
 
     n: int
@@ -41,6 +43,7 @@ class RidgeProblem:
     groups: NDArray[Any] | None
     codes: NDArray[np.intp] | None = None
     present: NDArray[np.bool_] | None = None
+    units: Array | None = None
 
     @classmethod
     def of(
@@ -57,11 +60,18 @@ class RidgeProblem:
         return every if weights is None or weights.all() else every.of_rows(np.flatnonzero(weights))
 
     def of_rows(self, rows: NDArray[np.intp]) -> RidgeProblem:
-        weights = None if self.weights is None else self.weights[rows]
-        groups = None if self.groups is None else self.groups[rows]
-        codes = None if self.codes is None else self.codes[rows]
-        present = None if self.present is None else self.present[rows]
-        return RidgeProblem(self.n, self.rows[rows], self.targets[rows], weights, groups, codes, present)
+        def some(values: Any) -> Any:
+            return None if values is None else values[rows]
+
+        return replace(
+            self,
+            rows=self.rows[rows],
+            targets=self.targets[rows],
+            weights=some(self.weights),
+            groups=some(self.groups),
+            codes=some(self.codes),
+            present=some(self.present),
+        )
 
     def of_targets(self, columns: NDArray[np.intp]) -> RidgeProblem:
         """Return the problem of some targets, without samples that lack all of them."""

@@ -39,6 +39,7 @@ Decision = Literal["auto", "ridge", "cosine"]
     ),
     inputs=KERNEL_DICTIONARY,
     library_only=("missing_views", "impute", "memory", "random_state", "landmarks"),
+    tuned=("n_kernels",),
     valid={"alphas": [list_of(POSITIVE)], "class_weight": [{"enum": ["balanced"]}, None]},
 )
 class MultiViewClassifier(ClassScores, MultiViewRidge):
@@ -87,6 +88,10 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         `mklearn.optimize.view_regression`. It is fitted to at most ``weight_samples`` training samples.
     impute : {"none", "mean", "median"}
         Of the dictionary: what fills in single missing values of features.
+    n_kernels : int, optional
+        Of many kernels, such as those of gene sets (`mklearn.kernels.group_kernels`), at most so many are chosen, by a
+        group lasso (`mklearn.optimize.kernel_lasso`), and the others have weight 0. It takes the place of step 2, and
+        is fitted to all training samples, or to the landmarks. By default all kernels are taken.
     memory : float
         GiB. Training kernels that need more are computed one by one, those with learned weights twice.
     random_state : int
@@ -110,13 +115,14 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         Sums of ``shares_`` by view.
     view_agreements_ : dict of str to float
         How far each view agrees with the classes, in standard deviations of noise. A kernel that is given, or a product
-        of kernels, is a view of its own.
+        of kernels, is a view of its own. Empty with ``n_kernels``.
     alphas_ : array of shape (2,)
         Ridges of the regressions with equal and with learned weights.
     decision_ : {"ridge", "cosine"}
     left_out_accuracy_ : float
         Accuracy for training samples that are left out in closed form (weighted by the sample weights). The weights,
-        the ridges and the decision were chosen on these samples: it is a little optimistic.
+        the ridges and the decision were chosen on these samples: it is a little optimistic, and more so where few of
+        many kernels were.
     inverse_temperature_ : float
         Factor of the class scores in the exponent of the probabilities.
     coefficients_ : array of shape (2, n_train, n_classes)
@@ -179,6 +185,7 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         weight_samples: int = 500,
         missing_views: MissingViews = "regression",
         impute: Impute = "none",
+        n_kernels: int | None = None,
         memory: float = 1.0,
         random_state: int = 0,
         landmarks: int | None = None,
@@ -193,6 +200,7 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         self.weight_samples = weight_samples
         self.missing_views = missing_views
         self.impute = impute
+        self.n_kernels = n_kernels
         self.memory = memory
         self.random_state = random_state
         self.landmarks = landmarks

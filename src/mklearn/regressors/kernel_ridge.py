@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -92,7 +93,7 @@ class KernelRidge(LandmarkInput, RidgeRegressor):
     _needs_labels = False
     # The combination is one of learned or given weights alone, of all kernels.
     learned, least_agreement, weight_samples, memory, random_state = 1.0, 0.0, 500, 1.0, 0
-    missing_views, impute = "error", "none"
+    missing_views, impute, n_kernels = "error", "none", None
 
     def __init__(
         self,
@@ -146,15 +147,21 @@ class KernelRidge(LandmarkInput, RidgeRegressor):
         self._learn(LandmarkMoments.gathered(features, X, None, values.reshape(len(values), -1)))
         return self
 
-    def _shares(self, kernels: list[NDArray[Any]], scales: Array, problem: RidgeProblem) -> Array:
+    def _equal_shares(
+        self, kernels: list[NDArray[Any]], scales: Array, problem: RidgeProblem, sets: Sequence[NDArray[np.intp]]
+    ) -> Array:
         if self._is_learned:
-            return super()._shares(kernels, scales, problem)
+            return super()._equal_shares(kernels, scales, problem, sets)
         weights = fixed_weights(self.kernel_weights, len(kernels))
         shares = np.divide(weights, scales, out=np.zeros(len(scales)), where=scales > 0)
         if not shares.any():
             raise NotApplicable("all kernels of positive weight are constant over the samples")
-        n_sets = len(self._sets(problem.targets.shape[1]))
-        return np.tile(shares / shares.sum(), (n_sets, 2, 1))
+        return np.tile(shares / shares.sum(), (len(sets), 1))
+
+    def _learned_shares(
+        self, kernels: list[NDArray[Any]], targets: Array, problem: RidgeProblem, equal: Array
+    ) -> Array:
+        return super()._learned_shares(kernels, targets, problem, equal) if self._is_learned else equal
 
     def _fit_moments(self, data: LandmarkMoments) -> None:
         if not data.moments.n_targets_:

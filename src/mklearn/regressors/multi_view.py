@@ -20,6 +20,7 @@ from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor, WeightSha
     ),
     inputs=KERNEL_DICTIONARY,
     library_only=("missing_views", "impute", "memory", "random_state", "landmarks"),
+    tuned=("n_kernels",),
     valid={"alphas": [list_of(POSITIVE)]},
     targets=("numbers",),
 )
@@ -33,8 +34,10 @@ class MultiViewRegressor(RidgeRegressor):
 
     Parameters
     ----------
-    kernels, learned, shrinkage, least_agreement, weight_samples, missing_views, impute, memory, random_state, landmarks
+    kernels, learned, shrinkage, least_agreement, weight_samples
         As for `mklearn.classifiers.MultiViewClassifier`; samples are drawn without regard to the target.
+    missing_views, impute, n_kernels, memory, random_state, landmarks
+        As for the classifier.
     alphas : sequence of float
         Candidate ridges, in units of the variance of the samples in the feature space (the centred trace).
     weights : {"shared", "per_target"}
@@ -104,6 +107,7 @@ class MultiViewRegressor(RidgeRegressor):
         weight_samples: int = 500,
         missing_views: MissingViews = "regression",
         impute: Impute = "none",
+        n_kernels: int | None = None,
         memory: float = 1.0,
         random_state: int = 0,
         landmarks: int | None = None,
@@ -117,6 +121,7 @@ class MultiViewRegressor(RidgeRegressor):
         self.weight_samples = weight_samples
         self.missing_views = missing_views
         self.impute = impute
+        self.n_kernels = n_kernels
         self.memory = memory
         self.random_state = random_state
         self.landmarks = landmarks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -74,9 +75,8 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         weights = nonnegative_weights(sample_weight, n)
         targets, mean, scale = standardised(values.reshape(n, -1), weights)
         every = RidgeProblem.of(targets, weights, groups)
-        problem = every.of_targets(np.arange(targets.shape[1]))
+        problem = replace(every.of_targets(np.arange(targets.shape[1])), units=scale)
         self._fit_problem(samples, problem)
-        self.coefficients_ *= scale
         self.intercept_ = self.intercept_ * scale + mean
         left_out = np.full(targets.shape, np.nan)
         left_out[problem.rows] = self._left_out * scale + mean

@@ -1,0 +1,181 @@
+"""Kernels of groups of columns: gene sets, patches of an image, blocks of a questionnaire."""
+
+from __future__ import annotations
+
+import gzip
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from mklearn.checks import check_choice, check_integer
+from mklearn.errors import ConfigError, DataError
+
+Groups = Mapping[str, Sequence[Any]]
+Unknown = Literal["warn", "error", "ignore"]
+
+
+class UnknownColumnsWarning(UserWarning):
+    """Groups name columns that the table does not have."""
+
+
+def read_gmt(path: str | PathLike[str]) -> dict[str, list[str]]:
+    """Read gene sets from a GMT file, the format of MSigDB: a line is a name, a description and genes, tab-separated.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; packed by gzip if its name ends in ``.gz``.
+
+    Returns
+    -------
+    dict of str to list of str
+        The genes of each set, in the order of the file; a gene that a set names twice once.
+
+    Raises
+    ------
+    DataError
+        The file can't be read or has no sets, a line is no set, a set has no genes, or two sets have one name.
+    """
+    file = Path(path)
+    try:
+        data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+        lines = data.decode("utf-8-sig").splitlines()
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise DataError(f"{file} can't be read as a GMT file: {error}") from error
+    sets: dict[str, list[str]] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        name, *rest = (field.strip() for field in line.split("\t"))
+        genes = list(dict.fromkeys(filter(None, rest[1:])))
+        if not name or not genes:
+            raise DataError(
+                f"{file}, line {number}: expected a name, a description and one gene or more, separated by tabs; "
+                f"got {line[:60]!r}"
+            )
+        if name in sets:
+            raise DataError(f"{file}, line {number}: there are two sets named {name!r}; rename one")
+        sets[name] = genes
+    if not sets:
+        raise DataError(f"{file} has no gene sets")
+    return sets
+
+
+def group_kernels(
+    groups: Groups | str | PathLike[str],
+    columns: Any,
+    *,
+    view: str | None = None,
+    kind: str = "linear",
+    feature_scaling: str = "standard",
+    least: int = 1,
+    unknown: Unknown = "warn",
+    **others: Any,
+) -> list[dict[str, Any]]:
+    """Return the spec of a kernel for each group of columns.
+
+    Parameters
+    ----------
+    groups : mapping of str to list of columns, or path
+        Names or positions of the columns of each group; or a GMT file, see `read_gmt`. Groups may overlap. A column
+        that a group names twice counts once.
+    columns : DataFrame, int, or sequence of str
+        The table that the columns are of, its number of columns, or their names.
+    view : str, optional
+        The view that the table is; None for samples that are one table.
+    kind, feature_scaling : str
+        Of the kernels.
+    least : int
+        Groups of fewer columns that the table has are left out.
+    unknown : {"warn", "error", "ignore"}
+        What is done with names that the table does not have: gene sets often name genes that were not measured.
+    **others
+        The same in all specs, e.g. ``missing_views="mean"``.
+
+    Returns
+    -------
+    list of dict
+        As `mklearn.kernels.StackTransform` and the parameter ``kernels`` of estimators take them.
+
+    Raises
+    ------
+    ConfigError
+        A group is no list of columns, or is empty.
+    DataError
+        Positions out of range, columns of one name, unknown names with ``unknown="error"``, or no group is left.
+
+    Warns
+    -----
+    UnknownColumnsWarning
+        With ``unknown="warn"``: how many names are unknown, with examples, and which groups are left out.
+
+    Examples
+    --------
+    >>> sets = {"stress": ["a", "b"], "growth": ["b", "c"]}
+    >>> [spec["columns"] for spec in group_kernels(sets, ["a", "b", "c"])]
+    [['a', 'b'], ['b', 'c']]
+    """
+    check_choice(unknown, "unknown", get_args(Unknown))
+    check_integer(least, "least", 1)
+    given = groups if isinstance(groups, Mapping) else read_gmt(groups)
+    known = _known(columns)
+    found = {str(name): _columns_of(str(name), chosen, known) for name, chosen in given.items()}
+    missing = list(dict.fromkeys(each for chosen in found.values() for each in chosen if each not in known))
+    kept = {name: [each for each in chosen if each in known] for name, chosen in found.items()}
+    small = [name for name, chosen in kept.items() if len(chosen) < least]
+    if missing and unknown != "ignore":
+        total = len({each for chosen in found.values() for each in chosen})
+        message = f"{len(missing)} of the {total} columns that groups name are unknown: {_shown(missing)}"
+        if unknown == "error":
+            raise DataError(message)
+        warnings.warn(message + (f"; groups left out: {_shown(small)}" if small else ""), UnknownColumnsWarning, 2)
+    if len(small) == len(kept):
+        raise DataError(f"no group has {least} or more of the table's columns, such as {_shown(list(known)[:3])}")
+    source = others if view is None else {"view": view, **others}
+    return [
+        {"id": name, "kind": kind, "columns": chosen, "feature_scaling": feature_scaling, **source}
+        for name, chosen in kept.items()
+        if name not in small
+    ]
+
+
+def _known(columns: Any) -> dict[Any, None]:
+    """Return the columns that groups can name, for look-up in their order."""
+    names: Iterable[Any] = getattr(columns, "columns", columns)
+    if isinstance(names, Integral):
+        return dict.fromkeys(range(int(names)))
+    if isinstance(names, np.ndarray) and names.ndim == 2:
+        return dict.fromkeys(range(names.shape[1]))
+    listed = [str(name) for name in names]
+    known = dict.fromkeys(listed)
+    if len(known) < len(listed):
+        twice = list(dict.fromkeys(name for name in listed if listed.count(name) > 1))
+        raise DataError(f"groups can't name columns: several columns have the name {_shown(twice)}")
+    return known
+
+
+def _columns_of(name: str, chosen: Any, known: Mapping[Any, None]) -> list[Any]:
+    """Return the columns of a group, each once."""
+    if isinstance(chosen, str) or not isinstance(chosen, Iterable):
+        raise ConfigError(f"group {name!r} is {chosen!r}; expected a list of columns")
+    listed: list[Any] = list(dict.fromkeys(each.item() if isinstance(each, np.generic) else each for each in chosen))
+    if not listed:
+        raise ConfigError(f"group {name!r} is empty; omit it")
+    by_position = isinstance(next(iter(known), 0), int)
+    wrong = [each for each in listed if not isinstance(each, int if by_position else str) or isinstance(each, bool)]
+    if wrong:
+        expected = "positions: the table has no column names" if by_position else "names, as the table's columns have"
+        raise ConfigError(f"group {name!r} has {wrong[0]!r}; expected {expected}")
+    outside = [each for each in listed if each not in known] if by_position else []
+    if outside:
+        raise DataError(f"group {name!r} has position {outside[0]}; the table has columns 0 to {len(known) - 1}")
+    return listed
+
+
+def _shown(names: Sequence[Any]) -> str:
+    return ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

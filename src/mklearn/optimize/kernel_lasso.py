@@ -1,0 +1,206 @@
+"""Choosing a few of many kernels: the group lasso in the kernels' feature spaces.
+
+With centred kernels ``K_m = F_m F_m'`` of unit centred trace and centred targets T (n, c), each with rows scaled by
+roots of the sample weights, the problem for a penalty mu is
+
+    min over B_1, ..., B_M of  1/2 ||R||^2 + mu sum_m ||B_m||,    R = T - sum_m F_m B_m.                         (P)
+
+It is l1-norm multiple kernel learning with the squared loss: kernels whose block B_m is 0 are not chosen. A solution is
+optimal if and only if
+
+    ||F_m' R|| <= mu for all m,    F_m' R = mu B_m / ||B_m|| where B_m is not 0,                                 (KKT)
+
+and theta = R min(1, mu / max_m ||F_m' R||) is feasible for the dual, ``max 1/2 ||T||^2 - 1/2 ||T - theta||^2``: the
+gap between the two is a certificate. Blocks are updated one at a time by a proximal gradient step, with step 1/||K_m||.
+Only blocks that are not 0, or break (KKT), are visited. For mu >= max_m ||F_m' T|| nothing is chosen.
+
+F_m is a pivoted Cholesky factor: exact for kernels of few features, which are held in n x rank numbers, not n x n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpstrf
+
+from mklearn.checks import check_integer
+from mklearn.errors import NotApplicable
+from mklearn.optimize.ridge_path import scaled_and_centred
+
+Array = NDArray[np.floating[Any]]
+# Penalties of the path, each relative to the one before, and the smallest relative to the largest.
+_STEP, _LEAST = 0.9, 0.02
+# Halvings of the last interval of penalties, for as many kernels as asked for.
+_HALVINGS = 5
+_MAX_SWEEPS = 2000
+
+
+def kernel_factor(K: Array, max_rank: int, *, sample_weight: Array | None = None, tol: float = 1e-6) -> Array:
+    """Return F, (n, rank), with ``FF' = SHKHS`` at unit centred trace, S the roots of the sample weights.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Positive semidefinite, centred or not.
+    max_rank : int
+        A kernel of a larger rank is approximated, by the pivots of largest remaining variance.
+    sample_weight : array of shape (n,), optional
+        Positive.
+    tol : float
+        Remaining variance of a sample, relative to the largest one, that counts as 0.
+
+    Returns
+    -------
+    array of shape (n, rank)
+        With no column for a kernel that is constant over the samples.
+    """
+    weights = np.ones(len(K)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    _, M = scaled_and_centred(K, weights / weights.sum(), np.sqrt(weights))
+    diagonal, raw = np.diagonal(M), float(np.abs(np.diagonal(K)).max())
+    largest, trace = float(diagonal.max()), float(diagonal.sum()) / float(weights.sum())
+    if not largest > 10 * len(K) * np.finfo(np.float64).eps * raw * float(weights.max()):
+        return np.zeros((len(K), 0))
+    # M is symmetric, so that its transpose is M in the order of LAPACK, without a copy.
+    factor, order, rank, _ = dpstrf(M.T, tol=tol * largest, lower=1, overwrite_a=1)
+    rank = min(int(rank), max_rank)
+    F = np.empty((len(K), rank))
+    F[order - 1] = np.tril(factor[:, :rank])
+    return F / np.sqrt(trace)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelLassoSolution:
+    """A solution of (P).
+
+    Attributes
+    ----------
+    penalty : float
+        mu.
+    sizes : array of shape (M,)
+        ||B_m||, exactly 0 for kernels that are not chosen.
+    coefficients : array of shape (sum of ranks, c)
+        The blocks B_m, one below the other.
+    residuals : array of shape (n, c)
+        R.
+    gap : float
+        Duality gap, in units of ``1/2 ||T||^2``.
+    """
+
+    penalty: float
+    sizes: Array
+    coefficients: Array
+    residuals: Array
+    gap: float
+
+    @property
+    def chosen(self) -> NDArray[np.intp]:
+        """Positions of the kernels whose block is not 0."""
+        return np.flatnonzero(self.sizes)
+
+
+class KernelLasso:
+    """The problem (P) for given factors and targets.
+
+    Parameters
+    ----------
+    factors : iterable of M arrays (n, rank_m)
+        See `kernel_factor`; a factor without columns is never chosen.
+    targets : array of shape (n, c)
+        Centred, with rows scaled by roots of the sample weights.
+    tol : float
+        Duality gap, in units of ``1/2 ||T||^2``, at which a solution counts as found.
+
+    Raises
+    ------
+    NotApplicable
+        No kernel varies over the samples, or no kernel has anything in common with the targets.
+    """
+
+    def __init__(self, factors: Iterable[Array], targets: Array, *, tol: float = 1e-4) -> None:
+        blocks = list(factors)
+        self._bounds = np.cumsum([0, *(block.shape[1] for block in blocks)])
+        self._F = np.asfortranarray(np.concatenate(blocks, axis=1))
+        self._lipschitz = np.array([np.linalg.norm(block, 2) ** 2 if block.size else 0.0 for block in blocks])
+        self._T, self.tol = np.asarray(targets, dtype=np.float64), tol
+        self._norm = 0.5 * float(np.vdot(self._T, self._T))
+        self.largest_penalty = float(self._correlations(self._T).max(initial=0.0))
+        if not self.largest_penalty > 0:
+            raise NotApplicable("all kernels are constant over the samples: no class can be discriminated")
+
+    def _correlations(self, R: Array) -> Array:
+        return _block_norms(self._F.T @ R, self._bounds)
+
+    def solve(self, penalty: float, start: KernelLassoSolution | None = None) -> KernelLassoSolution:
+        """Solve (P) for one penalty, from a solution for another one."""
+        B = np.zeros((self._F.shape[1], self._T.shape[1])) if start is None else start.coefficients.copy()
+        R = self._T.copy() if start is None else start.residuals.copy()
+        swept = 0
+        while True:
+            found = self._solution(penalty, B, R)
+            if found.gap <= self.tol or swept >= _MAX_SWEEPS:
+                return found
+            visited = np.flatnonzero((self._correlations(R) > penalty) | (found.sizes > 0))
+            for _ in range(10):
+                for m in visited:
+                    self._update(int(m), penalty, B, R)
+            swept += 10
+
+    def _update(self, m: int, penalty: float, B: Array, R: Array) -> None:
+        """Take a proximal gradient step in block m, in place."""
+        rows = slice(self._bounds[m], self._bounds[m + 1])
+        F, old, step = self._F[:, rows], B[rows], 1.0 / self._lipschitz[m]
+        new = old + step * (F.T @ R)
+        size = float(np.linalg.norm(new))
+        new *= max(0.0, 1.0 - step * penalty / size) if size > 0 else 0.0
+        change = old - new
+        if change.any():
+            R += F @ change
+            B[rows] = new
+
+    def _solution(self, penalty: float, B: Array, R: Array) -> KernelLassoSolution:
+        sizes = _block_norms(B, self._bounds)
+        theta = R * min(1.0, penalty / max(float(self._correlations(R).max()), np.finfo(np.float64).tiny))
+        primal = 0.5 * float(np.vdot(R, R)) + penalty * float(sizes.sum())
+        away = self._T - theta
+        dual = self._norm - 0.5 * float(np.vdot(away, away))
+        return KernelLassoSolution(penalty, sizes, B.copy(), R.copy(), (primal - dual) / self._norm)
+
+    def largest_choice(self, n_kernels: int) -> KernelLassoSolution:
+        """Return the solution of the smallest penalty, along the path from the largest one, that chooses so few.
+
+        Parameters
+        ----------
+        n_kernels : int
+            Largest number of kernels. Several that would enter at one penalty are all left out.
+        """
+        check_integer(n_kernels, "n_kernels", 1)
+        last = self.solve(self.largest_penalty)
+        penalty = self.largest_penalty
+        while penalty * _STEP >= _LEAST * self.largest_penalty:
+            penalty *= _STEP
+            trial = self.solve(penalty, last)
+            if len(trial.chosen) > n_kernels:
+                break
+            last = trial
+        else:
+            return last
+        for _ in range(_HALVINGS):
+            if len(last.chosen) == n_kernels:
+                break
+            middle = self.solve(float(np.sqrt(last.penalty * penalty)), last)
+            if len(middle.chosen) > n_kernels:
+                penalty = middle.penalty
+            else:
+                last = middle
+        return last
+
+
+def _block_norms(rows: Array, bounds: NDArray[np.intp]) -> Array:
+    """Return the norm of each block of rows, shape (M,); 0 of an empty one."""
+    squares = np.append(np.einsum("ij,ij->i", rows, rows), 0.0)  # an empty last block begins there
+    sums = np.add.reduceat(squares, bounds[:-1])
+    return np.asarray(np.sqrt(np.where(np.diff(bounds) > 0, sums, 0.0)))

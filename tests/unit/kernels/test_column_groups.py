@@ -1,0 +1,93 @@
+"""Kernels of groups of columns, and gene sets from GMT files."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mklearn.errors import ConfigError, DataError
+from mklearn.kernels import StackTransform, UnknownColumnsWarning, group_kernels, read_gmt
+
+TEXT = "stress\thttp://a\tHSP1\tHSP2\tHSP1\n\ngrowth\t\tMYC\tHSP2\t\n"
+
+
+def test_a_gmt_file_is_read_with_and_without_packing(tmp_path: Path) -> None:
+    plain, packed = tmp_path / "a.gmt", tmp_path / "a.gmt.gz"
+    plain.write_text(TEXT)
+    packed.write_bytes(gzip.compress(TEXT.encode()))
+    assert read_gmt(plain) == read_gmt(packed) == {"stress": ["HSP1", "HSP2"], "growth": ["MYC", "HSP2"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("stress\tno genes\n", "line 1: expected a name"),
+        ("a\tb\tc\nstress,x,HSP1\n", "line 2: expected a name"),
+        ("a\tb\tc\na\tb\td\n", "line 2: there are two sets named 'a'"),
+        ("\n", "has no gene sets"),
+    ],
+)
+def test_lines_that_are_no_sets_are_named(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "a.gmt").write_text(text)
+    with pytest.raises(DataError, match=said):
+        read_gmt(tmp_path / "a.gmt")
+
+
+def test_a_file_that_cannot_be_read_is_an_error_of_the_user(tmp_path: Path) -> None:
+    (tmp_path / "a.gmt.gz").write_bytes(b"not packed")
+    for name in ("none.gmt", "a.gmt.gz"):
+        with pytest.raises(DataError, match="can't be read as a GMT file"):
+            read_gmt(tmp_path / name)
+
+
+def test_each_group_is_the_kernel_of_its_standardised_columns(tmp_path: Path) -> None:
+    (tmp_path / "a.gmt").write_text(TEXT)
+    X = pd.DataFrame(np.random.default_rng(0).normal(3, 2, (9, 4)), columns=["MYC", "X", "HSP2", "HSP1"])
+    stack = StackTransform(group_kernels(tmp_path / "a.gmt", X)).fit_transform(X)
+    assert stack.ids == ("stress", "growth")
+    for name, columns in {"stress": ["HSP1", "HSP2"], "growth": ["MYC", "HSP2"]}.items():
+        Z = X[columns].to_numpy()
+        Z = (Z - Z.mean(axis=0)) / Z.std(axis=0, ddof=1)
+        K = Z @ Z.T
+        np.testing.assert_allclose(stack[name], K * len(K) / np.trace(K), atol=1e-12)
+
+
+def test_positions_and_views() -> None:
+    specs = group_kernels({"left": np.array([0, 1]), "both": [1, 2, 2]}, 3, view="genes", missing_views="mean")
+    assert specs[1] == {
+        "id": "both", "kind": "linear", "columns": [1, 2], "feature_scaling": "standard", "view": "genes",
+        "missing_views": "mean",
+    }  # fmt: skip
+    assert specs == group_kernels({"left": [0, 1], "both": [1, 2]}, np.ones((2, 3)), view="genes", missing_views="mean")
+
+
+def test_unknown_names_are_counted_and_groups_without_columns_left_out() -> None:
+    sets = {"known": ["a", "b"], "part": ["a", "x"], "none": ["y", "x"]}
+    with pytest.warns(UnknownColumnsWarning, match=r"2 of the 4 .* unknown: 'x', 'y'; groups left out: 'none'"):
+        specs = group_kernels(sets, ["a", "b", "c"])
+    assert [spec["columns"] for spec in specs] == [["a", "b"], ["a"]]
+    assert [spec["id"] for spec in group_kernels(sets, ["a", "b"], unknown="ignore", least=2)] == ["known"]
+    with pytest.raises(DataError, match="2 of the 4 columns"):
+        group_kernels(sets, ["a", "b"], unknown="error")
+    with pytest.raises(DataError, match="no group has 1 or more of the table's columns, such as 'z'"):
+        group_kernels(sets, ["z"], unknown="ignore")
+
+
+@pytest.mark.parametrize(
+    ("groups", "columns", "error", "said"),
+    [
+        ({"a": []}, 3, ConfigError, "group 'a' is empty"),
+        ({"a": "MYC"}, ["MYC"], ConfigError, "expected a list of columns"),
+        ({"a": ["MYC"]}, 3, ConfigError, "the table has no column names"),
+        ({"a": [0]}, ["MYC"], ConfigError, "expected names"),
+        ({"a": [3]}, 3, DataError, "position 3; the table has columns 0 to 2"),
+        ({"a": ["MYC"]}, ["MYC", "MYC"], DataError, "several columns have the name 'MYC'"),
+    ],
+)
+def test_groups_that_do_not_fit_are_refused(groups: dict, columns: object, error: type, said: str) -> None:
+    with pytest.raises(error, match=said):
+        group_kernels(groups, columns)
