@@ -77,9 +77,9 @@ def read(
     """
     suffix = next(iter(paths.values())).suffix.lower() if paths else ""
     if suffix == ".mat":
-        return _of_matlab(only_path(paths, "views"), tables, classes, sample, parts or {})
+        return _of_matlab(only_path(paths, "views"), list(tables), classes, sample, parts or {})
     if suffix in (".rda", ".rdata"):
-        return _of_r(only_path(paths, "views"), tables, label, sample, parts or {"": ""})
+        return _of_r(only_path(paths, "views"), list(tables), label, sample, parts or {"": ""})
     samples = _of_text(paths, tables, label, target, group_column)
     rows = next(path for path in map(Path, paths.values()) if table_stem(path) == _SAMPLES)
     if filled_column is not None:
