@@ -28,7 +28,9 @@ def gradient_boosting_regressor(
     Parameters
     ----------
     learning_rate : float
+        Factor of what each tree adds.
     n_trees : int
+        Trees, each fitted to the residuals of those before it.
     random_state : int
     """
     return HistGradientBoostingRegressor(learning_rate=learning_rate, max_iter=n_trees, random_state=random_state)

@@ -27,6 +27,7 @@ def random_forest_regressor(
     Parameters
     ----------
     n_trees : int
+        Trees, whose predictions are averaged.
     max_features : float in (0, 1]
         Share of the features that a node of a tree is split by the best of; a third as Breiman proposes.
     random_state : int

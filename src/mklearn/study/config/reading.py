@@ -14,8 +14,8 @@ from mklearn.study.config.mistakes import Mistake, listed, mistakes_of, show
 from mklearn.study.config.model import Study
 from mklearn.study.config.references import broken_references, study_part, table_names
 from mklearn.study.config.registry import check_packages
-from mklearn.study.config.targets import target_mistakes
 from mklearn.study.config.yaml_file import read_yaml
+from mklearn.study.evaluation.metrics.metric import metric_named
 
 
 def read_study(path: str | Path) -> Study:
@@ -92,3 +92,33 @@ def _published_mistakes(study: Study) -> list[Mistake]:
                 mistakes.append(Mistake(f"published[{number}]", text))
             first.setdefault(key, number)
     return mistakes
+
+
+def target_mistakes(study: Study) -> Iterator[Mistake]:
+    """Find data sets, methods, protocols and metrics that are for the other kind of target."""
+    kinds = {key: config.task_of_target for key, config in study.datasets.items()}
+    kind = next(iter(kinds.values()))
+    for key, other in kinds.items():
+        if other != kind:
+            text = f"its target is {other}, that of {next(iter(kinds))!r} is {kind}; give each kind a study of its own."
+            yield Mistake(f"datasets.{key}", text)
+    advice = "set `task: classes`, or name" if kind == "numbers" else "name the column of numbers as `target`, or"
+    for key, method in study.methods.items():
+        if kind not in method.targets:
+            made = " or ".join(method.targets)
+            text = f"{method.title} predicts {made}, and the target is {kind}: {advice} a method for {kind}."
+            yield Mistake(f"methods.{key}", text)
+        elif kind == "numbers" and method.kernel_choice() == "cv_accuracy":
+            yield Mistake(
+                f"methods.{key}.kernel_weights", "cv_accuracy weights by accuracy, which numbers have none of."
+            )
+    for key, protocol in study.protocols.items():
+        if kind not in protocol.targets:
+            text = f"{protocol.title} needs classes, and the target is {kind}; use k_fold, group_k_fold or given."
+            yield Mistake(f"protocols.{key}", text)
+        if kind == "numbers" and protocol.exclude_classes:
+            yield Mistake(f"protocols.{key}.exclude_classes", "the target is numbers: there are no classes.")
+    for metric in map(metric_named, study.evaluation.metrics):
+        if kind not in metric.targets:
+            text = f"metric {metric.kind!r} takes {' or '.join(metric.targets)}, and the target is {kind}."
+            yield Mistake("evaluation.metrics", text)

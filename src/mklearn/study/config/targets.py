@@ -1,21 +1,16 @@
-"""What a study predicts: the kind of target of its data sets, and what of the study is for the other kind."""
+"""What a study predicts: the kind of target of its data sets."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mklearn.contract.model import as_list
 from mklearn.contract.specs import TargetKind
 from mklearn.errors import UserError
-from mklearn.study.config.mistakes import Mistake
 from mklearn.study.data.registry import registry
-from mklearn.study.evaluation.metrics.metric import metric_named
-
-if TYPE_CHECKING:
-    from mklearn.study.config.model import Study
 
 NUMBER_METRICS = ("r2", "rmse", "mae", "pearson", "spearman")
 """Metrics of a study of numbers that names none; the first one chooses parameters."""
@@ -90,33 +85,3 @@ def study_target(datasets: Any) -> TargetKind:
     """Return the kind of target of a study, by its data sets, which need not be valid: that of the first one."""
     entries = datasets.values() if isinstance(datasets, Mapping) else ()
     return next((target_kind(entry) for entry in entries if isinstance(entry, Mapping)), "classes")
-
-
-def target_mistakes(study: Study) -> Iterator[Mistake]:
-    """Find data sets, methods, protocols and metrics that are for the other kind of target."""
-    kinds = {key: config.task_of_target for key, config in study.datasets.items()}
-    kind = next(iter(kinds.values()))
-    for key, other in kinds.items():
-        if other != kind:
-            text = f"its target is {other}, that of {next(iter(kinds))!r} is {kind}; give each kind a study of its own."
-            yield Mistake(f"datasets.{key}", text)
-    advice = "set `task: classes`, or name" if kind == "numbers" else "name the column of numbers as `target`, or"
-    for key, method in study.methods.items():
-        if kind not in method.targets:
-            made = " or ".join(method.targets)
-            text = f"{method.title} predicts {made}, and the target is {kind}: {advice} a method for {kind}."
-            yield Mistake(f"methods.{key}", text)
-        elif kind == "numbers" and method.kernel_choice() == "cv_accuracy":
-            yield Mistake(
-                f"methods.{key}.kernel_weights", "cv_accuracy weights by accuracy, which numbers have none of."
-            )
-    for key, protocol in study.protocols.items():
-        if kind not in protocol.targets:
-            text = f"{protocol.title} needs classes, and the target is {kind}; use k_fold, group_k_fold or given."
-            yield Mistake(f"protocols.{key}", text)
-        if kind == "numbers" and protocol.exclude_classes:
-            yield Mistake(f"protocols.{key}.exclude_classes", "the target is numbers: there are no classes.")
-    for metric in map(metric_named, study.evaluation.metrics):
-        if kind not in metric.targets:
-            text = f"metric {metric.kind!r} takes {' or '.join(metric.targets)}, and the target is {kind}."
-            yield Mistake("evaluation.metrics", text)

@@ -125,7 +125,7 @@ def new_study(
         usual = {"id_column": "id", "label_column": "label", "missing_views": "error"}
         entry |= {key: value for key, value in given.items() if value != usual.get(key, "")}
         samples = read_dataset(dataset_spec(entry | {"task": target_kind(entry)}))
-        labels: Sequence[Any] = samples.y if samples.target == "numbers" else samples.classes[samples.y].tolist()
+        labels: Any = samples.y if samples.target == "numbers" else samples.classes[samples.y].tolist()
         notes = list(samples.notes)
         groups: Sequence[str] = list(map(str, samples.groups)) if samples.groups is not None else []
     else:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from mklearn.cards import own_entries
 from mklearn.contract.extensions import entry_points
 from mklearn.errors import ConfigError, NotApplicable
+from mklearn.study.config.reading import check_study, target_mistakes
 from mklearn.study.evaluation.metrics.labels import minority_recall
 from mklearn.study.evaluation.metrics.metric import metric_mistakes, metric_named, metric_names
 from mklearn.study.evaluation.sweeps import MethodOutput, leading_scores
@@ -211,9 +212,10 @@ def test_a_metric_of_an_installed_package() -> None:
     assert metric_named("worst_class").score(output()) == 0.5
     assert metric_names()[-2:] == ["worst_class", "wrong"]
     assert not metric_mistakes(["accuracy", "worst_class"], "worst_class", 3)
-    assert metric_mistakes(["accuracy", "error"], "accuracy", 3) == [
-        ("metrics", "metric 'error' takes numbers, and data sets have classes.")
-    ]
+    study = check_study({"study": "s", "datasets": {"digits": {}}})
+    evaluation = study.evaluation.model_copy(update={"metrics": ["accuracy", "error"]})
+    (mistake,) = target_mistakes(study.model_copy(update={"evaluation": evaluation}))
+    assert str(mistake) == "evaluation.metrics: metric 'error' takes numbers, and the target is classes."
     with pytest.raises(ConfigError, match=r"metric 3 has no mklearn\.cards\.MetricCard"):
         metric_named("wrong")
 

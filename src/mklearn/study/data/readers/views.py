@@ -62,7 +62,7 @@ def read(
     filled_column : str, optional
         Column with the files, joined by "+", whose row was filled in upstream: the sample lacks these views (text).
     kernels : sequence of str
-        Views whose table is a kernel among all samples. They become its symmetric root, so that a linear kernel of the
+        Views whose table is a kernel among all samples. They become a root of it, so that a linear kernel of the
         view is the kernel (text).
 
     Returns
@@ -77,9 +77,9 @@ def read(
     """
     suffix = next(iter(paths.values())).suffix.lower() if paths else ""
     if suffix == ".mat":
-        return _of_matlab(only_path(paths, "views"), tables, classes, sample, parts or {})
+        return _of_matlab(only_path(paths, "views"), list(tables), classes, sample, parts or {})
     if suffix in (".rda", ".rdata"):
-        return _of_r(only_path(paths, "views"), tables, label, sample, parts or {"": ""})
+        return _of_r(only_path(paths, "views"), list(tables), label, sample, parts or {"": ""})
     samples = _of_text(paths, tables, label, target, group_column)
     rows = next(path for path in map(Path, paths.values()) if table_stem(path) == _SAMPLES)
     if filled_column is not None:
@@ -195,12 +195,18 @@ def _without_filled_rows(samples: SampleSet, path: Path, column: str, stems: Map
 
 
 def _root(kernel: np.ndarray, path: Path, name: str) -> np.ndarray:
-    """Return the symmetric root of a kernel, (n, n)."""
+    """Return a root of a kernel, (n, n): its symmetric root times a fixed random rotation.
+
+    Each column is then a mixture of all samples, of about the same spread. Columns of other roots are of few samples:
+    one that is 0 but for rounding among training samples would be scaled up by 1e13 for the others.
+    """
     n = len(kernel)
     if kernel.shape != (n, n) or not np.allclose(kernel, kernel.T, rtol=1e-8, atol=1e-8):
         raise DataError(f"{path}: the table {name!r} of shape {kernel.shape} is no symmetric kernel among the samples")
     values, vectors = np.linalg.eigh((kernel + kernel.T) / 2.0)
-    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    rotation, scales = np.linalg.qr(np.random.default_rng(0).normal(size=(n, n)))
+    return np.asarray(root @ (rotation * np.sign(np.diag(scales))))
 
 
 def _with_parts(ids: Text, parts: Text) -> Text:
