@@ -460,7 +460,8 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         self.shares_ = _of_sets(every(np.tensordot(shares, self._parts, axes=(1, 0))))
         self.kernel_weights_ = _of_sets(every(np.tensordot(weights, self._parts, axes=(1, 0))))
         self.view_shares_ = dict.fromkeys(self._named_views, 0.0)
-        for view, share in zip(self._named_views, self.shares_.T, strict=True):
+        parts = list(self.shares_.T) if len(shares) > 1 else self.shares_.tolist()
+        for view, share in zip(self._named_views, parts, strict=True):
             self.view_shares_[view] = self.view_shares_[view] + share
 
     @property

@@ -36,9 +36,14 @@ class MaternKernel(GaussianKernel):
     Parameters
     ----------
     nu : {0.5, 1.5, 2.5}
-    bandwidth, bandwidth_rule
-        As for the Gaussian kernel: of l^2, in units of squared distances.
+        Smoothness: 0.5 is ``exp(-r)``, and larger ones are nearer to the Gaussian kernel.
+    bandwidth : float
+        Multiple of the value that `bandwidth_rule` gives. In a study a list makes one kernel of each.
+    bandwidth_rule : {"mean_squared_distance", "squared_mean_distance", "absolute"}
+        l^2 = multiple x mean squared distance of the training samples, multiple x (mean distance)^2, or the number
+        itself; see `mklearn.kernels.bandwidth.resolve_bandwidth`.
     measure : {"squared_euclidean", "distance"}
+        Squared Euclidean distances, or plain distances, which are squared.
     centre, normalise, psd, name
         See `mklearn.kernels.base.Kernel`.
 

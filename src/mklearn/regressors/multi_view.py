@@ -34,10 +34,23 @@ class MultiViewRegressor(RidgeRegressor):
 
     Parameters
     ----------
-    kernels, learned, shrinkage, least_agreement, weight_samples
-        As for `mklearn.classifiers.MultiViewClassifier`; samples are drawn without regard to the target.
-    missing_views, impute, n_kernels, memory, random_state, landmarks
-        As for the classifier.
+    kernels : "dictionary", "precomputed", or specs
+        By default the dictionary, of every view of X. Else kernels as for `mklearn.subspace.KernelFDA`.
+    learned : float
+        Part of the predictions that is computed with learned kernel weights, from 0 (equal weights alone) to 1.
+    shrinkage : float
+        From 0 to 1: log ratios of the learned weights shrink by this factor, towards equal ones.
+    least_agreement : float
+        Views that agree less with the targets, in standard deviations of noise, are left out; if all do, none is. 0
+        takes all.
+    weight_samples : int
+        Of more training samples, the kernel weights are learned from so many, drawn by ``random_state`` without regard
+        to the targets. Everything else uses all.
+    n_kernels : int, optional
+        Of many kernels at most so many are chosen, by a group lasso, and the others have weight 0. By default all
+        kernels are taken.
+    missing_views, impute, memory, random_state, landmarks
+        As for `mklearn.classifiers.MultiViewClassifier`.
     alphas : sequence of float
         Candidate ridges, in units of the variance of the samples in the feature space (the centred trace).
     weights : {"shared", "per_target"}
