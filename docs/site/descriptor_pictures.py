@@ -185,7 +185,7 @@ DRAWINGS = {
     "geometric_blur": draw_geometric_blur, "sift_points": draw_sift_points, "dense_sift": draw_dense_sift,
     "sift_grid": draw_sift_grid, "c2_serre": draw_c2_serre, "c2_mutch_lowe": draw_c2_mutch_lowe,
 }  # fmt: skip
-"""By kind of descriptor. ``pixels`` and ``patches`` are the image itself, or blocks of it."""
+"""By kind of descriptor. ``pixels`` and ``patches`` are the image itself, or blocks of it; colours are not drawn."""
 
 
 def draw_descriptors(folder: Path) -> None:

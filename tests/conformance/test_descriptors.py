@@ -31,6 +31,8 @@ SMALL: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 """Parameters for 8 x 8 images where the defaults are for larger ones; for what learns from the images, small ones."""
 LEARNS = {kind for kind, model in MODELS.items() if model.learns}
+OF_COLOURS = {"colour_histogram"}
+"""They describe images with three channels."""
 ENLARGED = 4
 """Times that faces of 32 x 32 pixels are enlarged for what describes surroundings; digits of 8 x 8 three times that."""
 WITHOUT_PAPER = {"pixels", "table"}
@@ -61,6 +63,7 @@ def test_descriptors_name_a_distance_that_there_is(kind: str) -> None:
 @pytest.mark.parametrize("kind", OF_IMAGES)
 def test_on_faces(kind: str, images: NDArray[Any]) -> None:
     given = SMALL[kind] if kind in LEARNS else GIVEN.get(kind, {})
+    images = coloured(images) if kind in OF_COLOURS else images
     check(kind, MODELS[kind](kind=kind, **given).parameters(), enlarged(images, ENLARGED) if kind in LEARNS else images)
 
 
@@ -69,6 +72,7 @@ def test_on_digits(kind: str) -> None:
     from sklearn.datasets import load_digits
 
     images = load_digits().images[:20]
+    images = coloured(images / 16) if kind in OF_COLOURS else images
     parameters = MODELS[kind](kind=kind, **SMALL.get(kind, {})).parameters()
     check(kind, parameters, enlarged(images, 3 * ENLARGED) if kind in LEARNS else images)
 
@@ -79,6 +83,11 @@ def test_the_usual_descriptors_work_at_every_size(side: int) -> None:
     for name, model in image_descriptors(side).items():
         features = implementation(type(model))(images, **model.parameters())
         assert np.isfinite(features).all(), name
+
+
+def coloured(images: NDArray[Any]) -> NDArray[Any]:
+    """Pictures whose channels are a grey one and its mirror images."""
+    return np.stack([images, np.flip(images, 1), np.flip(images, 2)], axis=3)
 
 
 def enlarged(images: NDArray[Any], times: int) -> NDArray[Any]:

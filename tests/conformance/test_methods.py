@@ -30,7 +30,8 @@ from mklearn.study.evaluation.split import SplitResult, evaluate_split
 from mklearn.study.evaluation.sweeps import LeadingDimensions, Predictions, Refit
 from mklearn.study.specs.method import FixedCombination
 
-MODELS: dict[str, Any] = registered("methods")
+MODELS: dict[str, Any] = {kind: model for kind, model in registered("methods").items() if "classes" in model.targets}
+"""Those that predict classes; tests/unit/regressors has the others."""
 TAKES = {kind: next(iter(model.inputs.values())).kind for kind, model in MODELS.items()}
 KERNELS = [kind for kind in MODELS if TAKES[kind] == "kernels"]
 SAMPLES = [kind for kind in MODELS if TAKES[kind] != "kernels"]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import is_regressor
 from tests.conformance.conftest import Digits
 from tests.conformance.signatures import implementation
 from tests.conformance.test_methods import MODELS, TAKES, enough, fitted, parameters
@@ -98,7 +99,9 @@ def test_models_fitted_on_data_frames(digits: Digits, estimator: Any, labels: st
     if estimator.__name__ == "NullSpaceLDA":
         pytest.skip("needs more features than samples")
     kernels = {"kernels": ["gaussian", "linear"]} if "kernels" in inspect.signature(estimator).parameters else {}
-    y = pd.Series(np.array(["cat", "dog", "ant", "bee"])[digits.y], dtype=labels)
+    numbers = is_regressor(estimator())
+    y = pd.Series(digits.y * 1.0 if numbers else np.array(["cat", "dog", "ant", "bee"])[digits.y])
+    y = y if numbers else y.astype(labels)
     bilinear = estimator.__module__.startswith("mklearn.papers.two_d_mmc")
     X = digits.samples("images") if bilinear else pd.DataFrame(digits.X, columns=[f"p{k}" for k in range(64)])
     model = estimator(**kernels).fit(X, y)

@@ -27,7 +27,7 @@ from mklearn.optimize import generalized_eigh, kernel_weights, simplex_qp, trace
 from mklearn.study.config.registry import registered
 from mklearn.study.evaluation.sweeps import Predictions, Refit
 
-MODELS: dict[str, Any] = registered("methods")
+MODELS: dict[str, Any] = {kind: model for kind, model in registered("methods").items() if "classes" in model.targets}
 FOREIGN = {
     "nearest_neighbour",
     "shrinkage_lda",

@@ -77,6 +77,8 @@ IMAGES = {
         "easy-mkl": {"kind": "easy_mkl", "kernels": ["gauss-hog", "linear"]},
         "convex-svc": {"kind": "convex_mkl_dr_svc", "kernels": ["gauss-hog", "linear"]},
         "logistic": {"kind": "logistic_regression", "C": [0.1, 1.0]},
+        "forest": {"kind": "random_forest", "n_estimators": 5},
+        "boosting": {"kind": "gradient_boosting", "max_iter": 2},
         "standardised-lda": {"kind": "standardised_shrinkage_lda", "descriptors": ["hog", "pixels"]},
         "glram": {"kind": "glram", "sizes": [2, 3]},
         "two-d-lda": {"kind": "two_d_lda", "sizes": [2, 3]},
@@ -164,6 +166,29 @@ LANDMARKS = {
     "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
 }
 """Methods that learn from landmarks, in two blocks: an embedding and a classifier."""
+NUMBERS = {
+    "study": "numbers",
+    "datasets": {"numbers": {"kind": "feature_tables", "tables": {"first": "numbers.csv"}, "target": "height"}},
+    "kernels": {kind: {"kind": kind, "descriptor": "first"} for kind in ("laplacian", "matern", "tanimoto")},
+    "methods": {
+        "average": {"kind": "kernel_ridge_regressor"},
+        "multi-view": {"kind": "multi_view_regressor"},
+        "mean": {"kind": "mean_regressor"},
+        "ridge": {"kind": "ridge"},
+        "elastic-net": {"kind": "elastic_net"},
+        "forest": {"kind": "random_forest_regressor"},
+        "boosting": {"kind": "gradient_boosting_regressor"},
+    },
+    "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
+}
+"""Numbers to predict."""
+COLOURED = {
+    "study": "coloured",
+    "datasets": {"pictures": {"kind": "image_folder", "path": "pictures", "colour": "rgb"}},
+    "descriptors": {"colours": {"kind": "colour_histogram"}},
+    "methods": {"raw": {"kind": "nearest_neighbour", "descriptor": "colours"}},
+    "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
+}
 PACKAGES = (
     "cffi.api", "clarabel", "cv2", "h5py", "jinja2", "numba", "numpy", "pandas", "psutil", "pyarrow.dataset",
     "pyarrow.pandas_compat", "pyarrow.parquet", "pydantic.fields", "pydantic.functional_validators", "pydantic.main",
@@ -173,7 +198,8 @@ PACKAGES = (
 )  # fmt: skip
 """What steps import, other than mklearn: loaded once, before jobs are forked."""
 FOLDER = {"study": "folder", "datasets": {"pictures": {"kind": "image_folder", "path": "pictures"}}}
-STUDIES = (IMAGES, LEARNED, OWN, TABLE, GROUPED, PLANE, PAIRED, LANDMARKS, FOLDER)
+SHIPPED = {"study": "shipped", "datasets": {"diabetes": None}}
+STUDIES = (IMAGES, LEARNED, OWN, TABLE, GROUPED, PLANE, PAIRED, LANDMARKS, NUMBERS, COLOURED, FOLDER, SHIPPED)
 MIRRORED = {
     "study": "mirrored",
     "datasets": {
@@ -210,6 +236,8 @@ def write_own_files() -> None:
     about.to_csv("labels.csv", index=False)
     about.assign(u=X[:, 0], v=X[:, 1]).to_csv("first.csv", index=False)
     about.assign(w=X[:, 2], x=X[:, 3]).to_parquet("second.parquet", index=False)
+    numbers = pd.DataFrame({"id": about["id"], "height": X[:, 3] + X[:, 0], "u": X[:, 0], "v": np.abs(X[:, 1])})
+    numbers.to_csv("numbers.csv", index=False)
     difference = X[:, None] - X[None]
     np.savez("d.npz", matrix=(difference**2).sum(axis=2), ids=about["id"].to_numpy(dtype=str))
     np.savez("k.npz", matrix=X @ X.T, ids=about["id"].to_numpy(dtype=str))
@@ -222,8 +250,8 @@ def write_own_files() -> None:
     for name in ("cat", "dog"):
         folder = Path("pictures", name)
         folder.mkdir(parents=True, exist_ok=True)
-        for number in range(2):
-            pixels = rng.integers(0, 255, size=(20, 16)).astype(np.uint8)
+        for number in range(4):
+            pixels = rng.integers(0, 255, size=(20, 16, 3)).astype(np.uint8)
             Image.fromarray(pixels).save(folder / f"{number}.png")
 
 
@@ -247,7 +275,7 @@ def jobs() -> Iterator[dict[str, Any]]:
     for study in STUDIES:
         targets = Targets(plan_study(check_study(study)))
         yield from data_jobs(targets)
-        if study is not FOLDER:
+        if study not in (FOLDER, SHIPPED):
             yield from model_jobs(targets)
         if study is IMAGES:
             yield from table_jobs(targets)

@@ -14,7 +14,7 @@ def test_every_image_descriptor_is_drawn(repository, monkeypatch):
     monkeypatch.syspath_prepend(str(repository / "docs" / "site"))
     script = importlib.import_module("descriptor_pictures")
     kinds = {kind for kind, model in registered("descriptors").items() if model.family == "images"}
-    assert kinds == {"pixels", "patches", *script.DRAWINGS}
+    assert kinds == {"pixels", "patches", "colour_histogram", *script.DRAWINGS}
     image = data.camera()[::4, ::4] / 255.0
     for kind, draw in script.DRAWINGS.items():
         assert np.ptp(np.asarray(draw(image))) > 90, kind

@@ -32,6 +32,7 @@ def study(repository: Path, mirror: Path) -> dict[str, Any]:
     for method in found["methods"].values():
         method |= {"C": 10} if "C" in method else {}
     found["protocols"]["faces-draws"] |= {"repeats": 1, "folds": 4}
+    del found["report"]["parts"]  # its figures are of faces and digits
     return found | {
         "mirror": str(mirror),
         "datasets": {DATASET: found["datasets"][DATASET]},

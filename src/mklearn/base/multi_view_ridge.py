@@ -516,6 +516,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
 
     def _outputs_of(self, X: Any) -> Array:
         """Compute the outputs of new samples, (m, c)."""
+        check_is_fitted(self)
         weights = [mixture.weights for mixture in self._combined]
         found = []
         for block in self._blocks(X):

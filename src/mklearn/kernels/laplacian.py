@@ -12,6 +12,7 @@ from mklearn.kernels.gaussian import GaussianKernel
 @KernelCard(
     kind="laplacian",
     title="Laplacian",
+    reference="Chapelle, Haffner, Vapnik 1999",
     about="exp(-d / gamma) of Manhattan distances: less smooth than a Gaussian kernel, and one feature at a time.",
     valid={"bandwidth": [POSITIVE, list_of(POSITIVE)]},
 )

@@ -167,19 +167,22 @@ def _code_by_name(spec: Mapping[str, Any]) -> list[str]:
     kernels, metrics = (found if isinstance(found := spec.get(sort), list) else [] for sort in ("kernels", "metrics"))
     named = [("kernels", kernel.get("kind", "")) for kernel in kernels if isinstance(kernel, dict)]
     named += [("metrics", name) for name in metrics]
-    return [code for sort, kind in named if (code := _registered_code(sort).get(kind))]
+    return [code for sort, kind in named for code in _registered_code(sort).get(kind, ())]
 
 
 @functools.cache
-def _registered_code(sort: str) -> dict[str, str]:
-    """Return the code of what is registered, by kind."""
-    found: dict[str, str] = {}
+def _registered_code(sort: str) -> dict[str, list[str]]:
+    """Return the code of what is registered, by kind; of a metric also what gives the values of samples."""
+    found: dict[str, list[str]] = {}
+    entries = dict(own_entries(sort))
     for point in entry_points()[sort]:
         if not names_registry(point):
-            found[point.name] = point.value
+            found[point.name] = [point.value]
         elif point not in own_registries(sort):
-            found |= {kind: entry["implementation"] for kind, entry in registry_file(point)[sort].items()}
-    return found | {kind: entry["implementation"] for kind, entry in own_entries(sort).items()}
+            entries = {**registry_file(point)[sort], **entries}
+    return found | {
+        kind: [entry["implementation"], *filter(None, [entry.get("by_sample")])] for kind, entry in entries.items()
+    }
 
 
 def code_fingerprint(files: Iterable[str | Path]) -> str:

@@ -28,6 +28,7 @@ from mklearn.classifiers import (
 )
 from mklearn.errors import DataError
 from mklearn.optimize.svm_weights import duality_gap, svm_weights
+from mklearn.regressors import KernelRidge, MultiViewRegressor
 
 FIXED: dict[str, Any] = {"kind": "gaussian", "bandwidth_rule": "absolute", "centre": False, "normalise": "none"}
 KERNELS = [FIXED | {"bandwidth": 400.0}, FIXED | {"bandwidth": 3000.0}]
@@ -43,7 +44,12 @@ WEIGHTED: list[tuple[BaseEstimator, float]] = [
     (LedoitWolfLDA(), 1e-9),
     (LedoitWolfLDA(rule="euclidean"), 1e-7),
 ]
-TAKE_WEIGHTS = {type(estimator) for estimator, _ in WEIGHTED} | {MajorityClassifier, MultiViewClassifier}
+TAKE_WEIGHTS = {type(estimator) for estimator, _ in WEIGHTED} | {
+    MajorityClassifier,
+    MultiViewClassifier,
+    KernelRidge,
+    MultiViewRegressor,
+}
 """Repeated samples of the last one have to be left out together: test_multi_view.py."""
 
 PUBLIC = [

@@ -111,12 +111,20 @@ def test_a_kernel_is_code_of_the_fits_that_use_it_and_of_no_other(kind: str) -> 
     assert used == {"gaussian", kind}
 
 
-@pytest.mark.parametrize(("metric", "file"), [("auc", "scores"), ("macro_f1", "labels")])
-def test_a_metric_is_code_of_the_fits_that_it_scores(metric: str, file: str) -> None:
-    """Every fit has the accuracy, by which kernels can be weighted."""
+@pytest.mark.parametrize(
+    ("metric", "files"),
+    [
+        ("accuracy", set()),
+        ("auc", {"scores", "sample_values"}),
+        ("macro_f1", {"labels", "sample_values"}),
+        ("r2", {"numbers", "number_values"}),
+    ],
+)
+def test_a_metric_is_code_of_the_fits_that_it_scores(metric: str, files: set[str]) -> None:
+    """With what gives its values of samples. Every fit has the accuracy, by which kernels can be weighted."""
     code = step_code("fit", {"evaluation": {"metrics": [metric]}})
     folder = PACKAGE / "study" / "evaluation" / "metrics"
-    assert {Path(path).stem for path in code if Path(path).parent == folder} == {"metric", "labels", file}
+    assert {Path(path).stem for path in code if Path(path).parent == folder} == {"metric", "labels"} | files
 
 
 def test_templates_are_part_of_the_report() -> None:
