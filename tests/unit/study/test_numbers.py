@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import lzma
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from mklearn.base.folds import inner_folds, number_folds
@@ -58,6 +62,23 @@ def test_the_kind_of_target_follows_from_the_data(tmp_path: Path) -> None:
     assert check_data(plan_study(classes)).counts == ["d: 20 samples of 2 classes: a 10, b 10"]
     pinned = study(table(tmp_path / "p.csv", [1, 2] * 10), entry={"task": "classes"})
     assert check_data(plan_study(pinned)).counts == ["d: 20 samples of 2 classes: 1 10, 2 10"]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_the_kind_is_found_in_compressed_tables(suffix: str, tmp_path: Path) -> None:
+    text = table(tmp_path / "w.csv", ["a", "b"] * 10).read_bytes()
+    path = tmp_path / f"w.csv{suffix}"
+    with pa.output_stream(path, compression={".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}.get(suffix)) as stream:
+        stream.write(lzma.compress(text) if suffix == ".xz" else text)
+    assert study(path).datasets["d"].task_of_target == "classes"
+
+
+def test_a_pipe_is_no_table_and_is_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "n.csv")
+    opener = threading.Thread(target=study, args=(tmp_path / "n.csv",), daemon=True)
+    opener.start()
+    opener.join(60)
+    assert not opener.is_alive()
 
 
 def test_a_list_of_targets_makes_a_data_set_of_each(tmp_path: Path) -> None:

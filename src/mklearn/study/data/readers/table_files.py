@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mklearn.atomic import read_npz
+from mklearn.atomic import existing_file, read_npz
 from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError
 from mklearn.study.data.readers.annotated_data import ANNDATA, MUDATA, arrays_of, feature_names, read_annotated
@@ -23,7 +24,7 @@ from mklearn.study.data.readers.tabular import (
     require_columns,
     target_numbers,
 )
-from mklearn.study.data.readers.text_tables import SEPARATORS, TEXT_TABLES, table_suffix
+from mklearn.study.data.readers.text_tables import SEPARATORS, TEXT_TABLES, sampled_text, table_suffix
 from mklearn.study.data.samples import check_unique, some
 
 ARRAYS = (".npz", ".mat")
@@ -168,9 +169,12 @@ def first_values(path: Path, column: str, count: int = 100) -> list[str]:
     UserError, OSError, ValueError
         It can't be read.
     """
+    path = existing_file(path)
     separator = SEPARATORS.get(table_suffix(path))
     if separator is not None:
-        rows = pd.read_csv(path, sep=separator, usecols=lambda name: name == column, nrows=count, dtype=str,
+        sample = sampled_text(path)[0]
+        whole = io.BytesIO(sample[: sample.rfind(b"\n") + 1] or sample)  # the last line may go on beyond the sample
+        rows = pd.read_csv(whole, sep=separator, usecols=lambda name: name == column, nrows=count, dtype=str,
                            keep_default_na=False)  # fmt: skip
         values = list(rows.get(column, ()))
     elif column in column_names(path):
