@@ -184,11 +184,9 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
             stack = samples.select(self._few.tolist())
             self._views_of_kernels = list(stack.ids)
             return stack
-        every, rows = self._transform_, problem.rows[chosen]
-        own = problem.of_rows(chosen)
-        known = samples
-        if len(rows) < problem.n:
-            own, known = replace(own, n=len(rows), rows=np.arange(len(rows))), _rows_of(samples, rows)
+        every, known, own = self._transform_, samples, problem
+        if len(chosen) < len(problem.rows):  # landmarks
+            known, own = _rows_of(samples, problem.rows[chosen]), problem.alone(chosen)
         self._few = self._few_kernels(KernelPasses(transform=every, samples=known, keep=False), own)
         self.kernel_ids_, self._every_view = every.ids, views_of_kernels(every.fitted_specs)
         self._transform_ = every.of_kernels(self._few)
@@ -219,13 +217,10 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
 
     def _fit_nystroem(self, samples: Any, problem: RidgeProblem, chosen: NDArray[np.intp]) -> None:
         """Fit the regressions to the features that landmarks give: those of the kernels' Nystroem approximation."""
-        rows = problem.rows[chosen]
-        own = problem.of_rows(chosen)
-        own = replace(own, n=len(rows), rows=np.arange(len(rows)))
-        known = _rows_of(samples, rows)
+        own, known = problem.alone(chosen), _rows_of(samples, problem.rows[chosen])
         completion, mixtures = self._mixtures(self._passes(known), own)
         maps = [(mixture, _whitening(K)) for mixture, K in mixtures]
-        fits = RidgeFits(problem, len(rows), self._parts)
+        fits = RidgeFits(problem, own.n, self._parts)
         for first in range(0, len(maps), 2):  # features of all samples: of two mixtures at a time
             some = maps[first : first + 2]
             for (mixture, each), F in zip(
@@ -234,7 +229,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
                 for columns, present in problem.patterns(mixture.columns):
                     part = problem if len(present) == len(F) else problem.of_rows(present)
                     path = self._path(feature_ridge_path, F if part is problem else F[present], part, columns)
-                    fits.add(mixture, columns, present, path, np.arange(len(rows)), each @ path.coefficients)
+                    fits.add(mixture, columns, present, path, own.rows, each @ path.coefficients)
         self._set_fits(fits, known, own, completion)
 
     def _features(

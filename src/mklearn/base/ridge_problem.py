@@ -73,6 +73,10 @@ class RidgeProblem:
             present=some(self.present),
         )
 
+    def alone(self, rows: NDArray[np.intp]) -> RidgeProblem:
+        """Return the problem of some samples as if there were no others."""
+        return replace(self.of_rows(rows), n=len(rows), rows=np.arange(len(rows)))
+
     def of_targets(self, columns: NDArray[np.intp]) -> RidgeProblem:
         """Return the problem of some targets, without samples that lack all of them."""
         made = replace(self, targets=self.targets[:, columns])

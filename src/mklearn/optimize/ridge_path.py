@@ -100,10 +100,7 @@ def ridge_path(
     parameter", Technometrics 1979.
     """
     n = len(K)
-    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    left_out = LeftOut(n, groups)
-    root, shares = np.sqrt(weights), weights / weights.sum()
-    u = root / np.linalg.norm(root)
+    left_out, (weights, root, shares, u) = LeftOut(n, groups), _weighting(n, sample_weight)
     rows, M = scaled_and_centred(K, shares, root)
     mean = shares @ Y
     centred = root[:, None] * (Y - mean)
@@ -150,10 +147,7 @@ def feature_ridge_path(
         With coefficients of the features, shape (q, c): ``f(x) = F(x)'A + b``.
     """
     n = len(F)
-    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    left_out = LeftOut(n, groups)
-    root, shares = np.sqrt(weights), weights / weights.sum()
-    u = root / np.linalg.norm(root)
+    left_out, (weights, root, shares, u) = LeftOut(n, groups), _weighting(n, sample_weight)
     mean, mean_output = shares @ F, shares @ Y
     Z = root[:, None] * (F - mean)
     values, V = eigh(Z.T @ Z, driver="evd", overwrite_a=True, check_finite=False)
@@ -170,6 +164,13 @@ def feature_ridge_path(
     coefficients = V @ (projected / (values[:, None] + ridge))
     intercept = mean_output - mean @ coefficients
     return RidgePath(ridge, tried, errors, coefficients, intercept, Y - left / root[:, None])
+
+
+def _weighting(n: int, sample_weight: Array | None) -> tuple[Array, Array, Array, Array]:
+    """Return the weights w, the diagonal of S, the shares p and u, (n,) each."""
+    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    root = np.sqrt(weights)
+    return weights, root, weights / weights.sum(), root / np.linalg.norm(root)
 
 
 def _smallest(ridges: Array, found: list[Array], weights: Array, each_target: bool) -> tuple[Array, Array, Array]:

@@ -482,3 +482,49 @@ def test_landmarks_for_many_samples(digits: tuple[Views, np.ndarray], tmp_path: 
     )
     with pytest.raises(ConfigError, match="landmarks"):
         MultiViewClassifier(kernels="precomputed", landmarks=5).fit(np.eye(20), np.arange(20) % 2)
+
+
+@pytest.mark.parametrize("landmarks", [None, 80])
+def test_halves_of_the_outputs_are_those_of_equal_and_of_learned_weights_alone(
+    digits: tuple[Views, np.ndarray], landmarks: int | None
+) -> None:
+    """Where samples lack views, too: these are completed by the kernels with equal weights, whatever is learned."""
+    views, y = digits
+    tables = {name: np.array(views[name]) for name in views.names}
+    rng = np.random.default_rng(2)
+    for table in tables.values():
+        table[rng.random(len(y)) < 0.2] = np.nan
+    tables["noise"] = np.array(views["noise"])
+    holes = Views(tables)
+    train, new = holes[:200], holes[200:400]
+
+    def outputs(learned: float) -> np.ndarray:
+        model = MultiViewClassifier(learned=learned, decision="ridge", landmarks=landmarks).fit(train, y[:200])
+        return model.decision_function(new)
+
+    np.testing.assert_allclose(outputs(0.5), (outputs(0.0) + outputs(1.0)) / 2, atol=1e-9)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n_kernels": 3}, {"landmarks": 80}])
+def test_contributions_of_views_and_the_intercept_are_the_outputs(
+    digits: tuple[Views, np.ndarray], parameters: dict[str, Any]
+) -> None:
+    views, y = digits
+    tables = {name: np.array(views[name]) for name in views.names}
+    tables["upper"][::6] = np.nan
+    holes = Views(tables)
+    model = MultiViewClassifier(decision="ridge", **parameters).fit(holes[:200], y[:200])
+    found = model.contributions(holes[200:300])
+    assert set(found) == set(views.names)
+    np.testing.assert_allclose(
+        sum(found.values()) + model.intercept_, model.decision_function(holes[200:300]), atol=1e-10
+    )
+
+
+def test_weights_of_few_kernels_stand_where_these_are(digits: tuple[Views, np.ndarray]) -> None:
+    views, y = digits
+    tables = [np.asarray(views[name])[:200] for name in ("noise", "upper", "noise", "lower")]
+    stack = np.stack([table @ table.T for table in tables], axis=2)
+    model = MultiViewClassifier(kernels="precomputed", n_kernels=2).fit(stack, y[:200])
+    for weights in (model.kernel_weights_, model.shares_, model.learned_shares_):
+        assert (weights > 0).tolist() == [False, True, False, True]
