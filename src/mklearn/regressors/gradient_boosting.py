@@ -16,12 +16,13 @@ from mklearn.cards import CONCATENATED, COUNT, MethodCard
     advice="Many samples of few features; slow where features are thousands.",
     inputs=CONCATENATED,
     tuned=("learning_rate",),
-    valid={"learning_rate": [POSITIVE], "n_trees": [COUNT]},
+    valid={"learning_rate": [POSITIVE], "max_iter": [COUNT]},
     targets=("numbers",),
     fit_seconds=2,
+    in_model_files=False,
 )
 def gradient_boosting_regressor(
-    learning_rate: float = 0.1, n_trees: int = 100, random_state: int = 0
+    learning_rate: float = 0.1, max_iter: int = 100, random_state: int = 0
 ) -> HistGradientBoostingRegressor:
     """Build gradient boosting.
 
@@ -29,8 +30,9 @@ def gradient_boosting_regressor(
     ----------
     learning_rate : float
         Factor of what each tree adds.
-    n_trees : int
-        Trees, each fitted to the residuals of those before it.
+    max_iter : int
+        Number of trees, each fitted to the residuals of those before it.
     random_state : int
+        Seed of the draws.
     """
-    return HistGradientBoostingRegressor(learning_rate=learning_rate, max_iter=n_trees, random_state=random_state)
+    return HistGradientBoostingRegressor(learning_rate=learning_rate, max_iter=max_iter, random_state=random_state)

@@ -16,21 +16,23 @@ from mklearn.cards import CONCATENATED, COUNT, MethodCard
     reference="Breiman 2001",
     advice="A baseline that needs no scaling and finds interactions.",
     inputs=CONCATENATED,
-    valid={"n_trees": [COUNT], "max_features": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}]},
+    valid={"n_estimators": [COUNT], "max_features": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}]},
     targets=("numbers",),
+    in_model_files=False,
 )
 def random_forest_regressor(
-    n_trees: int = 300, max_features: float = 1 / 3, random_state: int = 0
+    n_estimators: int = 300, max_features: float = 1 / 3, random_state: int = 0
 ) -> TransformedTargetRegressor:
     """Build a random forest for a target of mean 0 and variance 1: trees of scikit-learn do not split below 1e-16.
 
     Parameters
     ----------
-    n_trees : int
-        Trees, whose predictions are averaged.
+    n_estimators : int
+        Number of trees, whose predictions are averaged.
     max_features : float in (0, 1]
         Share of the features that a node of a tree is split by the best of; a third as Breiman proposes.
     random_state : int
+        Seed of the draws.
     """
-    forest = RandomForestRegressor(n_trees, max_features=max_features, random_state=random_state)
+    forest = RandomForestRegressor(n_estimators, max_features=max_features, random_state=random_state)
     return TransformedTargetRegressor(forest, transformer=StandardScaler())
