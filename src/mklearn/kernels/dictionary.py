@@ -25,7 +25,10 @@ _EQUAL_SUMS = 1e-6
 
 
 def feature_kernels(name: str, view: str | None = None, *, histogram: bool = False, **others: Any) -> list[Spec]:
-    """Return the specs of a view of features: four scalings, each with a Gaussian and a linear kernel.
+    """Return the specs of a view of features: scalings, each with a Gaussian and a linear kernel.
+
+    Features have four scalings. The bins of a histogram have one unit, and dividing them by their standard deviations
+    raises those that are seldom filled: histograms are not standardised, and have the chi-squared distance as well.
 
     Parameters
     ----------
@@ -34,7 +37,7 @@ def feature_kernels(name: str, view: str | None = None, *, histogram: bool = Fal
     view : str, optional
         The view; None for samples that are one table.
     histogram : bool
-        Whether to add the Gaussian of the chi-squared distance.
+        Whether the features are bins of a histogram. The chi-squared distance needs numba.
     **others
         The same in all specs: "impute", "missing_views", "columns".
     """
@@ -42,10 +45,11 @@ def feature_kernels(name: str, view: str | None = None, *, histogram: bool = Fal
     specs = [
         {"id": f"{name}-{kind}-{scaling}", "kind": kind, "feature_scaling": scaling, **source}
         for scaling in SCALINGS
+        if not (histogram and scaling == "standard")
         for kind in KINDS
     ]
     chi2 = {"id": f"{name}-gaussian-chi2", "kind": "gaussian", "measure": "chi2", **source}
-    return [*specs, chi2] if histogram else specs
+    return [*specs, chi2] if histogram and importable("numba") else specs
 
 
 def sparse_kernels(name: str, view: str | None = None, **others: Any) -> list[Spec]:
@@ -90,7 +94,7 @@ def kernel_dictionary(X: Any, *, missing_views: MissingViews = "mean", impute: I
     ----------
     X : table or views
         Training samples, of which the form of each view is read: sparse, pairwise, histograms (dense, nonnegative rows
-        with equal sums, if numba is installed). Pairwise values are distances if they are zero between each sample and
+        with equal sums). Pairwise values are distances if they are zero between each sample and
         itself and nowhere negative, else kernel values.
     missing_views : {"mean", "error"}
         What is done with samples that lack a view, of several views: see `mklearn.kernels.specs.StackTransform`.
@@ -138,8 +142,8 @@ def _meaning(values: Pairwise) -> str:
 
 
 def _holds_histograms(table: Any) -> bool:
-    """Return whether the samples that have a dense table are histograms of one total, and chi2 can be computed."""
-    if len(getattr(table, "shape", ())) != 2 or table.shape[1] < 2 or not importable("numba"):
+    """Return whether the samples that have a dense table are histograms of one total."""
+    if len(getattr(table, "shape", ())) != 2 or table.shape[1] < 2:
         return False
     try:
         values = np.asarray(present_rows(table, ~lacking(table)), dtype=np.float64)

@@ -34,9 +34,10 @@ def test_every_kernel_is_centred_with_unit_trace() -> None:
         assert np.trace(K) == pytest.approx(len(X))
 
 
-def test_histograms_have_the_chi2_kernel_too() -> None:
+def test_histograms_have_the_chi2_kernel_in_place_of_standardised_bins() -> None:
     histograms = X / X.sum(axis=1, keepdims=True)
-    assert "a-gaussian-chi2" in ids({"a": histograms})
+    expected = [f"a-{kind}-{scaling}" for scaling in ("none", "unit", "rank") for kind in ("gaussian", "linear")]
+    assert ids({"a": histograms}) == [*expected, "a-gaussian-chi2"]
     assert "a-gaussian-chi2" not in ids({"a": X})
     assert "a-gaussian-chi2" not in ids({"a": histograms - 0.01})
     lacking = histograms.copy()
