@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from mklearn.extras import importable
 from mklearn.kernels.completion import MissingViews, lacking, present_rows
 from mklearn.kernels.features import is_sparse
 from mklearn.kernels.gaussian import GaussianKernel
@@ -90,7 +89,7 @@ def kernel_dictionary(X: Any, *, missing_views: MissingViews = "mean", impute: I
     ----------
     X : table or views
         Training samples, of which the form of each view is read: sparse, pairwise, histograms (dense, nonnegative rows
-        with equal sums, if numba is installed). Pairwise values are distances if they are zero between each sample and
+        with equal sums). Pairwise values are distances if they are zero between each sample and
         itself and nowhere negative, else kernel values.
     missing_views : {"mean", "error"}
         What is done with samples that lack a view, of several views: see `mklearn.kernels.specs.StackTransform`.
@@ -138,8 +137,8 @@ def _meaning(values: Pairwise) -> str:
 
 
 def _holds_histograms(table: Any) -> bool:
-    """Return whether the samples that have a dense table are histograms of one total, and chi2 can be computed."""
-    if len(getattr(table, "shape", ())) != 2 or table.shape[1] < 2 or not importable("numba"):
+    """Return whether the samples that have a dense table are histograms of one total."""
+    if len(getattr(table, "shape", ())) != 2 or table.shape[1] < 2:
         return False
     try:
         values = np.asarray(present_rows(table, ~lacking(table)), dtype=np.float64)
