@@ -72,7 +72,7 @@ def estimators() -> dict[str, str]:
 
 
 def others() -> dict[str, str]:
-    """Use something of each extra."""
+    """Use something of each extra, and the chi-squared distance, which scikit-learn computes where numba is missing."""
     import numpy as np
 
     from mklearn.descriptors.hog import hog
@@ -92,6 +92,7 @@ def others() -> dict[str, str]:
         "report": lambda: importlib.import_module("mklearn.study.report"),
         "study": lambda: importlib.import_module("mklearn.study.config.model"),
         "models": _save,
+        "predict": lambda: importlib.import_module("mklearn.study.prediction"),
     }
     return {name: ending(work) for name, work in asked.items()}
 
