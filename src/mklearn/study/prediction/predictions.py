@@ -43,7 +43,7 @@ def predict(model: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> 
         A model or samples that can't be used; the message names the file.
     """
     saved, card = load_study_model(model)
-    return prediction_frame(saved, read_new_samples(list(map(os.fspath, sources)), card, saved.arrays))
+    return prediction_frame(saved, read_new_samples([os.fspath(source) for source in sources], card, saved.arrays))
 
 
 def load_study_model(path: str | os.PathLike[str]) -> tuple[SavedModel, ModelCard]:
