@@ -172,12 +172,32 @@ def _of_matrices(found: FoundData, choices: Choices) -> tuple[Entry, SampleSet, 
             f"{found.path}: {some(list(found.matrices))} are square matrices, and no table has the column "
             f"{choices.label_column!r} of their labels; name one with --labels FILE."
         )
+    _check_ids(found, choices, holder)
+    measure, told = _measure_of(found, choices)
+    taken.append(told)
+    others = [name for name, table in found.plain.items() if table.path != holder.path]
+    if others:
+        taken.append(f"Left out, because a data set holds matrices or tables: {some(others)}.")
+    entry: Entry = {"kind": "precomputed", "measure": measure, "labels": shown(holder.path)}
+    entry |= {"matrices": {name: shown(table.path) for name, table in found.matrices.items()}}
+    entry |= _said(choices)
+    groups, of_groups = _groups([holder], choices)
+    entry |= {"group_column": groups} if groups else {}
+    return entry, _read(entry), [*taken, *of_groups]
+
+
+def _check_ids(found: FoundData, choices: Choices, holder: FoundTable) -> None:
+    """Refuse ids of another name than in the table of labels: they would not be read."""
     for table in found.matrices.values():
         if choices.id_column not in table.columns and any(column.may_be_ids for column in table.columns.values()):
             raise DataError(
                 f"{table.path}: has ids in {some(list(table.columns))}, and {holder.path} in {choices.id_column!r}; "
                 "give them one name, and say it with --id."
             )
+
+
+def _measure_of(found: FoundData, choices: Choices) -> tuple[str, str]:
+    """Return what all matrices hold, and a sentence about it."""
     measures = {choices.measure or table.measure for table in found.matrices.values()}
     if len(measures) > 1:
         kernels = [name for name, table in found.matrices.items() if table.measure == "kernel"]
@@ -186,21 +206,11 @@ def _of_matrices(found: FoundData, choices: Choices) -> tuple[Entry, SampleSet, 
             "has one of both: put them into folders of their own, or say --measure."
         )
     (measure,) = measures
-    zeros = (
-        "" if choices.measure else f", by their diagonal of {'zeros' if measure == 'distance' else 'positive values'}"
+    by = "" if choices.measure else f", by their diagonal of {'zeros' if measure == 'distance' else 'positive values'}"
+    return (
+        measure,
+        f"{some(list(found.matrices))} are square and symmetric: matrices of pairs (measure: {measure}{by}).",
     )
-    taken.append(
-        f"{some(list(found.matrices))} are square and symmetric: matrices of pairs (measure: {measure}{zeros})."
-    )
-    others = [name for name, table in found.plain.items() if table.path != holder.path]
-    if others:
-        taken.append(f"Left out, because a data set holds matrices or tables: {some(others)}.")
-    entry: Entry = {"kind": "precomputed", "measure": measure, "labels": shown(holder.path)}
-    entry |= {"matrices": {name: shown(table.path) for name, table in found.matrices.items()}}
-    entry |= _said(choices)
-    groups, told = _groups([holder], choices)
-    entry |= {"group_column": groups} if groups else {}
-    return entry, _read(entry), [*taken, *told]
 
 
 # --- tables
