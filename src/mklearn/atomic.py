@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mklearn.errors import DamagedFile, DataError, UserError
+from mklearn.extras import require
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -239,6 +240,7 @@ def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: d
 
     The metadata have the sha256 of the file too, which :func:`read_parquet` verifies.
     """
+    require("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -270,6 +272,7 @@ def read_parquet(path: str | os.PathLike[str], *, sealed: bool = False) -> tuple
     DataError
         The file is missing or can't be read.
     """
+    require("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -16,6 +16,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "models": ("skops",),
     "mosek": ("mosek",),
     "numba": ("numba", "llvmlite"),
+    "predict": (),
     "rdata": ("rdata",),
     "report": ("jinja2", "vl_convert"),
     "sdp": ("clarabel", "cvxpy"),
@@ -34,8 +35,15 @@ def importable(module: str) -> bool:
         return False
 
 
-def require(*modules: str) -> None:
+def require(*modules: str, extra: str | None = None) -> None:
     """Check that optional modules are installed, before they are imported.
+
+    Parameters
+    ----------
+    modules : str
+        Top-level modules.
+    extra : str, optional
+        The extra that installs all of them; by default the first that brings the missing one.
 
     Raises
     ------
@@ -44,9 +52,9 @@ def require(*modules: str) -> None:
     """
     for module in modules:
         if not importable(module):
-            extra = next(extra for extra, brought in EXTRAS.items() if module in brought)
+            found = extra or next(extra for extra, brought in EXTRAS.items() if module in brought)
             raise MissingExtra(
                 f"the Python package {module!r} is not installed, and this part of mklearn needs it: "
-                f'pip install "mklearn[{extra}]"',
+                f'pip install "mklearn[{found}]"',
                 name=module,
             )

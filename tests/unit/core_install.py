@@ -1,16 +1,20 @@
-"""What the core install gives: every module of other packages is refused, and every estimator is fitted.
+"""What an install gives: every module of other packages is refused, and estimators are fitted or code is run.
 
 Usage: ``python core_install.py [--hide] [estimators] [others]``; the last line is JSON: how the fit of each public
 estimator ends, and how a part of each extra. Without ``--hide`` nothing is refused, for environments of few packages.
+``python core_install.py blocks MODULE ...`` runs a JSON list of texts from its input, one after the other in one
+namespace, where these modules are there beside those of the core; the last line is JSON: what each has printed.
 """
 
 from __future__ import annotations
 
-import importlib
+import contextlib
+import importlib.metadata
+import io
 import json
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 CORE = {"cloudpickle", "joblib", "lazy_loader", "mklearn", "narwhals", "numpy", "packaging", "scipy", "sklearn",
@@ -18,13 +22,15 @@ CORE = {"cloudpickle", "joblib", "lazy_loader", "mklearn", "narwhals", "numpy", 
 """Modules that `pip install mklearn` brings."""
 
 
-class OnlyCore:
-    """Finder of modules that hides those of other packages."""
+class OnlyThese:
+    """Finder of modules that hides those of packages that the install does not have."""
 
-    @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+    def __init__(self, more: Iterable[str] = ()) -> None:
+        self.hidden = set(importlib.metadata.packages_distributions()) - CORE.union(more)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         top = name.split(".")[0]
-        if top not in CORE and top not in sys.stdlib_module_names and not top.startswith("_"):
+        if top in self.hidden and top not in sys.stdlib_module_names and not top.startswith("_"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
@@ -72,7 +78,7 @@ def estimators() -> dict[str, str]:
 
 
 def others() -> dict[str, str]:
-    """Use something of each extra."""
+    """Use something of each extra, and the chi-squared distance, which scikit-learn computes where numba is missing."""
     import numpy as np
 
     from mklearn.descriptors.hog import hog
@@ -92,6 +98,7 @@ def others() -> dict[str, str]:
         "report": lambda: importlib.import_module("mklearn.study.report"),
         "study": lambda: importlib.import_module("mklearn.study.config.model"),
         "models": _save,
+        "predict": lambda: importlib.import_module("mklearn.study.prediction"),
     }
     return {name: ending(work) for name, work in asked.items()}
 
@@ -106,8 +113,24 @@ def _save() -> None:
         load_model(f"{folder}/x.mklearn")
 
 
+def blocks() -> list[str]:
+    """Run the texts of the input, and return what each prints."""
+    names: dict[str, Any] = {}
+    found = []
+    for text in json.load(sys.stdin):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(text, names)
+        found.append(printed.getvalue())
+    return found
+
+
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["blocks"]:
+        sys.meta_path.insert(0, OnlyThese(sys.argv[2:]))  # type: ignore[arg-type]
+        print(json.dumps(blocks()))
+        raise SystemExit
     if "--hide" in sys.argv:
-        sys.meta_path.insert(0, OnlyCore())  # type: ignore[arg-type]
+        sys.meta_path.insert(0, OnlyThese())  # type: ignore[arg-type]
     parts = {"estimators": estimators, "others": others}
     print(json.dumps({name: part() for name, part in parts.items() if name in sys.argv}))

@@ -67,13 +67,14 @@ def test_every_part_names_its_extra(core_alone: dict[str, dict[str, str]]) -> No
     assert core_alone["others"] == {
         "exact": "ok",
         "sdp": sentence("cvxpy", "sdp"),
-        "chi2": sentence("numba", "numba"),
+        "chi2": "ok",
         "hog": sentence("skimage", "images"),
         "sift_grid": sentence("cv2", "images"),
         "datasets": sentence("pandas", "workflow"),
         "report": sentence("pandas", "workflow"),
         "study": sentence("pydantic", "workflow"),
         "models": sentence("skops", "models"),
+        "predict": sentence("pandas", "predict"),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import json
 import os
 import re
@@ -12,8 +13,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
+from tests.unit.study.prediction.conftest import digits, make, write_images
 from tests.unit.test_documentation import blocks
+
+from mklearn.study.prediction import predict
 
 pytestmark = pytest.mark.slow
 
@@ -127,7 +133,7 @@ def test_the_core_is_small_and_has_the_estimators(environment: Callable[[str], E
     assert {name for name, text in endings["estimators"].items() if text != "ok"} == {
         "LMKLSVC", "RSVMPlusMu"
     }  # fmt: skip
-    assert missing(endings["others"]) == {"sdp", "numba", "images", "workflow", "models"}
+    assert missing(endings["others"]) == {"sdp", "images", "workflow", "models", "predict"}
     assert 'pip install "mklearn[workflow]"' in core.run("mklearn", "run", folder=core.folder, code=1).stderr
 
 
@@ -135,10 +141,10 @@ def test_the_core_is_small_and_has_the_estimators(environment: Callable[[str], E
     ("extra", "parts"),
     [
         ("sdp", {"sdp"}),
-        ("numba", {"chi2"}),
-        ("images", {"chi2", "hog", "sift_grid"}),
+        ("images", {"hog", "sift_grid"}),
         ("report", {"report"}),
         ("models", {"models"}),
+        ("predict", {"hog", "models", "predict"}),
     ],
 )
 def test_an_extra_alone_has_its_part(
@@ -147,6 +153,39 @@ def test_an_extra_alone_has_its_part(
     endings = environment(extra).endings(script, "others")["others"]
     assert {name for name in parts if endings[name] != "ok"} == set()
     assert missing(endings) & {extra} == set()
+
+
+def test_an_install_that_predicts_is_small(environment: Callable[[str], Environment], tmp_path: Path) -> None:
+    """Photos and tables, by models whose kernels are chi-squared too, and a sentence for what is not in it."""
+    predicts = environment("predict")
+    megabytes = sum(path.stat().st_size for path in predicts.folder.rglob("*") if path.is_file()) / 1e6
+    print(f"predict: {megabytes:.0f} MB")
+    assert megabytes < 400  # compiled modules, which pip writes, come to it
+    images, labels, held = digits()
+    names = np.array([f"{label}/{number}.png" for number, label in enumerate(labels)])
+    write_images(tmp_path / "train", images[~held], names[~held].tolist())
+    write_images(tmp_path / "new", images[held], names[held].tolist())
+    table = pd.DataFrame(images.reshape(len(images), -1)).add_prefix("x").assign(id=names, label=labels.astype(str))
+    table[~held].to_csv(tmp_path / "train.csv", index=False)
+    table[held].to_csv(tmp_path / "new.csv", index=False)
+    table[held].to_parquet(tmp_path / "new.parquet")
+    shared = {"methods": {"all": {"kind": "multi_view"}}, "protocols": {"halves": {"kind": "k_fold", "folds": 2}}}
+    photos = {"kind": "image_folder", "path": "train", "resize": {"shape": [16, 16]}}
+    tables = {"kind": "feature_tables", "tables": {"pixels": "train.csv"}}
+    described = {"descriptors": {"lbp": {"kind": "lbp"}, "hog": {"kind": "hog", "cell": 4}}}
+    for name, data, new, more in (("photos", photos, "new", described), ("rows", tables, "new.csv", {})):
+        model = make({"study": name, "datasets": {"own": data}, "final": {}, **shared, **more}, tmp_path)
+        expected = predict(model, tmp_path / new)
+        said = predicts.run("mklearn", "predict", str(model), new, folder=tmp_path)
+        found = pd.read_csv(io.StringIO(said.stdout))
+        assert found["label"].astype(str).tolist() == expected["label"].tolist()
+        np.testing.assert_allclose(found.filter(like="probability_"), expected.filter(like="probability_"), atol=1e-9)
+    refused = predicts.run("mklearn", "predict", str(model), "new.parquet", folder=tmp_path, code=1)
+    assert refused.stderr.count("\n") == 1
+    assert 'pip install "mklearn[workflow]"' in refused.stderr
+    without = environment("models").run("mklearn", "predict", str(model), "new.csv", folder=tmp_path, code=1)
+    assert without.stderr.count("\n") == 1
+    assert 'pip install "mklearn[predict]"' in without.stderr
 
 
 def test_the_readmes_example_runs(environment: Callable[[str], Environment], repository: Path, tmp_path: Path) -> None:

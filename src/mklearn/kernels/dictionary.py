@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from mklearn.extras import importable
 from mklearn.kernels.completion import MissingViews, lacking, present_rows
 from mklearn.kernels.features import is_sparse
 from mklearn.kernels.gaussian import GaussianKernel
@@ -37,7 +36,7 @@ def feature_kernels(name: str, view: str | None = None, *, histogram: bool = Fal
     view : str, optional
         The view; None for samples that are one table.
     histogram : bool
-        Whether the features are bins of a histogram. The chi-squared distance needs numba.
+        Whether the features are bins of a histogram.
     **others
         The same in all specs: "impute", "missing_views", "columns".
     """
@@ -49,7 +48,7 @@ def feature_kernels(name: str, view: str | None = None, *, histogram: bool = Fal
         for kind in KINDS
     ]
     chi2 = {"id": f"{name}-gaussian-chi2", "kind": "gaussian", "measure": "chi2", **source}
-    return [*specs, chi2] if histogram and importable("numba") else specs
+    return [*specs, chi2] if histogram else specs
 
 
 def sparse_kernels(name: str, view: str | None = None, **others: Any) -> list[Spec]:

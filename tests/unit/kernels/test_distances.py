@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import hypothesis.extra.numpy as hnp
@@ -33,6 +34,18 @@ def matrices(low: float, high: float) -> st.SearchStrategy[Features]:
         st.tuples(st.integers(1, 7), st.just(3)),
         elements=st.floats(low, high, allow_subnormal=False).map(lambda value: round(value, 6)),
     )
+
+
+def test_chi2_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(0).random((9, 5)) * (np.arange(5) > 0)  # one feature is 0 in all samples
+    expected, among = chi2_distance(X[:4], X), chi2_distance(X)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    np.testing.assert_allclose(chi2_distance(X[:4], X), expected, rtol=1e-12)
+    found = chi2_distance(X)
+    np.testing.assert_allclose(found, among, rtol=1e-12)
+    np.testing.assert_array_equal(found, found.T)
+    assert not np.diagonal(found).any()
+    assert chi2_distance(X.astype(np.float32)).dtype == np.float32
 
 
 @settings(max_examples=40)

@@ -6,8 +6,13 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mklearn.errors import ConfigError
+
+if TYPE_CHECKING:
+    from mklearn.study.engine.found_data import FoundData
+    from mklearn.study.engine.new_study import Choices
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -28,34 +33,40 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "--target", default="", metavar="COLUMN", help="in place of --label: column of numbers (or classes) to predict"
     )
     init.add_argument(
-        "--group", dest="group_column", default="", metavar="COLUMN", help="column of groups, e.g. persons"
+        "--group", "--groups", dest="group_column", metavar="COLUMN",
+        help="column of groups, e.g. persons, which folds hold out as a whole ('' for none)"
+    )  # fmt: skip
+    init.add_argument(
+        "--labels", default="", metavar="FILE", help="table with the labels, which holds no features; may lie elsewhere"
     )
     init.add_argument(
-        "--missing-views", choices=("error", "drop", "mean"), default="error",
-        help="what the study does with samples that lack a table (default: error)",
+        "--views", nargs="+", default=(), metavar="NAME",
+        help="tables of FOLDER that are views (default: all but the one that holds the labels)"
+    )  # fmt: skip
+    init.add_argument(
+        "--missing-views", choices=("error", "drop", "mean"),
+        help="what the study does with samples that lack a table (default: error, or mean where there are some)",
+    )  # fmt: skip
+    init.add_argument(
+        "--impute", choices=("none", "mean", "median"),
+        help="how it fills in single missing values (default: none, or median where there are some)",
+    )  # fmt: skip
+    init.add_argument(
+        "--measure", choices=("kernel", "distance", "squared_euclidean", "chi2"),
+        help="what square matrices hold (default: kernel, or distance where the diagonal is zero)",
     )  # fmt: skip
     init.set_defaults(run=_init)
 
 
 def _init(options: argparse.Namespace) -> None:
     from mklearn.atomic import write_text
-    from mklearn.study.engine.new_study import find_data, new_study
+    from mklearn.study.engine.found_data import find_data
+    from mklearn.study.engine.new_study import new_study
 
     folder = options.folder or _ask("Folder of images or tables, or one table", "name a folder: mklearn init FOLDER")
-    found = find_data(folder)
-    every = list(dict.fromkeys(name for columns in found.columns.values() for name in columns))
-    columns = {}
-    for what, given in (("id", options.id_column), ("label", options.label_column)):
-        if found.tables and not (what == "label" and options.target):
-            columns[f"{what}_column"] = _column(what, given, every)
-    made = new_study(
-        found,
-        name=options.name,
-        group_column=options.group_column,
-        missing_views=options.missing_views,
-        target=options.target,
-        **columns,
-    )
+    found = find_data(folder, options.labels)
+    choices, taken = _choices(found, options)
+    made = new_study(found, choices, options.name)
     path = Path(options.output or f"{made.name}.yaml")
     if path.exists() and not options.force:
         raise ConfigError(f"{path}: there is such a file; --force replaces it, --output names another.")
@@ -63,16 +74,37 @@ def _init(options: argparse.Namespace) -> None:
         write_text(path, made.text)
     except OSError as error:
         raise ConfigError(f"{path}: can't be written: {error.strerror}.") from None
-    print("".join(f"{note}\n" for note in made.notes), end="")
+    print("".join(f"{note}\n" for note in (*taken, *made.notes)), end="")
     print(f"{path} is written and valid. Run it: mklearn run {path}")
 
 
-def _column(what: str, given: str | None, columns: Sequence[str]) -> str:
-    """Return the column of ids or labels: the given one, the one of that name, or the user's answer."""
-    if given is not None or what in columns:
-        return given or what
-    known = ", ".join(columns[:20]) + (", ..." if len(columns) > 20 else "")
-    return _ask(f"Column of the {what}s, one of {known}", f"no column {what!r}: name one with --{what}, of {known}")
+def _choices(found: FoundData, options: argparse.Namespace) -> tuple[Choices, list[str]]:
+    """Return what is said of tables or can be told, and sentences about the latter; ask for what can't."""
+    from mklearn.study.engine.new_study import Choices, likely_ids, likely_labels
+
+    if not found.tables:
+        return Choices(), []
+    taken, columns = [], found.columns
+    ids = options.id_column or likely_ids(found)
+    if ids is None:
+        ids = _ask(
+            f"Column of the ids, one of {_some(columns)}", f"no column 'id': name one with --id, of {_some(columns)}"
+        )
+    if ids not in (options.id_column, "id"):
+        taken.append(f"Ids are in column {ids!r}.")
+    label, candidates = (options.label_column or "label", {}) if options.target else likely_labels(found, ids)
+    label = options.label_column or label
+    if label is None:
+        known = _some([f"{name} ({column.n_distinct} values)" for name, column in candidates.items()] or columns)
+        label = _ask(f"Column of the labels, one of {known}", f"no column 'label': name one with --label, of {known}")
+    elif label not in (options.label_column, "label"):
+        taken.append(f"Classes are in column {label!r}, with {candidates[label].n_distinct} values.")
+    said = ("target", "group_column", "views", "missing_views", "impute", "measure")
+    return Choices(ids, label, **{name: getattr(options, name) for name in said}), taken
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
 
 
 def _ask(question: str, otherwise: str) -> str:

@@ -5,8 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
 from mklearn.errors import ConfigError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mklearn.saved_models import SavedModel
+    from mklearn.study.prediction.new_samples import NewSamples
 
 SUFFIXES = (".csv", ".parquet")
 
@@ -36,29 +43,18 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     predict.set_defaults(run=_predict)
 
 
-def _predict(options: argparse.Namespace) -> None:
+def _predict(options: argparse.Namespace) -> int:
     for name, valid in (("output", SUFFIXES), ("embedding", (".parquet",))):
         path = getattr(options, name)
         if path is not None and Path(path).suffix not in valid:
             raise ConfigError(f"--{name} {path}: expected a name that ends in {' or '.join(valid)}.")
     if options.neighbours is not None and options.neighbours < 0:
         raise ConfigError(f"--neighbours {options.neighbours}: expected a number of training samples, 0 or more.")
-    from pydantic import ValidationError
-
     from mklearn.atomic import write_parquet, write_text
-    from mklearn.saved_models import load_model
     from mklearn.study.prediction.new_samples import read_new_samples
-    from mklearn.study.prediction.predictions import embedding_frame, prediction_frame
-    from mklearn.study.specs.model_card import ModelCard
+    from mklearn.study.prediction.predictions import embedding_frame, load_study_model, prediction_frame
 
-    model = load_model(options.model)
-    try:
-        card = ModelCard.model_validate(model.card)
-    except ValidationError:
-        raise ConfigError(
-            f"{options.model}: not a model of a study, so how new samples are read is not known; use "
-            "`mklearn.saved_models.load_model`"
-        ) from None
+    model, card = load_study_model(options.model)
     samples = read_new_samples(options.new, card, model.arrays)
     if options.unlabelled:
         samples = samples.without_labels()
@@ -71,9 +67,18 @@ def _predict(options: argparse.Namespace) -> None:
         write_parquet(options.output, frame)
     else:
         write_text(options.output, frame.to_csv(index=False))
-    said = sys.stdout if options.output is not None else sys.stderr
+    _tell(frame, samples, model, sys.stdout if options.output is not None else sys.stderr)
+    if options.output is not None:
+        print(f"{len(samples)} predictions: {options.output}")
+    return int(bool(samples.unread))
+
+
+def _tell(frame: pd.DataFrame, samples: NewSamples, model: SavedModel, said: TextIO) -> None:
+    """Print what a user should know of the predictions, and how good they are where samples have labels."""
     for name, count in samples.missing.items():
         print(f"mklearn: view {name!r} is missing for {count} samples; it is filled in", file=sys.stderr)
+    for problem in samples.unread.values():
+        print(f"mklearn: {problem}; it is not predicted", file=sys.stderr)
     if samples.labels is not None and (samples.labels != "").any():
         given = samples.labels != ""
         if "predicted" in frame:
@@ -82,5 +87,10 @@ def _predict(options: argparse.Namespace) -> None:
         else:
             right = frame["label"].astype(str).to_numpy()[given] == samples.labels[given]
             print(f"accuracy {right.mean():.4f} ({right.sum()} of {given.sum()} samples with a label)", file=said)
-    if options.output is not None:
-        print(f"{len(frame)} predictions: {options.output}")
+    known = 0 if samples.numbered else sum(name in set(model.arrays["ids"].tolist()) for name in samples.ids.tolist())
+    if known:
+        print(
+            f"mklearn: {known} of {len(samples)} samples have ids of training samples: if they are these samples, the "
+            "model has learned their labels, and how well it predicts them says nothing about new ones",
+            file=sys.stderr,
+        )

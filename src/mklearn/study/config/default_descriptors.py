@@ -8,8 +8,11 @@ from mklearn.descriptors.models import Descriptor
 from mklearn.study.config.registry import REGISTRATIONS
 
 
-def image_descriptors(side: int | None = None) -> dict[str, Descriptor]:
-    """Return the descriptors by name; cells and blocks follow the shorter side of the images."""
+def image_descriptors(side: int | None = None, *, in_colour: bool = False) -> dict[str, Descriptor]:
+    """Return the descriptors by name; cells and blocks follow the shorter side of the images.
+
+    Of images in colour there is a histogram of the colours too; the others take them as grey.
+    """
     side = side or 64
     resolutions = [r for r in (2, 4, 8, 16) if r <= side // 2][-3:] or [1]
     return {
@@ -18,6 +21,7 @@ def image_descriptors(side: int | None = None) -> dict[str, Descriptor]:
         "hog": _model("hog", cell=max(1, min(8, side // 4))),
         "phog": _model("phog"),
         "lbp": _model("lbp"),
+        **({"colour": _model("colour_histogram")} if in_colour else {}),
     }
 
 

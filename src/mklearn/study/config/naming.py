@@ -40,7 +40,7 @@ def descriptors_of(
         suited = {name: model for name, model in named.items() if model.family == config.family}
         return {name: m for name, m in suited.items() if not isinstance(m, Table) or m.table in config.table_names}
     if config.family == "images":
-        return image_descriptors(side)
+        return image_descriptors(side, in_colour=getattr(config, "colour", "grey") == "rgb")
     return {name: Table(kind="table", table=name) for name in config.table_names}
 
 

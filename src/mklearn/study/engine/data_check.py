@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +19,10 @@ from mklearn.study.data.readers.precomputed import is_bare
 from mklearn.study.data.readers.table_files import Table, array_of_view
 from mklearn.study.data.registry import LABELS_KEY
 from mklearn.study.data.samples import natural_key
+from mklearn.study.data.splits import Splits
+from mklearn.study.engine.metric_check import metrics_without_methods, metrics_without_values
 from mklearn.study.plan.datasets import PlannedDataset
+from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.plan import Plan
 from mklearn.study.stages.split import split_files, split_spec
 from mklearn.study.stages.targets import Targets
@@ -46,22 +49,46 @@ def check_data(plan: Plan) -> DataCheck:
     Registered data sets are counted if a run has read them already; nothing is downloaded.
     """
     found, targets = DataCheck(), Targets(plan)
+    found.notes += metrics_without_methods(plan.fits.values())
     for key, dataset in plan.datasets.items():
         table = _labels(targets, dataset, found)
         if table is None:
             continue
         found.counts.append(f"{dataset.id}: {target_counts(table)}")
-        for protocol in dict.fromkeys(fit.protocol for (name, _, _), fit in plan.fits.items() if name == key):
+        fits = [fit for (name, _, _), fit in plan.fits.items() if name == key]
+        for protocol in dict.fromkeys(fit.protocol for fit in fits):
             job = targets.job("split", dataset=key, protocol=protocol)
             files = [Path(path) for path in split_files(job)]
             if not all(path.is_file() for path in files):
                 continue
+            measured = [fit for fit in fits if fit.protocol == protocol]
+            where = f"datasets.{dataset.id}, protocols.{', '.join(sorted({fit.protocol_id for fit in measured}))}"
             try:
-                draw_splits(table, split_spec(job), files)
+                drawn = draw_splits(table, split_spec(job), files)
             except UserError as error:
-                names = {fit.protocol_id for fit in plan.fits.values() if fit.protocol == protocol}
-                found.mistakes.append(f"datasets.{dataset.id}, protocols.{', '.join(sorted(names))}: {error}.")
+                found.mistakes.append(f"{where}: {error}.")
+                continue
+            found.notes += [f"{where}: {note}" for note in _split_notes(drawn, table, dataset, measured)]
     return found
+
+
+def _split_notes(
+    drawn: Splits, table: pd.DataFrame, dataset: PlannedDataset, fits: Sequence[PlannedFit]
+) -> Iterator[str]:
+    """Yield a sentence for each thing that splits make of a data set and that a user may not expect."""
+    column = dataset.read.options.get("group_column")
+    if column and "group" in table:
+        groups = table["group"].to_numpy(dtype=str)
+        parted = sum(bool(np.isin(groups[split.test], groups[split.train]).any()) for split in drawn)
+        if parted:
+            yield (
+                f"{parted} of {len(drawn)} splits have training and test samples of one group, although "
+                f"group_column names {column!r}; the protocol group_k_fold holds out whole groups"
+            )
+    if all(fit.spec.pairs is None for fit in fits):
+        metrics = dict.fromkeys(name for fit in fits for name in fit.spec.evaluation.metrics)
+        names = table["label" if "label" in table else "y"].to_numpy()
+        yield from metrics_without_values(metrics, drawn, table["y"].to_numpy(), names)
 
 
 def target_counts(table: pd.DataFrame) -> str:

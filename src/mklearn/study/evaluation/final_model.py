@@ -90,6 +90,7 @@ def final_model(
         problem = _completing(problem)
     imputed: list[Impute] = [kernel.get("impute", "none") for kernel in problem.kernels]
     imputed += [entry.impute for entry in problem.method.inputs.values()]
+    imputed += [candidate.estimator_parameters.get("impute", "none")]  # of a method with a dictionary of kernels
     return FinalModel(
         problem.unfitted(candidate, **sized),
         candidate.estimator_parameters | sized,

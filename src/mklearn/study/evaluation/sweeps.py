@@ -28,6 +28,12 @@ Unfitted = Callable[..., Any]
 """Returns the estimator, not fitted; parameters that it is called with are the estimator's."""
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Embeddings of the training samples (n, p) and of the test samples (m, p)."""
+GIVEN_BY = {
+    "decision_values": ("decision_function",),
+    "probabilities": ("predict_proba",),
+    "class_scores": ("decision_function", "predict_proba"),
+}
+"""Attributes of a method's output, and the methods of its estimator of which one gives each."""
 
 
 @dataclass(frozen=True)
@@ -74,28 +80,28 @@ class MethodOutput:
     @property
     def decision_values(self) -> NDArray[np.float64]:
         """Values of ``decision_function`` for the test samples: (m,) for two classes, or (m, n_classes)."""
-        return self._applied("decision_function")
+        return self._applied("decision_values")
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
         """Class probabilities of the test samples, (m, n_classes)."""
-        return self._applied("predict_proba")
+        return self._applied("probabilities")
 
     @cached_property
     def class_scores(self) -> NDArray[np.float64]:
         """Decision values, or the probabilities of a method that has none."""
-        return self._applied("decision_function", "predict_proba")
+        return self._applied("class_scores")
 
     def _embeddings(self) -> Pair:
         if self.embeddings is None:
             raise NotApplicable("the method predicts labels and has no embedding")
         return self.embeddings
 
-    def _applied(self, *names: str) -> NDArray[np.float64]:
-        for name in names:
+    def _applied(self, output: str) -> NDArray[np.float64]:
+        for name in GIVEN_BY[output]:
             if self.test is not None and hasattr(self.fitted, name):
                 return np.asarray(getattr(self.fitted, name)(self.test), dtype=np.float64)
-        raise NotApplicable(f"the method has no {' or '.join(names)}")
+        raise NotApplicable(f"the method has no {' or '.join(GIVEN_BY[output])}")
 
 
 @dataclass(frozen=True)

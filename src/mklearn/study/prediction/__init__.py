@@ -1,1 +1,9 @@
 """Predictions of a study's model for new images and tables: reading them as in the study, and tables of results."""
+
+import lazy_loader as _lazy
+
+from mklearn.extras import require as _require
+
+_require("pandas", "pydantic", "skops", "yaml", extra="predict")
+
+__getattr__, __dir__, __all__ = _lazy.attach(__name__, submod_attrs={"predictions": ["predict"]})

@@ -21,7 +21,7 @@ from mklearn.study.data.readers.content import IMAGE_SUFFIXES, decode_image, is_
 from mklearn.study.data.readers.table_files import SUFFIXES, Table, array_of_view
 from mklearn.study.data.readers.tabular import numeric_values, require_columns
 from mklearn.study.data.resizing import resize_images
-from mklearn.study.data.samples import check_text, natural_key, some
+from mklearn.study.data.samples import check_text, natural_key, some, stack_if_regular
 from mklearn.study.specs.model_card import CardImages, CardTables, CardView, ModelCard
 
 BATCH = 256
@@ -42,12 +42,18 @@ class NewSamples:
         Labels that the tables have, "" where there is none.
     missing : dict of str to int
         Number of samples that lack a view, by its name.
+    unread : dict of str to str
+        Images that can't be read, by their paths, and why. They are none of the samples.
+    numbered : bool
+        Whether ids are row numbers, because no table has ids.
     """
 
     ids: NDArray[np.str_]
     X: Any
     labels: NDArray[np.str_] | None = None
     missing: Mapping[str, int] = field(default_factory=dict)
+    unread: Mapping[str, str] = field(default_factory=dict)
+    numbered: bool = False
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -100,7 +106,7 @@ def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[st
     ------
     DataError
         A file that can't be read, lacks columns, or holds other features than the training samples had; the message
-        names it.
+        names it. Of several images one that can be read is enough, see `NewSamples`.
     ConfigError
         Sources of another kind than the model takes.
     """
@@ -152,20 +158,35 @@ def read_unlabelled(files: Mapping[str, Path], label_table: Path | None, card: M
 
 def _from_images(source: Path, card: ModelCard, form: CardImages, arrays: Mapping[str, NDArray[Any]]) -> NewSamples:
     files = _image_files(source) if source.is_dir() else [source]
-    read = [decode_image(file_content(file), str(file), form.colour) for file in files]
-    images: Any = read if form.resize is None else resize_images(read, **form.resize)
-    for file, image in zip(files, images, strict=True):
-        if str(image.dtype) != form.dtype:
-            raise DataError(f"{file}: its pixels are {image.dtype}, and those of the training images were {form.dtype}")
-        if form.shape is not None and list(image.shape) != form.shape:
-            shapes = [" x ".join(map(str, shape)) for shape in (image.shape, form.shape)]
-            raise DataError(f"{file}: has {shapes[0]} pixels, and the training images had {shapes[1]}; resize it")
     names = [file.name if file == source else file.relative_to(source).as_posix() for file in files]
     check_text(names, f"{source}: names of images")
-    ids = np.array(names)
+    read: dict[str, NDArray[Any]] = {}
+    unread: dict[str, str] = {}
+    for name, file in zip(names, files, strict=True):
+        try:
+            read[name] = _image(file, form)
+        except DataError as error:
+            unread[name] = str(error)
+    if not read:
+        raise DataError(next(iter(unread.values())))
+    ids, images = np.array(list(read)), stack_if_regular(list(read.values()))
     if card.method.input == "images":
-        return NewSamples(ids, np.asarray(images, dtype=np.float64))
-    return NewSamples(ids, Views({view.name: described_images(images, view, arrays) for view in card.views}))
+        return NewSamples(ids, np.asarray(images, dtype=np.float64), unread=unread)
+    views = Views({view.name: described_images(images, view, arrays) for view in card.views})
+    return NewSamples(ids, views, unread=unread)
+
+
+def _image(file: Path, form: CardImages) -> NDArray[Any]:
+    """Read an image as those of the training samples."""
+    image = decode_image(file_content(file), str(file), form.colour)
+    if form.resize is not None:
+        image = resize_images([image], **form.resize)[0]
+    if str(image.dtype) != form.dtype:
+        raise DataError(f"{file}: its pixels are {image.dtype}, and those of the training images were {form.dtype}")
+    if form.shape is not None and list(image.shape) != form.shape:
+        shapes = [" x ".join(map(str, shape)) for shape in (image.shape, form.shape)]
+        raise DataError(f"{file}: has {shapes[0]} pixels, and the training images had {shapes[1]}; resize it")
+    return image
 
 
 def _image_files(folder: Path) -> list[Path]:
@@ -240,6 +261,7 @@ class _Rows:
     labels: NDArray[np.str_] | None
     features: pd.DataFrame
     has_names: bool
+    has_ids: bool
 
     @property
     def columns(self) -> list[str]:
@@ -257,7 +279,7 @@ class _Rows:
         if len(ids) != len(features):
             raise DataError(f"{path}: {len(ids)} ids but {len(features)} rows")
         labels = table.labels(said.label_column, ids, said.task) if said.label_column in table else None
-        return cls(path, ids, labels, features, table.names_columns)
+        return cls(path, ids, labels, features, table.names_columns, has_ids)
 
     def of_view(self, view: CardView) -> pd.DataFrame:
         """Return the features of a view, in the order of the training samples' columns."""
@@ -311,4 +333,5 @@ def _from_tables(files: Mapping[str, Path], card: ModelCard) -> NewSamples:
             missing[view.name] = lacking
     if missing and len(missing) == len(views) and all(count == len(ids) for count in missing.values()):
         raise DataError(f"{some([str(path) for path, _ in tables])}: no features of any sample")
-    return NewSamples(ids, Views(views), labels, missing)
+    numbered = not any(rows.has_ids for rows in tables.values())
+    return NewSamples(ids, Views(views), labels, missing, numbered=numbered)

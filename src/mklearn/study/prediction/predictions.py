@@ -2,20 +2,68 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pydantic import ValidationError
 from scipy.spatial.distance import cdist
 from sklearn.base import is_regressor
 
 from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
 from mklearn.classifiers.nearest_neighbours import NearestNeighbours
 from mklearn.errors import ConfigError, DataError
-from mklearn.saved_models import SavedModel
-from mklearn.study.prediction.new_samples import NewSamples
+from mklearn.saved_models import SavedModel, load_model
+from mklearn.study.prediction.new_samples import NewSamples, read_new_samples
+from mklearn.study.specs.model_card import ModelCard
+
+
+def predict(model: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> pd.DataFrame:
+    """Predict new images or tables with the model of a study, as the command ``mklearn predict`` does.
+
+    Parameters
+    ----------
+    model : path
+        A model file, such as ``results/photos/model.mklearn``.
+    sources : paths
+        A folder of images (any depth) or one image; or one table, a folder of tables named as the views, or
+        ``VIEW=FILE`` for each view.
+
+    Returns
+    -------
+    frame : DataFrame
+        See :func:`prediction_frame`.
+
+    Raises
+    ------
+    DataError, ConfigError
+        A model or samples that can't be used; the message names the file.
+    """
+    saved, card = load_study_model(model)
+    return prediction_frame(saved, read_new_samples([os.fspath(source) for source in sources], card, saved.arrays))
+
+
+def load_study_model(path: str | os.PathLike[str]) -> tuple[SavedModel, ModelCard]:
+    """Load the model of a study, and its card.
+
+    Raises
+    ------
+    DataError
+        A file that is no model, damaged, or of another version.
+    ConfigError
+        A model that no study has made.
+    """
+    model = load_model(path)
+    try:
+        return model, ModelCard.model_validate(model.card)
+    except ValidationError:
+        raise ConfigError(
+            f"{os.fspath(path)}: not a model of a study, so how new samples are read is not known; use "
+            "`mklearn.saved_models.load_model`"
+        ) from None
 
 
 def prediction_frame(model: SavedModel, samples: NewSamples, neighbours: int | None = None) -> pd.DataFrame:
@@ -36,7 +84,8 @@ def prediction_frame(model: SavedModel, samples: NewSamples, neighbours: int | N
         ``decision_CLASS`` where it has decision values; ``neighbour_1``, ``distance_1``, ... of the nearest training
         samples, by Euclidean distance in the embedding or the features, where the method predicts by them. Of a method
         that predicts numbers ``id``, ``predicted`` and, where it has ``predict_interval``, ``low_90`` and ``high_90``,
-        the ends of an interval that holds nine of ten numbers.
+        the ends of an interval that holds nine of ten numbers. Images that can't be read are the last rows, and
+        ``problem`` says why; without any there is no such column.
 
     Raises
     ------
@@ -49,7 +98,7 @@ def prediction_frame(model: SavedModel, samples: NewSamples, neighbours: int | N
     if is_regressor(estimator):
         if neighbours:
             raise ConfigError(f"--neighbours: {type(_last(estimator)).__name__} does not predict by neighbours")
-        return _numbers(estimator, samples)
+        return _with_unread(_numbers(estimator, samples), samples)
     columns: dict[str, Any] = {"id": samples.ids, "label": _applied(estimator.predict, samples)}
     for name, prefix in (("predict_proba", "probability"), ("decision_function", "decision")):
         if hasattr(estimator, name):
@@ -62,7 +111,15 @@ def prediction_frame(model: SavedModel, samples: NewSamples, neighbours: int | N
         neighbours = int(_predicts_by_neighbours(estimator))
     if neighbours:
         columns |= _neighbours(estimator, samples, model.arrays["ids"], neighbours)
-    return pd.DataFrame(columns)
+    return _with_unread(pd.DataFrame(columns), samples)
+
+
+def _with_unread(frame: pd.DataFrame, samples: NewSamples) -> pd.DataFrame:
+    """Add a row for each image that can't be read."""
+    if not samples.unread:
+        return frame
+    rows = pd.DataFrame({"id": list(samples.unread), "problem": list(samples.unread.values())})
+    return pd.concat([frame, rows], ignore_index=True)
 
 
 def _numbers(estimator: Any, samples: NewSamples) -> pd.DataFrame:

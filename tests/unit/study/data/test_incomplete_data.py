@@ -53,6 +53,7 @@ def test_samples_that_lack_a_table(folder: Path, gaps: str) -> None:
     assert dropped.incomplete == ()
     assert dropped.notes == (
         "3 of 8 samples lack a table and are left out (missing_views: drop). one: 's1'; two: 's4', 's5'",
+        "1 sample without a label is left out; a final model labels them: mklearn predict",  # s1: it was in table one
     )
     labels = folder / "labels.csv"  # s1 has no label in a table
     ONE[["id", "label"]].to_csv(labels, index=False)
@@ -93,6 +94,17 @@ def test_a_sample_without_any_table_is_left_out(folder: Path) -> None:
     assert kept.ids.tolist() == [name for name in IDS if name != "s3"]
     assert kept.incomplete == ()
     assert "1 that lack every table are left out" in kept.notes[0]
+
+
+@pytest.mark.parametrize("missing_views", ["drop", "mean"])
+def test_samples_without_a_label_and_without_a_table_are_counted(folder: Path, missing_views: str) -> None:
+    """A final model predicts s0, which has one table, and not s1, which has none."""
+    frames = {
+        "one": ONE.assign(f=ONE["f"].drop([0, 1]), g=ONE["g"].drop([0, 1]), label=ONE["label"].drop([0, 1])),
+        "two": TWO.drop(index=1),
+    }
+    said = " ".join(read(folder, frames, missing_views=missing_views).notes)
+    assert "2 samples without a label are left out; a final model labels them, but 1 that lacks every table" in said
 
 
 def test_tables_that_share_no_sample(folder: Path) -> None:

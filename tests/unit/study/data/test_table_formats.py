@@ -26,7 +26,7 @@ from mklearn.study.data.readers import content, feature_tables, text_tables
 from mklearn.study.data.readers.matlab_tables import own_variables
 from mklearn.study.data.readers.table_files import Table, column_names
 from mklearn.study.data.registry import dataset_spec
-from mklearn.study.engine.new_study import find_data
+from mklearn.study.engine.found_data import find_data
 from mklearn.study.plan.resources import text_mb
 
 RNG = np.random.default_rng(0)

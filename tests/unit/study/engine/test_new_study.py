@@ -12,9 +12,11 @@ from PIL import Image
 from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu
 
 from mklearn.__main__ import main
-from mklearn.errors import DataError
+from mklearn.errors import ConfigError, DataError
 from mklearn.study.config.reading import read_study
-from mklearn.study.engine.new_study import find_data, new_study, slug
+from mklearn.study.data.readers.content import decode_image
+from mklearn.study.engine.found_data import find_data, slug
+from mklearn.study.engine.new_study import Choices, new_study
 
 
 @pytest.fixture
@@ -42,10 +44,14 @@ def test_images_in_class_folders(folder: Path) -> None:
     images(folder / "My Photos", cat=6, dog=5)
     (folder / "My Photos" / "notes.txt").touch()
     made = new_study(find_data("My Photos"))
+    entry = {"kind": "image_folder", "path": "My Photos", "colour": "grey", "resize": {"shape": [64, 64]}}
     assert yaml.safe_load(made.text) == {
-        "study": "my-photos", "datasets": {"my-photos": {"kind": "image_folder", "path": "My Photos"}}
+        "study": "my-photos", "datasets": {"my-photos": entry}, "final": {"method": "multi-view"}
     }  # fmt: skip
-    assert made.notes == ("11 samples of 2 classes; the smallest has 5 samples.",)
+    assert made.notes == (
+        "11 samples of 2 classes; the smallest has 5 samples.",
+        "Images are read in grey (colour: grey) and resized to 64 x 64 pixels (resize).",
+    )
     assert made.text.startswith(f"# {made.notes[0]}\n")
     images(folder / "v1.2", cat=5, dog=5)
     assert new_study(find_data("v1.2")).name == "v1.2"
@@ -63,8 +69,9 @@ def test_small_classes_have_fewer_folds(folder: Path) -> None:
 def test_a_table_and_its_columns(folder: Path) -> None:
     table(folder / "Cell shapes.csv", 24, id_name="name", label="type", more="patient")
     found = find_data("Cell shapes.csv")
-    assert found.columns == {"cell-shapes": ("name", "type", "patient", "x")}
-    made = new_study(found, name="cells", id_column="name", label_column="type", group_column="patient")
+    assert list(found.tables) == ["cell-shapes"]
+    assert found.columns == ["name", "type", "patient", "x"]
+    made = new_study(found, Choices(id_column="name", label_column="type", group_column="patient"), "cells")
     study = yaml.safe_load(made.text)
     assert study["datasets"]["cells"] == {
         "kind": "feature_tables", "tables": {"cell-shapes": "Cell shapes.csv"}, "id_column": "name",
@@ -77,7 +84,7 @@ def test_a_table_and_its_columns(folder: Path) -> None:
 def test_a_folder_of_tables_with_a_file_of_labels(folder: Path) -> None:
     (folder / "tables").mkdir()
     table(folder / "tables" / "shape.csv", 12, label="")
-    np.savez(folder / "tables" / "colour.npz", id=[f"s{k}" for k in range(12)], x=np.eye(12))
+    np.savez(folder / "tables" / "colour.npz", id=[f"s{k}" for k in range(12)], x=np.eye(12, 5))
     rows = "".join(f"s{k},{'ab'[k % 2]}\n" for k in range(12))
     (folder / "tables" / "classes.csv").write_text(f"id,label\n{rows}", encoding="utf-8")
     entry = yaml.safe_load(new_study(find_data("tables")).text)["datasets"]["tables"]
@@ -85,6 +92,165 @@ def test_a_folder_of_tables_with_a_file_of_labels(folder: Path) -> None:
         "kind": "feature_tables", "tables": {"colour": "tables/colour.npz", "shape": "tables/shape.csv"},
         "labels": "tables/classes.csv",
     }  # fmt: skip
+
+
+def square(kind: str, n: int = 12) -> np.ndarray:
+    x = np.random.default_rng(0).random((n, 2))
+    squared = ((x[:, None] - x[None]) ** 2).sum(axis=2)
+    return {"kernel": np.exp(-squared), "distance": np.sqrt(squared)}[kind]
+
+
+def write_matrices(folder: Path, kind: str) -> list[str]:
+    """Write the same matrix in each form, and a table of labels with the age of each sample."""
+    folder.mkdir()
+    ids, matrix = [f"s{k}" for k in range(12)], square(kind)
+    order = np.random.default_rng(1).permutation(12)
+    rows = pd.DataFrame(matrix, columns=ids).assign(id=ids)
+    rows.iloc[order].to_csv(folder / "named.csv", index=False)
+    rows.to_parquet(folder / "columns.parquet")
+    np.savetxt(folder / "bare.csv", matrix, delimiter=",")
+    np.savez(folder / "array.npz", K=matrix[np.ix_(order, order)], id=np.array(ids)[order])
+    pd.DataFrame({"id": ids, "label": ["a", "b"] * 6, "age": range(12)}).to_csv(folder / "people.csv", index=False)
+    return ["array", "bare", "columns", "named"]
+
+
+@pytest.mark.parametrize("kind", ["kernel", "distance"])
+def test_square_symmetric_tables_are_matrices(folder: Path, kind: str) -> None:
+    names = write_matrices(folder / "pairs", kind)
+    made = new_study(find_data("pairs"))
+    study = yaml.safe_load(made.text)
+    entry = study["datasets"]["pairs"]
+    assert (entry["kind"], entry["measure"], entry["labels"]) == ("precomputed", kind, "pairs/people.csv")
+    assert list(entry["matrices"]) == names
+    assert "final" not in study
+    assert any(f"matrices of pairs (measure: {kind}, by their diagonal of" in note for note in made.notes)
+    said = new_study(find_data("pairs"), Choices(measure="squared_euclidean")) if kind == "distance" else None
+    assert said is None or "measure: squared_euclidean" in said.text
+    (folder / "pairs" / "people.csv").unlink()
+    with pytest.raises(DataError, match="no table has the column 'label' of their labels; name one with --labels FILE"):
+        new_study(find_data("pairs"))
+
+
+@pytest.mark.parametrize("change", ["asymmetric", "negative diagonal", "other names", "a gap"])
+def test_other_square_tables_are_features(folder: Path, change: str) -> None:
+    ids, matrix = [f"s{k}" for k in range(12)], square("kernel")
+    matrix[0, 1] = {"asymmetric": 3.0, "a gap": np.nan}.get(change, matrix[0, 1])
+    matrix[0, 0] = -1 if change == "negative diagonal" else 1
+    columns = [f"x{k}" for k in range(12)] if change == "other names" else ids
+    pd.DataFrame(matrix, columns=columns).assign(id=ids).to_csv(folder / "square.csv", index=False)
+    assert find_data("square.csv").tables["square"].measure == ""
+
+
+def test_kernels_beside_distances_and_ids_of_another_name(folder: Path) -> None:
+    write_matrices(folder / "pairs", "kernel")
+    np.savetxt(folder / "pairs" / "far.csv", square("distance"), delimiter=",")
+    with pytest.raises(DataError, match="'array', 'bare', 'columns', 'named' look like kernels and the other square"):
+        new_study(find_data("pairs"))
+    (folder / "pairs" / "far.csv").unlink()
+    people = pd.read_csv(folder / "pairs" / "people.csv")
+    people.rename(columns={"id": "sample"}).to_csv(folder / "pairs" / "people.csv", index=False)
+    with pytest.raises(DataError, match=r"array\.npz: has ids in 'id', and pairs/people\.csv in 'sample'"):
+        new_study(find_data("pairs"), Choices(id_column="sample"))
+
+
+def write_cohort(folder: Path) -> None:
+    """Write two tables with gaps, and a clinical one whose columns have other names than the usual ones."""
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    ids = [f"s{k}" for k in range(24)]
+    people = {"sample": ids, "patient_id": [k // 2 for k in range(24)], "subtype": ["a", "a", "b", "b"] * 6}
+    pd.DataFrame(people | {"age": range(40, 64), "site": ["x", "y", "z"] * 8}).to_csv(
+        folder / "people.csv", index=False
+    )
+    genes = pd.DataFrame(rng.random((24, 3)), columns=["g1", "g2", "g3"]).assign(sample=ids, chip=["c1", "c2"] * 12)
+    genes.loc[4, "g2"] = np.nan
+    genes.to_csv(folder / "genes.csv", index=False)
+    pd.DataFrame(rng.random((24, 2)), columns=["p1", "p2"]).assign(sample=ids)[3:].to_csv(
+        folder / "proteins.csv", index=False
+    )
+
+
+def test_a_clinical_table_holds_labels_and_groups_and_no_features(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_cohort(folder / "cohort")
+    assert main(["init", "cohort"]) == 0
+    study = yaml.safe_load((folder / "cohort.yaml").read_text())
+    assert study["datasets"]["cohort"] == {
+        "kind": "feature_tables", "tables": {"genes": "cohort/genes.csv", "proteins": "cohort/proteins.csv"},
+        "labels": "cohort/people.csv", "id_column": "sample", "label_column": "subtype", "group_column": "patient_id",
+        "leave_out": ["chip"], "missing_views": "mean", "impute": "median",
+    }  # fmt: skip
+    assert study["protocols"] == {"5-fold": {"kind": "group_k_fold", "folds": 5}}
+    said = capsys.readouterr().out
+    for words in (
+        "Ids are in column 'sample'.",
+        "Classes are in column 'subtype', with 2 values.",
+        "cohort/people.csv holds the labels ('subtype'), and its other columns are no features; --views genes people",
+        "Folds hold out whole groups: 'patient_id' has 12",
+        "Columns that are no features: 'chip' (leave_out).",
+        "3 of 24 samples lack a table",
+        "impute: median",
+    ):
+        assert words in said
+    assert main(["validate", "cohort.yaml"]) == 0
+
+
+def test_what_is_said_of_tables_is_not_found_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_cohort(folder / "cohort")
+    words = ["init", "cohort", "--force", "--group", "", "--impute", "mean", "--missing-views", "drop"]
+    assert main([*words, "--views", "genes", "people"]) == 0
+    entry = yaml.safe_load((folder / "cohort.yaml").read_text())["datasets"]["cohort"]
+    assert set(entry["tables"]) == {"genes", "people"}
+    assert "labels" not in entry
+    assert "group_column" not in entry
+    assert entry["leave_out"] == ["chip", "patient_id", "site"]
+    assert (entry["missing_views"], entry["impute"]) == ("drop", "mean")
+    (folder / "cohort" / "people.csv").rename(folder / "elsewhere.csv")
+    assert main([*words, "--labels", "elsewhere.csv"]) == 0
+    entry = yaml.safe_load((folder / "cohort.yaml").read_text())["datasets"]["cohort"]
+    assert (set(entry["tables"]), entry["labels"]) == ({"genes", "proteins"}, "elsewhere.csv")
+    capsys.readouterr()
+    assert main([*words[:-2], "--missing-views", "error", "--labels", "elsewhere.csv"]) == 1
+    assert "3 of 24 samples lack a table" in capsys.readouterr().err or "lacks 's0'" in capsys.readouterr().err
+    with pytest.raises(ConfigError, match="--views x: there is no such table; valid: genes, proteins"):
+        new_study(find_data("cohort", "elsewhere.csv"), Choices("sample", "subtype", views=["x"]))
+
+
+def test_ids_that_most_tables_lack_are_refused(folder: Path) -> None:
+    write_cohort(folder / "cohort")
+    genes = pd.read_csv(folder / "cohort" / "genes.csv")
+    genes["sample"] = [name if k < 5 else name.upper() for k, name in enumerate(genes["sample"])]
+    people = pd.read_csv(folder / "cohort" / "people.csv")
+    pd.concat([people, people.assign(sample=people["sample"].str.upper())]).drop_duplicates("sample").to_csv(
+        folder / "cohort" / "people.csv", index=False
+    )
+    genes.to_csv(folder / "cohort" / "genes.csv", index=False)
+    with pytest.raises(DataError, match=r"most of the .* samples lack one of these tables\. Are ids written alike"):
+        new_study(find_data("cohort"), Choices("sample", "subtype"))
+
+
+def test_groups_of_which_a_class_has_one_are_no_groups(folder: Path) -> None:
+    table(folder / "cells.csv", 24, more="donor")
+    rows = pd.read_csv("cells.csv")
+    rows["donor"] = [f"d{k}" if label == "a" else "d0" for k, label in enumerate(rows["label"])]
+    rows.loc[1, "donor"] = "d0"
+    rows.to_csv("cells.csv", index=False)
+    study = yaml.safe_load(new_study(find_data("cells.csv")).text)
+    assert "group_column" not in study["datasets"]["cells"]
+    assert study["datasets"]["cells"]["leave_out"] == ["donor"]
+
+
+def test_photos_in_colour_are_read_in_colour(folder: Path) -> None:
+    images(folder / "photos", cat=5, dog=5)
+    for number, path in enumerate(sorted((folder / "photos").rglob("*.png"))):
+        if number < 6:
+            grey = decode_image(path.read_bytes(), "x")
+            Image.fromarray(np.stack([grey, grey // 2, 255 - grey], axis=2)).save(path)
+    (folder / "photos" / "cat" / "0.png").write_bytes(b"broken")
+    made = new_study(find_data("photos"))
+    assert yaml.safe_load(made.text)["datasets"]["photos"]["colour"] == "rgb"
+    assert "Images are read in colour (colour: rgb) and resized to 64 x 64 pixels (resize)." in made.notes
 
 
 def test_data_elsewhere_are_named_by_their_full_path(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -130,9 +296,13 @@ def test_init_writes_a_study_once(folder: Path, capsys: pytest.CaptureFixture[st
 def test_init_asks_on_a_terminal_for_what_it_can_not_find(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table(folder / "cells.csv", 12, id_name="name", label="type")
+    table(folder / "cells.csv", 12, id_name="name", label="type", more="kind")
+    rows = pd.read_csv("cells.csv")
+    rows.assign(barcode=rows["name"] + "-1").to_csv("cells.csv", index=False)
     assert main(["init", "cells.csv"]) == 1
-    assert "no column 'id': name one with --id, of name, type, x." in capsys.readouterr().err
+    assert "no column 'id': name one with --id, of name, type, kind, x, barcode." in capsys.readouterr().err
+    assert main(["init", "cells.csv", "--id", "name"]) == 1
+    assert "no column 'label': name one with --label, of type (2 values), kind (3 values)." in capsys.readouterr().err
     answers = {"Folder": "cells.csv", "Column of the ids": "name", "Column of the labels": "type"}
     asked = []
 
@@ -161,9 +331,9 @@ def test_files_of_other_programs(folder: Path, capsys: pytest.CaptureFixture[str
     assert entry == {"kind": "feature_tables", "tables": {"cells": "cells.h5ad"}, "label_column": "cell_type"}
     parts = {"RNA": (X, obs.iloc[:, :0]), "adt": (X[:10], obs.iloc[:10, :0])}
     write_h5mu(folder / "both.h5mu", parts, obs)
-    assert main(["init", "both.h5mu", "--label", "cell_type"]) == 1
+    assert main(["init", "both.h5mu", "--missing-views", "error"]) == 1
     assert "2 of 12 samples lack a table. If that is so, set missing_views" in capsys.readouterr().err
-    assert main(["init", "both.h5mu", "--label", "cell_type", "--missing-views", "mean"]) == 0
+    assert main(["init", "both.h5mu"]) == 0
     entry = yaml.safe_load((folder / "both.yaml").read_text())["datasets"]["both"]
     assert entry["missing_views"] == "mean"
     assert entry["tables"] == {name.lower(): {"path": "both.h5mu", "array": name} for name in ("RNA", "adt")}

@@ -30,6 +30,7 @@ from mklearn.saved_models import SavedModel, load_model, save_model
 from mklearn.study.config.reading import check_study
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.prediction import predict
 from mklearn.study.prediction.new_samples import NewSamples
 from mklearn.study.prediction.predictions import prediction_frame
 from mklearn.study.stages.targets import Targets
@@ -138,6 +139,27 @@ def test_one_image_and_its_table_on_the_terminal(pictures: Path, capsys: pytest.
     assert second.startswith(f"{image.name},")
 
 
+def test_a_broken_image_has_a_row_that_says_why(
+    pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The other nineteen are predicted as without it, also where an image comes after it."""
+    whole = predicted(pictures, "kfd", str(pictures / "new"))
+    shutil.copytree(pictures / "new", tmp_path / "new")
+    broken = tmp_path / "new" / whole["id"][7]
+    broken.write_bytes(broken.read_bytes()[:60])
+    capsys.readouterr()
+    words = ["predict", str(pictures / "results/kfd/model.mklearn"), str(tmp_path / "new")]
+    assert main([*words, "--output", str(tmp_path / "out.csv")]) == 1
+    said = capsys.readouterr()
+    assert said.err.startswith(f"mklearn: {broken}: a corrupt or truncated image")
+    assert f"19 predictions: {tmp_path / 'out.csv'}" in said.out
+    frame = pd.read_csv(tmp_path / "out.csv", dtype={"id": str, "label": str})
+    assert frame["problem"].notna().tolist() == [False] * 19 + [True]
+    assert frame["problem"][19].startswith(f"{broken}: a corrupt or truncated image")
+    assert frame["id"][19] == whole["id"][7]
+    pd.testing.assert_frame_equal(frame.drop(columns="problem")[:19], whole.drop(index=7).reset_index(drop=True))
+
+
 def test_images_that_can_not_be_read(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = pictures / "results/kfd/model.mklearn"
     shutil.copytree(pictures / "new", tmp_path / "new")
@@ -229,6 +251,20 @@ def test_tables_with_labels_and_their_accuracy(tables: Path, capsys: pytest.Capt
     assert frame["label"].tolist() == expected.tolist()
     folder = predicted(tables, "cells", str(tables / "new"))
     pd.testing.assert_frame_equal(folder, frame)
+    assert capsys.readouterr().err == ""
+    predicted(tables, "cells", str(tables / "train"))
+    assert "80 of 80 samples have ids of training samples" in capsys.readouterr().err
+    pd.testing.assert_frame_equal(predict(tables / "results/cells/model.mklearn", tables / "new"), frame)
+
+
+def test_row_numbers_are_no_ids_of_training_samples(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    images, y, held = digits()
+    for name, rows in (("train", ~held), ("new", held)):
+        np.savez(tmp_path / f"{name}.npz", X=images[rows].reshape(rows.sum(), -1), label=y[rows].astype(str))
+    study = cells() | {"datasets": {"own": {"kind": "feature_tables", "tables": {"pixels": "train.npz"}}}}
+    model = make(study, tmp_path)
+    assert main(["predict", str(model), str(tmp_path / "new.npz")]) == 0
+    assert "training samples" not in capsys.readouterr().err
 
 
 def test_rows_and_columns_in_any_order_and_one_table_for_all(tables: Path, tmp_path: Path) -> None:

@@ -98,7 +98,8 @@ def read(
     label_text = _agreed(sources, ids, "labels")
     if not (label_text[kept] != "").any():
         raise DataError(f"{sources[0].path}: no sample has a label (column {label_column!r})")
-    notes += unlabelled_note(int((label_text[kept] == "").sum()), task)
+    unlabelled, nowhere = label_text == "", np.logical_and.reduce(absent)
+    notes += unlabelled_note(int(unlabelled.sum()), task, int((unlabelled & nowhere).sum()))
     kept &= label_text != ""
     groups = _agreed(sources, ids, "groups")[kept] if group_column else None
     if groups is not None and (groups == "").any():

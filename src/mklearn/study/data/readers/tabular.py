@@ -175,13 +175,14 @@ def target_numbers(values: Any, path: Path, column: str, ids: np.ndarray) -> np.
     return np.array(found, dtype=str)
 
 
-def unlabelled_note(n: int, task: TargetKind = "classes") -> tuple[str, ...]:
-    """Return a remark about samples without a label or number; none if there are none."""
+def unlabelled_note(n: int, task: TargetKind = "classes", n_nowhere: int = 0) -> tuple[str, ...]:
+    """Return a remark about samples without a label or number, some of which lack every table; none if n is 0."""
     if not n:
         return ()
     what, done = ("label", "labels") if task == "classes" else ("number", "predicts")
     subject = f"1 sample without a {what} is" if n == 1 else f"{n} samples without a {what} are"
-    return (f"{subject} left out; a final model {done} them: mklearn predict",)
+    but = f", but {n_nowhere} that {'lacks' if n_nowhere == 1 else 'lack'} every table" if n_nowhere else ""
+    return (f"{subject} left out; a final model {done} them{but}: mklearn predict",)
 
 
 def require_columns(columns: Any, required: Sequence[str], path: Path, what: str = "column") -> None:

@@ -1,0 +1,128 @@
+"""From a user's files to predictions by the commands of the page on own data, as it prints them.
+
+Jobs of `mklearn run` run in this process: starting Python for each takes most of the time of a small study, and
+`tests/workflow` runs studies through Snakemake.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.unit.every_step import data_jobs, model_jobs, table_jobs
+from tests.unit.test_documentation import blocks
+
+from mklearn.__main__ import main
+from mklearn.study.config.reading import read_study
+from mklearn.study.plan.plan import plan_study
+from mklearn.study.stages.targets import Targets
+from mklearn.study.steps.runner import call
+
+pytestmark = pytest.mark.slow
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "own_data.md"
+MOST_SECONDS = 60
+"""Processor time to the last prediction."""
+
+
+@pytest.fixture
+def mirror(repository: Path) -> Path:
+    place = Path(os.environ.get("MKLEARN_MIRROR") or repository.parent / "shared" / "data")
+    if not (place / "multiview").is_dir():
+        pytest.skip("the mirror of public data is not there")
+    return place
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "path/to").mkdir(parents=True)
+    return tmp_path / "path/to"
+
+
+def commands(first: str) -> list[list[str]]:
+    """Return the commands of the page's block that begins with one."""
+    (block,) = [block for block in blocks(PAGE, "") if block.startswith(first)]
+    return [shlex.split(line, comments=True) for line in block.splitlines()]
+
+
+def follow(words: list[list[str]]) -> None:
+    """Call each command, within the processor time that a first answer may take."""
+    started = time.process_time()
+    assert len(words) <= 5
+    for program, *arguments in words:
+        assert program == "mklearn"
+        if arguments[0] == "run":
+            for job in all_jobs(arguments[1]):
+                call(job["step"], job["inputs"], job["outputs"], job["spec"])
+        else:
+            assert main(arguments) == 0, arguments
+    seconds = time.process_time() - started
+    print(f"{seconds:.0f} s of processor time")
+    assert seconds < MOST_SECONDS
+
+
+def all_jobs(study: str) -> Iterator[dict]:
+    targets = Targets(plan_study(read_study(study)))
+    for jobs in (data_jobs, model_jobs, table_jobs):
+        yield from jobs(targets)
+
+
+def test_photos_in_colour_to_probabilities(folder: Path, mirror: Path) -> None:
+    """Four flowers of Flowers-17: white and yellow ones have the same shapes in grey."""
+    with zipfile.ZipFile(mirror / "flowers17" / "flowers17_224.zip") as archive:
+        names = sorted(name for name in archive.namelist() if name.endswith(".jpg"))
+        for flower in ("daffodil", "snowdrop", "bluebell", "crocus"):
+            of_class = [name for name in names if flower in name.lower()]
+            assert of_class, flower
+            for number, name in enumerate(of_class[:20]):
+                place = folder / "photos" / flower if number < 14 else folder / "new-photos"
+                place.mkdir(parents=True, exist_ok=True)
+                (place / f"{flower}-{number}.jpg").write_bytes(archive.read(name))
+    follow(commands("mklearn init path/to/photos"))
+    found = pd.read_csv("new-photos.csv")
+    probabilities = found.filter(like="probability_")
+    assert list(probabilities) == [f"probability_{name}" for name in ("bluebell", "crocus", "daffodil", "snowdrop")]
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert (found["id"].str.split("-").str[0] == found["label"]).mean() >= 0.75
+
+
+def test_tables_with_gaps_and_patients_to_probabilities(
+    folder: Path, mirror: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tumours beside normal tissue of the same patients; the two metastases have no label."""
+    place = mirror / "multiview" / "tcga_brca_survival"
+    samples = pd.read_csv(place / "samples.csv")
+    both = samples["group"].isin(samples.loc[samples["tissue"] == "normal", "group"])
+    samples = samples[both | (samples["tissue"] != "primary tumour") | (np.arange(len(samples)) % 5 == 0)]
+    held = samples["group"].isin(samples["group"].unique()[::5])
+    clinical = samples.rename(columns={"group": "patient"}).merge(pd.read_csv(place / "clinical.csv.gz"), on="id")
+    clinical["tissue"] = clinical["tissue"].replace("metastasis", None)
+    for part, ids in (("cohort", samples.loc[~held, "id"]), ("new-patients", samples.loc[held, "id"])):
+        (folder / part).mkdir()
+        for name in ("gene", "mirna"):
+            table = pd.read_csv(place / f"{name}.csv.gz").iloc[:, :61]
+            table = table[table["id"].isin(ids)].reset_index(drop=True)
+            table.iloc[::7, 5] = np.nan
+            table[3 if name == "mirna" else 0 :].to_csv(folder / part / f"{name}.csv", index=False)
+    kept = ["id", "patient", "tissue", "age", "stage_i", "stage_ii"]
+    clinical.loc[clinical["id"].isin(samples.loc[~held, "id"]), kept].to_csv(
+        folder / "cohort/clinical.csv", index=False
+    )
+    follow(commands("mklearn init path/to/cohort"))
+    said = capsys.readouterr().out
+    for words in ("'patient'", "and its other columns are no features", "3 of ", "impute: median", "without a label"):
+        assert words in said
+    study = read_study("cohort.yaml")
+    assert [protocol.kind for protocol in study.protocols.values()] == ["group_k_fold"]
+    found = pd.read_csv("new-patients.csv")
+    np.testing.assert_allclose(found.filter(like="probability_").sum(axis=1), 1.0)
+    truth = samples.set_index("id")["tissue"][found["id"]].to_numpy()
+    known = truth != "metastasis"
+    assert (found["label"].to_numpy() == truth)[known].mean() >= 0.9
