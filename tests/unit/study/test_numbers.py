@@ -78,10 +78,8 @@ def test_text_among_numbers_is_a_mistake_and_not_a_class(values: list[Any], kind
     found = study(path)
     assert found.datasets["d"].task_of_target == kind
     if kind == "numbers":
-        with pytest.raises(
-            DataError, match=f"values that are not numbers, such as 'late' of sample 's{len(values) - 1}'"
-        ):
-            check_data(plan_study(found))
+        (mistake,) = check_data(plan_study(found)).mistakes
+        assert f"values that are not numbers, such as 'late' of sample 's{len(values) - 1}'" in mistake
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
