@@ -23,6 +23,7 @@ from mklearn.kernels import Pairwise, Views
 from mklearn.kernels.distances import squared_euclidean
 from mklearn.study.artefacts import read_arrays, read_table
 from mklearn.study.config.reading import check_study
+from mklearn.study.config.registry import registered
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.engine.workflow_files import studies
@@ -43,7 +44,7 @@ OWN = {
 """Fields that a method needs, or that make it fast; 2DLDA needs more components than the empty border of digits."""
 
 
-RECOMMENDED = {"multi_view"}
+RECOMMENDED = {"multi_view", "multi_view_regressor", "kernel_ridge_regressor"}
 """Methods that are tried here whether or not a published study has them."""
 
 
@@ -61,7 +62,7 @@ class Fitted:
     folder: Path
     views: dict[str, NDArray[Any]]
     images: NDArray[np.float64]
-    y: NDArray[np.int64]
+    y: NDArray[Any]
     ids: NDArray[np.str_]
     split: Split
 
@@ -76,17 +77,47 @@ class Fitted:
         return read_table(self.folder / self.targets.path(artefact, **names))[0]
 
 
+def predicts_numbers(kind: str) -> bool:
+    return "numbers" in registered("methods")[kind].targets
+
+
+DIGITS = {
+    "datasets": {"digits": {"per_class": 10}},
+    "descriptors": {"pixels": {"kind": "pixels"}, "blocks": {"kind": "multiresolution", "resolutions": [2, 4]}},
+    "protocols": {"random": {"kind": "random_per_class", "train_size": 5, "repeats": 1}},
+    "evaluation": {"metrics": ["accuracy"]},
+}
+DIABETES = {
+    "datasets": {"diabetes": {}},
+    "protocols": {"halves": {"kind": "k_fold", "folds": 2}},
+    "evaluation": {"metrics": ["r2"]},
+}
+
+
 @pytest.fixture(scope="module")
-def fitted(tmp_path_factory: pytest.TempPathFactory) -> Fitted:
-    methods = {kind.replace("_", "-"): {"kind": kind} | OWN.get(kind, {}) for kind in published_methods()}
+def of_each_target(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Fitted]:
+    """The study of methods that predict classes, and that of methods that predict numbers."""
+    kinds = published_methods()
+    return {
+        numbers: fit(
+            [kind for kind in kinds if predicts_numbers(kind) is numbers], data, tmp_path_factory.mktemp("fit")
+        )
+        for numbers, data in ((False, DIGITS), (True, DIABETES))
+    }
+
+
+@pytest.fixture
+def fitted(kind: str, of_each_target: dict[bool, Fitted]) -> Fitted:
+    return of_each_target[predicts_numbers(kind)]
+
+
+def fit(kinds: list[str], data: dict[str, Any], folder: Path) -> Fitted:
+    methods = {kind.replace("_", "-"): {"kind": kind} | OWN.get(kind, {}) for kind in kinds}
     study = check_study({
-        "study": "one-fit", "datasets": {"digits": {"per_class": 10}},
-        "descriptors": {"pixels": {"kind": "pixels"}, "blocks": {"kind": "multiresolution", "resolutions": [2, 4]}},
-        "kernels": {"gauss": {"kind": "gaussian"}}, "methods": methods,
-        "protocols": {"random": {"kind": "random_per_class", "train_size": 5, "repeats": 1}},
-        "evaluation": {"neighbours": ["euclidean"], "inner_folds": 2, "components": "all"},
+        **data, "study": "one-fit", "kernels": {"gauss": {"kind": "gaussian"}}, "methods": methods,
+        "evaluation": {"neighbours": ["euclidean"], "inner_folds": 2, "components": "all", **data["evaluation"]},
     })  # fmt: skip
-    targets, folder = Targets(plan_study(study)), tmp_path_factory.mktemp("one-fit")
+    targets = Targets(plan_study(study))
     with working_in(folder):
         for job in (*data_jobs(targets), *model_jobs(targets)):
             call(job["step"], job["inputs"], job["outputs"], job["spec"])
@@ -98,7 +129,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Fitted:
         }
         (protocol,) = targets.plan.protocols
         split = Splits.load(Path(targets.path("splits", dataset=dataset.key, protocol=protocol)), samples.ids).splits[0]
-    images = np.asarray(samples.images, dtype=np.float64)
+    images = np.asarray([] if samples.images is None else samples.images, dtype=np.float64)
     return Fitted(targets, folder, views, images, samples.y, samples.ids, split)
 
 
@@ -134,9 +165,9 @@ def test_predictions_of_a_study_are_those_of_a_script(kind: str, fitted: Fitted)
     train, test = fitted.split.train, fitted.split.test
     model.fit(X[train], fitted.y[train])
 
-    found = fitted.table("fit_predictions", key)
+    found = fitted.table("fit_predictions", key).query("fold == 0")
     assert list(found["sample"]) == list(fitted.ids[test])
-    np.testing.assert_array_equal(found["predicted"].to_numpy(dtype=int), model.predict(X[test]))
+    np.testing.assert_array_equal(found["predicted"].to_numpy(dtype=fitted.y.dtype), model.predict(X[test]))
     if found["neighbour"].iloc[0]:
         own = model[-1] if hasattr(model, "steps") else model
         nearest, distances = deciding_samples(own.embedding_, model.transform(X[test]), "euclidean")

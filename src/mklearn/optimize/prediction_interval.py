@@ -10,10 +10,14 @@ from numpy.typing import NDArray
 Array = NDArray[np.floating[Any]]
 
 
-def jackknife_radius(errors: Array, coverage: float, sample_weight: Array | None = None) -> float:
+def jackknife_radius(
+    errors: Array, coverage: float, sample_weight: Array | None = None, groups: NDArray[np.intp] | None = None
+) -> float:
     """Return r such that an output plus or minus r holds a new value with about the probability ``coverage``.
 
-    It is the smallest absolute error that a share of ``coverage (1 + 1/n)`` of the left-out samples do not exceed.
+    It is the smallest absolute error that a share of ``coverage (1 + 1/n)`` of the left-out samples do not exceed. With
+    groups each group counts as one, its samples as parts of one, and n is the number of groups: samples of a group
+    have similar errors, and the new value is one of a new group.
 
     Parameters
     ----------
@@ -23,22 +27,28 @@ def jackknife_radius(errors: Array, coverage: float, sample_weight: Array | None
         Above 0, below 1.
     sample_weight : array of shape (n,), optional
         A sample of weight 2 counts as two.
+    groups : int array of shape (n,), optional
+        Codes of the groups that samples were left out with, from 0.
 
     Returns
     -------
     float
-        Infinite with fewer than ``coverage / (1 - coverage)`` samples: no interval follows from so few.
+        Infinite with fewer than ``coverage / (1 - coverage)`` samples, or groups: no interval follows from so few.
 
     References
     ----------
     Barber, Candes, Ramdas, Tibshirani, "Predictive inference with the jackknife+", Annals of Statistics 49, 2021, eq.
     (1.2). Deviation: their jackknife+ puts the outputs of all n refits in place of the one output. For a method that
     changes little when a sample is left out, such as ridge regression, both agree (their section 5); the jackknife
-    needs no more memory than n numbers.
+    needs no more memory than n numbers. Groups: Lee, Barber, Willett, "Distribution-free inference with
+    hierarchical data", arXiv 2306.06342, 2023, whose quantile has these weights.
     """
     known = ~np.isnan(errors)
     sizes = np.abs(errors[known])
     weights = np.ones(len(sizes)) if sample_weight is None else sample_weight[known]
+    if groups is not None:
+        totals = np.bincount(groups[known], weights)[groups[known]]
+        weights = np.divide(weights, totals, out=np.zeros(len(sizes)), where=totals > 0)
     order = np.argsort(sizes)
     reached = np.cumsum(weights[order]) >= coverage * (weights.sum() + 1.0) * (1.0 - 1e-12)
     return float(sizes[order][np.argmax(reached)]) if reached.any() else float("inf")

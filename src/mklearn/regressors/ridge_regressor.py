@@ -81,6 +81,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         left_out = np.full(targets.shape, np.nan)
         left_out[problem.rows] = self._left_out * scale + mean
         del self._left_out
+        self._error_groups_ = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
         return self._set_left_out(values, left_out, weights)
 
     def _sets(self, n_targets: int) -> list[NDArray[np.intp]]:
@@ -111,7 +112,8 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         """Compute lower and upper ends of intervals that hold the target of a new sample with a given probability.
 
         Half of the width is that of `mklearn.optimize.prediction_interval.jackknife_radius`, for all samples alike. The
-        probability is an average over samples like the training samples; with ``groups``, over samples of new groups.
+        probability is an average over samples like the training samples; with ``groups``, over samples of new groups,
+        of which there have to be enough: nine for a coverage of 0.9.
         Ridges and kernel weights are chosen with all training samples, so that it can be a little too small.
 
         Parameters
@@ -123,12 +125,13 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         Returns
         -------
         lower, upper : arrays of shape (m,) or (m, n_targets)
-            Infinite where there are too few training samples for this coverage.
+            Infinite where there are too few training samples, or groups, for this coverage.
         """
         if isinstance(coverage, bool) or not isinstance(coverage, int | float) or not 0 < coverage < 1:
             raise invalid(coverage, "coverage", "a number above 0 and below 1")
         predicted = self.predict(X)
-        radius = np.array([jackknife_radius(errors, coverage, self._error_weights_) for errors in self._errors_.T])
+        weights, groups = self._error_weights_, self._error_groups_
+        radius = np.array([jackknife_radius(errors, coverage, weights, groups) for errors in self._errors_.T])
         half = radius[0] if self._one_target else radius
         return predicted - half, predicted + half
 

@@ -16,6 +16,7 @@ from mklearn import KernelRidge, MultiViewRegressor, Views
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
 from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.optimize.prediction_interval import jackknife_radius
 from mklearn.saved_models import load_model, save_model
 
 N = 40
@@ -146,10 +147,8 @@ def test_a_constant_target_is_predicted_and_disturbs_no_other(weights: Any) -> N
 @pytest.mark.parametrize(
     ("y", "error", "sentence"),
     [
-        (None, DataError, "requires y to be passed, but the target y is None"),
         (np.array(["a", "b"] * 20), DataError, "y must hold numbers: .*use a classifier"),
         (np.array([1, "b"] * 20, dtype=object), DataError, "y must hold numbers"),
-        (np.ones(N - 1), DataError, r"y has shape \(39,\) for 40 samples"),
         (np.where(np.arange(N) == 3, np.inf, 1.0), DataError, "infinity or a value too large"),
         (np.where(np.arange(N) == 3, 1.0, np.nan), DataError, r"target of y has 1 value\(s\) that are not NaN"),
         (np.column_stack([Y[:, 0], np.full(N, np.nan)]), DataError, r"target 1 of y has 0 value\(s\)"),
@@ -270,6 +269,26 @@ def test_intervals_of_few_samples_are_infinite_and_coverage_is_a_share() -> None
     for wrong in (0, 1, 90, True, "0.9"):
         with pytest.raises(ConfigError, match="coverage"):
             model.predict_interval(NEW, wrong)
+
+
+def test_intervals_of_groups_count_groups() -> None:
+    """A group of any size counts as one; samples counted one by one hold too few values of new groups."""
+    rng, held = np.random.default_rng(0), []
+    groups = np.repeat(np.arange(10), [1, 1, 1, 1, 1, 1, 1, 3, 6, 12])
+    for _ in range(150):
+        K = np.ones((len(groups), len(groups), 1)) + np.eye(len(groups))[..., None]
+        y = rng.normal(size=10)[groups] + 0.1 * rng.normal(size=len(groups))
+        model = KernelRidge(alpha=1e3).fit(K, y, groups=groups)
+        lower, upper = model.predict_interval(np.ones((1, len(groups), 1)), 0.8)
+        new = rng.normal(size=400) + 0.1 * rng.normal(size=400)
+        held.append(np.mean((lower <= new) & (new <= upper)))
+    assert np.mean(held) == pytest.approx(0.8, abs=0.03)
+    assert np.isinf(model.predict_interval(np.ones((1, len(groups), 1)), 0.95)[1]).all()  # 19 groups or more
+    assert jackknife_radius(np.array([1.0, 2.0, 3.0, 9.0]), 0.5, None, np.array([0, 1, 1, 1])) == 3.0
+    assert (
+        jackknife_radius(np.array([1.0, 2.0, 3.0, 9.0]), 0.5, np.array([1.0, 2.0, 0.0, 0.0]), np.array([0, 1, 1, 1]))
+        == 2
+    )
 
 
 def test_learned_weights_and_landmarks_that_do_not_go_together() -> None:

@@ -64,6 +64,24 @@ def test_the_kind_of_target_follows_from_the_data(tmp_path: Path) -> None:
     assert check_data(plan_study(pinned)).counts == ["d: 20 samples of 2 classes: 1 10, 2 10"]
 
 
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1.5, 2.5, 2.5, 2.5, "late"], "numbers"),
+        ([1, 2, 3, 4, 5, 6, "late"], "numbers"),
+        ([1, 1, 1, 2, 2, 2, "unknown"], "classes"),
+        ([0.5, 0.7, "a", "b", "c"], "classes"),
+    ],
+)
+def test_text_among_numbers_is_a_mistake_and_not_a_class(values: list[Any], kind: str, tmp_path: Path) -> None:
+    path = table(tmp_path / "n.csv", values * 3 if kind == "classes" else values)
+    found = study(path)
+    assert found.datasets["d"].task_of_target == kind
+    if kind == "numbers":
+        (mistake,) = check_data(plan_study(found)).mistakes
+        assert f"values that are not numbers, such as 'late' of sample 's{len(values) - 1}'" in mistake
+
+
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
 def test_the_kind_is_found_in_compressed_tables(suffix: str, tmp_path: Path) -> None:
     text = table(tmp_path / "w.csv", ["a", "b"] * 10).read_bytes()

@@ -19,8 +19,9 @@ NUMBER_METRICS = ("r2", "rmse", "mae", "pearson", "spearman")
 def target_kind(entry: Mapping[str, Any]) -> TargetKind:
     """Return the kind of target of a data set, by its entry in a study, which need not be valid.
 
-    It is what ``task`` says, or what the first values in the column ``target`` are; the registry knows it of its own
-    data sets, and anything else has classes.
+    It is what ``task`` says, or what the first values in the column ``target`` are: numbers if all are, or if most are
+    and have fractions or differ, so that the reader names the text among them. The registry knows it of its own data
+    sets, and anything else has classes.
     """
     if entry.get("kind", "registered") == "registered":
         known = registry().get(str(entry.get("name", "")))
@@ -50,7 +51,9 @@ def _kind_at(path: str, column: str, _modified: int, _size: int) -> TargetKind |
     values = first_values(Path(path), column)
     if not values:
         return None
-    return "numbers" if all(map(_is_number, values)) else "classes"
+    numbers = [float(value) for value in values if _is_number(value)]
+    measured = any(not number.is_integer() for number in numbers) or 2 * len(set(numbers)) > len(values)
+    return "numbers" if len(numbers) == len(values) or (2 * len(numbers) > len(values) and measured) else "classes"
 
 
 def _is_number(text: str) -> bool:

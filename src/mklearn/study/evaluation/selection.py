@@ -35,7 +35,8 @@ def choose(mean_scores: ArrayLike, components: Components = "best", n_samples: i
         score is within one standard error of the best; or that of the best score, the fewest of several.
     n_samples : int
         Validation samples behind a mean score, for the standard error. It is ``sqrt(s (1 - s) / n_samples)`` for the
-        best score s: that of a share, and an upper bound for the mean of any score between 0 and 1.
+        best score s: that of a share, and an upper bound for the mean of any score between 0 and 1; 0 of a negative
+        score, as R^2 may be.
 
     Returns
     -------
@@ -67,8 +68,9 @@ def choose(mean_scores: ArrayLike, components: Components = "best", n_samples: i
     column = int(best.any(axis=0).argmax())
     candidate = int(best[:, column].argmax())
     if components == "one_standard_error":
-        top = min(max(float(known.max()), 0.0), 1.0)
-        error = math.sqrt(top * (1.0 - top) / n_samples)
+        top = float(known.max())
+        share = min(max(top, 0.0), 1.0)
+        error = math.sqrt(share * (1.0 - share) / n_samples)
         column = int(np.flatnonzero(known[candidate] >= top - error - TIE)[-1])
     return candidate, column + 1
 

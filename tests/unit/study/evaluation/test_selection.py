@@ -40,6 +40,7 @@ def test_choose_takes_the_most_dimensions_within_one_standard_error():
         2,
     )  # candidate first
     assert choose([[0.5, 1.0, 0.99]], "one_standard_error", 10) == (0, 2)  # no error at all: nothing is as good
+    assert choose([[-0.9, -0.8], [-0.5, -0.6]], "one_standard_error", 10) == (1, 1)  # R^2 may be negative
 
 
 def test_choose_compares_candidates_at_all_their_dimensions():
