@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mklearn.errors import DamagedFile, DataError, UserError
+from mklearn.errors import DamagedFile, DataError, UserError, absence
 from mklearn.extras import require
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
     except OSError as error:
         raise DataError(f"{path}: can't be read: {error.strerror or error}") from error
     if not found:
-        raise DataError(f"{path}: no such file")
+        raise DataError(f"{path}: {absence(path)}")
     return path
 
 

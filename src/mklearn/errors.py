@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import os
+import unicodedata
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class UserError(ValueError):
@@ -64,6 +67,23 @@ class SolverUnavailable(UserError):
 
 class SolverFailed(UserError):
     """A solver that ended without a usable solution. Becomes a row of the score table."""
+
+
+def printable(text: object) -> str:
+    """Return a text for a terminal: control characters, which could move or recolour what is there, as escapes."""
+    return "".join(
+        letter if letter in "\n\t" or unicodedata.category(letter) not in ("Cc", "Cs")
+        else letter.encode("unicode_escape", "surrogatepass").decode("ascii")
+        for letter in str(text)
+    )  # fmt: skip
+
+
+def absence(path: str | os.PathLike[str]) -> str:
+    """Say why there is no file at a path; pipes, sockets and devices are none, and are not opened."""
+    place = Path(path)
+    if place.is_dir():
+        return "is a folder, not a file"
+    return "is a pipe or a device, not a file" if place.exists() else "there is no such file"
 
 
 def nearest(word: object, valid: Iterable[object]) -> str:

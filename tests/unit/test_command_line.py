@@ -127,7 +127,7 @@ def test_one_data_set_is_shown_alone(capsys: pytest.CaptureFixture[str]) -> None
         (["why", "nowhere.yaml"], "nowhere.yaml: there is no such file."),
         (["failed", "nowhere.yaml"], "nowhere.yaml: there is no such file."),
         (["init"], "name a folder: mklearn init FOLDER."),
-        (["init", "nowhere"], "nowhere: there is no such folder or file."),
+        (["init", "nowhere"], "nowhere: there is no such file, and no such folder."),
     ],
 )  # fmt: skip
 def test_names_that_there_are_not(
@@ -361,14 +361,14 @@ def test_steps_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
         (["step", "read", "--in", "files"], "'files' is not KEY=PATH."),
         (["step", "read", "--in", "=x"], "'=x' is not KEY=PATH."),
         (["step", "read", "--out", "samples="], "'samples=' is not KEY=PATH."),
-        (["step", "read", "--spec", "nowhere.json"], "--spec nowhere.json: can't be read: No such file"),
+        (["step", "read", "--spec", "nowhere.json"], "nowhere.json: there is no such file"),
         (["step", "read", "--spec", "{1}"], "--spec is not JSON: "),
         (["step", "read", "--spec", DIGITS], "step read: missing labels, samples. It takes samples, labels, files"),
         (["step", "read", "--out", "spec=x", "--spec", DIGITS], "not known: spec"),
         (["step", "describe", "--in", "samples=gone", "--out", "features=f", "--spec", '{"kind": "table"}'],
          "step describe: invalid specification: implementation: Field required; parameters: Field required."),
         (["step", "describe", "--in", "samples=gone", "--out", "features=f", "--spec",
-          '{"kind": "table", "implementation": "", "parameters": {"table": "t"}}'], "gone: no such file"),
+          '{"kind": "table", "implementation": "", "parameters": {"table": "t"}}'], "gone: there is no such file"),
     ],
 )  # fmt: skip
 def test_mistakes_in_steps(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:

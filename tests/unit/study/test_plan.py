@@ -242,7 +242,7 @@ def test_descriptors_kernels_and_methods_can_be_for_some_data_sets() -> None:
          "datasets.digits: methods: more than one would have the name m-pixels"),
         ({"kernels": {"p": {"kind": "precomputed"}}}, "datasets.digits: none of the study's kernels applies to it"),
         ({"protocols": {"p": {"kind": "given", "path": "nowhere.csv"}}},
-         "protocols.p.path: there is no file 'nowhere.csv'."),
+         "protocols.p.path: nowhere.csv: there is no such file."),
         ({"methods": {"m": {"kind": "kernel_fda", "kernel_weights": {"pixels": 0}}}},
          "methods.m.kernel_weights: all are zero; give at least one a positive weight."),
         ({"methods": {"m": {"kind": "kernel_fda", "kernels": ["blocks"], "kernel_weights": {"pixels": 1}}}},

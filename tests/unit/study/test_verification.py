@@ -95,7 +95,7 @@ def test_fits_of_single_samples_have_the_same_keys_as_before() -> None:
     ("changes", "sentence"),
     [
         ({"datasets": {"digits": None}}, "protocols.pairs: data set 'digits' has no official lists of pairs"),
-        ({"protocols": {"pairs": {"kind": "verification", "path": "no.csv"}}}, "there is no file 'no.csv'"),
+        ({"protocols": {"pairs": {"kind": "verification", "path": "no.csv"}}}, "no.csv: there is no such file"),
         ({"methods": {"m": {"kind": "glram"}}}, "takes images as matrices, and a pair has features only"),
         ({"kernels": {"g": {"kind": "gaussian", "descriptor": "hog"}}},
          "kernel 'g' is made from a matrix that compares single samples, not pairs; give it `feature_scaling`"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from mklearn.errors import ConfigError
@@ -48,11 +47,12 @@ def _files(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def _spec(text: str) -> dict[str, Any]:
+    from mklearn.atomic import file_content
+
+    given = text.encode() if text.lstrip().startswith("{") else file_content(text)
     try:
-        content = json.loads(text if text.lstrip().startswith("{") else Path(text).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"--spec {text}: can't be read: {error.strerror}.") from None
-    except json.JSONDecodeError as error:
+        content = json.loads(given)
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"--spec is not JSON: {error}.") from None
     if not isinstance(content, dict):
         raise ConfigError("--spec: a specification is a JSON object.")

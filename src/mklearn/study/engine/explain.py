@@ -20,7 +20,7 @@ from typing import Any
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.extras import require
-from mklearn.study.config.yaml_file import yaml_text
+from mklearn.study.config.yaml_file import read_yaml, yaml_text
 from mklearn.study.engine.workflow_files import DEFAULT_STUDY, study_file, workflow_file
 from mklearn.study.provenance import canonical, code_digests, step_code
 from mklearn.study.stages.order import STAGES
@@ -51,7 +51,7 @@ def explain(file: str, study: str | None = None) -> str:
     ConfigError
         No such study, or one with mistakes.
     """
-    path = os.path.relpath(file)
+    path = os.path.relpath(file or ".")
     if Path(path).is_dir():
         raise DataError(f"{file}: is a folder; name a file in it.")
     made = _made_with(path) or path
@@ -100,6 +100,7 @@ def dry_run(path: str, study: str | None = None) -> tuple[Any, Any]:
     """
     if study is not None or not Path(DEFAULT_STUDY).is_file():
         study = str(study_file(study))
+        read_yaml(study)  # of a file that is no YAML, Snakemake would raise errors of many kinds
     require("snakemake")
     from snakemake.exceptions import WorkflowError
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from mklearn.atomic import existing_file
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import ConfigError, DataError, absence
 from mklearn.study.data.readers.annotated_data import MUDATA, arrays_of
 from mklearn.study.data.readers.content import IMAGE_SUFFIXES, is_hidden
 from mklearn.study.data.readers.precomputed import is_bare
@@ -113,7 +113,7 @@ def find_data(place: str | Path, labels: str = "") -> FoundData:
     if path.is_file():
         files = [path]
     elif not path.is_dir():
-        raise DataError(f"{path}: there is no such folder or file.")
+        raise DataError(f"{path}: {absence(path)}, and no such folder.")
     elif _has_class_folders(path):
         return FoundData(path)
     else:

@@ -10,7 +10,7 @@ import difflib
 from pathlib import Path
 
 from mklearn.contract.extensions import study_files
-from mklearn.errors import ConfigError
+from mklearn.errors import ConfigError, absence
 from mklearn.study.provenance import PACKAGE
 
 DEFAULT_STUDY = "config.yaml"
@@ -53,8 +53,8 @@ def study_file(name: str | None) -> Path:
         return workflow_file(DEFAULT_STUDY)
     if name in known:
         return known[name]
-    what = "is a folder, not a study file" if given.is_dir() else "there is no such file"
-    names = {stem: stem for stem in known} | {path.stem: str(path) for path in given.parent.glob("*.y*ml")}
+    beside = (path for path in given.parent.glob("*.y*ml") if path.is_file())
+    names = {stem: stem for stem in known} | {path.stem: str(path) for path in beside}
     near = difflib.get_close_matches(given.stem, names, n=1)
     hint = f" Did you mean {names[near[0]]!r}?" if near else ""
-    raise ConfigError(f"{name}: {what}.{hint} Studies of mklearn: {', '.join(known)}.")
+    raise ConfigError(f"{name or repr(name)}: {absence(given)}.{hint} Studies of mklearn: {', '.join(known)}.")

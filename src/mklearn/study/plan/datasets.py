@@ -10,7 +10,7 @@ from typing import Literal
 
 from mklearn.contract.fit_spec import Impute
 from mklearn.contract.specs import DOWNLOADS, DownloadSpec, FileSpec, ReadSpec, ResizeSpec, TargetKind
-from mklearn.errors import ConfigError
+from mklearn.errors import ConfigError, absence
 from mklearn.study.config.datasets import DatasetConfig, FeatureTables, ImageFolder, Precomputed, RegisteredDataset
 from mklearn.study.data.registry import MIRROR_VARIABLE, dataset_spec, entry
 from mklearn.study.provenance import digest, key
@@ -137,9 +137,9 @@ def _registered(
 def _own_files(dataset_id: str, config: FeatureTables | Precomputed) -> list[str]:
     named = config.files if isinstance(config, FeatureTables) else config.matrices
     files = list(dict.fromkeys([*named.values(), *([config.labels] if config.labels else [])]))
-    missing = [path for path in files if not Path(path).is_file()]
+    missing = [f"{path}: {absence(path)}" for path in files if not Path(path).is_file()]
     if missing:
-        raise ConfigError(f"datasets.{dataset_id}: there is no file {', '.join(missing)}.")
+        raise ConfigError(f"datasets.{dataset_id}: {'; '.join(missing)}.")
     special = [path for path in files if set("<>{}") & set(path)]
     if special:
         raise ConfigError(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mklearn.contract.fit_spec import Choice, PairFeatures, Setting
 from mklearn.contract.specs import SplitSpec
-from mklearn.errors import ConfigError
+from mklearn.errors import ConfigError, absence
 from mklearn.study.config.protocols import Protocol
 from mklearn.study.provenance import key
 
@@ -38,7 +38,7 @@ def planned_protocol(protocol_id: str, protocol: Protocol, seed: int) -> Planned
     """
     path = getattr(protocol, "path", None)
     if path is not None and not Path(path).is_file():
-        raise ConfigError(f"protocols.{protocol_id}.path: there is no file {path!r}.")
+        raise ConfigError(f"protocols.{protocol_id}.path: {path}: {absence(path)}.")
     spec = SplitSpec(**protocol.specification(), seed=seed)
     name = protocol.table_name(protocol_id)
     settings = [

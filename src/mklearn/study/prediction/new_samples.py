@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mklearn.atomic import file_content
+from mklearn.atomic import existing_file, file_content
 from mklearn.contract.loading import load
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.views import Views
@@ -236,8 +236,7 @@ def _tables_by_view(sources: Sequence[str], card: ModelCard) -> dict[str, Path]:
             listed = ", ".join(f"{name}{SUFFIXES[0]}" for name in names)
             raise DataError(f"{source}: no table of a view of the model in it, such as {listed}")
         return found
-    if not source.is_file():
-        raise DataError(f"{source}: no such file or folder")
+    existing_file(source)
     if len(names) == 1:
         return {names[0]: source}
     if source.suffix == MUDATA or all(view.array for view in card.views):

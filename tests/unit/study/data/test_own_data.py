@@ -204,7 +204,7 @@ def test_labels_in_their_own_file_and_whole_number_ids(tmp_path: Path) -> None:
     assert samples.classes[samples.y].tolist() == ["10", "NA", "null"]
     assert set(samples.tables) == {"one"}
     (tmp_path / "labels.csv").unlink()
-    with pytest.raises(DataError, match=r"labels\.csv: no such file"):
+    with pytest.raises(DataError, match=r"labels\.csv: there is no such file"):
         read_dataset(spec)
 
 

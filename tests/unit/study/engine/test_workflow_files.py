@@ -71,7 +71,7 @@ def test_a_study_is_a_file_or_one_of_mklearn(tmp_path: Path, repository: Path, m
         ),
         ("nowhere/photos.yaml", r"nowhere/photos\.yaml: there is no such file\. Studies of"),
         ("mkldr_small", "Did you mean 'mkldr-small'"),
-        ("folder", "folder: is a folder, not a study file"),
+        ("folder", "folder: is a folder, not a file"),
     ):
         with pytest.raises(ConfigError, match=sentence):
             study_file(name)

@@ -191,8 +191,8 @@ def test_what_is_no_file_is_not_opened(pictures: Path, tmp_path: Path, capsys: p
     """A pipe would wait for ever, and a device never ends."""
     model = pictures / "results/kfd/model.mklearn"
     os.mkfifo(tmp_path / "a.png")
-    assert f"{tmp_path / 'a.png'}: no such file" in refusal(capsys, model, tmp_path / "a.png")
-    assert "/dev/zero: no such file" in refusal(capsys, model, "/dev/zero")
+    assert f"{tmp_path / 'a.png'}: is a pipe or a device, not a file" in refusal(capsys, model, tmp_path / "a.png")
+    assert "/dev/zero: is a pipe or a device, not a file" in refusal(capsys, model, "/dev/zero")
     assert "File name too long" in refusal(capsys, model, tmp_path / ("x" * 300))
     assert "File name too long" in refusal(capsys, tmp_path / ("x" * 300), tmp_path)
 
@@ -307,7 +307,7 @@ def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest
     assert "values missing or infinite: columns 'lower7'" in refusal(capsys, model, tmp_path / "new")
     assert "expected VIEW=FILE with a view of the model: lower, upper" in refusal(capsys, model, f"left={lower}")
     assert "several tables need the names" in refusal(capsys, model, lower, tmp_path / "new" / "upper.csv")
-    assert "no such file or folder" in refusal(capsys, model, tmp_path / "x.csv")
+    assert "there is no such file" in refusal(capsys, model, tmp_path / "x.csv")
 
 
 @pytest.mark.parametrize("n_ids", [19, 21])

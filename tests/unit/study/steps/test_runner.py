@@ -155,7 +155,7 @@ runner.run("describe", SimpleNamespace(**files, threads=1, log=["log"], params=S
 @pytest.mark.parametrize(
     ("what", "reason", "on_terminal"),
     [
-        ("", "gone.npz: no such file", True),
+        ("", "gone.npz: there is no such file", True),
         ("raise RuntimeError('a bug\\nof two lines')", "RuntimeError: a bug of two lines", False),
         ("raise MemoryError('12 GiB')", "memory ran out: 12 GiB", True),
         pytest.param(
