@@ -395,3 +395,33 @@ def test_a_step_by_hand(as_file: bool, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "digits: 20 samples of 10 classes" in done.stderr
     assert len(read_npz(tmp_path / "s.npz")["y"]) == 20
+
+
+def test_names_can_not_steer_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Control characters in labels, ids and keys, such as those that clear the screen, are shown as escapes."""
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"s{n},{'ab'[n % 2]}\x1b[2J,0.{n + 1}\n" for n in range(12))
+    Path("t.csv").write_text(f"id,label,f\n{rows}")
+    Path("s.yaml").write_text("study: s\ndatasets: {d: {kind: feature_tables, tables: {t: t.csv}}}\n")
+    Path("bad.yaml").write_text('study: s\n"\\e[2J": 1\n')
+    Path("wrong.yaml").write_text(
+        'study: s\ndatasets: {d: {kind: feature_tables, tables: {t: t.csv}, group_column: "\\e[2J"}}\n'
+    )
+    assert [main(["validate", name]) for name in ("s.yaml", "bad.yaml", "wrong.yaml")] == [0, 1, 1]
+    said = capsys.readouterr()
+    assert "a\\x1b[2J 6" in said.out
+    assert "\x1b" not in said.out + said.err
+    assert said.err.count("\\x1b[2J") >= 2
+
+
+def test_a_full_disk_behind_the_output_is_a_sentence() -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("needs /dev/full")
+    with full.open("w") as stream:
+        words = [sys.executable, "-m", "mklearn", "schema"]
+        ended = subprocess.run(words, stdout=stream, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    assert "mklearn: the output: No space left on device" in ended.stderr
+    assert "Traceback" not in ended.stderr

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mklearn.errors import UserError
+from mklearn.errors import UserError, printable
 from mklearn.study.cli import (
     comparisons,
     explanations,
@@ -20,6 +21,8 @@ from mklearn.study.cli import (
     study_files,
     verification,
 )
+
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,16 +39,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if more:
         options.snakemake = more
     try:
-        return options.run(options) or 0
+        status = options.run(options) or 0
+        sys.stdout.flush()
+        return status
     except UserError as error:
-        print(f"mklearn: {error}", file=sys.stderr)
+        print(printable(f"mklearn: {error}"), file=sys.stderr)
         return 1
     except BrokenPipeError:
         return 0
     except OSError as error:
-        if error.filename is None:
+        if error.filename is None and error.errno not in DISK_FULL:
             raise
-        print(f"mklearn: {os.fsdecode(error.filename)}: {error.strerror}", file=sys.stderr)
+        place = "the output" if error.filename is None else os.fsdecode(error.filename)
+        print(printable(f"mklearn: {place}: {error.strerror}"), file=sys.stderr)
         return 1
 
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from mklearn.errors import UserError
+from mklearn.errors import UserError, printable
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -43,19 +43,19 @@ def _validate(options: argparse.Namespace) -> int:
             plan = plan_study(read_study(study_file(file)))
             checked = check_data(plan)
         except UserError as error:
-            print(f"mklearn: {error}", file=sys.stderr)
+            print(printable(f"mklearn: {error}"), file=sys.stderr)
             failed = 1
             continue
         if checked.mistakes:
             failed = 1
-            print(listed(f"mklearn: the data of {file} have", checked.mistakes), file=sys.stderr)
+            print(printable(listed(f"mklearn: the data of {file} have", checked.mistakes)), file=sys.stderr)
         else:
             parts = [("data set", len(plan.datasets)), ("descriptor", len(plan.descriptors))]
             parts += [("distance", len(plan.pairwise)), ("fit", len(plan.fits))]
             counts = ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for name, number in parts)
             print(f"{file}: study {plan.study.study!r} is valid: {counts}.")
-        print("".join(f"{line}\n" for line in checked.counts), end="")
-        print("".join(f"note: {note}\n" for note in checked.notes), end="")
+        print(printable("".join(f"{line}\n" for line in checked.counts)), end="")
+        print(printable("".join(f"note: {note}\n" for note in checked.notes)), end="")
     return failed
 
 

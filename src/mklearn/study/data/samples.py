@@ -283,7 +283,8 @@ class SampleSet:
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
     """Build a sort key that puts "s2" before "s10"."""
     parts = re.split(r"(\d+)", text)
-    return tuple((0, int(part), part) if part.isdecimal() else (1, 0, part) for part in parts if part)
+    digits = ((part, part.lstrip("0")) for part in parts if part)  # numbers of any length: Python's int has a limit
+    return tuple((0, len(number), f"{number} {part}") if part.isdecimal() else (1, 0, part) for part, number in digits)
 
 
 def encode_labels(labels: Sequence[str] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 from typing import Any, Literal
 
 from mklearn.contract.fit_spec import Impute
 from mklearn.contract.model import Strict
 from mklearn.contract.specs import FeatureType, TargetKind
+from mklearn.errors import printable
 
 
 class CardView(Strict):
@@ -129,15 +131,16 @@ class ModelCard(Strict):
     def as_markdown(self, versions: dict[str, str]) -> str:
         """Return the card for people."""
         data, method, expected = self.data, self.method, self.expected
-        classes = ", ".join(f"{name} ({count})" for name, count in data.classes.items())
+        classes = ", ".join(f"{_escaped(name)} ({count})" for name, count in data.classes.items())
         lines = [
             f"# Model of study {self.study}",
             "",
-            f"{method.title} (`{method.name}`, {method.kind}), fitted on all {data.n_samples} samples of {data.title}.",
+            f"{_escaped(method.title)} (`{method.name}`, {method.kind}), fitted on all {data.n_samples} samples of "
+            f"{_escaped(data.title)}.",
             "",
             f"- Classes, with training samples: {classes}" if data.numbers is None
-            else f"- Predicts {data.numbers.name}: {data.numbers.low:g} to {data.numbers.high:g} among the training "
-            f"samples, mean {data.numbers.mean:.4g}",
+            else f"- Predicts {_escaped(data.numbers.name)}: {data.numbers.low:g} to {data.numbers.high:g} among the "
+            f"training samples, mean {data.numbers.mean:.4g}",
             f"- Expected {_expected(expected)}",
             *([f"- {_optimistic(expected)}"] if expected.chosen_among > 1 else []),
             f"- Data: sha256 {data.digest}",
@@ -191,4 +194,9 @@ def _kernel_lines(method: CardMethod) -> list[str]:
 
 
 def _values(values: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in values.items()) or "none"
+    return ", ".join(_escaped(f"{name} {value}") for name, value in values.items()) or "none"
+
+
+def _escaped(text: str) -> str:
+    """Return a text that is neither HTML nor the end of a cell or line in Markdown."""
+    return html.escape(printable(" ".join(text.split())), quote=False).replace("|", "\\|")

@@ -139,3 +139,8 @@ def test_encoded_labels_in_natural_order(labels: list[str]) -> None:
 def test_natural_order() -> None:
     assert encode_labels(["10", "9", "2"])[1].tolist() == ["2", "9", "10"]
     assert sorted(["s10", "s2", "S1", "a"], key=natural_key) == ["S1", "a", "s2", "s10"]
+
+
+def test_numbers_of_any_length_have_a_natural_order() -> None:
+    names = ["s10", "s9", "s010", "s2", "s" + "9" * 5000, "s1" + "0" * 5000]
+    assert sorted(names, key=natural_key) == ["s2", "s9", "s010", "s10", *names[4:]]
