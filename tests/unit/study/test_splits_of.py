@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -13,10 +14,12 @@ from mklearn.atomic import read_parquet, write_parquet
 from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.study.config.reading import check_study
+from mklearn.study.engine.data_check import check_data
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.stages.split import split_spec
 from mklearn.study.stages.targets import Targets
 from mklearn.study.steps import split as step
+from mklearn.study.steps.runner import call
 
 
 def names(datasets: Any) -> dict[str, str]:
@@ -65,6 +68,60 @@ def test_the_splits_of_variants_are_equal(tables: dict[str, Any], tmp_path: Path
         drawn[dataset.id] = read_parquet(tmp_path / f"{dataset.id}.parquet")[0]
     pd.testing.assert_frame_equal(drawn["raw"], drawn["scaled"])
     assert not drawn["raw"].equals(drawn["other"])
+
+
+def own(folder: Path, name: str, rows: pd.DataFrame) -> dict[str, Any]:
+    rows.to_csv(folder / f"{name}.csv", index=False)
+    return {"kind": "feature_tables", "tables": {"t": str(folder / f"{name}.csv")}}
+
+
+@pytest.mark.parametrize("kind", ["k_fold", "random_per_class", "group_k_fold"])
+def test_rows_in_another_order_have_the_same_splits(tmp_path: Path, kind: str) -> None:
+    size = {"train_size": 4, "repeats": 3} if kind == "random_per_class" else {"folds": 3}
+    rng = np.random.default_rng(0)
+    ids = [f"s{number}" for number in range(30)]
+    rows = pd.DataFrame({"id": ids, "label": list("aab") * 10, "who": [f"p{n % 9}" for n in range(30)],
+                         "f": rng.random(30)})  # fmt: skip
+    datasets = {
+        "one": own(tmp_path, "one", rows) | {"group_column": "who"},
+        "two": own(tmp_path, "two", rows.drop(columns="who").sample(frac=1, random_state=1)) | {"splits_of": "one"},
+    }  # fmt: skip
+    study = {
+        "study": "s",
+        "results": str(tmp_path / "results"),
+        "datasets": datasets,
+        "protocols": {"p": {"kind": kind, **size}},
+    }
+    targets = Targets(plan_study(check_study(study)))
+    found = {}
+    for stage in "read", "split":
+        for job in targets.jobs(stage):
+            for path in job.outputs.values():
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
+            call(stage, job.inputs, job.outputs, job.spec)
+    for job in targets.jobs("split"):
+        frame = read_parquet(job.outputs["splits"])[0]
+        parts = ["train_size", "repeat", "fold", "role"]
+        found[job.dataset.id] = frame.groupby(parts, dropna=False)["id"].agg(lambda names: " ".join(sorted(names)))
+    pd.testing.assert_series_equal(found["one"], found["two"])
+    assert check_data(targets.plan).mistakes == []
+
+
+def test_other_samples_or_labels_are_refused(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"id": list("stuvwxyz"), "label": list("aabb") * 2, "f": np.linspace(0.1, 0.9, 8)})
+    wrong = {
+        "labels differ for 's', 'z'; 's' is 'b' here and 'a' there": rows.assign(label=list("babbaaba")),
+        "it has 'u' that are not here, and lacks none": rows.drop(index=2),
+        "it has none that are not here, and lacks 'new'": pd.concat([rows, rows[:1].assign(id="new")]),
+        "it has 's' that are not here, and lacks 'other'": rows.assign(id=["other", *"tuvwxyz"]),
+    }
+    for number, (sentence, frame) in enumerate(wrong.items()):
+        entry = own(tmp_path, f"t{number}", frame) | {"splits_of": "one"}
+        study = {"study": "s", "datasets": {"one": own(tmp_path, "one", rows), "two": entry},
+                 "protocols": {"p": {"kind": "k_fold", "folds": 2}}}  # fmt: skip
+        [mistake] = check_data(plan_study(check_study(study))).mistakes
+        assert mistake.startswith("datasets.two, protocols.p: these samples are not those of 'one', whose splits they")
+        assert sentence in mistake
 
 
 @pytest.mark.parametrize(

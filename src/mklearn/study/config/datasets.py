@@ -40,9 +40,9 @@ class Dataset(Strict):
     title: Annotated[str, Field(min_length=1)] | None = None
     """Name in tables and figures."""
     splits_of: Slug | None = None
-    """Another entry of the study, with the same samples in the same order, whose splits it has. Without it, entries of
-    one registered data set have the same splits, and your own data have splits of their own; its own name gives a
-    registered data set splits of its own too."""
+    """Another entry of the study whose splits it has, by the ids: with the same samples and labels, in any order.
+    Without it, entries of one registered data set have the same splits, and your own data have splits of their own; its
+    own name gives a registered data set splits of its own too."""
 
     @property
     def table_names(self) -> list[str]:

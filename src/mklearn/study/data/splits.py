@@ -143,7 +143,7 @@ class Splits:
     def among(self, rows: np.ndarray, n_samples: int) -> Splits:
         """Convert splits of selected rows of a larger data set: positions become those in the data set."""
         rows = np.asarray(rows)
-        return Splits(tuple(split.converted(lambda part: rows[part]) for split in self.splits), n_samples)
+        return Splits(tuple(split.converted(lambda part: np.sort(rows[part])) for split in self.splits), n_samples)
 
     def restricted(self, rows: np.ndarray) -> Splits:
         """Remove all samples but the given rows from every split."""

@@ -50,11 +50,14 @@ def check_data(plan: Plan) -> DataCheck:
     """
     found, targets = DataCheck(), Targets(plan)
     found.notes += metrics_without_methods(plan.fits.values())
+    tables = {dataset.id: _labels(targets, dataset, found) for dataset in plan.datasets.values()}
     for key, dataset in plan.datasets.items():
-        table = _labels(targets, dataset, found)
+        table, reference = tables[dataset.id], tables.get(dataset.splits_from or "")
         if table is None:
             continue
         found.counts.append(f"{dataset.id}: {target_counts(table)}")
+        if dataset.splits_from and reference is None:
+            continue
         fits = [fit for (name, _, _), fit in plan.fits.items() if name == key]
         for protocol in dict.fromkeys(fit.protocol for fit in fits):
             job = targets.job("split", dataset=key, protocol=protocol)
@@ -64,7 +67,7 @@ def check_data(plan: Plan) -> DataCheck:
             measured = [fit for fit in fits if fit.protocol == protocol]
             where = f"datasets.{dataset.id}, protocols.{', '.join(sorted({fit.protocol_id for fit in measured}))}"
             try:
-                drawn = draw_splits(table, split_spec(job), files)
+                drawn = draw_splits(table, split_spec(job), files, reference)
             except UserError as error:
                 found.mistakes.append(f"{where}: {error}.")
                 continue

@@ -46,6 +46,8 @@ class PlannedDataset:
     """Jobs that a pass over the samples is spread over, of methods with landmarks."""
     splits_of: str = ""
     """Name that the generator of its splits is seeded with."""
+    splits_from: str | None = None
+    """Another data set of the study, with the same samples, whose splits it has."""
     released_splits: str | None = None
     """``"module:function"`` that reads the splits that its file brings."""
     missing_views: Literal["error", "mean"] = "error"

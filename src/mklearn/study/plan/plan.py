@@ -133,7 +133,8 @@ def _add_dataset(
     """Add what the study makes of one data set."""
     study = plan.study
     dataset = planned_dataset(dataset_id, config, study.results, study.mirror)
-    dataset = replace(dataset, splits_of=splits_source(dataset_id, study.datasets))
+    shared = config.splits_of if config.splits_of != dataset_id else None
+    dataset = replace(dataset, splits_of=splits_source(dataset_id, study.datasets), splits_from=shared)
     for protocol in protocols:
         if protocol.spec.kind == "released" and dataset.released_splits is None:
             mistakes.append(

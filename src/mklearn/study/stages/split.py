@@ -29,12 +29,17 @@ def split_files(job: Job) -> list[str]:
     return job.dataset.pairs if job.protocol.kind == "verification" else []
 
 
+def reference_labels(job: Job) -> list[str]:
+    """Return the labels of the data set whose splits this one has by ``splits_of``, if it is another one."""
+    return [job.labels(dataset) for dataset in job.plan.datasets.values() if dataset.id == job.dataset.splits_from]
+
+
 STAGE = Stage(
     name="split",
     title="Split",
     message="Splitting {wildcards.dataset}: {wildcards.protocol}",
     jobs=lambda plan: dict.fromkeys((dataset, protocol) for dataset, protocol, _ in plan.fits),
     spec=split_spec,
-    inputs={"labels": Job.labels, "files": split_files},
+    inputs={"labels": Job.labels, "files": split_files, "reference": reference_labels},
     outputs={"splits": Artefact("splits", "cache/splits/{dataset}/{protocol}.parquet")},
 )

@@ -11,33 +11,40 @@ import pandas as pd
 
 from mklearn.contract.loading import load
 from mklearn.contract.specs import SplitSpec
-from mklearn.errors import ConfigError
+from mklearn.errors import ConfigError, DataError
 from mklearn.study.artefacts import read_table
+from mklearn.study.data.samples import some
 from mklearn.study.data.splits import Splits, given, released
 from mklearn.study.provenance import input_digests, stamp
 from mklearn.study.steps.log import logger
 
 
 def split(labels: Path, splits: Path, *, spec: SplitSpec, files: list[Path] | None = None,
-          code: list[Path] | None = None) -> None:  # fmt: skip
+          reference: list[Path] | None = None, code: list[Path] | None = None) -> None:  # fmt: skip
     """Draw splits from the labels by the protocol of ``spec``, or read them from ``files``.
 
     These are a file with splits of the user's or of the data set, or lists of pairs, see
-    :func:`mklearn.study.data.pairs.verification`.
+    :func:`mklearn.study.data.pairs.verification`. ``reference`` has the labels of the data set whose splits this one
+    has, if there is one.
 
     The random generator depends on data set, training size, repeat and seed: see
     :func:`mklearn.study.data.splits.generator`.
     """
     table, _ = read_table(labels)
-    drawn = draw_splits(table, spec, files or [])
+    shared = next((read_table(path)[0] for path in reference or ()), None)
+    drawn = draw_splits(table, spec, files or [], shared)
     ids = table["id"].to_numpy(dtype=str)
     first = drawn.splits[0]
     logger.info("%d splits; the first has %d training and %d test samples", len(drawn.splits), len(first.train),
                 len(first.test))  # fmt: skip
-    drawn.save(splits, ids, stamp(spec.as_dict(), input_digests(labels=labels, files=files), code or []))
+    drawn.save(
+        splits, ids, stamp(spec.as_dict(), input_digests(labels=labels, files=files, reference=reference), code or [])
+    )
 
 
-def draw_splits(table: pd.DataFrame, spec: SplitSpec, files: Sequence[Path] = ()) -> Splits:
+def draw_splits(
+    table: pd.DataFrame, spec: SplitSpec, files: Sequence[Path] = (), reference: pd.DataFrame | None = None
+) -> Splits:
     """Draw the splits of a data set, or read them.
 
     Parameters
@@ -48,14 +55,44 @@ def draw_splits(table: pd.DataFrame, spec: SplitSpec, files: Sequence[Path] = ()
     spec : SplitSpec
     files : sequence of Path
         What the protocol reads.
+    reference : DataFrame, optional
+        Labels of the data set whose splits this one has: they are drawn there, and brought here by the ids.
 
     Raises
     ------
+    DataError
+        The reference has other samples or labels; the message has the first that differ.
     ConfigError
         Unknown classes to exclude, fewer than two that remain, or no released splits.
     NotApplicable
         A class is too small for the protocol.
     """
+    if reference is None:
+        return _drawn(table, spec, files)
+    rows = _rows_of(reference, table, spec.dataset)
+    drawn = _drawn(reference, spec, files)
+    return drawn.among(rows, len(table)) if isinstance(drawn, Splits) else _drawn(table, spec, files)  # pairs have ids
+
+
+def _rows_of(reference: pd.DataFrame, table: pd.DataFrame, dataset: str) -> np.ndarray:
+    """Return the rows in `table` of the samples of `reference`, which must be the same with the same labels."""
+    here = f"these samples are not those of {dataset!r}, whose splits they are to have (splits_of)"
+    own, others = (pd.Index(frame["id"].astype(str)) for frame in (table, reference))
+    extra, lacking = (some(one.difference(two, sort=False).to_numpy()) for one, two in ((own, others), (others, own)))
+    if lacking or extra:
+        raise DataError(f"{here}: it has {lacking or 'none'} that are not here, and lacks {extra or 'none'}")
+    rows = own.get_indexer(others)
+    target = "label" if "label" in reference and "label" in table else "y"
+    labels, expected = table[target].to_numpy()[rows], reference[target].to_numpy()
+    differs = np.flatnonzero(labels != expected)
+    if len(differs):
+        names, first = others.to_numpy()[differs], differs[0]
+        one, other = (str(values[first]) for values in (labels, expected))
+        raise DataError(f"{here}: labels differ for {some(names)}; {names[0]!r} is {one!r} here and {other!r} there")
+    return rows
+
+
+def _drawn(table: pd.DataFrame, spec: SplitSpec, files: Sequence[Path]) -> Splits:
     groups = table["group"].to_numpy(dtype=str) if "group" in table else None
     ids, y = table["id"].to_numpy(dtype=str), table["y"].to_numpy()
     parameters = dict(spec.parameters)
