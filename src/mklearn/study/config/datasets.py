@@ -128,6 +128,22 @@ class OwnDataset(Dataset):
     """All classes but these, such as those that are too small for the folds."""
 
 
+class OwnTables(OwnDataset):
+    """What the user's own tables and matrices have in common."""
+
+    labels: str | None = None
+    """A table with the ids and labels, if the feature tables do not hold the labels."""
+    id_column: str = "id"
+    """Column of the samples' ids, in every table and in the labels file."""
+    label_column: str = "label"
+    """Column of the classes, in the labels file or in one of the tables."""
+    group_column: str | None = None
+    """Column of the group of each sample, such as a person or a patient: in the labels file, or beside the labels."""
+    missing_labels: list[str] | None = None
+    """Words that stand for no label or group, as an empty cell does. By default those that stand for no number in
+    columns of features, such as NA, NaN, None, null and N/A; ``[]`` where a class has such a name."""
+
+
 class ImageFolder(OwnDataset):
     """The user's own images: a folder with one sub-folder per class."""
 
@@ -152,7 +168,7 @@ class TableFile(Strict):
     ``MODALITY/obsm/NAME``."""
 
 
-class FeatureTables(OwnDataset):
+class FeatureTables(OwnTables):
     """The user's own features: one table per descriptor, a row per sample."""
 
     family: ClassVar[str] = "tables"
@@ -162,12 +178,6 @@ class FeatureTables(OwnDataset):
     """Descriptor name: file (Parquet, CSV, TSV, NPZ, MATLAB, .h5ad or .h5mu; of text also .csv.gz and so on), or a
     mapping with ``path`` and ``array`` where the file has several arrays. Without ``array`` it is the only matrix; of
     .h5ad X, and of .h5mu the modality with the name of the descriptor."""
-    labels: str | None = None
-    """A table with the ids and labels, if the feature tables do not hold the labels."""
-    id_column: str = "id"
-    """Column of the samples' ids, in every table and in the labels file."""
-    label_column: str = "label"
-    """Column of the classes, in the labels file or in one of the tables."""
     target: str | None = None
     """In place of ``label_column``: the column of what is predicted, a class where it holds text, and a number where it
     holds numbers. A list makes a data set of each column."""
@@ -176,8 +186,6 @@ class FeatureTables(OwnDataset):
     written as numbers."""
     leave_out: list[str] = []
     """Columns that are no features, such as what else was measured of a sample."""
-    group_column: str | None = None
-    """Column of the group of each sample, such as a person or a patient: in the labels file, or beside the labels."""
     missing_views: Literal["error", "drop", "mean"] = "error"
     """What is done with samples that lack a table, or have no value there: refused, left out, or put at the mean of the
     training samples, in the feature space of each kernel. They are counted in the notes on the data set."""
@@ -206,7 +214,7 @@ class FeatureTables(OwnDataset):
         return {name: table if isinstance(table, str) else table.path for name, table in self.tables.items()}
 
 
-class Precomputed(OwnDataset):
+class Precomputed(OwnTables):
     """The user's own kernel or distance matrices: one square NPZ, MATLAB, Parquet, CSV or TSV file per kernel."""
 
     family: ClassVar[str] = "matrices"
@@ -218,12 +226,6 @@ class Precomputed(OwnDataset):
     """Content of the matrices; distances become Gaussian kernels."""
     labels: str
     """A table with the ids and labels."""
-    id_column: str = "id"
-    """Column of the samples' ids, in every table and in the labels file."""
-    label_column: str = "label"
-    """Column of the labels, in the labels file or in one of the tables."""
-    group_column: str | None = None
-    """Column of the group of each sample, such as a person or a patient: in the labels file, or beside the labels."""
 
 
 DatasetConfig = Annotated[RegisteredDataset | ImageFolder | FeatureTables | Precomputed, Field(discriminator="kind")]

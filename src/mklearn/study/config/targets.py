@@ -31,24 +31,27 @@ def target_kind(entry: Mapping[str, Any]) -> TargetKind:
         return "numbers" if task == "numbers" else "classes"
     tables = entry.get("tables")
     files = [entry.get("labels"), *(tables.values() if isinstance(tables, Mapping) else ())]
+    missing = entry.get("missing_labels")
+    missing = tuple(map(str, missing)) if isinstance(missing, (list, tuple)) else None
     paths = [file.get("path") if isinstance(file, Mapping) else file for file in files if file]
-    return next((kind for path in paths if (kind := _kind_in(str(path), column))), "numbers")
+    return next((kind for path in paths if (kind := _kind_in(str(path), column, missing))), "numbers")
 
 
-def _kind_in(path: str, column: str) -> TargetKind | None:
+def _kind_in(path: str, column: str, missing: tuple[str, ...] | None) -> TargetKind | None:
     """Return the kind of the values of a column; None where the file has no such column, or can't be read."""
     try:
         stat = Path(path).stat()
-        return _kind_at(path, column, stat.st_mtime_ns, stat.st_size)
+        return _kind_at(path, column, missing, stat.st_mtime_ns, stat.st_size)
     except (UserError, OSError, ValueError):
         return None  # the plan says which file is missing, and the reader what is wrong with it
 
 
 @functools.cache
-def _kind_at(path: str, column: str, _modified: int, _size: int) -> TargetKind | None:
+def _kind_at(path: str, column: str, missing: tuple[str, ...] | None, _modified: int, _size: int) -> TargetKind | None:
     from mklearn.study.data.readers.table_files import first_values  # pandas: of studies with a target alone
+    from mklearn.study.data.readers.tabular import MISSING
 
-    values = first_values(Path(path), column)
+    values = first_values(Path(path), column, MISSING if missing is None else missing)
     if not values:
         return None
     numbers = [float(value) for value in values if _is_number(value)]

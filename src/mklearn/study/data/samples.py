@@ -159,8 +159,10 @@ class SampleSet:
             raise DataError(f"{n} ids but {len(self.y)} labels")
         if self.groups is not None:
             groups = np.asarray(self.groups).astype(str)
-            if groups.shape != (n,) or (groups == "").any():
+            if groups.shape != (n,):
                 raise DataError(f"groups: expected the name of a group for each of the {n} samples")
+            if (groups == "").any():
+                raise DataError(f"no group is given for samples {some(self.ids[groups == ''])}")
             object.__setattr__(self, "groups", groups)
         check_text(self.ids.tolist(), "sample ids")
         check_text(self.classes.tolist(), "class names")

@@ -185,9 +185,10 @@ def _array_columns(path: Path, names: tuple[str, ...]) -> dict[str, Column]:
         return {}  # too large as a whole: the study may take another array
     for name in dict.fromkeys(("id", *columns)):
         try:
-            values = pd.Series(table.text(name, may_be_empty=True)).replace("", None)
+            text = pd.Series(table.text(name))
         except DataError:
             continue  # a matrix, or no such column
+        values = text.where(text != "")
         numbers = pd.to_numeric(values, errors="coerce")
         found[name] = _column(numbers if numbers.notna().sum() == values.notna().sum() else values, name)
     return found

@@ -124,6 +124,7 @@ def _tables(config: FeatureTables) -> CardTables:
     return CardTables(
         id_column=config.id_column, label_column=config.target or config.label_column,
         group_column=config.group_column, task=config.task_of_target, leave_out=config.leave_out,
+        missing_labels=config.missing_labels,
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from mklearn.study.config.registry import registered
 from mklearn.study.data.readers.annotated_data import MUDATA
 from mklearn.study.data.readers.content import IMAGE_SUFFIXES, decode_image, is_hidden
 from mklearn.study.data.readers.table_files import SUFFIXES, Table, array_of_view
-from mklearn.study.data.readers.tabular import numeric_values, require_columns
+from mklearn.study.data.readers.tabular import MISSING, numeric_values, require_columns
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import check_text, natural_key, some, stack_if_regular
 from mklearn.study.specs.model_card import CardImages, CardTables, CardView, ModelCard
@@ -145,7 +145,7 @@ def read_unlabelled(files: Mapping[str, Path], label_table: Path | None, card: M
     labels = np.full(len(samples), "", dtype=object) if samples.labels is None else samples.labels.astype(object)
     said = card.tables or CardTables()
     if label_table is not None:
-        table = Table(label_table, said.id_column, said.text_columns)
+        table = _table(label_table, said)
         named = table.unique_ids(said.id_column)
         known = dict(zip(named, table.labels(said.label_column, named, said.task), strict=True))
         labels = np.array([known.get(name, "") or label for name, label in zip(samples.ids, labels, strict=True)])
@@ -251,6 +251,11 @@ def _tables_by_view(sources: Sequence[str], card: ModelCard) -> dict[str, Path]:
     return found
 
 
+def _table(path: Path, said: CardTables, array: str | None = None) -> Table:
+    missing = MISSING if said.missing_labels is None else said.missing_labels
+    return Table(path, said.id_column, said.text_columns, array=array, missing=missing)
+
+
 @dataclass(frozen=True)
 class _Rows:
     """A table of new samples."""
@@ -269,7 +274,7 @@ class _Rows:
     @classmethod
     def read(cls, path: Path, said: CardTables, array: str | None = None) -> _Rows:
         """Read a table; its ids and labels may be missing."""
-        table = Table(path, said.id_column, said.text_columns, array=array)
+        table = _table(path, said, array)
         features = table.numbers()
         if not len(features):
             raise DataError(f"{path}: no rows")

@@ -51,6 +51,8 @@ class CardTables(Strict):
     """What the column of labels holds."""
     leave_out: list[str] = []
     """Columns that are no features."""
+    missing_labels: list[str] | None = None
+    """Words that stand for no label; None: those of :mod:`mklearn.study.data.readers.tabular`."""
 
     @property
     def text_columns(self) -> list[str]:

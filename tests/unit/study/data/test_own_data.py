@@ -198,11 +198,16 @@ def test_labels_in_their_own_file_and_whole_number_ids(tmp_path: Path) -> None:
     write_parquet(tmp_path / "one.parquet", one)
     (tmp_path / "labels.csv").write_text("name,kind\n1,NA\n2,null\n3,10\n")  # words that pandas reads as missing
     files = {"tables": {"one": str(tmp_path / "one.parquet")}, "labels": str(tmp_path / "labels.csv")}
-    spec = dataset_spec({"kind": "feature_tables", **files, "id_column": "name", "label_column": "kind"})
+    given = {"kind": "feature_tables", **files, "id_column": "name", "label_column": "kind"}
+    spec = dataset_spec(given | {"missing_labels": []})
     samples = read_dataset(spec)
     assert samples.ids.tolist() == ["3", "1", "2"]
     assert samples.classes[samples.y].tolist() == ["10", "NA", "null"]
     assert set(samples.tables) == {"one"}
+    with pytest.raises(
+        DataError, match=r"found 1: '10'\. 'NA', 'null' in place of a label means none; `missing_labels: \[\]`"
+    ):
+        read_dataset(dataset_spec(given))
     (tmp_path / "labels.csv").unlink()
     with pytest.raises(DataError, match=r"labels\.csv: there is no such file"):
         read_dataset(spec)

@@ -283,7 +283,7 @@ def test_only_rows_without_a_label(tables: Path, tmp_path: Path, capsys: pytest.
     expected = predicted(tables, "cells", str(tables / "new")).set_index("id")
     shutil.copytree(tables / "new", tmp_path / "new")
     table = pd.read_csv(tmp_path / "new" / "upper.csv")
-    table.loc[[2, 5], "label"] = None
+    table.loc[[2, 5], "label"] = [None, "NA"]
     table.to_csv(tmp_path / "new" / "upper.csv", index=False)
     frame = predicted(tables, "cells", str(tmp_path / "new"), "--unlabelled")
     assert frame["id"].tolist() == table["id"][[2, 5]].tolist()

@@ -15,7 +15,14 @@ from mklearn.contract.fit_spec import Impute
 from mklearn.contract.specs import TargetKind
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.data.readers.table_files import ARRAYS, Table, array_of_view
-from mklearn.study.data.readers.tabular import numeric_values, row_order, suspicious_columns, unlabelled_note
+from mklearn.study.data.readers.tabular import (
+    MISSING,
+    missing_hint,
+    numeric_values,
+    row_order,
+    suspicious_columns,
+    unlabelled_note,
+)
 from mklearn.study.data.samples import SampleSet, check_numbers, some
 
 MissingViews = Literal["error", "drop", "mean"]
@@ -27,6 +34,7 @@ def read(
     paths: Mapping[str, Path], *, id_column: str = "id", label_column: str = "label", group_column: str | None = None,
     labels: str | None = None, arrays: Mapping[str, str] | None = None, missing_views: MissingViews = "error",
     impute: Impute = "none", task: TargetKind = "classes", leave_out: Sequence[str] = (),
+    missing_labels: Sequence[str] = MISSING,
 ) -> SampleSet:  # fmt: skip
     """Read tables that describe the same samples.
 
@@ -58,6 +66,8 @@ def read(
         What the column of labels holds.
     leave_out : sequence of str
         Columns that are no features.
+    missing_labels : sequence of str
+        Words that stand for no label, group or number to predict, as an empty cell does.
 
     Returns
     -------
@@ -79,7 +89,7 @@ def read(
     named = {name: Path(path) for name, path in paths.items() if name != labels}
     if not named:
         raise DataError("feature tables: no table given")
-    reading = _Reading(id_column, label_column, group_column, impute, task, leave_out)
+    reading = _Reading(id_column, label_column, group_column, impute, task, leave_out, missing_labels)
     given = None if labels is None else reading.labels_file(Path(paths[labels]))
     chosen = arrays or {}
     parts = {
@@ -96,14 +106,13 @@ def read(
     if group_column and all(source.groups is None for source in sources):
         raise DataError(f"{paths[labels] if labels else first}: no column {group_column!r} of groups (group_column)")
     label_text = _agreed(sources, ids, "labels")
+    words = frozenset[str]().union(*(source.missing_words for source in sources))
     if not (label_text[kept] != "").any():
-        raise DataError(f"{sources[0].path}: no sample has a label (column {label_column!r})")
+        raise DataError(f"{sources[0].path}: no sample has a label (column {label_column!r}){missing_hint(words)}")
     unlabelled, nowhere = label_text == "", np.logical_and.reduce(absent)
-    notes += unlabelled_note(int(unlabelled.sum()), task, int((unlabelled & nowhere).sum()))
+    notes += unlabelled_note(int(unlabelled.sum()), task, words, int((unlabelled & nowhere).sum()))
     kept &= label_text != ""
     groups = _agreed(sources, ids, "groups")[kept] if group_column else None
-    if groups is not None and (groups == "").any():
-        raise DataError(f"{first}: column {group_column!r} is empty in samples {some(ids[kept][groups == ''])}")
     tables = {name: part.rows(ids[kept]) for name, part in parts.items()}
     notes += _imputed_note(tables, impute)
     try:
@@ -113,7 +122,7 @@ def read(
             incomplete=tuple(name for name, table in tables.items() if np.isnan(table).any()),
         )  # fmt: skip
     except DataError as error:
-        raise DataError(f"{', '.join(map(str, named.values()))}: {error}") from error
+        raise DataError(f"{', '.join(map(str, named.values()))}: {error}{missing_hint(words)}") from error
     for name, part in parts.items():
         notes += suspicious_columns(tables[name], part.columns, samples.y, part.path)
     return replace(samples, notes=notes)
@@ -130,6 +139,8 @@ class _Part:
     columns: Sequence[Any] = ()
     labels: np.ndarray | None = None
     groups: np.ndarray | None = None
+    missing_words: frozenset[str] = frozenset()
+    """Words that stand for no label in it."""
 
     @property
     def present(self) -> Mask:
@@ -156,6 +167,7 @@ class _Reading:
     impute: Impute
     task: TargetKind
     leave_out: Sequence[str]
+    missing_labels: Sequence[str]
 
     def table(self, path: Path, array: str | None, given: _Part | None) -> _Part:
         """Read a table of features; `given` is the labels file."""
@@ -189,15 +201,14 @@ class _Reading:
 
     def _open(self, path: Path, array: str | None) -> Table:
         text = [column for column in (self.label_column, self.group_column, *self.leave_out) if column]
-        return Table(path, self.id_column, text, array=array)
+        return Table(path, self.id_column, text, array=array, missing=self.missing_labels)
 
     def _with_labels(self, part: _Part, table: Table) -> _Part:
         group = self.group_column
-        return replace(
-            part,
-            labels=table.labels(self.label_column, part.ids, self.task) if self.label_column in table else None,
-            groups=table.text(group, part.ids, may_be_empty=True) if group and group in table else None,
-        )
+        labels = table.labels(self.label_column, part.ids, self.task) if self.label_column in table else None
+        words = frozenset(table.missing_words)
+        groups = table.text(group, part.ids) if group and group in table else None
+        return replace(part, labels=labels, groups=groups, missing_words=words)
 
 
 def _check_row_numbers(parts: Sequence[_Part], given: _Part | None, id_column: str) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.study.data.readers.table_files import Table, read_labels
-from mklearn.study.data.readers.tabular import numeric_values, row_order, unlabelled_note
+from mklearn.study.data.readers.table_files import Table
+from mklearn.study.data.readers.tabular import MISSING, missing_hint, numeric_values, row_order, unlabelled_note
 from mklearn.study.data.readers.text_tables import SEPARATORS, first_line, table_suffix
 from mklearn.study.data.samples import MEASURES, SampleSet
 
@@ -25,6 +25,7 @@ def read(
     id_column: str = "id",
     label_column: str = "label",
     group_column: str | None = None,
+    missing_labels: Sequence[str] = MISSING,
 ) -> SampleSet:
     """Read pairwise matrices of the same samples.
 
@@ -44,6 +45,8 @@ def read(
         Names of these columns or arrays.
     group_column : str, optional
         Name of the column of groups in the labels file.
+    missing_labels : sequence of str
+        Words that stand for no label or group, as an empty cell does.
 
     Returns
     -------
@@ -63,7 +66,12 @@ def read(
     if labels not in paths:
         raise DataError(f"precomputed matrices: no file of labels ({labels!r}) among {', '.join(paths)}")
     labels_path = Path(paths[labels])
-    ids, label_text, groups = read_labels(labels_path, id_column, label_column, group_column)
+    columns = [column for column in (label_column, group_column) if column]
+    table = Table(labels_path, id_column, columns, missing=missing_labels)
+    ids = table.unique_ids(id_column)
+    label_text = table.labels(label_column, ids)
+    words = frozenset(table.missing_words)
+    groups = table.text(group_column, ids) if group_column else None
     matrices: dict[str, np.ndarray] = {}
     notes: list[str] = []
     for name, path in paths.items():
@@ -76,8 +84,8 @@ def read(
         raise DataError("precomputed matrices: no matrix given, only labels")
     labelled = np.flatnonzero(label_text != "")
     if not len(labelled):
-        raise DataError(f"{labels_path}: no sample has a label (column {label_column!r})")
-    notes += unlabelled_note(len(ids) - len(labelled))
+        raise DataError(f"{labels_path}: no sample has a label (column {label_column!r}){missing_hint(words)}")
+    notes += unlabelled_note(len(ids) - len(labelled), words=words)
     if len(labelled) < len(ids):
         ids, label_text = ids[labelled], label_text[labelled]
         groups = None if groups is None else groups[labelled]
@@ -87,7 +95,7 @@ def read(
         return SampleSet.from_labels(ids, label_text, matrices=matrices, measures=measures, groups=groups,
                                      notes=tuple(notes))  # fmt: skip
     except DataError as error:
-        raise DataError(f"{labels_path}: {error}") from error
+        raise DataError(f"{labels_path}: {error}{missing_hint(words)}") from error
 
 
 def _read_matrix(path: Path, id_column: str, ids: np.ndarray, labels_path: Path) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,13 @@ class Table:
         Whether a CSV file begins with names of columns.
     array : str, optional
         Name of the array of numbers, where there may be several.
+    missing : collection of str
+        Words that stand for no label or group, as an empty cell does.
+
+    Attributes
+    ----------
+    missing_words : set of str
+        Those of `missing` that were found.
 
     Raises
     ------
@@ -69,9 +76,11 @@ class Table:
 
     def __init__(
         self, path: Path, id_column: str, text_columns: Sequence[str] = (), *, header: bool = True,
-        array: str | None = None,
+        array: str | None = None, missing: Collection[str] = MISSING,
     ) -> None:  # fmt: skip
         self.path = path
+        self.missing_words: set[str] = set()
+        self._missing = missing
         self.holds_arrays = path.suffix in (*ARRAYS, *ANNOTATED)
         self._text_columns = (id_column, *text_columns)
         self._array = array
@@ -103,10 +112,15 @@ class Table:
     def __contains__(self, name: str) -> bool:
         return name in self._columns
 
-    def text(self, name: str, ids: np.ndarray | None = None, *, may_be_empty: bool = False) -> np.ndarray:
-        """Return a column of ids or labels; see :func:`column_text`."""
-        what = "array" if self.holds_arrays else "column"
-        require_columns(self._columns, (name,), self.path, what)
+    def text(self, name: str, ids: np.ndarray | None = None) -> np.ndarray:
+        """Return a column of labels or groups, "" where a sample has none; see :func:`column_text`."""
+        text = self._complete(name, ids, may_be_empty=True)
+        absent = np.isin(text, list(self._missing))
+        self.missing_words |= set(text[absent].tolist())
+        return np.where(absent, "", text)
+
+    def _complete(self, name: str, ids: np.ndarray | None = None, *, may_be_empty: bool = False) -> np.ndarray:
+        require_columns(self._columns, (name,), self.path, "array" if self.holds_arrays else "column")
         return column_text(self._columns[name], self.path, name, ids, may_be_empty=may_be_empty)
 
     def labels(self, name: str, ids: np.ndarray, task: TargetKind = "classes") -> np.ndarray:
@@ -115,12 +129,12 @@ class Table:
         See :func:`class_names` and :func:`target_numbers`.
         """
         if task == "numbers" and name in self:
-            return target_numbers(self._columns[name], self.path, name, ids)
-        return class_names(self.text(name, ids, may_be_empty=True), self.path, name)
+            return target_numbers(self._columns[name], self.path, name, ids, self._missing)
+        return class_names(self.text(name, ids), self.path, name)
 
     def unique_ids(self, name: str) -> np.ndarray:
         """Return a complete column of ids that differ; raise DataError otherwise."""
-        ids = self.text(name)
+        ids = self._complete(name)
         check_unique(ids, f"{self.path}: ids")
         return ids
 
@@ -161,7 +175,7 @@ def column_names(path: Path) -> tuple[str, ...]:
     return tuple(map(str, read_frame(path, ("id",)).columns))
 
 
-def first_values(path: Path, column: str, count: int = 100) -> list[str]:
+def first_values(path: Path, column: str, missing: Collection[str] = MISSING, count: int = 100) -> list[str]:
     """Return the first values of a column as text, but missing ones; none where the file has no such column.
 
     Raises
@@ -179,10 +193,10 @@ def first_values(path: Path, column: str, count: int = 100) -> list[str]:
         values = list(rows.get(column, ()))
     elif column in column_names(path):
         table = Table(path, "id", (column,), array="X" if path.suffix in ANNOTATED else None)
-        values = list(table.text(column, may_be_empty=True)[:count])
+        values = list(table.text(column)[:count])
     else:
         return []
-    return [text for value in values if (text := str(value).strip()).lower() not in MISSING]
+    return [text for value in values if (text := str(value).strip()) not in ("", *missing)]
 
 
 def _with_sparse(arrays: dict[str, np.ndarray], path: Path) -> dict[str, np.ndarray]:
@@ -212,12 +226,3 @@ def _with_sparse(arrays: dict[str, np.ndarray], path: Path) -> dict[str, np.ndar
         raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise DataError(f"{path}: not a readable sparse matrix ({' '.join(str(error).split())})") from error
-
-
-def read_labels(
-    path: Path, id_column: str, label_column: str, group_column: str | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Read ids, labels and groups, (n,) text each: "" for no label, None for groups without a column of them."""
-    table = Table(path, id_column, [column for column in (label_column, group_column) if column])
-    ids = table.unique_ids(id_column)
-    return ids, table.labels(label_column, ids), table.text(group_column, ids) if group_column else None

@@ -8,7 +8,7 @@ import decimal
 import io
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,11 @@ from mklearn.study.data.samples import check_numbers, check_text, check_unique, 
 
 _WHOLE_IN_DOUBLE = 2**53
 """From here on, float64 does not tell one integer from the next."""
-MISSING = ("", "na", "n/a", "nan", "null", "none")
-"""Texts, in lower case, that stand for no number."""
+MISSING = (
+    "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "<NA>", "#N/A", "#N/A N/A", "#NA",
+    "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
+)  # fmt: skip
+"""Words that stand for no value, as an empty cell does: those of ``pandas.read_csv``."""
 _FEWEST_SAMPLES = 10
 """Of fewer samples, different whole numbers in a column mean nothing."""
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -52,16 +55,12 @@ def read_frame(path: Path, text_columns: Sequence[str] = (), header: bool = True
     if b"\0" in content:
         raise DataError(f"{path}: not a readable CSV table: it has NUL characters; save it as UTF-8 text")
     try:
-        if header:
-            _check_header(content, path, separator)
+        names = _checked_header(content, path, separator) if header else ()
         # An id "NA" or an empty label is text; missing numbers are reported column by column later.
+        missing = {name: ("", *MISSING) for name in names if name not in text_columns}
         frame = pd.read_csv(
             io.BytesIO(content), dtype=dict.fromkeys(text_columns, str), header="infer" if header else None,
-            sep=separator,
-        )  # fmt: skip
-        kept = pd.read_csv(
-            io.BytesIO(content), usecols=lambda name: name in text_columns, dtype=str, keep_default_na=False,
-            sep=separator,
+            sep=separator, na_values=missing if header else ("", *MISSING), keep_default_na=False,
         )  # fmt: skip
     except DataError:
         raise
@@ -69,8 +68,6 @@ def read_frame(path: Path, text_columns: Sequence[str] = (), header: bool = True
         raise DataError(f"{path}: not a readable CSV table: not UTF-8 ({error}); save it as UTF-8 text") from error
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error, ValueError, OverflowError) as error:
         raise DataError(f"{path}: not a readable CSV table ({' '.join(str(error).split())})") from error
-    for name in kept.columns:
-        frame[name] = kept[name]
     return frame
 
 
@@ -84,8 +81,8 @@ def _with_index(frame: pd.DataFrame, id_column: str) -> pd.DataFrame:
     return frame.rename_axis(id_column).reset_index()
 
 
-def _check_header(content: bytes, path: Path, separator: str) -> None:
-    """Raise DataError if the first line does not name each column; pandas would take nameless ones for an index."""
+def _checked_header(content: bytes, path: Path, separator: str) -> list[str]:
+    """Return the names in the first line; DataError if a column has none: pandas would take it for an index."""
     with io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="") as stream:
         lines = list(itertools.islice(filter(None, csv.reader(stream, delimiter=separator)), 2))
     if not lines:
@@ -97,6 +94,7 @@ def _check_header(content: bytes, path: Path, separator: str) -> None:
             f"{path}: the first line names {len(names)} columns, but the next one has {len(first[0])} values; "
             "name every column in the first line"
         )
+    return names
 
 
 def _check_names(names: Sequence[str], path: Path) -> None:
@@ -142,13 +140,15 @@ def class_names(labels: np.ndarray, path: Path, column: str) -> np.ndarray:
     )
 
 
-def target_numbers(values: Any, path: Path, column: str, ids: np.ndarray) -> np.ndarray:
+def target_numbers(
+    values: Any, path: Path, column: str, ids: np.ndarray, missing: Collection[str] = MISSING
+) -> np.ndarray:
     """Return numbers to predict as text that holds every digit: equal numbers are equal, however they are written.
 
     Parameters
     ----------
     values : (n,) array or Series
-        Numbers, or text that holds numbers. Missing values become "".
+        Numbers, or text that holds numbers. Missing values and the words `missing` become "".
 
     Raises
     ------
@@ -159,7 +159,7 @@ def target_numbers(values: Any, path: Path, column: str, ids: np.ndarray) -> np.
     if np.shape(values) != (len(ids),):
         raise DataError(f"{what} has shape {np.shape(values)}; expected ({len(ids)},), one number for each id")
     for value, name in zip(pd.Series(values).tolist(), ids.tolist(), strict=True):
-        if pd.isna(value) or str(value).strip().lower() in MISSING:
+        if pd.isna(value) or str(value).strip() in ("", *missing):
             found.append("")
             continue
         try:
@@ -175,14 +175,27 @@ def target_numbers(values: Any, path: Path, column: str, ids: np.ndarray) -> np.
     return np.array(found, dtype=str)
 
 
-def unlabelled_note(n: int, task: TargetKind = "classes", n_nowhere: int = 0) -> tuple[str, ...]:
-    """Return a remark about samples without a label or number, some of which lack every table; none if n is 0."""
+def unlabelled_note(
+    n: int, task: TargetKind = "classes", words: Collection[str] = (), n_nowhere: int = 0
+) -> tuple[str, ...]:
+    """Return a remark about samples without a label or number, some of which lack every table; none if n is 0.
+
+    `words` are those that stand for no label in these files.
+    """
     if not n:
         return ()
     what, done = ("label", "labels") if task == "classes" else ("number", "predicts")
     subject = f"1 sample without a {what} is" if n == 1 else f"{n} samples without a {what} are"
     but = f", but {n_nowhere} that {'lacks' if n_nowhere == 1 else 'lack'} every table" if n_nowhere else ""
-    return (f"{subject} left out; a final model {done} them{but}: mklearn predict",)
+    note = f"{subject} left out; a final model {done} them{but}: mklearn predict"
+    return (note + (missing_hint(words) if task == "classes" else ""),)
+
+
+def missing_hint(words: Collection[str]) -> str:
+    """Return what follows a sentence about samples without a label, where words stand for none."""
+    if not words:
+        return ""
+    return f". {some(sorted(words))} in place of a label means none; `missing_labels: []` makes it a class"
 
 
 def require_columns(columns: Any, required: Sequence[str], path: Path, what: str = "column") -> None:
