@@ -18,7 +18,7 @@ import os
 import secrets
 import struct
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,8 @@ from mklearn.extras import require
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
+    from pyarrow import parquet as pq
 
 DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 NOT_WRITABLE = frozenset(
@@ -47,6 +49,7 @@ _METADATA_KEY = b"mklearn"
 # In the metadata of a Parquet file, before the sha256 of all bytes of the file with zeros in place of these 64 digits.
 _SEAL = b"mklearn sha256 "
 _DIGITS = 64
+_COLUMNS_AT_ONCE = 20_000
 
 
 @contextmanager
@@ -259,11 +262,14 @@ def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: d
             stream.write(piece)
 
 
-def read_parquet(path: str | os.PathLike[str], *, sealed: bool = False) -> tuple[pd.DataFrame, dict[str, Any]]:
+def read_parquet(
+    path: str | os.PathLike[str], *, sealed: bool = False, check: Callable[[tuple[int, int]], None] | None = None
+) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Read a Parquet table and its JSON description (``{}`` if there is none); see :func:`write_parquet`.
 
     The checksum of a file that :func:`write_parquet` has written is verified. If `sealed`, a file without one is
-    damaged.
+    damaged. `check` is called with the shape of a table that others have written, before it is read; its columns of
+    text then become categories, because a small file can repeat a long text.
 
     Raises
     ------
@@ -285,11 +291,39 @@ def read_parquet(path: str | os.PathLike[str], *, sealed: bool = False) -> tuple
     elif content[start : start + _DIGITS] != _seal_of(content, start):
         raise _damaged(path, "Parquet", "its checksum is not the one that it was written with")
     try:
-        table = pq.read_table(pa.BufferReader(content))
-        metadata = json.loads((table.schema.metadata or {}).get(_METADATA_KEY, b"{}"))
-        return table.to_pandas(), metadata
-    except (pa.ArrowException, OSError, ValueError) as error:
+        source = pa.BufferReader(content)
+        file = pq.ParquetFile(source)
+        schema = file.schema_arrow
+        words = [field.name for field in schema if check is not None and pa.types.is_string(field.type)]
+        if words:
+            file = pq.ParquetFile(source, metadata=file.metadata, read_dictionary=words)
+        if check is not None:
+            check((file.metadata.num_rows, len(schema)))
+        metadata = schema.metadata or {}
+        return _columns_of(file, schema.names, metadata), json.loads(metadata.get(_METADATA_KEY, b"{}"))
+    except UserError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise _damaged(path, "Parquet", error) from error
+
+
+def _columns_of(file: pq.ParquetFile, names: list[str], metadata: dict[bytes, bytes]) -> pd.DataFrame:
+    """Read a table, a wide one in blocks of columns: each column takes 10 kB of pyarrow's while it is read."""
+    import pandas as pd
+
+    if len(names) <= _COLUMNS_AT_ONCE or len(set(names)) < len(names):
+        return file.read(use_pandas_metadata=True).to_pandas()
+    described = json.loads(metadata.get(b"pandas", b"{}")).get("index_columns", ())
+    index = [name for name in described if isinstance(name, str) and name in names]
+    rest = [name for name in names if name not in index]
+    blocks = [[*index, *rest[start : start + _COLUMNS_AT_ONCE]] for start in range(0, len(rest), _COLUMNS_AT_ONCE)]
+    return pd.concat([_block(file, block).to_pandas() for block in blocks], axis=1)
+
+
+def _block(file: pq.ParquetFile, names: list[str]) -> pa.Table:
+    """Read columns: ParquetFile also takes "AC1.2" for "AC1", as if it were a field of it."""
+    found, wanted = file.read(columns=names), set(names)
+    return found.select([position for position, name in enumerate(found.column_names) if name in wanted])
 
 
 def _seal_of(content: bytes, start: int) -> bytes:

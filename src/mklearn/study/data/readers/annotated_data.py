@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from mklearn.errors import DataError
-from mklearn.study.data.readers.content import check_size
+from mklearn.study.data.readers.content import Budget
 from mklearn.study.data.readers.hdf5 import hdf5_errors, numbers, open_hdf5, text, word
 
 ANNDATA, MUDATA = ".h5ad", ".h5mu"
@@ -52,19 +52,19 @@ def read_annotated(path: Path, array: str, id_column: str, columns: Sequence[str
         Not such a file, damaged, no such array, or an array that is too large as a dense table.
     """
     kind = "MuData" if path.suffix == MUDATA else "AnnData"
-    with open_hdf5(path) as file, hdf5_errors(path, kind):
-        part, place = _part(file, array, path)
-        obs = _entry(part, "obs", path)
-        index = _index(obs, path)
-        found = {array: _matrix(part, place, path)}
+    with open_hdf5(path) as (file, own), hdf5_errors(path, kind):
+        part, place = _part(file, array, own)
+        obs = _entry(part, "obs", own)
+        index = _index(obs, own)
+        found = {array: _matrix(part, place, own)}
         if len(found[array]) != len(index):
             raise DataError(f"{path}: {array} has {len(found[array])} rows for {len(index)} observations")
-        found[id_column] = _column(obs[id_column], path) if id_column in obs else index
+        found[id_column] = _column(obs[id_column], own) if id_column in obs else index
         for column in columns:
             if column in obs:
-                found[column] = _column(obs[column], path)
-            elif part is not file and column in _entry(file, "obs", path):
-                found[column] = _of_the_whole(file["obs"], column, index, path)
+                found[column] = _column(obs[column], own)
+            elif part is not file and column in _entry(file, "obs", own):
+                found[column] = _of_the_whole(file["obs"], column, index, own)
         return found
 
 
@@ -73,29 +73,29 @@ def feature_names(path: Path, array: str) -> list[str] | None:
 
     None for arrays in ``obsm``, whose columns have no names, for a file without ``var``, and where a name occurs twice.
     """
-    with open_hdf5(path) as file, hdf5_errors(path, "AnnData or MuData"):
-        part, place = _part(file, array, path)
+    with open_hdf5(path) as (file, own), hdf5_errors(path, "AnnData or MuData"):
+        part, place = _part(file, array, own)
         if place.startswith("obsm/") or "var" not in part or "_index" not in part["var"].attrs:
             return None
-        names = [str(name) for name in _column(part["var"][str(part["var"].attrs["_index"])], path)]
+        names = [str(name) for name in _column(part["var"][str(part["var"].attrs["_index"])], own)]
         return names if len(set(names)) == len(names) else None
 
 
 def arrays_of(path: Path) -> tuple[list[str], list[str]]:
     """List the columns of ``obs``, and the arrays that :func:`read_annotated` takes: of MuData the modalities."""
-    with open_hdf5(path) as file, hdf5_errors(path, "AnnData or MuData"):
-        columns = [str(name) for name in _entry(file, "obs", path) if not str(name).startswith("_")]
+    with open_hdf5(path) as (file, own), hdf5_errors(path, "AnnData or MuData"):
+        columns = [str(name) for name in _entry(file, "obs", own) if not str(name).startswith("_")]
         if path.suffix == MUDATA:
-            return columns, [str(name) for name in _entry(file, "mod", path)]
+            return columns, [str(name) for name in _entry(file, "mod", own)]
         return columns, _places(file)
 
 
-def _part(file: Any, array: str, path: Path) -> tuple[Any, str]:
+def _part(file: Any, array: str, own: Budget) -> tuple[Any, str]:
     """Return the AnnData that holds an array, the file itself or a modality, and the array's place in it."""
-    if path.suffix != MUDATA:
+    if own.path.suffix != MUDATA:
         return file, array
     modality, _, place = array.partition("/")
-    return _entry(_entry(file, "mod", path), modality, path, "modality"), place or "X"
+    return _entry(_entry(file, "mod", own), modality, own, "modality"), place or "X"
 
 
 def _places(part: Any) -> list[str]:
@@ -103,64 +103,66 @@ def _places(part: Any) -> list[str]:
     return ["X", *inside] if "X" in part else inside
 
 
-def _matrix(part: Any, place: str, path: Path) -> np.ndarray:
+def _matrix(part: Any, place: str, own: Budget) -> np.ndarray:
     if place not in _places(part):
-        raise DataError(f"{path}: no array {place!r}; it has {', '.join(_places(part)) or 'none'}")
+        raise DataError(f"{own.path}: no array {place!r}; it has {', '.join(_places(part)) or 'none'}")
     node = part[place]
     encoding = word(node, "encoding-type")
     if encoding in ("csr_matrix", "csc_matrix"):
-        return _filled(node, encoding, path)
+        return _filled(node, encoding, own)
     if encoding in ("array", "") and hasattr(node, "dtype"):
-        values = numbers(node, path)
+        values = numbers(node, own)
         if values.ndim != 2:
-            raise DataError(f"{path}: {place} has shape {values.shape}; expected observations in rows")
+            raise DataError(f"{own.path}: {place} has shape {values.shape}; expected observations in rows")
         return values
-    raise DataError(f"{path}: {place} is stored as {encoding or 'a group'}; expected a dense or a sparse matrix")
+    raise DataError(f"{own.path}: {place} is stored as {encoding or 'a group'}; expected a dense or a sparse matrix")
 
 
-def _filled(node: Any, encoding: str, path: Path) -> np.ndarray:
+def _filled(node: Any, encoding: str, own: Budget) -> np.ndarray:
     """Return a sparse matrix as a dense one, if it is not too large."""
     from scipy.sparse import csc_array, csr_array
 
     shape = tuple(int(size) for size in node.attrs["shape"])
-    check_size(shape, path, node.name)
-    parts = tuple(numbers(node[name], path) for name in ("data", "indices", "indptr"))
+    own.take(shape, node.name)
+    parts = tuple(numbers(node[name], own) for name in ("data", "indices", "indptr"))
     matrix = (csr_array if encoding == "csr_matrix" else csc_array)(parts, shape=shape)
     matrix.check_format(full_check=True)
     return matrix.toarray()
 
 
-def _index(obs: Any, path: Path) -> np.ndarray:
-    return text(obs[str(obs.attrs["_index"])], path)
+def _index(obs: Any, own: Budget) -> np.ndarray:
+    return text(obs[str(obs.attrs["_index"])], own)
 
 
-def _column(node: Any, path: Path) -> np.ndarray:
+def _column(node: Any, own: Budget) -> np.ndarray:
     """Return a column of ``obs``; missing values of categories and of nullable types are None."""
     encoding = word(node, "encoding-type")
     if encoding == "categorical":
-        codes, categories = numbers(node["codes"], path), text(node["categories"], path)
+        codes, categories = numbers(node["codes"], own), text(node["categories"], own)
         if codes.dtype.kind not in "iu" or codes.max(initial=-1) >= len(categories):
-            raise DataError(f"{path}: {node.name} has codes without a category")
+            raise DataError(f"{own.path}: {node.name} has codes without a category")
         return np.array([None if code < 0 else categories[code] for code in codes.tolist()], dtype=object)
     if encoding.startswith("nullable-"):
-        values, mask = text(node["values"], path).astype(object), numbers(node["mask"], path).astype(bool)
+        values, mask = text(node["values"], own).astype(object), numbers(node["mask"], own).astype(bool)
         values[mask] = None
         return values
     if "categories" in node.attrs:
-        raise DataError(f"{path}: {node.name} was written by anndata before version 0.8; read it and write it again")
-    return text(node, path)
+        raise DataError(
+            f"{own.path}: {node.name} was written by anndata before version 0.8; read it and write it again"
+        )
+    return text(node, own)
 
 
-def _of_the_whole(obs: Any, column: str, index: np.ndarray, path: Path) -> np.ndarray:
+def _of_the_whole(obs: Any, column: str, index: np.ndarray, own: Budget) -> np.ndarray:
     """Return a column of all observations of a MuData, for those of a modality."""
-    known: Mapping[Any, Any] = dict(zip(_index(obs, path), _column(obs[column], path), strict=True))
+    known: Mapping[Any, Any] = dict(zip(_index(obs, own), _column(obs[column], own), strict=True))
     lacking = [name for name in index if name not in known]
     if lacking:
-        raise DataError(f"{path}: obs has no observation {str(lacking[0])!r}, which a modality has")
+        raise DataError(f"{own.path}: obs has no observation {str(lacking[0])!r}, which a modality has")
     return np.array([known[name] for name in index], dtype=object)
 
 
-def _entry(group: Any, name: str, path: Path, what: str = "group") -> Any:
+def _entry(group: Any, name: str, own: Budget, what: str = "group") -> Any:
     if name not in group:
-        raise DataError(f"{path}: no {what} {name!r}; it has {', '.join(map(str, group)) or 'none'}")
+        raise DataError(f"{own.path}: no {what} {name!r}; it has {', '.join(map(str, group)) or 'none'}")
     return group[name]

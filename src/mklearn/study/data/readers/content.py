@@ -21,7 +21,9 @@ IMAGE_FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "PPM", "GIF", "WEBP")
 """Pillow's decoders that an image can choose by its content; others, such as that of EPS, start programs."""
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm", ".ppm", ".gif", ".webp")
 MOST_BYTES = 2 << 30
-"""Size of one array in memory. A small file can claim a large one, and tables become dense."""
+"""What the arrays of a file may take in memory. A small file can claim large ones, and tables become dense."""
+GROWTH = 8
+"""What a large file may take, by its own size: numbers of one byte become numbers of eight."""
 _logger = logging.getLogger(__name__)
 
 
@@ -45,15 +47,32 @@ def check_content(array: np.ndarray, expected: str | None, source: Path | str) -
         )
 
 
-def check_size(shape: tuple[int, ...] | None, path: Path, name: str, itemsize: int = 8) -> None:
-    """Raise DataError for an array that is larger than `MOST_BYTES` in memory."""
-    size = float(np.prod(np.array(shape or (0,), dtype=float))) * itemsize
-    if size > MOST_BYTES:
-        raise DataError(
-            f"{path}: {name} has shape {tuple(shape or ())}, {size / 1e9:.1f} GB as a dense table; at most "
-            f"{MOST_BYTES / 1e9:.1f} GB are read. Keep fewer features (of genes, the highly variable ones), or name an "
-            "array of components, such as obsm/X_pca"
-        )
+class Budget:
+    """The memory that all arrays of one file may take: `MOST_BYTES`, or of a large file `GROWTH` times its size."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._most = self._left = float(max(MOST_BYTES, GROWTH * path.stat().st_size))
+
+    def take(self, shape: Sequence[int] | None, name: str, itemsize: int = 8) -> None:
+        """Count an array before it is read, as large as it becomes: numbers take 8 bytes. DataError if it is too much.
+
+        Parameters
+        ----------
+        shape : sequence of int, or None
+            None and shapes that no array has count as empty: their readers refuse them.
+        name : str
+        itemsize : int
+            Bytes of an item, where it is stored with more than 8.
+        """
+        size = float(np.prod(np.array(shape if shape is not None else (0,), dtype=float))) * max(itemsize, 8)
+        self._left -= size
+        if self._left < 0:
+            raise DataError(
+                f"{self.path}: {name} has shape {tuple(shape or ())}, {size / 1e9:.1f} GB as a dense table; at most "
+                f"{self._most / 1e9:.1f} GB of this file are read. Keep fewer features (of genes, the highly variable "
+                "ones), or name an array of components, such as obsm/X_pca"
+            )
 
 
 def number_within_class(labels: Iterable[str]) -> list[str]:

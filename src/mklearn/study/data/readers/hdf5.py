@@ -12,12 +12,22 @@ import numpy as np
 from mklearn.atomic import existing_file
 from mklearn.errors import DataError, UserError
 from mklearn.extras import require
-from mklearn.study.data.readers.content import check_size
+from mklearn.study.data.readers.content import Budget
+
+_TEXT_BYTES = 64
+"""What a short text takes as an object."""
+_TEXTS_AT_ONCE = 1024
 
 
 @contextmanager
-def open_hdf5(path: Path) -> Iterator[Any]:
-    """Open an HDF5 file for reading; raise DataError if it is missing or no HDF5 file."""
+def open_hdf5(path: Path) -> Iterator[tuple[Any, Budget]]:
+    """Open an HDF5 file for reading, with the memory that its arrays may take.
+
+    Raises
+    ------
+    DataError
+        It is missing, no HDF5 file, or has a link or an array of another file: HDF5 would open whatever it names.
+    """
     require("h5py")
     import h5py
 
@@ -27,7 +37,9 @@ def open_hdf5(path: Path) -> Iterator[Any]:
     except OSError as error:
         raise DataError(f"{path}: not a readable HDF5 file ({_short(error)}); it is truncated or damaged") from error
     with file:
-        yield file
+        with hdf5_errors(path, "HDF5"):
+            _check_own(file, path)
+        yield file, Budget(path)
 
 
 @contextmanager
@@ -41,24 +53,28 @@ def hdf5_errors(path: Path, kind: str) -> Iterator[None]:
         raise DataError(f"{path}: not a readable {kind} file ({_short(error)}); it is truncated or damaged") from error
 
 
-def numbers(node: Any, path: Path) -> np.ndarray:
-    """Read a dataset; raise DataError if it is none, or too large (:func:`check_size`)."""
-    if not hasattr(node, "nbytes"):
-        raise DataError(f"{path}: {getattr(node, 'name', 'an entry')} is a group where an array should be")
-    _check_own(node, path)
-    check_size(node.shape, path, node.name, node.dtype.itemsize)
+def numbers(node: Any, own: Budget) -> np.ndarray:
+    """Read a dataset; raise DataError if it is none, or too large."""
+    if not hasattr(node, "dtype"):
+        raise DataError(f"{own.path}: {getattr(node, 'name', 'an entry')} is a group where an array should be")
+    own.take(node.shape, node.name, node.dtype.itemsize)
     return np.asarray(node[()])
 
 
-def text(node: Any, path: Path) -> np.ndarray:
+def text(node: Any, own: Budget) -> np.ndarray:
     """Read a dataset of text, or of numbers as they are."""
     import h5py
 
-    if hasattr(node, "dtype") and h5py.check_string_dtype(node.dtype) is not None:
-        _check_own(node, path)
-        check_size(node.shape, path, node.name, 16)
+    if not hasattr(node, "dtype") or h5py.check_string_dtype(node.dtype) is None:
+        return numbers(node, own)
+    own.take(node.shape, node.name, _TEXT_BYTES + node.dtype.itemsize)
+    if node.ndim != 1:
         return np.asarray(node.asstr()[()], dtype=object)
-    return numbers(node, path)
+    parts: list[str] = []
+    for start in range(0, len(node), _TEXTS_AT_ONCE):  # many entries can name one long text of the file
+        parts += node.asstr()[start : start + _TEXTS_AT_ONCE].tolist()
+        own.take((sum(map(len, parts[start:])),), node.name)
+    return np.array(parts, dtype=object)
 
 
 def word(node: Any, name: str) -> str:
@@ -67,10 +83,21 @@ def word(node: Any, name: str) -> str:
     return found.decode() if isinstance(found, bytes) else str(found)
 
 
-def _check_own(node: Any, path: Path) -> None:
-    """Raise DataError for an array that is in another file, which HDF5 would open by the name that this one says."""
-    if node.file.filename != str(path) or node.external or node.is_virtual:
-        raise DataError(f"{path}: {node.name} is in another file; copy the array into this one")
+def _check_own(file: Any, path: Path) -> None:
+    """Raise DataError for what is in another file, before anything is opened that it names."""
+    import h5py
+
+    links: dict[bytes, int] = {}
+    file.id.links.visit(lambda name, link: links.update({name: link.type}), info=True)
+    for name, kind in links.items():
+        where = f"{path}: {name.decode(errors='replace')}"
+        if kind not in (h5py.h5l.TYPE_HARD, h5py.h5l.TYPE_SOFT):
+            raise DataError(f"{where} is in another file; copy it into this one")
+        node = h5py.h5o.open(file.id, name) if kind == h5py.h5l.TYPE_HARD else None
+        if isinstance(node, h5py.h5d.DatasetID):
+            made = node.get_create_plist()
+            if made.get_layout() == h5py.h5d.VIRTUAL or made.get_external_count():
+                raise DataError(f"{where} is in another file; copy it into this one")
 
 
 def _short(error: Exception) -> str:

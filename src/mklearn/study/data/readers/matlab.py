@@ -12,14 +12,14 @@ import faulthandler
 import os
 import struct
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mklearn.errors import DataError, UserError
-from mklearn.study.data.readers.content import check_size
+from mklearn.study.data.readers.content import Budget
 from mklearn.study.supervisor import SplitAborted, supervised
 
 _HEADER = 128
@@ -62,8 +62,14 @@ def load_mat(path: Path, *alternatives: tuple[str, ...]) -> list[np.ndarray]:
     raise DataError(f"{path}: has the variables {found}; expected {expected}")
 
 
-def all_variables(path: Path) -> dict[str, np.ndarray | None] | None:
-    """Read every variable of a MATLAB file; return None for a file of version 7.3, which is HDF5.
+def all_variables(path: Path, wanted: Collection[str] | None = None) -> dict[str, np.ndarray | None] | None:
+    """Read the variables of a MATLAB file; return None for a file of version 7.3, which is HDF5.
+
+    Parameters
+    ----------
+    path : Path
+    wanted : collection of str, optional
+        Names of the variables to read, as far as there are such; by default all.
 
     Returns
     -------
@@ -79,7 +85,7 @@ def all_variables(path: Path) -> dict[str, np.ndarray | None] | None:
     if _is_hdf5(path):
         return None
     try:
-        (variables,) = supervised(lambda: _variables(path), minutes=_MINUTES, more_bytes=_MOST_BYTES)
+        (variables,) = supervised(lambda: _variables(path, wanted), minutes=_MINUTES, more_bytes=_MOST_BYTES)
     except UserError:
         raise
     except SplitAborted as error:
@@ -122,16 +128,18 @@ def _is_hdf5(path: Path) -> bool:
     return False
 
 
-def _variables(path: Path) -> Iterator[dict[str, np.ndarray | None]]:
+def _variables(path: Path, wanted: Collection[str] | None) -> Iterator[dict[str, np.ndarray | None]]:
     import scipy.io  # here: each step that imports a reader would wait for it
 
     faulthandler.disable()  # of a damaged file, a crash is an answer
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        stored = {name: (shape, kind) for name, shape, kind in scipy.io.whosmat(path)}
+        held = {name: (shape, kind) for name, shape, kind in scipy.io.whosmat(path)}
+        stored = {name: about for name, about in held.items() if wanted is None or name in wanted}
+        budget = Budget(path)
         for name, (shape, kind) in stored.items():
-            check_size(shape if kind in _NUMBERS else None, path, name)
-        found = scipy.io.loadmat(path)
+            budget.take(shape if kind in (*_NUMBERS, "char", "cell") else None, name)
+        found = scipy.io.loadmat(path, variable_names=list(stored))
     yield {name: _known(found[name], *about) for name, about in stored.items()}
 
 

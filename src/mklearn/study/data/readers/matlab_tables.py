@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mklearn.atomic import existing_file
+from mklearn.study.data.readers.content import Budget
 from mklearn.study.data.readers.hdf5 import hdf5_errors, numbers, open_hdf5, word
 from mklearn.study.data.readers.matlab import all_variables
 
 
-def own_variables(path: Path) -> dict[str, np.ndarray]:
-    """Read the variables that a table can be made from.
+def own_variables(path: Path, wanted: Collection[str] | None = None) -> dict[str, np.ndarray]:
+    """Read the variables that a table can be made from: those that are wanted, by default all.
 
     Returns
     -------
@@ -27,9 +29,9 @@ def own_variables(path: Path) -> dict[str, np.ndarray]:
     DataError
         Missing, not a MATLAB file, or a truncated or damaged one.
     """
-    variables = all_variables(existing_file(path))
+    variables = all_variables(existing_file(path), wanted)
     if variables is None:
-        return _of_hdf5(path)
+        return _of_hdf5(path, wanted)
     found = {}
     for name, values in variables.items():
         if values is not None and values.dtype.hasobject:
@@ -46,27 +48,30 @@ def _words(cells: np.ndarray) -> np.ndarray | None:
     return np.array(words, dtype=str) if len(words) == cells.size else None
 
 
-def _of_hdf5(path: Path) -> dict[str, np.ndarray]:
+def _of_hdf5(path: Path, wanted: Collection[str] | None) -> dict[str, np.ndarray]:
     """Read arrays of numbers, which HDF5 has transposed, text, and cells of text, which are references to it."""
     found = {}
-    with open_hdf5(path) as file, hdf5_errors(path, "MATLAB 7.3"):
-        for name, node in file.items():
+    with open_hdf5(path) as (file, own), hdf5_errors(path, "MATLAB 7.3"):
+        for name in file if wanted is None else wanted:
+            if name not in file:
+                continue
+            node = file[name]
             kind = word(node, "MATLAB_class")
             if kind == "char":
-                found[name] = _text(node, path)
+                found[name] = _text(node, own)
             elif kind == "cell":
-                parts = [file[reference] for reference in numbers(node, path).ravel()]
+                parts = [file[reference] for reference in numbers(node, own).ravel()]
                 if all(word(part, "MATLAB_class") == "char" for part in parts):
-                    found[name] = np.array(["".join(_text(part, path).tolist()) for part in parts], dtype=str)
+                    found[name] = np.array(["".join(_text(part, own).tolist()) for part in parts], dtype=str)
             elif kind != "struct" and getattr(node, "dtype", np.dtype(object)).kind in "uifb":
-                found[name] = numbers(node, path).T
+                found[name] = numbers(node, own).T
             elif getattr(getattr(node, "dtype", None), "names", None) == ("real", "imag"):
-                values = numbers(node, path).T
+                values = numbers(node, own).T
                 found[name] = values["real"] + 1j * values["imag"]
     return found
 
 
-def _text(node: Any, path: Path) -> np.ndarray:
+def _text(node: Any, own: Budget) -> np.ndarray:
     if "MATLAB_empty" in node.attrs:
         return np.array([""], dtype=str)
-    return np.array(["".join(map(chr, row)).rstrip() for row in numbers(node, path).T.tolist()], dtype=str)
+    return np.array(["".join(map(chr, row)).rstrip() for row in numbers(node, own).T.tolist()], dtype=str)

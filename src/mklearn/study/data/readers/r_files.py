@@ -16,7 +16,7 @@ import numpy as np
 from mklearn.atomic import existing_file
 from mklearn.errors import DataError, UserError
 from mklearn.extras import require
-from mklearn.study.data.readers.content import MOST_BYTES, check_size
+from mklearn.study.data.readers.content import MOST_BYTES, Budget
 from mklearn.study.supervisor import SplitAborted, supervised
 
 _MINUTES = 10.0
@@ -84,7 +84,7 @@ def _flattened(values: Mapping[str, Any], path: Path, place: str = "") -> Iterat
 def _known(value: Any, path: Path, where: str) -> RValue | None:
     """Return a table of numbers with its names, or a vector of text; None for what is neither."""
     shape = getattr(value, "shape", ())
-    check_size(shape, path, where)
+    Budget(path).take(shape, where)
     held = np.asarray(value)
     if len(shape) == 1 and (hasattr(value, "categories") or held.dtype.kind == "U"):
         return held.astype(str)

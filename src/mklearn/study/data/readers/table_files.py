@@ -14,7 +14,7 @@ from mklearn.atomic import existing_file, read_npz
 from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError
 from mklearn.study.data.readers.annotated_data import ANNDATA, MUDATA, arrays_of, feature_names, read_annotated
-from mklearn.study.data.readers.content import check_size
+from mklearn.study.data.readers.content import Budget
 from mklearn.study.data.readers.matlab_tables import own_variables
 from mklearn.study.data.readers.tabular import (
     MISSING,
@@ -93,7 +93,7 @@ class Table:
         elif path.suffix == ".mat":
             self._columns = {
                 name: values.ravel() if name in self._text_columns and 1 in values.shape else values
-                for name, values in own_variables(path).items()
+                for name, values in own_variables(path, None if array is None else (array, *self._text_columns)).items()
             }
         elif path.suffix in ANNOTATED:
             self._array = array or "X"
@@ -212,7 +212,7 @@ def _with_sparse(arrays: dict[str, np.ndarray], path: Path) -> dict[str, np.ndar
         shape = tuple(int(size) for size in parts["shape"])
         kind = parts["format"].item()
         kind = kind.decode() if isinstance(kind, bytes) else kind
-        check_size(shape, path, "the sparse matrix")
+        Budget(path).take(shape, "the sparse matrix")
         if kind in ("csr", "csc"):
             build = {"csr": sparse.csr_array, "csc": sparse.csc_array}[kind]
             matrix = build((parts["data"], parts["indices"], parts["indptr"]), shape=shape)

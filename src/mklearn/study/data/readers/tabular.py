@@ -19,6 +19,7 @@ from mklearn.atomic import read_parquet
 from mklearn.checks import LARGEST_VALUE
 from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError
+from mklearn.study.data.readers.content import Budget
 from mklearn.study.data.readers.text_tables import SEPARATORS, TEXT_TABLES, table_suffix, text_content
 from mklearn.study.data.samples import check_numbers, check_text, check_unique, some
 
@@ -44,7 +45,7 @@ def read_frame(path: Path, text_columns: Sequence[str] = (), header: bool = True
     Every column has a name, and no two columns the same.
     """
     if path.suffix == ".parquet":
-        frame = read_parquet(path)[0]
+        frame = read_parquet(path, check=lambda shape: Budget(path).take(shape, "the table"))[0]
         _check_names([str(name) for name in frame.columns], path)
         return _with_index(frame, text_columns[0]) if text_columns else frame
     separator = SEPARATORS.get(table_suffix(path))
