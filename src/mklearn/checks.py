@@ -143,9 +143,11 @@ def cached_rows(matrix: Array) -> Iterator[slice]:
 
 
 def check_kept(values: Any, name: str) -> None:
-    """Raise `DataError` for an array that a float array can't hold: with a mask, or with integers of 2**53 or more."""
+    """Raise `DataError` for an array that a float array can't hold: a mask, dates, or integers of 2**53 or more."""
     if isinstance(values, np.ma.MaskedArray):
         raise DataError(f"{name} is a masked array; fill its masked values, or leave these samples out")
+    if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
+        raise DataError(f"{name} has dtype {values.dtype}; expected numbers")
     is_whole = isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.size > 0
     if is_whole and max(int(values.max()), -int(values.min())) >= 2**53:
         raise DataError(f"{name} has integers of 2**53 or more, which lose digits as floats; rescale them")

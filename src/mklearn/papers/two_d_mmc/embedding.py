@@ -15,7 +15,7 @@ from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
 from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, at_least, fit_context
 from mklearn.base.validation import checked_array, checked_labels
 from mklearn.cards import Refit
-from mklearn.checks import check_rows_and_columns
+from mklearn.checks import check_kept, check_rows_and_columns
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.views import only_table
 from mklearn.papers.two_d_mmc.alternation import Alternation, Problem, Side, alternate, starting_projection
@@ -192,6 +192,7 @@ class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMi
         given: Any = only_table(X)
         given = given if hasattr(given, "ndim") else _as_array(given)
         name = type(self).__name__
+        check_kept(given, "X")
         if given.ndim == 3:
             shape = given.shape[1:]
             given = np.asarray(given).reshape(len(given), shape[0] * shape[1])

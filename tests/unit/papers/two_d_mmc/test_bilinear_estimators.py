@@ -184,3 +184,18 @@ def test_small_data():
         assert method(1).fit(X, [0, 0, 1, 1]).left_components_.shape == (1, 1)
     X, y = make_images(0, classes=2, per_class=1, rows=3, cols=4)
     assert TwoDMMC((3, 4)).fit(X, y).embedding_.shape == (3, 12)
+
+
+@pytest.mark.parametrize("estimator", [GLRAM, TwoDLDA, TwoDMMC])
+@pytest.mark.parametrize("flat", [False, True])
+def test_masks_and_dates_are_refused(estimator: type, flat: bool) -> None:
+    """Not fitted as what lies under the mask, or as numbers of days."""
+    X, y = np.random.default_rng(0).random((8, 4, 4)), np.arange(8) % 2
+    shape = {"shape": (4, 4)} if flat else {}
+    X = X.reshape(8, 16) if flat else X
+    fitted = estimator(**shape).fit(X, y)
+    for bad, said in ((np.ma.array(X, mask=X > 0.5), "masked array"), ((100 * X).astype("M8[D]"), "expected numbers")):
+        with pytest.raises(DataError, match=said):
+            estimator(**shape).fit(bad, y)
+        with pytest.raises(DataError, match=said):
+            fitted.transform(bad)
