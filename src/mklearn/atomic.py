@@ -15,6 +15,7 @@ import io
 import json
 import math
 import os
+import re
 import secrets
 import struct
 import zipfile
@@ -50,6 +51,7 @@ _METADATA_KEY = b"mklearn"
 _SEAL = b"mklearn sha256 "
 _DIGITS = 64
 _COLUMNS_AT_ONCE = 20_000
+_FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.,%±\[\]\s+-]*(e[+-]?\d+)?$)", re.IGNORECASE)
 
 
 @contextmanager
@@ -236,6 +238,18 @@ def reason_of(error: Exception) -> str:
 def _damaged(path: Path, kind: str, reason: Any) -> DamagedFile:
     sentence = f"not a readable {kind} file ({reason}); it is truncated, corrupt or of another format"
     return DamagedFile(str(path), f"{path}: {sentence}")
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """Return a table as CSV; text that a spreadsheet would run as a formula gets an apostrophe before it."""
+    text = frame.select_dtypes(exclude=["number", "bool"]).columns
+    return str(
+        frame.assign(**{name: frame[name].map(_no_formula) for name in text}).to_csv(index=False, lineterminator="\n")
+    )
+
+
+def _no_formula(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
 def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: dict[str, Any] | None = None) -> None:

@@ -20,6 +20,8 @@ _OF_TRAINING_SAMPLES = " over the training samples (pass rows of new samples to 
 
 SMALLEST_VALUE, LARGEST_VALUE = 1e-60, 1e60
 """Between these, fourth powers of values and sums of them neither overflow nor vanish in double precision."""
+LARGEST_INTEGER = 2**31 - 1
+"""No count can be larger: what it counts has to fit into memory, and into the integers of compiled code."""
 
 
 def invalid(value: object, name: str, expected: str) -> ConfigError:
@@ -34,10 +36,12 @@ def check_choice(value: object, name: str, valid: Iterable[object]) -> None:
 
 
 def check_integer(value: Any, name: str, least: int = 1, most: int | None = None) -> int:
-    """Return `value` as an int; raise `ConfigError` unless it is an integer from `least` to `most`."""
+    """Return `value` as an int; raise `ConfigError` unless it is an integer from `least` to `most`, or 2**31 - 1."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
-        raise invalid(value, name, f"an integer >= {least}" if most is None else f"an integer from {least} to {most}")
+    largest = LARGEST_INTEGER if most is None else most
+    if not whole or not least <= value <= largest:
+        bounded = most is not None or (whole and value > largest)
+        raise invalid(value, name, f"an integer from {least} to {largest}" if bounded else f"an integer >= {least}")
     return int(value)
 
 

@@ -40,8 +40,8 @@ PAIRS = pd.DataFrame({"fold": [0, 0, 1, 1], "first": ["s0", "s1", "s4", "s5"], "
                       "same": [True, False, True, False]})  # fmt: skip
 NO_NUMBER = {"", "NA", "N/A", "n/a", "#N/A", "#NA", "#N/A N/A", "NULL", "null", "None", "NaN", "nan", "-NaN", "-nan",
              "<NA>", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}  # fmt: skip
-"""Words for a missing number."""
-LFW = "2\t1\ncat\t1\t2\ncat\t1\tdog\t1\ncat\t1\t2\ncat\t2\tdog\t1\n"
+"""Words for a missing number, and in a column of labels for no label."""
+LFW = "2\t1\ncat\t1\t2\ncat\t1\tdog\t1\ndog\t1\t2\ncat\t2\tdog\t1\n"
 
 
 def as_csv(frame: pd.DataFrame) -> str:
@@ -143,7 +143,7 @@ def feature_table(content: bytes, path: Path) -> None:
         assert samples.tables["one"].shape[0] == len(set(samples.ids.tolist())) == len(samples.y)
         return
     ids, labels, values = in_file(content, path)
-    labelled = [number for number, label in enumerate(labels) if label]
+    labelled = [number for number, label in enumerate(labels) if label and label not in NO_NUMBER]
     assert samples.ids.tolist() == [ids[number] for number in labelled]
     assert samples.classes[samples.y].tolist() == [labels[number] for number in labelled]
     np.testing.assert_allclose(samples.tables["one"], values.astype(float)[labelled], rtol=1e-14)
@@ -166,6 +166,29 @@ TABLES: dict[str, st.SearchStrategy[bytes]] = {
 def test_feature_tables(trials: int, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"one.{suffix}"
     run_files(trials, path, TABLES[suffix], lambda content: feature_table(content, path))
+
+
+SPELLINGS = st.sampled_from(sorted(NO_NUMBER)).flatmap(
+    lambda word: st.sampled_from([word, word.upper(), word.lower(), word.title(), f" {word} ", f"{word}.", f"'{word}'"])
+) | st.sampled_from(["cat", "dog", "-", "?", "NA_", "missing", "\u00a0NA", "\uff2e\uff21"])  # fmt: skip
+
+
+@amounts(60, 3000)
+def test_spellings_of_no_label(trials: int, tmp_path: Path) -> None:
+    """A word is no label where it is no number, in text tables and in those of typed columns alike."""
+
+    def trial(words: list[str]) -> None:
+        frame = FRAME.assign(label=[*LABELS[:5], *words])
+        kept = [not word.strip() or word.strip() in NO_NUMBER for word in frame["label"]]
+        expected = [
+            (name, word.strip()) for name, word, none in zip(IDS, frame["label"], kept, strict=True) if not none
+        ]
+        for suffix in ("csv", "parquet", "npz"):
+            samples = read_as(tmp_path, frame, suffix)
+            found = zip(samples.ids.tolist(), samples.classes[samples.y].tolist(), strict=True)
+            assert list(found) == expected, suffix
+
+    run_trials(trials, st.lists(SPELLINGS, min_size=7, max_size=7), trial)
 
 
 KERNELS: dict[str, st.SearchStrategy[bytes]] = {
@@ -208,8 +231,8 @@ def read_pairs(path: Path) -> None:
 
 
 def read_lfw(path: Path) -> None:
-    ids = np.array(["cat/cat_0001.jpg", "cat/cat_0002.jpg", "dog/dog_0001.jpg"])
-    pairs = lfw_pairs(path, ids, np.array([0, 0, 1]))
+    ids = np.array(["cat/cat_0001.jpg", "cat/cat_0002.jpg", "dog/dog_0001.jpg", "dog/dog_0002.jpg"])
+    pairs = lfw_pairs(path, ids, np.array([0, 0, 1, 1]))
     assert len(pairs) == len([line for line in path.read_text("utf-8").splitlines() if line.strip()]) - 1
 
 

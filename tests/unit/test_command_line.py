@@ -425,3 +425,33 @@ def test_a_full_disk_behind_the_output_is_a_sentence() -> None:
         ended = subprocess.run(words, stdout=stream, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
     assert "mklearn: the output: No space left on device" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "why"])
+def test_a_link_to_nowhere_is_named_before_a_run(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("here").symlink_to(tmp_path / "gone")
+    Path("s.yaml").write_text("study: s\nresults: here/results\ndatasets: {digits: {kind: registered, name: digits}}\n")
+    assert main([command, "s.yaml"]) == 1
+    assert f"mklearn: here: a link to {tmp_path / 'gone'}, which is not there" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["run", "why"])
+def test_a_folder_that_is_read_only_is_named_before_a_run(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # for root every folder can be written to
+    Path("s.yaml").write_text("study: s\ndatasets: {digits: {kind: registered, name: digits}}\n")
+    assert main([command, "s.yaml"]) == 1
+    assert f"{tmp_path}: this folder can't be written to" in capsys.readouterr().err
+
+
+def test_repeats_that_no_memory_has_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = "datasets: {d: {kind: registered, name: digits}}"
+    (tmp_path / "s.yaml").write_text(f"study: s\n{data}\nprotocols: {{p: {{kind: k_fold, repeats: 1000000000}}}}\n")
+    assert main(["validate", str(tmp_path / "s.yaml")]) == 1
+    said = capsys.readouterr().err
+    assert "protocols.p.repeats: invalid value 1000000000: should be less than or equal to 10000" in said

@@ -195,6 +195,8 @@ def fixed_weights(choice: Any, n_kernels: int) -> NDArray[np.floating[Any]]:
             raise ConfigError(f"kernel_weights={choice}: kernels are numbered from 0 to {n_kernels - 1}")
         return np.eye(n_kernels)[int(choice)]
     try:
+        if np.iscomplexobj(choice):
+            raise TypeError
         weights = np.asarray(choice, dtype=np.float64)
     except (TypeError, ValueError):
         raise ConfigError(

@@ -78,6 +78,8 @@ def nonnegative_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.f
     """Check sample weights as in `checked_sample_weight`, but for their sums in classes."""
     if sample_weight is None:
         return None
+    if np.iscomplexobj(sample_weight):
+        raise DataError("sample_weight has complex numbers: expected finite numbers >= 0")
     try:
         weights = np.array(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -187,6 +187,7 @@ def test_cross_validation_passes_weights(digits):
         (np.ones(89), "expected one weight for each of 90 samples"),
         (np.ones((90, 2)), "expected one weight for each of 90 samples"),
         (-np.ones(90), "negative"),
+        (np.ones(90) + 1j, "complex"),
         (np.full(90, np.nan), "NaN"),
         (["heavy"] * 90, "must be numbers"),
         (np.zeros(90), "all weights are zero"),

@@ -164,6 +164,7 @@ def test_images_of_different_sizes(name: str, parameters: dict, length: int) -> 
         ("patches", {"size": 4, "statistics": "max"}, "'max' for `statistics`"),
         ("hog", {"block_norm": "L3"}, "'L3' for `block_norm`"),
         ("hog", {"cell": True}, "True for `cell`"),
+        ("phog", {"bins": 10**30}, "for `bins`: expected an integer from 1 to 2147483647"),
         ("phog", {"angle": 90}, "90 for `angle`: expected one of 180, 360"),
         ("phog", {"sigma": 0}, "Invalid value 0 for `sigma`: expected a finite number > 0"),
         ("lbp", {"patterns": "all"}, "'all' for `patterns`"),

@@ -52,7 +52,7 @@ class KernelSAMME(ClassScores, KernelEnsemble):
     max_iter : int
         Largest number of rounds; each kernel is picked at most once.
     random_state : int, RandomState or None
-        Shuffles the folds.
+        Shuffles the folds. They are drawn by position: samples in another order are in other folds.
 
     Attributes
     ----------

@@ -50,7 +50,7 @@ def _predict(options: argparse.Namespace) -> int:
             raise ConfigError(f"--{name} {path}: expected a name that ends in {' or '.join(valid)}.")
     if options.neighbours is not None and options.neighbours < 0:
         raise ConfigError(f"--neighbours {options.neighbours}: expected a number of training samples, 0 or more.")
-    from mklearn.atomic import write_parquet, write_text
+    from mklearn.atomic import csv_text, write_parquet, write_text
     from mklearn.study.prediction.new_samples import read_new_samples
     from mklearn.study.prediction.predictions import embedding_frame, load_study_model, prediction_frame
 
@@ -62,11 +62,11 @@ def _predict(options: argparse.Namespace) -> int:
     if options.embedding is not None:
         write_parquet(options.embedding, embedding_frame(model, samples))
     if options.output is None:
-        frame.to_csv(sys.stdout, index=False)
+        sys.stdout.write(csv_text(frame))
     elif Path(options.output).suffix == ".parquet":
         write_parquet(options.output, frame)
     else:
-        write_text(options.output, frame.to_csv(index=False))
+        write_text(options.output, csv_text(frame))
     _tell(frame, samples, model, sys.stdout if options.output is not None else sys.stderr)
     if options.output is not None:
         print(f"{len(samples)} predictions: {options.output}")

@@ -97,19 +97,20 @@ def run_snakemake(study: str | None, words: Sequence[str]) -> int:
     Raises
     ------
     ConfigError
-        There is no such study, or it is no YAML; what else is wrong in it is said by the Snakefile.
+        There is no such study, it is no YAML, or its results can't be written; what else is wrong in it is said by the
+        Snakefile.
     MissingExtra
         Snakemake is not installed.
     """
     require("snakemake")
     from mklearn.study.config.yaml_file import read_yaml
-    from mklearn.study.engine.workflow_files import DEFAULT_STUDY, study_file, workflow_file
+    from mklearn.study.engine.workflow_files import DEFAULT_STUDY, check_folders, study_file, workflow_file
 
     arguments = ["--snakefile", str(workflow_file("Snakefile"))]
     if "--workflow-profile" not in words:  # not the profile of another workflow that lies here
         arguments += ["--workflow-profile", str(workflow_file("profiles/default"))]
     path = study_file(study)
-    read_yaml(path)  # Snakemake's own reader may end in a traceback
+    check_folders(read_yaml(path))  # Snakemake's own reader may end in a traceback
     if path != Path(DEFAULT_STUDY):  # which the Snakefile reads
         arguments += ["--configfile", str(path)]
     from snakemake.cli import main

@@ -17,7 +17,7 @@ from mklearn.cards import COUNT, ProtocolCard
 from mklearn.checks import check_integer, invalid
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.study.data.samples import encode_labels
-from mklearn.study.data.splits import FOLDS, Split, Splits, generator
+from mklearn.study.data.splits import FOLDS, MOST_REPEATS, REPEATS, Split, Splits, generator
 
 Rows = NDArray[np.intp]
 
@@ -34,8 +34,8 @@ Rows = NDArray[np.intp]
         "test_share": [{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}],
         "test_size": [COUNT, None],
         "folds": [FOLDS],
-        "deals": [COUNT],
-        "repeats": [COUNT],
+        "deals": [REPEATS],
+        "repeats": [REPEATS],
         "first_seed": [{"type": "integer", "minimum": 0}, None],
     },
     exclusive=[
@@ -103,8 +103,8 @@ def validation_folds(
     if not 0 < test_share < 1:
         raise invalid(test_share, "test_share", "a number between 0 and 1")
     check_integer(folds, "folds", 2)
-    check_integer(repeats, "repeats")
-    if check_integer(deals, "deals") > 1 and in_order:
+    check_integer(repeats, "repeats", most=MOST_REPEATS)
+    if check_integer(deals, "deals", most=MOST_REPEATS) > 1 and in_order:
         raise invalid(deals, "deals", "1 with in_order, which makes all deals equal")
     strata = dict(_strata(y, classes, groups))
     n_test = {key: test_size or round(len(rows) * test_share) for key, rows in strata.items()}
@@ -136,7 +136,7 @@ def validation_folds(
 @ProtocolCard(
     kind="group_k_fold",
     title="k-fold over groups",
-    valid={"folds": [FOLDS], "repeats": [COUNT]},
+    valid={"folds": [FOLDS], "repeats": [REPEATS]},
     targets=("classes", "numbers"),
 )
 def group_k_fold(
@@ -177,7 +177,7 @@ def group_k_fold(
             "merge classes, which then are the groups"
         )
     check_integer(folds, "folds", 2)
-    check_integer(repeats, "repeats")
+    check_integer(repeats, "repeats", most=MOST_REPEATS)
     splits = []
     for repeat in range(repeats):
         rng = generator(name, folds, repeat, seed)

@@ -51,7 +51,8 @@ class Pairs:
     Raises
     ------
     DataError
-        Lengths differ, a position is out of range, a sample is paired with itself, or a fold is empty.
+        Lengths differ, a position is out of range, a sample is paired with itself, a pair is listed twice, or a fold is
+        empty.
     """
 
     first: np.ndarray
@@ -69,6 +70,11 @@ class Pairs:
             raise DataError(f"pairs: positions {both.min()}..{both.max()}, but there are {self.n_samples} samples")
         if (self.first == self.second).any():
             raise DataError(f"pairs: samples paired with themselves: {some(self.first[self.first == self.second])}")
+        pairs = np.minimum(self.first, self.second) * self.n_samples + np.maximum(self.first, self.second)
+        twice = pd.Series(pairs).duplicated()
+        if twice.any():
+            one, other = np.flatnonzero(pairs == pairs[twice][0])[:2] + 1
+            raise DataError(f"pairs: the same two samples are listed twice, as pair {one} and as pair {other}")
         folds = np.unique(self.fold)
         if len(folds) < 2 or not np.array_equal(folds, np.arange(len(folds))):
             raise DataError(f"pairs: folds {some(folds)}; at least two are needed, counted from 0 without a gap")

@@ -212,12 +212,14 @@ def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Gen
 
 
 FOLDS = {"type": "integer", "minimum": 2}
+MOST_REPEATS = 10_000
+REPEATS = COUNT | {"maximum": MOST_REPEATS}
 
 
 @ProtocolCard(
     kind="random_per_class",
     title="random training samples per class",
-    valid={"train_size": [COUNT, list_of(COUNT)], "repeats": [COUNT]},
+    valid={"train_size": [COUNT, list_of(COUNT)], "repeats": [REPEATS]},
 )
 def random_per_class(
     target: np.ndarray,
@@ -256,7 +258,7 @@ def random_per_class(
     y = np.asarray(target)
     sizes = [int(size) for size in np.atleast_1d(train_size)]
     check_integer(min(sizes, default=0), "train_size")
-    check_integer(repeats, "repeats")
+    check_integer(repeats, "repeats", most=MOST_REPEATS)
     codes = np.unique(y)
     small = [code for code in codes if (y == code).sum() <= max(sizes)]
     if small:
@@ -278,7 +280,7 @@ def random_per_class(
 
 
 @ProtocolCard(
-    kind="k_fold", title="k-fold", valid={"folds": [FOLDS], "repeats": [COUNT]}, targets=("classes", "numbers")
+    kind="k_fold", title="k-fold", valid={"folds": [FOLDS], "repeats": [REPEATS]}, targets=("classes", "numbers")
 )
 def k_fold(
     target: np.ndarray,
@@ -313,7 +315,7 @@ def k_fold(
     """
     y = np.asarray(target)
     check_integer(folds, "folds", 2)
-    check_integer(repeats, "repeats")
+    check_integer(repeats, "repeats", most=MOST_REPEATS)
     if y.dtype.kind == "f":
         dealt = [number_folds(y, folds, generator(name, folds, repeat, seed)) for repeat in range(repeats)]
         return _of_folds(dealt, len(y))

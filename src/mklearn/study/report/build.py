@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from mklearn.atomic import write_text
+from mklearn.atomic import csv_text, write_text
 from mklearn.errors import DataError, UserError
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.report import frames
@@ -102,17 +102,17 @@ def build_report(
     pairs = _pairs(results, study, scores, predictions)
     content = _content(results, study, run, data, wrong_pairs, wrong_samples, comparison, pairs, parts)
     texts = {
-        "index.html": render(content, {"summary.csv": _csv(summary)}),
+        "index.html": render(content, {"summary.csv": csv_text(summary)}),
         "summary.md": markdown_report(content),
-        "summary.csv": _csv(summary),
+        "summary.csv": csv_text(summary),
         "answer.txt": answer(results, content.findings),
     }
     if len(content.published.cells):
-        texts["reproduction.csv"] = _csv(content.published.cells.drop(columns="label"))
+        texts["reproduction.csv"] = csv_text(content.published.cells.drop(columns="label"))
     weights = weights_frame(results)
     if len(weights):
-        texts["weights.csv"] = _csv(weights)
-    texts |= {name: _csv(frame) for part in parts for name, frame in part.files.items()}
+        texts["weights.csv"] = csv_text(weights)
+    texts |= {name: csv_text(frame) for part in parts for name, frame in part.files.items()}
     for name, text in texts.items():
         write_text(out_dir / name, text.encode("utf-8", "backslashreplace").decode())  # halves of surrogate pairs
     config = vega_config(LIGHT, results.series.colours(LIGHT), file=True)
@@ -240,7 +240,3 @@ def _delete_stale_figures(out_dir: Path, written: Sequence[Path]) -> None:
     for path in {out_dir / name for name in earlier} - set(written):
         if path.parent == out_dir / "figures":
             path.unlink(missing_ok=True)
-
-
-def _csv(frame: pd.DataFrame) -> str:
-    return str(frame.to_csv(index=False, lineterminator="\n"))

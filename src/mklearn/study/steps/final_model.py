@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mklearn.atomic import write_text
+from mklearn.atomic import csv_text, write_text
 from mklearn.contract.fit_spec import IMAGES
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.views import Views
@@ -100,7 +100,7 @@ def final_model(
         if view in used
     }
     frame = _predictions(SavedModel(estimator, {}, arrays), described, files, label_table)
-    write_text(predicted, frame.to_csv(index=False))
+    write_text(predicted, csv_text(frame))
 
 
 def _predictions(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mklearn.atomic import atomic_path, read_npz, read_parquet, write_npz, write_parquet, write_text
+from mklearn.atomic import atomic_path, csv_text, read_npz, read_parquet, write_npz, write_parquet, write_text
 from mklearn.errors import DataError
 
 
@@ -169,6 +170,16 @@ def test_parquet_round_trip_bytes_and_damage(tmp_path: Path) -> None:
         read_parquet(tmp_path / "c.parquet")
     frame.to_parquet(tmp_path / "foreign.parquet")
     assert read_parquet(tmp_path / "foreign.parquet")[1] == {}
+
+
+def test_a_table_for_a_spreadsheet_has_no_formulas() -> None:
+    words = ["=1+1", "+1+cmd|'/C calc'!A0", "@x", "-x", "\tx", "-1.5", "+2", "a=b", "", "- x"]
+    frame = pd.DataFrame({"name": words, "kind": pd.Categorical(["=a", "b"] * 5), "x": -np.arange(10.0)})
+    back = pd.read_csv(io.StringIO(csv_text(frame)), keep_default_na=False)
+    escaped = {"=1+1", "+1+cmd|'/C calc'!A0", "@x", "-x", "\tx", "- x"}
+    assert back["name"].tolist() == [f"'{word}" if word in escaped else word for word in words]
+    assert back["kind"].tolist() == ["'=a", "b"] * 5
+    assert back["x"].tolist() == frame["x"].tolist()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")

@@ -93,3 +93,10 @@ def test_wide_tables_are_read_in_blocks_of_columns(
     monkeypatch.setattr(atomic, "_COLUMNS_AT_ONCE", 2)
     pd.testing.assert_frame_equal(atomic.read_parquet(tmp_path / "t.parquet")[0], expected)
     pd.testing.assert_frame_equal(expected, frame)
+
+
+def test_records_are_no_features(tmp_path: Path) -> None:
+    records = np.zeros((4, 2), dtype=[("a", "f8"), ("b", "f8")])
+    np.savez(tmp_path / "r.npz", label=list("abab"), x=records)
+    with pytest.raises(DataError, match=r"r\.npz: array 'x' has records of 'a', 'b'; expected numbers"):
+        Table(tmp_path / "r.npz", "id").numbers()

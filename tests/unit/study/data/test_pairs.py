@@ -18,6 +18,7 @@ IDS = np.array([f"{name}/{name}_{number:04d}.jpg" for name in PEOPLE for number 
 Y = np.repeat(np.arange(len(PEOPLE)), IMAGES)
 FOLDS = "2\t1\nAnn\t1\t2\nAnn\t1\tBob\t3\nCy\t2\t3\nDi\t1\tCy\t1\n"
 VIEW = "1\nBob\t1\t3\nBob\t2\tDi\t3\n"
+OTHER_VIEW = "1\nAnn\t2\t3\nAnn\t2\tCy\t3\n"
 
 
 def written(folder: Path, **texts: str) -> list[Path]:
@@ -71,7 +72,7 @@ def test_official_lists_of_lfw(mirror: Path) -> None:
 
 
 def test_positions_classes_groups_and_names(tmp_path: Path) -> None:
-    lists = verification(Y, ids=IDS, files=written(tmp_path, pairs=FOLDS, train=VIEW, test=VIEW))
+    lists = verification(Y, ids=IDS, files=written(tmp_path, pairs=FOLDS, train=VIEW, test=OTHER_VIEW))
     assert lists.y.tolist() == [1, 0, 1, 0, 1, 0, 1, 0]
     assert [(split.fold, split.train.tolist(), split.test.tolist()) for split in lists.splits] == [
         (0, [2, 3], [0, 1]),
@@ -84,7 +85,7 @@ def test_positions_classes_groups_and_names(tmp_path: Path) -> None:
 
 
 def test_saved_and_loaded(tmp_path: Path) -> None:
-    lists = verification(Y, ids=IDS, files=written(tmp_path, pairs=FOLDS, train=VIEW, test=VIEW))
+    lists = verification(Y, ids=IDS, files=written(tmp_path, pairs=FOLDS, train=VIEW, test=OTHER_VIEW))
     lists.save(tmp_path / "p.parquet", IDS, {"by": "test"})
     back = PairLists.load(tmp_path / "p.parquet", IDS)
     for name in ("first", "second", "y", "groups"):
@@ -160,3 +161,11 @@ def test_folds_that_share_people_are_warned_about(tmp_path: Path, caplog: pytest
     assert not caplog.records
     verification(Y, ids=IDS, files=written(tmp_path, pairs=shared))
     assert "folds share classes" in caplog.text
+
+
+@pytest.mark.parametrize("again", ["Ann\t1\t2", "Ann\t2\t1"])
+def test_a_pair_is_listed_once(tmp_path: Path, again: str) -> None:
+    """In one fold it would count twice, in two folds it would be trained on and tested."""
+    (path,) = written(tmp_path, pairs=FOLDS.replace("Cy\t2\t3", again))
+    with pytest.raises(DataError, match=r"pairs\.txt: .* are listed twice, as pair 1 and as pair 3"):
+        lfw_pairs(path, IDS, Y)

@@ -151,6 +151,10 @@ class Table:
             hint = "; name it: {path: ..., array: NAME}" if found else ""
             raise DataError(f"{self.path}: expected one two-dimensional array, found {some(found) or 'none'}{hint}")
         values = self._columns[found[0]]
+        if values.dtype.names is not None:
+            raise DataError(
+                f"{self.path}: array {found[0]!r} has records of {some(values.dtype.names)}; expected numbers"
+            )
         if values.ndim != 2:
             raise DataError(f"{self.path}: array {found[0]!r} has shape {values.shape}; expected two dimensions")
         if self._names is not None and len(self._names) != values.shape[1]:

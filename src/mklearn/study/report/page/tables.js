@@ -49,10 +49,10 @@ window.tables = (() => {
   const lines = (table) =>
     [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells].map(textOf));
 
-  // A cell that begins with = + @ is a formula to a spreadsheet, unless it is a number.
+  // A cell that begins with = + - @ is a formula to a spreadsheet, unless it has numbers only.
   function csvCell(text) {
     let plain = text.replaceAll("\u2212", "-");
-    if (/^[=+@-]/.test(plain) && !/^[+-]\d/.test(plain)) plain = `'${plain}`;
+    if (/^[=+@-]/.test(plain) && !/^[+-][\d.,%±[\]\s+-]*(e[+-]?\d+)?$/i.test(plain)) plain = `'${plain}`;
     return /[",\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
   }
 
