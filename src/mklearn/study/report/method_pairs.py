@@ -54,7 +54,9 @@ def pair_differences(
         own = scores[scores["method"].isin([method, other]) & scores["selection"].isin(["inner_cv", ""])]
         if own["method"].nunique() < 2:
             continue
-        rows = headline_rows(summarise(own, predictions, reference=other), "accuracy", neighbour, other)
+        rows = headline_rows(
+            summarise(own, predictions, reference=other, neighbour=neighbour), "accuracy", neighbour, other
+        )
         others = rows.loc[rows["method"].eq(other), [*PLACE, "mean"]].rename(columns={"mean": "other_mean"})
         found = rows[rows["method"].eq(method) & rows["difference"].notna()].merge(others, "left", PLACE)
         parts.append(_first_protocols(found, comparison.protocols).assign(pair=position))
