@@ -120,7 +120,8 @@ def _summary_rows(comparison: Comparison, pairs: Sequence[pd.DataFrame]) -> list
     texts = {"Above, level, below": [f"{above}, {level}, {below}" for above, level, below in counts]}
     if comparison.published:
         texts["Above in the paper"] = [f"{number} of {comparison.published_of}" for number in comparison.published]
-    texts["Mean difference"] = [wording.signed(100 * g.mean(), 2) if len(g) else wording.DASH for g in gained]
+    for title, of in (("Mean difference", np.mean), ("Lowest difference", np.min)):
+        texts[title] = [wording.signed(100 * of(g), 2) if len(g) else wording.DASH for g in gained]
     p_values = [_signed_rank_p(rows) for rows in pairs]
     if np.isfinite(p_values).any():
         both = zip(p_values, holm(p_values), strict=True)
