@@ -55,6 +55,7 @@ FOREIGN = {
             "mklearn.classifiers.gradient_boosting:",
             "mklearn.classifiers.shrinkage_lda:",
             "mklearn.classifiers.logistic_regression:",
+            "mklearn.classifiers.gaussian_svc:",
             "mklearn.classifiers.standardised_shrinkage_lda:",
             "mklearn.regressors.ridge:",
             "mklearn.regressors.elastic_net:",

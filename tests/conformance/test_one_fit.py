@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from tests.unit.every_step import data_jobs, model_jobs
 from tests.unit.study.steps.small_study import working_in
 
+from mklearn import MultiViewClassifier
 from mklearn.base.side_by_side import SideBySide
 from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable
@@ -85,6 +86,11 @@ DIGITS = {
     "datasets": {"digits": {"per_class": 10}},
     "descriptors": {"pixels": {"kind": "pixels"}, "blocks": {"kind": "multiresolution", "resolutions": [2, 4]}},
     "protocols": {"random": {"kind": "random_per_class", "train_size": 5, "repeats": 1}},
+    "evaluation": {"metrics": ["accuracy"]},
+}
+PROTEIN_FOLDS: dict[str, Any] = {
+    "datasets": {"protein_fold": {}},
+    "protocols": {"published": {"kind": "released"}},
     "evaluation": {"metrics": ["accuracy"]},
 }
 DIABETES = {
@@ -201,3 +207,19 @@ def test_the_final_model_is_that_of_a_script(kind: str, fitted: Fitted) -> None:
     made = chosen.estimator.fit(X[train], fitted.y[train]).predict(X[test])
     Z, model = script(kind, fitted, chosen.parameters, spec, cached=False)
     np.testing.assert_array_equal(made, model.fit(Z[train], fitted.y[train]).predict(Z[test]))
+
+
+def test_twelve_views_of_a_published_split_in_a_study_and_in_a_script(
+    mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MKLEARN_MIRROR", str(mirror))
+    study = fit(["multi_view"], PROTEIN_FOLDS, tmp_path)
+    found = study.table("fit_predictions", study.plan_of("multi_view")[0])
+    train, test = study.split.train, study.split.test
+    assert (len(train), len(test)) == (311, 383)
+
+    model = MultiViewClassifier().fit({name: X[train] for name, X in study.views.items()}, study.y[train])
+    new = {name: X[test] for name, X in study.views.items()}
+    np.testing.assert_array_equal(found["predicted"].to_numpy(dtype=np.int64), model.predict(new))
+    values = model.decision_function(new)[np.arange(len(test)), np.searchsorted(model.classes_, model.predict(new))]
+    np.testing.assert_array_equal(found["decision_value"], values.astype(np.float32))

@@ -34,6 +34,7 @@ FOREIGN = {
     "linear_svc",
     "logistic_regression",
     "standardised_shrinkage_lda",
+    "gaussian_svc",
     "random_forest",
     "gradient_boosting",
     "ridge",

@@ -14,7 +14,7 @@ from tests.workflow.conftest import SMOKE
 from mklearn.errors import ConfigError, MissingExtra
 from mklearn.study.config.reading import check_study
 from mklearn.study.plan.plan import plan_study
-from mklearn.study.plan.tables import report_spec
+from mklearn.study.plan.tables import report_spec, summary_spec
 from mklearn.study.stages.targets import Targets
 
 
@@ -135,6 +135,7 @@ def test_best_leaves_out_what_is_no_model() -> None:
     names = [candidate.fit.method.id for candidate in plan.final.spec.candidates]
     assert names == ["kfd-pixels", "kfd-blocks", "average", "mkl-lda"]
     assert all(candidate.fit.settings[0].train_size == 6 for candidate in plan.final.spec.candidates)
+    assert summary_spec(plan).neighbour == report_spec(plan).neighbour == "euclidean", "one reference for all methods"
     one = plan_study(check_study(study({"method": "kfd-blocks"}))).final
     assert one is not None
     assert [view.name for view in one.spec.views] == ["blocks"]

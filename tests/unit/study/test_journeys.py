@@ -7,6 +7,7 @@ Jobs of `mklearn run` run in this process: starting Python for each takes most o
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import time
 import zipfile
@@ -20,8 +21,12 @@ from tests.unit.every_step import data_jobs, model_jobs, table_jobs
 from tests.unit.test_documentation import blocks
 
 from mklearn.__main__ import main
+from mklearn.study.artefacts import read_table
 from mklearn.study.config.reading import read_study
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.plan.tables import report_spec
+from mklearn.study.report.findings import findings
+from mklearn.study.report.frames import results_of
 from mklearn.study.stages.targets import Targets
 from mklearn.study.steps.runner import call
 
@@ -126,3 +131,36 @@ def test_tables_with_gaps_and_patients_to_probabilities(
     truth = samples.set_index("id")["tissue"][found["id"]].to_numpy()
     known = truth != "metastasis"
     assert (found["label"].to_numpy() == truth)[known].mean() >= 0.9
+
+
+def simulated_omics(folder: Path, seed: int, n: int = 180) -> None:
+    """Write three views, each with latent factors and without 15 % of the samples; one of them tells the class."""
+    rng = np.random.default_rng(seed)
+    ill, ids = np.arange(n) % 2, np.array([f"s{number:03d}" for number in range(n)])
+    folder.mkdir()
+    pd.DataFrame({"id": ids, "label": np.array(["healthy", "ill"])[ill]}).to_csv(folder / "labels.csv", index=False)
+    for view, width in (("rna", 100), ("protein", 40), ("methylation", 60)):
+        X = rng.normal(size=(n, 2)) @ rng.normal(size=(2, width)) + rng.normal(size=(n, width))
+        X[:, :20] += 1.0 * ill[:, None] * (view == "rna")
+        kept = np.sort(rng.permutation(n)[: round(0.85 * n)])
+        table = pd.DataFrame(X[kept], ids[kept], [f"{view}-{feature}" for feature in range(width)])
+        table.to_csv(folder / f"{view}.csv", index_label="id")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_headline_and_the_model_are_the_learner_that_finds_the_informative_view(folder: Path, seed: int) -> None:
+    simulated_omics(folder / "omics", seed)
+    assert main(["init", "path/to/omics"]) == 0
+    targets = Targets(plan_study(read_study("omics.yaml")))
+    for jobs in (data_jobs, model_jobs, table_jobs):
+        for job in jobs(targets):
+            if job["step"] not in ("run_record", "report"):
+                call(job["step"], job["inputs"], job["outputs"], job["spec"])
+    spec, summary = report_spec(targets.plan), read_table(Path(targets.path("summary")))[0]
+    scores = read_table(Path(targets.path("scores")))[0]
+    results = results_of(scores, summary, [], spec.reference, spec.learned, neighbour=spec.neighbour)
+    found = findings(results, spec.final)
+    first = r"(Better than [^:]+: |is not excluded for )(Multi-view classifier|KFD on rna) \+"
+    assert re.search(first, found.headline), found.headline
+    assert "model.mklearn) is Multi-view classifier" in found.model
+    assert "Multi-view classifier (`multi-view`" in Path("results/omics/model.md").read_text(encoding="utf-8")

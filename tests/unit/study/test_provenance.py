@@ -62,6 +62,7 @@ BUILT_ON = {
     "kernel_voting": {"kernel_fda", "kernel_lde"},
     "kernel_samme": {"kernel_fda", "kernel_lde"},
     "embedded_linear_svc": {"kernel_fda"},
+    "gaussian_svc": {"kernel_svc"},
     "convex_mkl_dr_svc": {"convex_mkl_dr"},
     "standardised_shrinkage_lda": {"shrinkage_lda"},
     "ledoit_wolf_svc": {"ledoit_wolf_lda"},

@@ -58,6 +58,7 @@ def summarise(
     predictions: Predictions | None = None,
     *,
     reference: str = "average",
+    neighbour: str = "",
     published: Sequence[Mapping[str, Any]] = (),
     titles: Mapping[str, Mapping[str, str]] | None = None,
     calibration: Mapping[str, Any] | None = None,
@@ -80,6 +81,8 @@ def summarise(
     reference : str, default="average"
         Method id that differences are taken to: paired on common (repeat, fold), for the same metric, neighbour rule,
         selection and, if it has one, kernel set. Without such rows the difference is NaN.
+    neighbour : str
+        Rule of a reference with several that methods without a rule are compared with: the headline's; "" is the first.
     published : sequence of dict
         ``{"dataset", "train_size", "method", "value", "std", "source"}`` and optionally ``"dimension"`` and
         ``"repeats"`` of the published value, and ``"neighbour"``, ``"selection"``, ``"protocol"``, ``"kernel_set"``; a
@@ -115,7 +118,7 @@ def summarise(
         raise DataError(f"the score table lacks the columns {', '.join(missing)}")
     groups = list(_groups(scores))
     references = _references(groups, reference)
-    rows = [_row(group, _reference(group, references), predictions) for group in groups]
+    rows = [_row(group, _reference(group, references, neighbour), predictions) for group in groups]
     table = pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
     families = table.groupby([*SETTING, "metric", "selection"], dropna=False, sort=False)["p_value"]
     table["p_holm"] = families.transform(lambda values: holm(values.to_numpy(dtype=np.float64)))
@@ -230,13 +233,14 @@ def _references(groups: Sequence[_Group], reference: str) -> dict[tuple[Any, ...
     return found
 
 
-def _reference(group: _Group, references: Mapping[tuple[Any, ...], list[_Group]]) -> _Group | None:
+def _reference(group: _Group, references: Mapping[tuple[Any, ...], list[_Group]], neighbour: str) -> _Group | None:
     """Return the reference method's group in the same place; of the same kernel set if there is one."""
     found = references.get(_place(group), [])
-    if not found:  # one of both is a classifier: an embedding is then taken by the study's first rule
+    if not found:  # one of both is a classifier: an embedding is then taken by the headline's rule
         setting, selection = _place(group)[:-2], group.keys["selection"]
-        places = (place for place in references if place[:-2] == setting and place[-1] == selection)
-        found = [other for other in references.get(next(places, ()), []) if _has_no_rule(group, other)]
+        places = [place for place in references if place[:-2] == setting and place[-1] == selection]
+        places.sort(key=lambda place: place[-2] != neighbour)  # stable: without that rule the first one
+        found = [other for place in places[:1] for other in references[place] if _has_no_rule(group, other)]
     same = [other for other in found if other.keys["kernel_set"] == group.keys["kernel_set"]]
     return next(iter(same or found), None)
 

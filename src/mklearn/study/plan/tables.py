@@ -36,8 +36,8 @@ def summary_spec(plan: Plan) -> SummarySpec:
     study = plan.study
     return SummarySpec(
         study=study.study,
-        reference=plan.reference, published=study.published_values(), titles=titles, calibration=study.calibration,
-        tolerance=study.tolerance,
+        reference=plan.reference, neighbour=headline_rule(plan), published=study.published_values(), titles=titles,
+        calibration=study.calibration, tolerance=study.tolerance,
     )  # fmt: skip
 
 
@@ -97,8 +97,12 @@ def _headline(plan: Plan) -> dict[str, Any]:
     final = ReportFinal(
         dataset=spec.dataset, chosen=spec.method == BEST, entries=[candidate.entry for candidate in spec.candidates]
     )
-    neighbour = RULE if RULE in plan.study.evaluation.neighbours else ""
-    return score | {"metric": spec.metric, "neighbour": neighbour, "final": final}
+    return score | {"metric": spec.metric, "neighbour": headline_rule(plan), "final": final}
+
+
+def headline_rule(plan: Plan) -> str:
+    """Return the nearest-neighbour rule of the headline: the model's; "" for the reference's first one."""
+    return RULE if plan.final is not None and RULE in plan.study.evaluation.neighbours else ""
 
 
 def study_score(plan: Plan) -> dict[str, Any]:

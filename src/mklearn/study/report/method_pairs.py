@@ -54,7 +54,9 @@ def pair_differences(
         own = scores[scores["method"].isin([method, other]) & scores["selection"].isin(["inner_cv", ""])]
         if own["method"].nunique() < 2:
             continue
-        rows = headline_rows(summarise(own, predictions, reference=other), "accuracy", neighbour, other)
+        rows = headline_rows(
+            summarise(own, predictions, reference=other, neighbour=neighbour), "accuracy", neighbour, other
+        )
         others = rows.loc[rows["method"].eq(other), [*PLACE, "mean"]].rename(columns={"mean": "other_mean"})
         found = rows[rows["method"].eq(method) & rows["difference"].notna()].merge(others, "left", PLACE)
         parts.append(_first_protocols(found, comparison.protocols).assign(pair=position))
@@ -118,7 +120,8 @@ def _summary_rows(comparison: Comparison, pairs: Sequence[pd.DataFrame]) -> list
     texts = {"Above, level, below": [f"{above}, {level}, {below}" for above, level, below in counts]}
     if comparison.published:
         texts["Above in the paper"] = [f"{number} of {comparison.published_of}" for number in comparison.published]
-    texts["Mean difference"] = [wording.signed(100 * g.mean(), 2) if len(g) else wording.DASH for g in gained]
+    for title, of in (("Mean difference", np.mean), ("Lowest difference", np.min)):
+        texts[title] = [wording.signed(100 * of(g), 2) if len(g) else wording.DASH for g in gained]
     p_values = [_signed_rank_p(rows) for rows in pairs]
     if np.isfinite(p_values).any():
         both = zip(p_values, holm(p_values), strict=True)

@@ -121,6 +121,8 @@ class SummarySpec(Spec):
     study: str
     reference: str
     """Method that all others are compared with."""
+    neighbour: str = ""
+    """Nearest-neighbour rule of the headline; empty: the reference's first one."""
     published: list[PublishedValue]
     titles: dict[str, dict[str, str]]
     calibration: Calibration | None

@@ -23,8 +23,8 @@ def summary(scores: Path, predictions: Path, table: Path, *, spec: SummarySpec, 
     published = [entry.as_dict() for entry in spec.published]
     calibration = spec.calibration.model_dump() if spec.calibration else None
     result = summarise(
-        frame, predicted, reference=spec.reference, published=published, titles=spec.titles, calibration=calibration,
-        tolerance=spec.tolerance,
+        frame, predicted, reference=spec.reference, neighbour=spec.neighbour, published=published, titles=spec.titles,
+        calibration=calibration, tolerance=spec.tolerance,
     )  # fmt: skip
     for check in compare_published(result, calibration).checks:
         if check.status == "missed":

@@ -332,7 +332,7 @@ def test_intervals_of_a_metric_without_an_upper_bound_end_at_0_and_not_at_1():
 
 
 def test_embeddings_are_compared_with_a_reference_that_is_a_classifier():
-    """By each of their rules; and a classifier with a reference that is an embedding, by its first rule."""
+    """By each of their rules; and a classifier with a reference that is an embedding, by the rule of the headline."""
     made = [
         row(method, repeat, value + repeat / 100, selection="inner_cv", neighbour=rule)
         for method, rule, value in (("svc", "", 0.7), ("kfd", "cosine", 0.8), ("kfd", "euclidean", 0.6))
@@ -342,6 +342,10 @@ def test_embeddings_are_compared_with_a_reference_that_is_a_classifier():
     assert pick(by_classifier, "kfd", "inner_cv")["difference"] == pytest.approx(0.1)
     assert pick(by_classifier, "kfd", "inner_cv", "euclidean")["difference"] == pytest.approx(-0.1)
     assert pick(summarise(table(made), reference="kfd"), "svc", "inner_cv", "")["difference"] == pytest.approx(-0.1)
+    for rule in ("cosine", "euclidean"):
+        rows = headline_rows(summarise(table(made), reference="kfd", neighbour=rule), "accuracy", rule, "kfd")
+        own = rows.loc[rows["method"].eq("kfd"), "mean"].item()
+        assert rows["difference"].tolist() == pytest.approx((rows["mean"] - own).tolist()), "one reference for all"
     rows = headline_rows(by_classifier, "accuracy", reference="svc")
     assert rows[["method", "neighbour"]].to_numpy().tolist() == [["svc", ""], ["kfd", "cosine"]]
 

@@ -1,0 +1,35 @@
+"""Support vector machine with a Gaussian kernel on standardised features, a baseline on features side by side."""
+
+from __future__ import annotations
+
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from mklearn.base.parameters import POSITIVE
+from mklearn.cards import CONCATENATED, MethodCard
+from mklearn.classifiers.kernel_svc import KernelSVC
+
+
+@MethodCard(
+    kind="gaussian_svc",
+    title="SVC with a Gaussian kernel",
+    about="One support vector machine against the rest, on standardised features of several descriptors side by side.",
+    reference="Cortes, Vapnik 1995",
+    advice="Shows what a kernel of each view is worth beside one kernel of all features.",
+    inputs=CONCATENATED,
+    tuned=("C", "bandwidth"),
+    valid={"C": [POSITIVE], "bandwidth": [POSITIVE]},
+)
+def gaussian_svc(C: float = 10.0, bandwidth: float = 1.0) -> Pipeline:
+    """Build support vector machines on the Gaussian kernel of features of mean 0 and variance 1.
+
+    Every feature counts the same: of several descriptors side by side, one with more features counts more.
+
+    Parameters
+    ----------
+    C : float
+        Penalty as in `mklearn.classifiers.KernelSVC`, for a kernel of unit variance.
+    bandwidth : float
+        Multiple of the mean squared distance of the training samples.
+    """
+    return make_pipeline(StandardScaler(), KernelSVC(kernels=[{"kind": "gaussian", "bandwidth": bandwidth}], C=C))
