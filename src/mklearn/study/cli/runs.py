@@ -66,7 +66,8 @@ def _cores(options: argparse.Namespace) -> list[str]:
 
 
 def _display(options: argparse.Namespace) -> list[str]:
-    return ["--logger", "rich"] if sys.stderr.isatty() and not options.verbose else []
+    planned = {"--dry-run", "--dryrun", "-n"} & set(options.snakemake)
+    return ["--logger", "mklearn"] if sys.stderr.isatty() and not (options.verbose or planned) else []
 
 
 def _failed(options: argparse.Namespace) -> int:
@@ -114,6 +115,9 @@ def run_snakemake(study: str | None, words: Sequence[str]) -> int:
         arguments += ["--configfile", str(path)]
     from snakemake.cli import main
 
+    from mklearn.study.engine.progress import register
+
+    register()
     try:
         main([*arguments, *words])
     except SystemExit as ended:
