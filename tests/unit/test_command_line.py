@@ -169,7 +169,7 @@ def test_names_that_there_are_not(
         (["run", "smoke"], ["--cores", "all"]),
         (["run", "smoke", "--cores", "3", "--verbose", "--", "fits", "--quiet"], ["--cores", "3", "fits", "--quiet"]),
         (["run", "smoke", "--", "--workflow-profile", "slurm"], ["--workflow-profile", "slurm"]),
-        (["why", "smoke", "--", "fits"], ["--cores", "1", "--dry-run", "fits"]),
+        (["why", "smoke", "--verbose", "--", "fits"], ["--cores", "1", "--dry-run", "fits"]),
     ],
 )
 def test_what_snakemake_is_called_with(
