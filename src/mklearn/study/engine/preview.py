@@ -18,7 +18,7 @@ from mklearn.study.stages.order import STAGES
 from mklearn.study.stages.stage import Job
 
 JOB_SECONDS = 3.0
-"""What a job takes beside its work: a Python process and its imports (measured: 2 to 4 s)."""
+"""Assumed of each job beside its work: a Python process and its imports."""
 REASONS_SHOWN = 4
 _DIGEST = re.compile(r"-[0-9a-f]{16}")
 
