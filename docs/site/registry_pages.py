@@ -18,6 +18,7 @@ from plain_formulas import escaped
 
 from mklearn.contract.loading import load
 from mklearn.contract.model import Registered
+from mklearn.study.config.method_groups import grouped_methods
 from mklearn.study.config.registry import REGISTRATIONS, Description, description
 from mklearn.study.config.schema import study_schema
 from mklearn.study.specs.method import Classifier, Embedding, Method
@@ -56,7 +57,8 @@ def pages(root: Path) -> dict[str, str]:
     written = {"configuration.md": configuration(schema)}
     for what, (title, introduction) in INTRODUCTIONS.items():
         entries = [description(kind, found) for kind, found in REGISTRATIONS[what].items() if not found.package]
-        written[f"{what}/index.md"] = overview(what, title, introduction, entries)
+        groups = grouped_methods() if what == "methods" else {"": entries}
+        written[f"{what}/index.md"] = overview(title, introduction, groups)
         for entry in entries:
             model = REGISTRATIONS[what][entry.kind].model
             text = page(what, entry, model, schema, results.get(entry.kind, []))
@@ -68,15 +70,19 @@ def pages(root: Path) -> dict[str, str]:
     return written
 
 
-def overview(what: str, title: str, introduction: str, entries: Iterable[Description]) -> str:
-    """Return the page that lists all of one sort."""
-    rows = [
-        f"| [{entry.title}]({entry.kind}.md) | `{entry.kind}` | {cell(entry.about)} | {cell(entry.reference)} |"
-        for entry in entries
-    ]
-    hidden = "\n".join(["```{toctree}", ":hidden:", "", *(entry.kind for entry in entries), "```"])
-    head = f"| {title.removesuffix('s')} | kind | what it is | source |\n| --- | --- | --- | --- |"
-    return f"# {title}\n\n{introduction}\n\n{head}\n" + "\n".join(rows) + f"\n\n{hidden}\n"
+def overview(title: str, introduction: str, groups: Mapping[str, Iterable[Description]]) -> str:
+    """Return the page that lists all of one sort, with a table for each group."""
+    parts, kinds = [f"# {title}", introduction], []
+    for name, found in groups.items():
+        entries = [entry for entry in found if not entry.package]
+        rows = [
+            f"| [{entry.title}]({entry.kind}.md) | `{entry.kind}` | {cell(entry.about)} | {cell(entry.reference)} |"
+            for entry in entries
+        ]
+        head = [f"| {title.removesuffix('s')} | kind | what it is | source |", "| --- | --- | --- | --- |"]
+        parts += [f"## {name}"] * bool(name) + ["\n".join([*head, *rows])]
+        kinds += [entry.kind for entry in entries]
+    return "\n\n".join([*parts, "\n".join(["```{toctree}", ":hidden:", "", *kinds, "```"])]) + "\n"
 
 
 def page(

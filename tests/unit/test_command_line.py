@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -17,6 +18,7 @@ from tests.workflow.conftest import SMOKE
 
 from mklearn.__main__ import main
 from mklearn.atomic import read_npz
+from mklearn.study.config.method_groups import GROUPS
 from mklearn.study.config.registry import REGISTRATIONS, registered
 from mklearn.study.data.registry import registry
 from mklearn.study.engine.workflow_files import studies
@@ -77,7 +79,7 @@ def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str
     assert all(command in said for command in ("init", "validate", "run", "predict"))
 
 
-@pytest.mark.parametrize("what", sorted(REGISTRATIONS))
+@pytest.mark.parametrize("what", sorted({*REGISTRATIONS} - {"methods"}))
 def test_listings_have_every_kind_parameter_and_paper(what: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([what]) == 0
     sections = {part.split(":")[0]: part for part in capsys.readouterr().out.strip().split("\n\n")}
@@ -90,6 +92,29 @@ def test_listings_have_every_kind_parameter_and_paper(what: str, capsys: pytest.
             if name != "kind":
                 stated = "required" if field.is_required() else f"default {field.default!r}"
                 assert f"    {name} ({stated})" in sections[kind]
+
+
+@pytest.mark.parametrize("columns", [60, 200])
+def test_methods_are_listed_by_task(
+    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert main(["methods"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 60
+    assert max(map(len, lines)) <= columns
+    *parts, _ = "\n".join(lines).split("\n\n")
+    groups = {title: [row.split()[0] for row in rows] for title, *rows in map(str.splitlines, parts)}
+    assert tuple(groups) == GROUPS
+    assert sorted(itertools.chain(*groups.values())) == sorted(registered("methods"))
+    start, kernels, features, numbers, papers = groups.values()
+    assert start[0] == "multi_view"
+    assert {"guarded_mkl", "lmkl_svc"} <= {*kernels}
+    assert {"fisherface", "random_forest"} <= {*features}
+    assert numbers[0] == "multi_view_regressor"
+    assert "random_forest_regressor" in numbers
+    assert {"mkmmc", "two_d_mmc", "rmm_svc"} <= {*papers}
+    assert "  mkmmc                        MKMMC. To reproduce" in "\n".join(lines)
 
 
 @pytest.mark.parametrize("columns", [60, 100])
@@ -144,7 +169,7 @@ def test_names_that_there_are_not(
         (["run", "smoke"], ["--cores", "all"]),
         (["run", "smoke", "--cores", "3", "--verbose", "--", "fits", "--quiet"], ["--cores", "3", "fits", "--quiet"]),
         (["run", "smoke", "--", "--workflow-profile", "slurm"], ["--workflow-profile", "slurm"]),
-        (["why", "smoke", "--", "fits"], ["--cores", "1", "--dry-run", "fits"]),
+        (["why", "smoke", "--verbose", "--", "fits"], ["--cores", "1", "--dry-run", "fits"]),
     ],
 )
 def test_what_snakemake_is_called_with(

@@ -153,7 +153,7 @@ def _commands() -> Commands:
         "requests", "smart_open", "snakemake.assets", "snakemake.cli", "snakemake.dag", "snakemake.executors.dryrun",
         "snakemake.executors.local", "snakemake.persistence.file", "snakemake.profiles",
         "snakemake.report.html_reporter", "snakemake.scheduling.job_scheduler", "snakemake.script", "snakemake.storage",
-        "snakemake.workflow", "snakemake_logger_plugin_rich.handler", "yaml", "yte",
+        "snakemake.workflow", "rich.live", "rich.progress", "yaml", "yte",
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib.util
 import os
 import re
@@ -14,6 +15,7 @@ from urllib.parse import unquote, urldefrag
 import pytest
 
 from mklearn.cards import own_entries
+from mklearn.study.config.method_groups import GROUPS
 
 NEEDED = (
     "matplotlib",
@@ -94,6 +96,8 @@ def test_everything_that_a_study_can_name_has_a_page(site: Path) -> None:
     expected = {f"{sort}/{kind}.html" for sort in sorts for kind in own_entries(sort)}
     assert expected
     assert {name for name in expected if not (site / name).exists()} == set()
+    listed = (site / "methods" / "index.html").read_text(encoding="utf-8")
+    assert [title for title in GROUPS if html.escape(title, quote=False).replace("'", "’") not in listed] == []
 
 
 def test_reference_pages_say_what_a_field_is_for(site: Path) -> None:

@@ -120,6 +120,19 @@ def test_a_finished_study_is_up_to_date(finished: Checkout, files: dict[str, str
         assert len(reasons.splitlines()) == 1, reasons
 
 
+def test_a_file_is_asked_about_by_the_study_that_was_run(finished: Checkout, files: dict[str, str], copy_of) -> None:
+    mine = copy_of(finished)
+    (mine.folder / "config.yaml").rename(mine.folder / "mine.yaml")
+    mine.write(SMOKE | {"study": "other", "datasets": {"digits": {"per_class": 7}}})
+    record = mine.folder / files["run_record"]
+    record.write_text(record.read_text(encoding="utf-8").replace('"config.yaml"', '"mine.yaml"'), encoding="utf-8")
+    for rule in ("summary", "fit"):
+        text = mine.said("mklearn", "explain", files[rule])
+        assert f"rule {rule} of mine.yaml" in text
+        assert "NOT PLANNED" not in text
+    assert "NOT PLANNED by config.yaml" in mine.said("mklearn", "explain", files["fit"], "--study", "config.yaml")
+
+
 def test_the_text_has_all_that_a_reader_wants_to_know(finished: Checkout, files: dict[str, str]) -> None:
     text = finished.said("mklearn", "explain", files["pairwise"])
     log = files["pairwise"].replace("results/cache/", "logs/").replace(".npz", ".log")

@@ -177,11 +177,16 @@ def test_summary_and_report_say_so(failed) -> None:
         assert words in page
     assert "out of memory" in markdown
     # The terminal: what is missing and why, where the table is, and what to do.
-    said = done.stderr[done.stderr.index("mklearn: 3 of 8 fits have no result") :].split("\n\n")[0]
-    assert len(said.splitlines()) == 6
-    for words in ("killed on digits", "buggy on digits", "a bug", "kfd-hog on digits", "step describe",
-                  "results/hurt/report/index.html", "mklearn failed --run"):  # fmt: skip
-        assert words in said
+    said = done.stderr[done.stderr.index("mklearn: 3 of 8 fits have no result:") :]
+    assert len(said.split("\n\n")[0].splitlines()) == 4
+    for words in ("killed on digits", "buggy on digits", "a bug", "kfd-hog on digits", "step describe"):
+        assert words in said.split("\n\n")[0]
+    answer = (folder / "report" / "answer.txt").read_text(encoding="utf-8")
+    assert f"{answer}\nresults/hurt/report/index.html\n\nNext: `mklearn failed` lists what failed. " in said
+    assert "or `mklearn failed --run` runs what is missing." in said
+    # Neither the engine's last word nor the log of a job, with its traceback.
+    assert "WorkflowError" not in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_nothing_is_half_written_and_the_list_names_them(failed) -> None:

@@ -43,7 +43,7 @@ def test_a_record_names_files_and_specification_of_its_step(name: str) -> None:
     assert files <= set(parameters) - {"spec", "code"}
     assert {key for key, each in parameters.items() if each.default is each.empty} <= files | {"spec"}
     assert not stage.digested or stage.digested in stage.inputs
-    assert (stage.memory is None) == (stage.minutes is None)
+    assert (stage.memory is None) == (stage.seconds is None)
 
 
 @EVERY

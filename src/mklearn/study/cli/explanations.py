@@ -13,7 +13,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         description="Run it in the folder of the runs. FILE may be missing: then it says how it would be made.",
     )
     explain.add_argument("file", metavar="FILE", help="a file in results/ (or a log in logs/)")
-    explain.add_argument("--study", metavar="STUDY", help="the study to ask about (default: config.yaml)")
+    explain.add_argument("--study", metavar="STUDY", help="the study to ask about (default: that of the run)")
     explain.set_defaults(run=_explain)
 
 

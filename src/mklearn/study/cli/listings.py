@@ -13,7 +13,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         ("datasets", "list the registered data sets, or show one"),
         ("descriptors", "list the descriptors with their parameters, or show one"),
         ("kernels", "list the kernels with their parameters, or show one"),
-        ("methods", "list the methods with their parameters and papers, or show one"),
+        ("methods", "list the methods by task, or show one with its parameters and its paper"),
         ("protocols", "list the protocols with their parameters, or show one"),
     ):
         listing = commands.add_parser(name, help=help_text)
@@ -24,12 +24,14 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _list(options: argparse.Namespace) -> None:
+    from mklearn.study.config.method_groups import list_methods
     from mklearn.study.config.registry import describe_all, describe_one
 
-    if options.name is None:
-        print(describe_all(options.what))
+    columns = shutil.get_terminal_size().columns
+    if options.name is not None:
+        print(wrapped(describe_one(options.what, options.name), columns))
     else:
-        print(wrapped(describe_one(options.what, options.name), shutil.get_terminal_size().columns))
+        print(list_methods(columns) if options.what == "methods" else describe_all(options.what))
 
 
 def wrapped(text: str, columns: int) -> str:

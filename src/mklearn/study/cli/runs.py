@@ -18,18 +18,20 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     run = commands.add_parser(
         "run",
         help="run a study; results and cache go to the present folder",
-        usage="%(prog)s [STUDY] [--cores N] [--verbose] [-- SNAKEMAKE OPTIONS AND FILES]",
+        usage="%(prog)s [STUDY] [--cores N] [--dry-run] [--verbose] [-- SNAKEMAKE OPTIONS AND FILES]",
     )
     run.add_argument("study", nargs="?", metavar="STUDY", help=STUDY_HELP)
+    run.add_argument("--dry-run", action="store_true", help="run nothing: say what would run, as `mklearn why`")
     _add_display(run)
     run.set_defaults(run=_run)
 
     why = commands.add_parser(
         "why",
-        help="say what a run would do now, and for which reasons; nothing is run",
-        usage="%(prog)s [STUDY] [-- SNAKEMAKE OPTIONS AND FILES]",
+        help="say what a run would do now, for which reasons, and how long it takes; nothing is run",
+        usage="%(prog)s [STUDY] [--verbose] [-- SNAKEMAKE OPTIONS AND FILES]",
     )
     why.add_argument("study", nargs="?", metavar="STUDY", help=STUDY_HELP)
+    why.add_argument("--verbose", action="store_true", help="list every job, as Snakemake plans it")
     why.set_defaults(run=_why, snakemake=[])
 
     failed = commands.add_parser(
@@ -52,10 +54,18 @@ def _add_display(command: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    if options.dry_run:
+        return _why(options)
     return run_snakemake(options.study, [*_cores(options), *_display(options), *options.snakemake])
 
 
 def _why(options: argparse.Namespace) -> int:
+    """Print a summary of what would run; Snakemake's own list with ``--verbose``, or options that it alone knows."""
+    if not options.verbose and not any(word.startswith("-") for word in options.snakemake):
+        from mklearn.study.engine.preview import preview
+
+        print(preview(options.study, options.snakemake))
+        return 0
     return run_snakemake(options.study, ["--cores", "1", "--dry-run", *options.snakemake])
 
 
@@ -66,7 +76,8 @@ def _cores(options: argparse.Namespace) -> list[str]:
 
 
 def _display(options: argparse.Namespace) -> list[str]:
-    return ["--logger", "rich"] if sys.stderr.isatty() and not options.verbose else []
+    planned = {"--dry-run", "--dryrun", "-n"} & set(options.snakemake)
+    return ["--logger", "mklearn"] if sys.stderr.isatty() and not (options.verbose or planned) else []
 
 
 def _failed(options: argparse.Namespace) -> int:
@@ -115,6 +126,9 @@ def run_snakemake(study: str | None, words: Sequence[str]) -> int:
         arguments += ["--configfile", str(path)]
     from snakemake.cli import main
 
+    from mklearn.study.engine.progress import register
+
+    register()
     try:
         main([*arguments, *words])
     except SystemExit as ended:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
+import json
 import os
 import shlex
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,12 @@ from mklearn.extras import require
 from mklearn.study.config.yaml_file import read_yaml, yaml_text
 from mklearn.study.engine.workflow_files import DEFAULT_STUDY, study_file, workflow_file
 from mklearn.study.provenance import canonical, code_digests, step_code
-from mklearn.study.stages.order import STAGES
+from mklearn.study.stages.order import ARTEFACTS, STAGES
 from mklearn.study.stages.targets import read_last
 from mklearn.study.stamps import load_beside, read_stamp, stamp_beside
 from mklearn.study.steps.runner import command
 
+RECORD = Path(ARTEFACTS["run_record"]).name
 SHOWN = 8
 """Entries of a list that are shown; the others are counted."""
 Stamp = dict[str, Any]
@@ -42,7 +44,7 @@ def explain(file: str, study: str | None = None) -> str:
         Made by a study or still to be made. Files of a report and logs of jobs are explained by the file that their job
         declares.
     study : str, optional
-        Study file, or name of a study of mklearn; default: ``config.yaml``.
+        Study file, or name of a study of mklearn; default: the one whose run has made the file, else ``config.yaml``.
 
     Raises
     ------
@@ -55,7 +57,7 @@ def explain(file: str, study: str | None = None) -> str:
     if Path(path).is_dir():
         raise DataError(f"{file}: is a folder; name a file in it.")
     made = _made_with(path) or path
-    workflow, job = dry_run(made, study)
+    workflow, job, study = _planned_by([study] if study is not None else _studies(made), made)
     source = ", ".join(os.path.relpath(name) for name in workflow.configfiles)
     stamp = _stamp(made)
     lines = [path, f"  written with {made}"] if made != path else [path]
@@ -67,6 +69,42 @@ def explain(file: str, study: str | None = None) -> str:
         why = "is not made by mklearn: it carries no stamp" if Path(path).exists() else "there is no such file"
         raise DataError(f"{path}: {why}, and study file {source} plans none of that name.")
     return "\n".join(lines) + "\n"
+
+
+def _studies(path: str) -> list[str | None]:
+    """Return the studies that a file may be of: that of its folder's run; else the default one, and all that were run.
+
+    None is the default study.
+    """
+    own = [folder / RECORD for folder in Path(path).parents if (folder / RECORD).is_file()]
+    if own:
+        return _sources(own[:1]) or [None]
+    found = _sources(sorted(record for folder in Path(path).parents for record in folder.glob(f"*/{RECORD}")))
+    return list(dict.fromkeys([None, *found]))
+
+
+def _sources(records: Iterable[Path]) -> list[str | None]:
+    """Return the study files, as far as they are there, that records of runs name."""
+    named = [str(json.loads(record.read_text(encoding="utf-8")).get("source", "")) for record in records]
+    return [None if source == DEFAULT_STUDY else source for source in named if Path(source).is_file()]
+
+
+def _planned_by(studies: Sequence[str | None], path: str) -> tuple[Any, Any, str | None]:
+    """Return the workflow of the first study that plans a file, the file's job and the study; no job if none plans it.
+
+    A mistake in one of several studies is no reason not to ask the others.
+    """
+    found: list[tuple[Any, Any, str | None]] = []
+    for study in studies:
+        try:
+            found.append((*dry_run(path, study), study))
+        except ConfigError:
+            if len(studies) == 1:
+                raise
+        else:
+            if found[-1][1] is not None:
+                return found[-1]
+    return found[0] if found else (*dry_run(path, studies[0]), studies[0])
 
 
 def _stamp(path: str) -> Stamp | None:
@@ -98,30 +136,46 @@ def dry_run(path: str, study: str | None = None) -> tuple[Any, Any]:
     ConfigError
         No such study, one with mistakes, or a plan that Snakemake can't make.
     """
+    workflow, problem = planned_run({path}, study)
+    if problem and os.path.isabs(workflow.globals["targets"].plan.study.results):
+        path = os.path.abspath(path)
+        workflow, problem = planned_run({path}, study)
+    return workflow, None if problem else next((job for job in workflow.dag.jobs if path in job.output), None)
+
+
+def planned_run(targets: Set[str], study: str | None = None) -> tuple[Any, str]:
+    """Plan files or rules, all of a study if there are none; return the workflow, and what can't be planned if any.
+
+    Raises
+    ------
+    ConfigError
+        No such study, one with mistakes, or a plan that Snakemake can't make.
+    """
     if study is not None or not Path(DEFAULT_STUDY).is_file():
         study = str(study_file(study))
         read_yaml(study)  # of a file that is no YAML, Snakemake would raise errors of many kinds
     require("snakemake")
-    from snakemake.exceptions import WorkflowError
+    from snakemake.exceptions import InputFunctionException, MissingRuleException, WorkflowError
 
     printed = io.StringIO()
     try:
         with contextlib.redirect_stderr(printed), contextlib.redirect_stdout(printed):
-            workflow, job = _dry_run(path, study)
-            if job is None and os.path.isabs(workflow.globals["targets"].plan.study.results):
-                workflow, job = _dry_run(os.path.abspath(path), study)
-            return workflow, job
+            _dry_run(targets, study)
     except SystemExit:  # the study has mistakes, which were printed
         mistakes = printed.getvalue().rpartition("mklearn: ")[2].replace("\nNothing was run.", "").strip()
         raise ConfigError(mistakes or "the study can't be planned; `snakemake --dry-run` says why.") from None
+    except (MissingRuleException, InputFunctionException) as error:
+        # No rule makes a file, or one whose names match and whose combination the study does not have.
+        return read_last[0], " ".join(str(error).split())
     except WorkflowError as error:
-        raise ConfigError(f"{path}: Snakemake can't plan it: {' '.join(str(error).split())}") from None
+        what = ", ".join(sorted(targets)) or "the study"
+        raise ConfigError(f"{what}: Snakemake can't plan it: {' '.join(str(error).split())}") from None
+    return read_last[0], ""
 
 
-def _dry_run(path: str, study: str | None) -> tuple[Any, Any]:
+def _dry_run(targets: Set[str], study: str | None) -> None:
     from snakemake.api import SnakemakeApi
     from snakemake.cli import parse_args
-    from snakemake.exceptions import InputFunctionException, MissingRuleException
     from snakemake.settings import types
 
     snakefile = workflow_file("Snakefile")
@@ -135,17 +189,12 @@ def _dry_run(path: str, study: str | None) -> tuple[Any, Any]:
             snakefile=snakefile,
         )
         dag_settings = types.DAGSettings(
-            targets={path}, rerun_triggers=options.rerun_triggers, force_incomplete=options.rerun_incomplete,
+            targets=set(targets), rerun_triggers=options.rerun_triggers, force_incomplete=options.rerun_incomplete,
             max_checksum_file_size=options.max_checksum_file_size,
         )  # fmt: skip
-        job = None
-        # Raised where no rule makes the file, or one whose names match and whose combination the study does not have.
-        with contextlib.suppress(MissingRuleException, InputFunctionException):
-            planner.dag(dag_settings).execute_workflow(
-                executor="dryrun", execution_settings=types.ExecutionSettings(lock=False)
-            )
-            job = next((job for job in read_last[0].dag.jobs if path in job.output), None)
-        return read_last[0], job
+        planner.dag(dag_settings).execute_workflow(
+            executor="dryrun", execution_settings=types.ExecutionSettings(lock=False)
+        )
 
 
 def _step(job: Any) -> str:
@@ -199,7 +248,7 @@ def _section(title: str, text: str) -> list[str]:
 def _verdict(path: str, job: Any, dag: Any, study: str | None) -> list[str]:
     if not dag.needrun(job):
         lines = ["", "UP TO DATE: a run would not make it again."]
-        if unseen := _changes(job):
+        if unseen := changes(job):
             lines += ["  But Snakemake has no record of these changes:", *(f"  - {text}" for text in unseen)]
             lines += [f"  To have it made again, delete it: rm {shlex.quote(path)}"]
         return lines
@@ -227,14 +276,14 @@ def reasons(job: Any, dag: Any) -> list[str]:
         "newer inputs": why.updated_input - why.updated_input_run,
         "inputs that are made again first": why.updated_input_run,
     }
-    found = _changes(job)
+    found = changes(job)
     found += [f"{what}: {_enumerated(sorted(map(str, paths)))}" for what, paths in files.items() if paths]
     found += ["its list of inputs has changed"] * bool(why.input_changed)
     found += ["the software environment of its rule has changed"] * bool(why.software_stack_changed)
     return found or [f"Snakemake says: {why}"]
 
 
-def _changes(job: Any) -> list[str]:
+def changes(job: Any) -> list[str]:
     """Return what differs between a file's stamp and the plan; edits count where the rule has code as a parameter."""
     stamp = _stamp(str(job.output[0]))
     if stamp is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,7 @@ from pathlib import Path
 from mklearn.errors import DataError
 from mklearn.study.artefacts import read_table
 from mklearn.study.config.reading import read_study
-from mklearn.study.engine.lost_fits import name_of
-from mklearn.study.engine.workflow_files import study_file
+from mklearn.study.engine.workflow_files import DEFAULT_STUDY, study_file
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.specs.table_specs import LostFit
 from mklearn.study.stages.targets import Targets
@@ -52,6 +52,35 @@ def failures_of(targets: Targets) -> list[Failure]:
         else:
             found += _failures_in(targets, key, scores)
     return found
+
+
+def empty_fits(targets: Targets) -> list[Failure]:
+    """Return the first failure of each fit that was run and has no value in any split."""
+    found = []
+    for key, scores in zip(targets.plan.fits, targets.all_of("fit_scores"), strict=True):
+        failures = _failures_in(targets, key, scores) if os.path.exists(scores) else []
+        if failures and not _has_values(scores):
+            found.append(failures[0])
+    return found
+
+
+def _has_values(scores: str) -> bool:
+    try:
+        return bool(read_table(scores)[0]["status"].eq("ok").any())
+    except DataError:
+        return False
+
+
+def name_of(targets: Targets, key: tuple[str, str, str], setting: str = "") -> str:
+    """Return a fit's name for people: method, data set, protocol; or the protocol at one of its training sizes."""
+    fit = targets.plan.fits[key]
+    names = [entry.protocol for entry in fit.settings]
+    return f"{fit.method_id} on {fit.dataset.id}, {setting or (names[0] if len(names) == 1 else fit.protocol_id)}"
+
+
+def how_to_list(source: str) -> str:
+    """Return the command that lists what failed in a study."""
+    return "`mklearn failed" + ("`" if source == DEFAULT_STUDY else f" {shlex.quote(source)}`")
 
 
 def _lost(table: str) -> dict[tuple[str, str, str], LostFit]:

@@ -22,7 +22,8 @@ from mklearn.errors import UserError
 from mklearn.study.artefacts import read_table
 from mklearn.study.data.pairs import load_splits
 from mklearn.study.data.splits import numbered_test_parts
-from mklearn.study.engine.session import failures
+from mklearn.study.engine.failures import Failure, empty_fits, how_to_list, name_of
+from mklearn.study.engine.session import answer_of, end_display, failures, silence_the_engine
 from mklearn.study.specs.table_specs import LostFit
 from mklearn.study.stages.targets import Targets
 from mklearn.study.steps.log import output_in
@@ -30,7 +31,7 @@ from mklearn.study.steps.rows import fit_of
 from mklearn.study.steps.runner import call
 from mklearn.study.supervisor import supervised
 
-REASONS_SHOWN = 4
+REASONS_SHOWN = 8
 """Reasons that the terminal lists; the report has all of them."""
 _TIME_STAMP = re.compile(r"^\[ *\d+\.\d s\] ")
 _SLURM_STATE = re.compile(r"SLURM-job '([^']*)'.*?SLURM status is: '(\w+)'", re.DOTALL)
@@ -91,25 +92,36 @@ def _shortened(text: str, limit: int = 300) -> str:
 
 
 def report_lost_fits(targets: Targets, workflow: Any) -> None:
-    """Print which fits a failed run has lost and why, and write the study's tables and report without them.
+    """Print which jobs of a failed run failed and why, the answer of the fits that have a result, and what to do next.
 
     A run that was interrupted (Ctrl-C, SIGTERM) has lost nothing: what it did not do is not reported as failed. No
     tables are written where the run was not asked for them, or no fit has a result.
     """
+    end_display(workflow)
     if failures.interrupted:
         _print("the run ended early: the tables were not written. The same command goes on where this run stopped.")
         return
+    silence_the_engine()
     lost = _lost_fits(targets, workflow)
-    if not lost:
-        return
     _remove_unfinished(workflow.scheduler.failed)
-    n_fits, table = len(targets.plan.fits), targets.path("scores")
-    lines = [f"{len(lost)} of {n_fits} fits {'has' if len(lost) == 1 else 'have'} no result:", *_reasons(targets, lost)]
-    again = "Correct the cause if it is one of yours; then the same command runs what is missing"
-    if len(lost) < n_fits and table in _jobs_by_output(workflow):
-        lines.append(_write_tables(targets, workflow, lost))
-        again += ", and so does `mklearn failed --run`"
-    _print("\n  ".join([*lines, f"{again}."]))
+    n_fits, jobs = len(targets.plan.fits), _jobs_by_output(workflow)
+    written = lost and len(lost) < n_fits and targets.path("scores") in jobs
+    answer = _write_tables(targets, workflow, lost) if written else ""
+    empty = [failure for failure in empty_fits(targets) if failure.scores in jobs] if len(lost) < n_fits else []
+    reasons = [*_reasons(targets, lost), *_other_failures(workflow, lost), *map(_sentence, empty)]
+    _print("\n  ".join([_heading(len(lost) + len(empty), n_fits), *_shown(reasons)]) + f"\n\n{answer}{_next(targets)}")
+
+
+def _heading(n: int, n_fits: int) -> str:
+    return f"{n} of {n_fits} fits {'has' if n == 1 else 'have'} no result:" if n else "the run failed:"
+
+
+def _next(targets: Targets) -> str:
+    listed = how_to_list(targets.source)
+    return (
+        f"Next: {listed} lists what failed. After correcting the cause, the same command or {listed[:-1]} --run` "
+        "runs what is missing."
+    )
 
 
 def _print(text: str) -> None:
@@ -138,13 +150,8 @@ def _lost_fits(targets: Targets, workflow: Any) -> list[LostFit]:
             if any(Path(f"{path}.damaged").is_file() and not Path(path).exists() for path in fit.output):
                 return Cause("lost", "its result was damaged and is set aside; the next run makes it again")
             return Cause("lost", "it was not run: the run ended before its turn")
-        log = str(next(iter(job.log), ""))
-        message, logs = failures.reports.get(job.jobid, ("", []))
-        own = cause_of(log, message, [path for path in logs if path != log], failures.began)
-        if job is fit:
-            return own
-        step = job.rule.name + (f" ({' '.join(map(str, job.wildcards))})" if job.wildcards else "")
-        return Cause("lost", f"step {step} before it failed: {own.text}", own.log)
+        own = _cause(job)
+        return own if job is fit else Cause("lost", f"{_step(job)} before it failed: {own.text}", own.log)
 
     planned = zip(
         targets.plan.fits.items(), targets.all_of("fit_scores"), targets.all_of("fit_model"), strict=True
@@ -170,6 +177,17 @@ def _lost_fits(targets: Targets, workflow: Any) -> list[LostFit]:
     return lost
 
 
+def _cause(job: Any) -> Cause:
+    """Return why a job of this run failed."""
+    log = str(next(iter(job.log), ""))
+    message, logs = failures.reports.get(job.jobid, ("", []))
+    return cause_of(log, message, [path for path in logs if path != log], failures.began)
+
+
+def _step(job: Any) -> str:
+    return f"step {job.rule.name}" + (f" ({' '.join(map(str, job.wildcards))})" if job.wildcards else "")
+
+
 def _remove_unfinished(failed: Sequence[Any]) -> None:
     """Remove the temporary files that jobs of this run were writing when they were killed."""
     for path in (Path(file) for job in failed for file in job.output):
@@ -184,25 +202,35 @@ def _reasons(targets: Targets, lost: Sequence[LostFit]) -> list[str]:
     for entry in lost:
         reason = entry.reason + (f" ({entry.log})" if entry.log else "")
         names.setdefault(reason, []).append(name_of(targets, entry.key))
-    lines = [
+    return [
         f"{first}{f' and {len(others)} more' if others else ''}: {reason}" for reason, (first, *others) in names.items()
     ]
+
+
+def _other_failures(workflow: Any, lost: Sequence[LostFit]) -> list[str]:
+    """Return a line for each failed job that cost no fit: a table, the page, the model."""
+    logs, found = {entry.log for entry in lost}, []
+    for job in workflow.scheduler.failed:
+        own = _cause(job)
+        if not own.log or own.log not in logs:
+            found.append(f"{_step(job)}: {own.text}" + (f" ({own.log})" if own.log else ""))
+    return sorted(found)
+
+
+def _sentence(failure: Failure) -> str:
+    return f"{failure.name}: {failure.status.replace('_', ' ')}: {_shortened(failure.reason)} ({failure.log})"
+
+
+def _shown(lines: list[str]) -> list[str]:
     more = len(lines) - REASONS_SHOWN
     return lines[:REASONS_SHOWN] + ([f"... and {more} more reasons"] if more > 0 else [])
-
-
-def name_of(targets: Targets, key: tuple[str, str, str], setting: str = "") -> str:
-    """Return a fit's name for people: method, data set, protocol; or the protocol at one of its training sizes."""
-    fit = targets.plan.fits[key]
-    names = [entry.protocol for entry in fit.settings]
-    return f"{fit.method_id} on {fit.dataset.id}, {setting or (names[0] if len(names) == 1 else fit.protocol_id)}"
 
 
 # --- the tables
 
 
 def _write_tables(targets: Targets, workflow: Any, lost: Sequence[LostFit]) -> str:
-    """Write scores, summary, run record and page of the other fits; return a sentence that says where they are."""
+    """Write scores, summary, run record and page of the other fits; return their answer, or what went wrong."""
     names = ("scores", "predictions", "summary", "run_record", "report")
     scores, predictions, summary, record, page = map(targets.path, names)
     missing = {entry.position for entry in lost}
@@ -254,12 +282,11 @@ def _write_tables(targets: Targets, workflow: Any, lost: Sequence[LostFit]) -> s
         problem = f" ({type(error).__name__}: {error}; log: {log})"
         with log.open("a", encoding="utf-8") as stream:
             traceback.print_exception(error, file=stream)
-    rest = f"of the other {len(targets.plan.fits) - len(lost)}, with a row for each of these"
     if len(made) == 2:
-        return f"The report {rest}: {page}"
+        return f"{answer_of(page)}\n\n"
     if made:
-        return f"The tables {rest}, are in {os.path.dirname(scores)}; the page could not be written{problem}"
-    return f"The tables {rest}, could not be written{problem}"
+        return f"The tables are in {os.path.dirname(scores)}; the page could not be written{problem}\n\n"
+    return f"The tables could not be written{problem}\n\n"
 
 
 def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[tuple[int, ...]]]:

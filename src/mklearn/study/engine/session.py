@@ -30,6 +30,7 @@ from mklearn.study.provenance import PACKAGE
 
 WAIT_SECONDS = 90.0
 """How long cancelled SLURM jobs may take to end: SLURM gives them KillWait, usually 30 seconds, before it kills."""
+ENGINE_ERROR = "At least one job did not complete successfully."
 _NOT_PLAIN = re.compile(r"[^\w@%+=:,./-]")
 """What a shell may not take as it is."""
 _open_locks: list[IO[str]] = []
@@ -87,12 +88,30 @@ def mark_outdated(persistence: Any, jobs: Iterable[Any]) -> None:
 
 def show_answer(workflow: Any, page: str, model: str = "") -> None:
     """Print the answer of the study, the path of its page, and how to use its final model, if this run wrote them."""
+    end_display(workflow)
     written = {str(file) for job in workflow.dag.finished_jobs for file in job.output}
     if page in written:
-        text = Path(page).with_name("answer.txt").read_text(encoding="utf-8")
-        print(f"\n{text}\n{page}", file=sys.stderr)
+        print(f"\n{answer_of(page)}", file=sys.stderr)
     if model in written:
         print(f"{model} (mklearn predict {shlex.quote(model)} NEW)", file=sys.stderr)
+
+
+def answer_of(page: str) -> str:
+    """Return the answer that was written with a page, and the path of the page."""
+    return f"{Path(page).with_name('answer.txt').read_text(encoding='utf-8')}\n{page}"
+
+
+def end_display(workflow: Any) -> None:
+    """End the display of progress, which would be drawn around the last lines of a run."""
+    for handler in workflow.logger_manager.get_log_handlers():
+        handler.close()
+
+
+def silence_the_engine() -> None:
+    """Drop Snakemake's last line after failed jobs, which says less than what mklearn has printed above it."""
+    from snakemake.logging import logger
+
+    logger.addFilter(lambda record: ENGINE_ERROR not in record.getMessage())
 
 
 def call_python_by_a_plain_path() -> None:

@@ -53,11 +53,11 @@ def _memory(job: Job, files: Any) -> float:
     return max(resources.final_fit_mb(fit, n) for fit in fits) + resources.sample_fit_mb(files.size_mb)
 
 
-def _minutes(job: Job, files: Any) -> int:
-    """Compute the run time of the longest candidate, on one split of all samples."""
+def _seconds(job: Job, files: Any) -> float:
+    """Estimate the run time of the longest candidate, on one split of all samples."""
     n, fits = job.n_samples(_planned(job).dataset), [each.fit for each in _planned(job).spec.candidates]
     protocol = job.plan.protocols[_planned(job).protocol].model_copy(update={"parameters": {"repeats": 1}})
-    return resources.asked_minutes(max(resources.final_fit_seconds(fit, protocol, n) for fit in fits))
+    return max(resources.final_fit_seconds(fit, protocol, n) for fit in fits)
 
 
 STAGE = Stage(
@@ -81,6 +81,6 @@ STAGE = Stage(
         "predicted": Artefact("final_predictions", "{study}/predicted.csv"),
     },
     memory=_memory,
-    minutes=_minutes,
+    seconds=_seconds,
     priority=0,
 )

@@ -100,13 +100,14 @@ def _memory(job: Job, files: Any) -> float:
     return data + resources.sample_fit_mb(files.size_mb) if fit.spec.kernel_features else data
 
 
-def _minutes(job: Job, files: Any) -> int:
+def _seconds_by_size(job: Job) -> list[float]:
+    """Estimate the run time of each training size."""
     fit = _planned(job)
     n, n_train = _samples(job)
     if fit.landmark_set_spec is not None:
         each = resources.landmark_fit_seconds(fit.landmark_set_spec, job.protocol, n)
-        return resources.fit_minutes(fit.spec, [each for _ in fit.settings])
-    return resources.fit_minutes(fit.spec, [resources.fit_seconds(fit.spec, job.protocol, size) for size in n_train])
+        return [each for _ in fit.settings]
+    return [resources.fit_seconds(fit.spec, job.protocol, size) for size in n_train]
 
 
 def _priority(job: Job) -> float:
@@ -137,7 +138,8 @@ STAGE = Stage(
         "predictions": Artefact("fit_predictions", "cache/fits/{dataset}/{protocol}/{method}.predictions.parquet"),
     },
     memory=_memory,
-    minutes=_minutes,
+    seconds=lambda job, files: sum(_seconds_by_size(job)),
+    minutes=lambda job, files: resources.fit_minutes(_planned(job).spec, _seconds_by_size(job)),
     priority=_priority,
     licences=lambda job: resources.licences(_planned(job).spec.method, len(_planned(job).spec.kernels)),
     digested="matrices",

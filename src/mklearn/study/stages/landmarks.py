@@ -20,5 +20,5 @@ STAGE = Stage(
     },
     outputs={"landmarks": Artefact("landmarks", "cache/landmarks/{dataset}/{protocol}/{landmark_set}.npz")},
     memory=lambda job, files: resources.sample_fit_mb(min(files.size_mb, 1000)),
-    minutes=lambda job, files: resources.asked_minutes(0.02 * files.size_mb + 60),
+    seconds=lambda job, files: 0.02 * files.size_mb + 60,
 )

@@ -29,10 +29,10 @@ def _memory(job: Job, files: Any) -> float:
     return 2 * files.size_mb + 200 + resources.moments_mb(n_features, n_folds, n_splits)
 
 
-def _minutes(job: Job, files: Any) -> int:
+def _seconds(job: Job, files: Any) -> float:
     n_features, _, n_splits = resources.landmark_sizes(_spec(job), job.protocol)
     n = round(job.n_samples() / job.dataset.n_blocks)
-    return resources.asked_minutes(resources.pass_seconds(n, n_features, n_splits))
+    return resources.pass_seconds(n, n_features, n_splits)
 
 
 STAGE = Stage(
@@ -49,5 +49,5 @@ STAGE = Stage(
     },
     outputs={"moments": Artefact("moments", "cache/moments/{dataset}/{protocol}/{landmark_set}/{part}.npz")},
     memory=_memory,
-    minutes=_minutes,
+    seconds=_seconds,
 )

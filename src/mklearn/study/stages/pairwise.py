@@ -24,13 +24,13 @@ def _memory(job: Job, files: Any) -> float:
     return resources.pairwise_mb(job.n_samples(), files.size_mb)
 
 
-def _minutes(job: Job, files: Any) -> int:
+def _seconds(job: Job, files: Any) -> float:
     n, planned = job.n_samples(), job.plan.pairwise[job.key]
     seconds = resources.pairwise_seconds(n, files.size_mb)
     if planned.spec.rows:  # between sets of points
         descriptor = job.plan.descriptors[job["dataset"], job["descriptor"]].config
         seconds = n**2 / 2 * descriptor.seconds_per_pair() / planned.n_blocks
-    return resources.asked_minutes(seconds)
+    return seconds
 
 
 STAGE = Stage(
@@ -47,7 +47,7 @@ STAGE = Stage(
     },
     outputs={"matrix": Artefact("pairwise", "cache/pairwise/{dataset}/{descriptor}/{measure}.npz")},
     memory=_memory,
-    minutes=_minutes,
+    seconds=_seconds,
 )
 BLOCK = Stage(
     name="pairwise_block",
@@ -58,5 +58,5 @@ BLOCK = Stage(
     inputs={"source": _source},
     outputs={"block": Artefact("pairwise_block", "cache/pairwise/{dataset}/{descriptor}/{measure}/{part}.npz")},
     memory=_memory,
-    minutes=_minutes,
+    seconds=_seconds,
 )

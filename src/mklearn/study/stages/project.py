@@ -8,10 +8,10 @@ from mklearn.study.plan import resources
 from mklearn.study.stages.stage import Artefact, Job, Stage
 
 
-def _minutes(job: Job, files: Any) -> int:
+def _seconds(job: Job, files: Any) -> float:
     n_splits, n_components = resources.number_of_splits(job.protocol), job.plan.projections[job.key].components
     # 1 ns for a feature of a sample and component (measured: 0.2 ns)
-    return resources.asked_minutes(n_splits * (files.size_mb * 2**20 / 4 * n_components * 1e-9))
+    return float(n_splits * (files.size_mb * 2**20 / 4 * n_components * 1e-9))
 
 
 STAGE = Stage(
@@ -23,5 +23,5 @@ STAGE = Stage(
     inputs={"features": "features", "labels": Job.labels, "splits": "splits"},
     outputs={"projections": Artefact("projections", "cache/projections/{dataset}/{protocol}/{descriptor}.npz")},
     memory=lambda job, files: resources.sample_fit_mb(files.size_mb),
-    minutes=_minutes,
+    seconds=_seconds,
 )

@@ -54,5 +54,5 @@ STAGE = Stage(
         "labels": Artefact("labels", "cache/data/{dataset}.labels.parquet"),
     },
     memory=_memory,
-    minutes=lambda job, files: resources.asked_minutes(2 * _read_mb(job, files)),
+    seconds=lambda job, files: 2 * _read_mb(job, files),
 )

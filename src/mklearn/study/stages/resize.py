@@ -14,9 +14,9 @@ def images_memory(job: Job, files: Any) -> float:
     return resources.images_mb(files.size_mb, job.n_samples())
 
 
-def images_minutes(job: Job, files: Any) -> int:
-    """Compute the run time to ask for: two seconds for a million pixels."""
-    return resources.asked_minutes(2 * files.size_mb)
+def images_seconds(job: Job, files: Any) -> float:
+    """Estimate the run time: two seconds for a million pixels."""
+    return float(2 * files.size_mb)
 
 
 STAGE = Stage(
@@ -28,5 +28,5 @@ STAGE = Stage(
     inputs={"samples": lambda job: job.path("samples", dataset=job.dataset.original)},
     outputs={"resized": Artefact("resized", "cache/resized/{dataset}.npz")},
     memory=images_memory,
-    minutes=images_minutes,
+    seconds=images_seconds,
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mklearn.study.plan.resources import UNKNOWN_SAMPLES, asked_mb, counted_samples
+from mklearn.study.plan.resources import UNKNOWN_SAMPLES, asked_mb, asked_minutes, counted_samples
 from mklearn.study.provenance import code_fingerprint, step_code
 
 if TYPE_CHECKING:  # jobs read the records too, and plan nothing
@@ -49,8 +49,10 @@ class Stage:
     memory : callable, optional
         From a job and its input files to the MB that its arrays take at their peak. None: the job runs where Snakemake
         runs and asks for nothing.
+    seconds : callable, optional
+        From the same to an estimate of the run time.
     minutes : callable, optional
-        From the same to the run time to ask for at the first attempt.
+        From the same to the run time to ask for at the first attempt, where it does not follow from ``seconds``.
     priority : number or callable
         1 where fits wait for it.
     licences : callable, optional
@@ -76,6 +78,7 @@ class Stage:
     inputs: Mapping[str, str | Callable[[Job], Files]]
     outputs: Mapping[str, Artefact]
     memory: Callable[[Job, Any], float] | None = None
+    seconds: Callable[[Job, Any], float] | None = None
     minutes: Callable[[Job, Any], int] | None = None
     priority: float | Callable[[Job], float] = 1
     licences: Callable[[Job], int] | None = None
@@ -206,8 +209,10 @@ class Job:
 
     def asked_minutes(self, files: Any, attempt: int = 1) -> int:
         """Return the run time in minutes to ask for."""
-        assert self.stage.minutes is not None
-        return attempt * self.stage.minutes(self, files)
+        if self.stage.minutes is not None:
+            return attempt * self.stage.minutes(self, files)
+        assert self.stage.seconds is not None
+        return attempt * asked_minutes(self.stage.seconds(self, files))
 
     # --- what stages have in common
 

@@ -14,8 +14,7 @@ from tests.workflow.conftest import SMOKE
 from mklearn.__main__ import main
 from mklearn.study.artefacts import write_table
 from mklearn.study.config.reading import read_study
-from mklearn.study.engine.failures import failures_of
-from mklearn.study.engine.lost_fits import name_of
+from mklearn.study.engine.failures import empty_fits, failures_of, name_of
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.specs.table_specs import LostFit, ScoresSpec
 from mklearn.study.stages.targets import Targets
@@ -139,3 +138,13 @@ def test_several_studies_and_mistakes(made: Made, capsys: pytest.CaptureFixture[
     assert listing(capsys, "--targets", "config.yaml", "other.yaml").split() == [made.files[made.keys[0]]]
     assert main(["failed", "gone.yaml"]) == 1
     assert "there is no such file" in capsys.readouterr().err
+
+
+def test_a_fit_of_which_every_split_failed_has_no_result(made: Made) -> None:
+    some, every = made.keys[:2]
+    n = len(made.targets.plan.fits[every].settings) * N_SPLITS
+    made.fit(some, ("failed", "no solution"))
+    made.fit(every, *[("failed", "no solution")] * n)
+    (empty,) = empty_fits(made.targets)
+    assert empty.scores == made.files[every]
+    assert (empty.status, empty.reason) == ("failed", "no solution")

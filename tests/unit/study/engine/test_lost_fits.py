@@ -78,8 +78,9 @@ def test_an_interrupted_run_reports_nothing_as_lost(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     nothing: Any = None
+    workflow: Any = SimpleNamespace(logger_manager=SimpleNamespace(get_log_handlers=list))
     monkeypatch.setattr(failures, "interrupted", True)
-    report_lost_fits(nothing, nothing)
+    report_lost_fits(nothing, workflow)
     assert capsys.readouterr().err.strip().startswith("mklearn: the run ended early: the tables were not written.")
 
 

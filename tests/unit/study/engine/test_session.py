@@ -338,5 +338,7 @@ def test_snakemake_has_what_is_asked_of_it() -> None:
         assert all(hasattr(owner, name) for name in names), owner
     assert "--no-hooks" in inspect.getsource(SpawnedJobArgsFactory), "jobs of a cluster begin and end no run"
     run = inspect.getsource(Workflow.execute)
+    assert session.ENGINE_ERROR in run
+    assert "self.logger_manager.get_logfile()" in run
     assert "not self.dryrun and not self.execution_settings.no_hooks" in run
     assert run.index("self.scheduler = JobScheduler(") < run.index("self._onstart(") < run.index("scheduler.schedule()")
