@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from mklearn.study.report.latex import escape_latex
 from mklearn.study.report.records import DataSetRecord
 from mklearn.study.specs.table_specs import ReportSpec
 
@@ -56,5 +57,5 @@ def _entry(key: str, fields: dict[str, str]) -> str:
 
 
 def _literal(text: str) -> str:
-    """Return text on one line that TeX takes literally."""
-    return re.sub(r"([&%$#_])", r"\\\1", " ".join(re.sub(r"[{}\\]", "", text).split()))
+    """Return text on one line that TeX takes literally; BibTeX counts braces, also those with a backslash."""
+    return escape_latex(" ".join(re.sub(r"[{}\\]", "", text).split()))

@@ -26,6 +26,7 @@ from mklearn.study.report.gallery import Panel, panels
 from mklearn.study.report.method_pairs import differences_table, pair_differences
 from mklearn.study.report.numbers import group_tables
 from mklearn.study.report.page import Content, markdown_report, render
+from mklearn.study.report.paper_table import latex, paper_table
 from mklearn.study.report.parts import ReportPart
 from mklearn.study.report.picks import picks, picks_tables
 from mklearn.study.report.published import published_part
@@ -101,8 +102,9 @@ def build_report(
     )  # fmt: skip
     pairs = _pairs(results, study, scores, predictions)
     content = _content(results, study, run, data, wrong_pairs, wrong_samples, comparison, pairs, parts)
+    paper = latex(paper_table(results), f"tab:{study.study}") if results.settings else ""
     texts = {
-        "index.html": render(content, {"summary.csv": _csv(summary)}),
+        "index.html": render(content, {"summary.csv": _csv(summary), "results.tex": paper}),
         "summary.md": markdown_report(content),
         "summary.csv": _csv(summary),
         "answer.txt": answer(results, content.findings),
