@@ -37,6 +37,17 @@ def cells(text: str) -> list[list[str]]:
     return [line.removesuffix(r" \\").split(" & ") for line in text.splitlines() if line.endswith(r" \\")]
 
 
+def compiles(table: str, folder: Path) -> bool:
+    """Whether pdflatex takes a table, with the one package that the table names."""
+    folder.mkdir(exist_ok=True)
+    text = rf"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{table}\end{{document}}"
+    (folder / "paper.tex").write_text(text, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-draftmode", "paper.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
+    print(done.stdout[-2000:])
+    return done.returncode == 0
+
+
 def test_settings_are_columns_and_scores_have_the_marks_of_their_differences() -> None:
     """Kills: a mark in the wrong setting, a method that one setting lacks, the reference in another place."""
     table = paper_table(results("a", "b"))
@@ -79,14 +90,8 @@ def test_latex_is_a_booktabs_table_of_plain_text(tmp_path: Path) -> None:
     assert text.count(escape_latex(NASTY)) == 2, "in its row and in the caption"
     assert rows[2][1] == r"\textbf{75.0 $\pm$ 1.7 $\bigtriangleup$}"
     assert not set("±−▲▼·") & set(text)
-    if shutil.which("pdflatex") is None:
-        return
-    (tmp_path / "paper.tex").write_text(
-        rf"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{text}\end{{document}}", encoding="utf-8"
-    )
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-draftmode", "paper.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)
-    assert done.returncode == 0, done.stdout[-2000:]
+    if shutil.which("pdflatex") is not None:
+        assert compiles(text, tmp_path)
 
 
 def test_csv_and_markdown_have_the_same_cells() -> None:
