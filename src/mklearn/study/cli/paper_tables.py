@@ -38,7 +38,7 @@ def _table(options: argparse.Namespace) -> None:
     from mklearn.study.report.paper_table import FORMATS, paper_table
 
     study = study_tables(Path(options.study))
-    results = results_of(study.scores, study.summary, [], study.reference, score=study.score)
+    results = results_of(study.scores, study.summary, [], study.reference, neighbour=study.neighbour, score=study.score)
     label = f"tab:{study.record['study']}" if options.label is None else options.label
     text = FORMATS[options.format](paper_table(results, options.columns, options.caption), label)
     if options.output is None:

@@ -23,6 +23,7 @@ from mklearn.study.report.build import build_report
 from mklearn.study.report.frames import Setting, records, results_of
 from mklearn.study.report.records import RunRecord
 from mklearn.study.report.tables import Cell, Column, Table, difference_cell, number_cell
+from mklearn.study.specs.final_spec import RULE
 from mklearn.study.specs.table_specs import ReportSpec
 
 MARKS = ("A", "B")
@@ -63,6 +64,13 @@ class StudyTables:
         """The metric of tables and figures: the accuracy, and of numbers the one that chose."""
         metrics = [metric for metric in dict.fromkeys(self.summary["metric"]) if metric]
         return metrics[0] if metrics and "accuracy" not in metrics else "accuracy"
+
+    @property
+    def neighbour(self) -> str:
+        """The nearest-neighbour rule of the headline: with a final model the model's; empty: the reference's first."""
+        config = self.record.get("config", {})
+        has_rule = RULE in config.get("evaluation", {}).get("neighbours", ())
+        return RULE if config.get("final") and has_rule else ""
 
 
 def compare(first: StudyTables, second: StudyTables, out_dir: Path, command: str = "") -> list[Path]:

@@ -14,6 +14,7 @@ from tests.unit.study.report.test_method_pairs import score_table
 
 from mklearn.errors import ConfigError
 from mklearn.study.evaluation.summary import summarise
+from mklearn.study.report.comparison import StudyTables
 from mklearn.study.report.frames import Results, results_of
 from mklearn.study.report.latex import escape_latex
 from mklearn.study.report.paper_table import csv, latex, markdown, paper_table
@@ -102,3 +103,15 @@ def test_csv_and_markdown_have_the_same_cells() -> None:
     assert lines[0] == "Mine"
     assert lines[2:4] == [r"| Method | A\_1 | B |", "| --- | ---: | ---: |"]
     assert lines[5] == "| F-SVM | **75.0 ± 1.7 ▲** | **80.0 ± 1.6** |"
+
+
+@pytest.mark.parametrize(
+    ("final", "rules", "expected"),
+    [(None, ["cosine", "euclidean"], ""), ({}, ["euclidean"], ""), ({"method": "best"}, ["cosine"], ""),
+     ({"method": "best"}, ["cosine", "euclidean"], "euclidean")],
+)  # fmt: skip
+def test_the_rule_is_that_of_the_page(final: Any, rules: list[str], expected: str) -> None:
+    """Kills: a table by another rule than the headline's in a study with a final model."""
+    empty = pd.DataFrame()
+    record = {"config": {"final": final, "evaluation": {"neighbours": rules}}}
+    assert StudyTables("x", empty, empty, empty, record).neighbour == expected
