@@ -20,7 +20,7 @@ from mklearn.kernels.base import Kernel
     kind="gaussian",
     title="Gaussian, and chi2-exponential",
     about="exp(-d^2 / gamma); with the chi-square distance it is the chi2-exponential kernel.",
-    reference="Lin, Liu, Fuh 2008, eq. (8); Gu, Zhou 2009, section 5",
+    reference='Lin, Liu, Fuh 2008, eq. (8); Gu, Zhou 2009, "Multiple kernel maximum margin criterion", section 5',
     valid={
         "measure": [{"enum": ["squared_euclidean", "chi2", "point_set"]}, None],
         "bandwidth": [POSITIVE, list_of(POSITIVE)],

@@ -32,7 +32,7 @@ from mklearn.subspace.landmark_fit import LandmarkFit
 @MethodCard(
     kind="kernel_mmc",
     title="Kernel maximum margin criterion",
-    reference="Li, Jiang, Zhang 2006; Gu, Zhou 2009, equation (13)",
+    reference='Li, Jiang, Zhang 2006; Gu, Zhou 2009, "Multiple kernel maximum margin criterion", equation (13)',
     advice="To reproduce the tables of Gu and Zhou. kernel_fda needs no trade-off between the scatters.",
     tuned=("trade_off",),
     valid={"trade_off": [POSITIVE, StrOptions({"trace_ratio"})]},

@@ -1,4 +1,4 @@
-"""From a user's files to predictions by the commands of the page on own data, as it prints them.
+"""From a user's files to predictions, or a paper's table, by the commands of the pages, as they print them.
 
 Jobs of `mklearn run` run in this process: starting Python for each takes most of the time of a small study, and
 `tests/workflow` runs studies through Snakemake.
@@ -9,7 +9,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 import time
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +21,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import scale
+from tests.outside_package.install import write_metadata
 from tests.unit.every_step import data_jobs, model_jobs, table_jobs
+from tests.unit.study.report.test_paper_table import compiles
 from tests.unit.test_documentation import blocks
 
 from mklearn.__main__ import main
@@ -31,7 +39,9 @@ from mklearn.study.stages.targets import Targets
 from mklearn.study.steps.runner import call
 
 pytestmark = pytest.mark.slow
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "own_data.md"
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = ROOT / "docs" / "own_data.md"
+STUDIES = ROOT / "docs" / "studies.md"
 MOST_SECONDS = 60
 """Processor time to the last prediction."""
 
@@ -51,9 +61,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "path/to"
 
 
-def commands(first: str) -> list[list[str]]:
+def commands(first: str, page: Path = PAGE) -> list[list[str]]:
     """Return the commands of the page's block that begins with one."""
-    (block,) = [block for block in blocks(PAGE, "") if block.startswith(first)]
+    (block,) = [block for block in blocks(page, "") if block.startswith(first)]
     return [shlex.split(line, comments=True) for line in block.splitlines()]
 
 
@@ -164,3 +174,33 @@ def test_the_headline_and_the_model_are_the_learner_that_finds_the_informative_v
     assert re.search(first, found.headline), found.headline
     assert "model.mklearn) is Multi-view classifier" in found.model
     assert "Multi-view classifier (`multi-view`" in Path("results/omics/model.md").read_text(encoding="utf-8")
+
+
+def test_a_method_of_her_own_to_a_table_in_latex(folder: Path) -> None:
+    """Wine by two kernels; the package is installed in a process of its own, whose registry has the method."""
+    wine = load_wine()
+    chosen = np.arange(0, len(wine.target), 2)
+    samples = pd.Index([f"wine-{number}" for number in chosen], name="id")
+    (folder / "kernels").mkdir()
+    for name, columns in (("chemistry", slice(0, 5)), ("colour", slice(9, 11))):
+        features = scale(wine.data)[chosen, columns]
+        pd.DataFrame(features @ features.T, samples, samples).to_csv(folder / "kernels" / f"{name}.csv")
+    labels = pd.Series(wine.target_names[wine.target[chosen]], samples, name="label")
+    labels.to_csv(folder / "kernels" / "labels.csv")
+    for language in ("toml", "python", "yml"):
+        for text in blocks(STUDIES, language):
+            name = text.partition("\n")[0].removeprefix("# ")
+            Path(name).parent.mkdir(exist_ok=True)
+            Path(name).write_text(text, encoding="utf-8")
+    (pip, *words) = commands("pip install ./my-method", STUDIES)
+    project = tomllib.loads(Path(pip[-1], "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    write_metadata(Path(pip[-1]), project["name"], project["version"], project["entry-points"])
+    program = f"from tests.unit.study.test_journeys import follow; follow({words})"
+    path = os.pathsep.join([str(Path(pip[-1]).resolve()), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    subprocess.run([sys.executable, "-c", program], env=os.environ | {"PYTHONPATH": path}, check=True)
+    assert "the same predictions" in Path("results/comparison/summary.md").read_text(encoding="utf-8")
+    text = Path("mine.tex").read_text(encoding="utf-8")
+    assert re.search(r"Class means & \\textbf\{9\d\.\d \$\\pm\$ \d\.\d\} & \d\.\d{3} ", text), text
+    assert r"\label{tab:mine}" in text
+    if shutil.which("pdflatex") is not None:
+        assert compiles(text, Path("paper"))

@@ -39,7 +39,7 @@ _EQUAL = 1e-9
 @MethodCard(
     kind="mkmmc",
     title="MKMMC",
-    reference="Gu, Zhou 2009",
+    reference='Gu, Zhou 2009, "Multiple kernel maximum margin criterion"',
     advice=(
         "To reproduce the paper. It selects one kernel, by its scale, and was above the uniform average for "
         "certain in one of nine published settings."

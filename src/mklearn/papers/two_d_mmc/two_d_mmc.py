@@ -21,7 +21,7 @@ Array = NDArray[np.floating]
 @MethodCard(
     kind="two_d_mmc",
     title="2DMMC",
-    reference="Gu, Zhou 2009",
+    reference='Gu, Zhou 2009, "Two dimensional maximum margin criterion"',
     advice=(
         "To reproduce the paper. It can't be told from mmc on the same pixels; ledoit_wolf_lda is above it in "
         "every cell."

@@ -15,6 +15,7 @@ from mklearn.study.cli import (
     explanations,
     listings,
     new_study,
+    paper_tables,
     predictions,
     runs,
     single_step,
@@ -63,7 +64,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     subjects = (
-        new_study, study_files, runs, predictions, comparisons, explanations, verification, listings, single_step,
+        new_study, study_files, runs, predictions, comparisons, paper_tables, explanations, verification, listings,
+        single_step,
     )  # fmt: skip
     for subject in subjects:
         subject.add_to(commands)

@@ -13,6 +13,8 @@ from mklearn.extras import require
 if TYPE_CHECKING:
     from mklearn.study.report.comparison import StudyTables
 
+STUDY_HELP = "study file, or folder of its results (such as results/digits)"
+
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``compare``."""
@@ -22,9 +24,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         description="Methods that both have are compared by paired differences where the splits are the same.",
     )
     for name in ("first", "second"):
-        compare.add_argument(
-            name, metavar=name.upper(), help="study file, or folder of its results (such as results/digits)"
-        )
+        compare.add_argument(name, metavar=name.upper(), help=STUDY_HELP)
     compare.add_argument(
         "--output", metavar="FOLDER", default="results/comparison", help="where the page goes (default: %(default)s)"
     )
@@ -35,14 +35,20 @@ def _compare(options: argparse.Namespace) -> None:
     require("pandas", "yaml", "jinja2", "vl_convert")
     from mklearn.study.report.comparison import compare
 
-    first, second = (_tables(Path(path)) for path in (options.first, options.second))
+    first, second = (study_tables(Path(path)) for path in (options.first, options.second))
     words = ["mklearn", "compare", options.first, options.second, "--output", options.output]
     paths = compare(first, second, Path(options.output), shlex.join(words))
     print(f"Comparison: {paths[0]}")
 
 
-def _tables(path: Path) -> StudyTables:
-    """Read the results of a study file or folder, verified."""
+def study_tables(path: Path) -> StudyTables:
+    """Read the results of a study file or folder, verified.
+
+    Raises
+    ------
+    ConfigError
+        There are none.
+    """
     from mklearn.study.artefacts import read_record
     from mklearn.study.report.comparison import StudyTables
     from mklearn.study.steps.scores import read_study_table

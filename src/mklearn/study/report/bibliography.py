@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import Any
 
+import yaml
+
+from mklearn.study.report.latex import escape_latex
 from mklearn.study.report.records import DataSetRecord
-from mklearn.study.specs.table_specs import ReportSpec
+from mklearn.study.specs.table_specs import CatalogueEntry, ReportSpec
 
 _REFERENCE = re.compile(r'(?P<authors>\D+?),? \(?(?P<year>(?:19|20)\d\d)\b\)?(?:, "(?P<title>[^"]+)")?')
 """Authors, year and, in double quotes, title of ``Lin, Liu, Fuh 2008, "Dimensionality reduction", eq. (8)``."""
@@ -15,32 +21,65 @@ _REFERENCE = re.compile(r'(?P<authors>\D+?),? \(?(?P<year>(?:19|20)\d\d)\b\)?(?:
 def bibtex(study: ReportSpec, data: Sequence[DataSetRecord]) -> str:
     """Return an entry for each paper that an entry of the study or a data set names; empty if none does.
 
-    A registered reference has authors and year, and mostly no title: the note says what the paper is the source of.
+    Titles, full names and places are those of ``references.yaml``; of a paper that it lacks, the reference has authors
+    and year. The note says what the paper is the source of.
     """
-    papers: dict[tuple[str, str], list[str]] = {}
-    names_of: dict[tuple[str, str], str] = {}
-    for entry in (*study.methods, *study.kernels, *study.descriptors):
-        for reference in entry.reference.split(";"):
-            found = _REFERENCE.match(reference.strip())
-            if found:
-                paper = (found["authors"].strip(), found["year"])
-                titles = papers.setdefault(paper, [])
-                titles += [entry.title] if entry.title not in titles else []
-                names_of[paper] = names_of.get(paper) or found["title"] or ""
+    papers = _papers([*study.methods, *study.kernels, *study.descriptors])
     keys: dict[str, int] = {}
     entries = []
-    for (authors, year), titles in papers.items():
+    for (authors, year, title), sources in papers.items():
         names = [name for name in re.split(r", | and ", authors) if name]
-        fields = {
-            "author": " and ".join(names), "title": names_of[authors, year], "year": year,
-            "note": f"Source of: {', '.join(titles)}",
-        }  # fmt: skip
-        entries.append(_entry(_key(f"{names[0].split()[-1]}{year}", keys), fields))
+        known = known_papers().get(reference_key(authors, year, title))
+        kind, fields = _known(known) if known else ("misc", {
+            "author": _literal(" and ".join(names)), "title": _literal(title),
+        })  # fmt: skip
+        fields |= {"year": year, "note": _literal(f"Source of: {', '.join(sources)}")}
+        entries.append(_entry(kind, _key(f"{names[0].split()[-1]}{year}", keys), fields))
     for record in data:
         if record.citation:
-            known = {"title": record.title or record.id, "note": record.citation, "howpublished": record.homepage}
-            entries.append(_entry(_key(f"data-{record.id}", keys), known))
+            fields = {"title": record.title or record.id, "note": record.citation, "howpublished": record.homepage}
+            fields = {name: _literal(value) for name, value in fields.items()}
+            entries.append(_entry("misc", _key(f"data-{record.id}", keys), fields))
     return "\n".join(entries)
+
+
+@functools.cache
+def known_papers() -> dict[str, dict[str, Any]]:
+    """Return what is known of papers, by :func:`reference_key`."""
+    file = resources.files("mklearn.study.report").joinpath("bibliography", "references.yaml")
+    return dict(yaml.safe_load(file.read_text(encoding="utf-8")))
+
+
+def reference_key(authors: str, year: str, title: str) -> str:
+    """Return a reference without what it says of sections and equations."""
+    return f"{authors} {year}" + (f', "{title}"' if title else "")
+
+
+def papers_of(reference: str) -> list[tuple[str, str, str]]:
+    """Return authors, year and title (or "") of each paper of a registered reference."""
+    found = (_REFERENCE.match(part.strip()) for part in reference.split(";"))
+    return [(match["authors"].strip(), match["year"], match["title"] or "") for match in found if match]
+
+
+def _papers(entries: Sequence[CatalogueEntry]) -> dict[tuple[str, str, str], list[str]]:
+    """Return what each paper is the source of; a reference without a title is to one with, where there is one."""
+    named = [(paper, entry.title) for entry in entries for paper in papers_of(entry.reference)]
+    titles: dict[tuple[str, str], str] = {}
+    for (authors, year, title), _ in named:
+        titles[authors, year] = titles.get((authors, year)) or title
+    papers: dict[tuple[str, str, str], list[str]] = {}
+    for (authors, year, title), source in named:
+        sources = papers.setdefault((authors, year, title or titles[authors, year]), [])
+        sources += [source] if source not in sources else []
+    return papers
+
+
+def _known(paper: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+    """Return the kind and the fields of an entry; braces keep the capitals of the title."""
+    kinds = {"journal": "article", "booktitle": "inproceedings", "publisher": "book"}
+    place = next((name for name in kinds if name in paper), "")
+    fields = {"author": " and ".join(paper["author"]), "title": f"{{{paper['title']}}}"}
+    return kinds.get(place, "misc"), fields | ({place: paper[place]} if place else {})
 
 
 def _key(stem: str, taken: dict[str, int]) -> str:
@@ -50,11 +89,11 @@ def _key(stem: str, taken: dict[str, int]) -> str:
     return key if taken[key] == 1 else f"{key}-{taken[key]}"
 
 
-def _entry(key: str, fields: dict[str, str]) -> str:
-    lines = [f"  {name} = {{{_literal(value)}}}," for name, value in fields.items() if value]
-    return "\n".join([f"@misc{{{key},", *lines, "}", ""])
+def _entry(kind: str, key: str, fields: Mapping[str, str]) -> str:
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
+    return "\n".join([f"@{kind}{{{key},", *lines, "}", ""])
 
 
 def _literal(text: str) -> str:
-    """Return text on one line that TeX takes literally."""
-    return re.sub(r"([&%$#_])", r"\\\1", " ".join(re.sub(r"[{}\\]", "", text).split()))
+    """Return text on one line that TeX takes literally; BibTeX counts braces, also those with a backslash."""
+    return escape_latex(" ".join(re.sub(r"[{}\\]", "", text).split()))

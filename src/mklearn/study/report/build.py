@@ -26,9 +26,11 @@ from mklearn.study.report.gallery import Panel, panels
 from mklearn.study.report.method_pairs import differences_table, pair_differences
 from mklearn.study.report.numbers import group_tables
 from mklearn.study.report.page import Content, markdown_report, render
+from mklearn.study.report.paper_table import latex, paper_table
 from mklearn.study.report.parts import ReportPart
 from mklearn.study.report.picks import picks, picks_tables
 from mklearn.study.report.published import published_part
+from mklearn.study.report.ranks import ranks_part
 from mklearn.study.report.records import DataSetRecord, FitRecord, RunRecord, WrongPairs, WrongSamples
 from mklearn.study.report.rendering import write_figure
 from mklearn.study.report.solutions import solution_tables
@@ -61,8 +63,9 @@ def build_report(
 ) -> list[Path]:
     """Write the page, ``summary.md``, ``summary.csv``, ``answer.txt``, ``figures/*.svg|png`` and ``reproduction.csv``.
 
-    The last one is written if there are published values, and ``weights.csv`` if kernel weights are learned. The same
-    arguments give the same bytes: nothing in the report depends on when or where it is written.
+    The last one is written if there are published values, ``weights.csv`` if kernel weights are learned, and
+    ``ranks.csv`` and ``rank_pairs.csv`` of five data sets or more. The same arguments give the same bytes: nothing in
+    the report depends on when or where it is written.
 
     Parameters
     ----------
@@ -100,9 +103,11 @@ def build_report(
         neighbour=study.neighbour, matters=study.gain_that_matters / 100, score=study.score,
     )  # fmt: skip
     pairs = _pairs(results, study, scores, predictions)
+    parts = [*ranks_part(results), *parts]
     content = _content(results, study, run, data, wrong_pairs, wrong_samples, comparison, pairs, parts)
+    paper = latex(paper_table(results), f"tab:{study.study}") if results.settings else ""
     texts = {
-        "index.html": render(content, {"summary.csv": csv_text(summary)}),
+        "index.html": render(content, {"summary.csv": csv_text(summary), "results.tex": paper}),
         "summary.md": markdown_report(content),
         "summary.csv": csv_text(summary),
         "answer.txt": answer(results, content.findings),

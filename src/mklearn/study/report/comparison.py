@@ -23,6 +23,7 @@ from mklearn.study.report.build import build_report
 from mklearn.study.report.frames import Setting, records, results_of
 from mklearn.study.report.records import RunRecord
 from mklearn.study.report.tables import Cell, Column, Table, difference_cell, number_cell
+from mklearn.study.specs.final_spec import RULE
 from mklearn.study.specs.table_specs import ReportSpec
 
 MARKS = ("A", "B")
@@ -51,6 +52,25 @@ class StudyTables:
     def scores_of_comparison(self) -> pd.DataFrame:
         """Return the scores as rows of one study, the comparison: its settings don't differ by the studies' names."""
         return self.scores.assign(study=COMPARISON)
+
+    @property
+    def reference(self) -> str:
+        """The method that the study's differences are taken to: its own difference is 0."""
+        own = self.summary[self.summary["difference"].eq(0) & self.summary["difference_low"].eq(0)]
+        return str((own if len(own) else self.summary)["method"].iloc[0])
+
+    @property
+    def score(self) -> str:
+        """The metric of tables and figures: the accuracy, and of numbers the one that chose."""
+        metrics = [metric for metric in dict.fromkeys(self.summary["metric"]) if metric]
+        return metrics[0] if metrics and "accuracy" not in metrics else "accuracy"
+
+    @property
+    def neighbour(self) -> str:
+        """The nearest-neighbour rule of the headline: with a final model the model's; empty: the reference's first."""
+        config = self.record.get("config", {})
+        has_rule = RULE in config.get("evaluation", {}).get("neighbours", ())
+        return RULE if config.get("final") and has_rule else ""
 
 
 def compare(first: StudyTables, second: StudyTables, out_dir: Path, command: str = "") -> list[Path]:
@@ -118,9 +138,7 @@ def _specification(both: Sequence[StudyTables]) -> ReportSpec:
     told = [
         f"{mark} is {study.name}{_made(study.record)}." for mark, study in zip(MARKS, both, strict=True)
     ]  # fmt: skip
-    reference = _mark(_reference(both[0]), MARKS[0])
-    metrics = [metric for metric in dict.fromkeys(both[0].summary["metric"]) if metric]
-    score = metrics[0] if metrics and "accuracy" not in metrics else "accuracy"  # of numbers the one that chose
+    reference, score = _mark(both[0].reference, MARKS[0]), both[0].score
     return ReportSpec(
         study=COMPARISON, title=title, description=" ".join(told), reference=reference, thumbnails=0, score=score,
         metric=score,
@@ -131,13 +149,6 @@ def _made(record: Mapping[str, Any]) -> str:
     facts = {"made": record.get("utc"), "commit": record.get("commit")}
     known = ", ".join(f"{name} {value}" for name, value in facts.items() if value)
     return f" ({known})" if known else ""
-
-
-def _reference(study: StudyTables) -> str:
-    """Return the method that the study's differences are taken to: its own difference is 0."""
-    own = study.summary[study.summary["difference"].eq(0) & study.summary["difference_low"].eq(0)]
-    methods = own["method"] if len(own) else study.summary["method"]
-    return str(methods.iloc[0])
 
 
 def _mark(method: str, mark: str) -> str:

@@ -8,7 +8,6 @@ forbids the browser to fetch anything. Every name from data or configuration pas
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +20,7 @@ from mklearn.study.report.bibliography import bibtex
 from mklearn.study.report.figure_names import FigureNames
 from mklearn.study.report.findings import Findings
 from mklearn.study.report.gallery import Panel
+from mklearn.study.report.markdown import escape_markdown, markdown_table
 from mklearn.study.report.published import Published
 from mklearn.study.report.records import DataSetRecord, RunRecord, WrongPairs, WrongSamples
 from mklearn.study.report.sections import figure_sections, page_file
@@ -115,12 +115,7 @@ def render(content: Content, downloads: Mapping[str, str]) -> str:
 def markdown_report(content: Content) -> str:
     """Return the findings and tables of a report as Markdown, for a repository."""
     template = _environment(autoescape=False).from_string(page_file("summary.md.j2"))
-    return template.render(page=content, sections=figure_sections(content.score))
-
-
-def escape_markdown(text: str) -> str:
-    """Return text that Markdown and the HTML in it take literally, on one line."""
-    return re.sub(r"([\\`*_{}\[\]<>|#~&$!])", r"\\\1", " ".join(str(text).split()))
+    return template.render(page=content, sections=figure_sections(content.score), table_of=markdown_table)
 
 
 def script_json(value: Any) -> Markup:

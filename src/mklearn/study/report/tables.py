@@ -38,11 +38,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column head; ``note`` explains it on hover."""
+    """A column head; ``note`` explains it on hover, ``name`` is what `mklearn table` takes for it."""
 
     title: str
     note: str = ""
     numeric: bool = True
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,27 +86,7 @@ def result_table(results: Results, setting: Setting) -> Table:
     """Tabulate the accuracies of a setting: what inner cross-validation chose, and the oracle beside it."""
     rows = setting.of(results.summary)
     has_published = bool(rows["published"].notna().any())
-    columns = [
-        Column("Method", numeric=False),
-        Column("Inner CV, %", "mean ± std over splits, dimension and parameters chosen by inner cross-validation"),
-        Column(
-            f"Difference to {results.reference_title}, points",
-            "paired on the same test samples, with its 95 % interval; marked if it excludes 0, after Holm's correction",
-        ),
-        Column("Time, × reference", "training time divided by the reference's: median over splits"),
-        Column("95 % interval", "of the inner-CV mean, from the outcomes of the test samples"),
-        Column("Rule", "how a test sample is classified in the embedding", numeric=False),
-        Column("Dim.", "median of the dimensions that inner cross-validation chose"),
-        Column("Oracle, %", "mean ± std at the best dimension of the mean test curve: chosen on the test samples"),
-        Column("Oracle dim."),
-    ]
-    if has_published:
-        columns.append(Column("Published, %", "as printed in the source"))
-    columns += [
-        Column("Splits", "splits with a value, and how many failed"),
-        Column("Fit, s", "median processor seconds of one fit"),
-        Column("Status", numeric=False),
-    ]
+    columns = _result_columns(results, has_published)
     by_method: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
     for row in records(rows):
         by_method.setdefault((row["label"], row["neighbour"]), {})[str(row["selection"])] = row
@@ -138,6 +119,36 @@ def result_table(results: Results, setting: Setting) -> Table:
         rules=[str(next(iter(pair.values()))["neighbour"]) for _, pair in pairs],
         footnotes=messages,
     )
+
+
+def _result_columns(results: Results, has_published: bool) -> list[Column]:
+    columns = [
+        Column("Method", numeric=False),
+        Column(
+            f"Test {results.score.name}, chosen by inner CV, %",
+            "mean ± std over splits, dimension and parameters chosen by inner cross-validation", name="score",
+        ),
+        Column(
+            f"Difference to {results.reference_title}, points",
+            "paired on the same test samples, with its 95 % interval; marked if it excludes 0, after Holm's correction",
+            name="difference",
+        ),
+        Column("Time, × reference", "training time divided by the reference's: median over splits", name="time"),
+        Column("p", "of the difference, after Holm's correction for the comparisons of this table", name="p"),
+        Column("95 % interval", "of the inner-CV mean, from the outcomes of the test samples", name="interval"),
+        Column("Rule", "how a test sample is classified in the embedding", numeric=False, name="rule"),
+        Column("Dim.", "median of the dimensions that inner cross-validation chose", name="dimension"),
+        Column(
+            "Oracle, %", "mean ± std at the best dimension of the mean test curve: chosen on the test samples",
+            name="oracle",
+        ),
+        Column("Oracle dim.", name="oracle_dimension"),
+        Column("Published, %", "as printed in the source", name="published"),
+        Column("Splits", "splits with a value, and how many failed", name="splits"),
+        Column("Fit, s", "median processor seconds of one fit", name="seconds"),
+        Column("Status", numeric=False, name="status"),
+    ]  # fmt: skip
+    return [column for column in columns if has_published or column.name != "published"]
 
 
 def metric_tables(results: Results) -> list[Table]:
@@ -193,6 +204,7 @@ def _result_row(
         number_cell(wording.percent_spread(inner.get("mean"), inner.get("std")), inner.get("mean")),
         difference,
         number_cell(wording.times_as_long(times["ratio"]), times["ratio"]),
+        number_cell(wording.p_value(inner.get("p_holm")), inner.get("p_holm")),
         number_cell(wording.percent_interval(inner.get("ci_low"), inner.get("ci_high")), inner.get("ci_low")),
         Cell(wording.rule_title(str(row["neighbour"]))),
         number_cell(wording.count(inner.get("dimension")), inner.get("dimension")),

@@ -67,6 +67,11 @@ def seconds(value: Any) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.1f}" if value >= 1 else f"{value:.2g}"
 
 
+def p_value(value: Any) -> str:
+    """Format a p-value with three decimals."""
+    return DASH if pd.isna(value) else "< 0.001" if value < 0.001 else f"{float(value):.3f}"
+
+
 def times_as_long(ratio: Any) -> str:
     """Format a ratio of times as ``12 ×``, with two digits."""
     if pd.isna(ratio):

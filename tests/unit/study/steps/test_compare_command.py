@@ -1,4 +1,4 @@
-"""`mklearn compare` reads the results of runs, verified."""
+"""`mklearn compare` and `mklearn table` read the results of runs, verified."""
 
 from __future__ import annotations
 
@@ -29,6 +29,25 @@ def test_the_command_reads_study_files_and_folders(
         Path("empty").mkdir()
         assert main(["compare", "empty", "results/small"]) == 1
         assert "empty: there is no run.json: run the study first" in capsys.readouterr().err
+
+
+def test_the_result_table_is_printed_or_written(
+    finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with working_in(finished.folder):
+        assert main(["table", "results/small"]) == 0
+        printed = capsys.readouterr().out
+        assert printed.splitlines()[2].startswith("| Method | ")
+        out = tmp_path / "table.tex"
+        words = ["--format", "latex", "--columns", "score", "time", "--caption", "Ours & theirs", "--label", "tab:ours"]
+        assert main(["table", "results/small", *words, "--output", str(out)]) == 0
+        assert main(["table", "results/small", "--columns", "ponts"]) == 1
+    text = out.read_text(encoding="utf-8")
+    assert r"\caption{Ours \& theirs}" in text
+    assert r"\label{tab:ours}" in text
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "mklearn: --columns ponts: the results have no such column; valid: score, difference, time" in said.err
 
 
 def test_a_damaged_table_is_refused(finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -76,7 +76,6 @@
     const name = slug(table.caption.textContent);
     table.closest(".scroll").after(offer(table.caption.textContent, [
       ["CSV", () => saveText(`${name}.csv`, window.tables.csv(table))],
-      ["LaTeX", () => saveText(`${name}.tex`, window.tables.latex(table))],
     ]));
   }
   for (const box of document.querySelectorAll(".chart")) {

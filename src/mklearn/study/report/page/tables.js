@@ -1,4 +1,4 @@
-// Sorts and filters tables, and writes them as CSV and LaTeX.
+// Sorts and filters tables, and writes them as CSV.
 "use strict";
 
 window.tables = (() => {
@@ -58,19 +58,6 @@ window.tables = (() => {
 
   const csv = (table) => lines(table).map((row) => row.map(csvCell).join(",") + "\n").join("");
 
-  const TEX = { "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "±": "$\\pm$", "\u2212": "$-$", "–": "--", "×": "$\\times$",
-    "▲": "$\\blacktriangle$", "▼": "$\\blacktriangledown$", "≥": "$\\geq$", "≤": "$\\leq$", "²": "$^2$", "′": "$'$",
-    "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "[": "{[}", "]": "{]}", "<": "$<$", ">": "$>$", "|": "$|$", "…": "\\ldots{}" };
-  const tex = (text) => text.replace(/[\\{}±\u2212–×▲▼≥≤²′~^\[\]<>|…&%#_$]/g, (found) => TEX[found] ?? `\\${found}`);
-
-  function latex(table) {
-    const [head, ...body] = lines(table);
-    const kinds = [...table.rows[0].cells].map((cell) => (cell.classList.contains("number") ? "r" : "l")).join("");
-    const line = (row) => `  ${row.map(tex).join(" & ")} \\\\\n`;
-    return `% needs the packages booktabs and amssymb\n\\begin{tabular}{${kinds}}\n  \\toprule\n${line(head)}` +
-      `  \\midrule\n${body.map(line).join("")}  \\bottomrule\n\\end{tabular}\n`;
-  }
-
   for (const head of document.querySelectorAll("table.sortable thead th")) {
     head.querySelector("button").addEventListener("click", () => sortBy(head));
   }
@@ -83,5 +70,5 @@ window.tables = (() => {
     button.append(...head.childNodes);
     head.append(button);
   }
-  return { filter, csv, latex };
+  return { filter, csv };
 })();

@@ -1,0 +1,122 @@
+"""The result table of a study for a paper: methods in rows, settings in columns, as LaTeX, Markdown or CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from mklearn.errors import ConfigError
+from mklearn.study.report.findings import by_one_rule
+from mklearn.study.report.frames import Results
+from mklearn.study.report.latex import escape_latex
+from mklearn.study.report.markdown import escape_markdown, markdown_table
+from mklearn.study.report.tables import Cell, Column, Table, result_table
+from mklearn.study.report.wording import DASH, MINUS
+
+SCORE, DIFFERENCE = "score", "difference"
+MARKS = {"up": "▲", "down": "▼"}
+
+
+def paper_table(results: Results, columns: Sequence[str] = (SCORE,), caption: str = "") -> Table:
+    """Tabulate a study: a row for each method, by the headline's nearest-neighbour rule, and columns of each setting.
+
+    Parameters
+    ----------
+    results : Results
+    columns : sequence of str
+        Names of columns of :func:`mklearn.study.report.tables.result_table`. The score has the mark of the difference
+        where that has no column of its own.
+    caption : str
+        By default it says what the numbers and the marks are.
+
+    Raises
+    ------
+    ConfigError
+        A column that no setting has.
+    """
+    tables = [result_table(results, setting) for setting in results.settings]
+    known = {column.name: column for table in tables for column in table.columns if column.name}
+    for name in columns:
+        if name not in known:
+            raise ConfigError(f"--columns {name}: the results have no such column; valid: {', '.join(known)}.")
+    rules = set(by_one_rule(results)["neighbour"])
+    rows = [_rows(table, rules, columns) for table in tables]
+    labels = [label for label in results.series.labels if any(label in found for found in rows)]
+    dashes = {name: Cell(DASH, kind="number") for name in columns}
+    return Table(
+        caption or _caption(results, columns, known),
+        [Column("Method", numeric=False), *_heads(results, columns, known)],
+        [[Cell(label), *(found.get(label, dashes)[name] for found in rows for name in columns)] for label in labels],
+    )
+
+
+def _rows(table: Table, rules: set[str], columns: Sequence[str]) -> dict[str, dict[str, Cell]]:
+    """Return the chosen cells of a result table by method and column."""
+    found = {}
+    for row, rule in zip(table.rows, table.rules, strict=True):
+        if rule not in rules:
+            continue
+        cells = {column.name: cell for column, cell in zip(table.columns, row, strict=True)}
+        mark = next((mark for kind, mark in MARKS.items() if kind in cells.get(DIFFERENCE, row[0]).kind), "")
+        if mark and DIFFERENCE not in columns:
+            cells[SCORE] = replace(cells[SCORE], text=f"{cells[SCORE].text} {mark}")
+        found[row[0].text] = {name: cells.get(name, Cell(DASH, kind="number")) for name in columns}
+    return found
+
+
+def _heads(results: Results, columns: Sequence[str], known: dict[str, Column]) -> list[Column]:
+    """Return a head for each setting and column; it names what differs, and the caption the rest."""
+    titles = [setting.title for setting in results.settings]
+    if len(titles) == 1:
+        return [known[name] for name in columns]
+    if len(columns) == 1:
+        return [replace(known[columns[0]], title=title) for title in titles]
+    return [replace(known[name], title=f"{title}: {known[name].title}") for title in titles for name in columns]
+
+
+def _caption(results: Results, columns: Sequence[str], known: dict[str, Column]) -> str:
+    parts = [results.settings[0].title] if len(results.settings) == 1 else []
+    if SCORE in columns:
+        parts.append(f"{known[SCORE].title}: {known[SCORE].note}")
+    elif len(columns) == 1:
+        parts.append(known[columns[0]].title)
+    if {SCORE, DIFFERENCE} & set(columns):
+        parts.append(
+            f"▲ better and ▼ worse than {results.reference_title}: the 95 % interval of the paired difference excludes "
+            "0 after Holm's correction"
+        )
+    return ". ".join(parts) + "." if parts else ""
+
+
+def latex(table: Table, label: str = "") -> str:
+    """Return a table environment; it takes the package booktabs. The best value of each column is bold."""
+    rows = [[_latex_cell(cell) for cell in row] for row in table.rows]
+    frame = pd.DataFrame(rows, columns=[escape_latex(column.title) for column in table.columns])
+    text: str = frame.style.hide(axis="index").to_latex(
+        column_format="".join("r" if column.numeric else "l" for column in table.columns), hrules=True,
+        caption=escape_latex(table.caption) or None, label=label or None, position_float="centering",
+    )  # fmt: skip
+    return f"% \\usepackage{{booktabs}}\n{text}"
+
+
+def _latex_cell(cell: Cell) -> str:
+    text = escape_latex(cell.text)
+    return f"\\textbf{{{text}}}" if "strong" in cell.kind else text
+
+
+def markdown(table: Table, label: str = "") -> str:
+    """Return a Markdown table with its caption above it."""
+    caption = f"{escape_markdown(table.caption)}\n\n" if table.caption else ""
+    return caption + markdown_table(table)
+
+
+def csv(table: Table, label: str = "") -> str:
+    """Return the cells as CSV, with plain minus signs."""
+    rows = [[cell.text.replace(MINUS, "-") for cell in row] for row in table.rows]
+    frame = pd.DataFrame(rows, columns=[column.title for column in table.columns])
+    return str(frame.to_csv(index=False, lineterminator="\n"))
+
+
+FORMATS = {"latex": latex, "markdown": markdown, "csv": csv}

@@ -1,0 +1,231 @@
+"""All methods over all data sets: mean ranks, Friedman's test, and which differences between methods are shown.
+
+J. Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7, 2006. Data sets are the samples of
+these tests: several protocols or training sizes of one count as their mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from mklearn.base.statistics import holm
+from mklearn.study.evaluation.verdicts import NOT_SHOWN
+from mklearn.study.report import wording
+from mklearn.study.report.charts import Chart, chart, field, tooltip
+from mklearn.study.report.findings import by_one_rule
+from mklearn.study.report.frames import Results, records
+from mklearn.study.report.parts import PartFigure, ReportPart
+from mklearn.study.report.tables import Cell, Column, Table, number_cell
+
+FEWEST_SETS, FEWEST_METHODS = 5, 3
+MOST_PAIRS = 45
+"""Pairs, of ten methods, that a table shows; ranks.csv has all of them."""
+DECIMALS = 9
+"""Scores that agree to so many decimals are ties."""
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """The ranks of k methods on N data sets.
+
+    Attributes
+    ----------
+    methods : list of k str
+        Best mean rank first.
+    scores : ndarray of shape (N, k)
+        A mean score for each data set and method, larger is better.
+    mean_ranks : ndarray of shape (k,)
+        1 is best; ties share the mean of their ranks.
+    chi_squared, p_value : float
+        Friedman's statistic, corrected for ties, and its p-value by the chi-squared distribution.
+    critical_difference : float
+        Nemenyi's, at 5 %: mean ranks that are further apart differ.
+    """
+
+    methods: list[str]
+    scores: NDArray[np.float64]
+    mean_ranks: NDArray[np.float64]
+    chi_squared: float
+    p_value: float
+    critical_difference: float
+    left_out: Sequence[str] = ()
+    """Methods that lack a data set."""
+
+    def cliques(self) -> list[tuple[int, int]]:
+        """Return the first and last position of each largest group of methods that are not shown to differ."""
+        found: list[tuple[int, int]] = []
+        for first in range(len(self.methods)):
+            reach = self.mean_ranks[first] + self.critical_difference
+            last = int(np.searchsorted(self.mean_ranks, reach)) - 1
+            if last > first and (not found or last > found[-1][1]):
+                found.append((first, last))
+        return found
+
+    def pairs(self) -> pd.DataFrame:
+        """Compare all pairs: data sets ``above, level, below``, difference of mean ranks, Wilcoxon's test.
+
+        ``p_value`` is that of Wilcoxon's signed ranks, ``p_holm`` corrects it for all pairs.
+        """
+        rows = []
+        for a, b in combinations(range(len(self.methods)), 2):
+            gained = np.round(self.scores[:, a] - self.scores[:, b], DECIMALS)
+            rows.append({
+                "method": self.methods[a], "other": self.methods[b], "above": int((gained > 0).sum()),
+                "level": int((gained == 0).sum()), "below": int((gained < 0).sum()),
+                "rank_difference": self.mean_ranks[b] - self.mean_ranks[a],
+                "p_value": float(stats.wilcoxon(gained).pvalue) if gained.any() else 1.0,
+            })  # fmt: skip
+        table = pd.DataFrame(rows)
+        return table.assign(p_holm=holm(table["p_value"].to_numpy(dtype=np.float64)))
+
+
+def ranks(methods: Sequence[str], scores: ArrayLike, left_out: Sequence[str] = ()) -> Ranks:
+    """Rank methods by their scores on data sets, of shape (N, k), larger is better."""
+    values = np.asarray(scores, dtype=np.float64).round(DECIMALS)
+    mean_ranks = stats.rankdata(-values, axis=1).mean(axis=0)
+    order = np.argsort(mean_ranks, kind="stable")
+    level = bool((values == values[:, :1]).all())
+    found = (0.0, 1.0) if level else stats.friedmanchisquare(*values.T)
+    return Ranks(
+        [methods[k] for k in order], values[:, order], mean_ranks[order], float(found[0]), float(found[1]),
+        critical_difference(values.shape[1], values.shape[0]), left_out,
+    )  # fmt: skip
+
+
+def critical_value(n_methods: int) -> float:
+    """Return q of Nemenyi's test at 5 %: that of the studentized range, divided by the root of 2 (table 5a)."""
+    return float(stats.studentized_range.isf(ALPHA, n_methods, np.inf) / np.sqrt(2))
+
+
+def critical_difference(n_methods: int, n_sets: int) -> float:
+    """Return the difference of mean ranks from which on two methods differ at 5 %, by Nemenyi's test."""
+    return critical_value(n_methods) * float(np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
+
+
+def ranks_of(results: Results) -> Ranks | None:
+    """Rank the methods that have a score on every data set; None of few data sets or methods."""
+    rows = by_one_rule(results).dropna(subset=["mean"])
+    table = rows.pivot_table(index="dataset", columns="label", values="mean", aggfunc="mean", sort=False)
+    n_settings = rows.groupby(["dataset", "label"], sort=False).size().unstack()
+    complete = n_settings.eq(n_settings.max(axis=1), axis=0).all() if len(table) else pd.Series(dtype=bool)
+    kept = [label for label in results.series.labels if complete.get(label, False)]
+    if len(table) < FEWEST_SETS or len(kept) < FEWEST_METHODS:
+        return None
+    sign = 1.0 if results.score.larger_is_better else -1.0
+    left_out = [label for label in results.series.labels if label not in kept]
+    return ranks(kept, sign * table[kept].to_numpy(), left_out)
+
+
+def sentence(found: Ranks) -> str:
+    """Say what the tests show."""
+    n_sets, n_methods = found.scores.shape
+    p_value = wording.p_value(found.p_value)
+    freedom = f"{n_methods - 1} degrees of freedom"
+    text = (
+        f"Ranks of {n_methods} methods on {n_sets} data sets. Friedman's test: chi-squared "
+        f"{found.chi_squared:.2f} with {freedom}, p {'' if '<' in p_value else '= '}{p_value}. "
+    )
+    if found.p_value >= ALPHA:
+        text += "No method is shown to differ from another. "
+    text += (
+        f"Nemenyi's critical difference at 5 % is {found.critical_difference:.2f}: methods whose mean ranks are less "
+        "far apart are not shown to differ."
+    )
+    if found.left_out:
+        text += f" Left out, as they lack a value: {wording.enumeration(list(found.left_out))}."
+    return text
+
+
+def ranks_part(results: Results) -> list[ReportPart]:
+    """Return tables, figure and CSV files of a study's ranks; none of few data sets or methods."""
+    found = ranks_of(results)
+    if found is None:
+        return []
+    pairs = found.pairs()
+    tables = [_ranks_table(found)]
+    if len(pairs) <= MOST_PAIRS:
+        tables.append(_pairs_table(pairs, found.critical_difference))
+    alt = "Dots: mean rank of each method over data sets. Bars: methods that the critical difference does not separate."
+    figure = PartFigure("Critical differences over data sets", alt, partial(critical_difference_diagram, found))
+    frame = pd.DataFrame({"method": found.methods, "mean_rank": found.mean_ranks})
+    return [ReportPart([figure], tables, {"ranks.csv": frame, "rank_pairs.csv": pairs})]
+
+
+def _ranks_table(found: Ranks) -> Table:
+    n_sets = len(found.scores)
+    first = (stats.rankdata(-found.scores, axis=1) == 1).sum(axis=0)
+    apart = found.mean_ranks - found.mean_ranks[0]
+    columns = [
+        Column("Method", numeric=False), Column("Mean rank", "1 is best; ties share the mean of their ranks"),
+        Column("First", "data sets on which it alone is best"),
+        Column("Against the first", "by Nemenyi's critical difference at 5 %", numeric=False),
+    ]  # fmt: skip
+    lines = [
+        [
+            Cell(method),
+            number_cell(f"{found.mean_ranks[k]:.2f}", found.mean_ranks[k]),
+            number_cell(f"{first[k]} of {n_sets}", first[k]),
+            Cell("worse" if apart[k] >= found.critical_difference else NOT_SHOWN if k else wording.DASH),
+        ]
+        for k, method in enumerate(found.methods)
+    ]
+    return Table("Mean ranks over data sets", columns, lines, note=sentence(found))
+
+
+def _pairs_table(pairs: pd.DataFrame, critical: float) -> Table:
+    columns = [
+        Column("Method", numeric=False), Column("Against", numeric=False),
+        Column("Above, level, below", "on how many data sets"), Column("Ranks apart", "difference of the mean ranks"),
+        Column("p", "of Wilcoxon's signed ranks over data sets"), Column("p, Holm", "corrected for all pairs"),
+    ]  # fmt: skip
+    lines = [
+        [
+            Cell(row["method"]), Cell(row["other"]),
+            number_cell(f"{row['above']}, {row['level']}, {row['below']}", row["above"]),
+            number_cell(f"{row['rank_difference']:.2f}", row["rank_difference"],
+                        kind="strong" if row["rank_difference"] >= critical else ""),
+            number_cell(wording.p_value(row["p_value"]), row["p_value"]),
+            number_cell(wording.p_value(row["p_holm"]), row["p_holm"]),
+        ]
+        for row in records(pairs)
+    ]  # fmt: skip
+    note = (
+        "Bold: further apart than Nemenyi's critical difference. Of five data sets Wilcoxon's p-value is 6 % or more."
+    )
+    return Table("All pairs of methods over data sets", columns, lines, note=note)
+
+
+def critical_difference_diagram(found: Ranks) -> Chart:
+    """Draw the mean ranks, the critical difference, and a bar for each group of methods that it does not separate."""
+    bars = [("critical difference", 1.0, 1.0 + found.critical_difference)]
+    bars += [
+        (f"no difference shown, {number}", *found.mean_ranks[list(ends)])
+        for number, ends in enumerate(found.cliques(), 1)
+    ]
+    rows = [{"s": name, "from": low, "to": high} for name, low, high in bars]
+    dots = [{"s": name, "x": rank} for name, rank in zip(found.methods, found.mean_ranks, strict=True)]
+    order = [row["s"] for row in [*rows, *dots]]
+    scale = {"domain": [1, max(len(found.methods), bars[0][2])], "nice": False}
+    x = {"title": "mean rank, 1 is best", "scale": scale}
+    line = {
+        "data": {"values": rows},
+        "mark": {"type": "rule", "strokeWidth": 5},
+        "encoding": {"x": field("from:Q", **x), "x2": {"field": "to"},
+                     "tooltip": tooltip(("s:N", "line"), ("from:Q", "from", ".2f"), ("to:Q", "to", ".2f"))},
+    }  # fmt: skip
+    dot = {
+        "data": {"values": dots},
+        "mark": {"type": "point", "filled": True, "size": 64},
+        "encoding": {"x": field("x:Q", **x), "tooltip": tooltip(("s:N", "method"), ("x:Q", "mean rank", ".2f"))},
+    }
+    y = field("s:N", sort=order, axis={"grid": True, "gridOpacity": 0.5})
+    return chart(line, dot, encoding={"y": y}, height=22 * len(order), title="Critical differences")

@@ -1,0 +1,121 @@
+"""Ranks of methods over data sets: Friedman's test, Nemenyi's critical difference, all pairs, the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from tests.unit.study.report.conftest import report_spec
+from tests.unit.study.report.test_method_pairs import score_table
+from tests.unit.study.report.test_report_files import specs_of
+
+from mklearn.base.statistics import holm
+from mklearn.study.evaluation.summary import summarise
+from mklearn.study.report.build import build_report
+from mklearn.study.report.frames import results_of
+from mklearn.study.report.ranks import critical_difference, critical_value, ranks, ranks_of
+from mklearn.study.report.records import RunRecord
+
+METHODS = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
+AUC = np.array([
+    [0.763, 0.768, 0.771, 0.798], [0.599, 0.591, 0.590, 0.569], [0.954, 0.971, 0.968, 0.967],
+    [0.628, 0.661, 0.654, 0.657], [0.882, 0.888, 0.886, 0.898], [0.936, 0.931, 0.916, 0.931],
+    [0.661, 0.668, 0.609, 0.685], [0.583, 0.583, 0.563, 0.625], [0.775, 0.838, 0.866, 0.875],
+    [1.000, 1.000, 1.000, 1.000], [0.940, 0.962, 0.965, 0.962], [0.619, 0.666, 0.614, 0.669],
+    [0.972, 0.981, 0.9751, 0.975], [0.957, 0.978, 0.946, 0.970],
+])  # fmt: skip
+"""Table 6 of Demsar 2006, with a digit that parts two of voting that print alike and have ranks of their own."""
+
+
+@pytest.mark.parametrize(
+    ("n_methods", "printed"),
+    [(2, 1.960), (3, 2.343), (4, 2.569), (5, 2.728), (6, 2.850), (7, 2.949), (8, 3.031), (9, 3.102), (10, 3.164)],
+)
+def test_critical_values_are_those_of_demsars_table(n_methods: int, printed: float) -> None:
+    assert critical_value(n_methods) == pytest.approx(printed, abs=1e-3)
+
+
+def test_demsars_example() -> None:
+    """Kills: ranks of the smallest as best, ties that are not shared, a critical difference of another N or k."""
+    found = ranks(METHODS, AUC)
+    assert found.critical_difference == pytest.approx(1.25, abs=0.005)
+    assert dict(zip(found.methods, found.mean_ranks, strict=True)) == pytest.approx(
+        {"C4.5": 3.143, "C4.5+m": 2.000, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}, abs=5e-4
+    )
+    assert list(found.mean_ranks) == sorted(found.mean_ranks)
+    assert (found.chi_squared, found.p_value) == pytest.approx(stats.friedmanchisquare(*AUC.T))
+    np.testing.assert_array_equal(found.scores[:, found.methods.index("C4.5")], AUC[:, 0])
+    assert found.cliques() == [(0, 3)], "3.143 - 1.964 is less than 1.25"
+
+
+def test_groups_that_are_not_shown_to_differ() -> None:
+    """Kills: groups inside others, and methods apart by more than the critical difference in one."""
+    scores = np.tile([5.0, 4.0, 3.0, 2.0, 1.0], (12, 1))
+    scores[::2, 1:3] = [3.0, 4.0]
+    found = ranks(list("abcde"), scores)
+    assert found.mean_ranks.tolist() == [1.0, 2.5, 2.5, 4.0, 5.0]
+    assert critical_difference(5, 12) == pytest.approx(2.728 * np.sqrt(5 * 6 / (6 * 12)), abs=1e-3)
+    assert found.cliques() == [(0, 2), (1, 3), (3, 4)]
+
+
+def test_all_pairs_by_wilcoxon_and_holm() -> None:
+    pairs = ranks(METHODS, AUC).pairs()
+    assert len(pairs) == 6
+    row = pairs[pairs["method"].eq("C4.5+m+cf") & pairs["other"].eq("C4.5")].iloc[0]
+    gained = AUC[:, 3] - AUC[:, 0]
+    assert (row["above"], row["level"], row["below"]) == (11, 1, 2)
+    assert row["p_value"] == pytest.approx(stats.wilcoxon(np.round(gained, 9)).pvalue)
+    assert row["p_value"] < 0.05
+    np.testing.assert_allclose(pairs["p_holm"], holm(pairs["p_value"].to_numpy()))
+    level = ranks(["a", "b", "c"], np.ones((5, 3)))
+    assert (level.chi_squared, level.p_value) == (0.0, 1.0)
+    assert level.pairs()["p_value"].tolist() == [1.0] * 3
+
+
+def means(n_sets: int, **methods: float) -> dict[tuple[str, str, str], float]:
+    return {(f"set-{k}", "once", name): mean + k / 1000 for k in range(n_sets) for name, mean in methods.items()}
+
+
+def test_data_sets_are_the_units_and_methods_that_lack_one_are_left_out() -> None:
+    """Kills: protocols of one data set counted as several, a method with gaps ranked, small errors ranked last."""
+    found = means(5, svm=0.7, fsvm=0.8, rmm=0.75, lda=0.9)
+    del found["set-3", "once", "lda"]
+    found |= {("set-0", "twice", name): 0.2 for name in ("svm", "fsvm", "rmm")}
+    scores = score_table(found)
+    results = results_of(scores, summarise(scores, reference="svm"), [], "svm")
+    ranked = ranks_of(results)
+    assert ranked is not None
+    assert ranked.methods == ["fsvm", "rmm", "svm"]
+    assert ranked.mean_ranks.tolist() == [1.0, 2.0, 3.0]
+    assert ranked.scores[0].tolist() == pytest.approx([0.5, 0.475, 0.45])
+    assert list(ranked.left_out) == ["lda"]
+    errors = scores.assign(metric="rmse")
+    ranked = ranks_of(results_of(errors, summarise(errors, reference="svm"), [], "svm", metric="rmse", score="rmse"))
+    assert ranked is not None
+    assert ranked.methods == ["svm", "rmm", "fsvm"]
+    for few in (means(4, svm=0.7, fsvm=0.8, rmm=0.75), means(5, svm=0.7, fsvm=0.8)):
+        scores = score_table(few)
+        assert ranks_of(results_of(scores, summarise(scores, reference="svm"), [], "svm")) is None
+
+
+def test_page_summary_and_files_have_ranks_and_diagram(tmp_path: Path) -> None:
+    scores = score_table(means(6, svm=0.7, fsvm=0.8, rmm=0.75))
+    build_report(tmp_path, study=report_spec("x", reference="svm"), scores=scores, fits=[], data=[], run=RunRecord(),
+                 summary=summarise(scores, reference="svm", titles={"methods": {"fsvm": "F-SVM"}}),
+                 figure_files=False)  # fmt: skip
+    html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+    assert "<h3>Mean ranks over data sets</h3>" in html
+    assert "## All pairs of methods over data sets" in text
+    assert "Friedman's test: chi-squared 12.00 with 2 degrees of freedom, p = 0.002." in text
+    assert "| F-SVM | 1.00 | 6 of 6 | – |" in text
+    assert "| svm | 3.00 | 0 of 6 | worse |" in text
+    assert pd.read_csv(tmp_path / "ranks.csv")["mean_rank"].tolist() == [1.0, 2.0, 3.0]
+    assert len(pd.read_csv(tmp_path / "rank_pairs.csv")) == 3
+    (chart,) = [chart for slug, chart in specs_of(html)["specs"].items() if slug.startswith("own-critical")]
+    bars, dots = (layer["data"]["values"] for layer in chart["layer"])
+    assert [(row["s"], row["x"]) for row in dots] == [("F-SVM", 1), ("rmm", 2), ("svm", 3)]
+    assert bars[0]["to"] - bars[0]["from"] == pytest.approx(critical_difference(3, 6))
+    assert [(row["from"], row["to"]) for row in bars[1:]] == [(1, 2), (2, 3)]
