@@ -376,6 +376,21 @@ def test_what_is_not_the_answer_is_folded_and_drawn_when_it_is_opened(open_page,
         assert fold.locator("h2").count() == 1
 
 
+def test_the_first_screen_has_the_answer_a_figure_and_the_top_of_the_table(open_page, page_file):
+    """In this order on a laptop, without scrolling; what the study compares stands below."""
+    page = open_page(page_file, unfold=False, viewport={"width": 1280, "height": 800})
+    shown = (
+        ".headline",
+        ".setting:not(.other) .difference svg",
+        ".setting:not(.other) tbody tr:nth-child(3)",
+        "#about",
+    )
+    boxes = [page.locator(place).first.bounding_box() for place in shown]
+    for above, below in itertools.pairwise(boxes):
+        assert above["y"] + above["height"] <= below["y"]
+    assert boxes[2]["y"] + boxes[2]["height"] <= 800
+
+
 @pytest.mark.parametrize("width", [1024, 1280, 1440])
 def test_the_navigation_fits_a_laptop(open_page, page_file, width):
     page = open_page(page_file, unfold=False, viewport={"width": width, "height": 800})

@@ -32,7 +32,7 @@ window.figures = (() => {
     const after = new Set(rows.map((row) => row.rule)).size;
     if (!rows.length || after === before) return spec;
     spec.data.values = rows;
-    spec.height = new Set(rows.map((row) => row.s)).size * 26;
+    spec.height = new Set(rows.map((row) => row.s)).size * 22;
     delete spec.encoding.yOffset;
     for (const { encoding } of spec.layer) {
       if (encoding?.shape) encoding.shape.legend.values = encoding.shape.scale.domain.filter((name) => rows.some((row) => row.rule === name));
