@@ -85,7 +85,7 @@ def _not_drawn(rows: pd.DataFrame) -> str:
     """Say how many methods are behind those that are drawn, and how far."""
     nearest, farthest = (points(rows["difference"].iloc[place]) for place in (0, -1))
     reached = nearest if nearest == farthest else f"{nearest} to {farthest}"
-    return f"not drawn, further behind: {plural(rows['label'].nunique(), 'method')} ({reached} points)"
+    return f"not drawn: {plural(rows['label'].nunique(), 'method')} at {reached} points"
 
 
 def accuracy_by_dimension(curves: pd.DataFrame, series: Series, *, neighbour: str, title: str) -> Chart:

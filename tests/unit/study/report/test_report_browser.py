@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
-from tests.unit.study.report.conftest import make_study
+from tests.unit.study.report.conftest import METHODS, make_study
 from tests.unit.study.report.test_report_matrix import HOSTILE as CLASSES
 from tests.unit.study.report.test_report_matrix import study_of
 
@@ -196,6 +196,41 @@ def test_columns_sort_by_click_and_by_keyboard(open_page, page_file):
     difference.click()
     signs = [float(t.split()[0].replace("−", "-")) for t in column(2) if t != "–"]
     assert signs == sorted(signs, reverse=True)
+    time = heads.filter(has_text="Time")
+    time.locator("button").click()
+    assert time.get_attribute("aria-sort") == "ascending", "the fastest first"
+    other = page.locator("#results table").nth(1).locator("th[aria-sort]")
+    assert other.get_attribute("aria-sort") == "ascending", "the tables of all settings alike"
+    assert other.inner_text().startswith("Time")
+
+
+def test_bars_are_as_long_as_the_numbers(open_page, page_file):
+    page = open_page(page_file, unfold=False)
+    cells = page.locator("#results table").first.locator("tbody td:nth-child(2)")
+    bars = cells.evaluate_all("all => all.map(cell => [cell.dataset.sort, cell.style.getPropertyValue('--bar')])")
+    largest = max(float(value) for value, _ in bars if value)
+    for value, bar in bars:
+        assert bar == (f"{100 * float(value) / largest:.1f}%" if value else "")
+
+
+def test_the_address_keeps_what_is_chosen(open_page, page_file):
+    """A link, a reload and a jump to another section show the same rows in the same order."""
+    page = open_page(page_file, unfold=False)
+    page.fill("#filter", "mkl-dr")
+    page.select_option("#rule", label="1-NN Euclidean")
+    page.select_option("#setting", label="Training size 10: Digits 8 × 8")
+    page.locator("#results .setting:not(.other) thead button", has_text="Method").click()
+    address, rows = page.url, page.eval_on_selector_all("#results tbody tr", ROWS)
+    assert len(rows) == 2
+    page.click("nav a[href='#dimension']")
+    page.wait_for_function("location.hash.startsWith('#dimension?')")
+    assert page.url.split("?")[1] == address.split("?")[1]
+    for again in (page.reload, lambda: page.goto(address)):
+        again()
+        page.wait_for_selector(DRAWN, state="attached")
+        assert page.eval_on_selector_all("#results tbody tr", ROWS) == rows
+        assert page.locator("#results .setting:not(.other) th[aria-sort=ascending]").inner_text().startswith("Method")
+        assert page.input_value("#filter") == "mkl-dr"
 
 
 def test_legend_highlights_in_every_figure(open_page, page_file):
@@ -424,7 +459,14 @@ def test_methods_are_filtered_and_highlighted_by_name(open_page, page_file):
         "MKL-DR (exact)", "MKL-DR (relaxation)",
     }  # fmt: skip
     assert page.inner_text("#found") == "6 of 20 rows"
+    page.select_option("#rule", label="1-NN Euclidean")
+    assert page.inner_text("#found") == "4 of 12 rows", "of those by the rule that is chosen"
+    page.select_option("#rule", "")
+    bright = """() => [...document.querySelectorAll("#dimension .mark-line path")]
+        .filter(path => path.getAttribute("opacity") !== "0.1").length"""
+    page.wait_for_function(f"({bright})() === 4")  # one method in two settings by two rules
     page.fill("#filter", "")
+    page.wait_for_function(f"({bright})() > 4")
     assert len(page.eval_on_selector_all("#results tbody tr", ROWS)) == 20
     page.locator("#results th button", has_text="MKL-DR (exact)").first.click()
     focused = page.eval_on_selector_all("tr.focused", "rows => rows.map(row => row.cells[0].textContent)")
@@ -539,16 +581,31 @@ def test_a_phone_shows_differences_and_keeps_head_and_first_column(open_page, pa
     assert table.locator("thead th").nth(2).inner_text().startswith("Difference")
     box = table.locator("tbody tr:visible").nth(1).locator("td").nth(1).bounding_box()
     assert box["x"] + box["width"] <= 390
-    page.select_option("#rule", "")
-    corner, scroll = table.locator("thead th").first, page.locator("#results .scroll").first
-    scroll.evaluate("box => { box.style.maxHeight = '220px'; box.scrollTo(150, 150); }")
-    place, frame = corner.bounding_box(), scroll.bounding_box()
-    assert abs(place["x"] - frame["x"]) <= 2
-    assert abs(place["y"] - frame["y"]) <= 2
-    first = table.locator("tbody th").nth(5).bounding_box()
-    assert abs(first["x"] - frame["x"]) <= 2
+    scroll, sizes = (
+        page.locator("#results .scroll").first,
+        "box => [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight]",
+    )
+    assert scroll.evaluate(sizes) == [0, 0], "nothing scrolls inside the page"
+    page.check("#columns")
+    sideways, down = scroll.evaluate(sizes)
+    assert sideways > 100
+    assert down == 0
+    scroll.evaluate("box => box.scrollTo(150, 0)")
+    for head in (table.locator("thead th").first, table.locator("tbody tr:visible th").nth(3)):
+        assert abs(head.bounding_box()["x"] - scroll.bounding_box()["x"]) <= 2
     texts = page.eval_on_selector_all(".difference svg .role-title-text text", "all => all.map(one => one.textContent)")
     assert texts[0].startswith("Training size 5")
+
+
+def test_names_on_a_phone_are_not_cut_to_the_same_words(open_page, tmp_path):
+    names = ("uniform average of all kernels and a ridge", "uniform average of all kernels and a machine")
+    study = make_study(repeats=5, titles=dict(METHODS, mkldr=names[0], random=names[1]))
+    path = build_report(tmp_path, **study, figure_files=False)[0]
+    page = open_page(path, unfold=False, viewport={"width": 390, "height": 844}, is_mobile=True)
+    shown = page.locator(".difference svg .role-axis-label text").evaluate_all(
+        "all => all.map(text => [...text.querySelectorAll('tspan')].map(line => line.textContent).join(' '))"
+    )
+    assert set(names) <= set(shown)
 
 
 def test_landmarks_have_names_of_their_own(open_page, page_file):
@@ -565,6 +622,8 @@ def test_print_has_tables_of_results_and_no_diagnostics(open_page, page_file):
     page.emulate_media(media="print")
     assert page.locator("#results table:visible").count() == 2, "every setting"
     assert page.locator("#results .difference svg:visible").count() >= 1
+    figures = [figure.bounding_box() for figure in page.locator("#results figure:visible").all()]
+    assert figures[0]["y"] == figures[1]["y"], "beside each other, so that the table begins on the first sheet"
     assert page.locator("#published table:visible").count() > 0
     assert page.locator("#failures table:visible").count() == 1
     for gone in ("nav", ".controls", ".files", "#dimension", "#embedding", "#kernels", "#weights"):

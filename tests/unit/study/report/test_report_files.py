@@ -87,14 +87,14 @@ def test_methods_far_behind_are_counted_below_the_title_and_not_drawn():
 
     assert drawn(rows) == (
         {"best", "close", "wide"},
-        ["difference to average", "not drawn, further behind: 2 methods (−4.1 to −81.0 points)"],
+        ["difference to average", "not drawn: 2 methods at −4.1 to −81.0 points"],
     )
     assert drawn(rows[3:])[0] == {"far", "farthest"}, "an empty figure shows nothing"
     assert drawn(rows, larger_is_better=False)[0] == {"close", "wide", "far", "farthest", "best"}
     many = pd.concat([rows[:1].assign(label=f"m{k}", difference=-0.001 * k) for k in range(MOST_CONTENDERS + 2)])
     names, (_, said) = drawn(many)
     assert names == {f"m{k}" for k in range(MOST_CONTENDERS)}
-    assert "2 methods (−1.0 to −1.1 points)" in said
+    assert "2 methods at −1.0 to −1.1 points" in said
 
 
 def test_what_a_study_adds_is_on_the_page_and_in_files(study, tmp_path):
