@@ -140,6 +140,8 @@ class _Gallery:
             self.add("difference", title, "", alt, draw)
         curves = frames.curves(scores)
         for rule in _rules(curves[curves["dimension"].notna()]):
+            if curves.loc[curves["neighbour"].isin([rule, ""]), "dimension"].nunique() < 2:
+                continue  # one dot, as of two classes
             alt = "Lines: mean accuracy of each method at each dimension."
             detail = rule_title(rule) if rule else ""
             draw = partial(
