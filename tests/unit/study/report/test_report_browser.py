@@ -15,11 +15,13 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from tests.unit.study.report.conftest import METHODS, make_study
+from tests.unit.study.report.test_comparison import study as compared_study
 from tests.unit.study.report.test_report_matrix import HOSTILE as CLASSES
 from tests.unit.study.report.test_report_matrix import study_of
 
 from mklearn.study.report import rendering
 from mklearn.study.report.build import build_report
+from mklearn.study.report.comparison import compare
 from mklearn.study.report.records import DataFile
 from mklearn.study.specs.table_specs import CatalogueEntry
 
@@ -133,6 +135,21 @@ def test_axe_finds_nothing(open_page, page_file, scheme, width):
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
     assert len(found.response["passes"]) > 20
+
+
+def test_axe_finds_nothing_on_the_page_of_a_comparison(open_page, tmp_path):
+    """On a phone, in light colours."""
+    path = compare(compared_study(1), compared_study(2, seed=1), tmp_path)[0]
+    page = open_page(path, color_scheme="light", viewport={"width": 390, "height": 844}, is_mobile=True)
+    assert page.locator("#comparison table:visible").count() >= 2
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+def test_the_page_is_small(page_file):
+    """With every section, the libraries of the figures and thumbnails; bytes."""
+    assert page_file.stat().st_size < 1_500_000
 
 
 def test_marks_follow_the_numbers(open_page, page_file):
@@ -626,5 +643,6 @@ def test_print_has_tables_of_results_and_no_diagnostics(open_page, page_file):
     assert figures[0]["y"] == figures[1]["y"], "beside each other, so that the table begins on the first sheet"
     assert page.locator("#published table:visible").count() > 0
     assert page.locator("#failures table:visible").count() == 1
+    assert page.locator("figure:visible:not(:has(svg))").count() == 0, "no empty box"
     for gone in ("nav", ".controls", ".files", "#dimension", "#embedding", "#kernels", "#weights"):
         assert page.locator(f"{gone}:visible").count() == 0, gone

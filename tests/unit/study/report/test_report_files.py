@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -95,6 +96,37 @@ def test_methods_far_behind_are_counted_below_the_title_and_not_drawn():
     names, (_, said) = drawn(many)
     assert names == {f"m{k}" for k in range(MOST_CONTENDERS)}
     assert "2 methods at −1.0 to −1.1 points" in said
+
+
+def test_one_dimension_has_no_figure_of_accuracy_against_dimension(study, tmp_path):
+    """Kills a figure of one dot, as of every study of two classes."""
+    scores = study["scores"][
+        study["scores"]["dimension"].fillna(1).eq(1) | study["scores"]["selection"].ne("dimension")
+    ]
+    folder = tmp_path / "one"
+    build_report(folder, **study | {"scores": scores}, figure_files=False)
+    slugs = specs_of((folder / "index.html").read_text(encoding="utf-8"))["specs"]
+    assert not [slug for slug in slugs if slug.startswith("dimension")]
+
+
+def test_why_a_metric_has_no_value_is_a_footnote(study, tmp_path):
+    """Kills a reason that only the pointer finds."""
+    reason = "one class has no test sample"
+    lost = study["summary"].assign(metric="auc", mean=np.nan, message=reason)
+    summary = pd.concat([study["summary"], lost], ignore_index=True)
+    build_report(tmp_path, **study | {"summary": summary}, figure_files=False)
+    html = (tmp_path / "index.html").read_text(encoding="utf-8")
+    metrics = html[html.index('id="metrics"') :].split("</details>")[0]
+    assert f"<li>{reason}</li>" in metrics
+    assert "–<sup>1</sup>" in metrics
+
+
+def test_what_to_know_of_the_data_stands_below_the_headline(study, tmp_path):
+    data = [replace(study["data"][0], warnings=("3 samples without a label are left out",))]
+    build_report(tmp_path, **study | {"data": data}, figure_files=False)
+    for name, end in (("index.html", 'id="results"'), ("summary.md", "Inner CV")):
+        start = (tmp_path / name).read_text(encoding="utf-8").split(end)[0]
+        assert "Digits 8 × 8: 3 samples without a label are left out." in start
 
 
 def test_what_a_study_adds_is_on_the_page_and_in_files(study, tmp_path):
