@@ -34,6 +34,7 @@ def differences(
         rule=[rule_title(rule) for rule in rows["neighbour"]]
     )
     order, rules = list(dict.fromkeys(frame["label"])), [rule_title(rule) for rule in in_order(frame["neighbour"])]
+    each = int(frame.groupby("label")["rule"].nunique().max())
     x: dict[str, Any] = {"title": "percentage points", "scale": {"padding": 8}, "axis": {"tickCount": 6}}
     interval = {
         "mark": {"type": "rule", "strokeWidth": 2},
@@ -52,7 +53,7 @@ def differences(
         ),
         encoding={
             "y": charts.names("s:N", order),
-            "yOffset": field("rule:N", sort=rules),
+            **({"yOffset": field("rule:N", sort=rules)} if each > 1 else {}),
             "color": charts.colour(series),
             "opacity": charts.highlight(),
             "tooltip": tooltip(
@@ -63,7 +64,7 @@ def differences(
                 ("high:Q", "to", "+.1f"),
             ),
         },
-        height=len(order) * (10 + 12 * len(rules)),
+        height=len(order) * (10 + 12 * (len(rules) if each > 1 else 1)),
         title=title,
         subtitle=[f"difference to {reference_title}", *([_not_drawn(behind)] if len(behind) else [])],
     )

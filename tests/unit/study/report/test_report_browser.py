@@ -388,10 +388,12 @@ def test_forty_hostile_classes_on_two_data_sets(open_page, tmp_path):
     page = open_page(build_report(tmp_path, **study_of(2, False, CLASSES), figure_files=False)[0])
     assert page.locator(".problem").count() == 0
     assert page.evaluate("document.querySelectorAll('.chart svg').length") == page.locator(".chart").count()
-    pairs = page.eval_on_selector_all(
+    tables = page.eval_on_selector_all(
         "#confusion table", "all => all.map(t => [...t.tBodies[0].rows].map(r => [...r.cells].map(c => c.textContent)))"
     )
-    assert len(pairs) == 2
+    assert len(tables) == 4
+    assert [len(table) for table in tables[::2]] == [40, 40], "recall and precision of every class"
+    pairs = tables[1::2]
     named = {cell for table in pairs for row in table for cell in row[:2]}
     assert named <= {name.replace("\x00", "") for name in CLASSES}
     assert len(named) > 10
@@ -614,11 +616,12 @@ def test_a_phone_shows_differences_and_keeps_head_and_first_column(open_page, pa
     assert texts[0].startswith("Training size 5")
 
 
-def test_names_on_a_phone_are_not_cut_to_the_same_words(open_page, tmp_path):
+@pytest.mark.parametrize("width", [1280, 390])
+def test_names_are_not_cut_to_the_same_words(open_page, tmp_path, width):
     names = ("uniform average of all kernels and a ridge", "uniform average of all kernels and a machine")
     study = make_study(repeats=5, titles=dict(METHODS, mkldr=names[0], random=names[1]))
     path = build_report(tmp_path, **study, figure_files=False)[0]
-    page = open_page(path, unfold=False, viewport={"width": 390, "height": 844}, is_mobile=True)
+    page = open_page(path, unfold=False, viewport={"width": width, "height": 844})
     shown = page.locator(".difference svg .role-axis-label text").evaluate_all(
         "all => all.map(text => [...text.querySelectorAll('tspan')].map(line => line.textContent).join(' '))"
     )

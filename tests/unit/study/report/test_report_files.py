@@ -84,6 +84,7 @@ def test_methods_far_behind_are_counted_below_the_title_and_not_drawn():
 
     def drawn(rows, **options):
         chart = differences(rows, series, reference_title="average", title="", reach=0.03, **options)
+        assert "yOffset" not in chart["encoding"], "one row for a method with one rule"
         return {row["s"] for row in chart["data"]["values"]}, chart["title"]["subtitle"]
 
     assert drawn(rows) == (

@@ -51,11 +51,11 @@ window.figures = (() => {
     return config;
   }
 
-  // Long names on a phone's axis take up to three lines, so that they are not cut to the same words.
+  // Long names on an axis take up to three lines, so that they are not cut to the same words.
   function wrapped(spec, width) {
-    if (width > 480) return spec;
-    const lines = (text) => text.replace(/(.{1,22})(?: +|$)/g, "$1\n").trim().split("\n").slice(0, 3);
-    const labelExpr = "slice(split(trim(replace(datum.label, regexp('(.{1,22})(?: +|$)', 'g'), '$1\\n')), '\\n'), 0, 3)";
+    const most = width > 480 ? 36 : 19;
+    const lines = (text) => text.replace(new RegExp(`(.{1,${most}})(?: +|$)`, "g"), "$1\n").trim().split("\n").slice(0, 3);
+    const labelExpr = `slice(split(trim(replace(datum.label, regexp('(.{1,${most}})(?: +|$)', 'g'), '$1\\n')), '\\n'), 0, 3)`;
     for (const { y } of [spec, ...(spec.layer ?? [])].map((part) => part.encoding ?? {})) {
       if (y?.type !== "nominal" || !y.sort || !spec.data?.values) continue;
       const names = [...new Set(spec.data.values.map((row) => row[y.field]))];
