@@ -245,14 +245,7 @@ def embedding(points: pd.DataFrame, *, label: str) -> Chart:
     place: dict[str, Any] = {"scale": {"zero": False}, "axis": {"labels": False, "grid": False}}
     x = field("x:Q", title="first dimension", **place)
     if points["y"].eq(0).all():
-        return charts.chart(
-            marks,
-            rows=charts.rows_of(points, x="x", c="label", role="role"),
-            encoding={"x": x, "y": charts.names("c:N", classes), "yOffset": field("role:N", sort=["train", "test"])},
-            height=40 * len(classes),
-            title=label,
-            subtitle="the only dimension",
-        )
+        return _rows_of_classes(points, classes, marks, x, label)
     tested = points[points["role"].eq("test")]
     middle = (tested if len(tested) else points).groupby("label")[["x", "y"]].median().reset_index()
     names: Chart = {
@@ -270,6 +263,18 @@ def embedding(points: pd.DataFrame, *, label: str) -> Chart:
         subtitle="second dimension",
     )
     return plot | {"view": {"stroke": "#88888866"}}
+
+
+def _rows_of_classes(points: pd.DataFrame, classes: list[str], marks: Chart, x: Chart, label: str) -> Chart:
+    """Draw an embedding in one dimension: a row for each class, training samples above test samples."""
+    return charts.chart(
+        marks,
+        rows=charts.rows_of(points, x="x", c="label", role="role"),
+        encoding={"x": x, "y": charts.names("c:N", classes), "yOffset": field("role:N", sort=["train", "test"])},
+        height=40 * len(classes),
+        title=label,
+        subtitle="the only dimension",
+    )
 
 
 def _natural(text: str) -> tuple[int, float, str]:
