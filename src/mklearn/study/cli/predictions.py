@@ -38,6 +38,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "--neighbours", type=int, metavar="K", help="name the K nearest training samples (default: 1 where it "
         "predicts by them)"
     )  # fmt: skip
+    predict.add_argument(
+        "--reject", type=float, metavar="P", help="leave the label empty where the highest probability is below P"
+    )  # fmt: skip
     predict.add_argument("--embedding", metavar="FILE.parquet", help="write the embedding of the new samples")
     predict.add_argument("--unlabelled", action="store_true", help="only rows of tables whose label is empty")
     predict.set_defaults(run=_predict)
@@ -50,6 +53,8 @@ def _predict(options: argparse.Namespace) -> int:
             raise ConfigError(f"--{name} {path}: expected a name that ends in {' or '.join(valid)}.")
     if options.neighbours is not None and options.neighbours < 0:
         raise ConfigError(f"--neighbours {options.neighbours}: expected a number of training samples, 0 or more.")
+    if options.reject is not None and not 0 <= options.reject <= 1:
+        raise ConfigError(f"--reject {options.reject:g}: expected a probability between 0 and 1.")
     from mklearn.atomic import csv_text, write_parquet, write_text
     from mklearn.study.prediction.new_samples import read_new_samples
     from mklearn.study.prediction.predictions import embedding_frame, load_study_model, prediction_frame
@@ -58,7 +63,7 @@ def _predict(options: argparse.Namespace) -> int:
     samples = read_new_samples(options.new, card, model.arrays)
     if options.unlabelled:
         samples = samples.without_labels()
-    frame = prediction_frame(model, samples, options.neighbours)
+    frame = prediction_frame(model, samples, options.neighbours, options.reject)
     if options.embedding is not None:
         write_parquet(options.embedding, embedding_frame(model, samples))
     if options.output is None:
@@ -79,8 +84,14 @@ def _tell(frame: pd.DataFrame, samples: NewSamples, model: SavedModel, said: Tex
         print(f"mklearn: view {name!r} is missing for {count} samples; it is filled in", file=sys.stderr)
     for problem in samples.unread.values():
         print(f"mklearn: {problem}; it is not predicted", file=sys.stderr)
-    if samples.labels is not None and (samples.labels != "").any():
-        given = samples.labels != ""
+    import numpy as np
+
+    rejected = np.zeros(len(samples), dtype=bool)
+    if "rejected" in frame:
+        rejected = frame["rejected"].to_numpy()[: len(samples)].astype(bool)
+        print(f"{rejected.sum()} of {len(samples)} samples rejected: their label is empty", file=said)
+    if samples.labels is not None and ((samples.labels != "") & ~rejected).any():
+        given = (samples.labels != "") & ~rejected
         if "predicted" in frame:
             errors = frame["predicted"].to_numpy()[given] - samples.labels[given].astype(float)
             print(f"RMSE {(errors**2).mean() ** 0.5:.4g} ({given.sum()} samples with a number)", file=said)

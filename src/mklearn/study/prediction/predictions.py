@@ -66,7 +66,9 @@ def load_study_model(path: str | os.PathLike[str]) -> tuple[SavedModel, ModelCar
         ) from None
 
 
-def prediction_frame(model: SavedModel, samples: NewSamples, neighbours: int | None = None) -> pd.DataFrame:
+def prediction_frame(
+    model: SavedModel, samples: NewSamples, neighbours: int | None = None, reject: float | None = None
+) -> pd.DataFrame:
     """Predict new samples.
 
     Parameters
@@ -76,13 +78,16 @@ def prediction_frame(model: SavedModel, samples: NewSamples, neighbours: int | N
     samples : NewSamples
     neighbours : int, optional
         Number of nearest training samples that are named; by default 1 of a method that predicts by neighbours.
+    reject : float, optional
+        Samples whose highest probability is below it are rejected.
 
     Returns
     -------
     frame : DataFrame
         Columns ``id`` and ``label``; ``probability_CLASS`` for each class where the method has probabilities, else
         ``decision_CLASS`` where it has decision values; ``neighbour_1``, ``distance_1``, ... of the nearest training
-        samples, by Euclidean distance in the embedding or the features, where the method predicts by them. Of a method
+        samples, by Euclidean distance in the embedding or the features, where the method predicts by them. With
+        ``reject`` the column ``rejected`` says which samples are rejected, and their labels are empty. Of a method
         that predicts numbers ``id``, ``predicted`` and, where it has ``predict_interval``, ``low_90`` and ``high_90``,
         the ends of an interval that holds nine of ten numbers. Images that can't be read are the last rows, and
         ``problem`` says why; without any there is no such column.
@@ -90,11 +95,13 @@ def prediction_frame(model: SavedModel, samples: NewSamples, neighbours: int | N
     Raises
     ------
     ConfigError
-        ``neighbours`` of a method that does not predict by neighbours.
+        ``neighbours`` of a method that does not predict by neighbours, or ``reject`` of one without probabilities.
     DataError
         Samples that lack a view, of a model that can't do without.
     """
     estimator = model.estimator
+    if reject is not None and not hasattr(estimator, "predict_proba"):
+        raise ConfigError(f"--reject: {type(_last(estimator)).__name__} has no probabilities")
     if is_regressor(estimator):
         if neighbours:
             raise ConfigError(f"--neighbours: {type(_last(estimator)).__name__} does not predict by neighbours")
@@ -105,6 +112,9 @@ def prediction_frame(model: SavedModel, samples: NewSamples, neighbours: int | N
             values = np.asarray(_applied(getattr(estimator, name), samples))
             if values.ndim == 1:  # two classes: positive for the second
                 values = np.stack([-values, values], axis=1)
+            if reject is not None:
+                columns["rejected"] = values.max(axis=1) < reject
+                columns["label"] = np.where(columns["rejected"], "", np.asarray(columns["label"], dtype=str))
             columns |= {f"{prefix}_{label}": values[:, place] for place, label in enumerate(estimator.classes_)}
             break
     if neighbours is None:

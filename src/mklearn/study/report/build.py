@@ -18,7 +18,7 @@ from mklearn.study.report import frames
 from mklearn.study.report.accuracy_for_time import accuracy_for_time, sentence
 from mklearn.study.report.answer import answer
 from mklearn.study.report.charts import standalone
-from mklearn.study.report.confusion import FEW_CLASSES, confused, pairs_table
+from mklearn.study.report.confusion import FEW_CLASSES, class_table, confused, pairs_table
 from mklearn.study.report.figure_names import FigureNames
 from mklearn.study.report.findings import by_one_rule, findings, gain_title, splits_of
 from mklearn.study.report.frames import Results, results_of
@@ -161,6 +161,7 @@ def _content(
         weights=weights_tables(results),
         picks=picks_tables(picked, results, baselines),
         kernel_tables=[kernel_table(info, title) for title, info in infos if info is not None],
+        classes=[class_table(found) for found in confusions],
         confused=[pairs_table(found) for found in confusions if len(found.best.classes) > FEW_CLASSES],
         solutions=solution_tables(results),
         failures=failure_table(results),

@@ -39,6 +39,12 @@ class Confusion:
         """Counts as shares of their row."""
         return np.asarray(self.counts / np.maximum(self.totals, 1)[:, None])
 
+    @property
+    def precisions(self) -> np.ndarray:
+        """Counts as shares of their column; NaN in one without counts."""
+        taken = self.counts.sum(axis=0)
+        return np.asarray(self.counts / np.where(taken, taken, np.nan))
+
 
 class Confused(NamedTuple):
     """The best method of a setting by its counts, first, and the one to compare it with, if there is any."""
@@ -99,6 +105,34 @@ def class_accuracies(found: Confused) -> pd.DataFrame:
         for shown, column in zip(found.shown, columns, strict=True)
     ]
     return pd.DataFrame(rows, columns=["c", "total", "label", "accuracy", "rank"])
+
+
+def class_table(found: Confused) -> Table:
+    """Tabulate the test samples of each class, and recall and precision of the methods that are shown.
+
+    A class that no sample is taken for has no precision.
+    """
+    columns = [
+        Column("Class", numeric=False),
+        Column("Test samples", "over all splits"),
+        *(
+            Column(f"{shown.label}, {name}, %", note)
+            for shown in found.shown
+            for name, note in (
+                ("recall", "share of the class's test samples that are recognised"),
+                ("precision", "share of the samples taken for the class that are of it"),
+            )
+        ),
+    ]
+    rows = [
+        [
+            Cell(name),
+            number_cell(f"{found.best.totals[code]:,}", found.best.totals[code]),
+            *(_share(rates[code, code]) for shown in found.shown for rates in (shown.rates, shown.precisions)),
+        ]
+        for code, name in enumerate(found.best.classes)
+    ]
+    return Table(found.setting.title, columns, rows)
 
 
 def pairs_table(found: Confused) -> Table:

@@ -10,22 +10,31 @@ from mklearn.study.evaluation.reproduction import REPRODUCED
 from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip
 from mklearn.study.report.series import SHAPES, Series
-from mklearn.study.report.wording import in_order, rule_title
+from mklearn.study.report.wording import in_order, plural, points, rule_title
 
 ACCURACY = field("y:Q", scale={"zero": False}, axis={"tickCount": 6})
 """Vertical axis of accuracies in percent; the figure's subtitle is its title."""
+MOST_CONTENDERS = 10
+"""Up to this many methods are drawn with their difference to the reference."""
 
 
-def differences(summary: pd.DataFrame, series: Series, *, reference_title: str, title: str) -> Chart:
+def differences(
+    summary: pd.DataFrame, series: Series, *, reference_title: str, title: str, reach: float,
+    larger_is_better: bool = True,
+) -> Chart:  # fmt: skip
     """Draw the paired difference of each method to the reference, with its 95 % interval.
 
-    ``summary`` has the inner-CV rows of one setting without those of the reference, in fractions.
+    ``summary`` has the inner-CV rows of one setting without those of the reference, in fractions. Methods that lie
+    more than ``reach`` behind the reference are counted below the title, so that the others can be told apart.
     """
-    rows = summary.dropna(subset=["difference"]).sort_values("difference", ascending=False)
+    known = summary.dropna(subset=["difference"]).sort_values("difference", ascending=not larger_is_better)
+    near = _contenders(known, reach, larger_is_better)
+    rows, behind = known[near], known[~near]
     frame = charts.in_percent(rows, "difference", "difference_low", "difference_high").assign(
         rule=[rule_title(rule) for rule in rows["neighbour"]]
     )
     order, rules = list(dict.fromkeys(frame["label"])), [rule_title(rule) for rule in in_order(frame["neighbour"])]
+    each = int(frame.groupby("label")["rule"].nunique().max())
     x: dict[str, Any] = {"title": "percentage points", "scale": {"padding": 8}, "axis": {"tickCount": 6}}
     interval = {
         "mark": {"type": "rule", "strokeWidth": 2},
@@ -44,7 +53,7 @@ def differences(summary: pd.DataFrame, series: Series, *, reference_title: str, 
         ),
         encoding={
             "y": charts.names("s:N", order),
-            "yOffset": field("rule:N", sort=rules),
+            **({"yOffset": field("rule:N", sort=rules)} if each > 1 else {}),
             "color": charts.colour(series),
             "opacity": charts.highlight(),
             "tooltip": tooltip(
@@ -55,10 +64,29 @@ def differences(summary: pd.DataFrame, series: Series, *, reference_title: str, 
                 ("high:Q", "to", "+.1f"),
             ),
         },
-        height=len(order) * (12 + 14 * len(rules)),
+        height=len(order) * (10 + 12 * (len(rules) if each > 1 else 1)),
         title=title,
-        subtitle=f"difference to {reference_title}",
+        subtitle=[f"difference to {reference_title}", *([_not_drawn(behind)] if len(behind) else [])],
     )
+
+
+def _contenders(rows: pd.DataFrame, reach: float, larger_is_better: bool) -> pd.Series:
+    """Tell whether any interval of a row's method comes within ``reach`` of the reference; all do where none does.
+
+    Of sorted rows; of many methods, the first ``MOST_CONTENDERS``.
+    """
+    end = rows["difference_high"] if larger_is_better else -rows["difference_low"]
+    best = end.fillna(rows["difference"] if larger_is_better else -rows["difference"])
+    near = best.ge(-reach).groupby(rows["label"]).transform("any")
+    near = near if near.any() else ~near
+    return near & rows["label"].isin(rows["label"][near].unique()[:MOST_CONTENDERS])
+
+
+def _not_drawn(rows: pd.DataFrame) -> str:
+    """Say how many methods are behind those that are drawn, and how far."""
+    nearest, farthest = (points(rows["difference"].iloc[place]) for place in (0, -1))
+    reached = nearest if nearest == farthest else f"{nearest} to {farthest}"
+    return f"not drawn: {plural(rows['label'].nunique(), 'method')} at {reached} points"
 
 
 def accuracy_by_dimension(curves: pd.DataFrame, series: Series, *, neighbour: str, title: str) -> Chart:

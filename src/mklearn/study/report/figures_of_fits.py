@@ -225,7 +225,8 @@ def objective(history: pd.DataFrame, series: Series, *, title: str) -> Chart:
 def embedding(points: pd.DataFrame, *, label: str) -> Chart:
     """Draw the first two dimensions of one repeat by class; up to twelve classes are named at their median.
 
-    Rings are training samples, dots test samples. A class is highlighted under the pointer.
+    Rings are training samples, dots test samples. A class is highlighted under the pointer. Of an embedding in one
+    dimension, whose second one is 0, each class has a row.
     """
     classes = sorted(set(points["label"]), key=_natural)
     colour = field("c:N", scale=charts.class_scale(classes), legend=None)
@@ -241,6 +242,10 @@ def embedding(points: pd.DataFrame, *, label: str) -> Chart:
             "tooltip": tooltip(("c:N", "class"), ("role:N", "role")),
         },
     }
+    place: dict[str, Any] = {"scale": {"zero": False}, "axis": {"labels": False, "grid": False}}
+    x = field("x:Q", title="first dimension", **place)
+    if points["y"].eq(0).all():
+        return _rows_of_classes(points, classes, marks, x, label)
     tested = points[points["role"].eq("test")]
     middle = (tested if len(tested) else points).groupby("label")[["x", "y"]].median().reset_index()
     names: Chart = {
@@ -248,17 +253,28 @@ def embedding(points: pd.DataFrame, *, label: str) -> Chart:
         "mark": {"type": "text", "fontSize": 13, "fontWeight": 700, "dy": -11},
         "encoding": {"text": field("c:N")},
     }
-    place: dict[str, Any] = {"scale": {"zero": False}, "axis": {"labels": False, "grid": False}}
     plot = charts.chart(
         marks,
         *([names] if len(classes) <= MAX_NAMED_CLASSES else []),
         rows=charts.rows_of(points, x="x", y="y", c="label", role="role"),
-        encoding={"x": field("x:Q", title="first dimension", **place), "y": field("y:Q", **place)},
+        encoding={"x": x, "y": field("y:Q", **place)},
         height=320,
         title=label,
         subtitle="second dimension",
     )
     return plot | {"view": {"stroke": "#88888866"}}
+
+
+def _rows_of_classes(points: pd.DataFrame, classes: list[str], marks: Chart, x: Chart, label: str) -> Chart:
+    """Draw an embedding in one dimension: a row for each class, training samples above test samples."""
+    return charts.chart(
+        marks,
+        rows=charts.rows_of(points, x="x", c="label", role="role"),
+        encoding={"x": x, "y": charts.names("c:N", classes), "yOffset": field("role:N", sort=["train", "test"])},
+        height=40 * len(classes),
+        title=label,
+        subtitle="the only dimension",
+    )
 
 
 def _natural(text: str) -> tuple[int, float, str]:

@@ -15,7 +15,7 @@ from mklearn.study.report.series import Series
 SECONDS = {"scale": {"type": "log", "nice": False}, "axis": {"format": "~g", "tickCount": 5}}
 LABEL_LINE = 15
 """Height in pixels of a line with a name above a plot."""
-PLOT = 230
+PLOT = 180
 """Height in pixels of the plot below the names."""
 
 

@@ -31,6 +31,8 @@ from mklearn.study.report.wording import by_score, in_order, rule_title
 from mklearn.study.specs.table_specs import ReportSpec
 
 _logger = logging.getLogger(__name__)
+REACH = 3
+"""How far behind the reference a difference is drawn, in gains that matter."""
 MAX_SIZES = 6
 """Sizes of a method whose accuracy against iterations is shown; of more, the smallest, the largest and some between."""
 
@@ -131,10 +133,15 @@ class _Gallery:
         if others["difference"].notna().any():
             reference = self.results.reference_title
             alt = f"Dots with intervals: difference of the accuracy of each method to {reference}."
-            draw = partial(figures.differences, others, series, reference_title=reference, title=setting.chart_title)
+            draw = partial(
+                figures.differences, others, series, reference_title=reference, title=setting.chart_title,
+                reach=REACH * self.results.matters, larger_is_better=self.results.score.larger_is_better,
+            )  # fmt: skip
             self.add("difference", title, "", alt, draw)
         curves = frames.curves(scores)
         for rule in _rules(curves[curves["dimension"].notna()]):
+            if curves.loc[curves["neighbour"].isin([rule, ""]), "dimension"].nunique() < 2:
+                continue  # one dot, as of two classes
             alt = "Lines: mean accuracy of each method at each dimension."
             detail = rule_title(rule) if rule else ""
             draw = partial(

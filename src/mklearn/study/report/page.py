@@ -57,6 +57,8 @@ class Content:
     weights: Sequence[Table]
     picks: Sequence[Table]
     kernel_tables: Sequence[Table]
+    classes: Sequence[Table]
+    """Recall and precision by class."""
     confused: Sequence[Table]
     solutions: Sequence[Table]
     failures: Table
@@ -178,7 +180,7 @@ def _section(content: Content, key: str) -> dict[str, Any]:
     tables: dict[str, Sequence[Any]] = {
         "predictions": content.groups,
         "kernels": content.kernel_tables, "weights": content.weights, "picks": content.picks,
-        "confusion": content.confused, "own": content.own,
+        "confusion": [*content.classes, *content.confused], "own": content.own,
         "time": [table for table in (content.ratios, content.stages) if table is not None],
     }  # fmt: skip
     counts = {"figure": sum(len(group["panels"]) for group in groups), "table": len(tables.get(key, ()))}

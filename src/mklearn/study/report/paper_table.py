@@ -116,7 +116,7 @@ def csv(table: Table, label: str = "") -> str:
     """Return the cells as CSV, with plain minus signs."""
     rows = [[cell.text.replace(MINUS, "-") for cell in row] for row in table.rows]
     frame = pd.DataFrame(rows, columns=[column.title for column in table.columns])
-    return str(frame.to_csv(index=False, lineterminator="\n"))
+    return csv_text(frame)
 
 
 FORMATS = {"latex": latex, "markdown": markdown, "csv": csv}

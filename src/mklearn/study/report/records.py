@@ -23,7 +23,10 @@ class DataFile:
 
 @dataclass(frozen=True)
 class DataSetRecord:
-    """A data set: size, licence and source, and ``thumbnails``, uint8 of shape (k, height, width)."""
+    """A data set: size, licence and source, and ``thumbnails``, uint8 of shape (k, height, width).
+
+    ``warnings`` stand at the top of the page: samples that are left out, and groups that the splits part.
+    """
 
     id: str
     title: str = ""
@@ -33,6 +36,7 @@ class DataSetRecord:
     citation: str = ""
     homepage: str = ""
     note: str = ""
+    warnings: tuple[str, ...] = ()
     files: tuple[DataFile, ...] = ()
     thumbnails: NDArray[np.uint8] | None = None
 

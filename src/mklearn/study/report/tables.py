@@ -167,18 +167,20 @@ def metric_tables(results: Results) -> list[Table]:
     ]
     tables = []
     for setting in results.settings:
-        lines = []
+        lines, messages = [], list[str]()
         for (label, rule), own in setting.of(rows).groupby(["label", "neighbour"], sort=False):
             by_metric = {row["metric"]: row for row in records(own)}
-            cells = (_metric_cell(metric, by_metric.get(metric.kind)) for metric in metrics)
+            cells = [_metric_cell(metric, by_metric.get(metric.kind), messages) for metric in metrics]
             lines.append((Cell(str(label)), Cell(wording.rule_title(str(rule))), *cells))
-        tables.append(Table(setting.title, columns, lines))
+        tables.append(Table(setting.title, columns, lines, footnotes=messages))
     return tables
 
 
-def _metric_cell(metric: Metric, row: dict[str, Any] | None) -> Cell:
+def _metric_cell(metric: Metric, row: dict[str, Any] | None, messages: list[str]) -> Cell:
+    """Format a value; why there is none is added to ``messages``, the footnotes of the table."""
     if row is None or pd.isna(row["mean"]):
-        return number_cell(wording.DASH, None, note=str(row["message"] or "") if row else "")
+        message = str(row["message"] or "") if row else ""
+        return replace(number_cell(wording.DASH, None), footnotes=_footnotes(message, messages))
     if metric.in_percent:
         return number_cell(wording.percent_spread(row["mean"], row["std"]), row["mean"])
     return number_cell(wording.number(row["mean"]), row["mean"])
@@ -221,8 +223,6 @@ def _result_row(
     counted = max((part for part in (inner, oracle) if part), key=lambda part: int(part["n_repeats"]), default=row)
     worst = next((part for part in (inner, oracle) if part.get("status", "ok") != "ok"), row)
     failed, message = int(counted["n_failed"]), str(worst["message"] or "")
-    if message and message not in messages:
-        messages.append(message)
     splits = wording.count(counted["n_repeats"]) + (f", {failed:,} failed" if failed else "")
     return [
         *cells,
@@ -231,9 +231,16 @@ def _result_row(
         Cell(
             wording.status_title(str(worst["status"])),
             kind="badge warn" if worst["status"] != "ok" or failed or message else "badge",
-            footnotes=(messages.index(message) + 1,) if message else (),
+            footnotes=_footnotes(message, messages),
         ),
     ]
+
+
+def _footnotes(message: str, messages: list[str]) -> tuple[int, ...]:
+    """Return the number of a message among the footnotes, to which it is added; none of an empty one."""
+    if message and message not in messages:
+        messages.append(message)
+    return (messages.index(message) + 1,) if message else ()
 
 
 def difference_cell(row: dict[str, Any], matters: float, *, marked: bool = True) -> Cell:

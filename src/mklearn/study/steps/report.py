@@ -59,7 +59,10 @@ def report(
         page.parent,
         study=spec,
         run=_run(run, provenance),
-        data=[_data_set(entry, data, spec.thumbnails) for entry, data in datasets],
+        data=[
+            _data_set(entry, data, spec.thumbnails, tuple(_warnings(spec, entry, data, predicted)))
+            for entry, data in datasets
+        ],
         fits=[
             fit
             for path, entry in zip(models, spec.fits, strict=True)
@@ -94,14 +97,41 @@ def _run(record: dict[str, Any], provenance: dict[str, Any]) -> records.RunRecor
     )
 
 
-def _data_set(entry: ReportDataset, data: SampleSet, n_thumbnails: int) -> records.DataSetRecord:
+def _data_set(
+    entry: ReportDataset, data: SampleSet, n_thumbnails: int, warnings: tuple[str, ...] = ()
+) -> records.DataSetRecord:
     files = tuple(_data_file(file) for file in entry.files)
     note = " ".join(filter(None, [entry.about.get("note"), *(f"{note}." for note in data.notes)]))
     return records.DataSetRecord(
-        id=entry.id, title=entry.title, n_samples=len(data), files=files,
+        id=entry.id, title=entry.title, n_samples=len(data), files=files, warnings=warnings,
         n_classes=data.n_classes if data.target == "classes" else None,
         thumbnails=thumbnails(data, n_thumbnails), **{**entry.about, "note": note},
     )  # fmt: skip
+
+
+def _warnings(spec: ReportSpec, entry: ReportDataset, data: SampleSet, predicted: Predictions) -> Iterator[str]:
+    """Yield what a reader must know of the samples: which are left out, and that splits part their groups."""
+    yield from (note for note in data.notes if "sample" in note)
+    if data.groups is None:
+        return
+    groups, parted = pd.Series(data.groups, index=data.ids), []
+    methods = {setting: fit.method for fit in spec.fits if fit.dataset == entry.id for setting in fit.settings}
+    for setting, method in methods.items():
+        rows = predicted.by_first_rule({"dataset": entry.id, **setting.model_dump(), "method": method})
+        parted += [] if rows is None else _parts_groups(rows, groups)
+    if any(parted):
+        yield (
+            f"{sum(parted)} of {len(parted)} splits test some samples of a group without the others, although the data "
+            "set has a column of groups; the protocol group_k_fold holds out whole groups"
+        )
+
+
+def _parts_groups(rows: pd.DataFrame, groups: pd.Series) -> list[bool]:
+    """Tell of each split whether it tests some samples of a group and not the others; ``groups`` are by sample."""
+    group = rows["sample"].astype(str).map(groups)
+    tested = rows.groupby(["repeat", "fold", group.rename("group")], observed=True).size()
+    whole = groups.value_counts().reindex(tested.index.get_level_values("group"))
+    return list((tested < whole.to_numpy()).groupby(["repeat", "fold"]).any())
 
 
 def _data_file(file: ReportFile) -> records.DataFile:

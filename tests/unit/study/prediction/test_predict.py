@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from mklearn.descriptors.pixels import pixels
 from mklearn.kernels import Views
 from mklearn.papers.two_d_mmc import TwoDLDA
 from mklearn.saved_models import SavedModel, load_model, save_model
+from mklearn.study.cli.predictions import _tell
 from mklearn.study.config.reading import check_study
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.plan.plan import plan_study
@@ -103,6 +105,29 @@ def test_probabilities_where_the_model_has_them() -> None:
     frame = prediction_frame(SavedModel(model, {}), new)
     assert list(frame) == ["id", "label", "probability_even", "probability_odd"]
     np.testing.assert_array_equal(frame[["probability_even", "probability_odd"]], model.predict_proba(new.X))
+
+
+def test_samples_of_low_probability_are_rejected(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = load_digits(return_X_y=True)
+    names = np.array(["even", "odd"])[y % 2]
+    model = SavedModel(MultiViewClassifier().fit({"pixels": X[:60]}, names[:60]), {}, {"ids": np.array(["t"])})
+    new = NewSamples(X=Views({"pixels": X[60:100]}), ids=np.array([f"s{k}" for k in range(40)]), labels=names[60:100])
+    plain, frame = prediction_frame(model, new), prediction_frame(model, new, reject=0.8)
+    low = plain[["probability_even", "probability_odd"]].max(axis=1).to_numpy() < 0.8
+    assert 0 < low.sum() < 40
+    np.testing.assert_array_equal(frame["rejected"], low)
+    np.testing.assert_array_equal(frame["label"], np.where(low, "", plain["label"]))
+    _tell(frame, new, model, sys.stdout)
+    said = capsys.readouterr().out
+    right = (plain["label"] == names[60:100])[~low]
+    assert f"{low.sum()} of 40 samples rejected: their label is empty\n" in said
+    assert f"accuracy {right.mean():.4f} ({right.sum()} of {(~low).sum()} samples with a label)" in said
+
+
+def test_a_rejection_needs_probabilities(pictures: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = pictures / "results/svc/model.mklearn"
+    assert "--reject: KernelSVC has no probabilities" in refusal(capsys, model, pictures / "new", "--reject", "0.5")
+    assert "--reject 50: expected a probability between 0 and 1." in refusal(capsys, model, "new", "--reject", "50")
 
 
 def test_a_descriptor_that_learned_words_describes_new_images(pictures: Path) -> None:

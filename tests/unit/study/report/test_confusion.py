@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.metrics import precision_recall_fscore_support
 
 from mklearn.study.report.build import build_report
-from mklearn.study.report.confusion import FEW_CLASSES, MOST_PAIRS, class_accuracies, confused, pairs_table
+from mklearn.study.report.confusion import FEW_CLASSES, MOST_PAIRS, class_accuracies, class_table, confused, pairs_table
 from mklearn.study.report.frames import results_of
 from mklearn.study.report.records import FitRecord
 
@@ -73,6 +74,27 @@ def test_older_model_files_and_fits_that_failed_have_no_counts():
 
 def test_of_several_training_sizes_the_largest():
     assert [found.setting.train_size for found in found_in(COUNTS, sizes=(2, 10, 5))] == [10]
+
+
+def test_recall_and_precision_are_those_of_scikit_learn():
+    truth, taken = [np.repeat(np.indices((3, 3))[axis].ravel(), np.ravel(COUNTS["mkl"])) for axis in (0, 1)]
+    expected = precision_recall_fscore_support(truth, taken)
+    (found,) = found_in({"average": [[8, 2, 0], [10, 0, 0], [0, 0, 10]], "mkl": COUNTS["mkl"]})
+    table = class_table(found)
+    columns = [[cell.sort for cell in column] for column in zip(*table.rows, strict=True)]
+    np.testing.assert_allclose(
+        [[float(value) for value in columns[k]] for k in (3, 2, 1)], [*expected[:2], expected[3]]
+    )
+    (found,) = found_in({"average": [[8, 0, 2], [10, 0, 0], [0, 0, 10]]})
+    assert class_table(found).rows[1][3].text == "–", "a class that nothing is taken for has no precision"
+
+
+def test_the_page_and_the_markdown_have_recall_and_precision(study, tmp_path):
+    build_report(tmp_path, **study, figure_files=False)
+    for name in ("index.html", "summary.md"):
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert "Recall and precision by class: " in text, name
+        assert "MKL-DR (exact), precision, %" in text.replace("\\", ""), name
 
 
 def test_classes_that_were_not_tested_are_left_out():

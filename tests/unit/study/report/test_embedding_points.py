@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from mklearn.study.report import frames
+from mklearn.study.report.figures_of_fits import embedding
 from mklearn.study.report.records import FitRecord
 
 RECORD = FitRecord("data", "halves", None, "kfd", "KFD")
@@ -22,6 +23,16 @@ def test_a_large_embedding_is_thinned_evenly(n: int, shown: int) -> None:
     assert len(thinned) == shown
     assert thinned["x"].iloc[[0, -1]].tolist() == [0.0, n - 1]
     assert thinned["x"].is_unique
+
+
+def test_an_embedding_in_one_dimension_has_a_row_for_each_class() -> None:
+    """Kills two classes on one line, with their names on top of each other."""
+    points = pd.DataFrame({"x": [0.1, 0.2, 0.3], "y": 0.0, "label": ["a", "b", "b"], "role": ["train", "test", "test"]})
+    flat = embedding(points, label="KFD")
+    assert flat["encoding"]["y"]["field"] == "c"
+    assert len(flat["layer"]) == 1
+    plane = embedding(points.assign(y=points["x"]), label="KFD")
+    assert plane["encoding"]["y"]["field"] == "y"
 
 
 @pytest.mark.parametrize(

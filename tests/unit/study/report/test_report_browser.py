@@ -14,12 +14,14 @@ import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
-from tests.unit.study.report.conftest import make_study
+from tests.unit.study.report.conftest import METHODS, make_study
+from tests.unit.study.report.test_comparison import study as compared_study
 from tests.unit.study.report.test_report_matrix import HOSTILE as CLASSES
 from tests.unit.study.report.test_report_matrix import study_of
 
 from mklearn.study.report import rendering
 from mklearn.study.report.build import build_report
+from mklearn.study.report.comparison import compare
 from mklearn.study.report.records import DataFile
 from mklearn.study.specs.table_specs import CatalogueEntry
 
@@ -135,6 +137,21 @@ def test_axe_finds_nothing(open_page, page_file, scheme, width):
     assert len(found.response["passes"]) > 20
 
 
+def test_axe_finds_nothing_on_the_page_of_a_comparison(open_page, tmp_path):
+    """On a phone, in light colours."""
+    path = compare(compared_study(1), compared_study(2, seed=1), tmp_path)[0]
+    page = open_page(path, color_scheme="light", viewport={"width": 390, "height": 844}, is_mobile=True)
+    assert page.locator("#comparison table:visible").count() >= 2
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+def test_the_page_is_small(page_file):
+    """With every section, the libraries of the figures and thumbnails; bytes."""
+    assert page_file.stat().st_size < 1_500_000
+
+
 def test_marks_follow_the_numbers(open_page, page_file):
     """The dots of the difference figure lie in the order of the differences that the table shows."""
     page = open_page(page_file, viewport={"width": 1280, "height": 900})
@@ -196,6 +213,41 @@ def test_columns_sort_by_click_and_by_keyboard(open_page, page_file):
     difference.click()
     signs = [float(t.split()[0].replace("−", "-")) for t in column(2) if t != "–"]
     assert signs == sorted(signs, reverse=True)
+    time = heads.filter(has_text="Time")
+    time.locator("button").click()
+    assert time.get_attribute("aria-sort") == "ascending", "the fastest first"
+    other = page.locator("#results table").nth(1).locator("th[aria-sort]")
+    assert other.get_attribute("aria-sort") == "ascending", "the tables of all settings alike"
+    assert other.inner_text().startswith("Time")
+
+
+def test_bars_are_as_long_as_the_numbers(open_page, page_file):
+    page = open_page(page_file, unfold=False)
+    cells = page.locator("#results table").first.locator("tbody td:nth-child(2)")
+    bars = cells.evaluate_all("all => all.map(cell => [cell.dataset.sort, cell.style.getPropertyValue('--bar')])")
+    largest = max(float(value) for value, _ in bars if value)
+    for value, bar in bars:
+        assert bar == (f"{100 * float(value) / largest:.1f}%" if value else "")
+
+
+def test_the_address_keeps_what_is_chosen(open_page, page_file):
+    """A link, a reload and a jump to another section show the same rows in the same order."""
+    page = open_page(page_file, unfold=False)
+    page.fill("#filter", "mkl-dr")
+    page.select_option("#rule", label="1-NN Euclidean")
+    page.select_option("#setting", label="Training size 10: Digits 8 × 8")
+    page.locator("#results .setting:not(.other) thead button", has_text="Method").click()
+    address, rows = page.url, page.eval_on_selector_all("#results tbody tr", ROWS)
+    assert len(rows) == 2
+    page.click("nav a[href='#dimension']")
+    page.wait_for_function("location.hash.startsWith('#dimension?')")
+    assert page.url.split("?")[1] == address.split("?")[1]
+    for again in (page.reload, lambda: page.goto(address)):
+        again()
+        page.wait_for_selector(DRAWN, state="attached")
+        assert page.eval_on_selector_all("#results tbody tr", ROWS) == rows
+        assert page.locator("#results .setting:not(.other) th[aria-sort=ascending]").inner_text().startswith("Method")
+        assert page.input_value("#filter") == "mkl-dr"
 
 
 def test_legend_highlights_in_every_figure(open_page, page_file):
@@ -336,10 +388,12 @@ def test_forty_hostile_classes_on_two_data_sets(open_page, tmp_path):
     page = open_page(build_report(tmp_path, **study_of(2, False, CLASSES), figure_files=False)[0])
     assert page.locator(".problem").count() == 0
     assert page.evaluate("document.querySelectorAll('.chart svg').length") == page.locator(".chart").count()
-    pairs = page.eval_on_selector_all(
+    tables = page.eval_on_selector_all(
         "#confusion table", "all => all.map(t => [...t.tBodies[0].rows].map(r => [...r.cells].map(c => c.textContent)))"
     )
-    assert len(pairs) == 2
+    assert len(tables) == 4
+    assert [len(table) for table in tables[::2]] == [40, 40], "recall and precision of every class"
+    pairs = tables[1::2]
     named = {cell for table in pairs for row in table for cell in row[:2]}
     assert named <= {name.replace("\x00", "") for name in CLASSES}
     assert len(named) > 10
@@ -376,6 +430,21 @@ def test_what_is_not_the_answer_is_folded_and_drawn_when_it_is_opened(open_page,
         assert fold.locator("h2").count() == 1
 
 
+def test_the_first_screen_has_the_answer_a_figure_and_the_top_of_the_table(open_page, page_file):
+    """In this order on a laptop, without scrolling; what the study compares stands below."""
+    page = open_page(page_file, unfold=False, viewport={"width": 1280, "height": 800})
+    shown = (
+        ".headline",
+        ".setting:not(.other) .difference svg",
+        ".setting:not(.other) tbody tr:nth-child(3)",
+        "#about",
+    )
+    boxes = [page.locator(place).first.bounding_box() for place in shown]
+    for above, below in itertools.pairwise(boxes):
+        assert above["y"] + above["height"] <= below["y"]
+    assert boxes[2]["y"] + boxes[2]["height"] <= 800
+
+
 @pytest.mark.parametrize("width", [1024, 1280, 1440])
 def test_the_navigation_fits_a_laptop(open_page, page_file, width):
     page = open_page(page_file, unfold=False, viewport={"width": width, "height": 800})
@@ -409,7 +478,14 @@ def test_methods_are_filtered_and_highlighted_by_name(open_page, page_file):
         "MKL-DR (exact)", "MKL-DR (relaxation)",
     }  # fmt: skip
     assert page.inner_text("#found") == "6 of 20 rows"
+    page.select_option("#rule", label="1-NN Euclidean")
+    assert page.inner_text("#found") == "4 of 12 rows", "of those by the rule that is chosen"
+    page.select_option("#rule", "")
+    bright = """() => [...document.querySelectorAll("#dimension .mark-line path")]
+        .filter(path => path.getAttribute("opacity") !== "0.1").length"""
+    page.wait_for_function(f"({bright})() === 4")  # one method in two settings by two rules
     page.fill("#filter", "")
+    page.wait_for_function(f"({bright})() > 4")
     assert len(page.eval_on_selector_all("#results tbody tr", ROWS)) == 20
     page.locator("#results th button", has_text="MKL-DR (exact)").first.click()
     focused = page.eval_on_selector_all("tr.focused", "rows => rows.map(row => row.cells[0].textContent)")
@@ -517,16 +593,32 @@ def test_a_phone_shows_differences_and_keeps_head_and_first_column(open_page, pa
     assert table.locator("thead th").nth(2).inner_text().startswith("Difference")
     box = table.locator("tbody tr:visible").nth(1).locator("td").nth(1).bounding_box()
     assert box["x"] + box["width"] <= 390
-    page.select_option("#rule", "")
-    corner, scroll = table.locator("thead th").first, page.locator("#results .scroll").first
-    scroll.evaluate("box => { box.style.maxHeight = '220px'; box.scrollTo(150, 150); }")
-    place, frame = corner.bounding_box(), scroll.bounding_box()
-    assert abs(place["x"] - frame["x"]) <= 2
-    assert abs(place["y"] - frame["y"]) <= 2
-    first = table.locator("tbody th").nth(5).bounding_box()
-    assert abs(first["x"] - frame["x"]) <= 2
+    scroll, sizes = (
+        page.locator("#results .scroll").first,
+        "box => [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight]",
+    )
+    assert scroll.evaluate(sizes) == [0, 0], "nothing scrolls inside the page"
+    page.check("#columns")
+    sideways, down = scroll.evaluate(sizes)
+    assert sideways > 100
+    assert down == 0
+    scroll.evaluate("box => box.scrollTo(150, 0)")
+    for head in (table.locator("thead th").first, table.locator("tbody tr:visible th").nth(3)):
+        assert abs(head.bounding_box()["x"] - scroll.bounding_box()["x"]) <= 2
     texts = page.eval_on_selector_all(".difference svg .role-title-text text", "all => all.map(one => one.textContent)")
     assert texts[0].startswith("Training size 5")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_names_are_not_cut_to_the_same_words(open_page, tmp_path, width):
+    names = ("uniform average of all kernels and a ridge", "uniform average of all kernels and a machine")
+    study = make_study(repeats=5, titles=dict(METHODS, mkldr=names[0], random=names[1]))
+    path = build_report(tmp_path, **study, figure_files=False)[0]
+    page = open_page(path, unfold=False, viewport={"width": width, "height": 844})
+    shown = page.locator(".difference svg .role-axis-label text").evaluate_all(
+        "all => all.map(text => [...text.querySelectorAll('tspan')].map(line => line.textContent).join(' '))"
+    )
+    assert set(names) <= set(shown)
 
 
 def test_landmarks_have_names_of_their_own(open_page, page_file):
@@ -543,7 +635,10 @@ def test_print_has_tables_of_results_and_no_diagnostics(open_page, page_file):
     page.emulate_media(media="print")
     assert page.locator("#results table:visible").count() == 2, "every setting"
     assert page.locator("#results .difference svg:visible").count() >= 1
+    figures = [figure.bounding_box() for figure in page.locator("#results figure:visible").all()]
+    assert figures[0]["y"] == figures[1]["y"], "beside each other, so that the table begins on the first sheet"
     assert page.locator("#published table:visible").count() > 0
     assert page.locator("#failures table:visible").count() == 1
+    assert page.locator("figure:visible:not(:has(svg))").count() == 0, "no empty box"
     for gone in ("nav", ".controls", ".files", "#dimension", "#embedding", "#kernels", "#weights"):
         assert page.locator(f"{gone}:visible").count() == 0, gone

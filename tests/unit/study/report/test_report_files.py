@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,12 +17,13 @@ from mklearn.study.evaluation.split import ON_TEST
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.build import build_report
 from mklearn.study.report.charts import standalone
+from mklearn.study.report.figures import MOST_CONTENDERS, differences
 from mklearn.study.report.figures_of_fits import objective
 from mklearn.study.report.page import compact, link, script_json
 from mklearn.study.report.parts import PartFigure, ReportPart
 from mklearn.study.report.records import RunRecord
 from mklearn.study.report.sections import figure_sections
-from mklearn.study.report.series import series_of
+from mklearn.study.report.series import Series, series_of
 from mklearn.study.report.tables import Cell, Column, Table
 from mklearn.study.report.wording import byte_size
 from mklearn.study.stamps import write_beside
@@ -71,6 +73,61 @@ def test_every_kind_of_figure_is_there(built):
     unseen = {"train-size", "train-time", "roc", "components", "own", "predictions"}
     for section in {*figure_sections(), "published"} - unseen:
         assert any(slug.startswith(section) for slug in slugs), section
+
+
+def test_methods_far_behind_are_counted_below_the_title_and_not_drawn():
+    """Kills an axis that one far method stretches, and methods that leave the figure without a word."""
+    high = {"best": 0.02, "close": 0.01, "wide": -0.02, "far": -0.031, "farthest": -0.8}
+    rows = pd.DataFrame(high.items(), columns=["label", "difference_high"]).assign(neighbour="")
+    rows = rows.assign(difference=rows["difference_high"] - 0.01, difference_low=rows["difference_high"] - 0.02)
+    series = Series(tuple(high), {}, 0)
+
+    def drawn(rows, **options):
+        chart = differences(rows, series, reference_title="average", title="", reach=0.03, **options)
+        assert "yOffset" not in chart["encoding"], "one row for a method with one rule"
+        return {row["s"] for row in chart["data"]["values"]}, chart["title"]["subtitle"]
+
+    assert drawn(rows) == (
+        {"best", "close", "wide"},
+        ["difference to average", "not drawn: 2 methods at −4.1 to −81.0 points"],
+    )
+    assert drawn(rows[3:])[0] == {"far", "farthest"}, "an empty figure shows nothing"
+    assert drawn(rows, larger_is_better=False)[0] == {"close", "wide", "far", "farthest", "best"}
+    many = pd.concat([rows[:1].assign(label=f"m{k}", difference=-0.001 * k) for k in range(MOST_CONTENDERS + 2)])
+    names, (_, said) = drawn(many)
+    assert names == {f"m{k}" for k in range(MOST_CONTENDERS)}
+    assert "2 methods at −1.0 to −1.1 points" in said
+
+
+def test_one_dimension_has_no_figure_of_accuracy_against_dimension(study, tmp_path):
+    """Kills a figure of one dot, as of every study of two classes."""
+    scores = study["scores"][
+        study["scores"]["dimension"].fillna(1).eq(1) | study["scores"]["selection"].ne("dimension")
+    ]
+    folder = tmp_path / "one"
+    build_report(folder, **study | {"scores": scores}, figure_files=False)
+    slugs = specs_of((folder / "index.html").read_text(encoding="utf-8"))["specs"]
+    assert not [slug for slug in slugs if slug.startswith("dimension")]
+
+
+def test_why_a_metric_has_no_value_is_a_footnote(study, tmp_path):
+    """Kills a reason that only the pointer finds."""
+    reason = "one class has no test sample"
+    lost = study["summary"].assign(metric="auc", mean=np.nan, message=reason)
+    summary = pd.concat([study["summary"], lost], ignore_index=True)
+    build_report(tmp_path, **study | {"summary": summary}, figure_files=False)
+    html = (tmp_path / "index.html").read_text(encoding="utf-8")
+    metrics = html[html.index('id="metrics"') :].split("</details>")[0]
+    assert f"<li>{reason}</li>" in metrics
+    assert "–<sup>1</sup>" in metrics
+
+
+def test_what_to_know_of_the_data_stands_below_the_headline(study, tmp_path):
+    data = [replace(study["data"][0], warnings=("3 samples without a label are left out",))]
+    build_report(tmp_path, **study | {"data": data}, figure_files=False)
+    for name, end in (("index.html", 'id="results"'), ("summary.md", "Inner CV")):
+        start = (tmp_path / name).read_text(encoding="utf-8").split(end)[0]
+        assert "Digits 8 × 8: 3 samples without a label are left out." in start
 
 
 def test_what_a_study_adds_is_on_the_page_and_in_files(study, tmp_path):

@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from mklearn.contract.fit_spec import Setting
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.specs.table_specs import ReportDataset, ReportFile
 from mklearn.study.stamps import write_beside
-from mklearn.study.steps.report import _data_file, _data_set
+from mklearn.study.steps.report import _data_file, _data_set, _parts_groups, _warnings
 
 
 @pytest.mark.parametrize(
@@ -23,6 +27,37 @@ def test_notes_of_the_readers(about: dict[str, str], note: str) -> None:
     data = SampleSet.from_labels(["s", "t"], ["a", "b"], tables={"x": np.eye(2)}, notes=("a.csv: odd", "b.csv: odder"))
     record = _data_set(ReportDataset(id="d", title="Data", files=[], about=about), data, 0)
     assert record.note == note
+
+
+def splits(*tested: str) -> pd.DataFrame:
+    return pd.DataFrame([{"repeat": 0, "fold": k, "sample": name} for k, names in enumerate(tested) for name in names])
+
+
+@pytest.mark.parametrize(
+    ("tested", "parted"),
+    [
+        (("ab", "cd"), [False, False]),
+        (("abcd",), [False]),
+        (("ac", "bd"), [True, True]),
+        (("abc", "d"), [True, True]),
+        (("ab", "c"), [False, True]),
+    ],
+)
+def test_splits_that_part_groups(tested: tuple[str, ...], parted: list[bool]) -> None:
+    assert _parts_groups(splits(*tested), pd.Series(list("1122"), index=list("abcd"))) == parted
+
+
+def test_warnings_are_of_samples_that_are_left_out_and_of_parted_groups() -> None:
+    notes = ("3 samples without a label are left out", "kernel k: smallest eigenvalue 0")
+    data = SampleSet.from_labels(list("abcd"), list("xyxy"), tables={"x": np.eye(4)}, notes=notes)
+    spec = SimpleNamespace(
+        fits=[SimpleNamespace(dataset="d", method="m", settings=[Setting(protocol="p", train_size=None)])]
+    )
+    asked: Any = (spec, ReportDataset(id="d", title="Data", files=[], about={}))
+    predicted: Any = SimpleNamespace(by_first_rule=lambda keys: splits("ac", "bd") if keys["method"] == "m" else None)
+    assert list(_warnings(*asked, data, predicted)) == [notes[0]]
+    grouped = replace(data, groups=np.array(["1", "1", "2", "2"]))
+    assert list(_warnings(*asked, grouped, predicted))[1].startswith("2 of 2 splits test some samples of a group ")
 
 
 def test_a_file_that_was_not_kept_has_the_checksum_of_its_record(tmp_path: Path) -> None:

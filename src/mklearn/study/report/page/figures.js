@@ -7,6 +7,7 @@ window.figures = (() => {
   const drawn = new Map();
   const OWN_RULE = "its own";
   let focus = [];
+  let found = []; // by the filter; methods in focus come before it
   let rule = "";
   let run = 0;
 
@@ -32,7 +33,7 @@ window.figures = (() => {
     const after = new Set(rows.map((row) => row.rule)).size;
     if (!rows.length || after === before) return spec;
     spec.data.values = rows;
-    spec.height = new Set(rows.map((row) => row.s)).size * 26;
+    spec.height = new Set(rows.map((row) => row.s)).size * 22;
     delete spec.encoding.yOffset;
     for (const { encoding } of spec.layer) {
       if (encoding?.shape) encoding.shape.legend.values = encoding.shape.scale.domain.filter((name) => rows.some((row) => row.rule === name));
@@ -43,11 +44,25 @@ window.figures = (() => {
   // A chart's text must leave room for its marks on a phone.
   function configFor(scheme, width) {
     const config = structuredClone(configs[scheme]);
-    config.axis.labelLimit = Math.max(90, Math.min(220, Math.round(width * 0.34)));
+    config.axis.labelLimit = Math.max(90, Math.min(220, Math.round(width * 0.4)));
     config.axis.titleLimit = Math.round(width * 0.8);
     config.title.limit = width;
     config.text.limit = Math.min(280, Math.round(width * 0.5));
     return config;
+  }
+
+  // Long names on an axis take up to three lines, so that they are not cut to the same words.
+  function wrapped(spec, width) {
+    const most = width > 480 ? 36 : 19;
+    const lines = (text) => text.replace(new RegExp(`(.{1,${most}})(?: +|$)`, "g"), "$1\n").trim().split("\n").slice(0, 3);
+    const labelExpr = `slice(split(trim(replace(datum.label, regexp('(.{1,${most}})(?: +|$)', 'g'), '$1\\n')), '\\n'), 0, 3)`;
+    for (const { y } of [spec, ...(spec.layer ?? [])].map((part) => part.encoding ?? {})) {
+      if (y?.type !== "nominal" || !y.sort || !spec.data?.values) continue;
+      const names = [...new Set(spec.data.values.map((row) => row[y.field]))];
+      y.axis = { ...y.axis, labelExpr, labelLineHeight: 12 };
+      spec.height = Math.max(spec.height, names.length * (4 + 12 * Math.max(...names.map((name) => lines(name).length))));
+    }
+    return spec;
   }
 
   const isShown = (box) => !box.closest("details:not([open]), .other");
@@ -56,7 +71,7 @@ window.figures = (() => {
     const slug = box.dataset.figure;
     const key = scheme + ("rules" in box.dataset ? rule : "");
     if (drawn.get(slug)?.key === key) return;
-    const result = await window.vegaEmbed(box, specOf(box), {
+    const result = await window.vegaEmbed(box, wrapped(specOf(box), box.clientWidth), {
       mode: "vega-lite",
       renderer: "svg",
       actions: false,
@@ -89,7 +104,7 @@ window.figures = (() => {
   }
 
   async function highlight(view) {
-    if ("focus" in view.getState().signals) await view.signal("focus", focus).runAsync();
+    if ("focus" in view.getState().signals) await view.signal("focus", focus.length ? focus : found).runAsync();
   }
 
   function setFocus(next) {
@@ -102,6 +117,11 @@ window.figures = (() => {
     for (const head of document.querySelectorAll("tbody th[data-series]")) {
       head.parentElement.classList.toggle("focused", focus.includes(head.dataset.series));
     }
+    for (const { view } of drawn.values()) highlight(view);
+  }
+
+  function setFound(next) {
+    found = next;
     for (const { view } of drawn.values()) highlight(view);
   }
 
@@ -144,5 +164,5 @@ window.figures = (() => {
   }
 
   dark.addEventListener("change", draw);
-  return { draw, file, setRule(next) { rule = next; draw(); } };
+  return { draw, file, setFound, setRule(next) { rule = next; draw(); } };
 })();

@@ -7,9 +7,33 @@
   const rule = document.getElementById("rule");
   const filter = document.getElementById("filter");
 
+  const choices = Object.entries({ setting, rule, filter }).filter(([, control]) => control);
+  const [firstColumn, firstDirection] = window.tables.sorted();
+  const first = Object.fromEntries(choices.map(([name, control]) => [name, control.value]));
+
   function chosenRows() {
-    const [shown, all] = window.tables.filter(filter.value, rule?.value ?? "");
+    const { shown, all, series } = window.tables.filter(filter.value, rule?.value ?? "");
     document.getElementById("found").textContent = filter.value.trim() ? `${shown} of ${all} rows` : "";
+    window.figures.setFound(series);
+  }
+
+  // What is chosen stands in the address behind the section, as in #results?filter=kfd: a link shows the same.
+  const [section, state] = [0, 1].map((part) => () => location.hash.slice(1).split("?")[part] ?? "");
+
+  function keep() {
+    const kept = new URLSearchParams(choices.map(([name, { value }]) => [name, value]).filter(([name, value]) => value !== first[name]));
+    const [column, direction] = window.tables.sorted();
+    if (column !== firstColumn || direction !== firstDirection) kept.set(direction, column);
+    if (kept.toString() !== state()) history.replaceState(null, "", `#${section()}${kept.size ? `?${kept}` : ""}`);
+  }
+
+  function restore() {
+    const kept = new URLSearchParams(state());
+    for (const [name, control] of choices) control.value = kept.get(name) ?? first[name];
+    const direction = ["ascending", "descending"].find((name) => kept.has(name));
+    window.tables.sort(...(direction ? [kept.get(direction), direction] : [firstColumn, firstDirection]));
+    chosenSetting();
+    chosenRule();
   }
 
   function chosenSetting() {
@@ -39,8 +63,8 @@
     show();
   }
 
-  function open(hash) {
-    const target = hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
+  function open(id) {
+    const target = id && document.getElementById(decodeURIComponent(id));
     if (!target) return;
     for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     target.scrollIntoView();
@@ -90,21 +114,25 @@
   const downloads = Object.entries(JSON.parse(document.getElementById("downloads").textContent));
   controls.append(offer("all numbers", downloads.map(([name, text]) => [`Save ${name}`, () => saveText(name, text)])));
 
-  setting?.addEventListener("change", chosenSetting);
-  rule?.addEventListener("change", chosenRule);
-  filter.addEventListener("input", chosenRows);
+  for (const [control, event, chosen] of [[setting, "change", chosenSetting], [rule, "change", chosenRule], [filter, "input", chosenRows]]) {
+    control?.addEventListener(event, () => { chosen(); keep(); });
+  }
   document.addEventListener("toggle", (event) => { if (event.target.matches("details[open]")) window.figures.draw(); }, true);
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href^='#']");
-    if (link) open(link.hash);
+    if (link) open(link.hash.slice(1));
+    if (event.target.closest("thead button")) keep();
   });
-  window.addEventListener("hashchange", () => open(location.hash));
+  window.addEventListener("hashchange", () => {
+    open(section());
+    if (state()) restore();
+    else keep();
+  });
   window.addEventListener("beforeprint", () => {
     for (const fold of document.querySelectorAll("details.printed")) fold.open = true;
   });
 
   controls.hidden = false;
-  chosenSetting();
-  chosenRule();
-  open(location.hash);
+  restore();
+  open(section());
 })();

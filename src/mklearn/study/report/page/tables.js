@@ -8,35 +8,67 @@ window.tables = (() => {
     return sign * (numeric ? Number(a) - Number(b) : a.localeCompare(b, undefined, { numeric: true }));
   }
 
-  function sortBy(head) {
+  function order(head, direction) {
     const table = head.closest("table");
     const column = head.cellIndex;
-    const numeric = head.classList.contains("number");
-    const before = head.getAttribute("aria-sort");
-    const descending = before === null ? numeric : before === "ascending";
     for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-    head.setAttribute("aria-sort", descending ? "descending" : "ascending");
-    const body = table.tBodies[0];
+    head.setAttribute("aria-sort", direction);
     const value = (row) => row.cells[column].dataset.sort ?? "";
-    const rows = [...body.rows].sort((a, b) => compare(value(a), value(b), numeric, descending ? -1 : 1));
-    body.append(...rows);
+    const numeric = head.classList.contains("number");
+    const sign = direction === "descending" ? -1 : 1;
+    table.tBodies[0].append(...[...table.tBodies[0].rows].sort((a, b) => compare(value(a), value(b), numeric, sign)));
   }
 
-  // Shows the rows of methods whose name has the text, by the rule that is chosen; returns how many of the results.
+  // The result tables of all settings are sorted alike.
+  function sort(title, direction) {
+    for (const head of document.querySelectorAll(".of-results thead th")) {
+      if (head.textContent === title) order(head, direction);
+    }
+  }
+
+  function sorted() {
+    const head = document.querySelector(".of-results thead th[aria-sort]");
+    return head ? [head.textContent, head.getAttribute("aria-sort")] : ["", ""];
+  }
+
+  // The first click shows the largest numbers first, but the shortest times and the smallest p-values.
+  function sortBy(head) {
+    const before = head.getAttribute("aria-sort");
+    const large = head.classList.contains("number") && !/^Time\b|, s$|^p\b/.test(head.textContent);
+    const direction = (before === null ? large : before === "ascending") ? "descending" : "ascending";
+    if (head.closest(".of-results")) sort(head.textContent, direction);
+    else order(head, direction);
+  }
+
+  // A bar behind each score and time, from 0 to the largest number of the column.
+  for (const head of document.querySelectorAll(".of-results thead th")) {
+    if (head.cellIndex !== 1 && !/^Time\b/.test(head.textContent)) continue;
+    const cells = [...head.closest("table").tBodies[0].rows].map((row) => row.cells[head.cellIndex]);
+    const largest = Math.max(...cells.map((cell) => Number(cell.dataset.sort)));
+    for (const cell of cells) {
+      const share = Math.max(0, Number(cell.dataset.sort)) / largest;
+      if (cell.dataset.sort && share > 0) cell.style.setProperty("--bar", `${(100 * share).toFixed(1)}%`);
+    }
+  }
+
+  // Shows the rows of methods whose name has the text, by the rule that is chosen. Returns how many of the results are
+  // shown, of how many by that rule, and the methods.
   function filter(text, rule) {
     const wanted = text.trim().toLocaleLowerCase();
+    const series = new Set();
     let shown = 0, all = 0;
     for (const head of document.querySelectorAll("tbody th[data-series], tbody tr[data-rule] > th")) {
       const row = head.parentElement;
       const named = head.textContent.toLocaleLowerCase().includes(wanted);
       const ruled = !rule || !row.dataset.rule || row.dataset.rule === rule;
       row.hidden = !(named && ruled);
-      if (row.closest(".of-results") && !row.closest(".other")) {
+      if (wanted && named && head.dataset.series) series.add(head.dataset.series);
+      if (ruled && row.closest(".of-results") && !row.closest(".other")) {
         all += 1;
-        shown += !row.hidden;
+        shown += named;
       }
     }
-    return [shown, all];
+    return { shown, all, series: [...series] };
   }
 
   function textOf(cell) {
@@ -70,5 +102,5 @@ window.tables = (() => {
     button.append(...head.childNodes);
     head.append(button);
   }
-  return { filter, csv };
+  return { filter, sort, sorted, csv };
 })();
