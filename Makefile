@@ -13,7 +13,7 @@ COMPILE := pip compile -q --no-config --universal --python-version 3.11 --genera
 
 .DEFAULT_GOAL := help
 unexport PYTHONDONTWRITEBYTECODE # with it, each test worker, job and process of a test compiles all that it imports
-.PHONY: help setup run why failed test lint format lock schema docs slurm clean clean-cache
+.PHONY: help setup run why failed test test-core lint format lock schema docs slurm clean clean-cache
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -31,6 +31,12 @@ failed: $(READY) ## the fits that failed, and why; then runs just those again (S
 
 test: $(READY) ## the whole test suite
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+test-core: $(READY) ## unit tests of the library in a copy of the last commit without the papers
+	rm -rf build/core && mkdir -p build/core
+	git archive HEAD -- . ':!src/mklearn/papers' ':!tests/unit/papers' | tar -x -C build/core
+	cd build/core && PYTHONPATH=src $(abspath $(BIN))/python -m pytest -n auto tests/unit --ignore tests/unit/study \
+	  --ignore tests/unit/contract/test_method.py --deselect tests/unit/test_extras.py::test_the_estimators_need_the_core_alone
 
 lint: $(READY) ## ruff, import-linter, snakefmt, snakemake --lint, mypy
 	$(BIN)/ruff check .

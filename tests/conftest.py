@@ -23,6 +23,13 @@ def pytest_xdist_auto_num_workers() -> int:
     return cores + 2
 
 
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out files that import papers where there are none (`make test-core`)."""
+    if (REPOSITORY / "src" / "mklearn" / "papers").is_dir() or collection_path.suffix != ".py":
+        return None
+    return "from mklearn.papers" in collection_path.read_text(encoding="utf-8") or None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the rooms with the longest files first, so that no worker is left alone with one of them."""
     place = {str(REPOSITORY / "tests" / room): number for number, room in enumerate(LONGEST_FIRST)}

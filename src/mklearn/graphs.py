@@ -38,6 +38,9 @@ from mklearn.errors import DataError, NotApplicable
 Floats = NDArray[np.floating]
 Counting = Literal["class", "global"]
 
+UNLABELLED = -1
+"""Label of a sample without a class, as in `sklearn.semi_supervised`."""
+
 # Edges whose lengths are computed at a time.
 _EDGES = 2**14
 
@@ -155,6 +158,23 @@ class MatrixOperator(LaplacianOperator):
 
     def _apply(self, Z: Floats) -> Floats:
         return self.matrix.astype(Z.dtype, copy=False) @ Z
+
+
+@dataclass(frozen=True, eq=False)
+class PartlyLabelledOperator(LaplacianOperator):
+    """An operator on the labelled samples, plus a sparse or dense symmetric matrix on all."""
+
+    labelled: NDArray[np.intp]
+    supervised: LaplacianOperator
+    everywhere: MatrixOperator
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n", self.everywhere.n)
+
+    def _apply(self, Z: Floats) -> Floats:
+        out = self.everywhere.apply(Z)
+        out[self.labelled] += self.supervised.apply(Z[self.labelled])
+        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -393,7 +413,7 @@ def lde_graph(
             near = _nearest(d, others, k) & inside
             far = _nearest(d, others, k_prime) & outside
         joined.append((sparse.csr_array(near), sparse.csr_array(far)))
-    return _lde_pair(joined, counting)
+    return _neighbour_pair(joined)
 
 
 def lde_graph_of_features(features: Sequence[ArrayLike], y: ArrayLike, k: int = 5, k_prime: int = 20) -> GraphPair:
@@ -420,17 +440,107 @@ def lde_graph_of_features(features: Sequence[ArrayLike], y: ArrayLike, k: int = 
     members = [np.flatnonzero(classes.codes == code) for code in range(classes.n_classes)]
     others = [np.flatnonzero(classes.codes != code) for code in range(classes.n_classes)]
     inside, outside = list(zip(members, members, strict=True)), list(zip(members, others, strict=True))
-    return _lde_pair([(_joined(X, inside, k), _joined(X, outside, k_prime)) for X in tables], "class")
+    return _neighbour_pair([(_joined(X, inside, k), _joined(X, outside, k_prime)) for X in tables])
 
 
-def _lde_pair(joined: Sequence[tuple[sparse.csr_array, sparse.csr_array]], counting: Counting) -> GraphPair:
+def mfa_graph(distances: Any, y: ArrayLike, k: int = 5, k_prime: int = 20) -> GraphPair:
+    """Build the graph pair of marginal Fisher analysis.
+
+    W joins near samples of one class, W' the nearest pairs of samples on both sides of the margin of a class.
+
+    Parameters
+    ----------
+    distances, y
+        As for `lde_graph`.
+    k : int
+        Number of neighbours in W: the k nearest samples of the same class.
+    k_prime : int
+        Number of pairs in W' for each class: the k' nearest of all pairs of a sample in it and one outside.
+
+    Returns
+    -------
+    GraphPair
+        Sparse operators, of affinities with mean degree 1, as those of `lde_graph`.
+
+    Raises
+    ------
+    DataError, ConfigError, NotApplicable
+        As for `lde_graph`.
+
+    Notes
+    -----
+    Yan, Xu, Zhang, Zhang, Yang, Lin, "Graph embedding and extensions", PAMI 2007, section 3. Equal distances are
+    ordered by sample index.
+    """
+    k, k_prime = check_integer(k, "k"), check_integer(k_prime, "k_prime")
+    stack = _distance_list(distances)
+    classes = class_structure(y, len(stack[0]))
+    inside = (classes.codes[:, None] == classes.codes) & ~np.eye(classes.n, dtype=bool)
+    return _neighbour_pair(
+        [(sparse.csr_array(_nearest(d, inside, k)), _nearest_pairs(d, classes, k_prime)) for d in stack]
+    )
+
+
+def sda_graph(neighbours: GraphPair, y: ArrayLike, weight: float = 1.0) -> GraphPair:
+    """Build the graph pair of semi-supervised discriminant analysis.
+
+    L is the within-class Laplacian and L' the total one, of the labelled samples, both plus ``weight`` times the
+    Laplacian of a neighbour graph on all samples: neighbours stay together, whether labelled or not.
+
+    Parameters
+    ----------
+    neighbours : GraphPair
+        Of `lpp_graph`, or the mean of several by `mean_graph`; its L is divided by the mean degree, that of L'.
+    y : array of shape (n,)
+        Labels; -1 for a sample without one.
+    weight : float
+        Weight >= 0 of the neighbour graph. With 0 the unlabelled samples do not count.
+
+    Raises
+    ------
+    DataError, NotApplicable
+        As for `class_structure`, of the labelled samples; `DataError` also for another pair of graphs.
+    ConfigError
+        A negative weight.
+
+    Notes
+    -----
+    Cai, He, Han, "Semi-supervised discriminant analysis", ICCV 2007, maximise the between-class scatter relative to
+    L': as L' is L plus the between-class Laplacian, that is to minimise L relative to L'. MKL-DR (Lin, Liu, Fuh 2008)
+    names semi-supervised methods among those that it covers.
+    """
+    weight = check_nonnegative(weight, "weight")
+    labels = np.asarray(y)
+    class_structure(labels, neighbours.n)
+    labelled = np.flatnonzero(labels != UNLABELLED)
+    pair = lda_graph(labels[labelled])
+    if not isinstance(neighbours.L, MatrixOperator) or not isinstance(neighbours.L_prime, MatrixOperator):
+        raise DataError("neighbours is no neighbour graph: expected a pair of `lpp_graph` or `mean_graph`.")
+    degree = neighbours.L_prime.matrix.diagonal().mean()
+    everywhere = MatrixOperator(neighbours.L.matrix * (weight / degree))
+    within, total = (PartlyLabelledOperator(labelled, side, everywhere) for side in (pair.L, pair.L_prime))
+    return GraphPair(within, total)
+
+
+def _nearest_pairs(d: Floats, classes: ClassStructure, count: int) -> sparse.csr_array:
+    """Mark, for each class, the ``count`` nearest pairs of a sample in it and one outside."""
+    marked = np.zeros(d.shape, dtype=bool)
+    for code in range(classes.n_classes):
+        own, others = np.flatnonzero(classes.codes == code), np.flatnonzero(classes.codes != code)
+        nearest = np.argsort(d[np.ix_(own, others)], axis=None, kind="stable")[:count]
+        i, j = np.unravel_index(nearest, (len(own), len(others)))
+        marked[own[i], others[j]] = True
+    return sparse.csr_array(marked)
+
+
+def _neighbour_pair(joined: Sequence[tuple[sparse.csr_array, sparse.csr_array]]) -> GraphPair:
     """Return the mean over descriptors of the graphs that join samples to their neighbours, of mean degree 1."""
     W, W_prime = (sum(_either(pair[side]) for pair in joined) / len(joined) for side in (0, 1))
     for affinity, what, name in ((W, "the same class", "k"), (W_prime, "different classes", "k_prime")):
         if affinity.nnz == 0:
             raise NotApplicable(
-                f"No two samples of {what} are neighbours with counting={counting!r}: raise {name}, or use "
-                "counting='class' and more than one sample per class."
+                f"No two samples of {what} are neighbours: raise {name}, or use counting='class' and more than one "
+                "sample per class."
             )
     n = W.shape[0]
     return GraphPair(_laplacian(W * (n / W.sum())), _laplacian(W_prime * (n / W_prime.sum())))

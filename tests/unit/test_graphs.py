@@ -24,8 +24,11 @@ from mklearn.graphs import (
     lde_graph_of_features,
     lpp_graph,
     lpp_graph_of_features,
+    mean_graph,
+    mfa_graph,
     mmc_graph,
     pca_graph,
+    sda_graph,
     total_laplacian,
     within_laplacian,
 )
@@ -425,3 +428,56 @@ def test_arrays_of_no_real_numbers(build: Any, change: Any, sentence: str) -> No
 def test_labels_without_an_order() -> None:
     with pytest.raises(DataError, match="can't be sorted"):
         class_structure(np.array(["a", 1, None], dtype=object))
+
+
+def mfa_by_loops(distances, y, k, k_prime):
+    """Yan et al. literally: neighbours in a class, and the nearest pairs of each class with others; mean degree 1."""
+    n = len(y)
+    W, W_prime = np.zeros((n, n)), np.zeros((n, n))
+    for d in distances:
+        near, far = np.zeros((n, n)), np.zeros((n, n))
+        for j in range(n):
+            among = [s for s in range(n) if s != j and y[s] == y[j]]
+            for i in loop_neighbours(d, j, among, k):
+                near[i, j] = near[j, i] = 1
+        for c in set(y):
+            pairs = [(d[i, j], i, j) for i in range(n) for j in range(n) if y[i] == c != y[j]]
+            for _, i, j in sorted(pairs)[:k_prime]:
+                far[i, j] = far[j, i] = 1
+        W, W_prime = W + near, W_prime + far
+    return W * n / W.sum(), W_prime * n / W_prime.sum()
+
+
+@pytest.mark.parametrize(("k", "k_prime"), [(1, 1), (2, 4), (3, 500)])
+def test_mfa_graph_is_its_definition(k, k_prime):
+    rng = np.random.default_rng(4)
+    distances = [cdist(X, X) for X in (rng.normal(size=(N, 3)), rng.normal(size=(N, 2)))]
+    pair = mfa_graph(distances, LABELS, k=k, k_prime=k_prime)
+    for W, operator in zip(mfa_by_loops(distances, LABELS, k, k_prime), (pair.L, pair.L_prime), strict=True):
+        np.testing.assert_allclose(operator.toarray(), np.diag(W.sum(axis=1)) - W, atol=1e-13)
+
+
+def test_sda_graph_is_lda_of_the_labelled_and_a_neighbour_graph_of_all():
+    """Pair by pair: 1/n_k in a class of labelled samples, 1/n_labelled between them, and the neighbours' affinities."""
+    y = np.where(np.arange(N) % 3 == 0, -1, LABELS)
+    d2 = [cdist(X, X, "sqeuclidean") for X in (np.random.default_rng(5).normal(size=(N, 3)), np.eye(N))]
+    neighbours = mean_graph([lpp_graph(d, 3) for d in d2])
+    M = neighbours.L.toarray() * N / np.trace(neighbours.L_prime.toarray())
+    W, W_prime = np.zeros((N, N)), np.zeros((N, N))
+    for i in range(N):
+        for j in range(N):
+            if y[i] >= 0 and y[j] >= 0:
+                W[i, j] = (y[i] == y[j]) / max((y == y[i]).sum(), 1)
+                W_prime[i, j] = 1 / (y >= 0).sum()
+    pair = sda_graph(neighbours, y, weight=0.7)
+    for affinity, operator in ((W, pair.L), (W_prime, pair.L_prime)):
+        expected = np.diag(affinity.sum(axis=1)) - affinity + 0.7 * M
+        np.testing.assert_allclose(operator.toarray(), expected, atol=1e-13)
+    whole = sda_graph(neighbours, LABELS, weight=0.0)
+    np.testing.assert_allclose(whole.L.toarray(), lda_graph(LABELS).L.toarray(), atol=1e-13)
+    with pytest.raises(NotApplicable, match="two classes"):
+        sda_graph(neighbours, np.where(LABELS == 2, 2, -1))
+    with pytest.raises(ConfigError, match="weight"):
+        sda_graph(neighbours, y, weight=-1.0)
+    with pytest.raises(DataError, match="no neighbour graph"):
+        sda_graph(lda_graph(LABELS), y)

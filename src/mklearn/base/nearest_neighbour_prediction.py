@@ -50,8 +50,8 @@ class NearestNeighbourPrediction:
             )
         train = self.embedding_.reshape(len(self.embedding_), -1)
         labels = checked_labels(self, self._training_labels, len(train))
-        Z = self._project(X)
-        return labels[nearest_neighbour_indices(train, Z.reshape(len(Z), -1), "euclidean")]
+        Z, labelled = self._project(X), self._labelled(labels)
+        return labels[labelled][nearest_neighbour_indices(train[labelled], Z.reshape(len(Z), -1), "euclidean")]
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Compute the accuracy of `predict`; labels of shape (m,)."""
@@ -70,6 +70,10 @@ class NearestNeighbourPrediction:
     def _project(self, X: Any) -> NDArray[np.floating]:
         """Embed samples, as an array whatever output is asked for."""
         raise NotImplementedError
+
+    def _labelled(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
+        """Mark the training samples that have a label: all, but of a semi-supervised method."""
+        return np.ones(len(labels), dtype=bool)
 
     def _keep_labels(self, y: ArrayLike | None) -> None:
         """Keep the labels of the training samples for `predict`; those that ``fit`` ignores are checked there."""

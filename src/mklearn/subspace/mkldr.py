@@ -16,6 +16,7 @@ from mklearn.base.parameters import NONNEGATIVE, POSITIVE, StrOptions, at_least,
 from mklearn.cards import MethodCard
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import (
+    UNLABELLED,
     GraphPair,
     kernel_squared_distances,
     lda_graph,
@@ -24,7 +25,9 @@ from mklearn.graphs import (
     lpp_graph,
     lpp_graph_of_features,
     mean_graph,
+    mfa_graph,
     pca_graph,
+    sda_graph,
 )
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import (
@@ -46,7 +49,8 @@ Init = Literal["uniform", "orthonormal"]
 
 # A ratio this small counts as zero: without a ridge the classes collapse to points.
 _ZERO = 1e-13
-_NAMED_GRAPHS = ("lda", "lde", "pca", "lpp")
+_NAMED_GRAPHS = ("lda", "lde", "mfa", "sda", "pca", "lpp")
+_OF_KERNELS = ("mfa", "sda")
 
 
 class MixedSignWarning(UserWarning):
@@ -86,7 +90,7 @@ class _Iterate:
     learns_weights=True,
     library_only=("tol",),
     valid={"ridge": [POSITIVE], "solver": [StrOptions({"auto", "MOSEK", "CLARABEL"})]},
-    needs_kernels={"graph": ("lde", "lpp")},
+    needs_kernels={"graph": ("lde", "lpp", *_OF_KERNELS)},
 )
 class MKLDR(LandmarkFit, RatioTraceEmbedding):
     """Multiple kernel learning for dimensionality reduction (MKL-DR).
@@ -102,17 +106,20 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
     ----------
     n_components : int, optional
         By default the number of classes less one for class graphs (the largest valid number for "lda"), else 2.
-    graph : {"lda", "lde", "pca", "lpp"} or GraphPair
-        "lda" and "lde" need labels. "pca": L = 0 and L' = I - J, so that the ridge is compared with the variance: A are
-        the leading eigenvectors of K (I - J) K (those of kernel PCA for centred K), and the weights favour kernels with
-        most of their variance in few directions. The neighbour graphs "lde" and "lpp" are built for each kernel and
-        averaged. "lpp" is not a way to learn weights: its f hardly depends on them, and the start is mostly returned
-        (see Notes).
+    graph : {"lda", "lde", "mfa", "sda", "pca", "lpp"} or GraphPair
+        The first four need labels. "mfa", marginal Fisher analysis, joins the nearest pairs on both sides of the margin
+        of each class where "lde" joins neighbours of each sample. "sda", semi-supervised discriminant analysis, is
+        "lda" on the samples with a label, plus the neighbour graph of all; samples without a label have -1 (see
+        `mklearn.graphs.sda_graph`), and `predict` gives no -1. "pca": L = 0 and L' = I - J, so that the ridge is
+        compared with the variance: A are the leading eigenvectors of K (I - J) K (those of kernel PCA for centred K),
+        and the weights favour kernels with most of their variance in few directions. Neighbour graphs are built for
+        each kernel and averaged. "lpp" is not a way to learn weights: its f hardly depends on them, and the start is
+        mostly returned (see Notes).
     kernels
         As for `mklearn.subspace.kfd.KernelFDA`.
     k, k_prime : int
-        Number of neighbours of the same class, and of other classes ("lde"); "lpp" uses ``k``. Neighbours are those by
-        the distances K_ii + K_jj - 2 K_ij of a kernel.
+        Number of neighbours of the same class, and of other classes ("lde") or of pairs at the margin of a class
+        ("mfa"); "lpp" and "sda" use ``k``. Neighbours are those by the distances K_ii + K_jj - 2 K_ij of a kernel.
     beta_step : {"exact", "dnn", "sdp", "central_path"}
         See `mklearn.optimize.kernel_weights`. "sdp" is the paper's relaxation, literally.
     a_step : {"ratio_trace", "trace_ratio"}
@@ -138,7 +145,8 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
         "learned" is what the learned weights alone change; ``init``, ``max_iter`` and ``beta_step`` are ignored.
     landmarks
         As for `mklearn.subspace.kfd.KernelFDA`. The graphs "lda" and "pca" need the moments of the samples' features
-        only; any other graph needs all features in memory, (n, D), and "lde" and "lpp" time that grows with n^2.
+        only; any other graph needs all features in memory, (n, D), and "lde" and "lpp" time that grows with n^2. "mfa"
+        and "sda" take no landmarks.
 
     Attributes
     ----------
@@ -261,6 +269,9 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
         graph = self._graph(stack, labels)
+        if labels is not None and self.graph == "sda":
+            labels = labels[self._labelled(labels)]
+            self.classes_ = np.unique(labels)
         problem = KernelProblem(stack, graph)
         weights, projection = self._alternated(problem, self._wanted_components(graph, labels))
         self._set_projection(problem.combined(weights), weights, projection)
@@ -269,6 +280,8 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
     def _fit_moments(self, data: LandmarkMoments) -> None:
         if hasattr(self, "graph_"):  # of another fit
             del self.graph_
+        if self.graph in _OF_KERNELS:
+            raise ConfigError(f"graph={self.graph!r} needs the kernels of all samples: omit `landmarks`")
         if self.graph == "lda":
             problem, p = data.problem(), self._wanted_of_classes(data)
         elif self.graph == "pca":
@@ -383,7 +396,12 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
 
     @property
     def _needs_labels(self) -> bool:
-        return isinstance(self.graph, str) and self.graph in ("lda", "lde")
+        return isinstance(self.graph, str) and self.graph in ("lda", "lde", "mfa", "sda")
+
+    def _labelled(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
+        if self.graph == "sda":
+            return np.asarray(labels != UNLABELLED)
+        return super()._labelled(labels)
 
     def _graph(self, stack: KernelStack, labels: Any) -> GraphPair:
         if isinstance(self.graph, GraphPair):
@@ -396,7 +414,10 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
         distances = [kernel_squared_distances(K.astype(np.float64)) for K in stack]
         if self.graph == "lde":
             return lde_graph(distances, labels, self.k, self.k_prime)
-        return mean_graph([lpp_graph(d2, self.k) for d2 in distances])
+        if self.graph == "mfa":
+            return mfa_graph(distances, labels, self.k, self.k_prime)
+        neighbours = mean_graph([lpp_graph(d2, self.k) for d2 in distances])
+        return sda_graph(neighbours, labels) if self.graph == "sda" else neighbours
 
     def _graph_of_features(self, blocks: list[Array], labels: Any) -> GraphPair:
         """Return the graph between samples, given the features of each kernel."""

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import subspace_angles
 from scipy.spatial.distance import pdist
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, make_moons
 from tests.unit.subspace.problems import LABELS, fit_changed, gaussian_kernels, nearest_accuracy
 
 from mklearn.descriptors.hog import hog
 from mklearn.descriptors.lbp import lbp
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.graphs import GraphPair, lda_graph, lde_graph, mmc_graph
+from mklearn.graphs import GraphPair, lda_graph, lde_graph, mfa_graph, mmc_graph
 from mklearn.kernels import Views
 from mklearn.optimize.graph_embedding import ridge_traces, scatter_matrices, weight_matrices
 from mklearn.subspace.kernel_lde import KernelLDE
@@ -241,6 +241,29 @@ def test_pca_graph_finds_the_directions_of_kernel_pca():
     expected = np.linalg.eigh(centred)[1][:, ::-1][:, :3]
     assert subspace_angles(model.coefficients_, expected).max() < 1e-6
     assert not hasattr(model, "classes_")
+
+
+def test_mfa_graph_is_that_of_each_kernel():
+    kernels = gaussian_kernels(14)
+    model = MKLDR(graph="mfa", k=3, k_prime=7).fit(kernels, LABELS)
+    expected = mfa_graph([2 - 2 * K for K in np.moveaxis(kernels, -1, 0)], LABELS, k=3, k_prime=7)
+    np.testing.assert_allclose(model.graph_.L.toarray(), expected.L.toarray(), atol=1e-12)
+    np.testing.assert_allclose(model.graph_.L_prime.toarray(), expected.L_prime.toarray(), atol=1e-12)
+
+
+def test_sda_learns_from_samples_without_labels_and_predicts_labels():
+    """Two half-moons with ten labels in all: neighbours carry them along; -1 is no class."""
+    X, y = make_moons(200, noise=0.05, random_state=3)
+    few, kernels = np.where(np.arange(200) % 40 < 2, y, -1), [{"kind": "gaussian", "bandwidth": 0.1}]
+    labelled = few >= 0
+    model = MKLDR(graph="sda", kernels=kernels, k=7).fit(X, few)
+    alone = MKLDR(kernels=kernels).fit(X[labelled], few[labelled])
+    np.testing.assert_array_equal(model.classes_, [0, 1])
+    assert model.embedding_.shape == (200, 1)
+    assert set(model.predict(X)) == {0, 1}
+    assert model.score(X, y) > alone.score(X, y) + 0.1
+    with pytest.raises(ConfigError, match="omit `landmarks`"):
+        MKLDR(graph="sda", kernels=["gaussian"], landmarks=20).fit(X, few)
 
 
 def test_lpp_graph_needs_no_labels_and_is_averaged():
