@@ -224,6 +224,11 @@ def test_moments_merge_and_fold_and_give_the_fit() -> None:
         np.testing.assert_allclose(moments.scatter, centred.T @ centred, atol=1e-10)
         np.testing.assert_allclose(moments.target_mean, Y.mean(axis=0))
         assert (moments.n_features_, moments.n_targets_) == (F.shape[1], 3)
+    single = Moments().partial_fit(F.astype(np.float32), targets=Y)
+    plain = Moments().partial_fit(F.astype(np.float32))
+    np.testing.assert_array_equal(single.scatter, plain.scatter)  # as without targets, in single precision
+    np.testing.assert_allclose(single.cross, every.cross, atol=1e-5)
+    np.testing.assert_allclose(single.target_scatter, every.target_scatter, rtol=1e-12)
     fold = merged.without(parts[1])
     rest = np.r_[0:13, 20:N]
     np.testing.assert_allclose(fold.cross, Moments().partial_fit(F[rest], targets=Y[rest]).cross, atol=1e-10)
