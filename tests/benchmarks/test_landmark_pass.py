@@ -79,3 +79,26 @@ def test_the_pass_reaches_half_of_gemm(mirror: Path, n_landmarks: int, record_pr
     record_property("share_of_gemm", round(reached / rate, 3))
     print(f"\n{n_landmarks} landmarks: {reached / 1e9:.0f} of {rate / 1e9:.0f} GFLOP/s, {reached / rate:.2f}; {taken}")
     assert reached >= 0.5 * rate
+
+
+@pytest.mark.benchmark
+def test_numbers_as_targets_take_the_time_of_classes(mirror: Path, record_property) -> None:
+    """Three targets against ten classes, from the same features and in turn."""
+    images, y = mnist(mirror)
+    model = LandmarkFeatures(KERNELS, L, dtype="float32")
+    model.fit(pixels_and_means(images[:BATCH]), y[:BATCH])
+    numbers = np.random.default_rng(0).normal(size=(50_000, 3))
+
+    def pass_over(with_numbers: bool) -> None:
+        moments = Moments()
+        for start in range(0, 50_000, BATCH):
+            rows = slice(start, start + BATCH)
+            features = model.transform(pixels_and_means(images[rows]))
+            known = (None, numbers[rows]) if with_numbers else (y[rows], None)
+            moments.partial_fit(features, known[0], targets=known[1])
+
+    taken = seconds({"classes": lambda: pass_over(False), "numbers": lambda: pass_over(True)}, repeats=5)
+    ratio = taken["numbers"] / taken["classes"]
+    record_property("ratio", round(ratio, 3))
+    print(f"\nnumbers take {ratio:.2f} of the time of classes; {taken}")
+    assert ratio <= 1.2

@@ -66,10 +66,9 @@ def test_a_study_of_numbers_from_csv_to_predictions(tmp_path: Path, repository: 
     assert frame.columns.tolist()[:2] == ["id", "predicted"]
     errors = frame.set_index("id")["predicted"] - truth
     assert np.sqrt((errors**2).mean()) < 0.8 * truth.std()
-    if "low_90" in frame:
-        held = frame["low_90"].to_numpy() <= truth[frame["id"]].to_numpy()
-        held &= truth[frame["id"]].to_numpy() <= frame["high_90"].to_numpy()
-        assert 0.8 <= held.mean() <= 0.98
+    held = frame["low_90"].to_numpy() <= truth[frame["id"]].to_numpy()
+    held &= truth[frame["id"]].to_numpy() <= frame["high_90"].to_numpy()
+    assert 0.8 <= held.mean() <= 0.98
 
 
 def predict(checkout: Checkout, model: Path, new: Path) -> pd.DataFrame:

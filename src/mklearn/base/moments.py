@@ -15,7 +15,7 @@ from mklearn.errors import DataError
 
 Array = NDArray[np.floating[Any]]
 
-ARRAYS = ("classes", "counts", "sums", "scatter", "labelled", "n_targets")
+ARRAYS = ("classes", "counts", "sums", "scatter", "beside", "labelled")
 """Names of the arrays that moments are written as."""
 _BLOCK_BYTES = 2**25
 """Rows are centred in blocks of this size: a copy of a large batch would double its memory."""
@@ -40,8 +40,7 @@ class Moments:
     class_sums_ : array of shape (c, d)
     n_samples_, n_features_ : int
     n_targets_ : int
-        Number of targets that are numbers. They are features that come last: in ``class_sums_``, and in the scatter of
-        which `scatter`, `cross` and `target_scatter` are parts.
+        Number of targets that are numbers. In ``class_sums_`` they come after the features.
 
     Notes
     -----
@@ -60,8 +59,8 @@ class Moments:
     classes_: NDArray[Any]
     class_counts_: NDArray[np.int64]
     class_sums_: Array
-    n_targets_: int = 0
     _upper: Array  # (d, d), Fortran order, the lower triangle 0; of a single block in its precision
+    _beside: Array  # (d + t, t), products of features and targets with the targets, in double precision
 
     # ------------------------------------------------------------------------------------------------ gathering
 
@@ -87,15 +86,14 @@ class Moments:
         labels = None if y is None else checked_labels(self, y, len(features))
         numbers = _checked_targets(targets, len(features))
         self._check_batch(features, labels, numbers.shape[1])
-        self.n_targets_ = numbers.shape[1]
-        if self.n_targets_:
-            features = np.hstack([features, numbers])
         if labels is None:
             labels = np.zeros(len(features), dtype=np.int64)
         for rows in self._blocks(features):
-            self._add(_moments_of(features[rows], labels[rows]))
+            self._add(_moments_of(features[rows], labels[rows], numbers[rows]))
         if not hasattr(self, "classes_"):
-            self._set(np.empty(0, dtype=labels.dtype), np.empty(0, np.int64), np.empty((0, features.shape[1])), None)
+            d, t = features.shape[1], numbers.shape[1]
+            upper, beside = np.zeros((d, d), order="F"), np.zeros((d + t, t))
+            self._set(np.empty(0, dtype=labels.dtype), np.empty(0, np.int64), np.empty((0, d + t)), upper, beside)
         self._labelled = y is not None
         return self
 
@@ -133,6 +131,7 @@ class Moments:
         made.classes_, made.class_counts_ = made.classes_[kept], made.class_counts_[kept]
         made.class_sums_ = made.class_sums_[kept]
         made._upper = made._upper - other._upper
+        made._beside = made._beside - other._beside
         made._shift(made, other, -1.0)
         return made
 
@@ -146,12 +145,11 @@ class Moments:
         matrix = as_float_array(change, "the map of features", ndim=2)
         if len(matrix) != self.n_features_:
             raise DataError(f"the map is of {len(matrix)} features, but the moments are of {self.n_features_}")
+        made = Moments()
+        upper = np.asfortranarray(np.triu(matrix.T @ self.scatter @ matrix))
         if self.n_targets_:
             matrix = block_diag(matrix, np.eye(self.n_targets_))
-        made = Moments()
-        made.n_targets_ = self.n_targets_
-        upper = np.asfortranarray(np.triu(matrix.T @ self._whole @ matrix))
-        made._set(self.classes_, self.class_counts_.copy(), self.class_sums_ @ matrix, upper)
+        made._set(self.classes_, self.class_counts_.copy(), self.class_sums_ @ matrix, upper, matrix.T @ self._beside)
         made._labelled = self._labelled
         return made
 
@@ -160,28 +158,27 @@ class Moments:
     def as_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the moments as arrays of numbers and text, from which `from_arrays` makes them again.
 
-        ``classes`` (c,), ``counts`` (c,), ``sums`` (c, d), ``scatter`` (d (d + 1) / 2,), the upper triangle of the
-        scatter column by column, ``labelled``, and ``n_targets``: `ARRAYS`. d counts targets too.
+        ``classes`` (c,), ``counts`` (c,), ``sums`` (c, d + t), ``scatter`` (d (d + 1) / 2,), the upper triangle of the
+        scatter column by column, ``beside`` (d + t, t), `cross` above `target_scatter`, and ``labelled``: `ARRAYS`.
         """
         return {
             "classes": self.classes_,
             "counts": self.class_counts_,
             "sums": self.class_sums_,
             "scatter": self._upper.T[np.tril_indices(len(self._upper))],
+            "beside": self._beside,
             "labelled": np.array(self.labelled),
-            "n_targets": np.array(self.n_targets_),
         }
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Moments:
         """Return moments from the arrays of `as_arrays`."""
-        d = arrays["sums"].shape[1]
+        d = arrays["sums"].shape[1] - arrays["beside"].shape[1]
         lower = np.zeros((d, d))
         lower[np.tril_indices(d)] = arrays["scatter"]
         made = cls()
-        made._set(arrays["classes"], arrays["counts"], arrays["sums"], lower.T)
+        made._set(arrays["classes"], arrays["counts"], arrays["sums"], lower.T, arrays["beside"])
         made._labelled = bool(arrays["labelled"])
-        made.n_targets_ = int(arrays["n_targets"])
         return made
 
     # ------------------------------------------------------------------------------------------------ results
@@ -194,7 +191,12 @@ class Moments:
     @property
     def n_features_(self) -> int:
         """Number of features."""
-        return self.class_sums_.shape[1] - self.n_targets_
+        return len(self._upper)
+
+    @property
+    def n_targets_(self) -> int:
+        """Number of targets that are numbers."""
+        return self._beside.shape[1]
 
     @property
     def labelled(self) -> bool:
@@ -223,28 +225,24 @@ class Moments:
     @property
     def scatter(self) -> Array:
         """The total scatter S_T = sum_i (x_i - mean)(x_i - mean)', (d, d), exactly symmetric: a new array."""
-        return self._whole if not self.n_targets_ else self._whole[: self.n_features_, : self.n_features_].copy()
-
-    @property
-    def cross(self) -> Array:
-        """The products of features and targets about their means, (d, t)."""
-        return self._upper[: self.n_features_, self.n_features_ :]
-
-    @property
-    def target_scatter(self) -> Array:
-        """The scatter of the targets about their mean, (t, t)."""
-        return self._whole[self.n_features_ :, self.n_features_ :]
-
-    @property
-    def _whole(self) -> Array:
         scatter = self._upper + self._upper.T
         scatter[np.diag_indices_from(scatter)] = np.diagonal(self._upper)
         return np.asarray(scatter)
 
     @property
+    def cross(self) -> Array:
+        """The products of features and targets about their means, (d, t)."""
+        return self._beside[: self.n_features_]
+
+    @property
+    def target_scatter(self) -> Array:
+        """The scatter of the targets about their mean, (t, t)."""
+        return self._beside[self.n_features_ :]
+
+    @property
     def squares(self) -> Array:
         """The diagonal of the scatter, (d,)."""
-        return np.diagonal(self._upper)[: self.n_features_]
+        return np.diagonal(self._upper)
 
     @property
     def between(self) -> Array:
@@ -282,16 +280,15 @@ class Moments:
         if self._labelled != other._labelled:
             raise DataError("moments of samples with labels and of samples without labels do not go together")
 
-    def _set(self, classes: NDArray[Any], counts: NDArray[np.int64], sums: Array, upper: Array | None) -> None:
+    def _set(self, classes: NDArray[Any], counts: NDArray[np.int64], sums: Array, upper: Array, beside: Array) -> None:
         self.classes_, self.class_counts_, self.class_sums_ = classes, counts, sums
-        self._upper = np.zeros((sums.shape[1], sums.shape[1]), order="F") if upper is None else upper
+        self._upper, self._beside = upper, beside
 
     def _copy(self) -> Moments:
         made = Moments()
-        made.n_targets_ = self.n_targets_
         if hasattr(self, "classes_"):
             upper = np.asfortranarray(self._upper.copy(order="F"))
-            made._set(self.classes_, self.class_counts_.copy(), self.class_sums_.copy(), upper)
+            made._set(self.classes_, self.class_counts_.copy(), self.class_sums_.copy(), upper, self._beside.copy())
             made._labelled = self._labelled
         return made
 
@@ -299,14 +296,15 @@ class Moments:
         """Add the moments of other samples in place."""
         if not hasattr(self, "classes_"):
             upper = other._upper.astype(np.float64, order="F", copy=False)
-            self._set(other.classes_, other.class_counts_, other.class_sums_, upper)
+            self._set(other.classes_, other.class_counts_, other.class_sums_, upper, other._beside)
             return
         for columns in _column_blocks(len(self._upper)):
             self._upper[: columns.stop, columns] += other._upper[: columns.stop, columns]
+        self._beside += other._beside
         self._shift(self, other, 1.0)
         classes = np.union1d(self.classes_, other.classes_)
         counts = np.zeros(len(classes), dtype=np.int64)
-        sums = np.zeros((len(classes), len(self._upper)))
+        sums = np.zeros((len(classes), self.class_sums_.shape[1]))
         for part in (self, other):
             codes = np.searchsorted(classes, part.classes_)
             counts[codes] += part.class_counts_
@@ -317,11 +315,12 @@ class Moments:
         """Add (or take away) what the distance of two means, that of ``rest`` and of ``other``, adds to the scatter."""
         n, m = rest.n_samples_, other.n_samples_
         if n and m:
-            step = other._means - rest._means
-            self._upper = blas.dsyr(sign * n * m / (n + m), step, a=self._upper, overwrite_a=1)
+            step, factor = other._means - rest._means, sign * n * m / (n + m)
+            self._upper = blas.dsyr(factor, step[: self.n_features_], a=self._upper, overwrite_a=1)
+            self._beside += factor * np.outer(step, step[self.n_features_ :])
 
 
-def _moments_of(features: Array, labels: NDArray[Any]) -> Moments:
+def _moments_of(features: Array, labels: NDArray[Any], numbers: Array) -> Moments:
     """Compute the moments of one block of samples."""
     classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     indicator = np.zeros((len(classes), len(features)), dtype=features.dtype)
@@ -333,9 +332,12 @@ def _moments_of(features: Array, labels: NDArray[Any]) -> Moments:
     upper = syrk(1.0, centred.T)
     sums = (indicator @ centred).astype(np.float64)
     rest = (sums.sum(axis=0) / len(features)).astype(features.dtype)
+    upper = syr(-float(len(features)), rest, a=upper, overwrite_a=1)
+    sums += counts[:, None] * origin.astype(np.float64)
+    deviations = numbers - numbers.mean(axis=0)
+    beside = np.vstack([centred.T @ deviations, deviations.T @ deviations])
     made = Moments()
-    made._set(classes, counts.astype(np.int64), sums + counts[:, None] * origin.astype(np.float64), upper)
-    made._upper = syr(-float(len(features)), rest, a=upper, overwrite_a=1)
+    made._set(classes, counts.astype(np.int64), np.hstack([sums, indicator @ numbers]), upper, beside)
     return made
 
 

@@ -67,7 +67,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         "landmarks": [None, at_least(2)],
     }
 
-    learned: float
+    learned: Any
     shrinkage: float
     least_agreement: float
     alphas: Any
@@ -86,6 +86,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
     _products: CompletedProducts
     _completes: bool
     _few: NDArray[np.intp]
+    _parts: Array  # (n_sets, 2), parts of the outputs with equal and with learned weights
     _ridge_of_each_target = False
 
     # --- input
@@ -205,7 +206,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
 
     def _fit_combinations(self, samples: Any, problem: RidgeProblem) -> None:
         """Fit the regressions with equal and with learned weights."""
-        fits = RidgeFits(problem, problem.n, self._parts)
+        fits = RidgeFits(problem, problem.n)
         completion, mixtures = self._mixtures(self._passes(samples), problem)
         for mixture, K in mixtures:
             for columns, known in problem.patterns(mixture.columns):
@@ -220,7 +221,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         own, known = problem.alone(chosen), _rows_of(samples, problem.rows[chosen])
         completion, mixtures = self._mixtures(self._passes(known), own)
         maps = [(mixture, _whitening(K)) for mixture, K in mixtures]
-        fits = RidgeFits(problem, own.n, self._parts)
+        fits = RidgeFits(problem, own.n)
         for first in range(0, len(maps), 2):  # features of all samples: of two mixtures at a time
             some = maps[first : first + 2]
             for (mixture, each), F in zip(
@@ -284,9 +285,9 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
             for columns, shares in zip(sets, equal, strict=True)
         ]
         del parts, rows
-        shares = np.stack([equal, learned], axis=1)
-        self._set_weights(shares, scales)
-        self._combined = _distinct(shares, sets, self._parts, base)
+        self._shares_of_halves, self._scales = np.stack([equal, learned], axis=1), scales
+        halves = [half for half, only in enumerate((1.0, 0.0)) if self.learned != only]
+        self._combined = _distinct(self._shares_of_halves, sets, halves, base)
         return completion, self._combinations(passes, problem, total, scales, completion)
 
     def _survey(
@@ -389,7 +390,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
             agrees, agreement = self._agreeing(parts, targets, scales, own)
             found.append(agrees / agrees.sum())
             agreements.append(agreement)
-        self.view_agreements_ = {view: _of_sets([each[view] for each in agreements]) for view in agreements[0]}
+        self.view_agreements_ = {view: of_sets([each[view] for each in agreements]) for view in agreements[0]}
         return np.array(found)
 
     def _agreeing(
@@ -446,14 +447,27 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         shares[kept] = found.shares
         return shares
 
+    def _part_of_learned(self, fits: RidgeFits, columns: NDArray[np.intp], shares: Array) -> float:
+        """Return the part of the outputs that learned weights have, given a set of targets and shares of halves."""
+        return float(self.learned)
+
+    def _set_parts(self, fits: RidgeFits) -> None:
+        """Choose the parts of both halves, and set what is told of the weights."""
+        shares, sets = self._shares_of_halves, self._sets(fits.problem.targets.shape[1])
+        learned = [self._part_of_learned(fits, columns, own) for columns, own in zip(sets, shares, strict=True)]
+        self._parts = np.array([[1.0 - part, part] for part in learned])
+        fits.weigh(self._parts, sets)
+        self._set_weights(shares, self._scales)
+        del self._shares_of_halves, self._scales
+
     def _set_weights(self, shares: Array, scales: Array) -> None:
         """Set what is told of the weights, given the shares of all sets of targets, (n_sets, 2, n_kernels)."""
         weights = shares * scales
         weights /= weights.sum(axis=2, keepdims=True)
         every = self._of_every_kernel
-        self.learned_shares_ = _of_sets(every(shares[:, 1]))
-        self.shares_ = _of_sets(every(np.tensordot(shares, self._parts, axes=(1, 0))))
-        self.kernel_weights_ = _of_sets(every(np.tensordot(weights, self._parts, axes=(1, 0))))
+        self.learned_shares_ = of_sets(every(shares[:, 1]))
+        self.shares_ = of_sets(every(np.einsum("sh,shk->sk", self._parts, shares)))
+        self.kernel_weights_ = of_sets(every(np.einsum("sh,shk->sk", self._parts, weights)))
         self.view_shares_ = dict.fromkeys(self._named_views, 0.0)
         parts = list(self.shares_.T) if len(shares) > 1 else self.shares_.tolist()
         for view, share in zip(self._named_views, parts, strict=True):
@@ -472,17 +486,13 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         every[:, self._few] = values
         return every
 
-    @property
-    def _parts(self) -> Array:
-        """Parts of the outputs with equal and with learned weights."""
-        return np.array([1.0 - self.learned, self.learned])
-
     def _set_fits(
         self, fits: RidgeFits, samples: Any, problem: RidgeProblem, completion: ViewCompletion | None
     ) -> None:
+        self._set_parts(fits)
         self.coefficients_ = fits.coefficients if problem.units is None else fits.coefficients * problem.units
-        self.alphas_, self.intercept_ = fits.ridges, fits.intercept
-        self._left_out: Array = fits.left_out
+        self.alphas_, self.intercept_ = fits.ridges, fits.intercept.sum(axis=0)
+        self._left_out: Array = fits.left_out.sum(axis=0)
         Z = [mixture.of_users(self.coefficients_)[problem.rows][:, mixture.columns] for mixture in self._combined]
         self._products = self._products_of(list(zip(self._combined, Z, strict=True)), samples, problem, completion)
 
@@ -585,13 +595,23 @@ class Mixture:
 
 
 class RidgeFits:
-    """Both halves of all outputs, gathered regression by regression, with coefficients in the parts of the halves."""
+    """Both halves of all outputs, gathered regression by regression; their sums are the outputs once they are weighed.
 
-    def __init__(self, problem: RidgeProblem, n: int, parts: Array) -> None:
-        c = problem.targets.shape[1]
+    Attributes
+    ----------
+    problem : RidgeProblem
+        Of all samples, not of landmarks alone.
+    coefficients : array of shape (2, n, c)
+    ridges, intercept : arrays of shape (2, c)
+    left_out : array of shape (2, n_used, c)
+        NaN where a target is missing.
+    """
+
+    def __init__(self, problem: RidgeProblem, n: int) -> None:
+        self.problem, c = problem, problem.targets.shape[1]
         self.coefficients, self.ridges = np.zeros((2, n, c)), np.full((2, c), np.nan)
-        self.intercept, self._parts = np.zeros(c), parts
-        self.left_out = np.where(np.isnan(problem.targets), np.nan, 0.0)
+        self.intercept, self.left_out = np.zeros((2, c)), np.zeros((2, *problem.targets.shape))
+        self.left_out[:, np.isnan(problem.targets)] = np.nan
 
     def add(
         self,
@@ -603,25 +623,32 @@ class RidgeFits:
         coefficients: Array,
     ) -> None:
         """Add a regression: of some targets, on the samples ``known``, with coefficients of ``rows``."""
-        for half, part in enumerate(self._parts):
+        for half in range(2):
             own = mixture.users[half, columns]
             used = columns[own]
-            self.coefficients[half][np.ix_(rows, used)] = part * coefficients[:, own]
+            self.coefficients[half][np.ix_(rows, used)] = coefficients[:, own]
             self.ridges[half, used] = path.ridge[own]
-            self.intercept[used] += part * path.intercept[own]
-            self.left_out[np.ix_(known, used)] += part * path.left_out[:, own]
+            self.intercept[half, used] = path.intercept[own]
+            self.left_out[half][np.ix_(known, used)] = path.left_out[:, own]
+
+    def weigh(self, parts: Array, sets: Sequence[NDArray[np.intp]]) -> None:
+        """Multiply the halves by their parts, (n_sets, 2), in place."""
+        for own, columns in zip(parts, sets, strict=True):
+            self.coefficients[:, :, columns] *= own[:, None, None]
+            self.intercept[:, columns] *= own[:, None]
+            self.left_out[:, :, columns] *= own[:, None, None]
 
 
 def _distinct(
-    shares: Array, sets: Sequence[NDArray[np.intp]], parts: Array, first: Array | None = None
+    shares: Array, sets: Sequence[NDArray[np.intp]], halves: Sequence[int], first: Array | None = None
 ) -> list[Mixture]:
-    """Return the combinations that differ, given shares (n_sets, 2, n_kernels), targets of sets and parts of halves.
+    """Return the combinations that differ, given shares (n_sets, 2, n_kernels), targets of sets and halves in use.
 
     The first one has the shares ``first``, if they are given, whether or not it is used.
     """
     n_targets = sum(map(len, sets))
     found = [] if first is None else [Mixture(first, np.zeros((2, n_targets), dtype=bool))]
-    for half in np.flatnonzero(parts):
+    for half in halves:
         for own, columns in zip(shares[:, half], sets, strict=True):
             like = (each for each in found if np.allclose(each.weights, own, rtol=1e-12, atol=0))
             mixture = next(like, None)
@@ -632,7 +659,7 @@ def _distinct(
     return found
 
 
-def _of_sets(values: Any) -> Any:
+def of_sets(values: Any) -> Any:
     """Return values of each set of targets as an array; those of a single set by themselves."""
     return np.asarray(values) if len(values) > 1 else values[0]
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from numbers import Real
+from typing import Any, ClassVar
 
-from mklearn.base.multi_view_ridge import MissingViews
+from mklearn.base.multi_view_ridge import MissingViews, of_sets
+from mklearn.base.parameters import Interval, StrOptions
 from mklearn.cards import KERNEL_DICTIONARY, POSITIVE, MethodCard, list_of
 from mklearn.kernels.imputation import Impute
 from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor, WeightSharing
@@ -19,7 +21,7 @@ from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor, WeightSha
         " closed-form leave-one-out, without inner cross-validation."
     ),
     inputs=KERNEL_DICTIONARY,
-    library_only=("missing_views", "impute", "memory", "random_state", "landmarks"),
+    library_only=("weights", "missing_views", "impute", "memory", "random_state", "landmarks"),
     tuned=("n_kernels",),
     valid={"alphas": [list_of(POSITIVE)]},
     targets=("numbers",),
@@ -30,14 +32,17 @@ class MultiViewRegressor(RidgeRegressor):
     It predicts numbers as `mklearn.classifiers.MultiViewClassifier` predicts class indicators, by the same steps: the
     dictionary of kernels; views that say nothing of the targets left out; kernel weights of the smallest leave-one-out
     error, shrunk towards equal ones; the mean of two ridge regressions, with equal and with learned weights. Targets
-    are standardised first, and each has a ridge of its own.
+    are standardised first, and each has a ridge of its own. Learned weights have all of the prediction where that is
+    clearly better for the training samples, left out.
 
     Parameters
     ----------
     kernels : "dictionary", "precomputed", or specs
         By default the dictionary, of every view of X. Else kernels as for `mklearn.subspace.KernelFDA`.
-    learned : float
-        Part of the predictions that is computed with learned kernel weights, from 0 (equal weights alone) to 1.
+    learned : "auto" or float
+        Part of the predictions that is computed with learned kernel weights, from 0 (equal weights alone) to 1. "auto"
+        is 0.5, or 1 if that has a smaller left-out error by more than one standard error and the optimism of weights
+        that are learned from the same samples.
     shrinkage : float
         From 0 to 1: log ratios of the learned weights shrink by this factor, towards equal ones.
     least_agreement : float
@@ -58,6 +63,8 @@ class MultiViewRegressor(RidgeRegressor):
 
     Attributes
     ----------
+    learned_ : float, or array of shape (n_targets,)
+        The part that learned weights have; by target for several targets with weights of their own.
     kernel_ids_ : tuple of str
     kernel_weights_, shares_, learned_shares_ : arrays of shape (n_kernels,), sum 1
         As for the classifier; (n_targets, n_kernels) for several targets with weights of their own.
@@ -108,11 +115,16 @@ class MultiViewRegressor(RidgeRegressor):
     True
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **RidgeRegressor._parameter_constraints,
+        "learned": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
+    }
+
     def __init__(
         self,
         *,
         kernels: Any = "dictionary",
-        learned: float = 0.5,
+        learned: Any = "auto",
         shrinkage: float = 0.5,
         least_agreement: float = 3.0,
         alphas: Any = ALPHAS,
@@ -138,3 +150,8 @@ class MultiViewRegressor(RidgeRegressor):
         self.memory = memory
         self.random_state = random_state
         self.landmarks = landmarks
+
+    @property
+    def learned_(self) -> Any:
+        """The part of the predictions that learned weights have."""
+        return of_sets(self._parts[:, 1])

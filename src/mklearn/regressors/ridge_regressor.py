@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
-from mklearn.base.multi_view_ridge import MultiViewRidge
+from mklearn.base.multi_view_ridge import MultiViewRidge, RidgeFits
 from mklearn.base.parameters import fit_context, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.validation import checked_numbers
@@ -88,6 +88,13 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         every = np.arange(n_targets)
         return [every] if self.weights == "shared" else list(every[:, None])
 
+    def _part_of_learned(self, fits: RidgeFits, columns: NDArray[np.intp], shares: Array) -> float:
+        if self.learned != "auto":
+            return super()._part_of_learned(fits, columns, shares)
+        problem, n_learned = fits.problem, int(np.count_nonzero(shares[0])) - 1
+        equal, learned = fits.left_out[:, :, columns] - problem.targets[:, columns]
+        return 1.0 if learned_alone_is_better(equal, learned, n_learned, problem.weights, problem.groups) else 0.5
+
     def _weighing_targets(self, problem: RidgeProblem) -> Array:
         return np.nan_to_num(standardised(problem.targets, problem.weights)[0])
 
@@ -134,6 +141,34 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         radius = np.array([jackknife_radius(errors, coverage, weights, groups) for errors in self._errors_.T])
         half = radius[0] if self._one_target else radius
         return predicted - half, predicted + half
+
+
+def learned_alone_is_better(
+    equal: Array, learned: Array, n_learned: int, weights: Array | None, groups: NDArray[Any] | None
+) -> bool:
+    """Tell whether learned kernel weights alone have a smaller left-out error than the mean with equal ones.
+
+    The weights were learned from the same samples, so that their error is too small: that of a part of it, by
+    ``2 part n_learned / n`` of the error, as by Mallows's C_p. The gain must exceed what this favours learned weights
+    by, and one standard error.
+
+    Parameters
+    ----------
+    equal, learned : arrays of shape (n, c)
+        Errors of left-out predictions with equal and with learned weights; NaN where there is no target.
+    n_learned : int
+        Number of weights that were learned.
+    weights : array of shape (n,), or None
+    groups : array of shape (n,), or None
+        Their number counts as n.
+    """
+    units = np.arange(len(equal)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    own = np.ones(len(equal)) if weights is None else weights
+    alone, half = (np.bincount(units, own * np.nansum(each**2, axis=1)) for each in (learned, (equal + learned) / 2))
+    n, gains = len(half), half - alone
+    if n < 2:
+        return False
+    return bool(gains.sum() > n_learned / n * alone.sum() + np.sqrt(n) * gains.std(ddof=1))
 
 
 def standardised(values: Array, weights: Array | None) -> tuple[Array, Array, Array]:

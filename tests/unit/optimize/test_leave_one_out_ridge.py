@@ -285,8 +285,9 @@ def test_errors_of_groups_and_weights_are_those_of_refits(
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
 @pytest.mark.parametrize("groups", [None, GROUPS], ids=["samples", "groups"])
-def test_gradient_with_groups_and_weights(weights: np.ndarray | None, groups: np.ndarray | None) -> None:
-    objective, q, ridge, h = LeaveOneOutRidge(kernels(1), targets(), 0.2, weights, groups), shares(1), 0.5, 1e-6
+@pytest.mark.parametrize("Y", [targets(), np.random.default_rng(5).normal(size=(N, 3))], ids=["classes", "numbers"])
+def test_gradient_with_groups_and_weights(weights: np.ndarray | None, groups: np.ndarray | None, Y: np.ndarray) -> None:
+    objective, q, ridge, h = LeaveOneOutRidge(kernels(1), Y, 0.2, weights, groups), shares(1), 0.5, 1e-6
     gradient, by_ridge = objective.gradient(objective.evaluate(q, ridge))
     for m in range(4):
         # along shares of sum 1, to which they are scaled: d/dq_m minus the mean slope

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ from sklearn.metrics import r2_score
 from mklearn import KernelRidge, MultiViewRegressor, Views
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
+from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.optimize.prediction_interval import jackknife_radius
+from mklearn.regressors.ridge_regressor import learned_alone_is_better, standardised
 from mklearn.saved_models import load_model, save_model
 
 N = 40
@@ -98,6 +101,33 @@ def test_targets_with_weights_of_their_own_are_fitted_one_by_one() -> None:
         assert model.view_agreements_["b"][column] == pytest.approx(alone.view_agreements_["b"])
     assert np.isnan(model.left_out_predictions_[:, 0]).tolist() == np.isnan(values[:, 0]).tolist()
     assert model.shares_.shape == (3, 16)
+
+
+def test_learned_weights_have_all_of_the_prediction_where_that_is_clearly_better() -> None:
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(400, 6))
+    clear, noise = Z[:, 0] + np.sin(3 * Z[:, 0]) + 0.5 * rng.normal(size=400), rng.normal(size=400)
+    kernels = [{"id": f"x{column}", "kind": "gaussian", "columns": [column]} for column in range(6)]
+    model = MultiViewRegressor(kernels=kernels, least_agreement=0, weights="per_target")
+    model.fit(Z, np.column_stack([clear, noise]))
+    assert model.learned_.tolist() == [1.0, 0.5]
+    alone = MultiViewRegressor(kernels=kernels, least_agreement=0, learned=1.0).fit(Z, clear)
+    np.testing.assert_allclose(model.predict(NEW)[:, 0], alone.predict(NEW), atol=1e-12)
+    np.testing.assert_allclose(model.left_out_predictions_[:, 0], alone.left_out_predictions_, atol=1e-12)
+    np.testing.assert_allclose(model.shares_[0], alone.learned_shares_, atol=1e-12)
+
+
+def test_the_gain_of_learned_weights_must_exceed_their_optimism_and_a_standard_error() -> None:
+    equal, learned = np.full((100, 1), 1.0), np.full((100, 1), 0.9)
+    gain = (0.95**2 - 0.9**2) / 0.9**2
+    assert learned_alone_is_better(equal, learned, int(100 * gain), None, None)
+    assert not learned_alone_is_better(equal, learned, int(100 * gain) + 1, None, None)
+    groups = np.arange(100) // 10
+    assert learned_alone_is_better(equal, learned, int(10 * gain), None, groups)
+    assert not learned_alone_is_better(equal, learned, int(10 * gain) + 1, None, groups)
+    equal[:60] = 0.0  # some samples lose
+    assert not learned_alone_is_better(equal, learned, 0, None, None)
+    assert learned_alone_is_better(equal, learned, 0, np.repeat([0.0, 1.0], [60, 40]), None)
 
 
 def test_missing_values_are_samples_that_are_not_there() -> None:
@@ -203,12 +233,27 @@ def test_views_add_up_to_the_prediction(model: MultiViewRegressor) -> None:
 def test_all_samples_as_landmarks_are_the_dense_method() -> None:
     dense = KernelRidge(kernels=SPECS, alpha=0.1).fit(X, Y)
     made = KernelRidge(kernels=SPECS, alpha=0.1, landmarks=N).fit(X, Y)
-    np.testing.assert_allclose(made.predict(NEW), dense.predict(NEW), atol=1e-8)
+    np.testing.assert_allclose(made.predict(NEW), dense.predict(NEW), atol=1e-9)
     wide = np.random.default_rng(3).normal(size=(300, 6))
     values = np.column_stack([wide[:, 0], wide[:, 1] ** 2])
     few = MultiViewRegressor(landmarks=299, least_agreement=0).fit(wide, values)  # all but one
     every = MultiViewRegressor(least_agreement=0).fit(wide, values)
     np.testing.assert_allclose(few.predict(NEW), every.predict(NEW), atol=0.05)
+
+
+def test_features_of_all_samples_as_landmarks_are_the_dense_regressions() -> None:
+    """The code for landmarks, which a number of them that is all samples would not reach."""
+    views, new = Views({"a": X[:, :3], "b": X[:, 3:]}), Views({"a": NEW[:, :3], "b": NEW[:, 3:]})
+    targets, mean, scale = standardised(Y, None)
+    problem = replace(RidgeProblem.of(targets, None, None), units=scale)
+    dense = MultiViewRegressor(least_agreement=0).fit(views, Y)
+    made = MultiViewRegressor(least_agreement=0)
+    samples, _ = made._samples(views)
+    made._completes = False
+    made._fit_nystroem(samples, problem, np.arange(N))
+    np.testing.assert_array_equal(made.alphas_, dense.alphas_)
+    np.testing.assert_allclose(made._left_out * scale + mean, dense.left_out_predictions_, atol=1e-7)
+    np.testing.assert_allclose(made._outputs_of(new) + mean, dense.predict(new), atol=1e-7)
 
 
 def test_moments_merge_and_fold_and_give_the_fit() -> None:
@@ -224,6 +269,11 @@ def test_moments_merge_and_fold_and_give_the_fit() -> None:
         np.testing.assert_allclose(moments.scatter, centred.T @ centred, atol=1e-10)
         np.testing.assert_allclose(moments.target_mean, Y.mean(axis=0))
         assert (moments.n_features_, moments.n_targets_) == (F.shape[1], 3)
+    single = Moments().partial_fit(F.astype(np.float32), targets=Y)
+    plain = Moments().partial_fit(F.astype(np.float32))
+    np.testing.assert_array_equal(single.scatter, plain.scatter)  # as without targets, in single precision
+    np.testing.assert_allclose(single.cross, every.cross, atol=1e-5)
+    np.testing.assert_allclose(single.target_scatter, every.target_scatter, rtol=1e-12)
     fold = merged.without(parts[1])
     rest = np.r_[0:13, 20:N]
     np.testing.assert_allclose(fold.cross, Moments().partial_fit(F[rest], targets=Y[rest]).cross, atol=1e-10)
@@ -258,6 +308,19 @@ def test_intervals_hold_the_share_that_they_promise() -> None:
             found.append(np.mean((lower <= y[60:]) & (y[60:] <= upper)))
     for coverage, found in held.items():
         assert np.mean(found) == pytest.approx(coverage, abs=0.025)
+
+
+@pytest.mark.slow
+def test_intervals_of_the_default_hold_the_share_that_they_promise() -> None:
+    """Weights, views and ridges are chosen with all training samples: it may be a little too small."""
+    rng, held = np.random.default_rng(0), []
+    for _ in range(60):
+        Z = rng.normal(size=(60 + 100, 6))
+        y = np.sin(Z[:, 0]) + Z[:, 3] + rng.standard_t(4, size=160)
+        views = Views({"a": Z[:, :3], "b": Z[:, 3:]})
+        lower, upper = MultiViewRegressor().fit(views[:60], y[:60]).predict_interval(views[60:], 0.9)
+        held.append(np.mean((lower <= y[60:]) & (y[60:] <= upper)))
+    assert 0.87 <= np.mean(held) <= 0.93
 
 
 def test_intervals_of_few_samples_are_infinite_and_coverage_is_a_share() -> None:

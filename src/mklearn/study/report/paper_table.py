@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from mklearn.atomic import csv_text
 from mklearn.errors import ConfigError
 from mklearn.study.report.findings import by_one_rule
 from mklearn.study.report.frames import Results

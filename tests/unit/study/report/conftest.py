@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_diabetes, load_digits
+from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.neighbors import KNeighborsRegressor
 
 from mklearn.base.folds import inner_folds
 from mklearn.kernels.identity_like import off_diagonal_mass
@@ -32,6 +34,7 @@ METHODS = {
     "svc": "linear SVC",
     "sdp": "MKL-DR (relaxation)",
 }
+METHOD_OF_NUMBERS = {"average": "uniform average", "neighbours": "nearest neighbours"}
 STAGES = (
     StageCost("read", "Read the data sets", jobs=1, known=0, seconds=None, longest=None, longest_job=None, bytes=0),
     StageCost(
@@ -100,6 +103,42 @@ def make_study(
         "scores": scores,
         "summary": summary,
     }
+
+
+def make_numbers_study(repeats: int = 2) -> dict[str, Any]:
+    """Arguments of ``build_report`` for a study of numbers with groups, from predictions of scikit-learn's diabetes."""
+    X, y = load_diabetes(return_X_y=True)
+    models = {"average": Ridge(alpha=0.1), "neighbours": KNeighborsRegressor(10)}
+    rows: list[dict[str, Any]] = []
+    fits = []
+    for method, model in models.items():
+        tables = []
+        for repeat in range(repeats):
+            train, test = np.split(np.random.default_rng(repeat).permutation(len(y)), [300])
+            predicted = model.fit(X[train], y[train]).predict(X[test])
+            wards = [f"ward {sample % 12}" for sample in test]
+            tables.append(pd.DataFrame({"repeat": repeat, "sample": test.astype(str), "true": y[test]}))
+            tables[-1] = tables[-1].assign(predicted=predicted, group=wards)
+            error = float(np.mean((predicted - y[test]) ** 2))
+            values = {"r2": 1 - error / float(np.var(y[train])), "rmse": np.sqrt(error)}
+            base = {
+                "study": "clinic", "dataset": "diabetes", "protocol": "random", "repeat": repeat, "fold": 0,
+                "method": method, "kernel_set": "", "neighbour": "", "selection": "inner_cv", "message": "",
+                "status": "ok", "parameters": "{}", "seed": 0, "n_train": 300, "n_test": 142, "fit_seconds": 0.1,
+            }  # fmt: skip
+            rows += [base | {"metric": metric, "value": value} for metric, value in values.items()]
+        fits.append(
+            FitRecord("diabetes", "random", None, method, METHOD_OF_NUMBERS[method], [], predicted=pd.concat(tables))
+        )
+    scores = pd.DataFrame(rows).assign(dimension=pd.array([None] * len(rows), "Int64"))
+    scores["train_size"] = pd.array([None] * len(rows), "Int64")
+    titles = {"datasets": {"diabetes": "Diabetes"}, "methods": METHOD_OF_NUMBERS}
+    catalogue = [CatalogueEntry(id=key, title=title, reference="") for key, title in METHOD_OF_NUMBERS.items()]
+    data = replace(DIGITS, id="diabetes", title="Diabetes", n_samples=442, n_classes=0)
+    return {
+        "study": report_spec("clinic", title="Disease progression", methods=catalogue, score="r2", metric="r2"),
+        "run": RUN, "data": [data], "fits": fits, "scores": scores, "summary": summarise(scores, titles=titles),
+    }  # fmt: skip
 
 
 def _evaluate(digits: Any, dataset: str, size: int, repeats: int) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
-from tests.unit.study.report.conftest import METHODS, make_study
+from tests.unit.study.report.conftest import METHODS, make_numbers_study, make_study
 from tests.unit.study.report.test_comparison import study as compared_study
 from tests.unit.study.report.test_report_matrix import HOSTILE as CLASSES
 from tests.unit.study.report.test_report_matrix import study_of
@@ -53,6 +53,12 @@ ALL_DRAWN = "[...document.querySelectorAll('.chart')].every(box => box.querySele
 def page_file(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
     return build_report(folder, **make_study(repeats=3, sizes=(5, 10)), figure_files=False)[0]
+
+
+@pytest.fixture(scope="module")
+def numbers_file(tmp_path_factory):
+    """The page of a study that predicts numbers."""
+    return build_report(tmp_path_factory.mktemp("numbers"), **make_numbers_study(), figure_files=False)[0]
 
 
 @pytest.fixture(scope="module")
@@ -128,10 +134,13 @@ def test_every_figure_is_drawn(open_page, page_file):
     assert page.locator("figure figcaption").count() == len(figures)
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
-def test_axe_finds_nothing(open_page, page_file, scheme, width):
+@pytest.mark.parametrize(
+    ("name", "scheme", "width"),
+    [("page_file", "light", 1280), ("page_file", "dark", 390), ("numbers_file", "dark", 1280)],
+)
+def test_axe_finds_nothing(open_page, name, scheme, width, request):
     """Rules of WCAG and good practice: names of controls, contrast, order of headings, landmarks, tables."""
-    page = open_page(page_file, color_scheme=scheme, viewport={"width": width, "height": 900})
+    page = open_page(request.getfixturevalue(name), color_scheme=scheme, viewport={"width": width, "height": 900})
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
     assert len(found.response["passes"]) > 20
@@ -150,6 +159,17 @@ def test_axe_finds_nothing_on_the_page_of_a_comparison(open_page, tmp_path):
 def test_the_page_is_small(page_file):
     """With every section, the libraries of the figures and thumbnails; bytes."""
     assert page_file.stat().st_size < 1_500_000
+
+
+def test_numbers_are_drawn_against_true_ones_with_residuals_and_errors_by_group(open_page, numbers_file):
+    page = open_page(numbers_file)
+    text = page.inner_text("body")
+    for words in ("Predicted and true numbers", "Errors by group", "ward 3"):
+        assert words in text
+    marks = page.eval_on_selector_all(
+        "#predictions .chart svg", "all => all.map(svg => svg.querySelectorAll('.mark-symbol path').length)"
+    )
+    assert marks == [142] * 4, "both methods, first repeat: predicted against true, and residuals"
 
 
 def test_marks_follow_the_numbers(open_page, page_file):
@@ -264,7 +284,7 @@ def test_legend_highlights_in_every_figure(open_page, page_file):
     page.wait_for_function(f"({faint})().every(count => count === 0)")
 
 
-@pytest.mark.parametrize("name", ["page_file", "hostile_file"])
+@pytest.mark.parametrize("name", ["page_file", "numbers_file", "hostile_file"])
 def test_a_phone_needs_no_sideways_scrolling(open_page, name, request):
     page = open_page(
         request.getfixturevalue(name), viewport={"width": 390, "height": 844}, device_scale_factor=2, is_mobile=True
@@ -406,8 +426,9 @@ def test_tables_have_captions_and_scroll_in_their_own_box(open_page, page_file):
     assert page.locator("th:not([scope])").count() == 0
 
 
-def test_prints(open_page, page_file, tmp_path):
-    page = open_page(page_file, color_scheme="dark")
+@pytest.mark.parametrize("name", ["page_file", "numbers_file"])
+def test_prints(open_page, name, tmp_path, request):
+    page = open_page(request.getfixturevalue(name), color_scheme="dark")
     page.pdf(path=tmp_path / "page.pdf", format="A4")
     assert (tmp_path / "page.pdf").stat().st_size > 50_000
 
