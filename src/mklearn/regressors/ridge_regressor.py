@@ -91,7 +91,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
     def _part_of_learned(self, fits: RidgeFits, columns: NDArray[np.intp], shares: Array) -> float:
         if self.learned != "auto":
             return super()._part_of_learned(fits, columns, shares)
-        problem, n_learned = fits.problem, int(np.count_nonzero(shares[0])) - 1
+        problem, n_learned = fits.problem, int(np.count_nonzero(shares[1])) - 1
         equal, learned = fits.left_out[:, :, columns] - problem.targets[:, columns]
         return 1.0 if learned_alone_is_better(equal, learned, n_learned, problem.weights, problem.groups) else 0.5
 
@@ -157,7 +157,7 @@ def learned_alone_is_better(
     equal, learned : arrays of shape (n, c)
         Errors of left-out predictions with equal and with learned weights; NaN where there is no target.
     n_learned : int
-        Number of weights that were learned.
+        Number of weights that were learned and are not 0, less one, as of a lasso.
     weights : array of shape (n,), or None
     groups : array of shape (n,), or None
         Their number counts as n.
