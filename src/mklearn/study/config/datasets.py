@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, WithJsonSchema, model_validator
 
 from mklearn.contract.fit_spec import Impute
 from mklearn.contract.model import Count, Slug, Strict
@@ -32,6 +32,13 @@ class Resize(Strict):
 
 
 Merged = Literal["rest"] | Annotated[list[str], Field(min_length=1)]
+
+
+# A list makes a data set of each of its names, before models are made: see `mklearn.study.config.targets`.
+Target = Annotated[
+    str,
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
+]
 
 
 class Dataset(Strict):
@@ -61,7 +68,7 @@ class RegisteredDataset(Dataset):
     kind: Literal["registered"] = "registered"
     name: str = ""
     """Name in the registry; by default the key of this entry."""
-    target: str | None = None
+    target: Target | None = None
     """Of a data set with several numbers to predict the one that is: a name, or a list, which makes a data set of
     each. By default the first one."""
     resize: Resize | None = None
@@ -178,7 +185,7 @@ class FeatureTables(OwnTables):
     """Descriptor name: file (Parquet, CSV, TSV, NPZ, MATLAB, .h5ad or .h5mu; of text also .csv.gz and so on), or a
     mapping with ``path`` and ``array`` where the file has several arrays. Without ``array`` it is the only matrix; of
     .h5ad X, and of .h5mu the modality with the name of the descriptor."""
-    target: str | None = None
+    target: Target | None = None
     """In place of ``label_column``: the column of what is predicted, a class where it holds text, and a number where it
     holds numbers. A list makes a data set of each column."""
     task: TargetKind | None = None
