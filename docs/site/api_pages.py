@@ -15,7 +15,7 @@ ROOMS = {
     "mklearn.kernels": "Kernels, distances and views",
     "mklearn.graphs": "Graphs",
     "mklearn.optimize": "Solvers",
-    "mklearn.inspection": "What views contribute",
+    "mklearn.inspection": "What views and features contribute",
     "mklearn.saved_models": "Models in files",
     "mklearn.base.landmark_features": "Features from landmarks",
     "mklearn.base.moments": "Moments of features",

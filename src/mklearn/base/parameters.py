@@ -7,6 +7,7 @@ scikit-learn has no public name for the classes and the decorator behind this, s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, get_args
 
@@ -14,6 +15,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 __all__ = [
+    "CLASS_WEIGHT",
     "N_COMPONENTS",
     "NONNEGATIVE",
     "POSITIVE",
@@ -42,3 +44,5 @@ def one_of(literal: Any) -> StrOptions:
 NONNEGATIVE = Interval(Real, 0, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
 N_COMPONENTS = [None, at_least(1)]
+CLASS_WEIGHT = [StrOptions({"balanced"}), None, Mapping]
+"""The first two can be said in a study."""

@@ -52,8 +52,10 @@ class KernelClassifier(KernelsMixin, ClassifierMixin, BaseEstimator):
 class WeightedKernelClassifier(KernelClassifier):
     """Base of classifiers on kernels whose ``fit`` takes sample weights.
 
-    A subclass implements `_fit_weighted`.
+    A subclass implements `_fit_weighted`; it may have the parameter ``class_weight``.
     """
+
+    class_weight: Any = None
 
     @fit_context
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -70,7 +72,8 @@ class WeightedKernelClassifier(KernelClassifier):
         """
         stack = self._training_stack(X)
         codes = self._class_codes(stack, y)
-        self._fit_weighted(stack, codes, checked_sample_weight(sample_weight, codes, self.classes_))
+        weights = checked_sample_weight(sample_weight, codes, self.classes_, self.class_weight)
+        self._fit_weighted(stack, codes, weights)
         return self
 
     def _fit_weighted(

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
 from mklearn.base.landmark_input import LandmarkInput
 from mklearn.base.landmark_moments import LandmarkMoments
-from mklearn.base.parameters import POSITIVE
+from mklearn.base.parameters import CLASS_WEIGHT, POSITIVE
 from mklearn.cards import MethodCard
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.classifiers.kernel_classifier import variance_of
@@ -28,6 +28,7 @@ from mklearn.optimize.landmark_ridge import landmark_ridge
     reference="Saunders, Gammerman, Vovk 1998",
     advice="A fast classifier on the average kernel. On digits it can't be told from kernel_fda.",
     tuned=("alpha",),
+    valid={"class_weight": CLASS_WEIGHT[:2]},
 )
 class KernelRidgeClassifier(ClassScores, LandmarkClassifier):
     """Kernel ridge regression on class indicators; predicts the class of the largest output.
@@ -43,9 +44,11 @@ class KernelRidgeClassifier(ClassScores, LandmarkClassifier):
     Parameters
     ----------
     kernels, kernel_weights, landmarks
-        As for `mklearn.subspace.KernelFDA`; with landmarks without sample weights.
+        As for `mklearn.subspace.KernelFDA`; with landmarks without weights.
     alpha : float
         The ridge lambda relative to the centred trace of K, tr(K)/n - 1'K1/n^2: f does not depend on the scale of K.
+    class_weight : None, "balanced" or dict
+        Weights of the classes, by label, which multiply the sample weights; "balanced" gives all classes the same sum.
 
     Attributes
     ----------
@@ -78,6 +81,7 @@ class KernelRidgeClassifier(ClassScores, LandmarkClassifier):
         **KernelsMixin._parameter_constraints,
         "kernel_weights": "no_validation",
         "alpha": [POSITIVE],
+        "class_weight": CLASS_WEIGHT,
         **LandmarkInput._parameter_constraints,
     }
 
@@ -87,11 +91,13 @@ class KernelRidgeClassifier(ClassScores, LandmarkClassifier):
         kernels: Any = "precomputed",
         kernel_weights: Any = None,
         alpha: float = 1e-3,
+        class_weight: Any = None,
         landmarks: Any = None,
     ) -> None:
         self.kernels = kernels
         self.kernel_weights = kernel_weights
         self.alpha = alpha
+        self.class_weight = class_weight
         self.landmarks = landmarks
 
     def _fit_weighted(

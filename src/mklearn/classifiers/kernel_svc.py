@@ -13,6 +13,7 @@ from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.landmark_input import LandmarkInput
 from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.moments import Moments
+from mklearn.base.parameters import CLASS_WEIGHT
 from mklearn.cards import MethodCard
 from mklearn.classifiers.combined_svc import CombinedSVC, CScale, Decide
 from mklearn.classifiers.landmark_classifier import LandmarkClassifier
@@ -27,6 +28,7 @@ from mklearn.optimize.landmark_embedding import per_feature
     reference="Cortes, Vapnik 1995",
     advice="Two classes that overlap, on a single kernel or the average of several.",
     tuned=("C",),
+    valid={"class_weight": CLASS_WEIGHT[:2]},
     library_only=("landmarks",),
 )
 class KernelSVC(CombinedSVC, LandmarkClassifier):
@@ -47,8 +49,10 @@ class KernelSVC(CombinedSVC, LandmarkClassifier):
     decide : {"one_vs_rest", "one_vs_one"}
         How more than two classes are told apart: by a machine for each class against the rest, or by the votes of a
         machine for each pair of classes, as :class:`sklearn.svm.SVC` does. With landmarks by the first only.
+    class_weight : None, "balanced" or dict
+        Weights of the classes, by label, which multiply the sample weights; "balanced" gives all classes the same sum.
     landmarks : int or mapping, optional
-        Learn from explicit features of so many landmarks, as in `mklearn.subspace.KernelFDA`, without sample weights:
+        Learn from explicit features of so many landmarks, as in `mklearn.subspace.KernelFDA`, without weights:
         scikit-learn's linear machine on them, for more samples than kernel matrices take. See the notes.
 
     Attributes
@@ -104,6 +108,7 @@ class KernelSVC(CombinedSVC, LandmarkClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **CombinedSVC._parameter_constraints,
         "kernel_weights": "no_validation",
+        "class_weight": CLASS_WEIGHT,
         **LandmarkInput._parameter_constraints,
     }
 
@@ -115,6 +120,7 @@ class KernelSVC(CombinedSVC, LandmarkClassifier):
         C: float = 10.0,
         C_scale: CScale = "variance",
         decide: Decide = "one_vs_rest",
+        class_weight: Any = None,
         landmarks: Any = None,
     ) -> None:
         self.kernels = kernels
@@ -122,6 +128,7 @@ class KernelSVC(CombinedSVC, LandmarkClassifier):
         self.C = C
         self.C_scale = C_scale
         self.decide = decide
+        self.class_weight = class_weight
         self.landmarks = landmarks
 
     def fit_moments(self, features: LandmarkFeatures, moments: Moments) -> Self:

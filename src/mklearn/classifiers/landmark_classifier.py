@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.landmark_input import LandmarkInput
+from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.parameters import fit_context
 from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier
 from mklearn.errors import ConfigError
@@ -36,6 +37,11 @@ class LandmarkClassifier(LandmarkInput, WeightedKernelClassifier):
             )
         self._fit_landmarks(X, y)
         return self
+
+    def _learn(self, data: LandmarkMoments) -> None:
+        if self.class_weight is not None:
+            raise ConfigError("class weights are not among the moments of landmark features: set class_weight=None")
+        super()._learn(data)
 
     def _shifted(self, products: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
         return super()._shifted(products).astype(np.float64) + self.intercept_

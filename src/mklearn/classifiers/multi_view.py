@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.class_weight import compute_class_weight
 
 from mklearn.base.multi_view_ridge import ALPHAS, MissingViews, MultiViewRidge
-from mklearn.base.parameters import StrOptions, fit_context, one_of
+from mklearn.base.parameters import CLASS_WEIGHT, fit_context, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.validation import checked_labels
 from mklearn.cards import KERNEL_DICTIONARY, POSITIVE, MethodCard, list_of
-from mklearn.checks import check_positive
 from mklearn.classifiers.class_scores import ClassScores
-from mklearn.errors import ConfigError
 from mklearn.graphs import class_structure
 from mklearn.kernels.imputation import Impute
 from mklearn.optimize.calibration import fit_inverse_temperature, score_range, softmax
@@ -40,7 +36,7 @@ Decision = Literal["auto", "ridge", "cosine"]
     inputs=KERNEL_DICTIONARY,
     library_only=("missing_views", "impute", "memory", "random_state", "landmarks"),
     tuned=("n_kernels",),
-    valid={"alphas": [list_of(POSITIVE)], "class_weight": [{"enum": ["balanced"]}, None]},
+    valid={"alphas": [list_of(POSITIVE)], "class_weight": CLASS_WEIGHT[:2]},
 )
 class MultiViewClassifier(ClassScores, MultiViewRidge):
     """Kernel ridge classification on a dictionary of kernels of each view, half of it with learned weights.
@@ -170,7 +166,7 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **MultiViewRidge._parameter_constraints,
         "decision": [one_of(Decision)],
-        "class_weight": [None, StrOptions({"balanced"}), Mapping],
+        "class_weight": CLASS_WEIGHT,
     }
 
     def __init__(
@@ -232,33 +228,12 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         classes = class_structure(checked_labels(self, y, n))
         self.classes_ = classes.labels
         indicators = np.eye(len(self.classes_))[classes.codes]
-        weights = self._weights(classes.codes, sample_weight)
+        weights = checked_sample_weight(sample_weight, classes.codes, self.classes_, self.class_weight)
         problem = RidgeProblem.of(indicators, weights, groups, classes.codes)
         self._fit_problem(samples, problem)
         self.alphas_ = self.alphas_[:, 0]
         self._choose_decision(problem)
         return self
-
-    def _weights(self, codes: NDArray[np.intp], sample_weight: ArrayLike | None) -> Array | None:
-        weights = checked_sample_weight(sample_weight, codes, self.classes_)
-        if self.class_weight is None:
-            return weights
-        labels = self.classes_[codes]
-        if isinstance(self.class_weight, Mapping):
-            self._check_class_weight(self.class_weight)
-        by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=labels)
-        if self.class_weight == "balanced" and weights is not None:
-            sums = np.bincount(codes, weights)
-            by_class = weights.sum() / (len(sums) * sums)
-        return by_class[codes] if weights is None else weights * by_class[codes]
-
-    def _check_class_weight(self, by_label: Mapping[Any, Any]) -> None:
-        unknown = [label for label in by_label if label not in set(self.classes_.tolist())]
-        if unknown:
-            known = ", ".join(map(repr, self.classes_.tolist()[:10]))
-            raise ConfigError(f"class_weight names the class {unknown[0]!r}, which is not in y; classes: {known}")
-        for label, value in by_label.items():
-            check_positive(value, f"class_weight[{label!r}]")
 
     def _weighing_targets(self, problem: RidgeProblem) -> Array:
         assert problem.codes is not None

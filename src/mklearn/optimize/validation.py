@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.errors import DataError
+from mklearn.checks import check_positive
+from mklearn.errors import ConfigError, DataError
 
 Floats = NDArray[np.floating[Any]]
 
@@ -46,9 +47,9 @@ def not_positive_semidefinite(parameter: str) -> DataError:
 
 
 def checked_sample_weight(
-    sample_weight: ArrayLike | None, codes: NDArray[np.intp], classes: NDArray[Any]
+    sample_weight: ArrayLike | None, codes: NDArray[np.intp], classes: NDArray[Any], class_weight: Any = None
 ) -> NDArray[np.float64] | None:
-    """Check sample weights and return them as a vector of length n; None if there are none.
+    """Check sample weights and return them, times those of classes, as a vector of length n; None if there are none.
 
     Parameters
     ----------
@@ -57,21 +58,41 @@ def checked_sample_weight(
     codes : array of shape (n,)
         Classes of the samples, as positions in ``classes``.
     classes : array of shape (c,)
-        Labels, for the message.
+        Labels.
+    class_weight : None, "balanced" or mapping of labels to numbers > 0
+        "balanced" gives all classes the same sum; classes that a mapping does not name have 1.
 
     Raises
     ------
     DataError
         Not one finite number >= 0 for each sample, or all weights of a class are zero.
+    ConfigError
+        A class weight of an unknown class, or not above 0.
     """
     weights = nonnegative_weights(sample_weight, len(codes))
-    if weights is None:
+    if weights is None and class_weight is None:
         return None
     sums = np.bincount(codes, weights, minlength=len(classes))
     if not sums.all():
         empty = classes[int(np.argmin(sums))]
         raise DataError(f"sample_weight: all weights of class {empty!s} are zero; leave these samples out")
-    return weights
+    if class_weight is None:
+        return weights
+    if isinstance(class_weight, Mapping):
+        _check_class_weight(class_weight, classes)
+        by_class = np.array([class_weight.get(label, 1.0) for label in classes.tolist()])
+    else:
+        by_class = sums.sum() / (len(sums) * sums)
+    return np.asarray(by_class[codes] if weights is None else weights * by_class[codes], dtype=np.float64)
+
+
+def _check_class_weight(by_label: Mapping[Any, Any], classes: NDArray[Any]) -> None:
+    unknown = [label for label in by_label if label not in set(classes.tolist())]
+    if unknown:
+        known = ", ".join(map(repr, classes.tolist()[:10]))
+        raise ConfigError(f"class_weight names the class {unknown[0]!r}, which is not in y; classes: {known}")
+    for label, value in by_label.items():
+        check_positive(value, f"class_weight[{label!r}]")
 
 
 def nonnegative_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] | None:

@@ -26,7 +26,7 @@ from mklearn.classifiers import (
     MultiViewClassifier,
     logistic_regression,
 )
-from mklearn.errors import DataError
+from mklearn.errors import ConfigError, DataError
 from mklearn.optimize.svm_weights import duality_gap, svm_weights
 from mklearn.regressors import KernelRidge, MultiViewRegressor
 
@@ -83,6 +83,36 @@ def test_integer_weights_are_repeated_samples(digits, estimator, tolerance):
     np.testing.assert_allclose(weighted.decision_function(new), expected, rtol=0, atol=tolerance * size)
     assert np.abs(plain.decision_function(new) - expected).max() > 10 * tolerance * size
     assert np.mean(weighted.predict(new) == repeated.predict(new)) > 0.99
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [KernelSVC(kernels=KERNELS, C=0.3), KernelRidgeClassifier(kernels=KERNELS, alpha=1), logistic_regression()],
+    ids=repr,
+)
+def test_balanced_classes_have_equal_sums_of_weights(digits, estimator):
+    X, y, _, new = digits
+    rows = np.flatnonzero((y > 0) | (np.arange(len(y)) < 20))
+    X, y = X[rows], y[rows]
+    counts = np.bincount(y)
+    name = "class_weight" if "class_weight" in estimator.get_params() else "logisticregression__class_weight"
+    balanced, by_label = (
+        clone(estimator).set_params(**{name: value}).fit(X, y)
+        for value in ("balanced", dict(enumerate(len(y) / (3 * counts))))
+    )
+    expected = balanced.decision_function(new)
+    np.testing.assert_allclose(by_label.decision_function(new), expected)
+    step = "" if name == "class_weight" else "logisticregression__"
+    by_sample = clone(estimator).fit(X, y, **{f"{step}sample_weight": len(y) / (3 * counts[y])})
+    np.testing.assert_allclose(by_sample.decision_function(new), expected, rtol=0, atol=1e-3 * np.abs(expected).max())
+    assert np.abs(clone(estimator).fit(X, y).decision_function(new) - expected).max() > 1e-2 * np.abs(expected).max()
+
+
+def test_landmarks_have_no_class_weights(digits):
+    X, y, _, _ = digits
+    for method in (KernelSVC, KernelRidgeClassifier):
+        with pytest.raises(ConfigError, match="set class_weight=None"):
+            method(kernels=KERNELS, landmarks=20, class_weight="balanced").fit(X, y)
 
 
 @pytest.mark.parametrize(

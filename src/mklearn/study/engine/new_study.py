@@ -300,7 +300,8 @@ def _no_features(views: Iterable[FoundTable], choices: Choices, groups: str) -> 
         for table in views
         if table.holds_features_as_columns
         for name, column in table.columns.items()
-        if name not in known and ((column.is_text and column.n_values) or named_like(name, GROUP_NAMES))
+        if name not in known
+        and ((column.is_text and column.n_values) or named_like(name, (*GROUP_NAMES, *BATCH_NAMES)))
     ]
     return list(dict.fromkeys(found))
 

@@ -196,6 +196,16 @@ def test_a_clinical_table_holds_labels_and_groups_and_no_features(
     assert main(["validate", "cohort.yaml"]) == 0
 
 
+def test_a_batch_written_as_a_number_is_no_feature(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_cohort(folder / "cohort")
+    genes = pd.read_csv(folder / "cohort" / "genes.csv").drop(columns="chip")
+    genes.assign(batch=[1, 2, 3] * 8, site=[4, 5] * 12).to_csv(folder / "cohort" / "genes.csv", index=False)
+    assert main(["init", "cohort"]) == 0
+    entry = yaml.safe_load((folder / "cohort.yaml").read_text())["datasets"]["cohort"]
+    assert entry["leave_out"] == ["batch", "site"]
+    assert "Columns that are no features: 'batch', 'site' (leave_out)." in capsys.readouterr().out
+
+
 def test_what_is_said_of_tables_is_not_found_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_cohort(folder / "cohort")
     words = ["init", "cohort", "--force", "--group", "", "--impute", "mean", "--missing-views", "drop"]

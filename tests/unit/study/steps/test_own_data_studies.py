@@ -38,12 +38,12 @@ FOLDS: dict[str, Any] = {"folds": {"kind": "k_fold", "folds": 3}}
 KERNELS = {"g": {"kind": "gaussian"}}
 
 
-def run(folder: Path, entry: dict[str, Any], **sections: Any) -> SmallStudy:
-    """Run a study of one data set up to its page."""
+def run(folder: Path, entry: dict[str, Any], last: int | None = None, **sections: Any) -> SmallStudy:
+    """Run a study of one data set up to its page, or to one of its ``last`` tables."""
     study = {"study": "own", "datasets": {"own": entry}, "methods": METHODS, "protocols": FOLDS} | sections
     with working_in(folder):
         jobs, tables = plan_jobs(study)
-    made = SmallStudy(folder, [*jobs, *tables])
+    made = SmallStudy(folder, [*jobs, *tables[:last]])
     for job in made.jobs:
         made.run(job)
     return made
@@ -204,3 +204,22 @@ def test_class_means_decide_without_a_training_sample(folder: Path) -> None:
         pipeline = NearestCentroid().fit(model.embedding_, LABELS[train])
         assert pipeline.score(model.transform(PIXELS[test][:, 32:]), LABELS[test]) == values["pca", "class_mean", fold]
     assert "class mean" in page(folder)
+
+
+def test_balanced_class_weights_find_more_of_a_small_class(folder: Path) -> None:
+    """Of two classes that overlap, 96 samples and 16."""
+    small = np.arange(112) >= 96
+    values = np.random.default_rng(0).normal(size=(112, 3)) + 1.2 * small[:, None]
+    frame = pd.DataFrame(values, columns=["a", "b", "c"]).assign(label=np.where(small, "ill", "well"))
+    frame.insert(0, "id", [f"s{number}" for number in range(112)])
+    frame.to_csv(folder / "table.csv", index=False)
+    kinds = ("kernel_ridge", "kernel_svc", "logistic_regression")
+    methods = {kind.replace("_", "-"): {"kind": kind} for kind in kinds}
+    methods |= {f"{name}-balanced": entry | {"class_weight": "balanced"} for name, entry in methods.items()}
+    entry = {"kind": "feature_tables", "tables": {"table": "table.csv"}}
+    run(folder, entry, 1, methods=methods, kernels=KERNELS, evaluation={"metrics": ["accuracy", "minority_recall"]})
+    frame = pd.read_parquet(folder / "results" / "own" / "scores.parquet")
+    recall = frame[(frame["metric"] == "minority_recall") & (frame["selection"] != "oracle")].groupby("method")["value"]
+    found = recall.mean()
+    for name in list(methods)[:3]:
+        assert found[f"{name}-balanced"] > found[name] + 0.1

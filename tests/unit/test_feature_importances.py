@@ -1,0 +1,144 @@
+"""Features and groups of features that predictions rest on, and weights of outputs that are linear in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+
+from mklearn import MultiViewClassifier, MultiViewRegressor
+from mklearn.classifiers import KernelSVC
+from mklearn.errors import ConfigError, DataError
+from mklearn.inspection import FeatureImportance, feature_importances, linear_weights
+from mklearn.kernels import Pairwise
+from mklearn.kernels.column_groups import UnknownColumnsWarning
+
+
+def numbers(n: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    """Return three independent features and 3 times the first plus 4 times the second one."""
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    return X, 3 * X[:, 0] + 4 * X[:, 1]
+
+
+def exclusive_or(n: int = 200) -> tuple[dict[str, pd.DataFrame], np.ndarray]:
+    """Return a view of three features, two of which tell the class together and none alone, and a view of noise."""
+    values = np.random.default_rng(1).normal(size=(n, 5))
+    y = np.where(values[:, 0] * values[:, 1] > 0, "same", "other")
+    genes = pd.DataFrame(values[:, :3], columns=["a", "b", "c"], index=[f"s{i}" for i in range(n)])
+    return {"genes": genes, "noise": pd.DataFrame(values[:, 3:], index=genes.index)}, y
+
+
+def by_feature(found: tuple[FeatureImportance, ...]) -> dict[tuple[str, str | int], float]:
+    return {(each.view, each.feature): each.permuted.mean for each in found}
+
+
+def test_losses_of_a_regression_are_twice_the_parts_of_the_variance() -> None:
+    X, y = numbers()
+    found = feature_importances(LinearRegression(), X, y, n_permutations=20)
+    assert [each.feature for each in found] == [1, 0, 2]
+    for each, expected in zip(found, (2 * 16 / 25, 2 * 9 / 25, 0), strict=True):
+        assert each.permuted.mean == pytest.approx(expected, abs=0.12)
+        assert each.permuted.low <= expected <= each.permuted.high
+    assert found[2].permuted.mean == pytest.approx(0, abs=1e-12)
+    grouped = feature_importances(LinearRegression(), X, y, feature_groups={"both": [0, 1], "rest": [2]})
+    assert grouped[0].feature == "both"
+    assert grouped[0].permuted.mean == pytest.approx(2, abs=0.2)  # permuted together, they predict other samples
+
+
+def test_features_of_views_by_name_and_by_group() -> None:
+    views, y = exclusive_or()
+    found = by_feature(feature_importances(KernelSVC(kernels="gaussian"), views, y))
+    assert set(list(found)[:2]) == {("genes", "a"), ("genes", "b")}
+    assert min(found["genes", "a"], found["genes", "b"]) > 0.2
+    assert all(abs(found[key]) < 0.1 for key in (("genes", "c"), ("noise", 3), ("noise", 4)) if key in found)
+    assert len(found) == 5
+    groups = {"genes": {"pair": ["a", "b", "unknown"], "rest": ["c"]}}
+    with pytest.warns(UnknownColumnsWarning, match="unknown"):
+        grouped = by_feature(feature_importances(KernelSVC(kernels="gaussian"), views, y, feature_groups=groups))
+    assert list(grouped) == [("genes", "pair"), ("genes", "rest")]
+    assert grouped["genes", "pair"] > 0.2
+
+
+def test_features_that_tell_the_same_count_as_a_group() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 120)
+    X = np.tile(y[:, None] + 0.1 * rng.normal(size=(120, 1)), 5)
+    nearest = KNeighborsClassifier(1)
+    alone = feature_importances(nearest, X, y)
+    assert all(each.permuted.mean < 0.02 for each in alone)
+    (together,) = feature_importances(nearest, X, y, feature_groups={"all": range(5)})
+    assert together.permuted.mean == pytest.approx(0.5, abs=0.08)
+    assert together.permuted.low > 0.4
+
+
+def test_tables_of_any_form_have_the_same_importances(tmp_path: Path) -> None:
+    X, y = numbers(60)
+    codes, whole = (y > 0).astype(int), pd.DataFrame(X, columns=["a", "b", "c"])
+    array, stored, frame = (
+        feature_importances(LogisticRegression(), table, codes, cv=5)
+        for table in (X, sparse.csr_matrix(X), whole.assign(c=whole["c"].astype(np.float32)))
+    )
+    assert [each.permuted for each in stored] == [each.permuted for each in array]
+    assert [each.feature for each in frame] == ["abc"[each.feature] for each in array]  # type: ignore[index]
+    assert list(whole) == ["a", "b", "c"]
+    np.testing.assert_array_equal(whole, X)
+    gmt = tmp_path / "sets.gmt"
+    gmt.write_text("first\tof two\ta\tb\n")
+    (found,) = feature_importances(LogisticRegression(), whole, codes, feature_groups=gmt, cv=5)
+    assert found.feature == "first"
+
+
+def test_mistakes_of_importances_have_sentences() -> None:
+    views, y = exclusive_or(40)
+    method = KernelSVC(kernels="gaussian")
+    with pytest.raises(DataError, match=r"y has shape \(39,\) for 40 samples"):
+        feature_importances(method, views, y[1:])
+    with pytest.raises(DataError, match="there is no view 'a'"):
+        feature_importances(method, views, y, feature_groups={"a": {"pair": ["a"]}})
+    with pytest.raises(ConfigError, match="expected columns by the name of their group"):
+        feature_importances(method, views, y, feature_groups={"genes": ["a"]})
+    with pytest.raises(ConfigError, match="expected groups by the name of their view"):
+        feature_importances(method, views, y, feature_groups="sets.gmt")
+    pairs = {**views, "pairs": Pairwise(np.ones((40, 40)))}
+    with pytest.raises(DataError, match="view 'pairs', which has no features"):
+        feature_importances(method, pairs, y, feature_groups={"pairs": {"pair": [0]}})
+
+
+def test_linear_weights_are_those_of_the_outputs() -> None:
+    X, y = numbers()
+    found = linear_weights(LinearRegression().fit(X, y), X)
+    np.testing.assert_allclose(found[""][:, 0], [3 * X[:, 0].std(), 4 * X[:, 1].std(), 0], atol=1e-9)
+    views = {"left": pd.DataFrame(X[:, :1], columns=["a"]), "right": pd.DataFrame(X[:, 1:], columns=["b", "c"])}
+    kernels = {name: {"kind": "linear", "normalise": "centred_trace"} for name in views}
+    for method in (
+        MultiViewRegressor(kernels=kernels),
+        MultiViewClassifier(kernels=kernels),
+        KernelSVC(kernels=kernels),
+    ):
+        fitted = method.fit(views, y if isinstance(method, MultiViewRegressor) else y > 0)
+        weights = linear_weights(fitted, views)
+        assert list(weights) == ["left", "right"]
+        a, (b, c) = np.abs(weights["left"][0]), np.abs(weights["right"])
+        assert (b > a).all()
+        assert (a > 10 * c).all()
+    refit = MultiViewRegressor(kernels=kernels).fit(views, y)
+    moved = {"left": views["left"] + X[:, 0].std(), "right": views["right"]}
+    np.testing.assert_allclose(refit.predict(moved) - refit.predict(views), linear_weights(refit, views)["left"][0, 0])
+
+
+def test_weights_need_linear_outputs_and_known_numbers() -> None:
+    X, y = numbers(60)
+    for kernel in ({"kind": "gaussian"}, {"kind": "linear", "normalise": "unit_diagonal"}):
+        fitted = KernelSVC(kernels=[kernel]).fit(X, y > 0)
+        with pytest.raises(ConfigError, match="not linear in the features"):
+            linear_weights(fitted, X)
+    linear = LinearRegression().fit(X, y)
+    with pytest.raises(DataError, match="missing values"):
+        linear_weights(linear, np.where(X > 2, np.nan, X))
+    with pytest.raises(ConfigError, match="KNeighborsClassifier has no outputs"):
+        linear_weights(KNeighborsClassifier().fit(X, y > 0), X)
