@@ -12,6 +12,7 @@ import sys
 from mklearn.errors import MissingExtra
 
 EXTRAS: dict[str, tuple[str, ...]] = {
+    "archive": ("rocrate",),
     "images": ("PIL", "cv2", "skimage"),
     "models": ("skops",),
     "mosek": ("mosek",),
