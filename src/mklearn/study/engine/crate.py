@@ -21,7 +21,7 @@ from mklearn.extras import require
 from mklearn.study.engine.finished_study import FinishedStudy, UsedDataset, finished_study
 from mklearn.study.engine.reforms import reforms
 from mklearn.study.engine.workflow_files import workflow_file
-from mklearn.study.provenance import file_digest
+from mklearn.study.provenance import commit, file_digest
 
 if TYPE_CHECKING:
     from rocrate.model.entity import Entity
@@ -157,10 +157,11 @@ class _Crate:
 
     def _workflow(self) -> Entity:
         """Add Snakemake's files, with the version of the code that was run."""
-        versions, commit = self.record["versions"], self.record["commit"]
+        versions, made_with, here = self.record["versions"], self.record["commit"], commit()
+        said = f" The files here are those of commit {here or 'unknown'}." if here != made_with else ""
         properties = {
-            "name": "mklearn", "version": f"{versions['mklearn']}{commit and f' ({commit})'}",
-            "description": "Snakemake workflow of mklearn; a commit with + had changes that are not in it.",
+            "name": "mklearn", "version": f"{versions['mklearn']}{made_with and f' ({made_with})'}",
+            "description": f"Snakemake workflow of mklearn; a commit with + had changes that are not in it.{said}",
         }  # fmt: skip
         workflow = self.crate.add_workflow(
             workflow_file("Snakefile"), "Snakefile", main=True, lang="snakemake",
@@ -239,7 +240,7 @@ class _Crate:
         below = path.relative_to(self.study.folder)
         entity = self._file(path, f"results/{below.as_posix()}", below.as_posix())
         if path.parent == self.study.folder or path.name == "index.html":
-            self._parameter(workflow, "output", path.stem if path.name != "index.html" else "report", "File", entity)
+            self._parameter(workflow, "output", path.name, "File", entity)
         return entity
 
     def _action(self, workflow: Entity, objects: list[Entity], results: list[Entity]) -> Entity:

@@ -12,6 +12,7 @@ import pandas as pd
 from mklearn.errors import ConfigError, DamagedArtefact, DataError
 from mklearn.study.artefacts import read_record, read_table
 from mklearn.study.config.reading import read_study
+from mklearn.study.data.registry import MIRROR_VARIABLE
 from mklearn.study.engine.integrity import verify_file
 from mklearn.study.engine.workflow_files import study_file
 from mklearn.study.plan.datasets import PlannedDataset
@@ -161,8 +162,14 @@ def _used(files: StudyFiles, dataset: PlannedDataset, again: str) -> UsedDataset
 def _files_of(job: Job, made: Path) -> dict[str, str]:
     """Return the sha256 of the files that a job has read, by path."""
     given = job.input("files")
+    present = names_below(given) if given else {}
     recorded = (read_stamp(made) or {}).get("inputs", {}).get("files", {})
-    return {str(path): recorded[name] for name, path in names_below(given).items()} if recorded else {}
+    if job.dataset.downloads and set(present) != set(recorded):
+        raise DataError(
+            f"{job.dataset.id}: the run has read {', '.join(recorded)}, which another mirror has: set "
+            f"{MIRROR_VARIABLE} as for the run."
+        )
+    return {str(path): recorded[name] for name, path in present.items() if name in recorded}
 
 
 def _images(dataset: PlannedDataset, samples: Path, again: str) -> dict[str, tuple[Path, str]]:

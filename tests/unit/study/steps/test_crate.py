@@ -24,7 +24,9 @@ from tests.unit.study.steps.conftest import without_content
 from tests.unit.study.steps.small_study import working_in
 
 from mklearn.__main__ import main
+from mklearn.study.artefacts import read_record, write_record
 from mklearn.study.config.reading import check_study
+from mklearn.study.data.registry import registry
 from mklearn.study.engine.reforms import AUTHOR, MODULES
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.stages.targets import Targets
@@ -67,9 +69,7 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory, mirror: Path) -> Path
         _write_data(np.random.default_rng(0))
         Path("small.yaml").write_text(yaml.safe_dump(STUDY), encoding="utf-8")
         targets = Targets(plan_study(check_study(STUDY)))
-        final = targets.job("final_model")
-        last = {"step": "final_model", "inputs": final.inputs, "outputs": final.outputs, "spec": final.spec}
-        for job in [*data_jobs(targets), *model_jobs(targets), *table_jobs(targets), last]:
+        for job in [*data_jobs(targets), *model_jobs(targets), *table_jobs(targets)]:
             call(job["step"], job["inputs"], job["outputs"], job["spec"])
     return folder
 
@@ -146,10 +146,12 @@ def test_the_run_connects_study_data_parameters_and_results(crate: tuple) -> Non
     assert json.loads(entities["#value-methods"]["value"])["average"]["ridge"] == [0.001, 0.1]
     assert {"results/report/index.html", "results/report/summary.csv"} <= ids(run["result"])
     for side in ("input", "output"):
+        assert len(ids(workflow[side])) == len(workflow[side])
         for parameter in ids(workflow[side]):
             example = entities[next(iter(ids(entities[parameter]["workExample"])))]
             assert ids(example["exampleOfWork"]) == {parameter}
     assert {f"https://w3id.org/ro/wfrun/{name}/0.5" for name in ("process", "workflow")} < ids(root["conformsTo"])
+    assert {"#output-model.mklearn", "#output-model.md", "#output-index.html"} <= ids(workflow["output"])
     packages = {entities[name]["name"] for name in ids(workflow["softwareRequirements"])}
     assert {"python", "mklearn", "numpy", "snakemake"} <= packages
 
@@ -226,12 +228,21 @@ def test_what_is_missing_damaged_or_changed_is_refused(
 
 def test_tables_of_another_run_than_the_page_are_refused(run_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     record = run_folder / RUN / "run.json"
-    from mklearn.study.artefacts import read_record, write_record
-
     write_record(record, read_record(record) | {"utc": "2027-01-01T00:00:00Z"})
     with working_in(run_folder):
         assert main(["export", "small.yaml", "crate.zip"]) == 1
     assert "index.html was not made from the present results/small/run.json" in capsys.readouterr().err
+
+
+def test_data_of_another_mirror_are_refused(
+    run_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = registry()["iris"]
+    other = [known.files[0].model_copy(update={"name": "other.mat"})]
+    monkeypatch.setitem(registry(), "iris", known.model_copy(update={"files": other}))
+    with working_in(run_folder):
+        assert main(["export", "small.yaml", "crate.zip"]) == 1
+    assert "iris: the run has read iris.mat, which another mirror has: set MKLEARN_MIRROR" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("out", "sentence"), [("crate.tar", "end its name with .zip"), ("crate.zip", "[archive]")])
