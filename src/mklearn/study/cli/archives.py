@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from mklearn.extras import require
+
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``export``."""
@@ -24,6 +26,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _export(options: argparse.Namespace) -> None:
+    require("rocrate")
     from mklearn.study.engine.crate import Authorship, export_crate
 
     authorship = Authorship(options.author, options.orcid, options.licence)

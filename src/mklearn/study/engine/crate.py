@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from mklearn.atomic import atomic_path
 from mklearn.errors import ConfigError, DataError
-from mklearn.extras import require
 from mklearn.study.engine.finished_study import FinishedStudy, UsedDataset, finished_study
 from mklearn.study.engine.reforms import reforms
 from mklearn.study.engine.workflow_files import workflow_file
@@ -82,12 +81,9 @@ def export_crate(name: str | None, out: Path, authorship: Authorship, include_da
         No such study, one that was changed since its run, or another ending of `out`.
     DataError
         The study was not run, or a file is missing, damaged or of another run.
-    MissingExtra
-        The package ``rocrate`` is not installed.
     """
     if out.suffix != ".zip":
         raise ConfigError(f"{out}: the archive is a zip file; end its name with .zip.")
-    require("rocrate")
     study = finished_study(name)
     crate = _Crate(study, authorship).filled(include_data)
     with atomic_path(out) as temporary:

@@ -96,24 +96,24 @@ def finished_study(name: str | None) -> FinishedStudy:
     source = study_file(name)
     study = read_study(source)
     files = StudyFiles(plan_study(study), STAGES, str(source))
-    again = f"run the study again (mklearn run {source})"
+    remedy = f"run the study (mklearn run {source})"
     try:
-        outputs = list(_outputs(files, again))
+        outputs = list(_outputs(files, remedy))
         record = read_record(files.path("run_record"))
         if record["config"] != study.model_dump(mode="json"):
-            raise ConfigError(f"{source}: not the study that was run at {record['utc']}: it was changed; {again}.")
-        _check_one_run(files, again)
-        datasets = [_used(files, dataset, again) for dataset in files.plan.datasets.values()]
+            raise ConfigError(f"{source}: not the study that was run at {record['utc']}: it was changed; {remedy}.")
+        _check_one_run(files, remedy)
+        datasets = [_used(files, dataset, remedy) for dataset in files.plan.datasets.values()]
     except DamagedArtefact as error:
-        raise DataError(f"{error}. `mklearn verify` sets damaged files aside; then {again}.") from error
+        raise DataError(f"{error}. `mklearn verify` sets damaged files aside; then {remedy}.") from error
     return FinishedStudy(source, Path(files.path("run_record")).parent, record, files, outputs, datasets)
 
 
-def _outputs(files: StudyFiles, again: str) -> Iterator[Path]:
+def _outputs(files: StudyFiles, remedy: str) -> Iterator[Path]:
     """Yield the files of the last stages, verified."""
     for job in (job for stage in FINAL_STAGES for job in files.jobs(stage)):
         for path in map(Path, job.outputs.values()):
-            _check_there(path, again)
+            _check_there(path, remedy)
             yield path
     page = Path(files.path("report"))
     for path in map(Path, (files.path(name) for name in ("run_record", "scores", "predictions", "summary", "report"))):
@@ -125,12 +125,12 @@ def _outputs(files: StudyFiles, again: str) -> Iterator[Path]:
     yield from (page.parent / name for name in load_beside(beside)["files"] if name != page.name)
 
 
-def _check_there(path: Path, again: str) -> None:
+def _check_there(path: Path, remedy: str) -> None:
     if not path.is_file():
-        raise DataError(f"{path} is missing: {again}.")
+        raise DataError(f"{path} is missing: {remedy}.")
 
 
-def _check_one_run(files: StudyFiles, again: str) -> None:
+def _check_one_run(files: StudyFiles, remedy: str) -> None:
     """Check that the page was made from the tables and the record that lie there."""
     page = Path(files.path("report"))
     made_from = (read_stamp(page) or {}).get("inputs", {})
@@ -138,23 +138,23 @@ def _check_one_run(files: StudyFiles, again: str) -> None:
     for name, artefact in present.items():
         path = files.path(artefact)
         if made_from.get(name) != file_digest(path):
-            raise DataError(f"{page} was not made from the present {path}: {again}.")
+            raise DataError(f"{page} was not made from the present {path}: {remedy}.")
 
 
-def _used(files: StudyFiles, dataset: PlannedDataset, again: str) -> UsedDataset:
+def _used(files: StudyFiles, dataset: PlannedDataset, remedy: str) -> UsedDataset:
     """Collect the files that a data set and its splits were read from, with their checksums at that time."""
     read = files.job("read", dataset=dataset.original)
     splits = [job for job in files.jobs("split") if job["dataset"] == dataset.key]
     jobs = [(read, Path(read.path("samples"))), *((job, Path(job.path("splits"))) for job in splits)]
     found: dict[str, str] = {}
     for job, made in jobs:
-        _check_there(made, again)
+        _check_there(made, remedy)
         found |= _files_of(job, made)
     own_paths = [path for path in found if path not in dataset.downloads]
     own = {name: (path, found[str(path)]) for name, path in (names_below(own_paths) if own_paths else {}).items()}
-    own |= _images(dataset, Path(read.path("samples")), again)
+    own |= _images(dataset, Path(read.path("samples")), remedy)
     labels = Path(read.path("labels"))
-    _check_there(labels, again)
+    _check_there(labels, remedy)
     downloaded = {path: sha256 for path, sha256 in found.items() if path in dataset.downloads}
     return UsedDataset(dataset, downloaded, own, read_table(labels)[0])
 
@@ -172,7 +172,7 @@ def _files_of(job: Job, made: Path) -> dict[str, str]:
     return {str(path): recorded[name] for name, path in present.items() if name in recorded}
 
 
-def _images(dataset: PlannedDataset, samples: Path, again: str) -> dict[str, tuple[Path, str]]:
+def _images(dataset: PlannedDataset, samples: Path, remedy: str) -> dict[str, tuple[Path, str]]:
     """Return the images of a user's folder, which must still be those that were read."""
     recorded = (read_stamp(samples) or {}).get("inputs", {}).get("images")
     if recorded is None:
@@ -180,5 +180,5 @@ def _images(dataset: PlannedDataset, samples: Path, again: str) -> dict[str, tup
     root = Path((dataset.read.paths or {})["root"])
     images = image_digests(root)
     if digest(images) != recorded:
-        raise DataError(f"{root}: not the images that the run has read: {again}.")
+        raise DataError(f"{root}: not the images that the run has read: {remedy}.")
     return {name: (root / name, sha256) for name, sha256 in images}

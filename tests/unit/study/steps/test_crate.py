@@ -205,12 +205,12 @@ def _edit(path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "damage", "sentence"),
     [
-        (f"{RUN}/run.json", Path.unlink, r"run\.json is missing: run the study again \(mklearn run small\.yaml\)\."),
-        (f"{RUN}/model.md", Path.unlink, r"model\.md is missing: run the study again"),
+        (f"{RUN}/run.json", Path.unlink, r"run\.json is missing: run the study \(mklearn run small\.yaml\)\."),
+        (f"{RUN}/model.md", Path.unlink, r"model\.md is missing: run the study"),
         (f"{RUN}/scores.parquet", _truncate, r"scores\.parquet: not a readable Parquet file.* `mklearn verify`"),
         (f"{RUN}/report/summary.csv", _change, r"summary\.csv is not what was written"),
         (f"{RUN}/report/provenance.json", Path.unlink, r"provenance\.json"),
-        ("small.yaml", _edit, r"small\.yaml: not the study that was run at .*: it was changed; run the study again"),
+        ("small.yaml", _edit, r"small\.yaml: not the study that was run at .*: it was changed; run the study"),
         ("tables/a.csv", _change, r"tables/a\.csv: not the file that the run has read"),
         ("my photos/class 1/p#1.png", Path.unlink, r"my photos: not the images that the run has read"),
     ],
@@ -245,14 +245,23 @@ def test_data_of_another_mirror_are_refused(
     assert "iris: the run has read iris.mat, which another mirror has: set MKLEARN_MIRROR" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("out", "sentence"), [("crate.tar", "end its name with .zip"), ("crate.zip", "[archive]")])
 def test_another_ending_and_a_missing_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], out: str, sentence: str
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    assert main(["export", "digits-weights", "crate.tar"]) == 1
+    assert "crate.tar: the archive is a zip file; end its name with .zip" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "rocrate", None)
+    assert main(["export", "digits-weights", "crate.zip"]) == 1
+    assert 'pip install "mklearn[archive]"' in capsys.readouterr().err
+
+
+def test_a_study_that_has_not_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with working_in(tmp_path):
-        assert main(["export", "digits-weights", out]) == 1
-    assert sentence in capsys.readouterr().err
+        Path("digits.yaml").write_text("study: digits\ndatasets: {digits: }\n", encoding="utf-8")
+        assert main(["export", "digits.yaml", "crate.zip"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("mklearn: results/digits/")
+    assert "is missing: run the study" in said
 
 
 def test_the_archive_passes_the_validator(finished_run: Path) -> None:
