@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CONDA_NAMES = {"lazy-loader": "lazy_loader", "snakemake": "snakemake-minimal"}
 SEPARATE = {"docs", "slurm"}
 """Extras that an environment gets by a command of its own."""
-BY_PIP = {"mosek", "opencv-python-headless", "vl-convert-python"}
+BY_PIP = {"mosek", "opencv-python-headless", "rocrate", "vl-convert-python"}
 
 
 def locked(lock: Path) -> dict[str, str]:

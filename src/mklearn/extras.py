@@ -12,6 +12,7 @@ import sys
 from mklearn.errors import MissingExtra
 
 EXTRAS: dict[str, tuple[str, ...]] = {
+    "archive": ("rocrate",),
     "images": ("PIL", "cv2", "skimage"),
     "models": ("skops",),
     "mosek": ("mosek",),
@@ -20,7 +21,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "rdata": ("rdata",),
     "report": ("jinja2", "vl_convert"),
     "sdp": ("clarabel", "cvxpy"),
-    "workflow": ("h5py", "pandas", "psutil", "pyarrow", "pydantic", "requests", "snakemake", "urllib3", "yaml"),
+    "workflow": ("h5py", "pandas", "psutil", "pyarrow", "pydantic", "requests", "rich", "snakemake", "urllib3", "yaml"),
 }
 """The top-level modules that each extra brings first; an extra may install those of others too."""
 

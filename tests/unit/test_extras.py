@@ -22,6 +22,7 @@ WITH_ANOTHER = {
     "llvmlite": "numba",
     "markupsafe": "jinja2",
     "pydantic_core": "pydantic",
+    "snakemake_interface_logger_plugins": "snakemake",
     "threadpoolctl": "scikit-learn",
 }
 """Modules that come with another package."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mklearn.errors import UserError, printable
 from mklearn.study.cli import (
+    archives,
     comparisons,
     explanations,
     listings,
@@ -64,8 +65,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     subjects = (
-        new_study, study_files, runs, predictions, comparisons, paper_tables, explanations, verification, listings,
-        single_step,
+        new_study, study_files, runs, predictions, comparisons, paper_tables, explanations, verification, archives,
+        listings, single_step,
     )  # fmt: skip
     for subject in subjects:
         subject.add_to(commands)

@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any
@@ -63,6 +64,7 @@ def begin(workflow: Any, mirror: str | None) -> None:
     program = Path(sys.argv[0])  # of `python -m mklearn` mklearn/__main__.py
     name = program.parent.name if program.name == "__main__.py" else program.name
     os.environ["MKLEARN_COMMAND"] = shlex.join([name, *sys.argv[1:]])
+    os.environ["MKLEARN_STARTED"] = datetime.now(tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     if mirror:
         os.environ.setdefault("MKLEARN_MIRROR", mirror)
     if PACKAGE.parent.name == "src":  # of a checkout; beside an installed package lie all others of this Python

@@ -50,5 +50,9 @@ def _images(spec: ReadSpec) -> dict[str, str]:
     """Compute one digest of the names and contents of a folder's images; nothing for other data sets."""
     if spec.reader != "image_folder" or spec.paths is None:
         return {}
-    root = Path(spec.paths["root"])
-    return {"images": digest([[path.relative_to(root).as_posix(), file_digest(path)] for path in find_images(root)])}
+    return {"images": digest(image_digests(Path(spec.paths["root"])))}
+
+
+def image_digests(root: Path) -> list[list[str]]:
+    """Return the name below a folder and the sha256 of each of its images."""
+    return [[path.relative_to(root).as_posix(), file_digest(path)] for path in find_images(root)]

@@ -24,6 +24,7 @@ def run_record(scores: Path, record: Path, *, spec: RunSpec, code: list[Path] | 
         "seed": spec.seed,
         "command": os.environ.get("MKLEARN_COMMAND", ""),
         "commit": commit(),
+        "started": os.environ.get("MKLEARN_STARTED", ""),
         "utc": datetime.now(tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "versions": versions(),
         "machine": machine(),

@@ -7,6 +7,7 @@ import inspect
 import json
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -232,7 +233,12 @@ def fresh(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     from snakemake.logging import logger
 
     monkeypatch.chdir(project)
-    for name, value in (("MKLEARN_COMMAND", ""), ("MKLEARN_MIRROR", "x"), ("PYTHONPATH", "own")):
+    for name, value in (
+        ("MKLEARN_COMMAND", ""),
+        ("MKLEARN_STARTED", ""),
+        ("MKLEARN_MIRROR", "x"),
+        ("PYTHONPATH", "own"),
+    ):
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("MKLEARN_MIRROR")
     monkeypatch.setattr(sys, "argv", ["/bin/snakemake", "--cores", "2 3"])
@@ -247,6 +253,7 @@ def fresh(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_jobs_get_their_environment(fresh: Path) -> None:
     begin(workflow(fresh), "a mirror")
     assert os.environ["MKLEARN_COMMAND"] == "snakemake --cores '2 3'"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", os.environ["MKLEARN_STARTED"])
     assert os.environ["MKLEARN_MIRROR"] == "a mirror"
     assert os.environ["PYTHONPATH"].split(os.pathsep) == [str(Path(session.__file__).parents[3]), "own"]
     session._open_locks.pop().close()
