@@ -31,8 +31,8 @@ PAGES = [
     *sorted((ROOT / "src" / "mklearn" / "papers").glob("*/README.md")),
 ]
 SCRIPT = Path(__file__).with_name("core_install.py")
-README_EXTRAS = {"README.md": "images,sdp"}
-"""Of README, whose table names the extras."""
+README_EXTRAS = {"README.md": "images"}
+"""Of README, which installs from its folder."""
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
