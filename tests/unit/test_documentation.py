@@ -93,7 +93,9 @@ def files_for(page: str, folder: Path) -> None:
         make(study | {"descriptors": descriptors, "protocols": protocols, "final": {"method": "all"}}, folder)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/library.md", "docs/models.md", "docs/own_data.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/library.md", "docs/models.md", "docs/own_data.md", "docs/explanation/new_samples.md"]
+)
 def test_code_runs_in_the_install_that_its_page_names(page: str, tmp_path: Path) -> None:
     """And prints what the page says: modules of other packages are hidden."""
     files_for(page, tmp_path)
