@@ -58,9 +58,10 @@ lock: $(UV) ## resolve the dependencies again: requirements.lock, envs/*
 	echo uv | $(UV) $(COMPILE) --upgrade - -o envs/bootstrap.lock
 	$(PYTHON) envs/from_lock.py
 
-schema: $(READY) ## write what follows from the code: the registry of methods, and the JSON schema of study files
+schema: $(READY) ## write what follows from the code: registry of methods, JSON schema of study files, list of public names
 	$(BIN)/python -m mklearn.study.config.registry_entries
 	$(BIN)/python -m mklearn schema > workflow/schemas/study.schema.json
+	$(BIN)/python docs/site/api_pages.py > tests/unit/public_names.txt
 
 docs: $(DOCS) ## the documentation site: build/docs/html/index.html; its warnings are errors
 	$(BIN)/python docs/site/build.py build/docs

@@ -1,4 +1,7 @@
-"""Pages of the library's public names: a table for each room, from which autosummary makes a page for each name."""
+"""Pages of the library's public names: a table for each room, from which autosummary makes a page for each name.
+
+``python docs/site/api_pages.py`` prints the full names, one a line.
+"""
 
 from __future__ import annotations
 
@@ -50,11 +53,21 @@ def public_names() -> dict[str, str]:
     return {name: f"{room}.{name}" for room, names in rooms().items() for name in names}
 
 
+def descriptors() -> list[str]:
+    """Return the descriptors' functions by their names in the package, with their modules."""
+    return [f"{module}.{name}" for module, (name,) in exported("mklearn.descriptors", "descriptors").items()]
+
+
+def full_names() -> list[str]:
+    """Return the full name of everything public, sorted."""
+    places = {"mklearn": names_of(importlib.import_module("mklearn")), "mklearn.descriptors": descriptors(), **rooms()}
+    return sorted(f"{room}.{name}" for room, names in places.items() for name in names)
+
+
 def api_pages() -> dict[str, str]:
     """Return the text of each page by its path: one of each room, and the list of them."""
     tables = {room: (title, names) for (room, title), names in zip(ROOMS.items(), rooms().values(), strict=True)}
-    found = exported("mklearn.descriptors", "descriptors")
-    tables["mklearn.descriptors"] = ("Descriptors", [f"{module}.{name}" for module, (name,) in found.items()])
+    tables["mklearn.descriptors"] = ("Descriptors", descriptors())
     written = {}
     for room, (title, names) in tables.items():
         head = [title, "=" * len(title), "", f".. currentmodule:: {room}", ""]
@@ -71,3 +84,7 @@ def api_pages() -> dict[str, str]:
 def table(names: Sequence[str]) -> list[str]:
     """Return the lines of a table of names with their first sentences."""
     return [".. autosummary::", "   :toctree: generated", "   :nosignatures:", "", *(f"   {name}" for name in names)]
+
+
+if __name__ == "__main__":
+    print("\n".join(full_names()))

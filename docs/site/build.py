@@ -27,6 +27,8 @@ FROM_ROOT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md
 """Pages outside `docs/`, by the names that they have on the site."""
 CODE = re.compile(r"^```.*?^```$|(`+)(.+?)\1", flags=re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+\.(?:md|svg))")
+SOURCE_LINK = re.compile(r"\[(`[^`]+`)\]\([^)\s]+\.(?:py|smk)\)")
+"""To a file of the code, which is not on the site."""
 
 
 def lay_out(source: Path) -> None:
@@ -64,7 +66,7 @@ def relinked(text: str, original: Path, target: Path, moved: dict[Path, Path]) -
         path = (original.parent / match.group(1)).resolve()
         return f"]({os.path.relpath(moved[path], target.parent)}" if path in moved else match.group()
 
-    return LINK.sub(replace, text)
+    return LINK.sub(replace, SOURCE_LINK.sub(r"\1", text))
 
 
 def linked(text: str, target: Path, kinds: dict[str, Path]) -> str:

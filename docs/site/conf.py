@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import shutil
 import sys
-import tomllib
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
 from sphinx.application import Sphinx
 
+from mklearn import __version__
+
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE)]
 
 project = "mklearn"
 author = "The mklearn developers"
 copyright = author
-release = version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+release = version = __version__
 
 extensions = [
     "plain_formulas",

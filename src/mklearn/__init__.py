@@ -2,7 +2,7 @@
 
 import lazy_loader as _lazy
 
-__version__ = "0.1.0"
+__version__ = "1.0.0.dev0"
 __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
     submod_attrs={

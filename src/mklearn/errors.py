@@ -8,6 +8,20 @@ import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
+__all__ = [
+    "UserError",
+    "ConfigError",
+    "DataError",
+    "ConstantKernel",
+    "DamagedFile",
+    "DamagedArtefact",
+    "DownloadError",
+    "NotApplicable",
+    "MissingExtra",
+    "SolverUnavailable",
+    "SolverFailed",
+]
+
 
 class UserError(ValueError):
     """A mistake in input, configuration or set-up. The command line prints it without a traceback."""

@@ -31,8 +31,8 @@ PAGES = [
     *sorted((ROOT / "src" / "mklearn" / "papers").glob("*/README.md")),
 ]
 SCRIPT = Path(__file__).with_name("core_install.py")
-README_EXTRAS = {"README.md": "images,sdp"}
-"""Of README, whose table names the extras."""
+README_EXTRAS = {"README.md": "images"}
+"""Of README, which installs from its folder."""
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -93,7 +93,9 @@ def files_for(page: str, folder: Path) -> None:
         make(study | {"descriptors": descriptors, "protocols": protocols, "final": {"method": "all"}}, folder)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/library.md", "docs/models.md", "docs/own_data.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/library.md", "docs/models.md", "docs/own_data.md", "docs/explanation/new_samples.md"]
+)
 def test_code_runs_in_the_install_that_its_page_names(page: str, tmp_path: Path) -> None:
     """And prints what the page says: modules of other packages are hidden."""
     files_for(page, tmp_path)

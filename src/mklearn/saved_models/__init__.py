@@ -9,3 +9,5 @@ from mklearn.saved_models.model_file import load_model as load_model
 from mklearn.saved_models.model_file import save_model as save_model
 from mklearn.saved_models.model_file import verify_model as verify_model
 from mklearn.saved_models.model_file import versions as versions
+
+__all__ = ["SavedModel", "load_model", "save_model", "verify_model"]
