@@ -214,7 +214,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
                 values = K if own is problem else K[np.ix_(known, known)]
                 path = self._path(ridge_path, values, own, columns)
                 fits.add(mixture, columns, known, path, problem.rows[known], path.coefficients)
-        self._set_fits(fits, samples, problem, completion)
+        self._set_fits(fits, problem, completion)
 
     def _fit_nystroem(self, samples: Any, problem: RidgeProblem, chosen: NDArray[np.intp]) -> None:
         """Fit the regressions to the features that landmarks give: those of the kernels' Nystroem approximation."""
@@ -224,29 +224,27 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         fits = RidgeFits(problem, own.n)
         for first in range(0, len(maps), 2):  # features of all samples: of two mixtures at a time
             some = maps[first : first + 2]
-            for (mixture, each), F in zip(
-                some, self._features(samples, problem, some, known, own, completion), strict=True
-            ):
+            features = self._features(samples, problem, some, own, completion)
+            for (mixture, each), F in zip(some, features, strict=True):
                 for columns, present in problem.patterns(mixture.columns):
                     part = problem if len(present) == len(F) else problem.of_rows(present)
                     path = self._path(feature_ridge_path, F if part is problem else F[present], part, columns)
                     fits.add(mixture, columns, present, path, own.rows, each @ path.coefficients)
-        self._set_fits(fits, known, own, completion)
+        self._set_fits(fits, own, completion)
 
     def _features(
         self,
         samples: Any,
         problem: RidgeProblem,
         maps: Sequence[tuple[Mixture, Array]],
-        known: Any,
         own: RidgeProblem,
         completion: ViewCompletion | None,
     ) -> list[Array]:
-        """Return the products of mixed kernels of all samples and maps, given landmarks and their problem."""
+        """Return the products of mixed kernels of all samples and maps, given the problem of landmarks."""
         if completion is not None and maps[0][0] is not self._combined[0]:  # what views are completed by goes first
             first = (self._combined[0], np.zeros((len(own.rows), 0)))
-            return self._features(samples, problem, [first, *maps], known, own, completion)[1:]
-        products = self._products_of(maps, known, own, completion)
+            return self._features(samples, problem, [first, *maps], own, completion)[1:]
+        products = self._products_of(maps, own, completion)
         features: list[Array] = [np.empty((len(problem.rows), each.shape[1])) for _, each in maps]
         weights = [mixture.weights for mixture, _ in maps]
         for start in range(0, len(problem.rows), _BLOCK):
@@ -276,31 +274,31 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
             used = equal.any(axis=0)
             base = used / used.sum()
             of_views = np.bincount(self._view_numbers, base).astype(np.float64)
-            rows *= np.where(of_views > 0, base.max(), 0.0)[:, None, None]
-            completion = ViewCompletion(rows, chosen, of_views, problem.present)
+            factors = np.where(of_views > 0, base.max(), 0.0)
+            completion = ViewCompletion(rows, factors, chosen, of_views, problem.present)
             for view, part in zip(self._view_numbers, parts, strict=True):
                 completion.complete(view, part, of_donors=True)
         learned = [
             self._learned_shares(*self._of_targets(parts, own, columns), shares)
             for columns, shares in zip(sets, equal, strict=True)
         ]
-        del parts, rows
+        del parts
         self._shares_of_halves, self._scales = np.stack([equal, learned], axis=1), scales
         halves = [half for half, only in enumerate((1.0, 0.0)) if self.learned != only]
         self._combined = _distinct(self._shares_of_halves, sets, halves, base)
-        return completion, self._combinations(passes, problem, total, scales, completion)
+        return completion, self._combinations(passes, problem, total, rows, scales, completion)
 
     def _survey(
         self, passes: KernelPasses, problem: RidgeProblem, chosen: NDArray[np.intp]
     ) -> tuple[Array, Array, list[NDArray[Any]], Array]:
         """Return the sum of the kernels at unit trace, their scales, their parts, and rows of the sums of views.
 
-        The trace is that of the samples that have the view. Parts are among the chosen samples; rows, of shape
-        (n_views, n, n_chosen), are empty if views are not completed.
+        The trace is that of the samples that have the view. Parts are among the chosen samples; their rows, of shape
+        (n_views, n_chosen, n), are empty if views are not completed.
         """
         n, present = len(problem.rows), problem.present
         total, scales, parts = np.zeros((n, n)), [], []
-        rows = np.zeros((0 if present is None else present.shape[1], n, len(chosen)))
+        rows = np.zeros((0 if present is None else present.shape[1], len(chosen), n))
         views = itertools.repeat(None) if present is None else self._view_numbers
         for view, K in zip(views, passes.every(), strict=False):
             kernel = problem.part(K)
@@ -308,16 +306,15 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
             if present is not None:
                 trace /= max(np.average(present[:, view], weights=problem.weights), 1e-9)
             scales.append(1.0 / trace if trace > 0 else 0.0)
+            of_chosen = kernel[chosen]
             if len(chosen) < n:
-                parts.append(kernel[np.ix_(chosen, chosen)].astype(np.float32))
+                parts.append(of_chosen.take(chosen, axis=1).astype(np.float32))
             else:  # completed in place
                 parts.append(kernel if present is None or present[:, view].all() else kernel.copy())
             if scales[-1]:
                 _add(total, scales[-1], kernel)
-                if present is not None and present.all():  # the donors are all that is asked for
-                    rows[view, chosen] += scales[-1] * parts[-1]
-                elif present is not None:
-                    rows[view] += scales[-1] * kernel[:, chosen]
+                if present is not None:
+                    _add(rows[view], scales[-1], of_chosen)
         return total, np.array(scales), parts, rows
 
     def _combinations(
@@ -325,39 +322,47 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         passes: KernelPasses,
         problem: RidgeProblem,
         total: Array,
+        rows: Array,
         scales: Array,
         completion: ViewCompletion | None,
     ) -> Iterator[tuple[Mixture, Array]]:
-        """Yield combinations that are used, with their kernels, given the sum of all at unit trace."""
+        """Yield combinations that are used, with their kernels, given the sum of all at unit trace and its rows."""
         complete = completion is None or not completion.incomplete
+        self._rows_of_donors: list[Array] = []
         for mixture in self._combined:
             own, mixture.weights = mixture.weights, mixture.weights * scales
-            if not mixture.users.any():
+            if not mixture.users.any():  # what views are completed by
+                assert completion is not None
+                self._rows_of_donors.append(rows * completion.factors[:, None, None])
                 continue
             if complete:
                 # Where most kernels have one share the others are taken away from the sum of all.
                 base = own.max() if np.ptp(own[own > 0]) == 0 else 0.0
-                K = total * base
-                self._add_kernels(K, passes, (own - base) * scales, problem)
+                K, of_donors = total * base, rows * base
+                self._add_kernels(K, of_donors, passes, (own - base) * scales, problem, completion)
             else:
-                K = np.zeros_like(total)
-                self._add_kernels(K, passes, mixture.weights, problem, completion)
+                K, of_donors = np.zeros_like(total), np.zeros_like(rows)
+                self._add_kernels(K, of_donors, passes, mixture.weights, problem, completion)
+            self._rows_of_donors.append(of_donors)
             yield mixture, K
 
     def _add_kernels(
         self,
         total: Array,
+        rows: Array,
         passes: KernelPasses,
         weights: Array,
         problem: RidgeProblem,
-        completion: ViewCompletion | None = None,
+        completion: ViewCompletion | None,
     ) -> None:
-        """Add the kernels with some weights to a sum in place, completed view by view."""
+        """Add the kernels with some weights to a sum, completed view by view, and to the donors' rows, in place."""
         incomplete = [] if completion is None else completion.incomplete
         for view, group in itertools.groupby(np.flatnonzero(weights), self._view_numbers.__getitem__):
             own = np.zeros_like(total) if view in incomplete else total
             for number, kernel in _numbered(passes, [int(number) for number in group], problem):
                 _add(own, weights[number], kernel)
+                if completion is not None:
+                    _add(rows[view], weights[number], kernel[completion.donors])
             if completion is not None and view in incomplete:
                 completion.complete(view, own)
                 total += own
@@ -486,28 +491,27 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         every[:, self._few] = values
         return every
 
-    def _set_fits(
-        self, fits: RidgeFits, samples: Any, problem: RidgeProblem, completion: ViewCompletion | None
-    ) -> None:
+    def _set_fits(self, fits: RidgeFits, problem: RidgeProblem, completion: ViewCompletion | None) -> None:
         self._set_parts(fits)
         self.coefficients_ = fits.coefficients if problem.units is None else fits.coefficients * problem.units
         self.alphas_, self.intercept_ = fits.ridges, fits.intercept.sum(axis=0)
         self._left_out: Array = fits.left_out.sum(axis=0)
         Z = [mixture.of_users(self.coefficients_)[problem.rows][:, mixture.columns] for mixture in self._combined]
-        self._products = self._products_of(list(zip(self._combined, Z, strict=True)), samples, problem, completion)
+        self._products = self._products_of(list(zip(self._combined, Z, strict=True)), problem, completion)
+        del self._rows_of_donors
 
     def _products_of(
         self,
         maps: Sequence[tuple[Mixture, Array]],
-        samples: Any,
         problem: RidgeProblem,
         completion: ViewCompletion | None,
     ) -> CompletedProducts:
         """Return what computes products of the mixed kernels of new samples and maps."""
         products = CompletedProducts([each for _, each in maps], problem.rows, problem.n, completion)
         if completion is not None:
-            kernels = self._transform_.new_kernels(_rows_of(samples, products.donors))
-            products.fit(_mixed(kernels, [mixture.weights for mixture, _ in maps], self._view_numbers))
+            products.fit(
+                zip(*(self._rows_of_donors[self._combined.index(mixture)] for mixture, _ in maps), strict=True)
+            )
         return products
 
     def _applied(self, products: CompletedProducts, weights: Sequence[Array], samples: Any) -> list[Array]:

@@ -39,8 +39,10 @@ class ViewCompletion:
 
     Parameters
     ----------
-    rows : array of shape (n_views, n, n_donors)
-        Of each view, the sum of its kernels in the sum over views, samples without the view at the mean (zero).
+    rows : array of shape (n_views, n_donors, n)
+        Of each view, a sum of its kernels, samples without the view at the mean (zero).
+    factors : array of shape (n_views,)
+        What these are multiplied by in the sum over views.
     donors : array of shape (n_donors,)
         The training samples that the others are completed by: positions among the n.
     shares : array of shape (n_views,), sum 1
@@ -48,11 +50,11 @@ class ViewCompletion:
     present : bool array of shape (n, n_views)
     """
 
-    def __init__(self, rows: Array, donors: NDArray[np.intp], shares: Array, present: Mask) -> None:
-        self.donors, self.present = donors, present
-        among = rows[:, donors]
+    def __init__(self, rows: Array, factors: Array, donors: NDArray[np.intp], shares: Array, present: Mask) -> None:
+        self.donors, self.present, self.factors = donors, present, factors
+        among = rows.take(donors, axis=2) * factors[:, None, None]
         self.regressions = [view_regression(k, among, shares, present[donors]) for k in range(len(shares))]
-        total = rows.sum(axis=0)
+        total = np.tensordot(factors, rows, axes=1).T
         lacks = [np.flatnonzero(~each) for each in present.T]
         self._weights = [
             regression(total[absent], present[absent])
@@ -110,7 +112,7 @@ class CompletedProducts:
             found[rows] = values
             return found
 
-        self.n_mixtures, self._factors = len(Z), [every(each) for each in Z]
+        self.n_mixtures, self._factors, self._rows = len(Z), [every(each) for each in Z], rows
         self._predicted: list[list[ViewRegression]] = []
         self._folded: dict[int, list[Array]] = {}
         if completion is not None:
@@ -123,13 +125,14 @@ class CompletedProducts:
 
         Parameters
         ----------
-        mixtures : iterable of lists of arrays of shape (n_donors, n)
+        mixtures : iterable of sequences of arrays of shape (n_donors, n_used)
             For each view the mixtures of its kernels: rows of the donors.
         """
         for view, (own, regression) in enumerate(zip(mixtures, self._regressions, strict=True)):
-            products = self._products(view, own)
+            factors = self._folded.get(view, self._factors)
+            products = [kernel @ Z[self._rows] for kernel, Z in zip(own, factors, strict=True)]
             self._predicted.append([regression.of(each) for each in products])
-        del self._regressions
+        del self._regressions, self._rows
         return self
 
     def __call__(self, mixtures: Iterable[Sequence[Array]], present: Mask | None = None) -> list[Array]:

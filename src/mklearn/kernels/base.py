@@ -192,22 +192,9 @@ class Kernel(ABC):
             kernel = unit_diagonal(kernel)
         if not overwrite and any(np.may_share_memory(kernel, block) for block in training):
             kernel = kernel.copy()  # from here on it is changed in place
-        self._centring = KernelCentring() if self.centre else None
-        if self._centring is not None:
-            kernel = self._centring.fit_transform(kernel, out=kernel)
-        if is_psd and not spectrum:
-            repair = PSDRepair.unneeded(kernel)
-        else:
-            repair = repair_of(kernel, self.psd, spectrum=spectrum)
-        kernel = repair.kernel
-        mean_diagonal = float(np.trace(kernel, dtype=np.float64)) / self.n_train_ - repair.shift
-        self.divisor_ = 1.0
-        if self.normalise == "centred_trace":
-            if self.centre and repair.shift == 0 and repair.vectors is None:  # the mean is 0
-                kernel, self.divisor_ = divided_by_trace(kernel, mean_diagonal, out=kernel)
-            else:
-                kernel, self.divisor_ = scale_to_centred_trace(kernel, out=kernel)
-
+        kernel, repair, mean_diagonal = self._centred_and_scaled(
+            kernel, repairs=spectrum or not is_psd, spectrum=spectrum
+        )
         self.kernel_train_: Array = kernel
         self.repair_ = replace(repair, kernel=kernel)
         if self.centre and repair.shift == 0:
@@ -217,6 +204,25 @@ class Kernel(ABC):
         self._flag_identity_like(mean_diagonal)
         self.info_ = self._collect_info()
         return self
+
+    def _centred_and_scaled(self, kernel: Array, *, repairs: bool, spectrum: bool) -> tuple[Array, PSDRepair, float]:
+        """Centre, repair and scale in place; also return the repair and the mean diagonal between both."""
+        self._centring = KernelCentring() if self.centre else None
+        self.divisor_ = 1.0
+        scales = self.normalise == "centred_trace"
+        if self._centring is not None and scales and not repairs:
+            kernel, self.divisor_ = self._centring.fit_scaled(kernel, out=kernel)
+            return kernel, PSDRepair.unneeded(kernel), self.divisor_
+        if self._centring is not None:
+            kernel = self._centring.fit_transform(kernel, out=kernel)
+        repair = repair_of(kernel, self.psd, spectrum=spectrum) if repairs else PSDRepair.unneeded(kernel)
+        kernel = repair.kernel
+        mean_diagonal = float(np.trace(kernel, dtype=np.float64)) / self.n_train_ - repair.shift
+        if scales and self.centre and repair.shift == 0 and repair.vectors is None:  # the mean is 0
+            kernel, self.divisor_ = divided_by_trace(kernel, mean_diagonal, out=kernel)
+        elif scales:
+            kernel, self.divisor_ = scale_to_centred_trace(kernel, out=kernel)
+        return kernel, repair, mean_diagonal
 
     def transform(self, *blocks: ArrayLike, own: Sequence[ArrayLike] | None = None) -> Array:
         """Compute the kernel between new samples and the training samples.

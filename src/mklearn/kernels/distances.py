@@ -110,7 +110,10 @@ def inner_product(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     Parameters, units and errors are those of `squared_euclidean`.
     """
     rows, columns, same, dtype = _pair(X, Y)
-    return _representable(_products(rows, columns, same), dtype)
+    products = _products(rows, columns, same)
+    # none is larger than the largest of a row with itself
+    is_finite = same and np.diagonal(products).max() < np.finfo(dtype).max
+    return products.astype(dtype, copy=False) if is_finite else _representable(products, dtype)
 
 
 def manhattan(X: ArrayLike, Y: ArrayLike | None = None) -> Array:

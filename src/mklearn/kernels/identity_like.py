@@ -59,7 +59,8 @@ def off_diagonal_mass(K: ArrayLike) -> float:
 
 def centred_off_diagonal_mass(kernel: Array) -> float:
     """Compute the off-diagonal mass of a valid kernel that is centred; neither is checked."""
-    rows = (kernel[part].astype(np.float64, copy=False) for part in cached_rows(kernel))
+    parts = cached_rows(kernel) if kernel.dtype != np.float64 else [slice(None)]
+    rows = (kernel[part].astype(np.float64, copy=False) for part in parts)
     total = sum(float(np.vdot(block, block)) for block in rows)
     n = len(kernel)
     if n <= 2 or total == 0:

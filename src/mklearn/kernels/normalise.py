@@ -41,12 +41,31 @@ class KernelCentring:
         It is written to `out`, which may be `kernel` itself; without it, to a new array.
         """
         self._fit(kernel)
+        return self._centred(kernel, out)
+
+    def fit_scaled(self, kernel: Array, *, out: Array | None = None) -> tuple[Array, float]:
+        """Fit to a valid training kernel; return it centred and divided by its centred trace, and the trace.
+
+        It is `fit_transform` followed by `divided_by_trace`, in one pass. Errors are those of the latter.
+        """
+        self._fit(kernel)
+        shares = self._shares(kernel)
+        diagonal = np.diagonal(kernel) - (shares + shares)
+        divisor = checked_trace(float(diagonal.sum(dtype=np.float64)) / len(kernel), diagonal)
+        return self._centred(kernel, out, divisor), divisor
+
+    def _centred(self, kernel: Array, out: Array | None, divisor: float = 1.0) -> Array:
         centred = np.empty_like(kernel) if out is None else out
-        # half of the total mean belongs to the row and half to the column, so that the sum of both is symmetric
-        shares = (self.column_means_ - self.mean_ / 2).astype(kernel.dtype)
+        shares = self._shares(kernel)
         for part in cached_rows(kernel):
             np.subtract(kernel[part], shares[part, None] + shares, out=centred[part])
+            if divisor != 1:
+                centred[part] /= kernel.dtype.type(divisor)
         return centred
+
+    def _shares(self, kernel: Array) -> Array:
+        # half of the total mean belongs to the row and half to the column, so that the sum of both is symmetric
+        return np.asarray((self.column_means_ - self.mean_ / 2).astype(kernel.dtype))
 
     def _fit(self, kernel: Array) -> None:
         self.column_means_: Array = kernel.mean(axis=1, dtype=np.float64)  # those of rows, which lie in memory
@@ -125,11 +144,16 @@ def centred_trace(K: ArrayLike, sample_weight: ArrayLike | None = None) -> float
     """
     kernel = as_float_matrix(K, "the kernel")
     check_square(kernel, "the kernel")
+    return centred_trace_of(kernel, sample_weight)
+
+
+def centred_trace_of(kernel: Array, sample_weight: ArrayLike | None = None) -> float:
+    """Compute `centred_trace` of a valid kernel, which is not checked again."""
     if sample_weight is not None:
         shares = np.asarray(sample_weight, dtype=np.float64)
         shares = shares / shares.sum()
         return float(shares @ np.diagonal(kernel) - shares @ kernel @ shares)
-    return _centred_trace(kernel)
+    return float(np.trace(kernel, dtype=np.float64) / kernel.shape[0] - kernel.mean(dtype=np.float64))
 
 
 def scale_to_centred_trace(K: ArrayLike, *, out: Array | None = None) -> tuple[Array, float]:
@@ -156,12 +180,17 @@ def scale_to_centred_trace(K: ArrayLike, *, out: Array | None = None) -> tuple[A
     """
     kernel = as_float_matrix(K, "the kernel")
     check_square(kernel, "the kernel")
-    return divided_by_trace(kernel, _centred_trace(kernel), out)
+    return divided_by_trace(kernel, centred_trace_of(kernel), out)
 
 
 def divided_by_trace(kernel: Array, divisor: float, out: Array | None) -> tuple[Array, float]:
     """Return `scale_to_centred_trace` of a valid kernel whose centred trace is known."""
-    size = float(np.abs(np.diagonal(kernel)).max())
+    return np.divide(kernel, kernel.dtype.type(checked_trace(divisor, np.diagonal(kernel))), out=out), divisor
+
+
+def checked_trace(divisor: float, diagonal: Array) -> float:
+    """Return the centred trace of a kernel with this diagonal; raise `ConstantKernel` if it is not positive."""
+    size = float(np.abs(diagonal).max())
     # 1e-12: below this the difference of the two means is rounding error
     if divisor <= 1e-12 * size or size == 0:
         raise ConstantKernel(
@@ -169,11 +198,7 @@ def divided_by_trace(kernel: Array, divisor: float, out: Array | None) -> tuple[
             "kernel is not positive semidefinite), so it can't be scaled to unit variance; leave it out or choose "
             "another bandwidth"
         )
-    return np.divide(kernel, kernel.dtype.type(divisor), out=out), divisor
-
-
-def _centred_trace(kernel: Array) -> float:
-    return float(np.trace(kernel, dtype=np.float64) / kernel.shape[0] - kernel.mean(dtype=np.float64))
+    return divisor
 
 
 def _lengths(diagonal: ArrayLike, what: str) -> Array:

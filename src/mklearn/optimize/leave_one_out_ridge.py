@@ -47,7 +47,7 @@ from scipy.linalg import get_lapack_funcs
 from mklearn.checks import cached_rows, check_positive, invalid
 from mklearn.errors import DataError, NotApplicable
 from mklearn.graphs import ClassStructure
-from mklearn.kernels.normalise import centred_trace
+from mklearn.kernels.normalise import centred_trace_of
 from mklearn.optimize.left_out import LeftOut
 from mklearn.optimize.ridge_path import scaled_and_centred
 from mklearn.optimize.validation import kernel_list, not_positive_semidefinite, weighted_sum
@@ -83,7 +83,7 @@ def kernel_traces(kernels: Iterable[NDArray[Any]], sample_weight: Array | None =
     """Compute the centred traces t_m, shape (M,); exactly 0 for kernels that are constant over the samples."""
     found = []
     for K in kernels:
-        trace = centred_trace(K, sample_weight)
+        trace = centred_trace_of(K, sample_weight)
         largest = float(np.abs(np.diagonal(K)).max())
         found.append(trace if trace > 10 * len(K) * np.finfo(np.float64).eps * largest else 0.0)
     return np.array(found)

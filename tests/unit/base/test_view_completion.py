@@ -26,7 +26,7 @@ def kernels(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def completions(every: np.ndarray, present: np.ndarray) -> tuple[ViewCompletion, list[np.ndarray]]:
-    completion = ViewCompletion(every[:, :N][:, :, DONORS], DONORS, np.full(3, 1 / 3), present)
+    completion = ViewCompletion(2 * every[:, DONORS], np.full(3, 0.5), DONORS, np.full(3, 1 / 3), present)
     total, matrices = every[:, :N].sum(axis=0), []
     for view in range(3):
         C, lacks = np.diag(present[:, view].astype(float)), ~present[:, view]
@@ -60,7 +60,7 @@ def test_products_of_new_samples_that_lack_views() -> None:
     mixtures = [[w * K for w in weights] for K in padded]
     products = CompletedProducts(list(Z), used, N + 1, completion)
     np.testing.assert_array_equal(products.donors, used[DONORS])
-    products.fit([each[DONORS] for each in own] for own in mixtures)
+    products.fit([each[DONORS, 1:] for each in own] for own in mixtures)
     found = products(([each[N:] for each in own] for own in mixtures), new_present)
     total = every[:, N:].sum(axis=0)[:, DONORS]
     for w, values, result in zip(weights, Z, found, strict=True):
