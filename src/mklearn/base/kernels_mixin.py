@@ -195,9 +195,10 @@ def fixed_weights(choice: Any, n_kernels: int) -> NDArray[np.floating[Any]]:
             raise ConfigError(f"kernel_weights={choice}: kernels are numbered from 0 to {n_kernels - 1}")
         return np.eye(n_kernels)[int(choice)]
     try:
-        if np.iscomplexobj(choice):
+        given = np.asarray(choice)
+        if given.dtype.kind == "c":
             raise TypeError
-        weights = np.asarray(choice, dtype=np.float64)
+        weights = given.astype(np.float64)
     except (TypeError, ValueError):
         raise ConfigError(
             f"kernel_weights={choice!r}: must be None, 'uniform', the position of a kernel, or one number per kernel"

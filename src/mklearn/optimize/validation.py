@@ -99,10 +99,11 @@ def nonnegative_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.f
     """Check sample weights as in `checked_sample_weight`, but for their sums in classes."""
     if sample_weight is None:
         return None
-    if np.iscomplexobj(sample_weight):
-        raise DataError("sample_weight has complex numbers: expected finite numbers >= 0")
     try:
-        weights = np.array(sample_weight, dtype=np.float64)
+        given = np.asarray(sample_weight)
+        if given.dtype.kind == "c":
+            raise TypeError("they are complex")
+        weights = np.array(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"sample_weight must be numbers: {error}") from error
     if weights.shape != (n,):
