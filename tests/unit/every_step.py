@@ -77,6 +77,7 @@ IMAGES = {
         "easy-mkl": {"kind": "easy_mkl", "kernels": ["gauss-hog", "linear"]},
         "convex-svc": {"kind": "convex_mkl_dr_svc", "kernels": ["gauss-hog", "linear"]},
         "logistic": {"kind": "logistic_regression", "C": [0.1, 1.0]},
+        "gaussian-svc": {"kind": "gaussian_svc", "C": [1, 10]},
         "forest": {"kind": "random_forest", "n_estimators": 5},
         "boosting": {"kind": "gradient_boosting", "max_iter": 2},
         "standardised-lda": {"kind": "standardised_shrinkage_lda", "descriptors": ["hog", "pixels"]},

@@ -21,6 +21,7 @@ from tests.unit.study.data.annotated_files import write_h5ad, write_table
 from tests.unit.study.prediction.conftest import METHODS, cells, digits, make
 from tests.unit.study.steps.small_study import working_in
 
+from mklearn import __version__
 from mklearn.__main__ import main
 from mklearn.classifiers import KernelSVC, MultiViewClassifier
 from mklearn.descriptors.hog import hog
@@ -249,7 +250,8 @@ def test_models_that_can_not_be_used(pictures: Path, tmp_path: Path, capsys: pyt
         flipped[place] ^= 16
         path.write_bytes(flipped)
         assert str(path) in refusal(capsys, path, pictures / "new")
-    other = whole.replace(b'"mklearn": "0.1.0"', b'"mklearn": "0.0.9"')
+    other = whole.replace(f'"mklearn": "{__version__}"'.encode(), b'"mklearn": "0.0.9"')
+    assert other != whole
     path.write_bytes(other)
     assert "its checksum" in refusal(capsys, path, pictures / "new"), "a version is under the checksum"
     save_model(KernelFDA(kernels="gaussian").fit(np.eye(6), [0, 1] * 3), path, {"of": "the library"})
