@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mklearn.contract.extensions import own_registries
 from mklearn.study.config.model import DEFAULT_METHODS, NUMBER_METHODS
 from mklearn.study.config.registry import REGISTRATIONS, Description, Registration, check_packages, description
 
@@ -27,7 +28,7 @@ def grouped_methods() -> dict[str, list[Description]]:
 
 def _group(kind: str, registration: Registration) -> str:
     model = registration.model
-    if model.implementation.startswith("mklearn.papers."):
+    if any(model.implementation.startswith(f"{paper.module}.") for paper in own_registries("methods")):
         return PAPERS
     if "classes" not in model.targets:
         return NUMBERS
