@@ -194,7 +194,7 @@ def _change(one: NDArray[Any], other: NDArray[Any], deviation: float) -> NDArray
 
 @dataclass(frozen=True, eq=False)
 class FeatureImportance:
-    """What predictions rest on a feature, or a group of features, for, measured on samples left out of the fit.
+    """How much predictions rest on a feature or a group of features, measured on samples left out of the fit.
 
     Attributes
     ----------
