@@ -12,7 +12,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 import tomllib
 import zipfile
 from collections.abc import Iterator
@@ -42,8 +41,6 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "own_data.md"
 STUDIES = ROOT / "docs" / "studies.md"
-MOST_SECONDS = 60
-"""Processor time to the last prediction."""
 
 
 @pytest.fixture
@@ -68,8 +65,7 @@ def commands(first: str, page: Path = PAGE) -> list[list[str]]:
 
 
 def follow(words: list[list[str]]) -> None:
-    """Call each command, within the processor time that a first answer may take."""
-    started = time.process_time()
+    """Call each command; a first answer takes at most five."""
     assert len(words) <= 5
     for program, *arguments in words:
         assert program == "mklearn"
@@ -78,9 +74,6 @@ def follow(words: list[list[str]]) -> None:
                 call(job["step"], job["inputs"], job["outputs"], job["spec"])
         else:
             assert main(arguments) == 0, arguments
-    seconds = time.process_time() - started
-    print(f"{seconds:.0f} s of processor time")
-    assert seconds < MOST_SECONDS
 
 
 def all_jobs(study: str) -> Iterator[dict]:
