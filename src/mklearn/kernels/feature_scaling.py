@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, Self, get_args
 
 import numpy as np
@@ -70,7 +71,10 @@ class FeatureScaler:
             ranges = np.ptp(features, axis=0)
             self._origin, self._unit = features.min(axis=0), np.where(ranges > 0, ranges, 1.0)
         elif self.scaling == "rank":
-            self._quantiles = [_mean_ranks(column) for column in features.T]
+            values, ranks = zip(*(_mean_ranks(column) for column in features.T), strict=True)
+            # one feature after the other: a saved model has a file for each array
+            self._values, self._ranks = np.concatenate(values), np.concatenate(ranks)
+            self._ends = np.cumsum([len(of_feature) for of_feature in values])
         return self
 
     def transform(self, X: ArrayLike) -> Array:
@@ -98,8 +102,11 @@ class FeatureScaler:
             norms = np.linalg.norm(features, axis=1, keepdims=True)
             features = features / np.where(norms > 0, norms, 1.0)
         else:
-            columns = zip(features.T, self._quantiles, strict=True)
-            features = np.stack([np.interp(column, *known) for column, known in columns], axis=1)
+            parts = [slice(first, end) for first, end in pairwise([0, *self._ends])]
+            columns = zip(features.T, parts, strict=True)
+            features = np.stack(
+                [np.interp(column, self._values[part], self._ranks[part]) for column, part in columns], axis=1
+            )
         return features.astype(given.dtype, copy=False)
 
 

@@ -55,6 +55,15 @@ def test_equal_models_are_equal_bytes(saved: Path, digits: Any, tmp_path: Path) 
     assert again.read_bytes() == saved.read_bytes()
 
 
+def test_the_number_of_arrays_does_not_grow_with_the_features() -> None:
+    """Each array is a file in the model's archive: an array per feature takes minutes."""
+    X, y = load_digits(n_class=2, return_X_y=True)
+    kernel = [{"kind": "gaussian", "feature_scaling": "rank"}]
+    few, many = (fitted_bytes([KernelFDA(kernels=kernel).fit(X[:20, :width], y[:20])], "a model") for width in (10, 60))
+    counts = [len(zipfile.ZipFile(io.BytesIO(content)).namelist()) for content in (few, many)]
+    assert counts[0] == counts[1]
+
+
 def test_every_byte_counts(saved: Path, tmp_path: Path) -> None:
     content = saved.read_bytes()
     path = tmp_path / "flipped.mklearn"
