@@ -90,6 +90,13 @@ def test_yes_is_no_number(tmp_path: Path, key: str, place: str) -> None:
     assert f"{place}: invalid value True: expected a number; YAML reads yes" in said(tmp_path, f"{BASE}{key}\n")
 
 
+@pytest.mark.parametrize("number", ["1" + 30 * "0", "9" * 4000])
+def test_integers_that_no_array_holds(tmp_path: Path, number: str) -> None:
+    found = said(tmp_path, f"{BASE}methods: {{m: {{kind: random_forest, min_samples_leaf: [1, {number}]}}}}\n")
+    assert "methods.m.min_samples_leaf[1]: invalid value" in found
+    assert len(found) < 400
+
+
 @pytest.mark.parametrize("seed", ["1.0e+30", "9" * 4000, "2147483648", "-1", ".inf"])
 def test_seeds_that_no_generator_takes(tmp_path: Path, seed: str) -> None:
     found = said(tmp_path, f"{BASE}seed: {seed}\n")

@@ -50,7 +50,7 @@ def check_study(raw: Any, source: str = "config") -> Study:
     mistakes = [
         *broken_references(study),
         *_published_mistakes(study),
-        *_booleans_as_numbers(raw, study.model_dump()),
+        *_misread_numbers(raw, study.model_dump()),
         *target_mistakes(study),
         *(final_mistakes(study, table_names(study)) if study.final else ()),
     ]
@@ -59,16 +59,18 @@ def check_study(raw: Any, source: str = "config") -> Study:
     return study
 
 
-def _booleans_as_numbers(given: Any, read: Any, path: str = "") -> Iterator[Mistake]:
-    """Find booleans that the models take for 1 and 0."""
+def _misread_numbers(given: Any, read: Any, path: str = "") -> Iterator[Mistake]:
+    """Find booleans that the models take for 1 and 0, and integers that no array holds."""
     if isinstance(given, Mapping) and isinstance(read, Mapping):
         for key in given.keys() & read.keys():
-            yield from _booleans_as_numbers(given[key], read[key], f"{path}.{key}".lstrip("."))
+            yield from _misread_numbers(given[key], read[key], f"{path}.{key}".lstrip("."))
     elif isinstance(given, list) and isinstance(read, list | tuple):
         for number, pair in enumerate(zip(given, read, strict=False)):
-            yield from _booleans_as_numbers(*pair, f"{path}[{number}]")
+            yield from _misread_numbers(*pair, f"{path}[{number}]")
     elif isinstance(given, bool) and isinstance(read, int | float) and not isinstance(read, bool):
         yield Mistake(path, f"invalid value {given}: expected a number; YAML reads yes, no, on, off as booleans.")
+    elif isinstance(read, int) and not isinstance(read, bool) and abs(read) >= 2**63:
+        yield Mistake(path, f"invalid value {show(given)}: expected an integer of 64 bits.")
 
 
 def _published_mistakes(study: Study) -> list[Mistake]:
