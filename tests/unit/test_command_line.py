@@ -16,6 +16,7 @@ import yaml
 from PIL import Image
 from tests.workflow.conftest import SMOKE
 
+from mklearn import __version__
 from mklearn.__main__ import main
 from mklearn.atomic import read_npz
 from mklearn.study.config.method_groups import GROUPS
@@ -70,6 +71,12 @@ def test_invalid_command_lines_exit_with_2(arguments: list[str], capsys: pytest.
         main(arguments)
     assert caught.value.code == 2
     assert "usage: python -m mklearn" in capsys.readouterr().err
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"mklearn {__version__}\n"
 
 
 def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

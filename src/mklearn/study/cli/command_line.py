@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from mklearn import __version__
 from mklearn.errors import UserError, printable
 from mklearn.study.cli import (
     archives,
@@ -63,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="mklearn" if called.startswith("mklearn") else "python -m mklearn",
         description="Learning from many kernels: write, check and run a study, and ask about its results.",
     )
+    parser.add_argument("--version", action="version", version=f"mklearn {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     subjects = (
         new_study, study_files, runs, predictions, comparisons, paper_tables, explanations, verification, archives,

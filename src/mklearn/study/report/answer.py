@@ -24,7 +24,7 @@ def answer(results: Results, found: Findings) -> str:
         return f"{headline}\n"
     own = setting.of(rows).sort_values("mean", ascending=not metric.larger_is_better, kind="stable")
     best, share = records(own.head(BEST)), is_share(results)
-    count = f"best {len(best)} of {plural(len(own), 'method')}"
+    count = f"best {BEST} of {plural(len(own), 'method')}" if len(own) > BEST else plural(len(own), "method")
     title = f"{setting.title}, {metric.name}{' in %' if share else ''} {splits_of(setting, results)}, {count}:"
     width = max(len(str(row["label"])) for row in best)
     table = (f"  {row['label']:<{width}}  {_value(row, share):>11}{_against(row, setting, results)}" for row in best)

@@ -162,6 +162,7 @@ def test_the_answer_for_the_terminal():
         "",
         "The model is mkl.",
     ]
+    assert "over 6 random splits, 3 methods:" in answer(made_of(AVERAGE, WINNER, LOSER), Findings("", [], [], ""))
     nothing = answer(
         made_of(("average", "cosine", math.nan, math.nan, math.nan, math.nan)), Findings("No method.", [], [])
     )
