@@ -11,8 +11,7 @@ from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable
 from mklearn.study.data.samples import some
 from mklearn.study.data.splits import Split, Splits
-from mklearn.study.evaluation.metrics.metric import Metric, metric_named
-from mklearn.study.evaluation.sweeps import GIVEN_BY
+from mklearn.study.evaluation.metrics.metric import GIVEN_BY, Metric, metric_named
 from mklearn.study.plan.fits import PlannedFit
 
 

@@ -20,7 +20,7 @@ from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable
 from mklearn.kernels.views import Views
 from mklearn.study.evaluation.candidates import method_of
-from mklearn.study.evaluation.metrics.metric import Metric
+from mklearn.study.evaluation.metrics.metric import GIVEN_BY, Metric
 from mklearn.study.evaluation.rules import deciding_samples, predictions, predictions_by_dimension
 
 Labels = NDArray[Any]
@@ -28,12 +28,6 @@ Unfitted = Callable[..., Any]
 """Returns the estimator, not fitted; parameters that it is called with are the estimator's."""
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Embeddings of the training samples (n, p) and of the test samples (m, p)."""
-GIVEN_BY = {
-    "decision_values": ("decision_function",),
-    "probabilities": ("predict_proba",),
-    "class_scores": ("decision_function", "predict_proba"),
-}
-"""Attributes of a method's output, and the methods of its estimator of which one gives each."""
 
 
 @dataclass(frozen=True)

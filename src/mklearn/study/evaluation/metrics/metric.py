@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+GIVEN_BY = {
+    "decision_values": ("decision_function",),
+    "probabilities": ("predict_proba",),
+    "class_scores": ("decision_function", "predict_proba"),
+}
+"""Attributes of a method's output, and the methods of its estimator of which one gives each."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Metric(MetricCard):
