@@ -13,8 +13,8 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from mklearn.base.statistics import holm
 from mklearn.study.evaluation.verdicts import NOT_SHOWN
@@ -82,7 +82,7 @@ class Ranks:
                 "method": self.methods[a], "other": self.methods[b], "above": int((gained > 0).sum()),
                 "level": int((gained == 0).sum()), "below": int((gained < 0).sum()),
                 "rank_difference": self.mean_ranks[b] - self.mean_ranks[a],
-                "p_value": float(stats.wilcoxon(gained).pvalue) if gained.any() else 1.0,
+                "p_value": float(scipy.stats.wilcoxon(gained).pvalue) if gained.any() else 1.0,
             })  # fmt: skip
         table = pd.DataFrame(rows)
         return table.assign(p_holm=holm(table["p_value"].to_numpy(dtype=np.float64)))
@@ -91,10 +91,10 @@ class Ranks:
 def ranks(methods: Sequence[str], scores: ArrayLike, left_out: Sequence[str] = ()) -> Ranks:
     """Rank methods by their scores on data sets, of shape (N, k), larger is better."""
     values = np.asarray(scores, dtype=np.float64).round(DECIMALS)
-    mean_ranks = stats.rankdata(-values, axis=1).mean(axis=0)
+    mean_ranks = scipy.stats.rankdata(-values, axis=1).mean(axis=0)
     order = np.argsort(mean_ranks, kind="stable")
     level = bool((values == values[:, :1]).all())
-    found = (0.0, 1.0) if level else stats.friedmanchisquare(*values.T)
+    found = (0.0, 1.0) if level else scipy.stats.friedmanchisquare(*values.T)
     return Ranks(
         [methods[k] for k in order], values[:, order], mean_ranks[order], float(found[0]), float(found[1]),
         critical_difference(values.shape[1], values.shape[0]), left_out,
@@ -103,7 +103,7 @@ def ranks(methods: Sequence[str], scores: ArrayLike, left_out: Sequence[str] = (
 
 def critical_value(n_methods: int) -> float:
     """Return q of Nemenyi's test at 5 %: that of the studentized range, divided by the root of 2 (table 5a)."""
-    return float(stats.studentized_range.isf(ALPHA, n_methods, np.inf) / np.sqrt(2))
+    return float(scipy.stats.studentized_range.isf(ALPHA, n_methods, np.inf) / np.sqrt(2))
 
 
 def critical_difference(n_methods: int, n_sets: int) -> float:
@@ -162,7 +162,7 @@ def ranks_part(results: Results) -> list[ReportPart]:
 
 def _ranks_table(found: Ranks) -> Table:
     n_sets = len(found.scores)
-    first = (stats.rankdata(-found.scores, axis=1) == 1).sum(axis=0)
+    first = (scipy.stats.rankdata(-found.scores, axis=1) == 1).sum(axis=0)
     apart = found.mean_ranks - found.mean_ranks[0]
     columns = [
         Column("Method", numeric=False), Column("Mean rank", "1 is best; ties share the mean of their ranks"),
