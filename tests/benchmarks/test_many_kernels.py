@@ -17,6 +17,7 @@ from mklearn import MultiViewClassifier
 from mklearn.inspection import stability_selection
 from mklearn.kernels import group_kernels
 
+pytestmark = pytest.mark.benchmark
 N_KERNELS, WIDTH, N_TRUE, N_TRAIN = 1000, 10, 8, 1000
 MOST_SECONDS = 60.0
 

@@ -22,6 +22,7 @@ from sklearn.svm import SVC
 from mklearn import MultiViewClassifier, Views
 from mklearn.kernels import StackTransform
 
+pytestmark = pytest.mark.benchmark
 PER_CLASS = 50
 Predictions = Callable[[Views, np.ndarray, Views], np.ndarray]
 

@@ -44,8 +44,8 @@ ESTIMATORS: list[type[BaseEstimator]] = [
 ]
 UNCHECKED = {NullSpaceLDA}
 """It needs more features than samples less classes, which no data of the checks have."""
-FEWER: dict[type[BaseEstimator], dict[str, int]] = {GuardedMKL: {"folds": 2, "repeats": 1}}
-"""Fewer folds where kernels are computed from features; on precomputed kernels there are as many as by default."""
+FEWER: dict[type[BaseEstimator], dict[str, int]] = {GuardedMKL: {"folds": 2, "repeats": 1}, LMKLSVC: {"max_iter": 5}}
+"""Fewer folds or steps where kernels are computed from features; on precomputed kernels as many as by default."""
 OTHER_WAYS = [
     MKLDR(kernels=["gaussian"], graph="lde", max_iter=3),
     MKLDR(kernels=["gaussian"], graph="pca", max_iter=3),
