@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from mklearn import MultiViewClassifier, MultiViewRegressor
 from mklearn.classifiers import KernelSVC
 from mklearn.errors import ConfigError, DataError
-from mklearn.inspection import FeatureImportance, feature_importances, linear_weights
+from mklearn.feature_importances import FeatureImportance, feature_importances, linear_weights
 from mklearn.kernels import Pairwise
 from mklearn.kernels.column_groups import UnknownColumnsWarning
 
