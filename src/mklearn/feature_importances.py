@@ -16,6 +16,7 @@ from mklearn.base.statistics import Difference, paired_sample_difference
 from mklearn.checks import check_integer
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.column_groups import Groups, group_kernels
+from mklearn.kernels.completion import lacking
 from mklearn.kernels.views import SampleView, Views, as_views
 
 
@@ -43,11 +44,12 @@ def feature_importances(
     X: Any,
     y: ArrayLike,
     *,
-    feature_groups: Groups | str | PathLike[str] | None = None,
+    feature_groups: Groups | Mapping[str, Groups] | str | PathLike[str] | None = None,
     cv: Any = None,
     groups: ArrayLike | None = None,
     n_permutations: int = 5,
     random_state: int = 0,
+    fit_parameters: Mapping[str, ArrayLike] | None = None,
 ) -> tuple[FeatureImportance, ...]:
     """Measure which features, or groups of features, the predictions of a method rest on, by cross-validation.
 
@@ -71,6 +73,8 @@ def feature_importances(
         Permutations of each feature or group in each split.
     random_state : int
         Of the default splits and of the permutations.
+    fit_parameters : mapping of str to array of shape (n,), optional
+        What ``fit`` takes of each sample beside X and y, such as ``groups``.
 
     Returns
     -------
@@ -101,10 +105,13 @@ def feature_importances(
     rng = np.random.default_rng(random_state)
     splits, deviation = permutation_splits(estimator, len(tables), labels, cv, groups, random_state)
     found = list(_feature_sets(tables, feature_groups, single=views is None))
+    beside = {name: np.asarray(values) for name, values in (fit_parameters or {}).items()}
     correct = np.full((len(splits), len(labels)), np.nan)
     permuted = [correct.copy() for _ in found]
     for row, (train, test) in enumerate(splits):
-        fitted = clone(estimator).fit(tables[train] if views is not None else tables[train][""], labels[train])
+        known = tables[train]
+        given = {name: values[train] for name, values in beside.items()}
+        fitted = clone(estimator).fit(known if views is not None else known[""], labels[train], **given)
         seen = tables[test]
         correct[row, test] = success(fitted.predict(seen if views is not None else seen[""]), labels[test], deviation)
         for (view, _, columns), values in zip(found, permuted, strict=True):
@@ -143,8 +150,11 @@ def success(predicted: NDArray[Any], y: NDArray[Any], deviation: float) -> NDArr
 
 
 def permute_view(views: Views, name: str, rng: np.random.Generator, columns: NDArray[np.intp] | None = None) -> Views:
-    """Give samples a view, or some columns of it, of other samples."""
-    shuffled = views[rng.permutation(len(views))][name]
+    """Give samples a view, or some columns of it, of other samples; those that lack the view keep no column of it."""
+    order = np.arange(len(views))
+    having = order if columns is None else np.flatnonzero(~lacking(views[name]))
+    order[having] = rng.permutation(having)
+    shuffled = views[order][name]
     if hasattr(shuffled, "iloc"):
         shuffled = shuffled.set_axis(views.index)
     if columns is not None:
