@@ -6,26 +6,47 @@ scale needs a large one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
-from sklearn.base import clone, is_regressor
-from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv, cross_validate
+from sklearn.base import clone
+from sklearn.model_selection import RepeatedStratifiedKFold, cross_validate
 
 from mklearn.base.statistics import Difference, paired_sample_difference
 from mklearn.checks import check_integer, invalid
 from mklearn.errors import ConfigError, DataError
+from mklearn.feature_importances import (
+    FeatureImportance,
+    feature_importances,
+    linear_weights,
+    permutation_splits,
+    permute_view,
+    success,
+)
 from mklearn.graphs import class_structure
-from mklearn.kernels.column_groups import Groups, group_kernels
 from mklearn.kernels.specs import StackTransform
-from mklearn.kernels.views import SampleView, Views, as_views
+from mklearn.kernels.views import Views, as_views
 from mklearn.optimize.kernel_lasso import KernelLasso, kernel_factor
 from mklearn.optimize.leave_one_out_ridge import class_targets
+
+__all__ = [
+    "FeatureImportance",
+    "R2Shares",
+    "SelectionFrequencies",
+    "ViewContribution",
+    "WeightStability",
+    "feature_importances",
+    "kernel_weights_over_splits",
+    "linear_weights",
+    "r2_shares",
+    "stability_selection",
+    "view_contributions",
+    "weight_stability",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +156,7 @@ def view_contributions(
     labels = np.asarray(y)
     n_permutations = check_integer(n_permutations, "n_permutations", 1)
     rng = np.random.default_rng(random_state)
-    splits, deviation = _splits(estimator, len(views), labels, cv, groups, random_state)
+    splits, deviation = permutation_splits(estimator, len(views), labels, cv, groups, random_state)
     without = {name: _without(estimator, name) for name in views.names}
     correct = np.full((len(splits), len(labels)), np.nan)
     permuted, left_out, changed = ({name: correct.copy() for name in views.names} for _ in range(3))
@@ -143,13 +164,13 @@ def view_contributions(
         fitted = clone(estimator).fit(views[train], labels[train])
         seen = views[test]
         predicted = fitted.predict(seen)
-        correct[row, test] = _success(predicted, labels[test], deviation)
+        correct[row, test] = success(predicted, labels[test], deviation)
         for name in views.names:
-            again = [fitted.predict(_permuted(seen, name, rng)) for _ in range(n_permutations)]
-            permuted[name][row, test] = np.mean([_success(each, labels[test], deviation) for each in again], axis=0)
+            again = [fitted.predict(permute_view(seen, name, rng)) for _ in range(n_permutations)]
+            permuted[name][row, test] = np.mean([success(each, labels[test], deviation) for each in again], axis=0)
             changed[name][row, test] = np.mean([_change(each, predicted, deviation) for each in again], axis=0)
             reduced = clone(without[name]).fit(_others(views[train], name), labels[train])
-            left_out[name][row, test] = _success(reduced.predict(_others(seen, name)), labels[test], deviation)
+            left_out[name][row, test] = success(reduced.predict(_others(seen, name)), labels[test], deviation)
     n_train = float(np.mean([len(train) for train, _ in splits]))
     tested = (~np.isnan(correct)).sum(axis=0)
     return tuple(
@@ -163,244 +184,10 @@ def view_contributions(
     )
 
 
-def _splits(
-    estimator: Any, n: int, labels: NDArray[Any], cv: Any, groups: ArrayLike | None, random_state: int
-) -> tuple[list[tuple[NDArray[np.intp], NDArray[np.intp]]], float]:
-    """Return the splits, by default five folds, twice; and the standard deviation of numbers, 0 of class labels."""
-    if labels.shape != (n,):
-        raise DataError(f"y has shape {labels.shape} for {n} samples; expected one label for each")
-    numbers = is_regressor(estimator)
-    if cv is None:
-        repeated = RepeatedKFold if numbers else RepeatedStratifiedKFold
-        cv = repeated(n_splits=5, n_repeats=2, random_state=random_state)
-    deviation = float(np.std(labels)) if numbers else 0.0
-    if numbers and not deviation > 0:
-        raise DataError("the target is constant: there is nothing that views could contribute")
-    return list(check_cv(cv, labels, classifier=not numbers).split(np.zeros(n), labels, groups)), deviation
-
-
-def _success(predicted: NDArray[Any], y: NDArray[Any], deviation: float) -> NDArray[np.float64]:
-    """Return values whose mean is the accuracy, or R^2 where the target has a standard deviation."""
-    if not deviation:
-        return np.asarray(predicted == y, dtype=np.float64)
-    return np.asarray(1.0 - ((predicted - y) / deviation) ** 2)
-
-
 def _change(one: NDArray[Any], other: NDArray[Any], deviation: float) -> NDArray[np.float64]:
     if not deviation:
         return np.asarray(one != other, dtype=np.float64)
     return np.asarray(np.abs(one - other) / deviation)
-
-
-@dataclass(frozen=True, eq=False)
-class FeatureImportance:
-    """How much predictions rest on a feature or a group of features, measured on samples left out of the fit.
-
-    Attributes
-    ----------
-    view : str
-        Empty for samples that are one table.
-    feature : str or int
-        Name or position of the column, or name of the group.
-    permuted : Difference
-        Accuracy, of a regressor R^2, minus that where test samples have these features of other test samples.
-    """
-
-    view: str
-    feature: str | int
-    permuted: Difference
-
-
-def feature_importances(
-    estimator: Any,
-    X: Any,
-    y: ArrayLike,
-    *,
-    feature_groups: Groups | str | PathLike[str] | None = None,
-    cv: Any = None,
-    groups: ArrayLike | None = None,
-    n_permutations: int = 5,
-    random_state: int = 0,
-) -> tuple[FeatureImportance, ...]:
-    """Measure which features, or groups of features, the predictions of a method rest on, by cross-validation.
-
-    Parameters
-    ----------
-    estimator : estimator
-        With ``predict``. It is cloned, not fitted itself.
-    X : table of shape (n, p), or several views, see `mklearn.kernels.Views`
-        Views without features, such as `mklearn.kernels.Pairwise`, are not measured.
-    y : array of shape (n,)
-        Class labels; of a regressor numbers.
-    feature_groups : mapping or path, optional
-        Columns by the name of their group, or a GMT file, as `mklearn.kernels.group_kernels` takes them; of several
-        views a mapping from views to these, and other views are not measured. By default each feature by itself. The
-        features of a group are permuted together; groups may overlap.
-    cv : int, splitter or iterable of (train, test), optional
-        By default five folds, twice.
-    groups : array of shape (n,), optional
-        Groups of samples, passed to ``cv``.
-    n_permutations : int
-        Permutations of each feature or group in each split.
-    random_state : int
-        Of the default splits and of the permutations.
-
-    Returns
-    -------
-    tuple of FeatureImportance
-        The most important first. Differences are shares (0.01 is one point); their 95 % intervals are those of
-        `mklearn.base.statistics`, NaN with fewer than five splits.
-
-    Raises
-    ------
-    DataError
-        y has another number of labels, a view is unknown or has no features, or the groups do not fit its columns.
-    ConfigError
-        ``n_permutations`` is no integer >= 1, or the groups of several views are not by view.
-
-    Notes
-    -----
-    The method is fitted once for each split, and predicts the test samples once more for each feature or group and
-    permutation. Features that tell the same replace each other: each has about 0, their group has not. The intervals
-    are of single features: of many, some exclude 0 by chance.
-
-    References
-    ----------
-    Breiman, "Random forests", Machine Learning 45, 2001, section 10.
-    """
-    views, labels = as_views(X), np.asarray(y)
-    tables = Views({"": X}) if views is None else views
-    n_permutations = check_integer(n_permutations, "n_permutations", 1)
-    rng = np.random.default_rng(random_state)
-    splits, deviation = _splits(estimator, len(tables), labels, cv, groups, random_state)
-    found = list(_feature_sets(tables, feature_groups, single=views is None))
-    correct = np.full((len(splits), len(labels)), np.nan)
-    permuted = [correct.copy() for _ in found]
-    for row, (train, test) in enumerate(splits):
-        fitted = clone(estimator).fit(tables[train] if views is not None else tables[train][""], labels[train])
-        seen = tables[test]
-        correct[row, test] = _success(fitted.predict(seen if views is not None else seen[""]), labels[test], deviation)
-        for (view, _, columns), values in zip(found, permuted, strict=True):
-            drawn = (_permuted(seen, view, rng, columns) for _ in range(n_permutations))
-            again = (fitted.predict(each if views is not None else each[""]) for each in drawn)
-            values[row, test] = np.mean([_success(each, labels[test], deviation) for each in again], axis=0)
-    n_train = float(np.mean([len(train) for train, _ in splits]))
-    importances = (
-        FeatureImportance(view, name, paired_sample_difference(correct, values, n_train))
-        for (view, name, _), values in zip(found, permuted, strict=True)
-    )
-    return tuple(sorted(importances, key=lambda each: -each.permuted.mean))
-
-
-def _feature_sets(
-    views: Views, feature_groups: Any, *, single: bool
-) -> Iterator[tuple[str, str | int, NDArray[np.intp]]]:
-    """Yield view, name, and positions of the columns of each feature or group."""
-    if feature_groups is None:
-        for view in views.names:
-            names = _column_names(views[view])
-            yield from ((view, name, np.array([number])) for number, name in enumerate(names))
-        return
-    by_view = {"": feature_groups} if single else feature_groups
-    if not isinstance(by_view, Mapping) or not all(isinstance(each, str) for each in by_view):
-        raise ConfigError(f"feature_groups is {feature_groups!r}; expected groups by the name of their view")
-    for view, given in by_view.items():
-        positions = {str(name): number for number, name in enumerate(_column_names(views[view]))}
-        if not positions:
-            raise DataError(f"feature_groups names view {view!r}, which has no features: it holds pairs of samples")
-        if not isinstance(given, Mapping | str | PathLike):
-            raise ConfigError(
-                f"feature_groups of view {view!r}: expected columns by the name of their group, or a path"
-            )
-        named = views[view] if hasattr(views[view], "iloc") else len(positions)
-        for spec in group_kernels(given, named):
-            yield view, spec["id"], np.array([positions[str(column)] for column in spec["columns"]])
-
-
-def _column_names(table: Any) -> list[Any]:
-    """Return names or positions of the features of a view; none of pairs of samples."""
-    if isinstance(table, SampleView):
-        return []
-    return list(table.columns) if hasattr(table, "iloc") else list(range(table.shape[1]))
-
-
-def linear_weights(fitted: Any, X: Any) -> dict[str, NDArray[np.float64]]:
-    """Compute the weights of all features in outputs that are linear in them, as those of linear kernels are.
-
-    Parameters
-    ----------
-    fitted : fitted estimator
-        With ``contributions``, whose sum is taken (`mklearn.MultiViewClassifier`, `mklearn.MultiViewRegressor`), else
-        with ``decision_function``, else a regressor with ``predict``.
-    X : samples, as for its ``predict``, without missing values
-        Their standard deviations make weights comparable, and outputs of theirs show whether these are linear.
-
-    Returns
-    -------
-    dict of str to array of shape (p, c)
-        By view, "" of samples that are one table: by how much each output grows with each feature, per standard
-        deviation of the feature over X. Divide by the deviations for weights in units of the features.
-
-    Raises
-    ------
-    ConfigError
-        The outputs are not linear in the features: another kernel, or one with samples of unit length.
-    DataError
-        A view holds pairs of samples, or there are missing values.
-    """
-    views = as_views(X)
-    tables = Views({"": X}) if views is None else views
-    dense = {name: _numbers(tables[name], name) for name in tables.names}
-    means = {name: table.mean(axis=0) for name, table in dense.items()}
-    deviations = {name: table.std(axis=0) for name, table in dense.items()}
-
-    def outputs(moved: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Return outputs of samples at the mean but for the given views."""
-        n = max(map(len, moved.values()), default=1)
-        rows = {name: moved.get(name, np.tile(mean, (n, 1))) for name, mean in means.items()}
-        whole = Views({name: _like(table, tables[name]) for name, table in rows.items()})
-        return _linear_outputs(fitted, whole if views is not None else whole[""])
-
-    origin, weights = outputs({}), {}
-    for name, mean in means.items():
-        steps = [np.arange(start, min(start + 500, len(mean))) for start in range(0, len(mean), 500)]
-        probes = ({name: mean + np.eye(len(mean))[part] * deviations[name]} for part in steps)
-        weights[name] = np.concatenate([outputs(probe) - origin for probe in probes])
-    scaled = (
-        (table - means[name]) / np.where(deviations[name] > 0, deviations[name], 1) for name, table in dense.items()
-    )
-    linear = origin + sum(table @ weights[name] for name, table in zip(dense, scaled, strict=True))
-    measured = outputs(dense)
-    if not np.abs(measured - linear).max() <= 1e-6 * max(np.abs(measured - origin).max(), np.finfo(float).tiny):
-        raise ConfigError(
-            f"the outputs of {type(fitted).__name__} are not linear in the features: expected linear kernels whose "
-            "samples are not scaled to unit length (`normalise`); `feature_importances` takes any method"
-        )
-    return weights
-
-
-def _linear_outputs(fitted: Any, X: Any) -> NDArray[np.float64]:
-    if hasattr(fitted, "contributions"):
-        return np.asarray(sum(fitted.contributions(X).values()))
-    if not hasattr(fitted, "decision_function") and not is_regressor(fitted):
-        raise ConfigError(f"{type(fitted).__name__} has no outputs: expected `contributions` or `decision_function`")
-    found = fitted.predict(X) if is_regressor(fitted) else fitted.decision_function(X)
-    return np.asarray(found, dtype=np.float64).reshape(len(found), -1)
-
-
-def _numbers(table: Any, view: str) -> NDArray[np.float64]:
-    """Return a view as an array of numbers that are all known."""
-    if isinstance(table, SampleView):
-        raise DataError(f"view {view!r} has no features: it holds pairs of samples")
-    numbers = np.asarray(table.toarray() if hasattr(table, "toarray") else table, dtype=np.float64)
-    if not np.isfinite(numbers).all():
-        raise DataError(f"view {view!r} has missing values: weights need samples that have all of them")
-    return numbers
-
-
-def _like(rows: NDArray[np.float64], table: Any) -> Any:
-    """Return rows as a DataFrame where the table is one."""
-    return type(table)(rows, columns=table.columns) if hasattr(table, "iloc") else rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -717,28 +504,6 @@ def _with_weights(fitted: Any) -> Any:
         if hasattr(step, "kernel_weights_"):
             return step
     raise ConfigError(f"{type(fitted).__name__} has no kernel weights: expected an estimator with `kernel_weights_`")
-
-
-def _permuted(views: Views, name: str, rng: np.random.Generator, columns: NDArray[np.intp] | None = None) -> Views:
-    """Give samples a view, or some columns of it, of other samples."""
-    shuffled = views[rng.permutation(len(views))][name]
-    if hasattr(shuffled, "iloc"):
-        shuffled = shuffled.set_axis(views.index)
-    if columns is not None:
-        shuffled = _with_columns(views[name], shuffled, columns)
-    return Views({each: shuffled if each == name else views[each] for each in views.names})
-
-
-def _with_columns(table: Any, other: Any, columns: NDArray[np.intp]) -> Any:
-    """Return a copy of a table with some columns of another one."""
-    sparse = hasattr(table, "tolil")
-    changed = table.tolil() if sparse else table.copy()
-    if hasattr(table, "iloc"):
-        for column in columns:
-            changed.isetitem(column, other.iloc[:, column])
-        return changed
-    changed[:, columns] = other[:, columns]
-    return changed.tocsr() if sparse else changed
 
 
 def _others(views: Views, name: str) -> Views:

@@ -87,7 +87,7 @@ IMAGES = {
     },
     "protocols": {"random": {"kind": "random_per_class", "train_size": 4, "repeats": 1}},
     "report": {"thumbnails": 4},
-    "final": {"method": "kfd"},
+    "final": {"method": "kfd", "importances": 1},
 }
 LEARNED = {
     "study": "learned",
@@ -259,7 +259,7 @@ def write_own_files() -> None:
 # --- jobs, as the rule of each stage makes them
 
 DATA = ("download", "read", "resize")
-TABLES = ("scores", "summary", "run_record", "report", "final_model")
+TABLES = ("scores", "summary", "run_record", "final_model", "importances", "report")
 
 
 def jobs() -> Iterator[dict[str, Any]]:

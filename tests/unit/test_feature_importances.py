@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from mklearn import MultiViewClassifier, MultiViewRegressor
 from mklearn.classifiers import KernelSVC
 from mklearn.errors import ConfigError, DataError
-from mklearn.inspection import FeatureImportance, feature_importances, linear_weights
+from mklearn.feature_importances import FeatureImportance, feature_importances, linear_weights
 from mklearn.kernels import Pairwise
 from mklearn.kernels.column_groups import UnknownColumnsWarning
 
@@ -91,6 +91,26 @@ def test_tables_of_any_form_have_the_same_importances(tmp_path: Path) -> None:
     gmt.write_text("first\tof two\ta\tb\n")
     (found,) = feature_importances(LogisticRegression(), whole, codes, feature_groups=gmt, cv=5)
     assert found.feature == "first"
+
+
+def test_samples_that_lack_a_view_keep_lacking_it() -> None:
+    views, y = exclusive_or()
+    views["genes"].iloc[::4] = np.nan
+    kernels = {name: {"kind": "gaussian", "missing_views": "mean"} for name in views}
+    found = by_feature(feature_importances(KernelSVC(kernels=kernels), views, y, cv=2, n_permutations=2))
+    assert set(list(found)[:2]) == {("genes", "a"), ("genes", "b")}
+
+
+def test_fit_takes_the_parameters_of_its_samples() -> None:
+    X, y = numbers()
+    weights = (np.arange(400) % 2).astype(float)
+    test = np.arange(201, 400, 2)
+    found = feature_importances(
+        LinearRegression(), X, np.where(weights > 0, y, -y), cv=[(np.arange(200), test)],
+        fit_parameters={"sample_weight": weights},
+    )  # fmt: skip
+    assert [each.feature for each in found] == [1, 0, 2]
+    assert found[0].permuted.mean == pytest.approx(2 * 16 / 25, abs=0.3), "without weights it is about 0"
 
 
 def test_mistakes_of_importances_have_sentences() -> None:

@@ -125,7 +125,7 @@ def test_verified_damage_to_every_kind_is_made_again_by_one_run(
     assert {*ARTEFACTS} - {*files} == {
         "features_part", "pairwise_block", "projections",  # not in this study
         "landmarks", "moments",  # in that of test_landmarks.py
-        "final_card", "final_predictions",  # text without a checksum
+        "final_card", "final_predictions", "importances",  # text without a checksum
     }  # fmt: skip
     swaps = [(path, other, path.stat()) for path, other in files.values()]
     contents = {other: other.read_bytes() for _, other, _ in swaps}

@@ -151,6 +151,17 @@ def test_the_job_reads_what_it_needs() -> None:
     assert without.path("final_model") not in without.everything()
 
 
+def test_importances_are_a_job_that_the_page_waits_for_only_if_asked() -> None:
+    made = Targets(plan_study(check_study(study({"importances": 3}))))
+    job = made.job("importances")
+    assert job.spec["permutations"] == 3
+    assert job.input("model") == made.path("final_model")
+    assert made.job("report").input("importances") == [made.path("importances")]
+    without = Targets(plan_study(check_study(study({}))))
+    assert without.jobs("importances") == without.job("report").input("importances") == []
+    assert "final.importances: invalid value 0" in message(study({"importances": 0}))
+
+
 def made_code(made: Targets) -> list[str]:
     from mklearn.study.provenance import step_code
 

@@ -26,7 +26,7 @@ EVERY = pytest.mark.parametrize("name", STAGES)
 @pytest.fixture(scope="module")
 def targets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Targets]:
     """A study with jobs of every stage but downloads, and the present folder with its list of pairs."""
-    study = STUDY | {"final": {"dataset": "digits", "protocol": "folds"}}
+    study = STUDY | {"final": {"dataset": "digits", "protocol": "folds", "importances": 2}}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("study"))
         patch.setattr(kernels, "MINUTES_PER_JOB", 1e-8)

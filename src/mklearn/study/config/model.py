@@ -117,6 +117,9 @@ class Final(Strict):
     protocol: Slug | None = None
     """The protocol whose splits say what is expected, at its largest training size; by default the first one of the
     study that can."""
+    importances: Count | None = None
+    """How often each view, and each feature of a table, is shuffled in each split to measure how far predictions rest
+    on it; by default nothing is measured."""
 
 
 class Study(Strict):

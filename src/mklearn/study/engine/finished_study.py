@@ -23,7 +23,7 @@ from mklearn.study.stages.stage import Job, StudyFiles
 from mklearn.study.stamps import BESIDE, load_beside, read_stamp
 from mklearn.study.steps.read import image_digests
 
-FINAL_STAGES = ("scores", "summary", "run_record", "report", "final_model")
+FINAL_STAGES = ("scores", "summary", "run_record", "final_model", "importances", "report")
 
 
 @dataclass(frozen=True)

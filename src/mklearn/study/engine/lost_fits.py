@@ -105,11 +105,17 @@ def report_lost_fits(targets: Targets, workflow: Any) -> None:
     lost = _lost_fits(targets, workflow)
     _remove_unfinished(workflow.scheduler.failed)
     n_fits, jobs = len(targets.plan.fits), _jobs_by_output(workflow)
-    written = lost and len(lost) < n_fits and targets.path("scores") in jobs
+    written = (lost or _page_waits(targets, workflow)) and len(lost) < n_fits and targets.path("scores") in jobs
     answer = _write_tables(targets, workflow, lost) if written else ""
     empty = [failure for failure in empty_fits(targets) if failure.scores in jobs] if len(lost) < n_fits else []
     reasons = [*_reasons(targets, lost), *_other_failures(workflow, lost), *map(_sentence, empty)]
     _print("\n  ".join([_heading(len(lost) + len(empty), n_fits), *_shown(reasons)]) + f"\n\n{answer}{_next(targets)}")
+
+
+def _page_waits(targets: Targets, workflow: Any) -> bool:
+    """Tell whether the page was not written since the final model, or what its predictions rest on, failed."""
+    failed = {job.rule.name for job in workflow.scheduler.failed}
+    return bool(targets.all_of("importances")) and not failed.isdisjoint({"final_model", "importances"})
 
 
 def _heading(n: int, n_fits: int) -> str:

@@ -17,7 +17,7 @@ from mklearn.study.plan.descriptors import PlannedDescriptor
 from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.landmarks import kernels_on_features, unsuited_kernels
 from mklearn.study.plan.protocols import PlannedProtocol
-from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, FinalView
+from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, FinalView, ImportancesSpec
 from mklearn.study.specs.model_card import CardImages, CardTables
 
 
@@ -29,6 +29,7 @@ class PlannedFinal:
     protocol: str
     """Key of the protocol whose splits say what is expected."""
     spec: FinalSpec
+    importances: ImportancesSpec | None = None
 
 
 def planned_final(
@@ -88,7 +89,10 @@ def planned_final(
         exclude_classes=list(protocol.spec.parameters.get("exclude_classes") or []),
         **({"target": _name_of_number(dataset)} if dataset.target == "numbers" else {}),
     )
-    return PlannedFinal(dataset, protocol.key, spec)
+    importances = None
+    if final.importances is not None:
+        importances = ImportancesSpec(final=spec, permutations=final.importances, seed=study.seed)
+    return PlannedFinal(dataset, protocol.key, spec, importances)
 
 
 def _on_named_features(spec: FitSpec, names: Mapping[str, str]) -> FitSpec:

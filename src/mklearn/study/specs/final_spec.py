@@ -75,3 +75,15 @@ class FinalSpec(Spec):
     target: str = ""
     """Name of the number that is predicted; empty for classes."""
     exclude_classes: list[str] = []
+
+
+class ImportancesSpec(Spec):
+    """Step ``importances``: the views and features that predictions of the final model's method rest on."""
+
+    final: FinalSpec
+    """How the model is made."""
+    permutations: int
+    """Of each view and feature in each split."""
+    seed: int
+    splits: int = 5
+    """At most so many of the protocol's, the first ones: the fewest that have an interval."""

@@ -7,6 +7,7 @@ from mklearn.study.stages import (
     download,
     final_model,
     fit,
+    importances,
     kernel_set,
     landmarks,
     learn,
@@ -26,7 +27,7 @@ from mklearn.study.stages.stage import Stage
 _ORDERED = (
     download.STAGE, read.STAGE, resize.STAGE, split.STAGE, learn.STAGE, describe.PART, describe.STAGE, pairwise.BLOCK,
     pairwise.STAGE, kernel_set.STAGE, project.STAGE, landmarks.STAGE, moments.STAGE, fit.STAGE, scores.STAGE,
-    summary.STAGE, run_record.STAGE, report.STAGE, final_model.STAGE,
+    summary.STAGE, run_record.STAGE, final_model.STAGE, importances.STAGE, report.STAGE,
 )  # fmt: skip
 STAGES: dict[str, Stage] = {stage.name: stage for stage in _ORDERED}
 """By name."""

@@ -27,6 +27,7 @@ STAGE = Stage(
         "predictions": "predictions",
         "record": "run_record",
         "models": lambda job: job.study.all_of("fit_model"),
+        "importances": lambda job: job.study.all_of("importances"),
         "samples": lambda job: [job.samples(dataset) for dataset in job.plan.datasets.values()],
     },
     outputs={"page": Artefact("report", "{study}/report/index.html")},

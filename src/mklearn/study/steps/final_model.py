@@ -19,7 +19,7 @@ from mklearn.saved_models import SavedModel, save_model, versions
 from mklearn.study.artefacts import read_arrays, read_table
 from mklearn.study.data.readers.table_files import Table, array_of_view
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.data.splits import Splits
+from mklearn.study.data.splits import Split, Splits
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.final_model import FinalModel
 from mklearn.study.evaluation.final_model import final_model as choose_final_model
@@ -78,7 +78,7 @@ def final_model(
     logger.info("%s: %s %.4f", candidate.fit.method.id, expected.metric, expected.value)
     data = _samples(labels, sources or [], learned or [], images, tables or [], spec)
     fit = candidate.fit
-    groups = _groups_kept_together(splits, data)
+    groups = groups_kept_together(Splits.load(splits, data.ids).splits[0], data.groups)
     kept = data.kept
     used = [view for view in spec.views if view.name in fit.descriptors]
     views = Views({view.name: data.features[view.name] for view in used} or {IMAGES: _images_of(data)})[kept]
@@ -167,9 +167,7 @@ def _samples(
     names = y if spec.target else table["label"].to_numpy(dtype=str)
     features, digests = {}, {}
     for view, path in zip(spec.views, sources, strict=True):
-        held = read_arrays(path, ("features", "ids", "sha256"))
-        if not np.array_equal(held["ids"], ids):
-            raise DataError(f"{path}: holds other samples than {labels}; delete both and run again.")
+        held = read_features(path, labels, ids)
         features[view.name], digests[view.name] = held["features"], str(held["sha256"])
     known: dict[str, dict[str, NDArray[Any]]] = {}
     for view, path in zip([view for view in spec.views if view.learns], learned, strict=True):
@@ -187,7 +185,7 @@ def _samples(
         pictures = pictures if regular else None
     return _Samples(
         ids=ids, y=y, labels=names,
-        groups=table["group"].to_numpy(dtype=str) if "group" in table else None,
+        groups=groups_of(table),
         kept=np.arange(len(y)) if spec.target else np.flatnonzero(~np.isin(names, spec.exclude_classes)),
         features=features, digests=digests,
         columns=columns, learned=known, images=pictures if isinstance(pictures, np.ndarray) else None, image_form=form,
@@ -204,12 +202,22 @@ def _columns(path: Path, view: FinalView, spec: FinalSpec, width: int) -> list[s
     return names if table.names_columns and len(names) == width else None
 
 
-def _groups_kept_together(splits: Path, data: _Samples) -> NDArray[np.str_] | None:
-    """Return the groups if no group has training and test samples in the study's splits, as the evaluation does."""
-    if data.groups is None:
-        return None
-    split = Splits.load(splits, data.ids).splits[0]
-    return None if np.isin(data.groups[split.test], data.groups[split.train]).any() else data.groups
+def groups_kept_together(split: Split, groups: NDArray[np.str_] | None) -> NDArray[np.str_] | None:
+    """Return the groups if none has training and test samples in a split of the study, as the evaluation does."""
+    return None if groups is None or np.isin(groups[split.test], groups[split.train]).any() else groups
+
+
+def groups_of(table: pd.DataFrame) -> NDArray[np.str_] | None:
+    """Return the group of each sample of a table of labels; None without groups."""
+    return table["group"].to_numpy(dtype=str) if "group" in table else None
+
+
+def read_features(path: Path, labels: Path, ids: NDArray[np.str_]) -> dict[str, NDArray[Any]]:
+    """Read the features of a view, and their digest, of the samples that a table of labels has."""
+    held = read_arrays(path, ("features", "ids", "sha256"))
+    if not np.array_equal(held["ids"], ids):
+        raise DataError(f"{path}: holds other samples than {labels}; delete both and run again.")
+    return held
 
 
 def _chosen(rows: pd.DataFrame, spec: FinalSpec) -> tuple[FinalCandidate, CardExpectation]:

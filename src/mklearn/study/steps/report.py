@@ -24,6 +24,7 @@ from mklearn.study.provenance import file_digest, input_digests, stamp
 from mklearn.study.report import records
 from mklearn.study.report.build import build_report
 from mklearn.study.report.frames import protocol_family
+from mklearn.study.report.importances import importances_part, read_importances
 from mklearn.study.report.mistakes import PIXELS, wrong_samples
 from mklearn.study.report.parts import StudyResults
 from mklearn.study.report.thumbnails import thumbnails
@@ -37,7 +38,7 @@ from mklearn.study.steps.scores import read_study_table, read_tables
 
 def report(
     scores: Path, summary: Path, predictions: Path, record: Path, models: list[Path], samples: list[Path],
-    page: Path, *, spec: ReportSpec, code: list[Path] | None = None,
+    page: Path, *, spec: ReportSpec, importances: list[Path] | None = None, code: list[Path] | None = None,
 ) -> None:  # fmt: skip
     """Write ``page`` (index.html) and, beside it, summary.md, summary.csv, answer.txt, reproduction.csv, figures/.
 
@@ -46,8 +47,9 @@ def report(
     datasets = [(entry, SampleSet.load(path)) for entry, path in zip(spec.datasets, samples, strict=True)]
     data_of = {entry.id: data for entry, data in datasets}
     inputs = input_digests(
-        scores=scores, summary=summary, predictions=predictions, record=record, models=models, samples=samples
-    )
+        scores=scores, summary=summary, predictions=predictions, record=record, models=models, samples=samples,
+        importances=importances,
+    )  # fmt: skip
     frame, predicted = read_tables(scores, predictions, spec.study)
     summarised, made = read_study_table(summary, "summary", spec.study)
     run = read_record(record)
@@ -73,7 +75,10 @@ def report(
         predictions=predicted,
         wrong_pairs=list(_wrong_pairs(spec, datasets, predicted)),
         wrong_samples=list(_wrong_samples(spec, datasets, predicted)),
-        parts=[load(part)(held) for part in spec.parts],
+        parts=[
+            *(importances_part(read_importances(path)) for path in importances or []),
+            *(load(part)(held) for part in spec.parts),
+        ],
     )
     write_beside(written, provenance, page.parent / "provenance.json")
     logger.info("%d files in %s", len(written), page.parent)

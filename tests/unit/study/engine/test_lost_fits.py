@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from mklearn.study.engine.lost_fits import _lost_fits, cause_of, report_lost_fits
+from mklearn.study.engine.lost_fits import _lost_fits, _page_waits, cause_of, report_lost_fits
 from mklearn.study.engine.session import failures
 
 COMMAND = "python -m mklearn step fit --spec '{}'\n"
@@ -96,6 +96,16 @@ class Job(NamedTuple):
     @property
     def rule(self) -> Any:
         return self
+
+
+@pytest.mark.parametrize(
+    ("step", "asked", "waits"),
+    [("final_model", True, True), ("importances", True, True), ("final_model", False, False), ("report", True, False)],
+)
+def test_a_model_that_fails_does_not_take_the_page_with_it(step: str, asked: bool, waits: bool) -> None:
+    targets: Any = SimpleNamespace(all_of=lambda artefact: [f"{artefact}.csv"] if asked else [])
+    workflow = SimpleNamespace(scheduler=SimpleNamespace(failed={Job(1, step, (), (), ())}))
+    assert _page_waits(targets, workflow) == waits
 
 
 def test_a_step_before_a_fit_that_failed_is_named(tmp_path: Path) -> None:

@@ -40,8 +40,8 @@ def make(study: dict[str, Any], folder: Path) -> Path:
     """Run a study up to its model."""
     with working_in(folder):
         made = Targets(plan_study(check_study(study)))
-        tables = list(table_jobs(made))
-        for job in [*data_jobs(made), *model_jobs(made), *tables[:2], tables[-1]]:
+        tables = [job for job in table_jobs(made) if job["step"] in ("scores", "summary", "final_model")]
+        for job in [*data_jobs(made), *model_jobs(made), *tables]:
             call(job["step"], job["inputs"], job["outputs"], job["spec"])
         return folder / made.path("final_model")
 

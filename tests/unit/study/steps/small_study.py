@@ -66,9 +66,8 @@ OTHER = STUDY | {
     "protocols": {name: STUDY["protocols"][name] for name in SINGLE},
 }  # fmt: skip
 """Its tables are those of another study."""
-KINDS = [
-    name for name in ARTEFACTS if name not in ("download", "report", "final_model", "final_card", "final_predictions")
-]
+FINAL = ("final_model", "final_card", "final_predictions", "importances")
+KINDS = [name for name in ARTEFACTS if name not in ("download", "report", *FINAL)]
 """Artefacts that a step reads; a download has a test of its own."""
 UNREPEATABLE = {"utc", "stages", "sha256", "provenance"}
 """What differs between two run records: times, and the scores, whose rows have times."""

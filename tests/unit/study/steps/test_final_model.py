@@ -36,6 +36,7 @@ from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.final_model import final_model
 from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.report.importances import read_importances
 from mklearn.study.specs.model_card import ModelCard
 from mklearn.study.stages.targets import Targets
 from mklearn.study.steps.runner import call, set_aside
@@ -304,6 +305,21 @@ def test_the_same_study_gives_the_same_bytes(folder: Path, model: Callable[[str]
     run(targets("by-accuracy"), folder, "again")
     for suffix in (".mklearn", ".md"):
         assert (folder / f"again{suffix}").read_bytes() == (folder / f"by-accuracy{suffix}").read_bytes()
+
+
+def test_of_images_whole_views_have_importances(folder: Path, model: Callable[[str], SavedModel]) -> None:
+    rows = {}
+    for method in ("average", "two-d-lda"):
+        model(method)
+        job = Targets(plan_study(check_study(STUDY | {"final": {"method": method, "importances": 1}}))).job(
+            "importances"
+        )
+        with working_in(folder):
+            call("importances", job.inputs | {"model": f"{method}.mklearn"}, {"importances": "rows.csv"}, job.spec)
+        rows[method] = read_importances(folder / "rows.csv")
+    assert sorted(rows["average"]["view"]) == ["blocks", "pixels"]
+    assert rows["average"]["feature"].eq("").all()
+    assert rows["two-d-lda"].empty
 
 
 def test_a_damaged_model_is_set_aside(folder: Path, model: Callable[[str], SavedModel], tmp_path: Path) -> None:

@@ -1,0 +1,106 @@
+"""What predictions of a final model's method rest on: as the library measures it, in a file and on the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+from tests.unit.study.steps.test_own_data_studies import page, run
+
+from mklearn.errors import DataError
+from mklearn.feature_importances import feature_importances
+from mklearn.kernels import Views
+from mklearn.saved_models import load_model
+from mklearn.study.data.splits import Splits
+from mklearn.study.report.importances import importances_part, read_importances
+
+VIEWS = {"acids": slice(0, 5), "phenols": slice(5, 8)}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, plain_figures: None) -> Path:
+    return tmp_path
+
+
+def write_wine(folder: Path) -> pd.DataFrame:
+    """Write two views of Wine; class and number are those of its flavanoids alone."""
+    wine = load_wine(as_frame=True).data.iloc[::2].reset_index(drop=True)
+    flavanoids = wine["flavanoids"]
+    about = pd.DataFrame({"id": [f"w{k}" for k in range(len(wine))]})
+    about["label"] = np.where(flavanoids > flavanoids.median(), "rich", "poor")
+    about["twice"] = 2 * flavanoids
+    about["cellar"] = np.arange(len(wine)) % 12
+    for name, columns in VIEWS.items():
+        about.join(wine.iloc[:, columns]).to_csv(folder / f"{name}.csv", index=False)
+    return wine
+
+
+def study(kind: str, **entry: Any) -> dict[str, Any]:
+    """Return the sections of a study of the views."""
+    return {
+        "entry": {"kind": "feature_tables", "tables": {name: f"{name}.csv" for name in VIEWS}, **entry},
+        "kernels": {"gauss": {"kind": "gaussian", "feature_scaling": "standard"}},
+        "methods": {"one": {"kind": kind}},
+        "protocols": {"folds": {"kind": "group_k_fold" if "group_column" in entry else "k_fold", "folds": 5}},
+    }
+
+
+def test_importances_of_classes_are_the_librarys(folder: Path) -> None:
+    wine = write_wine(folder)
+    made = run(
+        folder,
+        final={"importances": 2},
+        seed=3,
+        **study("multi_view", leave_out=["twice"], group_column="cellar"),
+    )
+    found = read_importances(folder / "results/own/importances.csv")
+    assert found["measure"].eq("accuracy").all()
+    assert found.loc[found["feature"].ne(""), "feature"].iloc[0] == "flavanoids"
+    assert sorted(found["feature"]) == ["", "", *sorted(wine.columns[:8])]
+    (job,) = [job for job in made.jobs if job["step"] == "importances"]
+    table = pd.read_csv(folder / "phenols.csv")
+    splits = Splits.load(folder / job["inputs"]["splits"], table["id"].to_numpy(dtype=str))
+    views = Views({name: wine.iloc[:, columns].to_numpy() for name, columns in VIEWS.items()})
+    sets = {name: {"all": range(views[name].shape[1])} for name in VIEWS}
+    sets = {name: sets[name] | {str(k): [k] for k in range(views[name].shape[1])} for name in VIEWS}
+    expected = feature_importances(
+        load_model(folder / "results/own/model.mklearn").estimator, views, table["label"].to_numpy(dtype=str),
+        feature_groups=sets, cv=[(split.train, split.test) for split in splits], n_permutations=2, random_state=3,
+        fit_parameters={"groups": table["cellar"].to_numpy(dtype=str)},
+    )  # fmt: skip
+    np.testing.assert_allclose(found["loss"], [each.permuted.mean for each in expected], atol=1e-12)
+    np.testing.assert_allclose(found["low"], [each.permuted.low for each in expected], atol=1e-12)
+    text = page(folder)
+    assert "Importance of features: phenols" in text
+    assert text.index(">flavanoids<") < text.index(">total_phenols<")
+    assert "lose, in points of accuracy" in text
+
+
+def test_importances_of_numbers_without_intervals(folder: Path) -> None:
+    write_wine(folder)
+    sections = study("kernel_ridge_regressor", target="twice", leave_out=["label", "cellar"])
+    sections["protocols"] = {"folds": {"kind": "k_fold", "folds": 2}}
+    run(folder, final={"importances": 1, "metric": "r2"}, evaluation={"metrics": ["r2"]}, **sections)
+    found = read_importances(folder / "results/own/importances.csv")
+    assert found["measure"].eq("r2").all()
+    assert found["low"].isna().all()
+    best = found.set_index(["view", "feature"])["loss"]
+    assert best.idxmax() in (("phenols", ""), ("phenols", "flavanoids"))
+    assert best["phenols", "flavanoids"] > 0.3 > best["acids", ""]
+    text = page(folder)
+    assert "lose, in R²" in text
+    assert "Fewer than five splits have no interval" in text
+
+
+def test_a_table_that_is_none_and_one_without_rows(tmp_path: Path) -> None:
+    path = tmp_path / "importances.csv"
+    path.write_text("view,feature\na,b\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"importances\.csv: not a table of importances"):
+        read_importances(path)
+    path.write_text("view,feature,measure,loss,low,high,splits,permutations\n", encoding="utf-8")
+    (table,) = importances_part(read_importances(path)).tables
+    assert "takes whole images" in table.note
