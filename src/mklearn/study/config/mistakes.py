@@ -20,6 +20,9 @@ _TAG = re.compile(r"(dict|list|literal|tuple)\[.*\]$")
 _VALIDATED = re.compile(r"function-\w+\[.*, (\w+)\]$")
 """Pydantic's name for a member of a union that is a model with a validator of the whole."""
 
+LONG_LIST = 100
+"""Characters of a list of names that a message has once."""
+
 
 @dataclass(frozen=True, order=True)
 class Mistake:
@@ -33,10 +36,18 @@ class Mistake:
 
 
 def listed(has: str, mistakes: Collection[object]) -> str:
-    """Return the message of an error with all mistakes, numbered, after a text such as ``study.yaml has``."""
+    """Return the message of an error with all mistakes, numbered, after a text such as ``study.yaml has``.
+
+    A long list of names that are valid stands once.
+    """
     count = "1 mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
-    lines = [f"  {number}. {mistake}" for number, mistake in enumerate(mistakes, start=1)]
-    return "\n".join([f"{has} {count}:", *lines])
+    lines, first = [f"{has} {count}:"], dict[str, int]()
+    for number, mistake in enumerate(mistakes, start=1):
+        text, expected, names = str(mistake).partition(" Expected: ")
+        seen = first.setdefault(names, number)
+        names = f"as in {seen}." if seen < number and len(names) > LONG_LIST else names
+        lines.append(f"  {number}. {text}{expected}{names}")
+    return "\n".join(lines)
 
 
 def show(value: Any, limit: int = 80) -> str:
