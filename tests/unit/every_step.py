@@ -199,7 +199,7 @@ PACKAGES = (
 )  # fmt: skip
 """What steps import, other than mklearn: loaded once, before jobs are forked."""
 FOLDER = {"study": "folder", "datasets": {"pictures": {"kind": "image_folder", "path": "pictures"}}}
-SHIPPED = {"study": "shipped", "datasets": {"diabetes": None}}
+SHIPPED = {"study": "shipped", "datasets": {"diabetes": None, "linnerud": None}}
 STUDIES = (IMAGES, LEARNED, OWN, TABLE, GROUPED, PLANE, PAIRED, LANDMARKS, NUMBERS, COLOURED, FOLDER, SHIPPED)
 MIRRORED = {
     "study": "mirrored",

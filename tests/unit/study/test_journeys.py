@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 from tests.outside_package.install import write_metadata
@@ -29,7 +30,8 @@ from tests.unit.test_documentation import blocks
 
 from mklearn.__main__ import main
 from mklearn.study.artefacts import read_table
-from mklearn.study.config.reading import read_study
+from mklearn.study.config.reading import check_study, read_study
+from mklearn.study.engine.data_check import check_data
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.plan.tables import report_spec
 from mklearn.study.report.findings import findings
@@ -167,6 +169,27 @@ def test_the_headline_and_the_model_are_the_learner_that_finds_the_informative_v
     assert re.search(first, found.headline), found.headline
     assert "model.mklearn) is Multi-view classifier" in found.model
     assert "Multi-view classifier (`multi-view`" in Path("results/omics/model.md").read_text(encoding="utf-8")
+
+
+def test_kernels_and_distances_with_numbers_to_predict(folder: Path) -> None:
+    """Two targets of the same samples, one of which has no height."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 4))
+    people = pd.DataFrame({"id": [f"s{row}" for row in range(40)], "weeks": X[:, 0] + 20.5, "height": X[:, 2]})
+    people.loc[7, "height"] = np.nan
+    (folder / "pairs").mkdir()
+    people.to_csv(folder / "pairs" / "people.csv", index=False)
+    for name, columns in (("blood", slice(0, 2)), ("genes", slice(2, 4))):
+        kernel = pd.DataFrame(X[:, columns] @ X[:, columns].T, people["id"], people["id"])
+        kernel.to_csv(folder / "pairs" / f"{name}.csv")
+    follow(commands("mklearn init path/to/pairs"))
+    found = pd.read_csv("results/pairs/report/summary.csv").query("metric == 'r2' and selection == 'inner_cv'")
+    assert set(found["method"]) == {"multi-view", "average", "best-single"}
+    assert (found["mean"] > 0.9).all()
+    study = yaml.safe_load(Path("pairs.yaml").read_text(encoding="utf-8"))
+    study["datasets"]["pairs"]["target"] = ["weeks", "height"]
+    counts = check_data(plan_study(check_study(study))).counts
+    assert [count.split(" with")[0] for count in counts] == ["pairs-weeks: 40 samples", "pairs-height: 39 samples"]
 
 
 def test_a_method_of_her_own_to_a_table_in_latex(folder: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, WithJsonSchema, model_validator
 
@@ -149,6 +149,22 @@ class OwnTables(OwnDataset):
     missing_labels: list[str] | None = None
     """Words that stand for no label or group, as an empty cell does. By default those that stand for no number in
     columns of features, such as NA, NaN, None, null and N/A; ``[]`` where a class has such a name."""
+    target: Target | None = None
+    """In place of ``label_column``: the column of what is predicted, a class where it holds text, and a number where it
+    holds numbers. A list makes a data set of each column."""
+    task: TargetKind | None = None
+    """Whether the target is ``classes`` or ``numbers``, where its column does not say: ``classes`` of classes that are
+    written as numbers."""
+
+    @model_validator(mode="after")
+    def _one_target(self) -> Self:
+        if self.target is not None and self.label_column != "label":
+            raise ValueError("target stands in place of label_column; omit one of them.")
+        if self.task == "numbers" and self.target is None:
+            raise ValueError("task: numbers needs `target`, the column of the numbers.")
+        if self.exclude_classes and self.task_of_target == "numbers":
+            raise ValueError("exclude_classes: the target is numbers and has no classes.")
+        return self
 
 
 class ImageFolder(OwnDataset):
@@ -185,12 +201,6 @@ class FeatureTables(OwnTables):
     """Descriptor name: file (Parquet, CSV, TSV, NPZ, MATLAB, .h5ad or .h5mu; of text also .csv.gz and so on), or a
     mapping with ``path`` and ``array`` where the file has several arrays. Without ``array`` it is the only matrix; of
     .h5ad X, and of .h5mu the modality with the name of the descriptor."""
-    target: Target | None = None
-    """In place of ``label_column``: the column of what is predicted, a class where it holds text, and a number where it
-    holds numbers. A list makes a data set of each column."""
-    task: TargetKind | None = None
-    """Whether the target is ``classes`` or ``numbers``, where its column does not say: ``classes`` of classes that are
-    written as numbers."""
     leave_out: list[str] = []
     """Columns that are no features, such as what else was measured of a sample."""
     missing_views: Literal["error", "drop", "mean"] = "error"
@@ -204,16 +214,6 @@ class FeatureTables(OwnTables):
     def table_names(self) -> list[str]:
         """Names of its feature tables."""
         return list(self.tables)
-
-    @model_validator(mode="after")
-    def _one_target(self) -> FeatureTables:
-        if self.target is not None and self.label_column != "label":
-            raise ValueError("target stands in place of label_column; omit one of them.")
-        if self.task == "numbers" and self.target is None:
-            raise ValueError("task: numbers needs `target`, the column of the numbers.")
-        if self.exclude_classes and self.task_of_target == "numbers":
-            raise ValueError("exclude_classes: the target is numbers and has no classes.")
-        return self
 
     @property
     def files(self) -> dict[str, str]:

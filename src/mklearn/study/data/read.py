@@ -28,6 +28,7 @@ READERS = (
     "idx",
     "image_archive",
     "image_folder",
+    "linnerud",
     "nested_archive",
     "olivetti_mat",
     "precomputed",

@@ -164,13 +164,11 @@ def _in_colour(files: Sequence[Path]) -> bool:
 
 def _of_matrices(found: FoundData, choices: Choices) -> tuple[Entry, SampleSet, list[str]]:
     """Return the entry of square matrices and a table of labels, the samples, and sentences about what was taken."""
-    if choices.target:
-        raise ConfigError("--target: matrices have classes to predict; name their column with --label.")
     holder, taken = _holder_of_labels(found, choices)
     if holder is None:
         raise DataError(
             f"{found.path}: {some(list(found.matrices))} are square matrices, and no table has the column "
-            f"{choices.label_column!r} of their labels; name one with --labels FILE."
+            f"{choices.predicted!r} of their labels; name one with --labels FILE."
         )
     _check_ids(found, choices, holder)
     measure, told = _measure_of(found, choices)

@@ -174,6 +174,7 @@ def _content(
         comparison=comparison,
         own=[table for part in parts for table in part.tables],
         score=results.score.name,
+        embeds=bool(results.scores["dimension"].notna().any()),
         groups=group_tables(results),
         rules=_rules(results),
         settings=[setting.chart_title for setting in results.settings],

@@ -73,6 +73,8 @@ class Content:
     """Tables that the study adds."""
     score: str = "accuracy"
     """Name of the metric of tables and figures, inside a sentence."""
+    embeds: bool = True
+    """Whether a method has an embedding, whose number of dimensions is chosen."""
     groups: Sequence[Table] = ()
     """Of each setting the errors by group, where numbers are predicted of samples with groups."""
     rules: Sequence[str] = ()

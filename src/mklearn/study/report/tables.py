@@ -126,7 +126,7 @@ def _result_columns(results: Results, has_published: bool) -> list[Column]:
         Column("Method", numeric=False),
         Column(
             f"Test {results.score.name}, chosen by inner CV, %",
-            "mean ± std over splits, dimension and parameters chosen by inner cross-validation", name="score",
+            "mean ± std over splits, parameters chosen by inner cross-validation", name="score",
         ),
         Column(
             f"Difference to {results.reference_title}, points",
@@ -152,28 +152,53 @@ def _result_columns(results: Results, has_published: bool) -> list[Column]:
 
 
 def metric_tables(results: Results) -> list[Table]:
-    """Tabulate the means of all metrics by inner cross-validation, a table for each setting; none of accuracy alone."""
+    """Tabulate the means of all metrics by inner cross-validation, a table for each setting; none of accuracy alone.
+
+    Where each of several data sets has numbers to predict, a table of their means follows.
+    """
     rows = results.all_metrics[results.all_metrics["selection"].eq("inner_cv")]
     metrics = [metric_named(name) for name in dict.fromkeys(rows["metric"]) if name]
-    if len(metrics) < 2:
-        return []
+    settings = results.settings if len(metrics) > 1 else []
+    return [
+        *(_metric_table(setting.title, setting.of(rows), metrics, "splits") for setting in settings),
+        *_means_over_targets(rows, [metric for metric in metrics if metric.in_percent and "numbers" in metric.targets]),
+    ]
+
+
+def _means_over_targets(rows: pd.DataFrame, metrics: Sequence[Metric]) -> list[Table]:
+    """Tabulate the means over targets, a table for each protocol and training size; of methods with a value for all.
+
+    Errors in the unit of each target have no mean.
+    """
+    tables = []
+    rows = rows[rows["metric"].isin([metric.kind for metric in metrics])]
+    for (protocol, size), part in rows.groupby(["protocol", "train_size"], sort=False, dropna=False):
+        n = part["dataset"].nunique()
+        if n > 1:
+            values = part.astype({"mean": float}).groupby(["label", "neighbour", "metric"], sort=False)["mean"]
+            means = values.agg(["mean", "std", "count"]).query("count == @n").reset_index()
+            title = setting_columns([(protocol, None if pd.isna(size) else int(size))])[0].title
+            tables.append(_metric_table(f"Mean over {n} targets, {title}", means, metrics, "targets"))
+    return tables
+
+
+def _metric_table(caption: str, rows: pd.DataFrame, metrics: Sequence[Metric], over: str) -> Table:
+    """Tabulate the means of metrics over splits or targets; of embeddings with the rule of each row."""
+    embeds = bool(rows["neighbour"].ne("").any())
     columns = [
         Column("Method", numeric=False),
-        Column("Rule", "how a test sample is classified in the embedding", numeric=False),
+        *[Column("Rule", "how a test sample is classified in the embedding", numeric=False)] * embeds,
         *(
-            Column(f"{metric.title}{', %' if metric.in_percent else ''}", "mean ± std over splits")
+            Column(f"{metric.title}{', %' if metric.in_percent else ''}", f"mean ± std over {over}")
             for metric in metrics
         ),
     ]
-    tables = []
-    for setting in results.settings:
-        lines, messages = [], list[str]()
-        for (label, rule), own in setting.of(rows).groupby(["label", "neighbour"], sort=False):
-            by_metric = {row["metric"]: row for row in records(own)}
-            cells = [_metric_cell(metric, by_metric.get(metric.kind), messages) for metric in metrics]
-            lines.append((Cell(str(label)), Cell(wording.rule_title(str(rule))), *cells))
-        tables.append(Table(setting.title, columns, lines, footnotes=messages))
-    return tables
+    lines, messages = [], list[str]()
+    for (label, rule), own in rows.groupby(["label", "neighbour"], sort=False):
+        by_metric = {row["metric"]: row for row in records(own)}
+        cells = [_metric_cell(metric, by_metric.get(metric.kind), messages) for metric in metrics]
+        lines.append((Cell(str(label)), *[Cell(wording.rule_title(str(rule)))] * embeds, *cells))
+    return Table(caption, columns, lines, footnotes=messages)
 
 
 def _metric_cell(metric: Metric, row: dict[str, Any] | None, messages: list[str]) -> Cell:

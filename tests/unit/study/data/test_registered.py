@@ -49,6 +49,14 @@ def test_registry_agrees_with_the_manifest(mirror: Path) -> None:
                 assert int(row["bytes"]) == file.bytes, file.name
 
 
+@pytest.mark.parametrize(("target", "first"), [(None, 191.0), ("waist", 36.0), ("pulse", 50.0)])
+def test_linnerud_has_three_targets_that_are_no_features(target: str | None, first: float) -> None:
+    """The first man: 5 chins, 162 sit-ups and 60 jumps."""
+    samples = read_dataset(dataset_spec({"kind": "registered", "name": "linnerud", "target": target}))
+    assert samples.y[0] == first
+    assert samples.tables["exercise"][0].tolist() == [5.0, 162.0, 60.0]
+
+
 def test_coil20_originals_equal_the_resized_file(mirror: Path) -> None:
     ours, cai = read("coil20", mirror), read("coil20-cai", mirror)
     np.testing.assert_array_equal(ours.y, cai.y)

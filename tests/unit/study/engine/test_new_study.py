@@ -196,6 +196,24 @@ def test_a_clinical_table_holds_labels_and_groups_and_no_features(
     assert main(["validate", "cohort.yaml"]) == 0
 
 
+def test_a_column_of_numbers_to_predict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_cohort(folder / "cohort")
+    assert main(["init", "cohort", "--target", "age"]) == 0
+    assert yaml.safe_load((folder / "cohort.yaml").read_text())["datasets"]["cohort"] == {
+        "kind": "feature_tables", "tables": {"genes": "cohort/genes.csv", "proteins": "cohort/proteins.csv"},
+        "labels": "cohort/people.csv", "id_column": "sample", "target": "age", "group_column": "patient_id",
+        "leave_out": ["chip"], "missing_views": "mean", "impute": "median",
+    }  # fmt: skip
+    said = capsys.readouterr().out
+    assert "24 samples in 12 groups with numbers to predict, from 40 to 63." in said
+    assert "cohort/people.csv holds the labels ('age'), and its other columns are no features" in said
+    assert main(["validate", "cohort.yaml"]) == 0
+    assert "24 samples in 12 groups with numbers to predict" in capsys.readouterr().out
+    study = read_study("cohort.yaml")
+    assert study.evaluation.choose_by == "r2"
+    assert study.protocols["5-fold"].kind == "group_k_fold"
+
+
 def test_a_batch_written_as_a_number_is_no_feature(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_cohort(folder / "cohort")
     genes = pd.read_csv(folder / "cohort" / "genes.csv").drop(columns="chip")

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
-from tests.unit.study.report.conftest import METHODS, make_study, report_spec
+from tests.unit.study.report.conftest import METHODS, make_numbers_study, make_study, report_spec
 
 from mklearn.study.evaluation.split import ON_TEST
 from mklearn.study.evaluation.summary import summarise
@@ -19,12 +19,13 @@ from mklearn.study.report.build import build_report
 from mklearn.study.report.charts import standalone
 from mklearn.study.report.figures import MOST_CONTENDERS, differences
 from mklearn.study.report.figures_of_fits import objective
+from mklearn.study.report.frames import results_of
 from mklearn.study.report.page import compact, link, script_json
 from mklearn.study.report.parts import PartFigure, ReportPart
 from mklearn.study.report.records import RunRecord
 from mklearn.study.report.sections import figure_sections
 from mklearn.study.report.series import Series, series_of
-from mklearn.study.report.tables import Cell, Column, Table
+from mklearn.study.report.tables import Cell, Column, Table, metric_tables
 from mklearn.study.report.wording import byte_size
 from mklearn.study.stamps import write_beside
 
@@ -108,6 +109,28 @@ def test_one_dimension_has_no_figure_of_accuracy_against_dimension(study, tmp_pa
     build_report(folder, **study | {"scores": scores}, figure_files=False)
     slugs = specs_of((folder / "index.html").read_text(encoding="utf-8"))["specs"]
     assert not [slug for slug in slugs if slug.startswith("dimension")]
+
+
+def test_a_page_of_numbers_speaks_of_no_dimension(built, tmp_path):
+    build_report(tmp_path, **make_numbers_study(), figure_files=False)
+    for name in ("index.html", "summary.md"):
+        text = re.sub("<(script|style).*?</\\1>", "", (tmp_path / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+        words = re.compile("dimension|oracle|embedding", re.IGNORECASE)
+        assert "arameters chosen by cross-validation" in text
+        assert not words.findall(text), name
+        assert words.findall((built[0] / name).read_text(encoding="utf-8"))
+
+
+def test_metrics_are_averaged_over_targets():
+    """Of methods with a value for each, and not errors in different units."""
+    one = make_numbers_study()["scores"]
+    other = one[one["method"].eq("average")].assign(dataset="pulse", value=lambda rows: rows["value"] - 0.2)
+    results = results_of((scores := pd.concat([one, other])), summarise(scores), [], metric="r2", score="r2")
+    diabetes, pulse, mean = metric_tables(results)
+    assert (len(diabetes.rows), len(pulse.rows), mean.caption) == (2, 1, "Mean over 2 targets, random")
+    assert [column.title for column in mean.columns] == ["Method", "R², %"]
+    ((_, cell),) = mean.rows
+    assert float(cell.sort) == pytest.approx(float(pulse.rows[0][1].sort) + 0.1)
 
 
 def test_why_a_metric_has_no_value_is_a_footnote(study, tmp_path):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mklearn.contract.specs import TargetKind
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.data.readers.table_files import Table
 from mklearn.study.data.readers.tabular import MISSING, missing_hint, numeric_values, row_order, unlabelled_note
@@ -25,6 +26,7 @@ def read(
     id_column: str = "id",
     label_column: str = "label",
     group_column: str | None = None,
+    task: TargetKind = "classes",
     missing_labels: Sequence[str] = MISSING,
 ) -> SampleSet:
     """Read pairwise matrices of the same samples.
@@ -45,8 +47,10 @@ def read(
         Names of these columns or arrays.
     group_column : str, optional
         Name of the column of groups in the labels file.
+    task : {"classes", "numbers"}
+        What the column of labels holds.
     missing_labels : sequence of str
-        Words that stand for no label or group, as an empty cell does.
+        Words that stand for no label, group or number to predict, as an empty cell does.
 
     Returns
     -------
@@ -69,7 +73,7 @@ def read(
     columns = [column for column in (label_column, group_column) if column]
     table = Table(labels_path, id_column, columns, missing=missing_labels)
     ids = table.unique_ids(id_column)
-    label_text = table.labels(label_column, ids)
+    label_text = table.labels(label_column, ids, task)
     words = frozenset(table.missing_words)
     groups = table.text(group_column, ids) if group_column else None
     matrices: dict[str, np.ndarray] = {}
@@ -85,15 +89,15 @@ def read(
     labelled = np.flatnonzero(label_text != "")
     if not len(labelled):
         raise DataError(f"{labels_path}: no sample has a label (column {label_column!r}){missing_hint(words)}")
-    notes += unlabelled_note(len(ids) - len(labelled), words=words)
+    notes += unlabelled_note(len(ids) - len(labelled), task, words)
     if len(labelled) < len(ids):
         ids, label_text = ids[labelled], label_text[labelled]
         groups = None if groups is None else groups[labelled]
         matrices = {name: matrix[np.ix_(labelled, labelled)] for name, matrix in matrices.items()}
     try:
         measures = dict.fromkeys(matrices, measure)
-        return SampleSet.from_labels(ids, label_text, matrices=matrices, measures=measures, groups=groups,
-                                     notes=tuple(notes))  # fmt: skip
+        made = SampleSet.from_labels if task == "classes" else SampleSet.from_numbers
+        return made(ids, label_text, matrices=matrices, measures=measures, groups=groups, notes=tuple(notes))
     except DataError as error:
         raise DataError(f"{labels_path}: {error}{missing_hint(words)}") from error
 
