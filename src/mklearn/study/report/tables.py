@@ -15,7 +15,7 @@ from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.selection import UPPER_BOUND
 from mklearn.study.evaluation.verdicts import BETTER, NO_GAIN, NOT_SHOWN, WORSE, only_before_holm, verdict
 from mklearn.study.report import wording
-from mklearn.study.report.frames import Results, Setting, protocol_family, records
+from mklearn.study.report.frames import Results, Setting, protocol_family, records, whole_or_none
 from mklearn.study.report.records import MethodMistakes, StageCost
 
 
@@ -177,7 +177,7 @@ def _means_over_targets(rows: pd.DataFrame, metrics: Sequence[Metric]) -> list[T
         if n > 1:
             values = part.astype({"mean": float}).groupby(["label", "neighbour", "metric"], sort=False)["mean"]
             means = values.agg(["mean", "std", "count"]).query("count == @n").reset_index()
-            title = setting_columns([(protocol, None if pd.isna(size) else int(size))])[0].title
+            title = setting_columns([(str(protocol), whole_or_none(size))])[0].title
             tables.append(_metric_table(f"Mean over {n} targets, {title}", means, metrics, "targets"))
     return tables
 
