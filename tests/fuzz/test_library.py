@@ -102,7 +102,7 @@ def is_finite(result: Any) -> bool:
 
 
 def expected_errors(kind: str, change: str) -> tuple[type[Exception], ...]:
-    """Errors besides mklearn's own: scikit-learn's own estimators raise what they like."""
+    """Errors besides mklearn's own: scikit-learn's estimators, and its TypeError for objects that are no numbers."""
     if kind in FOREIGN:
         return (ValueError, TypeError, IndexError, OverflowError)
     return (TypeError,) if change in ("object", "sparse", "none", "a string") else ()

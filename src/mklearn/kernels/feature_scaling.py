@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal, Self, get_args
 
 import numpy as np
@@ -74,7 +73,7 @@ class FeatureScaler:
             values, ranks = zip(*(_mean_ranks(column) for column in features.T), strict=True)
             # one feature after the other: a saved model has a file for each array
             self._values, self._ranks = np.concatenate(values), np.concatenate(ranks)
-            self._ends = np.cumsum([len(of_feature) for of_feature in values])
+            self._cuts = np.cumsum([len(of_feature) for of_feature in values[:-1]], dtype=np.intp)
         return self
 
     def transform(self, X: ArrayLike) -> Array:
@@ -102,11 +101,10 @@ class FeatureScaler:
             norms = np.linalg.norm(features, axis=1, keepdims=True)
             features = features / np.where(norms > 0, norms, 1.0)
         else:
-            parts = [slice(first, end) for first, end in pairwise([0, *self._ends])]
-            columns = zip(features.T, parts, strict=True)
-            features = np.stack(
-                [np.interp(column, self._values[part], self._ranks[part]) for column, part in columns], axis=1
+            columns = zip(
+                features.T, np.split(self._values, self._cuts), np.split(self._ranks, self._cuts), strict=True
             )
+            features = np.stack([np.interp(*column) for column in columns], axis=1)
         return features.astype(given.dtype, copy=False)
 
 
