@@ -51,6 +51,17 @@ def test_images_and_matrices_ask_for_more_with_more_of_them(n: int, mb: float, m
     assert resources.images_mb(2 * mb, 2 * n) >= resources.images_mb(mb, n), "twice the images"
 
 
+@given(counts, st.floats(0.1, 1e4), few, counts)
+def test_importances_ask_for_a_prediction_of_each_feature_and_permutation(
+    n: int, mb: float, permutations: int, more: int
+) -> None:
+    asked = resources.importances_seconds(n, mb, permutations)
+    assert resources.importances_seconds(n, 2 * mb, permutations) > 1.99 * asked > 0
+    assert resources.importances_seconds(n, mb, permutations + more) == pytest.approx(
+        (permutations + more) / permutations * asked
+    )
+
+
 @given(st.floats(0, 1e6))
 def test_more_is_asked_for_than_a_job_takes(amount: float) -> None:
     assert resources.asked_mb(amount) >= amount + resources.AROUND_MB + resources.STEP_MB

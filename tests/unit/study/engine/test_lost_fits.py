@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from mklearn.study.engine import lost_fits
 from mklearn.study.engine.lost_fits import _lost_fits, _page_waits, cause_of, report_lost_fits
 from mklearn.study.engine.session import failures
 
@@ -106,6 +107,22 @@ def test_a_model_that_fails_does_not_take_the_page_with_it(step: str, asked: boo
     targets: Any = SimpleNamespace(all_of=lambda artefact: [f"{artefact}.csv"] if asked else [])
     workflow = SimpleNamespace(scheduler=SimpleNamespace(failed={Job(1, step, (), (), ())}))
     assert _page_waits(targets, workflow) == waits
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_the_page_that_waited_is_written_though_every_fit_has_a_result(
+    waits: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, found in {"end_display": None, "silence_the_engine": None, "_lost_fits": [], "_page_waits": waits,
+                        "empty_fits": [], "_write_tables": "the answer\n\n"}.items():  # fmt: skip
+        monkeypatch.setattr(lost_fits, name, lambda *_, found=found: found)
+    targets: Any = SimpleNamespace(plan=SimpleNamespace(fits=["one"]), path=str, source="study.yaml")
+    made, failed = Job(1, "scores", (), (), ("scores",)), Job(2, "importances", (), (), ())
+    workflow = SimpleNamespace(dag=SimpleNamespace(jobs=[made, failed]), scheduler=SimpleNamespace(failed={failed}))
+    report_lost_fits(targets, workflow)
+    said = capsys.readouterr().err
+    assert "mklearn: the run failed:" in said
+    assert ("the answer" in said) == waits
 
 
 def test_a_step_before_a_fit_that_failed_is_named(tmp_path: Path) -> None:

@@ -163,6 +163,8 @@ def test_the_answer_for_the_terminal():
         "The model is mkl.",
     ]
     assert "over 6 random splits, 3 methods:" in answer(made_of(AVERAGE, WINNER, LOSER), Findings("", [], [], ""))
+    five = made_of(AVERAGE, WINNER, LOSER, *others[:2])
+    assert "over 6 random splits, 5 methods:" in answer(five, Findings("", [], [], ""))
     nothing = answer(
         made_of(("average", "cosine", math.nan, math.nan, math.nan, math.nan)), Findings("No method.", [], [])
     )

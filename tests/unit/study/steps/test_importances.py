@@ -104,3 +104,14 @@ def test_a_table_that_is_none_and_one_without_rows(tmp_path: Path) -> None:
     path.write_text("view,feature,measure,loss,low,high,splits,permutations\n", encoding="utf-8")
     (table,) = importances_part(read_importances(path)).tables
     assert "takes whole images" in table.note
+
+
+def test_the_most_important_features_of_a_wide_view_are_shown() -> None:
+    names = ["", *(f"gene-{k}" for k in range(25))]
+    columns = {"view": "genes", "feature": names, "measure": "r2", "splits": 5, "permutations": 2}
+    frame = pd.DataFrame(columns | {"loss": np.linspace(0.9, 0.1, 26), "low": 0.0, "high": 1.0})
+    whole, features = importances_part(frame).tables
+    assert [row[0].text for row in whole.rows] == ["genes"]
+    assert [row[0].text for row in features.rows] == names[1:21]
+    assert features.note.startswith("The 20 of 25 features that matter most.")
+    assert importances_part(frame[:21]).tables[1].note == "All are in importances.csv, beside the model."
