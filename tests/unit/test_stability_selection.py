@@ -11,8 +11,8 @@ from sklearn.base import clone
 
 from mklearn import MultiViewClassifier
 from mklearn.errors import ConfigError, DataError
-from mklearn.inspection import SelectionFrequencies, _complementary_halves, stability_selection
 from mklearn.kernels import StackTransform, group_kernels
+from mklearn.stability_selection import SelectionFrequencies, _complementary_halves, stability_selection
 
 
 def planted(n: int = 300, n_groups: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray, list]:

@@ -31,5 +31,9 @@ class ClassScores(ClassifierMixin):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict class labels, shape (m,); of several classes with the largest score the first in ``classes_``."""
-        best = self.class_scores(X).argmax(axis=1)
-        return self.classes_[best]
+        return self.labels_of(self.decision_function(X))
+
+    def labels_of(self, decision: NDArray[np.floating]) -> NDArray[Any]:
+        """Return the labels that go with decision values, so that they are computed once for both."""
+        best = decision > 0 if decision.ndim == 1 else decision.argmax(axis=1)
+        return self.classes_[best.astype(np.intp)]

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline, make_pipeline
 
 from mklearn.base.side_by_side import SideBySide
 from mklearn.contract.fit_spec import AUTO_SCALINGS, FeatureScaling, InputSpec, MethodSpec, specs_by_name
@@ -145,6 +144,8 @@ class MethodOnViews:
         if first.kind != "features":
             return estimator
         scaling = candidate.feature_scaling if first.feature_scaling == "auto" else first.feature_scaling
+        from sklearn.pipeline import make_pipeline  # here: a fit on kernels has no use for what it imports
+
         return make_pipeline(SideBySide(first.descriptors, scaling or AUTO_SCALINGS[0], first.impute), estimator)
 
 
@@ -156,7 +157,7 @@ def takes_groups(method: MethodSpec) -> bool:
 
 def method_of(estimator: Any) -> Any:
     """Return the method itself of a pipeline that puts features side by side for it; any other estimator as it is."""
-    on_features = isinstance(estimator, Pipeline) and isinstance(estimator[0], SideBySide)
+    on_features = hasattr(estimator, "steps") and isinstance(estimator[0], SideBySide)
     return estimator[-1] if on_features else estimator
 
 

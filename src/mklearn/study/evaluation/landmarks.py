@@ -298,7 +298,7 @@ def outcome_of(
         return WholeOutcome([estimator], [known.shape[1]], [(known, asked)], fit_seconds, predict_seconds)
     scored = _Scored(np.asarray(estimator.classes_))
     labels = scored.predict(asked)
-    return PredictionOutcome([scored], [], [], fit_seconds, predict_seconds, [labels], asked)
+    return PredictionOutcome([scored], [], [], fit_seconds, predict_seconds, [labels], [None], asked)
 
 
 @dataclass(frozen=True)

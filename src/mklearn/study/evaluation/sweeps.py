@@ -48,6 +48,8 @@ class MethodOutput:
     embeddings: Pair | None = None
     test: Any = None
     """The test samples, as the estimator takes them; None where only their embedding is there."""
+    decision: NDArray[np.floating[Any]] | None = None
+    """The decision values of the test samples, where the labels come from them."""
 
     @property
     def estimator(self) -> Any:
@@ -93,6 +95,8 @@ class MethodOutput:
 
     def _applied(self, output: str) -> NDArray[np.float64]:
         for name in GIVEN_BY[output]:
+            if name == "decision_function" and self.decision is not None:
+                return np.asarray(self.decision, dtype=np.float64)
             if self.test is not None and hasattr(self.fitted, name):
                 return np.asarray(getattr(self.fitted, name)(self.test), dtype=np.float64)
         raise NotApplicable(f"the method has no {' or '.join(GIVEN_BY[output])}")
@@ -192,13 +196,19 @@ class RefitOutcome(Outcome):
 
 @dataclass(frozen=True)
 class PredictionOutcome(Outcome):
-    """A classifier's own predictions ``labels`` of the test samples ``test``, of each of the estimators."""
+    """A classifier's own predictions ``labels`` of the test samples ``test``, of each of the estimators.
+
+    ``decisions`` are the decision values from which they come; None for an estimator whose labels do not.
+    """
 
     labels: list[Labels]
+    decisions: list[NDArray[np.floating[Any]] | None]
     test: Any
 
     def of_test_samples(self, part: slice) -> Outcome:
-        return replace(self, labels=[labels[part] for labels in self.labels], test=self.test[part])
+        labels = [each[part] for each in self.labels]
+        decisions = [None if each is None else each[part] for each in self.decisions]
+        return replace(self, labels=labels, decisions=decisions, test=self.test[part])
 
     def without_inputs(self) -> Outcome:
         return replace(self, test=None)
@@ -213,8 +223,8 @@ class PredictionOutcome(Outcome):
 
     def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
         return [
-            MethodOutput(model, y_train, y_test, labels, test=self.test)
-            for model, labels in zip(self.estimators, self.labels, strict=True)
+            MethodOutput(model, y_train, y_test, labels, test=self.test, decision=decision)
+            for model, labels, decision in zip(self.estimators, self.labels, self.decisions, strict=True)
         ]
 
 
@@ -361,8 +371,12 @@ class RefitPredictions(Refit):
 def _predictions(models: list[Any], sizes: list[int], fit_seconds: float, test: Views) -> PredictionOutcome:
     """Predict the test samples by classifiers that took ``fit_seconds``."""
     started = time.process_time()
-    labels = [np.asarray(model.predict(test)) for model in models]
-    return PredictionOutcome(models, sizes, [], fit_seconds, time.process_time() - started, labels, test)
+    decisions = [model.decision_function(test) if hasattr(model, "labels_of") else None for model in models]
+    labels = [
+        np.asarray(model.predict(test) if decision is None else model.labels_of(decision))
+        for model, decision in zip(models, decisions, strict=True)
+    ]
+    return PredictionOutcome(models, sizes, [], fit_seconds, time.process_time() - started, labels, decisions, test)
 
 
 def _apply(models: list[Any], train: Views, test: Views) -> tuple[list[Pair], float]:

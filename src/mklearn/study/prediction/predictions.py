@@ -14,7 +14,6 @@ from scipy.spatial.distance import cdist
 from sklearn.base import is_regressor
 
 from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
-from mklearn.classifiers.nearest_neighbours import NearestNeighbours
 from mklearn.errors import ConfigError, DataError
 from mklearn.saved_models import SavedModel, load_model
 from mklearn.study.prediction.new_samples import NewSamples, read_new_samples
@@ -160,7 +159,8 @@ def _last(estimator: Any) -> Any:
 
 
 def _predicts_by_neighbours(estimator: Any) -> bool:
-    return isinstance(_last(estimator), NearestNeighbourPrediction | NearestNeighbours)
+    last = _last(estimator)
+    return isinstance(last, NearestNeighbourPrediction) or hasattr(last, "kneighbors")
 
 
 def _neighbours(estimator: Any, samples: NewSamples, ids: NDArray[np.str_], count: int) -> dict[str, NDArray[Any]]:

@@ -19,6 +19,7 @@ from mklearn.base.folds import inner_folds
 from mklearn.base.side_by_side import SideBySide
 from mklearn.classifiers.kernel_pca_classifier import KernelPCAClassifier
 from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
+from mklearn.classifiers.multi_view import MultiViewClassifier
 from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import NotApplicable
 from mklearn.kernels import Views
@@ -110,6 +111,25 @@ def split(digits: Digits, samples: NDArray[Any], kernels: Any = (), **method: An
     evaluation = EvaluationSpec(neighbours=list(RULES), inner_folds=3)
     problem = MethodOnViews(Views({"X": samples}), digits.y, spec, kernels)
     return evaluate_split(problem, digits.train, digits.test, evaluation=evaluation, seed=0)
+
+
+@pytest.mark.parametrize("classes", [2, 10])
+def test_labels_and_class_scores_come_from_one_computation(
+    digits: Digits, classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known, asked = (part[digits.y[part] < classes] for part in (digits.train, digits.test))
+    y = digits.y[known]
+    train, test = (Views({"pixels": digits.features[part]}) for part in (known, asked))
+    expected = MultiViewClassifier().fit(train, y)
+    calls = []
+    of_samples = MultiViewClassifier.class_scores
+    monkeypatch.setattr(MultiViewClassifier, "class_scores", lambda *given: calls.append(1) or of_samples(*given))
+    outcome = Predictions().run(MultiViewClassifier, train, y, test)
+    (output,) = outcome.of_test_samples(slice(3, None)).outputs("", y, digits.y[asked][3:])
+    values = output.class_scores
+    assert len(calls) == 1
+    np.testing.assert_array_equal(output.labels, expected.predict(test)[3:])
+    np.testing.assert_array_equal(values, expected.decision_function(test)[3:])
 
 
 def test_a_classifier_on_a_split_has_one_rule_without_a_name(digits: Digits) -> None:
