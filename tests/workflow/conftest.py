@@ -91,7 +91,7 @@ class Checkout:
         return [sys.executable, "-m", "snakemake", *arguments]
 
     def snakemake(self, *arguments: str, check: bool = True, **more: Any) -> subprocess.CompletedProcess[str]:
-        """Run Snakemake as a user would; ``check`` shows its output when it fails."""
+        """Run Snakemake as a user would, in new processes; ``check`` shows its output when it fails."""
         done = subprocess.run(
             self.command(*(arguments or ("--cores", "2"))), cwd=self.folder, env=self.environment | more.pop("env", {}),
             capture_output=True, text=True, **more,
@@ -110,12 +110,17 @@ class Checkout:
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # which a shell's background jobs ignore
         )  # fmt: skip
 
+    def ended(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """How snakemake or mklearn ends, and what it says, without the start of a process (see tests/commands.py)."""
+        code, text = _commands().run(program, *arguments, folder=self.folder, environment=self.environment)
+        return subprocess.CompletedProcess([program, *arguments], code, stderr=text)
+
     def said(self, program: str, *arguments: str, code: int = 0) -> str:
-        """What snakemake or mklearn says, without the two seconds of its start (see tests/commands.py)."""
-        ended, text = _commands().run(program, *arguments, folder=self.folder, environment=self.environment)
-        if ended != code:
-            raise AssertionError(f"{program} {' '.join(arguments)} ended with {ended}:\n{text[-6000:]}")
-        return text
+        """What snakemake or mklearn says, if it ends with this code."""
+        done = self.ended(program, *arguments)
+        if done.returncode != code:
+            raise AssertionError(f"{' '.join(done.args)} ended with {done.returncode}:\n{done.stderr[-6000:]}")
+        return str(done.stderr)
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """How many jobs of each rule a run would start now."""
@@ -149,9 +154,10 @@ def jobs_by_rule(said: str) -> dict[str, int]:
 def _commands() -> Commands:
     """The process that runs commands for all tests of this one, with what every run imports, other than mklearn."""
     return Commands(
-        "docutils.core", "jsonschema", "nbformat", "packaging.version", "pandas", "platformdirs", "psutil", "pydantic",
-        "requests", "smart_open", "snakemake.assets", "snakemake.cli", "snakemake.dag", "snakemake.executors.dryrun",
-        "snakemake.executors.local", "snakemake.persistence.file", "snakemake.profiles",
+        "docutils.core", "jsonschema", "nbformat", "packaging.version", "pandas", "platformdirs", "psutil",
+        "pyarrow.parquet", "pydantic", "requests", "scipy.linalg", "scipy.spatial.distance", "sklearn.base",
+        "sklearn.pipeline", "smart_open", "snakemake.assets", "snakemake.cli", "snakemake.dag",
+        "snakemake.executors.dryrun", "snakemake.executors.local", "snakemake.persistence.file", "snakemake.profiles",
         "snakemake.report.html_reporter", "snakemake.scheduling.job_scheduler", "snakemake.script", "snakemake.storage",
         "snakemake.workflow", "rich.live", "rich.progress", "yaml", "yte",
     )  # fmt: skip

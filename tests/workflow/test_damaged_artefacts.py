@@ -37,13 +37,13 @@ def test_the_run_after_damage_completes_with_equal_tables(
     files(checkout, "fits/*/*/mkl-lda-*[0-9a-f].parquet")[0].unlink()
     (checkout.folder / SCORES).unlink()  # else no job would miss that fit
 
-    first = checkout.snakemake("--cores", "2", SCORES, SUMMARY, check=False)
+    first = checkout.ended("snakemake", "--cores", "2", SCORES, SUMMARY)
     assert first.returncode, first.stderr[-3000:]
     assert f"{splits.relative_to(checkout.folder)}: not a readable Parquet file" in first.stderr
     assert splits.with_name(f"{splits.name}.damaged").is_file()
     assert not splits.exists()
     for _ in range(3):  # each run may find another file
-        done = checkout.snakemake("--cores", "2", SCORES, SUMMARY, check=False)
+        done = checkout.ended("snakemake", "--cores", "2", SCORES, SUMMARY)
         if not done.returncode:
             break
     assert not done.returncode, done.stderr[-3000:]
@@ -159,7 +159,7 @@ def test_damage_to_every_kind_is_made_again_by_runs(
         damage(path, path.with_name("other"))
         path.with_name("other").unlink()
     for _ in range(MOST_RUNS):
-        done = checkout.snakemake("--cores", "2", check=False)
+        done = checkout.ended("snakemake", "--cores", "2")
         assert "Traceback" not in done.stderr
         if not done.returncode:
             break

@@ -124,7 +124,7 @@ def failed(
         else:
             (made.folder / path).unlink()
     mend = hurt(made)
-    return made, made.snakemake("--cores", "2", check=False), mend
+    return made, made.ended("snakemake", "--cores", "2"), mend
 
 
 STATUSES = {

@@ -39,7 +39,7 @@ def test_a_run_ends_with_a_model_that_predicts(tmp_path: Path, repository: Path)
     write_images(checkout.folder / "photos", images[~held], [f"{c}/{k}.png" for k, c in enumerate(y[~held])])
     write_images(tmp_path / "new", images[held], [f"{k}.png" for k in range(held.sum())])
     checkout.write(STUDY)
-    said = checkout.snakemake("--cores", "2", "--quiet").stderr
+    said = checkout.said("snakemake", "--cores", "2", "--quiet")
     assert "results/photos/model.mklearn (mklearn predict results/photos/model.mklearn NEW)" in said
     model = checkout.folder / "results" / "photos" / "model.mklearn"
     assert "Expected accuracy" in model.with_suffix(".md").read_text(encoding="utf-8")

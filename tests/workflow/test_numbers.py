@@ -42,7 +42,7 @@ def test_a_study_of_numbers_from_csv_to_predictions(tmp_path: Path, repository: 
     write_tables(checkout.folder, slice(0, 300))
     truth = write_tables(tmp_path / "new", slice(300, None), with_target=False)
     checkout.write(STUDY)
-    said = checkout.snakemake("--cores", "2", "--quiet").stderr
+    said = checkout.said("snakemake", "--cores", "2", "--quiet")
     assert "R² in % by five-fold cross-validation" in said
     results = checkout.folder / "results" / "clinic"
     predictions = pd.read_parquet(results / "predictions.parquet")
