@@ -22,6 +22,7 @@ from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable
 from mklearn.kernels import Pairwise, Views
 from mklearn.kernels.distances import squared_euclidean
+from mklearn.regressors import KernelRidge
 from mklearn.study.artefacts import read_arrays, read_table
 from mklearn.study.config.reading import check_study
 from mklearn.study.config.registry import registered
@@ -117,8 +118,8 @@ def fitted(kind: str, of_each_target: dict[bool, Fitted]) -> Fitted:
     return of_each_target[predicts_numbers(kind)]
 
 
-def fit(kinds: list[str], data: dict[str, Any], folder: Path) -> Fitted:
-    methods = {kind.replace("_", "-"): {"kind": kind} | OWN.get(kind, {}) for kind in kinds}
+def fit(kinds: list[str], data: dict[str, Any], folder: Path, fields: dict[str, dict[str, Any]] = OWN) -> Fitted:
+    methods = {kind.replace("_", "-"): {"kind": kind} | fields.get(kind, {}) for kind in kinds}
     study = check_study({
         **data, "study": "one-fit", "kernels": {"gauss": {"kind": "gaussian"}}, "methods": methods,
         "evaluation": {"neighbours": ["euclidean"], "inner_folds": 2, "components": "all", **data["evaluation"]},
@@ -207,6 +208,27 @@ def test_the_final_model_is_that_of_a_script(kind: str, fitted: Fitted) -> None:
     made = chosen.estimator.fit(X[train], fitted.y[train]).predict(X[test])
     Z, model = script(kind, fitted, chosen.parameters, spec, cached=False)
     np.testing.assert_array_equal(made, model.fit(Z[train], fitted.y[train]).predict(Z[test]))
+
+
+def test_numbers_from_landmarks_in_a_study_and_in_a_script(tmp_path: Path) -> None:
+    """Equal but for the order of sums; the final model is the same to the last bit."""
+    kind, fields = "kernel_ridge_regressor", {"landmarks": {"n": [3, 60]}, "alpha": [1e-3, 0.1]}
+    study = fit([kind], DIABETES | {"rows_per_block": 200}, tmp_path, {kind: fields})
+    key, planned = study.plan_of(kind)
+    train, test, views = study.split.train, study.split.test, Views(study.views)
+    kernels = {f"gauss-{name}": {"kind": "gaussian", "view": name} for name in study.views}
+    models = {
+        n: KernelRidge(kernels=kernels, alpha=[1e-3, 0.1], landmarks={"n": n, "random_state": 0}) for n in (3, 60)
+    }
+    known = [model.fit(views[train], study.y[train]) for model in models.values()]
+    assert known[1].score(views[test], study.y[test]) > known[0].score(views[test], study.y[test]) + 0.02
+    found = study.table("fit_predictions", key).query("fold == 0")
+    np.testing.assert_allclose(found["predicted"], known[1].predict(views[test]), rtol=1e-9)
+
+    specs = [{"id": name, **kernel} for name, kernel in kernels.items()]
+    problem = MethodOnViews(views[train], study.y[train], planned.spec.method, specs)
+    made = final_model(problem, planned.spec).estimator.fit(views[train], study.y[train])
+    np.testing.assert_array_equal(made.predict(views[test]), known[1].predict(views[test]))
 
 
 def test_twelve_views_of_a_published_split_in_a_study_and_in_a_script(

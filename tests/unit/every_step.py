@@ -173,6 +173,7 @@ NUMBERS = {
     "kernels": {kind: {"kind": kind, "descriptor": "first"} for kind in ("laplacian", "matern", "tanimoto")},
     "methods": {
         "average": {"kind": "kernel_ridge_regressor"},
+        "many": {"kind": "kernel_ridge_regressor", "landmarks": 5},
         "multi-view": {"kind": "multi_view_regressor"},
         "mean": {"kind": "mean_regressor"},
         "ridge": {"kind": "ridge"},

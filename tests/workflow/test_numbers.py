@@ -1,4 +1,4 @@
-"""A study of numbers from CSV as a user runs it: five lines, its page, its model, predictions of new rows."""
+"""A study of numbers from CSV as a user runs it: a few lines, its page, its model, predictions of new rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ from tests.workflow.conftest import Checkout
 STUDY = """\
 study: clinic
 datasets: {all: {kind: feature_tables, target: weeks, group_column: ward, tables: {body: body.csv, serum: serum.csv}}}
-methods: {average: {kind: kernel_ridge_regressor}, ridge: {kind: ridge}, mean: {kind: mean_regressor}}
+rows_per_block: 100
+kernels: {gauss: {kind: gaussian, feature_scaling: auto}, plain: {kind: gaussian, feature_scaling: standard}}
+methods:
+  average: {kind: kernel_ridge_regressor, kernels: [gauss-*]}
+  many: {kind: kernel_ridge_regressor, kernels: [plain-*], landmarks: {n: [5, 60]}}
+  ridge: {kind: ridge}
+  mean: {kind: mean_regressor}
 protocols: {wards: {kind: group_k_fold, folds: 5}}
 final: {method: average}
 """
@@ -54,6 +60,8 @@ def test_a_study_of_numbers_from_csv_to_predictions(tmp_path: Path, repository: 
     summary = pd.read_csv(results / "report" / "summary.csv").set_index(["method", "metric"])
     assert set(summary.index.get_level_values("metric")) == {"r2", "rmse", "mae", "pearson", "spearman"}
     assert summary.at[("ridge", "r2"), "mean"] > 0.3 > summary.at[("mean", "r2"), "mean"]
+    assert len(list(results.parent.glob("cache/moments/**/*.npz"))) > 1, "several blocks"
+    assert summary.at[("many", "r2"), "mean"] == pytest.approx(summary.at[("average", "r2"), "mean"], abs=0.03)
     assert summary.at[("ridge", "rmse"), "difference_low"] < 0 < summary.at[("mean", "rmse"), "difference_low"]
     page = (results / "report" / "index.html").read_text(encoding="utf-8")
     for words in ("Predicted and true numbers", "Errors by group", "predicted − true"):

@@ -29,7 +29,7 @@ Array = NDArray[np.floating[Any]]
     title="Kernel ridge regression",
     reference="Saunders, Gammerman, Vovk 1998",
     advice="Kernels and weights of your own choice; the ridge is chosen by closed-form leave-one-out.",
-    library_only=("weights", "shrinkage", "landmarks"),
+    library_only=("weights", "shrinkage"),
     valid={"alpha": [POSITIVE_NUMBER, list_of(POSITIVE_NUMBER)]},
     targets=("numbers",),
 )

@@ -21,6 +21,11 @@ MEASURES = ("kernel", "distance", "squared_euclidean", "chi2")
 Images = np.ndarray | list[np.ndarray] | None
 
 
+def target_of(y: np.ndarray) -> TargetKind:
+    """Return what samples have to predict: numbers are floats, class codes integers."""
+    return "numbers" if y.dtype.kind == "f" else "classes"
+
+
 @dataclass(frozen=True, eq=False)
 class SampleSet:
     """Labelled samples with images, feature vectors or pairwise matrices.
@@ -115,7 +120,7 @@ class SampleSet:
     @property
     def target(self) -> TargetKind:
         """What is predicted."""
-        return "numbers" if self.y.dtype.kind == "f" else "classes"
+        return target_of(self.y)
 
     @property
     def n_classes(self) -> int:

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 
-from mklearn.base.folds import inner_folds
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import ARRAYS, Moments
 from mklearn.classifiers.class_scores import ClassScores
@@ -24,12 +24,13 @@ from mklearn.contract.fit_spec import CLASS_MEAN, NUMBER_OF_LANDMARKS, Evaluatio
 from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.nearest_neighbour import distances_to, nearest_neighbour_indices
+from mklearn.study.data.samples import target_of
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import Candidate, candidates
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.rules import deciding_samples, predictions
 from mklearn.study.evaluation.selection import Curves, select_by_race
-from mklearn.study.evaluation.split import Fitted, SplitResult, held_out_groups, rule_result
+from mklearn.study.evaluation.split import Fitted, SplitResult, folds_of_training, rule_result
 from mklearn.study.evaluation.sweeps import MethodOutput, Outcome, PredictionOutcome, RefitOutcome, Sweep, sweep_of
 
 Indices = NDArray[np.intp]
@@ -59,20 +60,19 @@ class Folds:
     reason: str = ""
 
     @classmethod
-    def of(cls, y: NDArray[np.int64], split: Split, n_folds: int, seed: int, groups: NDArray[np.str_] | None) -> Folds:
+    def of(cls, y: NDArray[Any], split: Split, n_folds: int, seed: int, groups: NDArray[np.str_] | None) -> Folds:
         """Draw the folds as `mklearn.study.evaluation.split.evaluate_split` does, and the sample at random."""
         train, number = split.train, np.full(len(y), -1)
         number[train] = 0
-        held_out = held_out_groups(train, split.test, groups)
         sample = train
         if len(train) > CHOICE_SAMPLE:
             sample = np.sort(np.random.default_rng(seed).choice(train, CHOICE_SAMPLE, replace=False))
         try:
-            parts = inner_folds(y[train], n_folds, seed, held_out)
+            parts = folds_of_training(y, train, split.test, n_folds, seed, groups)
         except NotApplicable as reason:
             return cls(number, 1, sample, str(reason))
         for fold, (_, validation) in enumerate(parts):
-            number[train[validation]] = fold
+            number[validation] = fold
         return cls(number, len(parts), sample)
 
 
@@ -83,11 +83,11 @@ class SplitMoments:
     Attributes
     ----------
     folds : sequence of Moments
-        Of the landmark features, by inner fold; labels are class codes.
+        Of the landmark features, by inner fold; with class codes as labels, or numbers as targets.
     sample_features : (s, D) array
         Landmark features of the samples by which candidates are compared.
-    sample_y, sample_folds : (s,) int arrays
-        Their class codes and folds.
+    sample_y, sample_folds : (s,) arrays
+        Their class codes or numbers, and their folds.
     seconds : float
         Processor time that it took.
     reason : str
@@ -96,17 +96,17 @@ class SplitMoments:
 
     folds: Sequence[Moments]
     sample_features: NDArray[np.floating[Any]]
-    sample_y: NDArray[np.int64]
+    sample_y: NDArray[Any]
     sample_folds: NDArray[np.int64]
     seconds: float = 0.0
     reason: str = ""
 
     @classmethod
     def of_rows(
-        cls, features: LandmarkFeatures, views: Mapping[str, NDArray[Any]], rows: Indices, y: NDArray[np.int64],
+        cls, features: LandmarkFeatures, views: Mapping[str, NDArray[Any]], rows: Indices, y: NDArray[Any],
         folds: Folds,
     ) -> SplitMoments:  # fmt: skip
-        """Gather the moments of some samples, given their views, positions and all class codes."""
+        """Gather the moments of some samples, given their views, positions and the target of all samples."""
         started = time.process_time()
         moments = [Moments() for _ in range(folds.n_folds)]
         used = np.flatnonzero(folds.number[rows] >= 0)
@@ -117,11 +117,11 @@ class SplitMoments:
             positions = rows[used[block]]
             for fold, each in enumerate(moments):
                 members = folds.number[positions] == fold
-                each.partial_fit(made[members], y[positions[members]])
+                _add(each, made[members], y[positions[members]])
             kept.append(made[sampled[block]])
         if not len(used):
             for each in moments:
-                each.partial_fit(kept[0], y[:0])
+                _add(each, kept[0], y[:0])
         chosen = rows[used[sampled]]
         return cls(
             moments, np.concatenate(kept), y[chosen], folds.number[chosen], time.process_time() - started, folds.reason
@@ -173,6 +173,16 @@ class SplitMoments:
             folds, arrays["sample_features"], arrays["sample_y"], arrays["sample_folds"], float(arrays["seconds"]),
             str(arrays["reason"]),
         )  # fmt: skip
+
+
+def labels_of(y: NDArray[Any]) -> NDArray[np.int64] | None:
+    """Return class codes as they are, and None for numbers: landmarks are not drawn by them."""
+    return y if target_of(y) == "classes" else None
+
+
+def _add(moments: Moments, features: NDArray[Any], y: NDArray[Any]) -> None:
+    labels = labels_of(y)
+    moments.partial_fit(features, labels, targets=y if labels is None else None)
 
 
 @dataclass(frozen=True)
@@ -231,7 +241,7 @@ def choose(
 
 
 def evaluate(
-    solved: Solved, blocks: Iterable[Block], split: Split, y: NDArray[np.int64], method: MethodSpec,
+    solved: Solved, blocks: Iterable[Block], split: Split, y: NDArray[Any], method: MethodSpec,
     evaluation: EvaluationSpec, pass_seconds: float = 0.0,
 ) -> SplitResult:  # fmt: skip
     """Evaluate a fitted method on the test samples of its split.
@@ -242,14 +252,14 @@ def evaluate(
     blocks : iterable of (int array, dict of str to array)
         Positions of some samples and their views, which together are all samples; only one block is held at a time.
     split : Split
-    y : (n,) class codes of all samples
+    y : (n,) class codes or numbers of all samples
     method, evaluation
         As for `solve`.
     pass_seconds : float
         Processor time of the landmarks and of the pass over the samples; methods on the same landmarks share it.
     """
     started = time.process_time()
-    outputs = _outputs(solved.estimators, blocks, np.concatenate([split.train, split.test]), len(y))
+    outputs = _outputs(solved.estimators, blocks, np.concatenate([split.train, split.test]), y)
     seconds = time.process_time() - started
     sweep, result, fitted = sweep_of(method), SplitResult(), list[Fitted]()
     for estimator, made, fit_seconds in zip(solved.estimators, outputs, solved.fit_seconds, strict=True):
@@ -265,18 +275,20 @@ def evaluate(
 
 
 def _outputs(
-    estimators: Sequence[Any], blocks: Iterable[Block], used: Indices, n_samples: int
-) -> list[NDArray[np.float32]]:  # fmt: skip
-    """Compute what evaluation needs of samples: their embedding (n, p), or the scores of a classifier (n, c).
+    estimators: Sequence[Any], blocks: Iterable[Block], used: Indices, y: NDArray[Any]
+) -> list[NDArray[np.floating[Any]]]:  # fmt: skip
+    """Compute what evaluation needs of samples: their embedding (n, p), the scores of a classifier (n, c), or numbers.
 
+    Numbers (n, 1) are in double precision, as they may be large beside their differences.
     Rows of samples that are not used are undefined. All estimators are of one split: the features of those with as many
     landmarks are computed once.
     """
-    found = [np.empty((n_samples, each.coefficients_.shape[1]), dtype=np.float32) for each in estimators]
+    dtype = np.float64 if labels_of(y) is None else np.float32
+    found = [np.empty((len(y), each.coefficients_.shape[1]), dtype=dtype) for each in estimators]
     of_number: dict[int, list[int]] = {}
     for position, each in enumerate(estimators):
         of_number.setdefault(each.landmark_features_.n_landmarks_, []).append(position)
-    in_split = np.zeros(n_samples, dtype=bool)
+    in_split = np.zeros(len(y), dtype=bool)
     in_split[used] = True
     for rows, views in blocks:
         own = np.flatnonzero(in_split[rows])
@@ -296,6 +308,8 @@ def outcome_of(
     """Return the outcome of a fitted method, given its outputs for training and for test samples."""
     if sweep.has_components:
         return WholeOutcome([estimator], [known.shape[1]], [(known, asked)], fit_seconds, predict_seconds)
+    if is_regressor(estimator):
+        return PredictionOutcome([estimator], [], [], fit_seconds, predict_seconds, [asked[:, 0]], [None], asked)
     scored = _Scored(np.asarray(estimator.classes_))
     labels = scored.predict(asked)
     return PredictionOutcome([scored], [], [], fit_seconds, predict_seconds, [labels], [None], asked)
@@ -373,8 +387,6 @@ def _choose(
     fits: _Fits, moments: SplitMoments, grid: Sequence[Candidate], evaluation: EvaluationSpec
 ) -> dict[str, int]:  # fmt: skip
     """Choose the candidate of each rule by the scores of the sample in each fold, fitted to the other folds."""
-    if len(moments.total.classes_) < 2:
-        raise NotApplicable("the training samples are of one class only: no class can be discriminated")
     sweep, metric = sweep_of(fits.method), metric_named(evaluation.choose_by)
     rules = sweep.rules(evaluation.neighbours)
     if len(grid) == 1:

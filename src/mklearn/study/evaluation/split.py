@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.folds import inner_folds
-from mklearn.contract.fit_spec import Components, EvaluationSpec, FeatureScaling, MethodSpec
+from mklearn.contract.fit_spec import Components, EvaluationSpec, FeatureScaling, InnerFolds, MethodSpec
 from mklearn.contract.loading import load
-from mklearn.contract.specs import TargetKind
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.kernels.kernel_cache import CachingViews
 from mklearn.kernels.specs import StackTransform
+from mklearn.study.data.samples import target_of
 from mklearn.study.evaluation.candidates import Candidate, Indices, MethodOnViews, candidates, first_candidates
 from mklearn.study.evaluation.metrics.labels import accuracy
 from mklearn.study.evaluation.metrics.metric import metric_entry, metric_named, metric_of
@@ -432,24 +432,34 @@ def check_classes(y_train: NDArray[np.int64]) -> None:
 
     So it is of a single number, by whose spread errors are measured.
     """
-    if y_train.dtype.kind == "f" and np.unique(y_train).size < 2:
+    if np.unique(y_train).size > 1:
+        return
+    if target_of(y_train) == "numbers":
         raise NotApplicable(f"the target is {y_train[0]:g} for all training samples: there is nothing to learn")
-    if np.unique(y_train).size < 2:
-        raise NotApplicable("the training samples are of one class only: no class can be discriminated")
+    raise NotApplicable("the training samples are of one class only: no class can be discriminated")
 
 
 def _validation_parts(
     y: NDArray[np.int64], train: Indices, test: Indices, evaluation: EvaluationSpec, seed: int,
     groups: NDArray[np.str_] | None,
 ) -> Parts:  # fmt: skip
-    """Return the samples that candidates are fitted on and asked for: inner folds, or all training and test samples.
-
-    Folds are of whole groups if the test samples are of other groups.
-    """
+    """Return the samples that candidates are fitted on and asked for: inner folds, or all training and test samples."""
     if evaluation.choice == "test_set":
         return [(train, test)]
-    target: TargetKind = "numbers" if y.dtype.kind == "f" else "classes"
-    folds = inner_folds(y[train], evaluation.inner_folds, seed, held_out_groups(train, test, groups), target)
+    return folds_of_training(y, train, test, evaluation.inner_folds, seed, groups)
+
+
+def folds_of_training(
+    y: NDArray[Any], train: Indices, test: Indices, n_folds: InnerFolds, seed: int, groups: NDArray[np.str_] | None
+) -> Parts:
+    """Return the inner folds of training samples, of whole groups if the test samples are of other groups.
+
+    Raises
+    ------
+    NotApplicable
+        See :func:`mklearn.base.folds.inner_folds`.
+    """
+    folds = inner_folds(y[train], n_folds, seed, held_out_groups(train, test, groups), target_of(y))
     return [(train[fit_on], train[validate_on]) for fit_on, validate_on in folds]
 
 

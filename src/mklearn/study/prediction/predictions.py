@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import is_regressor
 
 from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.saved_models import SavedModel, load_model
 from mklearn.study.prediction.new_samples import NewSamples, read_new_samples
 from mklearn.study.specs.model_card import ModelCard
@@ -134,8 +135,9 @@ def _with_unread(frame: pd.DataFrame, samples: NewSamples) -> pd.DataFrame:
 def _numbers(estimator: Any, samples: NewSamples) -> pd.DataFrame:
     columns: dict[str, Any] = {"id": samples.ids, "predicted": np.ravel(_applied(estimator.predict, samples))}
     if hasattr(estimator, "predict_interval"):
-        low, high = _applied(partial(estimator.predict_interval, coverage=0.9), samples)
-        columns |= {"low_90": np.ravel(low), "high_90": np.ravel(high)}
+        with suppress(NotApplicable):  # kernel ridge regression on landmarks has none
+            low, high = _applied(partial(estimator.predict_interval, coverage=0.9), samples)
+            columns |= {"low_90": np.ravel(low), "high_90": np.ravel(high)}
     return pd.DataFrame(columns)
 
 

@@ -15,7 +15,7 @@ from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.errors import DataError, NotApplicable
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation import landmarks as on_landmarks
-from mklearn.study.evaluation.split import Fitted, SplitResult
+from mklearn.study.evaluation.split import Fitted, SplitResult, check_classes
 from mklearn.study.steps.blocks import read_blocks
 from mklearn.study.steps.fit_records import FitAtSize, guarded
 from mklearn.study.steps.landmarks import read_landmarks, seconds_of_landmarks
@@ -89,6 +89,7 @@ class LandmarkFit(FitAtSize):
                 yield split, guarded(split.name, lambda: self._evaluated(split, number, features, files))  # noqa: B023
 
     def _evaluated(self, split: Split, number: int, features: LandmarkFeatures, files: LandmarkFiles) -> SplitResult:
+        check_classes(self.problem.y[split.train])
         method, evaluation = self.spec.method, self.spec.evaluation
         moments = read_moments(files.moments, number)
         seconds = files.seconds[number] + moments.seconds

@@ -10,6 +10,7 @@ import pytest
 from tests.unit.study.steps.landmark_jobs import spec_of
 
 from mklearn.base.folds import inner_folds
+from mklearn.contract.specs import TargetKind
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation import landmarks
 from mklearn.study.evaluation.landmarks import Block, Folds, Solved, evaluate
@@ -36,11 +37,12 @@ def test_candidates_are_compared_on_a_random_sample_of_many_training_samples(mon
     assert not np.array_equal(samples[0], samples[2])
 
 
-def test_folds_are_those_of_the_inner_cross_validation() -> None:
-    folds = Folds.of(Y, SPLIT, 3, 5, None)
+@pytest.mark.parametrize(("y", "target"), [(Y, "classes"), (np.sqrt(np.arange(N)), "numbers")])
+def test_folds_are_those_of_the_inner_cross_validation(y: np.ndarray, target: TargetKind) -> None:
+    folds = Folds.of(y, SPLIT, 3, 5, None)
     assert folds.n_folds == 3
     assert (np.delete(folds.number, SPLIT.train) == -1).all()
-    for number, (_, validation) in enumerate(inner_folds(Y[SPLIT.train], 3, 5)):
+    for number, (_, validation) in enumerate(inner_folds(y[SPLIT.train], 3, 5, target=target)):
         np.testing.assert_array_equal(np.flatnonzero(folds.number == number), SPLIT.train[validation])
 
 

@@ -28,6 +28,7 @@ from mklearn.descriptors.hog import hog
 from mklearn.descriptors.pixels import pixels
 from mklearn.kernels import Views
 from mklearn.papers.two_d_mmc import TwoDLDA
+from mklearn.regressors import KernelRidge
 from mklearn.saved_models import SavedModel, load_model, save_model
 from mklearn.study.cli.predictions import _tell
 from mklearn.study.config.reading import check_study
@@ -106,6 +107,16 @@ def test_probabilities_where_the_model_has_them() -> None:
     frame = prediction_frame(SavedModel(model, {}), new)
     assert list(frame) == ["id", "label", "probability_even", "probability_odd"]
     np.testing.assert_array_equal(frame[["probability_even", "probability_odd"]], model.predict_proba(new.X))
+
+
+@pytest.mark.parametrize(("landmarks", "ends"), [(None, ["low_90", "high_90"]), (9, [])])
+def test_numbers_have_an_interval_where_the_model_has_one(landmarks: int | None, ends: list[str]) -> None:
+    X, y = load_digits(return_X_y=True)
+    model = KernelRidge(kernels={"pixels": "gaussian"}, landmarks=landmarks).fit({"pixels": X[:60]}, y[:60])
+    new = NewSamples(X=Views({"pixels": X[60:70]}), ids=np.array([f"s{k}" for k in range(10)]))
+    frame = prediction_frame(SavedModel(model, {}), new)
+    assert list(frame) == ["id", "predicted", *ends]
+    np.testing.assert_array_equal(frame["predicted"], model.predict(new.X))
 
 
 def test_samples_of_low_probability_are_rejected(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.study.artefacts import read_table, write_arrays, write_table
 from mklearn.study.config.reading import check_study
+from mklearn.study.config.registry import registered
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.plan.landmarks import landmark_set
 from mklearn.study.plan.plan import plan_study
@@ -24,6 +25,14 @@ from mklearn.study.steps.landmarks import landmarks
 from mklearn.study.steps.moments import moments
 from mklearn.study.steps.rows import COLUMNS
 
+CLASSES: dict[str, Any] = {
+    "datasets": {"digits": None},
+    "descriptors": {"a": {"kind": "pixels"}, "b": {"kind": "multiresolution", "resolutions": [2]}},
+}
+NUMBERS: dict[str, Any] = {
+    "datasets": {"diabetes": None},
+    "descriptors": {"a": {"kind": "table", "table": "body"}, "b": {"kind": "table", "table": "serum"}},
+}
 TIMED = ("fit_seconds", "predict_seconds", "peak_mb", "utc", "code")
 
 
@@ -31,9 +40,9 @@ def spec_of(
     study_kernels: Mapping[str, Any] | None = None, evaluation: Mapping[str, Any] | None = None, **method: Any
 ) -> FitSpec:  # fmt: skip
     """Return the fit of a method as a study with two descriptors, ``a`` and ``b``, plans it."""
+    numbers = "numbers" in registered("methods")[method["kind"]].targets
     study = {
-        "study": "s", "datasets": {"digits": None},
-        "descriptors": {"a": {"kind": "pixels"}, "b": {"kind": "multiresolution", "resolutions": [2]}},
+        "study": "s", **(NUMBERS if numbers else CLASSES),
         "kernels": study_kernels or {"g": {"kind": "gaussian"}, "l": {"kind": "linear", "descriptor": "a"}},
         "methods": {"m": method}, "protocols": {"p": {"kind": "k_fold", "folds": 2}},
         "evaluation": {"neighbours": ["euclidean"], **(evaluation or {})},
@@ -51,14 +60,14 @@ class LandmarkJobs:
     folder : Path
     views : dict of str to (n, d) array
         Features of the descriptors ``a`` and ``b``.
-    y : (n,) class codes
+    y : (n,) class codes or numbers
     splits : sequence of Split
     groups : (n,) groups, optional
     """
 
     folder: Path
     views: Mapping[str, NDArray[Any]]
-    y: NDArray[np.int64]
+    y: NDArray[Any]
     splits: Sequence[Split]
     groups: NDArray[np.str_] | None = None
     files: dict[str, Path] = field(default_factory=dict)

@@ -22,6 +22,7 @@ from mklearn.study.artefacts import read_arrays, read_table, write_arrays
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation import landmarks as on_landmarks
 from mklearn.study.steps import fit as fit_step
+from mklearn.study.steps import landmarks as landmarks_step
 from mklearn.study.steps.blocks import read_blocks
 from mklearn.study.steps.landmarks import read_landmarks
 from mklearn.study.steps.moments import read_moments
@@ -36,24 +37,34 @@ METHODS: dict[str, dict[str, Any]] = {
     "kernel_mmc": {"kind": "kernel_mmc", "kernels": ["g-b"], "landmarks": N_TRAIN},
     "mkmmc": {"kind": "mkmmc", "landmarks": N_TRAIN, "max_iter": 3},
     "kernel_ridge": {"kind": "kernel_ridge", "landmarks": N_TRAIN},
-}
+    "kernel_ridge_regressor": {"kind": "kernel_ridge_regressor", "alpha": 0.01, "landmarks": N_TRAIN},
+    "best_single": {
+        "kind": "kernel_ridge_regressor", "alpha": [0.01], "kernel_weights": "best_single", "landmarks": N_TRAIN
+    },
+}  # fmt: skip
 
 Made = Callable[..., LandmarkJobs]
 
 
 @pytest.fixture
 def made(tmp_path: Path) -> Made:
-    """Jobs on 120 digits in two splits; arguments replace what they are on."""
+    """Jobs on 120 digits, or on numbers of them, in two splits; arguments replace what they are on."""
 
-    def jobs(folder: str = "jobs", **changes: Any) -> LandmarkJobs:
+    def jobs(folder: str = "jobs", numbers: bool = False, **changes: Any) -> LandmarkJobs:
         X, y = load_digits(return_X_y=True)
         X = X[:N] / 16
+        if numbers:  # large beside their differences
+            y = 1e5 + y[:N] * X.sum(axis=1)
         orders = [np.random.default_rng(seed).permutation(N) for seed in range(2)]
         splits = [Split(k, 0, np.sort(order[:N_TRAIN]), np.sort(order[N_TRAIN:])) for k, order in enumerate(orders)]
         given: dict[str, Any] = {"views": {"a": X, "b": np.sqrt(X[:, ::2])}, "y": y[:N], "splits": splits}
         return LandmarkJobs(tmp_path / folder, **(given | changes))
 
     return jobs
+
+
+def predicts_numbers(method: str) -> bool:
+    return METHODS[method]["kind"].endswith("_regressor")
 
 
 def values(frame: pd.DataFrame) -> pd.DataFrame:
@@ -65,7 +76,7 @@ def values(frame: pd.DataFrame) -> pd.DataFrame:
 
 @pytest.mark.parametrize("kind", METHODS)
 def test_with_all_training_samples_as_landmarks_the_results_are_the_dense_methods(made: Made, kind: str) -> None:
-    jobs, spec = made(), spec_of(**METHODS[kind])
+    jobs, spec = made(numbers=predicts_numbers(kind)), spec_of(**METHODS[kind])
     frame = jobs.run(spec, n_blocks=2)
     model, predictions = read_arrays(jobs.files["model"]), read_table(jobs.files["predictions"])[0]
     assert set(frame["status"]) == {"ok"}
@@ -78,19 +89,20 @@ def test_with_all_training_samples_as_landmarks_the_results_are_the_dense_method
     assert model["p/kernel_ids"].tolist() == of_dense["p/kernel_ids"].tolist()
     columns = [name for name in predictions if not name.startswith(("score", "predicted_oracle"))]
     own = read_table(jobs.files["predictions"])[0]
-    pd.testing.assert_frame_equal(predictions[columns], own[columns])
+    pd.testing.assert_frame_equal(predictions[columns], own[columns], rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["mkl_dr", "kernel_ridge"])
+@pytest.mark.parametrize("kind", ["mkl_dr", "kernel_ridge", "kernel_ridge_regressor"])
 def test_the_number_of_blocks_changes_nothing(made: Made, kind: str) -> None:
     spec = spec_of(**METHODS[kind] | {"landmarks": 30})
     frames, weights, sums = [], [], []
     for n_blocks in (1, 2, 5):
-        jobs = made(f"{n_blocks}")
+        jobs = made(f"{n_blocks}", numbers=predicts_numbers(kind))
         frames.append(values(jobs.run(spec, n_blocks)))
         weights.append(read_arrays(jobs.files["model"])["p/weights"])
         blocks = [jobs.folder / "moments" / f"{part}.npz" for part in parts(n_blocks)]
-        sums.append(read_moments(blocks, 1).total.scatter)
+        total = read_moments(blocks, 1).total
+        sums.append(np.hstack([total.scatter, total.cross]))
     for k in (1, 2):
         pd.testing.assert_frame_equal(frames[k], frames[0])
         np.testing.assert_allclose(weights[k], weights[0], rtol=1e-9)
@@ -208,10 +220,28 @@ def test_a_class_with_one_training_sample_costs_the_choice_alone(made: Made, rid
     assert read_arrays(jobs.files["model"])["p/repeats"].tolist() == [0]
 
 
-def test_no_split_may_have_a_value(made: Made) -> None:
-    frame = made(y=np.zeros(N, dtype=np.int64)).run(spec_of(**MKL | {"landmarks": 20}), n_blocks=2)
+@pytest.mark.parametrize(
+    ("y", "kind", "words"),
+    [(np.zeros(N, dtype=np.int64), "mkl_dr", "of one class only"),
+     (np.full(N, 2.5), "kernel_ridge_regressor", "the target is 2.5 for all training samples")],
+)  # fmt: skip
+def test_no_split_may_have_a_value(made: Made, y: np.ndarray, kind: str, words: str) -> None:
+    frame = made(y=y).run(spec_of(kind=kind, landmarks=20), n_blocks=2)
     assert frame["status"].tolist() == ["not_applicable"] * 2
-    assert frame["message"].str.contains("of one class only").all()
+    assert frame["message"].str.contains(words).all()
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("kernel_ridge_regressor", 40), ("kernel_ridge", 41)])
+def test_landmarks_are_chosen_from_a_random_sample_with_every_class(
+    made: Made, monkeypatch: pytest.MonkeyPatch, kind: str, expected: int
+) -> None:
+    """The first sample of a class that would be missing is added; numbers have no classes, however many they are."""
+    monkeypatch.setattr(landmarks_step, "SAMPLE", 40)
+    single = np.arange(N) == made("whole").splits[0].train[4]  # not among the 40
+    jobs = made(y=np.arange(N, dtype=np.float64) if expected == 40 else single.astype(np.int64))
+    jobs.landmarks(spec_of(kind=kind, landmarks=20))
+    features, _ = read_landmarks(jobs.files["landmarks"])
+    assert features.n_samples_ == expected
 
 
 def test_a_split_with_fewer_samples_than_landmarks_costs_its_own_row(
