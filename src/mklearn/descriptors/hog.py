@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 from mklearn.cards import COUNT, DescriptorCard
 from mklearn.checks import check_choice, check_integer
-from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, require_size
+from mklearn.descriptors.images import Grey, Images, as_grey_images, by_channel, features_of, require_size
 from mklearn.extras import require
 
 
@@ -15,6 +16,7 @@ from mklearn.extras import require
     title="HOG",
     reference="Dalal, Triggs 2005",
     valid={"orientations": [COUNT], "cell": [COUNT], "block": [COUNT]},
+    base="ChannelDescriptor",
 )
 def hog(
     images: Images,
@@ -23,6 +25,7 @@ def hog(
     cell: int = 8,
     block: int = 2,
     block_norm: Literal["L2-Hys", "L2", "L1", "L1-sqrt"] = "L2-Hys",
+    channels: Literal["grey", "colour"] = "grey",
 ) -> Grey:
     """Compute histograms of oriented gradients (Dalal, Triggs, CVPR 2005) with scikit-image.
 
@@ -38,10 +41,12 @@ def hog(
         Cells per side of a block; 2 in the paper. Neighbouring blocks are one cell apart.
     block_norm : {"L2-Hys", "L2", "L1", "L1-sqrt"}
         Normalisation of a block. "L2-Hys" (L2, clipped at 0.2, L2 again) is the best one in the paper.
+    channels : {"grey", "colour"}
+        "colour": the features of red, green and blue, side by side, of images in colour.
 
     Returns
     -------
-    ndarray of shape (n, n_blocks * block^2 * orientations)
+    ndarray of shape (n, n_blocks * block^2 * orientations), in colour three times as wide
         Non-negative. Invariant to added brightness, and to contrast up to the 1e-5 that avoids a division by zero. An
         image without edges gives zeros.
 
@@ -55,13 +60,17 @@ def hog(
     Notes
     -----
     Deviations from the paper, all of scikit-image: no interpolation between bins and cells, no Gaussian window on
-    blocks, zero gradients at the image border. Colour images are converted to grey first; the paper uses the channel
-    with the largest gradient.
+    blocks, zero gradients at the image border. Colour images are converted to grey first, or have features of each
+    channel; the paper uses the channel with the largest gradient.
     """
     orientations = check_integer(orientations, "orientations")
     cell = check_integer(cell, "cell")
     block = check_integer(block, "block")
     check_choice(block_norm, "block_norm", ("L2-Hys", "L2", "L1", "L1-sqrt"))
+    check_choice(channels, "channels", ("grey", "colour"))
+    if channels == "colour":
+        one = partial(hog, orientations=orientations, cell=cell, block=block, block_norm=block_norm)
+        return by_channel(one, images, "hog with channels: colour")
     grey = as_grey_images(images)
     # a gradient needs a neighbour on each side, so three pixels
     least = max(3, cell * block)

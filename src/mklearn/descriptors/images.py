@@ -66,6 +66,12 @@ def as_colour_images(images: Images, user: str) -> list[NDArray[np.float64]]:
     return made
 
 
+def by_channel(describe: Callable[[list[Grey]], Grey], images: Images, user: str) -> Grey:
+    """Describe the red, green and blue channels as grey images, and put the features side by side: (n, 3 d)."""
+    coloured = as_colour_images(images, user)
+    return np.hstack([describe([image[..., channel] for image in coloured]) for channel in range(3)])
+
+
 def _iterate_channels(images: Images) -> Iterator[NDArray[np.float64]]:
     """Yield checked images as arrays of shape (h, w, 1) or (h, w, 3)."""
     if isinstance(images, np.ndarray) and images.dtype != object and images.ndim not in (3, 4):

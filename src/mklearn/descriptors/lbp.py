@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -9,7 +10,15 @@ from numpy.typing import NDArray
 
 from mklearn.cards import COUNT, DescriptorCard
 from mklearn.checks import check_choice, check_integer
-from mklearn.descriptors.images import Grey, Images, as_grey_images, cell_histograms, features_of, require_size
+from mklearn.descriptors.images import (
+    Grey,
+    Images,
+    as_grey_images,
+    by_channel,
+    cell_histograms,
+    features_of,
+    require_size,
+)
 
 # The eight neighbours in ring order, so that adjacent bits of a code are adjacent pixels.
 _RING = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
@@ -21,9 +30,15 @@ _RING = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
     reference="Ojala, Pietikainen, Maenpaa 2002; Ahonen, Hadid, Pietikainen 2006",
     measure="chi2",
     valid={"grid": [COUNT], "radius": [COUNT]},
+    base="ChannelDescriptor",
 )
 def lbp(
-    images: Images, *, grid: int = 4, radius: int = 1, patterns: Literal["uniform", "rotation_invariant"] = "uniform"
+    images: Images,
+    *,
+    grid: int = 4,
+    radius: int = 1,
+    patterns: Literal["uniform", "rotation_invariant"] = "uniform",
+    channels: Literal["grey", "colour"] = "grey",
 ) -> Grey:
     """Compute histograms of local binary patterns over a grid of cells [1]_ [2]_.
 
@@ -41,10 +56,12 @@ def lbp(
     patterns : {"uniform", "rotation_invariant"}
         "uniform": 59 bins, one per uniform pattern and one for the rest [2]_. "rotation_invariant": 10 bins, the number
         of brighter neighbours of uniform patterns and one for the rest [1]_.
+    channels : {"grey", "colour"}
+        "colour": the histograms of red, green and blue, side by side, of images in colour.
 
     Returns
     -------
-    ndarray of shape (n, grid^2 * 59) or (n, grid^2 * 10)
+    ndarray of shape (n, grid^2 * 59) or (n, grid^2 * 10), in colour three times as wide
         Non-negative; the histogram of each cell sums to 1. Invariant to every strictly increasing map of the grey
         values, so to brightness and contrast. In a flat image all pixels have the pattern "all at least as bright".
 
@@ -70,6 +87,10 @@ def lbp(
     grid = check_integer(grid, "grid")
     radius = check_integer(radius, "radius")
     check_choice(patterns, "patterns", ("uniform", "rotation_invariant"))
+    check_choice(channels, "channels", ("grey", "colour"))
+    if channels == "colour":
+        one = partial(lbp, grid=grid, radius=radius, patterns=patterns)
+        return by_channel(one, images, "lbp with channels: colour")
     grey = as_grey_images(images)
     require_size(grey, grid + 2 * radius, f"lbp with {grid} cells per side and radius {radius}")
     bins = pattern_bins(patterns)

@@ -49,6 +49,15 @@ class Descriptor(Registered):
         return 0.0
 
 
+class ChannelDescriptor(Descriptor):
+    """The model of a descriptor of grey images, or of each channel of images in colour."""
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters without ``channels: grey``, which results had no name for."""
+        given = super().parameters()
+        return {name: value for name, value in given.items() if (name, value) != ("channels", "grey")}
+
+
 class PatchGrid(Descriptor):
     """The model of a descriptor by patches of a grid, all or one of them."""
 

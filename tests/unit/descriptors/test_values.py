@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,7 @@ from mklearn.descriptors.patches import patches
 from mklearn.descriptors.phog import phog
 from mklearn.descriptors.pixels import pixels
 from mklearn.errors import DataError
+from mklearn.study.config.registry import registered
 
 
 def test_pixels_run_row_by_row() -> None:
@@ -181,3 +184,20 @@ def test_phog_edges_are_sparse() -> None:
     assert np.abs(radius - 18).max() < 1.5
     # about one pixel per unit of the circumference
     assert 0.7 < edges.sum() / (2 * np.pi * 18) < 1.3
+
+
+@pytest.mark.parametrize("descriptor", [hog, lbp])
+def test_of_images_in_colour_each_channel_is_described(descriptor: Callable[..., np.ndarray]) -> None:
+    images = np.random.default_rng(0).integers(0, 256, size=(2, 24, 16, 3), dtype=np.uint8)
+    parts = [descriptor(images[..., channel]) for channel in range(3)]
+    np.testing.assert_allclose(descriptor(images, channels="colour"), np.hstack(parts), atol=1e-12)
+    assert descriptor(images).shape == parts[0].shape
+    with pytest.raises(DataError, match=rf"Image 0 is grey, but {descriptor.__name__} with channels: colour needs"):
+        descriptor(images[..., 0], channels="colour")
+
+
+@pytest.mark.parametrize("kind", ["hog", "lbp"])
+def test_results_of_grey_images_keep_their_names(kind: str) -> None:
+    model = registered("descriptors")[kind]
+    assert "channels" not in model(kind=kind).specification()["parameters"]
+    assert model(kind=kind, channels="colour").specification()["parameters"]["channels"] == "colour"

@@ -36,6 +36,10 @@ def message(raw: dict[str, Any]) -> str:
         ({"dataset": "digit"}, "final.dataset: there is no data set 'digit'. Did you mean 'digits'?"),
         ({"protocol": "folds"}, "final.protocol: there is no protocol 'folds'. Expected: random."),
         ({"metric": "auc"}, "final.metric: 'auc' is not among evaluation.metrics: accuracy."),
+        (
+            {"feature_groups": "sets.gmt"},
+            "final.feature_groups: they are what is shuffled: add final.importances, 5, say.",
+        ),
         ({"metod": "average"}, "final.metod: unknown key 'metod'. Did you mean 'method'?"),
     ],
 )

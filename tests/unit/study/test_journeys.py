@@ -25,11 +25,13 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 from tests.outside_package.install import write_metadata
 from tests.unit.every_step import data_jobs, model_jobs, table_jobs
+from tests.unit.study.data.annotated_files import write_h5mu
 from tests.unit.study.report.test_paper_table import compiles
 from tests.unit.test_documentation import blocks
 
 from mklearn.__main__ import main
 from mklearn.study.artefacts import read_table
+from mklearn.study.config.datasets import TableFile
 from mklearn.study.config.reading import check_study, read_study
 from mklearn.study.engine.data_check import check_data
 from mklearn.study.plan.plan import plan_study
@@ -106,7 +108,7 @@ def test_photos_in_colour_to_probabilities(folder: Path, mirror: Path) -> None:
 def test_tables_with_gaps_and_patients_to_probabilities(
     folder: Path, mirror: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Tumours beside normal tissue of the same patients; the two metastases have no label."""
+    """Tumours beside normal tissue of the same patients, in a MuData file and a table; metastases have no label."""
     place = mirror / "multiview" / "tcga_brca_survival"
     samples = pd.read_csv(place / "samples.csv")
     both = samples["group"].isin(samples.loc[samples["tissue"] == "normal", "group"])
@@ -116,11 +118,16 @@ def test_tables_with_gaps_and_patients_to_probabilities(
     clinical["tissue"] = clinical["tissue"].replace("metastasis", None)
     for part, ids in (("cohort", samples.loc[~held, "id"]), ("new-patients", samples.loc[held, "id"])):
         (folder / part).mkdir()
-        for name in ("gene", "mirna"):
-            table = pd.read_csv(place / f"{name}.csv.gz").iloc[:, :61]
-            table = table[table["id"].isin(ids)].reset_index(drop=True)
+        tables = {}
+        for name, source, first in (("RNA", "gene", 1), ("panel", "gene", 61), ("mirna", "mirna", 1)):
+            table = pd.read_csv(place / f"{source}.csv.gz", index_col="id").iloc[:, first - 1 : first + 59]
+            table = table[table.index.isin(ids)]
             table.iloc[::7, 5] = np.nan
-            table[3 if name == "mirna" else 0 :].to_csv(folder / part / f"{name}.csv", index=False)
+            tables[name] = table[3 if name == "mirna" else 0 :]
+        tables.pop("panel").to_csv(folder / part / "panel.csv")
+        obs = {name: pd.DataFrame(index=table.index) for name, table in tables.items()}
+        modalities = {name: (table.to_numpy(), obs[name]) for name, table in tables.items()}
+        write_h5mu(folder / part / "omics.h5mu", modalities, obs["RNA"])
     kept = ["id", "patient", "tissue", "age", "stage_i", "stage_ii"]
     clinical.loc[clinical["id"].isin(samples.loc[~held, "id"]), kept].to_csv(
         folder / "cohort/clinical.csv", index=False
@@ -131,7 +138,13 @@ def test_tables_with_gaps_and_patients_to_probabilities(
         assert words in said
     study = read_study("cohort.yaml")
     assert [protocol.kind for protocol in study.protocols.values()] == ["group_k_fold"]
+    omics = "path/to/cohort/omics.h5mu"
+    assert study.datasets["cohort"].tables == {
+        **{name.lower(): TableFile(path=omics, array=name) for name in ("RNA", "mirna")},
+        "panel": "path/to/cohort/panel.csv",
+    }
     found = pd.read_csv("new-patients.csv")
+    assert len(found) == len(samples[held])
     np.testing.assert_allclose(found.filter(like="probability_").sum(axis=1), 1.0)
     truth = samples.set_index("id")["tissue"][found["id"]].to_numpy()
     known = truth != "metastasis"

@@ -120,6 +120,8 @@ class Final(Strict):
     importances: Count | None = None
     """How often each view, and each feature of a table, is shuffled in each split to measure how far predictions rest
     on it; by default nothing is measured."""
+    feature_groups: str | None = None
+    """A GMT file of groups of columns, such as gene sets, that are shuffled together in place of each feature."""
 
 
 class Study(Strict):

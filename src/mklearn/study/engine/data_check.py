@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from mklearn.errors import UserError
+from mklearn.kernels.column_groups import read_gmt
 from mklearn.study.artefacts import read_table
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.content import decode_image
@@ -50,6 +51,7 @@ def check_data(plan: Plan) -> DataCheck:
     """
     found, targets = DataCheck(), Targets(plan)
     found.notes += metrics_without_methods(plan.fits.values())
+    found.mistakes += _unread_groups(plan)
     tables = {dataset.id: _labels(targets, dataset, found) for dataset in plan.datasets.values()}
     for key, dataset in plan.datasets.items():
         table, reference = tables[dataset.id], tables.get(dataset.splits_from or "")
@@ -162,6 +164,17 @@ def _folder(
     return list(dict.fromkeys(broken)), pd.DataFrame(
         {"id": ids, "y": np.unique(labels, return_inverse=True)[1], "label": labels}
     )
+
+
+def _unread_groups(plan: Plan) -> Iterator[str]:
+    """Yield a sentence if the groups of features can't be read, that the final model is asked for."""
+    spec = None if plan.final is None else plan.final.importances
+    if spec is None or spec.feature_groups is None:
+        return
+    try:
+        read_gmt(spec.feature_groups)
+    except UserError as error:
+        yield f"final.feature_groups: {error}."
 
 
 def _broken_files(dataset: PlannedDataset) -> Iterator[str]:

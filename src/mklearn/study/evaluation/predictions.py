@@ -29,8 +29,10 @@ COLUMNS = (
 parameters were chosen on them). ``decision_value`` is that of the predicted class, of two classes that of the second.
 ``nearest`` is the training sample that decided, and ``distance`` the distance to it. Of a metric that is no mean over
 samples there is a column ``value_METRIC``, with the chosen number of components (see
-:mod:`mklearn.study.evaluation.metrics.sample_values`).
+:mod:`mklearn.study.evaluation.metrics.sample_values`). Where a metric takes probabilities, ``probability`` is that of
+the predicted class.
 """
+PROBABILITY = "probability"
 VALUE = "value_"
 """Start of the names of columns with a metric's values of samples."""
 SELECTED = {"inner_cv": "predicted", "oracle": "predicted_oracle"}
@@ -57,6 +59,8 @@ class RulePredictions:
         Position of the nearest training sample among those of the split, -1 if none decides; and its distance.
     metric_values : mapping of str to (m,) array
         By metric the values of the samples at ``position``, whose mean is the metric.
+    probabilities : (m,) array or None
+        Of the predicted classes at ``position``; None if no metric takes probabilities.
     """
 
     by_component: NDArray[np.int64]
@@ -66,6 +70,7 @@ class RulePredictions:
     nearest: NDArray[np.intp]
     distances: NDArray[np.float64]
     metric_values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    probabilities: NDArray[np.float64] | None = None
 
 
 class SplitPredictions(NamedTuple):
@@ -107,6 +112,7 @@ def prediction_table(
                     "nearest": np.where(found.nearest >= 0, ids[split.train[found.nearest]], ""),
                     "distance": found.distances,
                     **{f"{VALUE}{metric}": values for metric, values in found.metric_values.items()},
+                    **({} if found.probabilities is None else {PROBABILITY: found.probabilities}),
                 })
             )  # fmt: skip
     table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(COLUMNS))
@@ -117,7 +123,7 @@ def prediction_table(
 
 def typed(table: pd.DataFrame) -> pd.DataFrame:
     """Return the columns in order and with their types: repeated words as categories, a missing class as missing."""
-    of_metrics = [name for name in table if str(name).startswith(VALUE)]
+    of_metrics = [name for name in table if str(name).startswith(VALUE) or name == PROBABILITY]
     table = table[[*COLUMNS, *of_metrics]].astype({"repeat": "int32", "fold": "int32", "train_size": "Int32"})
     if table["true"].dtype.kind == "f":
         table = table.astype(dict.fromkeys(("true", *SELECTED.values()), "float64"))

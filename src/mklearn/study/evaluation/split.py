@@ -420,11 +420,17 @@ def _predictions(
     except NotApplicable:
         values = nothing
     if values.ndim == 2:
-        places = np.searchsorted(output.classes, output.labels)
-        values = values[:, 1] if values.shape[1] == 2 else values[np.arange(len(values)), places]
+        values = values[:, 1] if values.shape[1] == 2 else _of_predicted(values, output)
     labels = np.array([output.labels for output in outputs])
     by_metric = {} if position is None else {name: metric_named(name).sample_values(output) for name in metrics}
-    return RulePredictions(labels, outcome.components, position, values, nearest, distances, by_metric)
+    probable = any("probabilities" in metric_named(name).needs for name in by_metric)
+    probabilities = _of_predicted(output.probabilities, output) if probable else None
+    return RulePredictions(labels, outcome.components, position, values, nearest, distances, by_metric, probabilities)
+
+
+def _of_predicted(values: NDArray[np.float64], output: MethodOutput) -> NDArray[np.float64]:
+    """Return of values (m, n_classes) those of the predicted classes."""
+    return np.asarray(values[np.arange(len(values)), np.searchsorted(output.classes, output.labels)])
 
 
 def check_classes(y_train: NDArray[np.int64]) -> None:

@@ -78,7 +78,7 @@ class MethodOutput:
         """Values of ``decision_function`` for the test samples: (m,) for two classes, or (m, n_classes)."""
         return self._applied("decision_values")
 
-    @property
+    @cached_property
     def probabilities(self) -> NDArray[np.float64]:
         """Class probabilities of the test samples, (m, n_classes)."""
         return self._applied("probabilities")

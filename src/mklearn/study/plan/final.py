@@ -91,7 +91,9 @@ def planned_final(
     )
     importances = None
     if final.importances is not None:
-        importances = ImportancesSpec(final=spec, permutations=final.importances, seed=study.seed)
+        importances = ImportancesSpec(
+            final=spec, permutations=final.importances, seed=study.seed, feature_groups=final.feature_groups
+        )
     return PlannedFinal(dataset, protocol.key, spec, importances)
 
 

@@ -16,7 +16,7 @@ from mklearn.contract.loading import load
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.views import Views
 from mklearn.study.config.registry import registered
-from mklearn.study.data.readers.annotated_data import MUDATA
+from mklearn.study.data.readers.annotated_data import MUDATA, arrays_of
 from mklearn.study.data.readers.content import IMAGE_SUFFIXES, decode_image, is_hidden
 from mklearn.study.data.readers.table_files import SUFFIXES, Table, array_of_view
 from mklearn.study.data.readers.tabular import MISSING, numeric_values, require_columns
@@ -97,7 +97,7 @@ def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[st
     ----------
     sources : sequence of str
         Of a model on images: one folder, with images at any depth, or one image. Of a model on tables: one table, a
-        folder of tables that are named as the views, or ``VIEW=FILE`` for each view.
+        folder of tables that are named as the views or MuData files, or ``VIEW=FILE`` for each view.
     card : ModelCard
     arrays : dict of str to array
         Those beside the estimator: what descriptors have learned.
@@ -227,11 +227,8 @@ def _tables_by_view(sources: Sequence[str], card: ModelCard) -> dict[str, Path]:
         raise ConfigError(f"several tables need the names of their views: VIEW=FILE, of {', '.join(names)}")
     source = Path(sources[0])
     if source.is_dir():
-        found = {
-            name: next((path for suffix in SUFFIXES if (path := source / f"{name}{suffix}").is_file()), source)
-            for name in names
-        }
-        found = {name: path for name, path in found.items() if path != source}
+        places = {view.name: _table_of_view(source, view) for view in card.views}
+        found = {name: path for name, path in places.items() if path is not None}
         if not found:
             listed = ", ".join(f"{name}{SUFFIXES[0]}" for name in names)
             raise DataError(f"{source}: no table of a view of the model in it, such as {listed}")
@@ -249,6 +246,14 @@ def _tables_by_view(sources: Sequence[str], card: ModelCard) -> dict[str, Path]:
             "table: VIEW=FILE"
         )
     return found
+
+
+def _table_of_view(folder: Path, view: CardView) -> Path | None:
+    """Return the table of a folder that has the view's name, else the MuData file that has its modality."""
+    named = next((path for suffix in SUFFIXES if (path := folder / f"{view.name}{suffix}").is_file()), None)
+    modality = (view.array or view.name).partition("/")[0]
+    files = (file for file in sorted(folder.glob(f"*{MUDATA}")) if modality in arrays_of(file)[1])
+    return named or next(files, None)
 
 
 def _table(path: Path, said: CardTables, array: str | None = None) -> Table:

@@ -128,6 +128,49 @@ def _grid(
     return grid | {"view": {"stroke": "#88888866"}}
 
 
+def reliability(bins: pd.DataFrame, series: Series, *, title: str) -> Chart:
+    """Draw the share of predictions that is right against their mean probability, a line for each series.
+
+    ``bins`` are those of `mklearn.study.report.frames.calibration`, with ``label``. Dots are larger the more
+    predictions there are, relative to the largest bin of the series.
+    """
+    frame = charts.in_percent(bins, "probability", "right", "low", "high")
+    frame["share"] = frame["n"] / frame.groupby("label")["n"].transform("max")
+    lowest = float(frame[["probability", "right"]].min().min())
+    scale = {"domain": [lowest, 100.0], "nice": False, "padding": 8}
+    x = field("x:Q", title="mean probability of the predicted class, %", scale=scale, axis={"tickCount": 6})
+    y = field("y:Q", scale=scale, axis={"tickCount": 6})
+    equal = {
+        "data": {"values": [{"x": end, "y": end} for end in (lowest, 100.0)]},
+        "mark": {"type": "line", "strokeDash": [4, 3], "strokeWidth": 1, "color": "#888888", "aria": False},
+        "encoding": {"color": None, "strokeDash": None, "opacity": None, "tooltip": None},
+    }
+    dots = {
+        "mark": {"type": "point", "filled": True},
+        "encoding": {
+            "size": field("share:Q", scale={"type": "linear", "domain": [0, 1], "range": [12, 260]}, legend=None),
+            "strokeDash": None,
+        },
+    }
+    tips = tooltip(
+        ("s:N", "method"), ("low:Q", "probability from, %", ".0f"), ("high:Q", "to, %", ".0f"),
+        ("x:Q", "mean, %", ".1f"), ("y:Q", "right, %", ".1f"), ("n:Q", "predictions", ",d"),
+    )  # fmt: skip
+    rows = charts.rows_of(frame, s="label", x="probability", y="right", n="n", share="share", low="low", high="high")
+    look = {"color": charts.colour(series), "strokeDash": charts.dash(series), "opacity": charts.highlight(0.85)}
+    line = {"mark": {"type": "line", "strokeWidth": 1.5}}
+    return charts.chart(
+        equal,
+        line,
+        dots,
+        rows=rows,
+        encoding={"x": x, "y": y, "tooltip": tips, **look},
+        height=300,
+        title=title,
+        subtitle="share that is right, %",
+    )
+
+
 def extreme_classes(accuracies: pd.DataFrame, series: Series, *, title: str) -> Chart:
     """Draw the accuracy of the best and worst classes: dots, and larger rings for the method to compare with.
 

@@ -21,6 +21,8 @@ Ranked = TypeVar("Ranked")
 
 MAX_CURVE_POINTS = 120
 MAX_EMBEDDING_POINTS = 1200
+BINS = 10
+"""Of probabilities between 0 and 1."""
 LEAST_SHARE = 1e-9
 """Eigenvalues below this share of the sum are rounding errors, and left out."""
 SHORTEST = 1e-4
@@ -244,6 +246,17 @@ def iterations(scores: pd.DataFrame) -> pd.DataFrame:
 def _mean_and_std(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     groups = rows.assign(value=rows["value"].astype("float64")).groupby(keys, sort=False, dropna=False)["value"]
     return groups.agg(mean="mean", std="std", n="count").reset_index()
+
+
+def calibration(probabilities: pd.DataFrame) -> pd.DataFrame:
+    """Group predictions by the probability of the predicted class, in bins of equal width.
+
+    Returns ``low, high`` (ends of a bin), ``probability`` (mean), ``right`` (share) and ``n``, without empty bins.
+    """
+    place = np.minimum((probabilities["probability"].to_numpy(dtype=float) * BINS).astype(int), BINS - 1)
+    rows = probabilities.astype({"probability": float, "right": float}).groupby(place)
+    found = rows.agg(probability=("probability", "mean"), right=("right", "mean"), n=("right", "size"))
+    return found.assign(low=found.index / BINS, high=(found.index + 1) / BINS)
 
 
 def training_times(scores: pd.DataFrame, reference: str) -> pd.DataFrame:

@@ -72,6 +72,7 @@ def panels(
         gallery.add_objectives(setting.title, fits)
         gallery.add_kernels(setting.title, fits)
         gallery.add_predictions(setting)
+        gallery.add_calibration(setting, fits)
     for setting, record in frames.shown_embeddings(results):
         gallery.add_embedding(setting.title, record)
     for found in confused:
@@ -229,6 +230,20 @@ class _Gallery:
             alt = "Points: predicted minus true number of each test sample against the predicted one."
             draw = partial(figures_of_numbers.residuals, rows, self.results.series, label=label)
             self.add("predictions", setting.title, f"{label}, residuals", alt, draw)
+
+    def add_calibration(self, setting: Setting, fits: Sequence[FitRecord]) -> None:
+        """Add how often predictions are right, by their probability, of methods that have probabilities."""
+        known = [
+            frames.calibration(record.probabilities).assign(label=self._label(record))
+            for record in fits
+            if record.probabilities is not None
+        ]
+        if known:
+            alt = "Dots on lines: share of predictions that is right against their mean probability, by method."
+            draw = partial(
+                figures_of_fits.reliability, pd.concat(known), self.results.series, title=setting.chart_title
+            )
+            self.add("calibration", setting.title, "", alt, draw)
 
     def add_kernels(self, title: str, fits: Sequence[FitRecord]) -> None:
         info, curves = frames.kernel_info(fits), frames.spectra(fits)

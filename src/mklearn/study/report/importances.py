@@ -1,20 +1,24 @@
-"""The views and features that predictions of the final model's method rest on, as tables of the page."""
+"""The views and features that predictions of the final model's method rest on, as tables and figures of the page."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from mklearn.errors import DataError
+from mklearn.study.report import charts
+from mklearn.study.report.charts import Chart, field, tooltip
 from mklearn.study.report.frames import records
-from mklearn.study.report.parts import ReportPart
+from mklearn.study.report.parts import PartFigure, ReportPart
+from mklearn.study.report.picks import common_prefix
 from mklearn.study.report.tables import Cell, Column, Table, number_cell
 from mklearn.study.report.wording import DASH, number, percent, percent_interval, plural
 
-SHOWN = 20
-"""So many features of a view are in its table, the most important ones."""
+DRAWN, SHOWN = 20, 5
+"""So many features or groups of a view are in its figure and in its table, the most important ones."""
 
 
 def read_importances(path: Path) -> pd.DataFrame:
@@ -22,23 +26,58 @@ def read_importances(path: Path) -> pd.DataFrame:
     text = {"view": str, "feature": str, "measure": str}
     try:
         frame = pd.read_csv(path, dtype=text, keep_default_na=False, na_values={"low": [""], "high": [""]})
-        return frame.astype({"loss": float, "low": float, "high": float, "splits": int, "permutations": int})
+        return frame.astype(
+            {"loss": float, "low": float, "high": float, "splits": int, "permutations": int, "n_features": int}
+        )
     except (ValueError, KeyError) as error:
         raise DataError(f"{path}: not a table of importances ({error}); delete it and run again.") from error
 
 
 def importances_part(frame: pd.DataFrame) -> ReportPart:
-    """Return a table of the views, and one of the most important features of each view that has any."""
+    """Return a table of the views, and of each view a figure and a table of its most important features or groups."""
     whole = frame["feature"].eq("")
     if not len(frame):
         note = "The final model's method takes whole images: it has no views or features to shuffle."
         return ReportPart(tables=[Table("Importance of views", [Column("View", numeric=False)], [], note=note)])
-    tables = [_table("Importance of views", "View", frame[whole].assign(name=frame["view"]), _note(frame))]
+    one, several = _kind(frame)
+    figures, tables = [], [_table("Importance of views", "View", frame[whole].assign(name=frame["view"]), _note(frame))]
     for view, rows in frame[~whole].groupby("view", sort=False):
-        shown = f"The {SHOWN} of {len(rows)} features that matter most." if len(rows) > SHOWN else ""
+        caption = f"Importance of {several}: {view}"
+        alt = f"Bars with intervals: what predictions lose where each {one} of those that matter most is shuffled."
+        figures.append(PartFigure(caption, alt, partial(importance_bars, rows, title=caption)))
+        shown = f"The {SHOWN} of {len(rows)} {several} that matter most." if len(rows) > SHOWN else ""
         note = f"{shown} All are in importances.csv, beside the model.".strip()
-        tables.append(_table(f"Importance of features: {view}", "Feature", rows.assign(name=rows["feature"]), note))
-    return ReportPart(tables=tables)
+        tables.append(_table(caption, one.capitalize(), rows.assign(name=rows["feature"]).head(SHOWN), note))
+    return ReportPart(figures, tables)
+
+
+def importance_bars(frame: pd.DataFrame, *, title: str) -> Chart:
+    """Draw what predictions lose where a feature or group is shuffled, with 95 % intervals where there are any."""
+    in_points, rows = frame["measure"].iloc[0] == "accuracy", frame.head(DRAWN)
+    prefix = common_prefix(list(rows["feature"]))
+    shown = rows.assign(feature=rows["feature"].str.removeprefix(prefix))
+    shown = charts.in_percent(shown, "loss", "low", "high") if in_points else shown
+    x = field("x:Q", title="points lost" if in_points else "R² lost", axis={"tickCount": 6})
+    colour = field("k:N", scale={"range": "ordinal"}, legend=None)
+    bar = {"type": "bar", "height": 10, "cornerRadiusEnd": 3, "fillOpacity": 0.5}
+    ends = {"x": x | {"field": "l"}, "x2": {"field": "h"}}
+    tips = tooltip(
+        ("f:N", "shuffled"), ("n:Q", "columns"), ("x:Q", "lost", ".3~f"), ("l:Q", "from", ".3~f"), ("h:Q", "to", ".3~f")
+    )  # fmt: skip
+    most = [f"the {DRAWN} of {len(frame)} that matter most"] if len(frame) > DRAWN else []
+    return charts.chart(
+        {"mark": bar, "encoding": {"x": x, "color": colour}},
+        *([{"mark": {"type": "rule", "strokeWidth": 1.5}, "encoding": ends}] if rows["low"].notna().any() else []),
+        rows=charts.rows_of(shown, k="measure", f="feature", n="n_features", x="loss", l="low", h="high"),
+        encoding={"y": charts.names("f:N", list(shown["feature"])), "tooltip": tips},
+        height=22 * len(shown), title=title, subtitle=[*most, *([f"names begin with {prefix}"] if prefix else [])],
+    )  # fmt: skip
+
+
+def _kind(frame: pd.DataFrame) -> tuple[str, str]:
+    """Name what is shuffled beside whole views, in the singular and the plural."""
+    grouped = frame.loc[frame["feature"].ne(""), "n_features"].gt(1).any()
+    return ("group of features", "groups of features") if grouped else ("feature", "features")
 
 
 def _note(frame: pd.DataFrame) -> str:
@@ -46,10 +85,10 @@ def _note(frame: pd.DataFrame) -> str:
     what = "points of accuracy" if first["measure"] == "accuracy" else "R²"
     interval = "" if frame["low"].notna().any() else " Fewer than five splits have no interval."
     return (
-        f"What predictions lose, in {what}, where a view or a feature is shuffled among the test samples: "
+        f"What predictions lose, in {what}, where a view or a {_kind(frame)[0]} is shuffled among the test samples: "
         f"by the final model's method and parameters, fitted to the training samples of "
         f"{plural(int(first['splits']), 'split')}, mean of {plural(int(first['permutations']), 'permutation')}, with "
-        "95 % intervals, which are not corrected for the number of features. The parameters were chosen on all "
+        "95 % intervals, which are not corrected for their number. The parameters were chosen on all "
         f"samples.{interval} Features that tell the same replace each other: each loses about 0, and their view does "
         "not."
     )
@@ -60,7 +99,7 @@ def _table(caption: str, head: str, frame: pd.DataFrame, note: str) -> Table:
     return Table(
         caption,
         columns,
-        [[Cell(row["name"]), *_cells(row)] for row in records(frame.head(SHOWN))],
+        [[Cell(row["name"]), *_cells(row)] for row in records(frame)],
         sorted_by=1,
         note=note,
     )

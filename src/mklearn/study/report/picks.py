@@ -96,9 +96,9 @@ def _cell(summary: pd.DataFrame, setting: Setting, method: str, counts: dict[str
 
 
 def common_prefix(names: Sequence[str]) -> str:
-    """Return what all names begin with, up to a hyphen; empty for a single name."""
+    """Return what all names begin with, up to a hyphen or underscore; empty for a single name."""
     if len(names) < 2:
         return ""
     first, last = min(names), max(names)
     length = next((i for i, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
-    return first[: first.rfind("-", 0, length) + 1]
+    return first[: max(first.rfind(mark, 0, length) for mark in "-_") + 1]

@@ -182,6 +182,8 @@ class FitRecord:
     predicted : DataFrame, optional
         ``repeat, sample, true, predicted`` and, where samples have one, ``group``: of each test sample, where numbers
         are predicted.
+    probabilities : DataFrame, optional
+        ``probability`` of the predicted class, and whether it is ``right``: of each test sample of all splits.
     roc : DataFrame, optional
         ``accepted, mean``: the mean ROC curve of a method that verifies pairs.
     """
@@ -201,3 +203,4 @@ class FitRecord:
     classes: NDArray[np.str_] | None = None
     roc: pd.DataFrame | None = None
     predicted: pd.DataFrame | None = None
+    probabilities: pd.DataFrame | None = None

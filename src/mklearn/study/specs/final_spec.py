@@ -85,5 +85,7 @@ class ImportancesSpec(Spec):
     permutations: int
     """Of each view and feature in each split."""
     seed: int
+    feature_groups: str | None = None
+    """Path of a GMT file: its groups are shuffled in place of single features."""
     splits: int = 5
     """At most so many of the protocol's, the first ones: the fewest that have an interval."""

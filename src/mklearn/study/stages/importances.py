@@ -18,6 +18,12 @@ def _spec(job: Job) -> ImportancesSpec:
     return spec
 
 
+def _groups(job: Job) -> list[str]:
+    """Return the file of groups of features, if there is one."""
+    path = _spec(job).feature_groups
+    return [] if path is None else [path]
+
+
 def _seconds(job: Job, files: Any) -> float:
     """Estimate the fits on the splits, and the predictions of all views and features."""
     n, spec = job.n_samples(planned(job).dataset), _spec(job)
@@ -35,6 +41,7 @@ STAGE = Stage(
         "labels": lambda job: job.labels(planned(job).dataset),
         "splits": expected_splits,
         "sources": view_features,
+        "groups": _groups,
     },
     outputs={"importances": Artefact("importances", "{study}/importances.csv")},
     memory=fit_memory,

@@ -19,7 +19,7 @@ from mklearn.study.artefacts import read_arrays, read_record
 from mklearn.study.config.yaml_file import yaml_text
 from mklearn.study.data.pairs import LABELS
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.evaluation.predictions import Predictions
+from mklearn.study.evaluation.predictions import PROBABILITY, Predictions
 from mklearn.study.provenance import file_digest, input_digests, stamp
 from mklearn.study.report import records
 from mklearn.study.report.build import build_report
@@ -162,6 +162,7 @@ def _fits(path: Path, entry: ReportFit, data: SampleSet, predicted: Predictions)
             continue
         names = np.array(LABELS) if entry.pairs else data.classes
         record = _fit(own, entry, setting, names, predicted.confusion(keys, len(names)))
+        record = replace(record, probabilities=_probabilities(predicted.by_first_rule(keys)))
         yield replace(record, roc=mean_roc(predicted.of({**keys, "neighbour": ""}))) if entry.pairs else record
 
 
@@ -225,6 +226,14 @@ def _fit(
         kernel_info=pd.DataFrame(info[0]).rename(columns={"id": "kernel"}) if info else None,
         confusion=confusion, classes=classes,
     )  # fmt: skip
+
+
+def _probabilities(rows: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Return the probabilities of the predicted classes, and which of these are right; None without probabilities."""
+    if rows is None or PROBABILITY not in rows or rows[PROBABILITY].isna().all():
+        return None
+    known = rows[rows[PROBABILITY].notna()]
+    return pd.DataFrame({"probability": known[PROBABILITY], "right": known["predicted"].eq(known["true"])})
 
 
 def _numbers(rows: pd.DataFrame | None, data: SampleSet) -> pd.DataFrame | None:

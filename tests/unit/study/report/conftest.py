@@ -248,7 +248,10 @@ def _fits(digits: Any, dataset: str, size: int, repeats: int, titles: dict[str, 
             for repeat in range(repeats)
             for step in range(10)
         ]
-        near = np.argmax(_unit(Z[test]) @ _unit(Z[train]).T, axis=1)
+        cosines = _unit(Z[test]) @ _unit(Z[train]).T
+        near = np.argmax(cosines, axis=1)
+        right = digits.target[train][near] == digits.target[test]
+        chances = pd.DataFrame({"probability": cosines.max(axis=1).clip(0, 1) ** 4, "right": right})
         confusion = np.zeros((10, 10), dtype=np.int32)
         np.add.at(confusion, (digits.target[test], digits.target[train][near]), 1)
         records.append(
@@ -258,6 +261,7 @@ def _fits(digits: Any, dataset: str, size: int, repeats: int, titles: dict[str, 
                 embedding=points if method in ("average", "mkldr") else None,
                 kernel_info=info, confusion=confusion, classes=np.array([f"digit {number}" for number in range(10)]),
                 roc=pd.DataFrame({"accepted": [0.0, 0.5, 1.0], "mean": [0.1, 0.8, 1.0]}) if method == "kfd" else None,
+                probabilities=chances if method in ("average", "mkldr") else None,
             )
         )  # fmt: skip
     return records

@@ -166,7 +166,7 @@ def test_tables_of_several_descriptors_are_put_side_by_side(files: dict[str, Any
     frame, metadata = read_parquet(files["scores"])
     assert set(metadata["inputs"]["sources"]) == {"gating.npz", "more.npz"}
     assert set(frame["status"]) == {"ok"}
-    values = frame.set_index(["metric", "repeat"])["value"]
+    values, of_samples = frame.set_index(["metric", "repeat"])["value"], read_parquet(files["predictions"])[0]
     X = np.concatenate([read_npz(path, ("features",))["features"] for path in files["sources"]], axis=1)
     labels = read_parquet(files["labels"])[0]
     y, drawn = labels["y"].to_numpy(), Splits.load(files["splits"], labels["id"].to_numpy(dtype=str))
@@ -181,6 +181,8 @@ def test_tables_of_several_descriptors_are_put_side_by_side(files: dict[str, Any
         for metric, value in expected.items():
             assert values[metric, split.repeat] == pytest.approx(value), metric
         assert values["auc", split.repeat] > 0.8
+        rows = of_samples[of_samples["repeat"].eq(split.repeat)]
+        np.testing.assert_allclose(rows["probability"], probabilities.max(axis=1), rtol=1e-6)
 
 
 def on_scaled_features(*kernels: dict[str, Any]) -> FitSpec:

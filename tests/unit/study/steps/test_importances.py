@@ -15,8 +15,13 @@ from mklearn.errors import DataError
 from mklearn.feature_importances import feature_importances
 from mklearn.kernels import Views
 from mklearn.saved_models import load_model
+from mklearn.study.config.reading import check_study
 from mklearn.study.data.splits import Splits
+from mklearn.study.engine.data_check import check_data
+from mklearn.study.plan.plan import plan_study
 from mklearn.study.report.importances import importances_part, read_importances
+from mklearn.study.specs.model_card import CardView
+from mklearn.study.steps.importances import _named_sets
 
 VIEWS = {"acids": slice(0, 5), "phenols": slice(5, 8)}
 
@@ -80,18 +85,25 @@ def test_importances_of_classes_are_the_librarys(folder: Path) -> None:
     assert "lose, in points of accuracy" in text
 
 
-def test_importances_of_numbers_without_intervals(folder: Path) -> None:
+def test_groups_of_features_of_numbers_without_intervals(folder: Path) -> None:
+    """A column that no table has is not missed; a group may be in one view only."""
     write_wine(folder)
+    (folder / "groups.gmt").write_text("rich\t\tflavanoids\tash\tunknown\nacid\t\tmalic_acid\tash\n", encoding="utf-8")
     sections = study("kernel_ridge_regressor", target="twice", leave_out=["label", "cellar"])
     sections["protocols"] = {"folds": {"kind": "k_fold", "folds": 2}}
-    run(folder, final={"importances": 1, "metric": "r2"}, evaluation={"metrics": ["r2"]}, **sections)
+    final = {"importances": 1, "metric": "r2", "feature_groups": "groups.gmt"}
+    run(folder, final=final, evaluation={"metrics": ["r2"]}, **sections)
     found = read_importances(folder / "results/own/importances.csv")
     assert found["measure"].eq("r2").all()
     assert found["low"].isna().all()
-    best = found.set_index(["view", "feature"])["loss"]
-    assert best.idxmax() in (("phenols", ""), ("phenols", "flavanoids"))
-    assert best["phenols", "flavanoids"] > 0.3 > best["acids", ""]
+    found = found.set_index(["view", "feature"])
+    sizes = {("acids", ""): 5, ("acids", "acid"): 2, ("acids", "rich"): 1, ("phenols", ""): 3, ("phenols", "rich"): 1}
+    assert found["n_features"].to_dict() == sizes
+    best = found["loss"]
+    assert best.idxmax() in (("phenols", ""), ("phenols", "rich"))
+    assert best["phenols", "rich"] > 0.3 > best["acids", ""]
     text = page(folder)
+    assert "Importance of groups of features: phenols" in text
     assert "lose, in R²" in text
     assert "Fewer than five splits have no interval" in text
 
@@ -101,17 +113,44 @@ def test_a_table_that_is_none_and_one_without_rows(tmp_path: Path) -> None:
     path.write_text("view,feature\na,b\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"importances\.csv: not a table of importances"):
         read_importances(path)
-    path.write_text("view,feature,measure,loss,low,high,splits,permutations\n", encoding="utf-8")
+    path.write_text("view,feature,n_features,measure,loss,low,high,splits,permutations\n", encoding="utf-8")
     (table,) = importances_part(read_importances(path)).tables
     assert "takes whole images" in table.note
 
 
+def test_groups_that_no_table_has_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "groups.gmt"
+    path.write_text("one\t\tunknown\n", encoding="utf-8")
+    view = CardView(name="genes", kind="table", columns=["a", "b"], n_features=2, parameters={}, dtype="float64")
+    with pytest.raises(DataError, match=r"groups\.gmt: its groups name no column of 'genes'"):
+        _named_sets([view], path)
+
+
+def test_a_file_that_has_no_groups_is_found_before_the_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    write_wine(folder)
+    (folder / "groups.gmt").write_text("no tabs\n", encoding="utf-8")
+    sections = study("multi_view", leave_out=["twice", "cellar"])
+    entry, final = sections.pop("entry"), {"importances": 1, "feature_groups": "groups.gmt"}
+    found = check_study({"study": "own", "datasets": {"own": entry}, "final": final, **sections})
+    (mistake,) = check_data(plan_study(found)).mistakes
+    assert mistake.startswith("final.feature_groups: groups.gmt, line 1: expected a name, a description and one gene")
+
+
 def test_the_most_important_features_of_a_wide_view_are_shown() -> None:
     names = ["", *(f"gene-{k}" for k in range(25))]
-    columns = {"view": "genes", "feature": names, "measure": "r2", "splits": 5, "permutations": 2}
+    columns = {"view": "genes", "feature": names, "n_features": 1, "measure": "r2", "splits": 5, "permutations": 2}
     frame = pd.DataFrame(columns | {"loss": np.linspace(0.9, 0.1, 26), "low": 0.0, "high": 1.0})
-    whole, features = importances_part(frame).tables
+    part = importances_part(frame)
+    whole, features = part.tables
     assert [row[0].text for row in whole.rows] == ["genes"]
-    assert [row[0].text for row in features.rows] == names[1:21]
-    assert features.note.startswith("The 20 of 25 features that matter most.")
-    assert importances_part(frame[:21]).tables[1].note == "All are in importances.csv, beside the model."
+    assert [row[0].text for row in features.rows] == names[1:6]
+    assert features.note.startswith("The 5 of 25 features that matter most.")
+    assert importances_part(frame[:6]).tables[1].note == "All are in importances.csv, beside the model."
+    (figure,) = part.figures
+    drawn = figure.draw()
+    assert [row["f"] for row in drawn["data"]["values"]] == [str(k) for k in range(20)]
+    assert drawn["title"]["subtitle"] == ["the 20 of 25 that matter most", "names begin with gene-"]
+    assert [layer["mark"]["type"] for layer in drawn["layer"]] == ["bar", "rule"]
+    plain = importances_part(frame.assign(low=np.nan, high=np.nan)).figures[0].draw()
+    assert [layer["mark"]["type"] for layer in plain["layer"]] == ["bar"]

@@ -1,0 +1,37 @@
+"""The reliability diagram: bins of probabilities, and whose are shown."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from mklearn.study.evaluation.predictions import Predictions, RulePredictions, SplitPredictions, prediction_table
+from mklearn.study.report import frames
+from mklearn.study.steps.report import _probabilities
+
+KEYS = {"dataset": "s", "protocol": "p", "train_size": None, "method": "m"}
+
+
+def test_bins_have_mean_share_and_number_and_one_is_in_the_last() -> None:
+    rows = pd.DataFrame({"probability": [0.52, 0.58, 0.95, 1.0, 1.0], "right": [True, False, True, True, False]})
+    bins = frames.calibration(rows)
+    assert bins[["low", "high", "n"]].to_numpy().tolist() == [[0.5, 0.6, 2], [0.9, 1.0, 3]]
+    np.testing.assert_allclose(bins[["probability", "right"]], [[0.55, 0.5], [2.95 / 3, 2 / 3]])
+
+
+def test_predictions_keep_the_probability_and_whether_it_is_right() -> None:
+    """In a table with another method that has none."""
+    nothing, samples = np.full(3, np.nan), np.arange(3)
+    tables = []
+    for method, probabilities in (("m", np.array([0.9, 0.6, 0.7])), ("other", None)):
+        rule = RulePredictions(
+            np.array([[0, 1, 1]]), [], 0, nothing, np.full(3, -1), nothing, probabilities=probabilities
+        )
+        splits = [SplitPredictions(0, 0, samples, samples, {"": rule})]
+        tables.append(prediction_table(splits, KEYS | {"method": method}, np.array([0, 1, 0]), samples.astype(str)))
+    predicted = Predictions(pd.concat(tables, ignore_index=True))
+    found = _probabilities(predicted.by_first_rule(KEYS))
+    assert found is not None
+    np.testing.assert_allclose(found["probability"], [0.9, 0.6, 0.7], rtol=1e-6)
+    assert found["right"].tolist() == [True, True, False]
+    assert _probabilities(predicted.by_first_rule(KEYS | {"method": "other"})) is None
