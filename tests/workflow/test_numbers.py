@@ -24,6 +24,7 @@ methods:
   ridge: {kind: ridge}
   mean: {kind: mean_regressor}
 protocols: {wards: {kind: group_k_fold, folds: 5}}
+evaluation: {reference: average}
 final: {method: average}
 """
 
