@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +56,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
 def command(request: dict[str, Any], output: int) -> None:
     """Run the command line of snakemake or of mklearn in this process; do not return."""
-    code = 1
-    try:
+
+    def run() -> int:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # not the requests
         os.dup2(output, 1)
         os.dup2(output, 2)
@@ -67,7 +68,16 @@ def command(request: dict[str, Any], output: int) -> None:
         sys.argv = [request["program"], *request["arguments"]]
         sys.dont_write_bytecode = True
         module = importlib.import_module(PROGRAMS[request["program"]])
-        code = module.main(request["arguments"]) or 0
+        return module.main(request["arguments"]) or 0
+
+    leave_after(run)
+
+
+def leave_after(run: Callable[[], int]) -> None:
+    """End this process with the code that ``run`` returns or leaves with, or with 1 and a traceback."""
+    code = 1
+    try:
+        code = run()
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except BaseException:
@@ -98,23 +108,17 @@ def fork_scripts() -> None:
 
 def script(path: str, threads: int) -> None:
     """Run a script in this process as if it were new; do not return."""
-    code = 1
-    try:
+
+    def run() -> int:
         for sent in (signal.SIGINT, signal.SIGTERM):
             signal.signal(sent, signal.SIG_DFL)
         os.environ["OMP_NUM_THREADS"] = str(threads)
         sys.argv = [path]
         text = Path(path).read_text(encoding="utf-8")
         exec(compile(text, path, "exec"), {"__name__": "__main__", "__file__": path})
-        code = 0
-    except SystemExit as ended:
-        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+        return 0
+
+    leave_after(run)
 
 
 if __name__ == "__main__":

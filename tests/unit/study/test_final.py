@@ -40,6 +40,10 @@ def message(raw: dict[str, Any]) -> str:
             {"feature_groups": "sets.gmt"},
             "final.feature_groups: they are what is shuffled: add final.importances, 5, say.",
         ),
+        (
+            {"importances": 5, "feature_groups": "nowhere.gmt"},
+            "final.feature_groups: nowhere.gmt: there is no such file.",
+        ),
         ({"metod": "average"}, "final.metod: unknown key 'metod'. Did you mean 'method'?"),
     ],
 )

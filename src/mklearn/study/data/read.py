@@ -16,7 +16,7 @@ from mklearn.contract.specs import DownloadSpec
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.data.merging import merge_classes, merged_labels, merged_names
 from mklearn.study.data.registry import SELECTION
-from mklearn.study.data.samples import SampleSet
+from mklearn.study.data.samples import SampleSet, target_of
 from mklearn.study.data.selection import chosen_rows
 
 READERS = (
@@ -72,7 +72,7 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     def choose(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
         """Find the positions of the selected samples; what is expected of labels concerns the whole data set."""
         kept = np.arange(len(y))
-        if y.dtype.kind == "f":
+        if target_of(y) == "numbers":
             _check_expected({"n_samples": len(y)}, expected, source)
             return kept
         try:

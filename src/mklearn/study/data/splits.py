@@ -26,7 +26,7 @@ from mklearn.checks import check_integer
 from mklearn.errors import DataError, NotApplicable
 from mklearn.study.artefacts import read_table, write_table
 from mklearn.study.data.readers.tabular import column_text, read_frame, sample_positions, whole_numbers
-from mklearn.study.data.samples import some
+from mklearn.study.data.samples import some, target_of
 
 ROLES = ("train", "validation", "test")
 
@@ -316,7 +316,7 @@ def k_fold(
     y = np.asarray(target)
     check_integer(folds, "folds", 2)
     check_integer(repeats, "repeats", most=MOST_REPEATS)
-    if y.dtype.kind == "f":
+    if target_of(y) == "numbers":
         dealt = [number_folds(y, folds, generator(name, folds, repeat, seed)) for repeat in range(repeats)]
         return _of_folds(dealt, len(y))
     groups = [np.nonzero(y == code)[0] for code in np.unique(y)]

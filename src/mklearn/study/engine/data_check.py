@@ -167,7 +167,7 @@ def _folder(
 
 
 def _unread_groups(plan: Plan) -> Iterator[str]:
-    """Yield a sentence if the groups of features can't be read, that the final model is asked for."""
+    """Yield a sentence if the file of the groups of features can't be read."""
     spec = None if plan.final is None else plan.final.importances
     if spec is None or spec.feature_groups is None:
         return

@@ -15,7 +15,7 @@ from mklearn.base.landmark_moments import landmark_features
 from mklearn.contract.fit_spec import NUMBER_OF_LANDMARKS, FeatureScaling, FitSpec, Impute, specs_by_name
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import MethodOnViews, candidates
-from mklearn.study.evaluation.landmarks import Folds, SplitMoments, choose, labels_of
+from mklearn.study.evaluation.landmarks import Folds, SplitMoments, choose, class_codes
 from mklearn.study.evaluation.split import check_classes, choose_on_training_samples
 from mklearn.study.evaluation.sweeps import Refit, sweep_of
 from mklearn.study.specs.final_spec import RULE
@@ -115,7 +115,7 @@ def _model_on_landmarks(
         folds = Folds.of(y, every, spec.evaluation.inner_folds, spec.seed, groups)
         views = problem.of(every.train)
         own = {name: views[name] for name in views.names}
-        made = landmark_features(specs_by_name(problem.kernels), landmarks).fit(own, labels_of(y))
+        made = landmark_features(specs_by_name(problem.kernels), landmarks).fit(own, class_codes(y))
         moments = SplitMoments.of_rows(made, own, every.train, y, folds)
         by_rule = choose(made, moments, problem.method, spec.evaluation)
         number = by_rule[RULE if RULE in by_rule else ""]

@@ -175,13 +175,13 @@ class SplitMoments:
         )  # fmt: skip
 
 
-def labels_of(y: NDArray[Any]) -> NDArray[np.int64] | None:
-    """Return class codes as they are, and None for numbers: landmarks are not drawn by them."""
+def class_codes(y: NDArray[Any]) -> NDArray[np.int64] | None:
+    """Return a target that is class codes as it is, and None for numbers, which landmarks are not drawn by."""
     return y if target_of(y) == "classes" else None
 
 
 def _add(moments: Moments, features: NDArray[Any], y: NDArray[Any]) -> None:
-    labels = labels_of(y)
+    labels = class_codes(y)
     moments.partial_fit(features, labels, targets=y if labels is None else None)
 
 
@@ -283,7 +283,7 @@ def _outputs(
     Rows of samples that are not used are undefined. All estimators are of one split: the features of those with as many
     landmarks are computed once.
     """
-    dtype = np.float64 if labels_of(y) is None else np.float32
+    dtype = np.float64 if class_codes(y) is None else np.float32
     found = [np.empty((len(y), each.coefficients_.shape[1]), dtype=dtype) for each in estimators]
     of_number: dict[int, list[int]] = {}
     for position, each in enumerate(estimators):

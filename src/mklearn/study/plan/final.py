@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from mklearn.contract.fit_spec import FitSpec, Setting
 from mklearn.descriptors.models import Table
-from mklearn.errors import ConfigError
+from mklearn.errors import ConfigError, absence
 from mklearn.extras import require
 from mklearn.study.config.datasets import FeatureTables, TableFile
 from mklearn.study.config.final import final_protocol, unsuited
@@ -44,13 +45,17 @@ def planned_final(
     Raises
     ------
     ConfigError
-        The method takes kernels that can't be computed from the features of a new sample, or no method can be chosen.
+        The method takes kernels that can't be computed from the features of a new sample, or no method can be chosen;
+        or the file of feature groups does not exist.
     MissingExtra
         skops is not installed: known now, not after the fits.
     """
     final = study.final
     assert final is not None
     require("skops")
+    groups = final.feature_groups
+    if groups is not None and not Path(groups).is_file():
+        raise ConfigError(f"final.feature_groups: {groups}: {absence(groups)}.")
     named = final_protocol(study)
     protocol = next(protocol for protocol in protocols if protocol.id == named)
     names = {key: planned.id for key, planned in descriptors.items()}
@@ -92,7 +97,7 @@ def planned_final(
     importances = None
     if final.importances is not None:
         importances = ImportancesSpec(
-            final=spec, permutations=final.importances, seed=study.seed, feature_groups=final.feature_groups
+            final=spec, permutations=final.importances, seed=study.seed, feature_groups=groups
         )
     return PlannedFinal(dataset, protocol.key, spec, importances)
 

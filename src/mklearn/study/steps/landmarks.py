@@ -17,7 +17,7 @@ from mklearn.errors import DataError, NotApplicable
 from mklearn.saved_models import fitted_bytes, from_bytes
 from mklearn.study.artefacts import read_arrays, read_table, write_arrays
 from mklearn.study.data.splits import Split, Splits
-from mklearn.study.evaluation.landmarks import Block, labels_of
+from mklearn.study.evaluation.landmarks import Block, class_codes
 from mklearn.study.provenance import array_digest, input_digests, stamp
 from mklearn.study.specs.landmark_specs import LandmarkSetSpec
 from mklearn.study.steps.blocks import read_blocks
@@ -68,7 +68,7 @@ def landmarks(
         started = time.process_time()
         try:
             with logged_warnings(split.name):
-                found.append(made.fit(own, labels_of(y[sample])))
+                found.append(made.fit(own, class_codes(y[sample])))
         except NotApplicable as reason:
             logger.warning("%s: no landmarks: %s", split.name, reason)
             found.append(str(reason))
@@ -103,7 +103,7 @@ def _sample(split: Split, y: NDArray[Any], spec: LandmarkSetSpec) -> NDArray[np.
     if len(train) <= size:
         return train
     drawn = np.random.default_rng(spec.seed).choice(train, size, replace=False)
-    if (labels := labels_of(y)) is not None:
+    if (labels := class_codes(y)) is not None:
         _, first = np.unique(labels[train], return_index=True)
         missing = ~np.isin(labels[train[first]], labels[drawn])
         drawn = np.concatenate([drawn, train[first[missing]]])

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from mklearn.contract.fit_spec import EvaluationSpec
+from mklearn.study.evaluation.candidates import Candidate
 from mklearn.study.evaluation.predictions import Predictions, RulePredictions, SplitPredictions, prediction_table
+from mklearn.study.evaluation.split import Fitted, rule_result
+from mklearn.study.evaluation.sweeps import PredictionOutcome
 from mklearn.study.report import frames
 from mklearn.study.steps.report import _probabilities
 
@@ -35,3 +39,21 @@ def test_predictions_keep_the_probability_and_whether_it_is_right() -> None:
     np.testing.assert_allclose(found["probability"], [0.9, 0.6, 0.7], rtol=1e-6)
     assert found["right"].tolist() == [True, True, False]
     assert _probabilities(predicted.by_first_rule(KEYS | {"method": "other"})) is None
+
+
+class Contrary:
+    """A machine with probabilities beside its labels, which are not of the largest, as an SVC may have them."""
+
+    classes_ = np.array([0, 1, 2])
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        return np.tile([0.5, 0.3, 0.2], (len(X), 1))
+
+
+def test_the_probability_is_that_of_the_predicted_class() -> None:
+    y, labels = np.array([0, 1, 2]), np.array([1, 2, 0])
+    outcome = PredictionOutcome([Contrary()], [], [], 0.0, 0.0, [labels], [None], np.zeros((3, 1)))
+    fitted = Fitted(outcome, np.zeros(0), [], 0.0, 0.0)
+    evaluation = EvaluationSpec(neighbours=["euclidean"], metrics=["accuracy", "log_loss"], inner_folds=2)
+    result = rule_result(fitted, Candidate({}), -1, "", y, y, evaluation)
+    assert result.predictions.probabilities.tolist() == [0.3, 0.2, 0.5]
