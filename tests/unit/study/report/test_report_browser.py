@@ -241,6 +241,30 @@ def test_columns_sort_by_click_and_by_keyboard(open_page, page_file):
     assert other.inner_text().startswith("Time")
 
 
+def test_columns_can_be_left_out_and_the_address_keeps_them(open_page, page_file):
+    page = open_page(page_file, unfold=False)
+    heads = page.locator(".of-results thead th", has_text="Time")
+    assert heads.count() == 2, "the tables of two settings"
+    table = page.locator("#results table").first
+    cells = table.locator("tbody tr:visible").first.locator("th:visible, td:visible")
+    shown = cells.count()
+    assert shown == table.locator("thead th:visible").count() > 4
+    page.click("#columns > summary")
+    page.uncheck(f"#columns input[name='{heads.first.text_content()}']")
+    assert heads.evaluate_all("all => all.map(head => head.hidden)") == [True, True]
+    assert cells.count() == table.locator("thead th:visible").count() == shown - 1
+    with page.expect_download() as download:
+        page.locator("#results .files button", has_text="CSV").first.click()
+    assert "Time" not in download.value.path().read_text(encoding="utf-8").splitlines()[0]
+    page.reload()
+    page.wait_for_selector(DRAWN, state="attached")
+    assert heads.evaluate_all("all => all.map(head => head.hidden)") == [True, True]
+    page.click("#columns > summary")
+    page.check(f"#columns input[name='{heads.first.text_content()}']")
+    assert "without" not in page.url
+    assert cells.count() == shown
+
+
 def test_bars_are_as_long_as_the_numbers(open_page, page_file):
     page = open_page(page_file, unfold=False)
     cells = page.locator("#results table").first.locator("tbody td:nth-child(2)")
@@ -619,7 +643,9 @@ def test_a_phone_shows_differences_and_keeps_head_and_first_column(open_page, pa
         "box => [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight]",
     )
     assert scroll.evaluate(sizes) == [0, 0], "nothing scrolls inside the page"
-    page.check("#columns")
+    page.click("#columns > summary")
+    for box in page.locator("#columns input").all():
+        box.check()
     sideways, down = scroll.evaluate(sizes)
     assert sideways > 100
     assert down == 0

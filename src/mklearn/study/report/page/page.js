@@ -7,7 +7,8 @@
   const rule = document.getElementById("rule");
   const filter = document.getElementById("filter");
 
-  const choices = Object.entries({ setting, rule, filter }).filter(([, control]) => control);
+  const columns = document.getElementById("columns");
+  const choices = Object.entries({ setting, rule, filter, without: window.tables.leftOut }).filter(([, control]) => control);
   const [firstColumn, firstDirection] = window.tables.sorted();
   const first = Object.fromEntries(choices.map(([name, control]) => [name, control.value]));
 
@@ -114,7 +115,7 @@
   const downloads = Object.entries(JSON.parse(document.getElementById("downloads").textContent));
   controls.append(offer("all numbers", downloads.map(([name, text]) => [`Save ${name}`, () => saveText(name, text)])));
 
-  for (const [control, event, chosen] of [[setting, "change", chosenSetting], [rule, "change", chosenRule], [filter, "input", chosenRows]]) {
+  for (const [control, event, chosen] of [[setting, "change", chosenSetting], [rule, "change", chosenRule], [filter, "input", chosenRows], [columns, "change", window.tables.showColumns]]) {
     control?.addEventListener(event, () => { chosen(); keep(); });
   }
   document.addEventListener("toggle", (event) => { if (event.target.matches("details[open]")) window.figures.draw(); }, true);

@@ -1,4 +1,4 @@
-// Sorts and filters tables, and writes them as CSV.
+// Sorts and filters tables, chooses their columns, and writes them as CSV.
 "use strict";
 
 window.tables = (() => {
@@ -71,6 +71,39 @@ window.tables = (() => {
     return { shown, all, series: [...series] };
   }
 
+  // The columns behind the score can be left out, alike in the tables of all settings. A phone has place for one of them.
+  const chosen = document.getElementById("columns");
+  const heads = [...document.querySelectorAll(".of-results thead th")].filter((head) => head.cellIndex > 1);
+  const titles = [...new Set(heads.map((head) => head.textContent))];
+  for (const title of titles) {
+    const label = document.createElement("label");
+    const box = document.createElement("input");
+    box.type = "checkbox";
+    box.name = title;
+    label.append(box, title);
+    chosen.append(label);
+  }
+  const boxes = [...chosen.querySelectorAll("input")];
+  const leftOut = {
+    get value() { return boxes.filter((box) => !box.checked).map((box) => box.name).join("|"); },
+    set value(joined) {
+      const left = joined.split("|");
+      for (const box of boxes) box.checked = !left.includes(box.name);
+      showColumns();
+    },
+  };
+
+  function showColumns() {
+    const shown = new Set(boxes.filter((box) => box.checked).map((box) => box.name));
+    for (const head of heads) {
+      for (const row of head.closest("table").rows) row.cells[head.cellIndex].hidden = !shown.has(head.textContent);
+    }
+  }
+
+  const onPhone = matchMedia("(max-width: 640px)").matches;
+  const behind = heads.filter((head) => head.cellIndex > 2).map((head) => head.textContent);
+  leftOut.value = onPhone ? titles.filter((title) => behind.includes(title)).join("|") : "";
+
   function textOf(cell) {
     const copy = cell.cloneNode(true);
     for (const extra of copy.querySelectorAll(".hidden, .detail, .arrow, sup, small")) extra.remove();
@@ -79,7 +112,7 @@ window.tables = (() => {
   }
 
   const lines = (table) =>
-    [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells].map(textOf));
+    [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells].filter((cell) => !cell.hidden).map(textOf));
 
   // A cell that begins with = + - @ is a formula to a spreadsheet, unless it has numbers only.
   function csvCell(text) {
@@ -102,5 +135,5 @@ window.tables = (() => {
     button.append(...head.childNodes);
     head.append(button);
   }
-  return { filter, sort, sorted, csv };
+  return { filter, sort, sorted, csv, leftOut, showColumns };
 })();
