@@ -30,7 +30,8 @@ FeatureScaling = Literal["none", "standard", "minmax", "unit", "rank"]
 Impute = Literal["none", "mean", "median"]
 """How missing values of features are filled in, by the training samples."""
 AUTO_SCALINGS: tuple[FeatureScaling, ...] = ("standard", "rank", "unit", "none")
-"""What ``feature_scaling: auto`` chooses from; of equally good ones, the first."""
+"""What ``feature_scaling: auto`` chooses from; of equally good ones, the first. See
+:func:`mklearn.base.scaling_choice.choose_scaling`."""
 IMAGES = "images"
 """Name of the view that holds the images."""
 PairTerm = Literal["absolute_difference", "product"]
@@ -114,8 +115,7 @@ class MethodSpec(Implementation):
 
     id: str
     grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
-    """Candidate values of each parameter that inner cross-validation chooses; ``feature_scaling`` is that of kernels
-    and features with automatic scaling."""
+    """Candidate values of each parameter that inner cross-validation chooses."""
     kernel_choice: KernelChoice | None = None
     """How evaluation chooses among the kernels or weights them; None: the method takes all of them."""
     inputs: Annotated[dict[str, InputSpec], Field(min_length=1)]

@@ -33,9 +33,9 @@ class DescriptorKernel(Kernel):
     feature_scaling: FeatureScaling | Literal["auto"] | Annotated[list[FeatureScaling], Field(min_length=1)] = "none"
     """Scaling of the descriptor's features, fitted on the training samples: mean 0 and standard deviation 1
     (``standard``), to 0..1 (``minmax``), each sample to length 1 (``unit``), or quantiles among the training samples
-    (``rank``). A list makes one kernel of each, as weights can be learned for. ``auto`` is one kernel: inner
-    cross-validation chooses one of all but ``minmax``, the same for all kernels of a method with ``auto``, together
-    with the method's own grid."""
+    (``rank``). A list makes one kernel of each, as weights can be learned for. ``auto`` is one kernel: on each split
+    the training samples choose, of all but ``minmax``, the scaling with the smallest left-out error, the same for all
+    kernels of the descriptor in all methods."""
 
     measures: ClassVar[tuple[str, ...]]
     """Measures of pairwise matrices that it can be computed from."""

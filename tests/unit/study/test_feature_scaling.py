@@ -108,7 +108,7 @@ def test_point_sets_and_matrices_have_no_features(matrices: dict[str, Any]) -> N
         planned(kernels=kernels, datasets={"mine": matrices | {"measure": "distance"}}, descriptors={})
 
 
-def test_automatic_scaling_is_one_kernel_and_an_entry_of_the_grid() -> None:
+def test_automatic_scaling_is_one_kernel_and_no_entry_of_the_grid() -> None:
     kernels = {
         "gauss": {"kind": "gaussian", "feature_scaling": "auto"},
         "raw": {"kind": "linear", "descriptor": "pixels"},
@@ -123,11 +123,9 @@ def test_automatic_scaling_is_one_kernel_and_an_entry_of_the_grid() -> None:
     fit = the_fit(plan)
     assert [kernel["id"] for kernel in fit.spec.kernels] == ["gauss-pixels", "gauss-lbp", "raw"]
     assert [kernel.get("feature_scaling") for kernel in fit.spec.kernels] == ["auto", "auto", None]
-    assert list(fit.spec.method.grid) == ["ridge", "feature_scaling"]
-    assert set(fit.spec.method.grid["feature_scaling"]) == {"none", "standard", "unit", "rank"}
-    assert fit.spec.method.n_candidates(3) == 8
-    assert the_fit(plan, "raw").spec.method.grid == {}
-    assert list(the_fit(plan, "product").spec.method.grid) == ["feature_scaling"]
+    assert list(fit.spec.method.grid) == ["ridge"]
+    (product,) = the_fit(plan, "product").spec.kernels
+    assert [factor.get("feature_scaling") for factor in product["factors"]] == ["auto", "auto"]
     with pytest.raises(ConfigError, match="measure chi2 can't compare features with scaling auto"):
         planned(kernels={"k": {"kind": "gaussian", "feature_scaling": "auto", "measure": "chi2"}})
 
@@ -152,4 +150,5 @@ def test_scaling_of_a_methods_own_features() -> None:
     assert fits["near"]["inputs"]["features"]["feature_scaling"] == "unit"
     assert fits["near"]["parameters"] == fits["raw"]["parameters"] == {"n_neighbors": 1}
     assert "feature_scaling" not in fits["raw"]["inputs"]["features"]
-    assert fits["auto"]["grid"] == {"C": [1, 10], "feature_scaling": ["standard", "rank", "unit", "none"]}
+    assert fits["auto"]["inputs"]["features"]["feature_scaling"] == "auto"
+    assert fits["auto"]["grid"] == {"C": [1, 10]}

@@ -83,7 +83,7 @@ def _kernel_model(kind: str) -> type[DescriptorKernel]:
 def _default_kernel(name: str, config: DatasetConfig) -> DescriptorKernel:
     """Return the kernel of a descriptor or matrix in a study that names none.
 
-    Tables hold features in any units, and inner cross-validation chooses their scaling (``reports/scaling``).
+    Tables hold features in any units, and the training samples choose their scaling (``reports/scaling``).
     """
     if isinstance(config, Precomputed) and config.measure == "kernel":
         return _kernel_model("precomputed").model_validate({"kind": "precomputed", "descriptor": name})

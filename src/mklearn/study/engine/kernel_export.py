@@ -17,6 +17,8 @@ from mklearn.study.artefacts import read_table
 from mklearn.study.config.reading import read_study
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.evaluation.candidates import Candidate, MethodOnViews
+from mklearn.study.evaluation.scalings import with_chosen_scalings
+from mklearn.study.evaluation.split import held_out_groups
 from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.stages.order import STAGES
@@ -85,6 +87,8 @@ def export_kernel(study: Path, place: Place, out: Path) -> str:
     views = read_views(fit.spec, next(map(Path, inputs["manifest"]), None), matrices, sources)
     kernels = [kernel for kernel in fit.spec.kernels if kernel["id"] == place.kernel]
     problem = MethodOnViews(views, table["y"].to_numpy(), fit.spec.method, kernels)
+    groups = table["group"].to_numpy(dtype=str) if "group" in table else None
+    problem = with_chosen_scalings(problem, split.train, held_out_groups(split.train, split.test, groups))
     transform = StackTransform(problem.kernel_specs(Candidate({})))
     train = transform.fit_transform(problem.of(split.train)).matrices[0]
     test = transform.transform(problem.of(split.test)).matrices[0]

@@ -5,23 +5,20 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.side_by_side import SideBySide
-from mklearn.contract.fit_spec import AUTO_SCALINGS, FeatureScaling, InputSpec, MethodSpec, specs_by_name
+from mklearn.contract.fit_spec import FeatureScaling, InputSpec, MethodSpec, specs_by_name
 from mklearn.contract.loading import load
 from mklearn.kernels.views import Views
 
 Indices = NDArray[np.intp]
 DICTIONARY = "dictionary"
 """Kernels of a method that has some of its own for each view."""
-SCALING = "feature_scaling"
-"""Entry of a grid that is no parameter of the estimator: the scaling of its inputs, features or its kernels'. Methods
-that scale features themselves have a fixed parameter of this name."""
 
 
 @dataclass(frozen=True)
@@ -29,27 +26,14 @@ class Candidate:
     """One point of the grid: parameters, and the single kernel in use (None: all of them)."""
 
     parameters: dict[str, Any]
-    """Those of the estimator, and ``feature_scaling`` where it is chosen."""
     kernel: int | None = None
-    scales_inputs: bool = True
-    """Whether ``feature_scaling`` is that of the inputs; False: a parameter of the estimator, which scales itself."""
-
-    @property
-    def feature_scaling(self) -> FeatureScaling | None:
-        """Scaling of kernels' and methods' features that have it chosen; None if there are none."""
-        return self.parameters.get(SCALING) if self.scales_inputs else None
-
-    @property
-    def estimator_parameters(self) -> dict[str, Any]:
-        """The parameters without the scaling of inputs."""
-        return {name: value for name, value in self.parameters.items() if name != SCALING or not self.scales_inputs}
 
 
 def candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
     """Return every combination of the grid; for ``best_single`` with each kernel in turn."""
     kernels: Sequence[int | None] = range(n_kernels) if method.kernel_choice == "best_single" else [None]
     return [
-        Candidate(method.parameters | dict(zip(method.grid, values, strict=True)), kernel, _scales_inputs(method))
+        Candidate(method.parameters | dict(zip(method.grid, values, strict=True)), kernel)
         for kernel in kernels
         for values in itertools.product(*method.grid.values())
     ]
@@ -58,12 +42,7 @@ def candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
 def first_candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
     """Return each kernel alone, with the first value of every grid."""
     first = method.parameters | {name: values[0] for name, values in method.grid.items()}
-    return [Candidate(first, kernel, _scales_inputs(method)) for kernel in range(n_kernels)]
-
-
-def _scales_inputs(method: MethodSpec) -> bool:
-    """Whether ``feature_scaling`` of a candidate is that of the inputs: it is one of the grid, or there is none."""
-    return SCALING not in method.parameters
+    return [Candidate(first, kernel) for kernel in range(n_kernels)]
 
 
 @dataclass(frozen=True)
@@ -79,11 +58,13 @@ class MethodOnViews:
     method : MethodSpec
     kernels : sequence of dict
         Specs of its kernels with "id", as `mklearn.kernels.specs.StackTransform` takes them; ``feature_scaling`` may be
-        "auto", which a candidate decides.
+        "auto" until training samples have chosen, see `mklearn.study.evaluation.scalings`.
     spectra : bool
         Whether eigenvalues are computed, to be shown, of kernels that need no repair.
     groups : (n,) array of str, optional
         Group of each sample, for methods that leave out whole groups of training samples themselves.
+    scalings : dict of str to str
+        Those that training samples have chosen, by kernel; of a method on features by input.
     """
 
     views: Views | None
@@ -92,6 +73,7 @@ class MethodOnViews:
     kernels: Sequence[Mapping[str, Any]] = ()
     spectra: bool = False
     groups: NDArray[np.str_] | None = None
+    scalings: Mapping[str, FeatureScaling] = field(default_factory=dict)
 
     def fit_parameters(self, train: Indices) -> dict[str, Any]:
         """Return what `fit` takes beside views and labels of training samples: their groups, where it takes any."""
@@ -121,8 +103,7 @@ class MethodOnViews:
     def kernel_specs(self, candidate: Candidate) -> dict[str, dict[str, Any]]:
         """Return the specs of a candidate's kernels by name, as estimators take them."""
         chosen = self.kernels if candidate.kernel is None else [self.kernels[candidate.kernel]]
-        scaling = candidate.feature_scaling or AUTO_SCALINGS[0]
-        return specs_by_name([_with_scaling(kernel, scaling) for kernel in chosen])
+        return specs_by_name(chosen)
 
     def unfitted(self, candidate: Candidate, **parameters: Any) -> Any:
         """Return the estimator of a candidate, not fitted; it takes views.
@@ -137,16 +118,17 @@ class MethodOnViews:
             Of the estimator, in place of the candidate's or in addition.
         """
         (_, first), *others = self.method.inputs.items()
-        known = candidate.estimator_parameters | {name: _view_of(entry) for name, entry in others}
+        known = candidate.parameters | {name: _view_of(entry) for name, entry in others}
         if first.kind == "kernels":
             known["kernels"] = self.kernel_specs(candidate) if self.kernels else DICTIONARY
         estimator = load(self.method.implementation)(**known | parameters)
         if first.kind != "features":
             return estimator
-        scaling = candidate.feature_scaling if first.feature_scaling == "auto" else first.feature_scaling
         from sklearn.pipeline import make_pipeline  # here: a fit on kernels has no use for what it imports
 
-        return make_pipeline(SideBySide(first.descriptors, scaling or AUTO_SCALINGS[0], first.impute), estimator)
+        return make_pipeline(
+            SideBySide(first.descriptors, cast("FeatureScaling", first.feature_scaling), first.impute), estimator
+        )
 
 
 def takes_groups(method: MethodSpec) -> bool:
@@ -165,13 +147,3 @@ def _view_of(entry: InputSpec) -> Any:
     """Return how an estimator names a view that is no kernel's: by its name, or by a mapping that completes it."""
     (name,) = entry.descriptors
     return name if entry.impute == "none" else {"view": name, "impute": entry.impute}
-
-
-def _with_scaling(kernel: Mapping[str, Any], scaling: str) -> dict[str, Any]:
-    """Replace the automatic scaling of a kernel's features, or of its factors'."""
-    changed = dict(kernel)
-    if kernel.get("feature_scaling") == "auto":
-        changed["feature_scaling"] = scaling
-    if "factors" in kernel:
-        changed["factors"] = [_with_scaling(factor, scaling) for factor in kernel["factors"]]
-    return changed

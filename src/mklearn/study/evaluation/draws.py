@@ -7,18 +7,19 @@ so that the chosen one is not fitted again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.contract.fit_spec import EvaluationSpec
+from mklearn.contract.fit_spec import EvaluationSpec, FeatureScaling
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import Candidate, MethodOnViews, candidates, first_candidates
 from mklearn.study.evaluation.metrics.metric import metric_named
+from mklearn.study.evaluation.scalings import with_chosen_scalings
 from mklearn.study.evaluation.selection import Selection, select_by_scores
 from mklearn.study.evaluation.split import (
     EXPECTED,
@@ -108,14 +109,16 @@ class _Model:
     grid: Sequence[Candidate]
     evaluation: EvaluationSpec
     attempts: list[_Attempt | Failure]
+    scalings: Mapping[str, FeatureScaling]
 
     @classmethod
     def fitted(
         cls, problem: MethodOnViews, split: Split, grid: Sequence[Candidate], evaluation: EvaluationSpec
     ) -> _Model:
         """Fit every candidate; its inputs are not kept."""
+        problem = with_chosen_scalings(problem, split.train)
         fits = Fits(problem)
-        model = cls(problem.y, split, grid, evaluation, [])
+        model = cls(problem.y, split, grid, evaluation, [], problem.scalings)
         for candidate in grid:
             try:
                 model.attempts.append(model._attempt(fits, candidate))
@@ -152,7 +155,7 @@ class _Model:
                 return attempt
             made = attempt.results.get(rule)
             found[rule] = made or self._rule_result(attempt.fitted, self.grid[number], position, rule)
-        return SplitResult(found, message)
+        return SplitResult(found, message, self.scalings)
 
 
 def _select(models: Sequence[_Model], rule: str, n_candidates: int, evaluation: EvaluationSpec) -> Selection:

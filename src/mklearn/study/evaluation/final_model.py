@@ -16,6 +16,7 @@ from mklearn.contract.fit_spec import NUMBER_OF_LANDMARKS, FeatureScaling, FitSp
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import MethodOnViews, candidates
 from mklearn.study.evaluation.landmarks import Folds, SplitMoments, choose, class_codes
+from mklearn.study.evaluation.scalings import with_chosen_scalings
 from mklearn.study.evaluation.split import check_classes, choose_on_training_samples
 from mklearn.study.evaluation.sweeps import Refit, sweep_of
 from mklearn.study.specs.final_spec import RULE
@@ -37,7 +38,7 @@ class FinalModel:
     kernels : dict of str to dict
         Specs of its kernels by name; empty for a method on features or images.
     feature_scaling : str or None
-        The scaling that was chosen for kernels' or methods' features with ``auto``.
+        That of a method's features with ``auto``; those of kernels are in their specs.
     impute : str
         How missing values are filled in.
     """
@@ -73,9 +74,10 @@ def final_model(
     every = np.arange(len(problem.y))
     if spec.landmarks is not None:
         return _model_on_landmarks(problem, spec, groups, completes)
+    problem = with_chosen_scalings(problem, every, groups)
     shared = choose_on_training_samples(problem, every, evaluation=spec.evaluation, seed=spec.seed, groups=groups)
     if shared is not None:
-        problem = replace(problem, method=shared.method)
+        problem = replace(problem, method=shared.on(problem.method))
     sweep = sweep_of(problem.method)
     (rule,) = [rule for rule in sweep.rules(spec.evaluation.neighbours) if rule in ("", RULE)]
     number, position = (0, -1) if shared is None else shared.by_rule[rule]
@@ -88,14 +90,15 @@ def final_model(
         sized = {"n_components": position + 1}
     if completes:
         problem = _completing(problem)
+    first = next(iter(problem.method.inputs))
     imputed: list[Impute] = [kernel.get("impute", "none") for kernel in problem.kernels]
     imputed += [entry.impute for entry in problem.method.inputs.values()]
-    imputed += [candidate.estimator_parameters.get("impute", "none")]  # of a method with a dictionary of kernels
+    imputed += [candidate.parameters.get("impute", "none")]  # of a method with a dictionary of kernels
     return FinalModel(
         problem.unfitted(candidate, **sized),
-        candidate.estimator_parameters | sized,
+        candidate.parameters | sized,
         problem.kernel_specs(candidate),
-        candidate.feature_scaling,
+        problem.scalings.get(first),
         next((strategy for strategy in imputed if strategy != "none"), "none"),
     )
 
@@ -124,7 +127,7 @@ def _model_on_landmarks(
     candidate = replace(grid[number], parameters=parameters | {"landmarks": landmarks})
     if completes and settings.how != "leverage":  # whose scores need every view of every sample
         problem = _completing(problem)
-    return FinalModel(problem.unfitted(candidate), candidate.estimator_parameters, problem.kernel_specs(candidate))
+    return FinalModel(problem.unfitted(candidate), candidate.parameters, problem.kernel_specs(candidate))
 
 
 def _completing(problem: MethodOnViews) -> MethodOnViews:

@@ -359,7 +359,7 @@ class _Fits:
 
     def fitted(self, candidate: Candidate, moments: Moments) -> Any:
         """Fit a candidate, given the moments of the features of all landmarks."""
-        parameters = dict(candidate.estimator_parameters)
+        parameters = dict(candidate.parameters)
         features, change = self._of(parameters.pop(NUMBER_OF_LANDMARKS, None))
         if candidate.kernel is not None:  # a kernel alone is the combination in which the others have no weight
             parameters["kernel_weights"] = np.eye(len(features.blocks_))[candidate.kernel].tolist()

@@ -11,7 +11,7 @@ that. Such values are an oracle's: beside them there is none that was chosen wit
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -30,6 +30,7 @@ from mklearn.study.evaluation.candidates import Candidate, Indices, MethodOnView
 from mklearn.study.evaluation.metrics.labels import accuracy
 from mklearn.study.evaluation.metrics.metric import metric_entry, metric_named, metric_of
 from mklearn.study.evaluation.predictions import RulePredictions
+from mklearn.study.evaluation.scalings import with_chosen_scalings
 from mklearn.study.evaluation.selection import (
     UPPER_BOUND,
     Curves,
@@ -120,16 +121,21 @@ class SplitResult:
     rules: dict[str, RuleResult] = field(default_factory=dict)
     selection_message: str = ""
     """Why there was no inner cross-validation, when there was none."""
+    scalings: Mapping[str, FeatureScaling] = field(default_factory=dict)
+    """Those that the training samples have chosen, see `mklearn.study.evaluation.scalings`."""
 
 
 @dataclass(frozen=True)
 class SharedChoice:
     """What was chosen for all splits together, see :func:`choose_once`."""
 
-    method: MethodSpec
+    parameters: dict[str, Any]
     """With the kernel weights that follow from accuracies, where the method has them."""
     by_rule: dict[str, tuple[int, int | None]]
     """By nearest-neighbour rule the candidate, and the position of its number of components."""
+
+    def on(self, method: MethodSpec) -> MethodSpec:
+        return method.model_copy(update={"parameters": self.parameters})
 
 
 def evaluate_split(
@@ -161,8 +167,9 @@ def evaluate_split(
     """
     y, problem = problem.y, replace(problem, groups=groups)
     check_classes(y[train])
+    problem = with_chosen_scalings(problem, train, held_out_groups(train, test, groups))
     if shared is not None:
-        problem = replace(problem, method=shared.method)
+        problem = replace(problem, method=shared.on(problem.method))
     elif problem.method.kernel_choice == "cv_accuracy":
         parts = _validation_parts(y, train, test, evaluation, seed, groups)
         problem = _weighted_by_accuracy(problem, evaluation, parts)
@@ -173,7 +180,7 @@ def evaluate_split(
     open_components = sweep.has_components and evaluation.components != "all"
     unknown = open_components or (sweep.has_components and not choose)
     chosen: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, None if unknown else -1))
-    result = SplitResult()
+    result = SplitResult(scalings=problem.scalings)
     try:
         if shared is not None:
             chosen = shared.by_rule
@@ -217,6 +224,7 @@ def choose_once(
         No candidate can be chosen.
     """
     check_classes(problem.y[train])
+    problem = with_chosen_scalings(problem, train)
     return _choose_by_parts(problem, np.concatenate([train, validation]), [(train, validation)], evaluation)
 
 
@@ -229,7 +237,7 @@ def choose_on_training_samples(
     Parameters
     ----------
     problem, train, evaluation, seed
-        As for :func:`evaluate_split`.
+        As for :func:`evaluate_split`, with chosen scalings.
     groups : (n,) array of str, optional
         The inner cross-validation holds out whole groups.
 
@@ -264,10 +272,10 @@ def _choose_by_parts(
     grid = candidates(problem.method, problem.n_kernels)
     fits = Fits(problem)
     if len(grid) > 1 or (fits.sweep.has_components and evaluation.components != "all"):
-        return SharedChoice(problem.method, _choose(fits, grid, known, known[:0], evaluation, parts))
+        return SharedChoice(problem.method.parameters, _choose(fits, grid, known, known[:0], evaluation, parts))
     if not by_accuracy:
         return None
-    return SharedChoice(problem.method, dict.fromkeys(fits.sweep.rules(evaluation.neighbours), (0, -1)))
+    return SharedChoice(problem.method.parameters, dict.fromkeys(fits.sweep.rules(evaluation.neighbours), (0, -1)))
 
 
 @dataclass(frozen=True)
@@ -301,15 +309,15 @@ class Fits:
     def __init__(self, problem: MethodOnViews) -> None:
         self.problem = problem
         self.sweep = sweep_of(problem.method)
-        self._prepared: dict[tuple[FeatureScaling | None, bytes], PreparedSamples] = {}
+        self._prepared: dict[bytes, PreparedSamples] = {}
 
     def without_spectra(self) -> Fits:
         """Return the same fits, without eigenvalues of kernels that are only shown."""
         return Fits(replace(self.problem, spectra=False)) if self.problem.spectra else self
 
     def prepared(self, train: Indices, test: Indices, candidate: Candidate) -> PreparedSamples:
-        """Return the samples with all kernels of the method, scaled as the candidate says."""
-        problem, name = self.problem, (candidate.feature_scaling, test.tobytes())
+        """Return the samples with all kernels of the method."""
+        problem, name = self.problem, test.tobytes()
         if name not in self._prepared:  # the kernels do not depend on anything else of the candidate
             known = CachingViews(problem.of(train))
             asked = CachingViews(problem.of(test)) if len(test) else None

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mklearn.contract.fit_spec import (
-    AUTO_SCALINGS,
     EvaluationSpec,
     FitSpec,
     Impute,
@@ -29,7 +28,7 @@ from mklearn.study.config.model import Evaluation
 from mklearn.study.config.naming import matching, variants
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
 from mklearn.study.plan.datasets import PlannedDataset
-from mklearn.study.plan.kernels import kernel_parts, pairwise_of
+from mklearn.study.plan.kernels import pairwise_of
 from mklearn.study.plan.landmarks import landmark_set, on_landmarks
 from mklearn.study.plan.protocols import PlannedProtocol
 from mklearn.study.provenance import key
@@ -108,12 +107,9 @@ def planned_fits(
         protocols = [protocol for protocol in protocols if protocol.id in method.protocols]
     dictionary = any(entry.kind == "kernels" and entry.descriptors for entry in inputs.values())
     for variant in _variants(method_id, method, kernels, dataset, dictionary=dictionary):
-        scaled = [*kernel_parts(variant.kernels), *(entry.model_dump() for entry in inputs.values())]
-        automatic = any(part.get("feature_scaling") == "auto" for part in scaled)
-        grid = method.grid() | ({"feature_scaling": list(AUTO_SCALINGS)} if automatic else {})
         spec = MethodSpec(
             id=variant.id, implementation=method.implementation, parameters=method.parameters() | variant.parameters,
-            grid=grid, kernel_choice=method.kernel_choice(), inputs=inputs, sweep=method.sweep(),
+            grid=method.grid(), kernel_choice=method.kernel_choice(), inputs=inputs, sweep=method.sweep(),
             iterations=method.iterations(),
         )  # fmt: skip
         for protocol in protocols:

@@ -250,7 +250,7 @@ def final_fit_mb(spec: FitSpec, n_samples: int) -> float:
         n_features = spec.landmarks.most * len(spec.kernels)
         block_in_work = 200
         return block_in_work + moments_mb(n_features, spec.evaluation.inner_folds, 1)
-    n_kernels = len(spec.kernels) * max(1, len(spec.method.grid.get("feature_scaling", [])))
+    n_kernels = len(spec.kernels)
     if not n_kernels and spec.n_kernels:
         return dictionary_fit_mb(n_samples, n_samples, spec.n_kernels)
     return kernel_fit_mb(n_samples, n_samples, n_kernels, n_kernels) if n_kernels else 0.0

@@ -142,7 +142,7 @@ def _content(
     published = published_part(results, study, baselines, pairs)
     costs = accuracy_for_time(results)
     confusions, picked = confused(results), picks(results.fits)
-    infos = [(setting.title, frames.kernel_info(setting.fits(results.fits))) for setting in results.settings]
+    infos = [(setting, frames.kernel_info(setting.fits(results.fits))) for setting in results.settings]
     return Content(
         study=study,
         run=run,
@@ -160,7 +160,11 @@ def _content(
         panels=panels(results, study, published.cells, costs, confusions, picked, names, parts),
         weights=weights_tables(results),
         picks=picks_tables(picked, results, baselines),
-        kernel_tables=[kernel_table(info, title) for title, info in infos if info is not None],
+        kernel_tables=[
+            kernel_table(info, frames.chosen_scalings(setting.of(results.scores)), setting.title)
+            for setting, info in infos
+            if info is not None
+        ],
         classes=[class_table(found) for found in confusions],
         confused=[pairs_table(found) for found in confusions if len(found.best.classes) > FEW_CLASSES],
         solutions=solution_tables(results),

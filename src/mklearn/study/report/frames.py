@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -341,6 +342,19 @@ def kernel_info(fits: Sequence[FitRecord]) -> pd.DataFrame | None:
     }
     present = {name: how for name, how in worst.items() if name in frame}
     return frame.groupby("kernel", sort=False).agg(present).reset_index()
+
+
+def chosen_scalings(scores: pd.DataFrame) -> pd.Series:
+    """Count the splits of one setting by ``kernel, scaling``: what training samples chose for automatic scalings."""
+    rows = scores.drop_duplicates(["parameters", "repeat", "fold"])
+    found = {
+        (kernel, scaling, repeat, fold)
+        for text, repeat, fold in zip(rows["parameters"], rows["repeat"], rows["fold"], strict=True)
+        if isinstance(chosen := json.loads(text).get("feature_scaling"), dict)
+        for kernel, scaling in chosen.items()
+    }
+    counted = pd.DataFrame([key[:2] for key in sorted(found)], columns=["kernel", "scaling"])
+    return counted.value_counts()
 
 
 def spectra(fits: Sequence[FitRecord]) -> pd.DataFrame:

@@ -297,10 +297,15 @@ def difference_cell(row: dict[str, Any], matters: float, *, marked: bool = True)
     return number_cell(text, value, note=notes[found] + corrected)
 
 
-def kernel_table(info: pd.DataFrame, caption: str) -> Table:
-    """Tabulate diagnostics of the kernels of a setting, from :func:`mklearn.study.report.frames.kernel_info`."""
+def kernel_table(info: pd.DataFrame, scalings: pd.Series, caption: str) -> Table:
+    """Tabulate diagnostics of the kernels of a setting.
+
+    See :func:`mklearn.study.report.frames.kernel_info` and :func:`mklearn.study.report.frames.chosen_scalings`.
+    """
+    scaled = Column("Scaling", "of features: what training samples chose, with the numbers of splits", numeric=False)
     columns = (
         Column("Kernel", numeric=False),
+        *([scaled] if len(scalings) else []),
         Column("Bandwidth", "gamma of exp(-d²/gamma), fitted on the training samples of the first split"),
         Column(
             "Min. eigenvalue",
@@ -316,6 +321,7 @@ def kernel_table(info: pd.DataFrame, caption: str) -> Table:
         rows.append(
             (
                 Cell(str(row["kernel"])),
+                *([Cell(_counted(scalings, row["kernel"]))] if len(scalings) else []),
                 number_cell(wording.scientific(row.get("bandwidth")), row.get("bandwidth")),
                 number_cell(wording.scientific(row.get("min_eigenvalue")), row.get("min_eigenvalue")),
                 number_cell(wording.DASH if pd.isna(mass) else f"{wording.percent(mass)} %", mass),
@@ -323,6 +329,11 @@ def kernel_table(info: pd.DataFrame, caption: str) -> Table:
             )
         )
     return Table(caption, columns, rows)
+
+
+def _counted(scalings: pd.Series, kernel: str) -> str:
+    own = scalings[scalings.index.get_level_values("kernel") == kernel].droplevel("kernel")
+    return ", ".join(f"{scaling} ({count})" for scaling, count in own.items()) or wording.DASH
 
 
 def kernel_remarks(row: dict[str, Any]) -> list[str]:

@@ -99,7 +99,7 @@ class CardMethod(Strict):
     impute: Impute = "none"
     """How missing values of features are filled in; a sample may then lack some."""
     feature_scaling: str | None = None
-    """The scaling that inner cross-validation has chosen; None where there was nothing to choose."""
+    """The scaling that the training samples have chosen for features side by side; None where there was no choice."""
 
 
 class CardExpectation(Strict):

@@ -94,8 +94,7 @@ def _memory(job: Job, files: Any) -> float:
     if not fit.spec.kernels:
         dictionary = resources.dictionary_fit_mb(n, max(n_train), fit.spec.n_kernels) if fit.spec.n_kernels else 0.0
         return dictionary + resources.sample_fit_mb(files.size_mb)
-    scalings = max(1, len(fit.spec.method.grid.get("feature_scaling", [])))  # the kernels of each are kept
-    n_kernels, n_matrices = scalings * len(fit.spec.kernels), resources.number_of_matrices(fit.spec.kernels)
+    n_kernels, n_matrices = len(fit.spec.kernels), resources.number_of_matrices(fit.spec.kernels)
     data = resources.kernel_fit_mb(n, max(n_train), n_matrices, n_kernels)
     return data + resources.sample_fit_mb(files.size_mb) if fit.spec.kernel_features else data
 

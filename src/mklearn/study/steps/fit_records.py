@@ -22,6 +22,7 @@ from mklearn.study.evaluation.draws import evaluate_draw
 from mklearn.study.evaluation.iterations import accuracy_by_iteration
 from mklearn.study.evaluation.oracle import best_on_test
 from mklearn.study.evaluation.predictions import SplitPredictions
+from mklearn.study.evaluation.scalings import with_chosen_scalings
 from mklearn.study.evaluation.split import (
     EXPECTED,
     Fitted,
@@ -30,6 +31,7 @@ from mklearn.study.evaluation.split import (
     SplitResult,
     choose_once,
     evaluate_split,
+    held_out_groups,
 )
 from mklearn.study.provenance import canonical, name_of
 from mklearn.study.steps.log import logged_warnings, logger, progress
@@ -195,13 +197,14 @@ class FitAtSize:
 
     def _score_rows(self, result: SplitResult, split: Split) -> list[Row]:
         rows = []
+        scalings = {"feature_scaling": dict(result.scalings)} if result.scalings else {}
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2)
         for neighbour, rule in result.rules.items():
             estimator = method_of(rule.estimator)
             certificate = getattr(estimator, "certificate_", None) or {}
             shared = self._row(split) | {
                 "neighbour": neighbour,
-                "parameters": canonical(rule.candidate.parameters),
+                "parameters": canonical(rule.candidate.parameters | scalings),
                 "n_iter": getattr(estimator, "n_iter_", None),
                 "objective": float(getattr(estimator, "objective_", np.nan)),
                 "gap": float(certificate.get("gap", np.nan)),
@@ -223,8 +226,8 @@ class FitAtSize:
 
     def _iteration_rows(self, split: Split, iterations: Implementation) -> list[Row]:
         """Return the accuracy after each iteration, by the first nearest-neighbour rule."""
-        problem, row = self.problem, self._iteration_row(split)
-        train, test = split.train, split.test
+        row, train, test = self._iteration_row(split), split.train, split.test
+        problem = with_chosen_scalings(self.problem, train, held_out_groups(train, test, self.groups))
         try:
             estimator = problem.unfitted(Candidate(problem.method.parameters))
             curves = accuracy_by_iteration(

@@ -18,7 +18,7 @@ from mklearn.errors import DataError
 from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.kernels import feature_source as source_module
 from mklearn.kernels.distances import MEASURES
-from mklearn.kernels.feature_scaling import FeatureScaler
+from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
 from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
 from mklearn.study.evaluation.candidates import MethodOnViews, candidates, method_of
 from mklearn.study.evaluation.split import SplitResult, evaluate_split
@@ -214,23 +214,21 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
 
 @pytest.mark.parametrize("choice", [None, "best_single"])
 def test_candidates_share_kernels(choice: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each measure is computed once for each inner fold and scaling, whatever the candidates and kernels."""
+    """Each measure is computed once for each inner fold, whatever the candidates and kernels."""
     specs = [
-        {"id": f"k{width}", "view": "t", "kind": "gaussian", "bandwidth": width, "feature_scaling": "auto"}
+        {"id": f"k{width}", "view": "t", "kind": "gaussian", "bandwidth": width, "feature_scaling": "standard"}
         for width in WIDTHS
     ]
     kfd = "mklearn.subspace.kfd:KernelFDA"
-    grid = {"ridge": [1e-3, 1e-1], "feature_scaling": ["none", "standard"]}
+    grid = {"ridge": [1e-3, 1e-1]}
     found = measured(monkeypatch)
     spec = method(kfd, {"kernels": {"kind": "kernels"}}, "LeadingDimensions", grid=grid, kernel_choice=choice)
     evaluation = EvaluationSpec(neighbours=["euclidean", "cosine"], inner_folds=4)
-    result = evaluate_split(MethodOnViews(Views({"t": X}), Y, spec, specs), TRAIN, TEST, evaluation=evaluation, seed=0)
-    scalings = {rule.candidate.feature_scaling for rule in result.rules.values()}
+    evaluate_split(MethodOnViews(Views({"t": X}), Y, spec, specs), TRAIN, TEST, evaluation=evaluation, seed=0)
     on_folds = [sizes for sizes in found if sizes[-1] < len(TRAIN)]
-    assert len(on_folds) <= 4 * 2 * 2  # folds, scalings, and among training samples or of those held out
-    assert len(on_folds) >= 4 * 2 * len(scalings)
+    assert len(on_folds) == 4 * 2  # folds, and among training samples or of those held out
     assert sorted(set(found) - set(on_folds)) == [(20, 40), (40,)]
-    assert len(found) - len(on_folds) == 2 * len(scalings)
+    assert len(found) - len(on_folds) == 2
 
 
 # --- unfitted estimators
@@ -243,51 +241,46 @@ def problem(
 
 
 def test_a_method_on_kernels_takes_their_specs() -> None:
-    """By name; one of them alone, and with the chosen scaling, if the candidate says so."""
+    """By name; one of them alone, if the candidate says so."""
     specs = [
-        {"id": "a", "view": "t", "kind": "linear", "feature_scaling": "auto"},
-        {"id": "b", "kind": "product", "factors": [{"view": "t", "feature_scaling": "auto"}, {"view": "s"}]},
+        {"id": "a", "view": "t", "kind": "linear", "feature_scaling": "unit"},
+        {"id": "b", "kind": "product", "factors": [{"view": "t"}, {"view": "s"}]},
     ]
     kfd = "mklearn.subspace.kfd:KernelFDA"
     views = {"t": X, "s": X[:, :4]}
-    grid = {"feature_scaling": ["rank", "unit"], "ridge": [0.1]}
+    grid = {"ridge": [0.01, 0.1]}
     every = problem(kfd, {"kernels": {"kind": "kernels"}}, views, specs, "LeadingDimensions", grid=grid)
     estimator = every.unfitted(candidates(every.method, 2)[1], ridge=0.5)
     assert estimator.kernels == {
         "a": {"view": "t", "kind": "linear", "feature_scaling": "unit"},
-        "b": {"kind": "product", "factors": [{"view": "t", "feature_scaling": "unit"}, {"view": "s"}]},
+        "b": {"kind": "product", "factors": [{"view": "t"}, {"view": "s"}]},
     }
     assert estimator.ridge == 0.5
     assert method_of(estimator) is estimator
     single = every.method.model_copy(update={"kernel_choice": "best_single"})
     assert list(every.unfitted(candidates(single, 2)[-1]).kernels) == ["b"]
-    assert specs[0]["feature_scaling"] == "auto"  # not changed
     assert every.with_kernel(1).n_kernels == 1
     assert every.only_kernels
 
 
-@pytest.mark.parametrize("scaling", ["none", "standard", "auto"])
-def test_a_method_on_features_is_a_pipeline_that_puts_them_side_by_side(scaling: str) -> None:
-    """In the order of the descriptors, scaled together; ``auto`` is what the candidate says."""
+@pytest.mark.parametrize("scaling", ["none", "standard"])
+def test_a_method_on_features_is_a_pipeline_that_puts_them_side_by_side(scaling: FeatureScaling) -> None:
+    """In the order of the descriptors, scaled together."""
     entry = {"kind": "features", "descriptors": ["s", "t"], "feature_scaling": scaling}
-    grid = {"feature_scaling": ["unit", "rank"]} if scaling == "auto" else {}
-    made = problem("mklearn.subspace.mmc:MMC", {"X": entry}, {"t": X, "s": X[:, :4]}, (), "LeadingDimensions",
-                   grid=grid)  # fmt: skip
+    made = problem("mklearn.subspace.mmc:MMC", {"X": entry}, {"t": X, "s": X[:, :4]}, (), "LeadingDimensions")
     candidate = candidates(made.method, 0)[-1]
     estimator = made.unfitted(candidate, n_components=2)
     assert isinstance(estimator, Pipeline)
     assert isinstance(estimator[0], SideBySide)
     assert (method_of(estimator).n_components, type(method_of(estimator))) == (2, MMC)
-    chosen: Any = "rank" if scaling == "auto" else scaling
-    scaler = FeatureScaler(chosen).fit(np.hstack([X[TRAIN, :4], X[TRAIN]]))
+    scaler = FeatureScaler(scaling).fit(np.hstack([X[TRAIN, :4], X[TRAIN]]))
     known, asked = (scaler.transform(np.hstack([X[part, :4], X[part]])) for part in (TRAIN, TEST))
     expected = MMC(2).fit(known, Y[TRAIN]).transform(asked)
     fitted = estimator.fit(made.views[TRAIN], Y[TRAIN])
     np.testing.assert_array_equal(fitted.transform(made.views[TEST]), expected)
     evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=2, components="all")
     (found,) = evaluate_split(made, TRAIN, TEST, evaluation=evaluation, seed=0).rules.values()
-    if scaling != "auto":
-        np.testing.assert_array_equal(found.fitted.outcome.embeddings[0][1][:, :2], expected)
+    np.testing.assert_array_equal(found.fitted.outcome.embeddings[0][1][:, :2], expected)
     assert not made.only_kernels
 
 

@@ -12,6 +12,7 @@ from tests.split_stacks import split_stacks
 import mklearn.study.evaluation.candidates as candidates_module
 import mklearn.study.evaluation.split as module
 from mklearn.base.folds import inner_folds
+from mklearn.base.scaling_choice import choose_scaling
 from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import DataError, NotApplicable, SolverFailed
 from mklearn.kernels import Pairwise, StackTransform, Views
@@ -142,7 +143,6 @@ def test_methods_that_scale_features_themselves_get_their_scaling(digits: Any, s
         grid={"C": [0.1, 10.0]}, inputs={"features": {"kind": "features", "descriptors": ["x"]}},
         sweep={"implementation": "mklearn.study.evaluation.sweeps:Predictions"},
     )  # fmt: skip
-    assert {candidate.feature_scaling for candidate in candidates(method, 0)} == {None}
     evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=2)
     problem = MethodOnViews(Views({"x": X}), y, method)
     found = evaluate_split(problem, train, test, evaluation=evaluation, seed=0)
@@ -271,43 +271,61 @@ def test_features_are_scaled_again_in_each_inner_fold(digits: Any) -> None:
         np.testing.assert_allclose(last.K, expected[-1][0], atol=1e-9)
 
 
-@pytest.mark.parametrize("choice", [None, "best_single", "cv_accuracy"])
-@pytest.mark.parametrize("informative", ["standard", "unit"])
-def test_automatic_scaling_is_chosen_by_inner_cross_validation(choice: Any, informative: str) -> None:
-    """One scaling for all kernels, the one that is good inside the training samples; the fit is the one with it."""
+def scaled_table(informative: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 40)
     if informative == "standard":  # the second feature is noise of a large scale
-        X = np.column_stack([0.2 * rng.normal(size=80) + y, 1e3 * rng.normal(size=80)])
-    else:  # the class is in the direction, the length is noise
-        angle = rng.normal(size=80) * 0.2 + 0.8 * y
-        X = np.exp(2 * rng.normal(size=80))[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+        return np.column_stack([0.2 * rng.normal(size=80) + y, 1e3 * rng.normal(size=80)]), y
+    angle = rng.normal(size=80) * 0.2 + 0.8 * y  # the class is in the direction, the length is noise
+    return np.exp(2 * rng.normal(size=80))[:, None] * np.column_stack([np.cos(angle), np.sin(angle)]), y
+
+
+@pytest.mark.parametrize("choice", [None, "best_single", "cv_accuracy"])
+def test_training_samples_choose_the_automatic_scaling_of_each_view(choice: Any) -> None:
+    """The fit is the one with the scalings named; each view has its own, whatever the method and its kernels."""
+    (wide, y), (turned, _) = scaled_table("standard"), scaled_table("unit")
+    views = Views({"wide": wide, "turned": turned})
     train, test = np.flatnonzero(np.arange(80) % 2 == 0), np.flatnonzero(np.arange(80) % 2)
-    specs = [{"id": f"k{width}", "view": "t", "feature_scaling": "auto", "bandwidth": width} for width in (1.0, 2.0)]
+    sources = {"w1": ("wide", 1.0), "w2": ("wide", 2.0), "t": ("turned", 1.0)}
+    specs = [
+        {"id": name, "view": view, "feature_scaling": "auto", "bandwidth": width}
+        for name, (view, width) in sources.items()
+    ]
+    product = {"id": "p", "kind": "product", "factors": [{"view": "turned", "feature_scaling": "auto"}, specs[0]]}
     evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, components="all")
-    scalings = ["none", "standard", "unit", "rank"]
-    method = method_of(kernel_choice=choice, ridge=[1e-3, 1e-1], feature_scaling=scalings)
+    method = method_of(kernel_choice=choice, ridge=[1e-3, 1e-1])
 
-    def accuracy(kernels: Any, method: MethodSpec) -> RuleResult:
-        problem = MethodOnViews(Views({"t": X}), y, method, kernels)
-        return evaluate_split(problem, train, test, evaluation=evaluation, seed=0).rules["euclidean"]
+    def evaluated(kernels: Any) -> SplitResult:
+        problem = MethodOnViews(views, y, method, kernels)
+        return evaluate_split(problem, train, test, evaluation=evaluation, seed=0)
 
-    found = accuracy(specs, method)
-    chosen = found.candidate.feature_scaling
-    assert chosen == informative
-    assert set(found.candidate.estimator_parameters) == {
-        "ridge",
-        *({"kernel_weights"} if choice == "cv_accuracy" else ()),
-    }
-    assert {info["feature_scaling"] for info in found.fitted.kernel_info} == {chosen}
-    fixed = [spec | {"feature_scaling": chosen} for spec in specs]
-    expected = accuracy(fixed, method_of(kernel_choice=choice, ridge=[1e-3, 1e-1]))
-    if choice != "cv_accuracy":  # whose weights are those of the first scaling
-        assert (found.candidate.kernel, found.candidate.estimator_parameters) == (
-            expected.candidate.kernel, expected.candidate.parameters
-        )  # fmt: skip
-        np.testing.assert_array_equal(embeddings(found)[1], embeddings(expected)[1])
+    result = evaluated([*specs, product])
+    found = result.rules["euclidean"]
+    assert result.scalings == {"w1": "standard", "w2": "standard", "t": "unit"}
+    assert [info["feature_scaling"] for info in found.fitted.kernel_info[:3]] == ["standard", "standard", "unit"]
+    fixed = [spec | {"feature_scaling": result.scalings[spec["id"]]} for spec in specs]
+    fixed.append(product | {"factors": [{"view": "turned", "feature_scaling": "unit"}, fixed[0]]})
+    expected = evaluated(fixed).rules["euclidean"]
+    assert found.candidate == expected.candidate
+    np.testing.assert_array_equal(embeddings(found)[1], embeddings(expected)[1])
     assert found.scores["accuracy"][-1] > 0.8
+    assert evaluated(specs[1:2]).scalings == {"w2": "standard"}
+    assert specs[0]["feature_scaling"] == "auto", "the study's own spec is not changed"
+
+
+def test_features_side_by_side_have_one_automatic_scaling() -> None:
+    X, y = scaled_table("standard")
+    entry = {"kind": "features", "descriptors": ["a", "b"], "feature_scaling": "auto"}
+    method = MethodSpec(
+        id="m", implementation="mklearn.classifiers.logistic_regression:LogisticRegression", parameters={"C": 1.0},
+        inputs={"features": entry}, sweep={"implementation": "mklearn.study.evaluation.sweeps:Predictions"},
+    )  # fmt: skip
+    problem = MethodOnViews(Views({"a": X[:, :1], "b": X[:, 1:]}), y, method)
+    train, test = np.arange(0, 80, 2), np.arange(1, 80, 2)
+    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
+    result = evaluate_split(problem, train, test, evaluation=evaluation, seed=0)
+    assert result.scalings == {"features": choose_scaling(X[train], y[train])} == {"features": "standard"}
+    assert result.rules[""].estimator[0].feature_scaling == "standard"
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -183,15 +183,17 @@ def test_parameters_are_those_that_the_evaluation_chooses(
     with working_in(folder):
         problem = MethodOnViews(study_views(spec, planned.dataset.key, samples), samples.y, spec.method, spec.kernels)
     every = np.arange(len(samples))
-    found = evaluate_split(problem, every, every, evaluation=spec.evaluation, seed=spec.seed).rules
-    result = found.get("euclidean") or found[""]
+    found = evaluate_split(problem, every, every, evaluation=spec.evaluation, seed=spec.seed)
+    result = found.rules.get("euclidean") or found.rules[""]
     card = ModelCard.model_validate(model(method).card)
     chosen = dict(card.method.parameters)
     if result.component is not None and (chosen.get("n_components") is not None or method in {"mkmmc", "two-d-lda"}):
         assert chosen.pop("n_components") == result.component
-    expected = result.candidate.estimator_parameters
+    expected = result.candidate.parameters
     assert {**expected, **chosen} == expected
-    assert card.method.feature_scaling == result.candidate.feature_scaling
+    assert card.method.feature_scaling == found.scalings.get(next(iter(spec.method.inputs)))
+    for name, kernel in card.method.kernels.items():
+        assert kernel["feature_scaling"] == found.scalings.get(name, "none")
     if result.candidate.kernel is not None:
         assert list(card.method.kernels) == [spec.kernels[result.candidate.kernel]["id"]]
 
@@ -274,7 +276,8 @@ def test_kernel_values_are_the_studys(
     specs = [dict(kernel) for kernel in planned.spec.kernels if kernel["id"] in card.method.kernels]
     for spec in specs:
         if spec.get("feature_scaling") == "auto":
-            spec["feature_scaling"] = card.method.feature_scaling
+            spec["feature_scaling"] = card.method.kernels[spec["id"]]["feature_scaling"]
+            assert spec["feature_scaling"] != "auto"
     expected = StackTransform(specs).fit_transform(views)
     assert stack.ids == expected.ids
     np.testing.assert_allclose(stack.matrices, expected.matrices, rtol=1e-9, atol=1e-12)

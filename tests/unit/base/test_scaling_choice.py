@@ -1,0 +1,95 @@
+"""The scaling of features that has the smallest left-out error: against brute force, ties, groups, draws, no choice."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from mklearn.base.scaling_choice import MOST_SAMPLES, RIDGES, choose_scaling
+from mklearn.errors import ConstantKernel, NotApplicable
+from mklearn.kernels import StackTransform
+from mklearn.kernels.feature_scaling import FeatureScaling
+
+ALL = get_args(FeatureScaling)
+
+
+def left_out_error(X: np.ndarray, Y: np.ndarray, scaling: str) -> float:
+    """Fit the ridge regression with an intercept without each sample in turn, by its linear equations."""
+    spec = {"g": {"kind": "gaussian", "feature_scaling": scaling}}
+    K, n = StackTransform(spec).fit_transform(X).matrices[0] / len(X), len(X)
+
+    def error(alpha: float) -> float:
+        total = 0.0
+        for i in range(n):
+            rest = np.delete(np.arange(n), i)
+            ones = np.ones((n - 1, 1))
+            system = np.block([[K[np.ix_(rest, rest)] + alpha * np.eye(n - 1), ones], [ones.T, np.zeros((1, 1))]])
+            solution = np.linalg.solve(system, np.vstack([Y[rest], np.zeros((1, Y.shape[1]))]))
+            total += ((K[i, rest] @ solution[:-1] + solution[-1] - Y[i]) ** 2).sum() / n
+        return total
+
+    return min(map(error, RIDGES))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("target", ["classes", "numbers"])
+def test_it_is_that_of_brute_force(seed: int, target: str) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.gamma(0.5, size=(30, 3)) * [1, 5, 25]
+    numbers = np.log(X[:, 0]) + 0.3 * rng.normal(size=30)
+    y = np.digitize(numbers, [-2.5, -0.5]) if target == "classes" else numbers
+    Y = (y[:, None] == np.unique(y)) / np.sqrt(np.bincount(y)) if target == "classes" else y[:, None]
+    errors = {scaling: left_out_error(X, Y, scaling) for scaling in ALL}
+    assert choose_scaling(X, y, scalings=ALL) == min(ALL, key=errors.__getitem__)
+    names = np.array(["a", "b", "c"])[y] if target == "classes" else y * 1e9
+    assert choose_scaling(X, names, scalings=ALL) == choose_scaling(X, y, scalings=ALL)
+
+
+def test_of_equal_errors_the_first_is_taken() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 4))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    y = (X[:, 0] > 0).astype(int)
+    assert choose_scaling(X, y, scalings=["unit", "none"]) == "unit"
+    assert choose_scaling(X, y, scalings=["none", "unit"]) == "none"
+
+
+def test_groups_are_left_out_whole() -> None:
+    """The length of a sample tells its group, and so its class where the group is known; the direction its class."""
+    rng = np.random.default_rng(1)
+    groups = np.repeat(np.arange(8), 8)
+    y = groups % 2
+    angle = 0.5 * rng.normal(size=64) + 0.8 * y
+    X = np.array([1.0, 4, 2, 5, 3, 6, 7, 8])[groups, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    assert choose_scaling(X, y, scalings=["unit", "none"]) == "none"
+    assert choose_scaling(X, y, groups=groups, scalings=["none", "unit"]) == "unit"
+    with pytest.raises(NotApplicable):
+        choose_scaling(X, y, groups=np.zeros(64))
+
+
+def test_many_samples_are_drawn_by_class_and_always_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    y = np.repeat([0, 1, 2], [2000, 990, 10])
+    X = np.column_stack([y + 0.5 * rng.normal(size=3000), 1e3 * rng.normal(size=3000)])
+    seen = []
+    transform = StackTransform.fit_transform
+
+    def noting(self: StackTransform, table: np.ndarray) -> object:
+        seen.append(table)
+        return transform(self, table)
+
+    monkeypatch.setattr(StackTransform, "fit_transform", noting)
+    assert choose_scaling(X, y, scalings=["none", "standard"]) == "standard"
+    first, *others = seen
+    assert abs(len(first) - MOST_SAMPLES) <= 1
+    assert np.isin(X[y == 2], first).all(axis=1).sum() == 2
+    assert all(np.array_equal(table, first) for table in others)
+
+
+def test_constant_features_have_no_scaling() -> None:
+    with pytest.raises(ConstantKernel):
+        choose_scaling(np.ones((20, 3)), np.arange(20) % 2)
+    X = np.column_stack([np.arange(1.0, 21), np.zeros(20)])  # of length 1 they are constant
+    assert choose_scaling(X, np.arange(20) > 9, scalings=["unit", "rank"]) == "rank"
