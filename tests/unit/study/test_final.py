@@ -38,7 +38,7 @@ def message(raw: dict[str, Any]) -> str:
         ({"metric": "auc"}, "final.metric: 'auc' is not among evaluation.metrics: accuracy."),
         (
             {"feature_groups": "sets.gmt"},
-            "final.feature_groups: they are what is shuffled: add final.importances, 5, say.",
+            "final.feature_groups: importances of groups need final.importances, such as 5.",
         ),
         (
             {"importances": 5, "feature_groups": "nowhere.gmt"},

@@ -1,16 +1,17 @@
-"""The fits of a study that failed or do not exist: which, in how many splits, why, and where their logs are."""
+"""The fits of a study that failed or do not exist, and a model that failed: which, why, and where their logs are."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mklearn.errors import DataError
 from mklearn.study.artefacts import read_table
 from mklearn.study.config.reading import read_study
+from mklearn.study.engine.causes import error_of
 from mklearn.study.engine.workflow_files import DEFAULT_STUDY, study_file
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.specs.table_specs import LostFit
@@ -25,20 +26,20 @@ SHOWN = 10
 
 @dataclass(frozen=True)
 class Failure:
-    """One status of one fit, at one training size."""
+    """One status of one fit, at one training size; or a step after the fits that failed."""
 
     name: str
     status: str
     reason: str
     scores: str
-    """The fit's file of scores."""
+    """The fit's file of scores, or what the step makes."""
     log: str = ""
     splits: tuple[int, int] = (0, 0)
     """How many have this status, and of how many; zeros where splits are not known."""
 
 
 def failures_of(targets: Targets) -> list[Failure]:
-    """Return every fit without a value, in the order of the plan; those that were never run too."""
+    """Return every fit without a value, in the order of the plan; those that were never run too; then the model."""
     lost = _lost(targets.path("scores"))
     found: list[Failure] = []
     for key, scores in zip(targets.plan.fits, targets.all_of("fit_scores"), strict=True):
@@ -51,7 +52,17 @@ def failures_of(targets: Targets) -> list[Failure]:
             found.append(Failure(name_of(targets, key), MISSING, "it has not been run yet", scores))
         else:
             found += _failures_in(targets, key, scores)
-    return found
+    return [*found, *_without_model(targets)]
+
+
+def _without_model(targets: Targets) -> Iterator[Failure]:
+    """Yield the failure of the final model, or of what its predictions rest on, where the last run ended in one."""
+    for stage in ("final_model", "importances"):
+        for made in targets.all_of(stage):
+            job = targets.job(stage)
+            reason = "" if os.path.exists(made) else error_of(job.log)
+            if reason:
+                yield Failure(f"step {stage}", "failed", reason, made, job.log)
 
 
 def empty_fits(targets: Targets) -> list[Failure]:

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from mklearn.errors import UserError
 from mklearn.study.artefacts import read_table
 from mklearn.study.data.pairs import load_splits
 from mklearn.study.data.splits import numbered_test_parts
+from mklearn.study.engine.causes import Cause, cause_of, shortened
 from mklearn.study.engine.failures import Failure, empty_fits, how_to_list, name_of
 from mklearn.study.engine.session import answer_of, end_display, failures, silence_the_engine
 from mklearn.study.specs.table_specs import LostFit
@@ -33,59 +32,6 @@ from mklearn.study.supervisor import supervised
 
 REASONS_SHOWN = 8
 """Reasons that the terminal lists; the report has all of them."""
-_TIME_STAMP = re.compile(r"^\[ *\d+\.\d s\] ")
-_SLURM_STATE = re.compile(r"SLURM-job '([^']*)'.*?SLURM status is: '(\w+)'", re.DOTALL)
-_STATUS_OF_STATE = {"OUT_OF_MEMORY": "out_of_memory", "TIMEOUT": "time_limit", "DEADLINE": "time_limit"}
-_OUT_OF_MEMORY = re.compile(r"oom[-_ ]kill|out of memory|exceeded (job )?memory limit", re.IGNORECASE)
-_OUT_OF_TIME = "DUE TO TIME LIMIT"
-
-
-@dataclass(frozen=True)
-class Cause:
-    """Why a fit has no result: the status of its rows, a sentence without a full stop, and a log."""
-
-    status: str
-    text: str
-    log: str = ""
-
-
-# --- causes
-
-
-def cause_of(log: str, message: str, cluster_logs: Sequence[str], began: float) -> Cause:
-    """Return why a job failed: the last line of its log, and what the executor or the logs of a cluster say.
-
-    Logs that are older than the beginning of the run (seconds since the epoch) are of another run.
-    """
-    lines = [line for line in _text(log, began).splitlines() if line.strip()]
-    last = _TIME_STAMP.sub("", lines[-1]) if len(lines) > 1 else ""  # the first is the command
-    reason = _shortened(last.removeprefix("error: ").rstrip(".")) if last.startswith("error: ") else ""
-    slurm = _SLURM_STATE.search(message)
-    parts = [f"SLURM job {slurm[1]} ended as {slurm[2]}"] if slurm else []
-    parts += [reason] if reason else []
-    parts = parts or ["its job was killed" if lines else "its job ended before it wrote a log"]
-    parts += [f"the last line of its log: {_shortened(last)}"] if last and not reason else []
-    status = _STATUS_OF_STATE.get(slurm[2], "") if slurm else ""
-    if not status and (not reason or "was killed" in reason):
-        told = "\n".join([message, *(_text(path, began) for path in cluster_logs)])
-        status = "out_of_memory" if _OUT_OF_MEMORY.search(told) else "time_limit" if _OUT_OF_TIME in told else ""
-    if not status and reason.startswith("memory ran out"):
-        status = "out_of_memory"
-    return Cause(status or "lost", "; ".join(parts), log if lines else "")
-
-
-def _text(path: str, began: float) -> str:
-    """Return the end of a log of this run; a file system's clock may differ a little."""
-    try:
-        if os.stat(path).st_mtime < began - 5:
-            return ""
-        return Path(path).read_text(encoding="utf-8", errors="replace")[-100_000:]
-    except OSError:
-        return ""
-
-
-def _shortened(text: str, limit: int = 300) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 3]}..."
 
 
 # --- the end of a failed run
@@ -224,7 +170,7 @@ def _other_failures(workflow: Any, lost: Sequence[LostFit]) -> list[str]:
 
 
 def _sentence(failure: Failure) -> str:
-    return f"{failure.name}: {failure.status.replace('_', ' ')}: {_shortened(failure.reason)} ({failure.log})"
+    return f"{failure.name}: {failure.status.replace('_', ' ')}: {shortened(failure.reason)} ({failure.log})"
 
 
 def _shown(lines: list[str]) -> list[str]:

@@ -113,6 +113,28 @@ def test_lost_and_missing_fits(made: Made, capsys: pytest.CaptureFixture[str]) -
     assert [failure.status for failure in failures_of(made.targets)] == ["missing"]
 
 
+def test_a_model_that_failed_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With its reason, until it is there; a model whose job was never run, or still runs, is not a failure."""
+    monkeypatch.chdir(tmp_path)
+    made = Made(tmp_path, final={"method": "best", "protocol": "few", "importances": 1})
+    (model,) = made.targets.all_of("final_model")
+    log = Path(made.targets.job("importances").log)
+    log.parent.mkdir(parents=True)
+    log.write_text("step importances\n[    1.0 s] reading\n", encoding="utf-8")
+    assert "nothing failed" in listing(capsys)
+    log.write_text("step importances\n[    1.0 s] error: no group names a column.\n", encoding="utf-8")
+    (made_by_it,) = made.targets.all_of("importances")
+    text = listing(capsys)
+    assert f"  step importances: failed\n    no group names a column\n    log: {log}\n" in text
+    assert listing(capsys, "--targets").split() == [made_by_it]
+    Path(made_by_it).parent.mkdir(parents=True)
+    Path(made_by_it).touch()
+    assert "nothing failed" in listing(capsys)
+    assert not Path(model).exists()
+
+
 def test_an_outdated_result_is_lost_until_it_is_made_anew(made: Made) -> None:
     key = made.keys[0]
     made.lose(key, outdated=os.stat(made.files[key]).st_mtime)

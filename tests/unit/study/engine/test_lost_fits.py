@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from mklearn.study.engine import lost_fits
-from mklearn.study.engine.lost_fits import _lost_fits, _page_waits, cause_of, report_lost_fits
+from mklearn.study.engine.causes import cause_of
+from mklearn.study.engine.lost_fits import _lost_fits, _page_waits, report_lost_fits
 from mklearn.study.engine.session import failures
 
 COMMAND = "python -m mklearn step fit --spec '{}'\n"
