@@ -1,8 +1,9 @@
 """How often intervals contain the true difference: populations that are known, split as a study splits its data.
 
 ``python -m tests.benchmarks.interval_coverage`` writes ``reports/intervals/coverage.csv`` and the figure beside it.
-With folders of data sets (such as mfeat and protein_fold: a table ``VIEW.csv.gz`` per view and ``samples.csv``) it
-writes ``pools.csv``: pools drawn from the samples of the set, and the mean over all pools as the truth.
+With folders of data sets (such as mfeat and protein_fold, or delaney and wheat with numbers: a table ``VIEW.csv.gz``
+per view and ``samples.csv``) it writes ``pools.csv``: pools drawn from the samples of the set, and the mean over all
+pools as the truth.
 
 Classes are Gaussian around random means. Each of two methods sees one view of a sample, the means plus its own noise;
 the noises have a correlation. With noise of the same strength the true difference is 0; with a stronger noise in the
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -67,6 +68,7 @@ RULES = {"nearest mean": nearest_mean, "nearest neighbour": nearest_neighbour}
 METRICS = {
     "nearest mean": ("accuracy", "balanced_accuracy", "macro_f1", "log_loss", "auc"),
     "nearest neighbour": ("accuracy", "balanced_accuracy", "macro_f1"),
+    "numbers": ("r2", "rmse", "mae", "pearson", "spearman"),
 }
 
 
@@ -80,9 +82,11 @@ class Answer:
         return self.shares
 
 
-def values_of(name: str, y: Array, shares: Array) -> Array:
-    """Return a metric's values of samples, whose mean is the metric."""
-    output = MethodOutput(Answer(shares), np.arange(shares.shape[1]), y, shares.argmax(axis=1), test=y)
+def values_of(name: str, y: Array, outputs: Array, y_train: Array | None = None) -> Array:
+    """Return a metric's values of samples, whose mean is the metric; outputs are class probabilities, or numbers."""
+    labels = outputs[:, 0] if outputs.shape[1] == 1 else outputs.argmax(axis=1)
+    known = np.arange(outputs.shape[1]) if y_train is None else y_train
+    output = MethodOutput(Answer(outputs), known, y, labels, test=y)
     metric = metric_named(name)
     return (output.labels == y).astype(float) if metric.mean_of_samples else metric.sample_values(output)
 
@@ -225,7 +229,9 @@ PAIRS = (
 def measure_pools(folder: Path, pools: int = 150, n_samples: int = 190) -> list[dict[str, Any]]:
     """Return coverage and width on pools of about ``n_samples`` of a data set, for pairs of kernel methods."""
     rng, (kernels, y) = np.random.default_rng(0), _kernels(folder)
-    classes = [np.flatnonzero(y == code) for code in range(y.max() + 1)]
+    codes = np.zeros(len(y), dtype=int) if are_numbers(y) else y
+    metrics = METRICS["numbers" if are_numbers(y) else "nearest neighbour"]
+    classes = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
     counts = [max(4, round(n_samples * len(own) / len(y))) for own in classes]
     tables: dict[tuple[Any, ...], list[tuple[Array, Array, int]]] = {}
     for _ in range(pools):
@@ -234,9 +240,9 @@ def measure_pools(folder: Path, pools: int = 150, n_samples: int = 190) -> list[
         )
         for scheme, share, count in POOL_SPLITS:
             setting = Setting(len(pool), len(classes), scheme, share, 0.0, "", 0.0, "")
-            drawn = list(islice(splits(setting, y[pool], rng), count))
-            made = _pool_values(kernels, y[pool], pool, drawn)
-            for (one, other), metric in product(PAIRS, METRICS["nearest neighbour"]):
+            drawn = list(islice(splits(setting, codes[pool], rng), count))
+            made = _pool_values(kernels, y[pool], pool, drawn, metrics)
+            for (one, other), metric in product(PAIRS, metrics):
                 entry = made[one, metric], made[other, metric], len(drawn[0][0])
                 tables.setdefault((scheme, share, count, one, other, metric), []).append(entry)
     rows = []
@@ -250,30 +256,30 @@ def measure_pools(folder: Path, pools: int = 150, n_samples: int = 190) -> list[
 
 
 def _pool_values(
-    kernels: dict[str, Array], y: Array, pool: Array, drawn: list[tuple[Array, Array]]
+    kernels: dict[str, Array], y: Array, pool: Array, drawn: list[tuple[Array, Array]], metrics: Sequence[str]
 ) -> dict[tuple[str, str], Array]:
     """Return by method and metric the values of the samples of a pool in each split."""
-    metrics = METRICS["nearest neighbour"]
     methods = dict.fromkeys(name for pair in PAIRS for name in pair)
     made = {key: np.full((len(drawn), len(pool)), np.nan) for key in product(methods, metrics)}
-    n_classes = int(y.max()) + 1
+    targets = y[:, None] if are_numbers(y) else np.eye(int(y.max()) + 1)[y]
     for number, (train, test) in enumerate(drawn):
         for method in methods:
             K = kernels[method.rpartition(" ")[2] if method != "weak ridge" else "all"][np.ix_(pool, pool[train])]
             if method.startswith("1-NN"):
-                shares = np.eye(n_classes)[y[train][K[test].argmax(axis=1)]]
+                outputs = targets[train][K[test].argmax(axis=1)]
             else:
-                targets = np.eye(n_classes)[y[train]]
+                mean = targets[train].mean(axis=0)
                 ridge = (1e-5 if method == "weak ridge" else 1e-3) * len(train)
-                dual = np.linalg.solve(K[train] + ridge * np.eye(len(train)), targets - targets.mean(axis=0))
-                shares = K[test] @ dual + targets.mean(axis=0)
+                dual = np.linalg.solve(K[train] + ridge * np.eye(len(train)), targets[train] - mean)
+                outputs = K[test] @ dual + mean
             for metric in metrics:
-                made[method, metric][number, test] = values_of(metric, y[test], shares)
+                known = y[train] if are_numbers(y) else None
+                made[method, metric][number, test] = values_of(metric, y[test], outputs, known)
     return made
 
 
 def _kernels(folder: Path) -> tuple[dict[str, Array], Array]:
-    """Return Gaussian kernels: the mean of all views, of the first half of them, and the first; and the classes."""
+    """Return Gaussian kernels: the mean of all views, of the first half, and the first; and the classes or numbers."""
     table = pd.read_csv(folder / "samples.csv")
     labels = next(table[name] for name in table if name not in ("id", "group", "split"))
     stack = []
@@ -283,7 +289,12 @@ def _kernels(folder: Path) -> tuple[dict[str, Array], Array]:
         distances = cdist(X, X, "sqeuclidean")
         stack.append(np.exp(-distances / distances.mean()))
     parts = {"all": stack, "half": stack[: len(stack) // 2], "first": stack[:1]}
-    return {name: np.mean(part, axis=0) for name, part in parts.items()}, np.unique(labels, return_inverse=True)[1]
+    y = labels.to_numpy() if labels.dtype == float else np.unique(labels, return_inverse=True)[1]
+    return {name: np.mean(part, axis=0) for name, part in parts.items()}, y
+
+
+def are_numbers(y: Array) -> bool:
+    return y.dtype == np.float64
 
 
 def figure(table: pd.DataFrame) -> str:

@@ -6,6 +6,7 @@ same scaling on a split.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.contract.fit_spec import AUTO_SCALINGS, FeatureScaling
 from mklearn.errors import ConstantKernel, NotApplicable, SolverFailed
 from mklearn.graphs import class_structure
+from mklearn.kernels.identity_like import IdentityLikeKernelWarning
 from mklearn.kernels.specs import StackTransform
 from mklearn.optimize.leave_one_out_ridge import class_targets
 from mklearn.optimize.ridge_path import ridge_path
@@ -94,6 +96,8 @@ def _problem(y: NDArray[Any], groups: ArrayLike | None) -> RidgeProblem:
 
 def _left_out_error(features: Any, problem: RidgeProblem, scaling: FeatureScaling) -> float:
     spec = {"kind": "gaussian", "feature_scaling": scaling}
-    (kernel,) = StackTransform({"gaussian": spec}).fit_transform(features).matrices
+    with warnings.catch_warnings():  # of a kernel that the caller does not have
+        warnings.simplefilter("ignore", IdentityLikeKernelWarning)
+        (kernel,) = StackTransform({"gaussian": spec}).fit_transform(features).matrices
     path = ridge_path(kernel / len(kernel), problem.targets, RIDGES, groups=problem.groups)
     return float(path.errors.sum(axis=1).min())

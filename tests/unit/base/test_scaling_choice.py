@@ -93,3 +93,9 @@ def test_constant_features_have_no_scaling() -> None:
         choose_scaling(np.ones((20, 3)), np.arange(20) % 2)
     X = np.column_stack([np.arange(1.0, 21), np.zeros(20)])  # of length 1 they are constant
     assert choose_scaling(X, np.arange(20) > 9, scalings=["unit", "rank"]) == "rank"
+
+
+def test_it_does_not_warn_of_kernels_that_the_caller_does_not_have(recwarn: pytest.WarningsRecorder) -> None:
+    rng = np.random.default_rng(3)
+    assert choose_scaling(rng.normal(size=(40, 2000)), np.arange(40) % 2) in ALL
+    assert not recwarn.list
