@@ -7,16 +7,14 @@ import re
 import resource
 import subprocess
 import sys
-import time
 from typing import Any
 
 import pytest
 from tests.workflow.conftest import Checkout, jobs_by_rule
 
 METHODS = 40
-START_SECONDS, PLANNING_SECONDS = 4, 26
-"""Of processor time, to start and for 5,000 fits, on a machine with nothing else to do."""
-PARSING_SECONDS = 4
+PLANNING_SECONDS, PARSING_SECONDS = 30, 4
+"""Of processor time, for 5,000 fits, on a machine with nothing else to do."""
 HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "cvxpy", "numba", "cv2", "skimage", "matplotlib",
          "requests", "h5py", "PIL")  # fmt: skip
 """pydantic is allowed: it is what checks a study."""
@@ -41,37 +39,48 @@ def processor_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def slowness() -> float:
-    """Return how many times longer a computation takes now than on an idle machine, at least 1."""
-    source = (
-        "import time; began = time.process_time()\n"
-        "for _ in range(12): {str(i): [i, (i, str(i))] for i in range(100_000)}\n"
-        "print(time.process_time() - began)"
-    )
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
-    return max(1.0, float(done.stdout) / ALONE)
-
-
-ALONE = 1.0
-"""Seconds of that computation on an idle core of the machine that the budget was set on."""
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("n_methods", [8, pytest.param(METHODS, marks=pytest.mark.exhaustive)])
-def test_thousands_of_jobs_are_planned_in_seconds(checkout: Checkout, n_methods: int) -> None:
-    checkout.write(large_study(n_methods))
+def test_a_thousand_jobs_are_planned(checkout: Checkout) -> None:
+    checkout.write(large_study(8))
+    done = checkout.snakemake("--cores", "1", "--dry-run", "--quiet", "host")
+    assert jobs_by_rule(done.stdout + done.stderr)["fit"] == 125 * 8
+
+
+@pytest.mark.benchmark
+def test_thousands_of_jobs_are_planned_in_seconds(checkout: Checkout) -> None:
+    checkout.write(large_study())
     before = processor_seconds()
     done = checkout.snakemake("--cores", "1", "--dry-run", "--quiet", "host")
     took = processor_seconds() - before
-    counts = jobs_by_rule(done.stdout + done.stderr)
-    assert counts["fit"] == 125 * n_methods
-    assert took < (START_SECONDS + PLANNING_SECONDS * n_methods / METHODS) * slowness(), (
-        f"{took:.1f} s of processor time"
-    )
+    assert jobs_by_rule(done.stdout + done.stderr)["fit"] == 125 * METHODS
+    assert took < PLANNING_SECONDS
 
 
-def test_the_plan_is_a_small_part_of_it(checkout: Checkout) -> None:
-    """mklearn's own share: reading and planning the study, and everything that the rules ask of the plan."""
+@pytest.mark.benchmark
+def test_mklearns_share_of_it_is_small(checkout: Checkout) -> None:
+    assert questions_of_the_rules(checkout)[0] < PARSING_SECONDS
+
+
+@pytest.mark.benchmark
+def test_a_finished_study_is_opened_in_a_moment(finished: Checkout) -> None:
+    """The start of each job of a cluster run: reading the study through Snakemake's own parser."""
+    before = processor_seconds()
+    finished.snakemake("--list-rules")
+    assert processor_seconds() - before < 2 * PARSING_SECONDS
+
+
+def test_planning_imports_nothing_numerical(checkout: Checkout) -> None:
+    _, packages, modules = questions_of_the_rules(checkout)
+    assert not set(HEAVY) & set(packages)
+    rooms = ("mklearn.subspace", "mklearn.classifiers", "mklearn.optimize", "mklearn.study.report")
+    assert not [name for name in modules if name.startswith(rooms) or re.match(r"mklearn\.papers\.\w+\.", name)]
+
+
+def questions_of_the_rules(checkout: Checkout) -> tuple[float, list[str], list[str]]:
+    """Read and plan a large study, and ask of the plan all that the rules ask.
+
+    Returns processor seconds, imported packages and modules.
+    """
     checkout.write(large_study())
     source = """
 import json, sys, time
@@ -94,14 +103,4 @@ print(json.dumps([time.process_time(), sorted({name.split(".")[0] for name in sy
         check=True,
     )  # fmt: skip
     seconds, packages, modules = json.loads(done.stdout)
-    assert not set(HEAVY) & set(packages)
-    rooms = ("mklearn.subspace", "mklearn.classifiers", "mklearn.optimize", "mklearn.study.report")
-    assert not [name for name in modules if name.startswith(rooms) or re.match(r"mklearn\.papers\.\w+\.", name)]
-    assert seconds < PARSING_SECONDS * slowness(), f"{seconds:.1f} s of processor time"
-
-
-def test_a_finished_study_is_opened_in_a_moment(finished: Checkout) -> None:
-    """The start of each job of a cluster run: reading the study through Snakemake's own parser."""
-    began, before = time.monotonic(), processor_seconds()
-    finished.snakemake("--list-rules")
-    assert processor_seconds() - before < 2 * PARSING_SECONDS * slowness(), f"{time.monotonic() - began:.1f} s"
+    return seconds, packages, modules
