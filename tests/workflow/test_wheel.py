@@ -127,7 +127,6 @@ def test_the_core_is_small_and_has_the_estimators(environment: Callable[[str], E
     assert megabytes < 400
     timed = "import time; t = time.process_time(); import mklearn; print(time.process_time() - t)"
     seconds = min(float(core.run("python", "-c", timed, folder=core.folder).stdout) for _ in range(3))
-    assert seconds < 0.3
     print(f"core: {len(packages)} packages, {megabytes:.0f} MB, import {1000 * seconds:.1f} ms")
     endings = core.endings(script, "estimators", "others")
     assert {name for name, text in endings["estimators"].items() if text != "ok"} == {
