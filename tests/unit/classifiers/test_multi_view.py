@@ -528,3 +528,16 @@ def test_weights_of_few_kernels_stand_where_these_are(digits: tuple[Views, np.nd
     model = MultiViewClassifier(kernels="precomputed", n_kernels=2).fit(stack, y[:200])
     for weights in (model.kernel_weights_, model.shares_, model.learned_shares_):
         assert (weights > 0).tolist() == [False, True, False, True]
+
+
+def test_a_thousand_classes_of_two_samples() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(1000), 3)
+    X = rng.normal(size=(1000, 12))[y] + 0.3 * rng.normal(size=(3000, 12))
+    held = np.arange(3000) % 3 == 2
+    model = MultiViewClassifier(kernels={"a": {"kind": "gaussian"}}).fit(X[~held], y[~held])
+    assert len(model.classes_) == 1000
+    assert model.score(X[held], y[held]) > 0.9
+    probabilities = model.predict_proba(X[held][:50])
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    assert (model.classes_[probabilities.argmax(axis=1)] == model.predict(X[held][:50])).all()
