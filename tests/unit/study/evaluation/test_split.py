@@ -313,6 +313,27 @@ def test_training_samples_choose_the_automatic_scaling_of_each_view(choice: Any)
     assert specs[0]["feature_scaling"] == "auto", "the study's own spec is not changed"
 
 
+def test_automatic_scalings_leave_out_groups_that_the_test_samples_are_not_of() -> None:
+    """The length of a sample tells its group, and so its class where the group is known; the direction its class."""
+    rng = np.random.default_rng(1)
+    names = np.repeat([f"g{number}" for number in range(10)], 8)
+    y = np.repeat(np.arange(10) % 2, 8)
+    angle = 0.5 * rng.normal(size=80) + 0.8 * y
+    lengths = np.repeat([1.0, 4, 2, 5, 3, 6, 7, 8, 9, 10], 8)
+    X = lengths[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    problem = MethodOnViews(Views({"t": X}), y, method_of(), [{"id": "k", "view": "t", "feature_scaling": "auto"}])
+    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=2, components="all")
+
+    def chosen(train: NDArray[np.intp], groups: Any) -> dict[str, str]:
+        test = np.setdiff1d(np.arange(80), train)
+        return dict(evaluate_split(problem, train, test, evaluation=evaluation, seed=0, groups=groups).scalings)
+
+    whole, mixed = np.arange(64), np.flatnonzero(np.arange(80) % 5)
+    assert chosen(whole, names) == {"k": "unit"}
+    assert chosen(whole, None) == {"k": choose_scaling(X[whole], y[whole])} != {"k": "unit"}
+    assert chosen(mixed, names) == {"k": choose_scaling(X[mixed], y[mixed])} != {"k": "unit"}
+
+
 def test_features_side_by_side_have_one_automatic_scaling() -> None:
     X, y = scaled_table("standard")
     entry = {"kind": "features", "descriptors": ["a", "b"], "feature_scaling": "auto"}
