@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -73,6 +74,13 @@ def test_a_study_of_numbers_from_csv_to_predictions(tmp_path: Path, repository: 
     assert "ccuracy" not in text
     assert "classes" not in text
     assert checkout.planned() == {}, "nothing is left to do"
+    scores = pd.read_parquet(results / "scores.parquet").query("method == 'average' and fold == 0")
+    (chosen,) = scores["parameters"].map(lambda text: json.loads(text)["feature_scaling"]["gauss-body"]).unique()
+    said = checkout.said("mklearn", "kernel", "config.yaml", "gauss-body", "--split", "1")
+    assert f"feature scaling: {chosen}." in said
+    with np.load(checkout.folder / "gauss-body.npz") as kernel:
+        truths = predictions.drop_duplicates("sample").set_index("sample")["true"]
+        np.testing.assert_array_equal(kernel["test_labels"], truths[kernel["test_ids"]])
     frame = predict(checkout, results / "model.mklearn", tmp_path / "new")
     assert frame.columns.tolist()[:2] == ["id", "predicted"]
     errors = frame.set_index("id")["predicted"] - truth

@@ -60,7 +60,7 @@ def export_kernel(study: Path, place: Place, out: Path) -> str:
     out : Path
         ``.npz``: arrays train (n, n), test (m, n), train_ids, test_ids, train_labels, test_labels; read by
         ``numpy.load``. ``.parquet``: a row for each sample with the columns id, label and part, and a column for each
-        training sample, by its id.
+        training sample, by its id. Labels are numbers where the study predicts numbers.
 
     Returns
     -------
@@ -140,13 +140,17 @@ def _split(path: Path, table: pd.DataFrame, number: int) -> Split:
 
 
 def _write(out: Path, train: Matrix, test: Matrix, known: pd.DataFrame, new: pd.DataFrame) -> None:
-    texts = {"ids": "id", "labels": "label"}
+    """Write both parts with the ids and labels of their samples, or with numbers as targets."""
+    target, dtype = ("label", str) if "label" in known else ("y", float)
     if out.suffix == ".npz":
-        named = {f"train_{name}": known[column].to_numpy(dtype=str) for name, column in texts.items()}
-        named |= {f"test_{name}": new[column].to_numpy(dtype=str) for name, column in texts.items()}
+        named = {}
+        for part, table in {"train": known, "test": new}.items():
+            named[f"{part}_ids"] = table["id"].to_numpy(dtype=str)
+            named[f"{part}_labels"] = table[target].to_numpy(dtype=dtype)
         write_npz(out, train=train, test=test, **named)
         return
-    rows = pd.concat([known, new])[list(texts.values())].astype(str).reset_index(drop=True)
-    rows["part"] = ["train"] * len(known) + ["test"] * len(new)
+    rows = pd.concat([known, new], ignore_index=True)
+    named_rows = pd.DataFrame({"id": rows["id"].astype(str), "label": rows[target].astype(dtype)})
+    named_rows["part"] = ["train"] * len(known) + ["test"] * len(new)
     columns = pd.DataFrame(np.concatenate([train, test]), columns=known["id"].to_numpy(dtype=str))
-    write_parquet(out, pd.concat([rows, columns], axis=1))
+    write_parquet(out, pd.concat([named_rows, columns], axis=1))
