@@ -193,7 +193,7 @@ def test_weights_by_accuracy_are_chosen_once() -> None:
     problem = MethodOnViews(views, y, svc, kernels)
     chosen = choose_once(problem, np.arange(20), np.arange(20, 40), evaluation=EVALUATION)
     assert chosen is not None
-    weights = chosen.method.parameters["kernel_weights"]
+    weights = chosen.parameters["kernel_weights"]
     assert sum(weights) == pytest.approx(1)
     assert weights[0] > weights[1]
     result = evaluate_split(problem, np.arange(40), np.arange(40, 60), evaluation=EVALUATION, seed=0, shared=chosen)
