@@ -67,7 +67,7 @@ accuracies = {
     ("all views", "without"): right[lacking].mean(),
     ("colours alone", "with colours"): by_colour.score(Views({"colour": test["colour"][asked]}), y_test[asked]),
 }
-(100 * pd.Series(accuracies)).round(1).unstack().fillna("")
+(100 * pd.Series(accuracies)).round(1).unstack()
 
 # %%
 # Probabilities, and predictions that are left to a person
