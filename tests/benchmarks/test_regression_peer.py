@@ -52,7 +52,7 @@ def wheat(mirror: Path) -> tuple[Views, np.ndarray, None, list[Split]]:
     samples = pd.read_csv(folder / "samples.csv")
     views = Views({"markers": table(folder, "markers"), "pedigree": Pairwise(table(folder, "kernel_pedigree"))})
     fold = samples["fold"].to_numpy()
-    splits = [(np.flatnonzero(fold != each), np.flatnonzero(fold == each)) for each in np.unique(fold)]
+    splits = [(np.flatnonzero(fold != each), np.flatnonzero(fold == each)) for each in np.unique(fold)[:4]]
     return views, samples[["yield_env1", "yield_env4"]].to_numpy(float), None, splits
 
 
