@@ -66,8 +66,8 @@ def nearest_neighbour(Z: Array, y: Array, new: Array) -> Array:
 
 RULES = {"nearest mean": nearest_mean, "nearest neighbour": nearest_neighbour}
 METRICS = {
-    "nearest mean": ("accuracy", "balanced_accuracy", "macro_f1", "log_loss", "auc"),
-    "nearest neighbour": ("accuracy", "balanced_accuracy", "macro_f1"),
+    "nearest mean": ("accuracy", "balanced_accuracy", "minority_recall", "macro_f1", "log_loss", "auc"),
+    "nearest neighbour": ("accuracy", "balanced_accuracy", "minority_recall", "macro_f1"),
     "numbers": ("r2", "rmse", "mae", "pearson", "spearman"),
 }
 
@@ -82,11 +82,10 @@ class Answer:
         return self.shares
 
 
-def values_of(name: str, y: Array, outputs: Array, y_train: Array | None = None) -> Array:
+def values_of(name: str, y_train: Array, y: Array, outputs: Array) -> Array:
     """Return a metric's values of samples, whose mean is the metric; outputs are class probabilities, or numbers."""
     labels = outputs[:, 0] if outputs.shape[1] == 1 else outputs.argmax(axis=1)
-    known = np.arange(outputs.shape[1]) if y_train is None else y_train
-    output = MethodOutput(Answer(outputs), known, y, labels, test=y)
+    output = MethodOutput(Answer(outputs), y_train, y, labels, test=y)
     metric = metric_named(name)
     return (output.labels == y).astype(float) if metric.mean_of_samples else metric.sample_values(output)
 
@@ -133,7 +132,7 @@ def true_values(setting: Setting, draw: Callable[[Array], tuple[Array, Array]]) 
         train, test = draw(y[known]), draw(new)
         shares = [RULES[setting.rule](Z, y[known], T) for Z, T in zip(train, test, strict=True)]
         for name, values in found.items():
-            values.append([float(values_of(name, new, each).mean()) for each in shares])
+            values.append([float(values_of(name, y[known], new, each).mean()) for each in shares])
     means = {name: np.mean(values, axis=0) for name, values in found.items()}
     return {name: (a, 0.0 if setting.gain == 1.0 else a - b) for name, (a, b) in means.items()}
 
@@ -178,7 +177,7 @@ def measure(setting: Setting, draws: int, seed: int) -> list[dict[str, Any]]:
                 for method, Z in enumerate(pool):
                     shares = RULES[setting.rule](Z[train], y[train], Z[test])
                     for name, table in tables.items():
-                        table[method, number, test] = values_of(name, y[test], shares)
+                        table[method, number, test] = values_of(name, y[train], y[test], shares)
             for (name, table), count in product(tables.items(), SPLITS[setting.scheme]):
                 one, other = table[:, :count]
                 found += _intervals(name, one, other, len(train), truths[name])
@@ -273,8 +272,7 @@ def _pool_values(
                 dual = np.linalg.solve(K[train] + ridge * np.eye(len(train)), targets[train] - mean)
                 outputs = K[test] @ dual + mean
             for metric in metrics:
-                known = y[train] if are_numbers(y) else None
-                made[method, metric][number, test] = values_of(metric, y[test], outputs, known)
+                made[method, metric][number, test] = values_of(metric, y[train], y[test], outputs)
     return made
 
 
