@@ -69,6 +69,13 @@ def test_a_finished_study_is_opened_in_a_moment(finished: Checkout) -> None:
     assert processor_seconds() - before < 2 * PARSING_SECONDS
 
 
+@pytest.mark.benchmark
+def test_a_second_run_ends_in_seconds(finished: Checkout) -> None:
+    before = processor_seconds()
+    finished.snakemake("--cores", "2")
+    assert processor_seconds() - before < 10
+
+
 def test_planning_imports_nothing_numerical(checkout: Checkout) -> None:
     _, packages, modules = questions_of_the_rules(checkout)
     assert not set(HEAVY) & set(packages)

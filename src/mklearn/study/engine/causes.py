@@ -29,13 +29,12 @@ def cause_of(log: str, message: str, cluster_logs: Sequence[str], began: float) 
 
     Logs that are older than the beginning of the run (seconds since the epoch) are of another run.
     """
-    lines = [line for line in _text(log, began).splitlines() if line.strip()]
-    last = _TIME_STAMP.sub("", lines[-1]) if len(lines) > 1 else ""  # the first is the command
+    said, last = _text(log, began), _last_line(log, began)
     reason = _error_in(last)
     slurm = _SLURM_STATE.search(message)
     parts = [f"SLURM job {slurm[1]} ended as {slurm[2]}"] if slurm else []
     parts += [reason] if reason else []
-    parts = parts or ["its job was killed" if lines else "its job ended before it wrote a log"]
+    parts = parts or ["its job was killed" if said.strip() else "its job ended before it wrote a log"]
     parts += [f"the last line of its log: {shortened(last)}"] if last and not reason else []
     status = _STATUS_OF_STATE.get(slurm[2], "") if slurm else ""
     if not status and (not reason or "was killed" in reason):
@@ -43,13 +42,18 @@ def cause_of(log: str, message: str, cluster_logs: Sequence[str], began: float) 
         status = "out_of_memory" if _OUT_OF_MEMORY.search(told) else "time_limit" if _OUT_OF_TIME in told else ""
     if not status and reason.startswith("memory ran out"):
         status = "out_of_memory"
-    return Cause(status or "lost", "; ".join(parts), log if lines else "")
+    return Cause(status or "lost", "; ".join(parts), log if said.strip() else "")
 
 
 def error_of(log: str) -> str:
     """Return the sentence that a log ends with, if the job failed with one; else an empty text."""
-    lines = [line for line in _text(log, 0.0).splitlines() if line.strip()]
-    return _error_in(_TIME_STAMP.sub("", lines[-1])) if lines else ""
+    return _error_in(_last_line(log, 0.0))
+
+
+def _last_line(log: str, began: float) -> str:
+    """Return the last line without its time; an empty text if there is none behind the first, which is the command."""
+    lines = [line for line in _text(log, began).splitlines() if line.strip()]
+    return _TIME_STAMP.sub("", lines[-1]) if len(lines) > 1 else ""
 
 
 def _error_in(line: str) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.folds import inner_folds
-from mklearn.contract.fit_spec import Components, EvaluationSpec, FeatureScaling, InnerFolds, MethodSpec
+from mklearn.contract.fit_spec import Components, EvaluationSpec, FeatureScaling, InnerFolds, MethodSpec, specs_by_name
 from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.kernels.kernel_cache import CachingViews
@@ -315,15 +315,15 @@ class Fits:
         """Return the same fits, without eigenvalues of kernels that are only shown."""
         return Fits(replace(self.problem, spectra=False)) if self.problem.spectra else self
 
-    def prepared(self, train: Indices, test: Indices, candidate: Candidate) -> PreparedSamples:
+    def prepared(self, train: Indices, test: Indices) -> PreparedSamples:
         """Return the samples with all kernels of the method."""
         problem, name = self.problem, test.tobytes()
-        if name not in self._prepared:  # the kernels do not depend on anything else of the candidate
+        if name not in self._prepared:
             known = CachingViews(problem.of(train))
             asked = CachingViews(problem.of(test)) if len(test) else None
             kernels, started = None, time.process_time()
             if problem.kernels:
-                kernels = StackTransform(problem.kernel_specs(replace(candidate, kernel=None)), spectra=problem.spectra)
+                kernels = StackTransform(specs_by_name(problem.kernels), spectra=problem.spectra)
                 kernels.fit_transform(known)
                 if asked is not None:
                     kernels.transform(asked)
@@ -338,7 +338,7 @@ class Fits:
         NotApplicable, SolverFailed
             Also for a failure of linear algebra: one candidate of a grid may fail, and the others go on.
         """
-        problem, samples = self.problem, self.prepared(train, test, candidate)
+        problem, samples = self.problem, self.prepared(train, test)
         assert samples.test is not None
         whole = held_out_groups(train, test, problem.groups) is not None
         fit_parameters = problem.fit_parameters(train) if whole else {}
@@ -377,7 +377,7 @@ def _choose(
     def refits(number: int) -> Refits:
         """Yield embeddings without each training sample in turn, on the kernels of all of them."""
         candidate = grid[number]
-        samples = fits.prepared(train, test, candidate).train
+        samples = fits.prepared(train, test).train
         kernels = StackTransform(problem.kernel_specs(candidate)).fit_transform(samples)
         order = hardest_first(kernels.matrices.mean(axis=0), y[train])
         return problem.unfitted(candidate).leave_one_out(samples, y[train], order)
@@ -386,7 +386,7 @@ def _choose(
     implementation = load(problem.method.implementation)
     shared = problem.only_kernels and fits.sweep.leave_one_out(implementation) is not None
     if evaluation.inner_folds == "leave_one_out" and len(parts) == len(train) and shared:
-        fits.prepared(train, test, grid[0])
+        fits.prepared(train, test)
         score = partial(leading_scores, metric)
         selections = select_by_leaving_one_out(refits, numbers, y[train], rules, score, evaluation.components)
     else:
