@@ -50,8 +50,12 @@ def begin(workflow: Any, mirror: str | None) -> None:
     made = {str(file) for job in jobs for file in job.output}
     read = {str(file) for job in jobs for file in job.input}
     try:
-        if lock_files(Path(workflow.persistence.path) / "mklearn-runs", made, read):
+        folder, executor = Path(workflow.persistence.path) / "mklearn-runs", workflow.executor_plugin.name
+        ended = lock_files(folder, made, read, executor)
+        if "slurm" in ended.values():  # else SLURM is not asked: where its controller is down, it answers late
             cancel_left_jobs(Path.cwd())
+        for path in ended:
+            path.unlink(missing_ok=True)
     except UserError as error:
         print(f"\nmklearn: {error}\nNothing was run.", file=sys.stderr)
         raise SystemExit(1) from None
@@ -142,14 +146,14 @@ def call_python_by_a_plain_path() -> None:
 # --- locks
 
 
-def lock_files(folder: Path, made: set[str], read: set[str]) -> bool:
+def lock_files(folder: Path, made: set[str], read: set[str], executor: str = "local") -> dict[Path, str]:
     """Lock the files that this run makes and reads, until this process ends.
 
     Each run has a locked file with their names in ``folder``; the operating system holds the lock, and no clock decides
     whether a run lives. On NFS that holds between hosts where the server has locks (v4, or v3 with lockd).
 
-    Return whether this is known to be the only run: not if another one uses other files, and not if the file system has
-    no locks.
+    Return the files of runs that have ended, with their executors, if this is known to be the only run. They may have
+    left jobs on a cluster. There are none if another run uses other files, or if the file system has no locks.
 
     Raises
     ------
@@ -162,9 +166,10 @@ def lock_files(folder: Path, made: set[str], read: set[str]) -> bool:
             fcntl.flock(one_at_a_time, fcntl.LOCK_EX)
         except OSError as error:
             print(f"mklearn: no locks in {folder} ({error.strerror}): start no second run here.", file=sys.stderr)
-            return False
-        others = [run for path in folder.glob("*.json") if (run := _living_run(path))]
-        for run in others:
+            return {}
+        runs = {path: _read_run(path) for path in folder.glob("*.json")}
+        living = [run for run in runs.values() if run["lives"]]
+        for run in living:
             shared = (made & {*run["made"], *run["read"]}) | (read & {*run["made"]})
             if shared:
                 raise UserError(
@@ -174,21 +179,25 @@ def lock_files(folder: Path, made: set[str], read: set[str]) -> bool:
         stream = tempfile.NamedTemporaryFile("w", dir=folder, suffix=".json", delete=False)  # noqa: SIM115 - stays open
         os.chmod(stream.name, 0o644)  # for runs of other people in a shared folder
         fcntl.flock(stream, fcntl.LOCK_EX)
-        json.dump({"process": os.getpid(), "host": socket.gethostname(), "made": [*made], "read": [*read]}, stream)
+        record = {"process": os.getpid(), "host": socket.gethostname(), "executor": executor}
+        json.dump(record | {"made": [*made], "read": [*read]}, stream)
         stream.flush()
         _open_locks.append(stream)
-    return not others
+    return {} if living else {path: run["executor"] for path, run in runs.items()}
 
 
-def _living_run(path: Path) -> dict[str, Any] | None:
-    """Read the file of another run if that run lives; remove the file if not."""
+def _read_run(path: Path) -> dict[str, Any]:
+    """Read the file of another run, and whether that run lives."""
     with path.open() as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lives = False
         except BlockingIOError:
-            return dict(json.load(stream))
-        path.unlink()
-        return None
+            lives = True
+        try:
+            return {"executor": "unknown", **json.load(stream), "lives": lives}
+        except ValueError:  # killed while it wrote, before its first job
+            return {"executor": "unknown", "lives": lives}
 
 
 # --- SLURM

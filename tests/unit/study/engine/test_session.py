@@ -26,7 +26,7 @@ OTHER = """
 import sys
 from pathlib import Path
 from mklearn.study.engine.session import lock_files
-print(lock_files(Path(sys.argv[1]), {"made"}, {"read"}), flush=True)
+print(lock_files(Path(sys.argv[1]), {"made"}, {"read"}, "slurm"), flush=True)
 input()
 """
 
@@ -52,7 +52,7 @@ def other(folder: Path) -> Iterator[subprocess.Popen[str]]:
         env=os.environ | {"PYTHONPATH": str(Path(session.__file__).parents[3])},
     )  # fmt: skip
     assert process.stdout is not None
-    assert process.stdout.readline() == "True\n"
+    assert process.stdout.readline() == "{}\n"
     yield process
     process.kill()
     process.communicate()
@@ -90,7 +90,7 @@ def test_python_in_a_usual_folder_is_called_as_before(monkeypatch: pytest.Monkey
 
 
 def test_a_run_alone_has_the_folder(folder: Path) -> None:
-    assert lock_files(folder, {"made"}, set())
+    assert lock_files(folder, {"made"}, set()) == {}
     files = list(folder.glob("*.json"))
     assert len(files) == 1
     assert json.loads(files[0].read_text())["process"] == os.getpid()
@@ -105,15 +105,22 @@ def test_no_two_runs_make_a_file_or_make_what_the_other_reads(
 
 
 def test_runs_with_other_files_go_on_beside_each_other(folder: Path, other: subprocess.Popen[str]) -> None:
-    assert not lock_files(folder, {"x"}, {"read"})  # but neither is alone
-    assert len(list(folder.glob("*.json"))) == 2
+    left = folder / "killed.json"
+    left.write_text("")  # before its first job
+    assert lock_files(folder, {"x"}, {"read"}) == {}  # but neither is alone
+    assert len(list(folder.glob("*.json"))) == 3
+    other.kill()
+    other.wait()
+    session._open_locks.pop().close()
+    ended = lock_files(folder, {"y"}, set())
+    assert sorted(ended.values()) == ["local", "slurm", "unknown"]
+    assert ended[left] == "unknown"
 
 
 def test_the_locks_of_a_killed_run_end_with_it(folder: Path, other: subprocess.Popen[str]) -> None:
     other.send_signal(signal.SIGKILL)
     other.wait()
-    assert lock_files(folder, {"made"}, set())
-    assert len(list(folder.glob("*.json"))) == 1
+    assert [*lock_files(folder, {"made"}, set()).values()] == ["slurm"]
 
 
 def test_no_step_of_the_clock_frees_a_lock(folder: Path, other: subprocess.Popen[str]) -> None:
@@ -153,7 +160,7 @@ def test_a_file_system_without_locks_is_said(
         raise OSError(38, "Function not implemented")
 
     monkeypatch.setattr(session.fcntl, "flock", no_lock)
-    assert not lock_files(folder, {"made"}, set())
+    assert lock_files(folder, {"made"}, set()) == {}
     assert "Function not implemented" in capsys.readouterr().err
 
 
@@ -218,12 +225,12 @@ def test_without_slurm_or_without_its_answer_there_are_no_jobs(
 # --- the whole beginning
 
 
-def workflow(tmp_path: Path, **limit: Any) -> Any:
+def workflow(tmp_path: Path, executor: str = "local", **limit: Any) -> Any:
     job = SimpleNamespace(input=["read"], output=["made"])
     limiter = SimpleNamespace(**({"max_jobs": 100, "timespan": 1.0} | limit))
     return SimpleNamespace(
         dag=SimpleNamespace(needrun_jobs=lambda: [job]), persistence=SimpleNamespace(path=tmp_path),
-        scheduler=SimpleNamespace(job_rate_limiter=limiter),
+        scheduler=SimpleNamespace(job_rate_limiter=limiter), executor_plugin=SimpleNamespace(name=executor),
     )  # fmt: skip
 
 
@@ -271,14 +278,31 @@ def test_the_default_limit_of_jobs_per_second_is_lifted_and_a_users_own_is_not(f
     assert running.scheduler.job_rate_limiter.max_jobs == 20
 
 
-def test_left_jobs_are_cancelled_by_a_run_that_is_alone(fresh: Path, slurm: Path) -> None:
-    lock_files(fresh / "mklearn-runs", {"something else"}, set())
+@pytest.mark.parametrize(("killed", "next_one"), [("slurm", "local"), ("local", "slurm"), ("local", "local")])
+def test_left_jobs_are_cancelled_by_a_run_that_is_alone(fresh: Path, slurm: Path, killed: str, next_one: str) -> None:
+    """If the killed one was on SLURM; else SLURM is not asked."""
+    lock_files(fresh / "mklearn-runs", {"something else"}, set(), killed)
     begin(workflow(fresh), None)
     assert not (slurm / "told").exists()
     while session._open_locks:
         session._open_locks.pop().close()
-    begin(workflow(fresh), None)
-    assert (slurm / "told").read_text().split() == ["11", "12"]
+    begin(workflow(fresh, next_one), None)
+    assert (slurm / "told").exists() == (killed == "slurm")
+    assert len(list((fresh / "mklearn-runs").glob("*.json"))) == 1
+
+
+def test_what_could_not_be_cancelled_is_asked_for_again(
+    fresh: Path, slurm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock_files(fresh / "mklearn-runs", {"made"}, set(), "slurm")
+    _program(slurm / "scancel", SCANCEL.format(told=slurm / "told", then=""))
+    monkeypatch.setattr(session.cancel_left_jobs, "__kwdefaults__", {"wait_seconds": 0.2})
+    for _ in range(2):
+        while session._open_locks:
+            session._open_locks.pop().close()
+        with pytest.raises(SystemExit):
+            begin(workflow(fresh), None)
+        (slurm / "told").unlink()
 
 
 def test_a_run_that_can_not_begin_ends_with_a_sentence(fresh: Path, capsys: pytest.CaptureFixture[str]) -> None:
