@@ -95,7 +95,7 @@ def test_archives(trials: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-@amounts(40, 500)
+@amounts(15, 500)
 def test_matlab_files(trials: int, tmp_path: Path, compressed: bool) -> None:
     path = tmp_path / "one.mat"
     parts = np.empty((1, 2), dtype=object)

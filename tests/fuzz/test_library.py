@@ -118,7 +118,7 @@ def warm() -> None:
         assert is_finite(applied(kind, fitted(kind, X, LABELS[right_labels(kind)]), X))
 
 
-@amounts(300, 2500)
+@amounts(120, 2500)
 def test_estimators(trials: int) -> None:
     """Any array and labels in fit, and any other array after it; other forms of the same array change nothing."""
 

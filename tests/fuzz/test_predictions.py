@@ -132,7 +132,7 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
-@amounts(40, 1000)
+@amounts(15, 1000)
 def test_forged_models(trials: int, tmp_path: Path, kind: str) -> None:
     """With a checksum that is right. A forged estimator may fail in any way, but nothing happens than arithmetic.
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 
 import numpy as np
+import pytest
 from skimage import data
 
 from mklearn.study.config.registry import registered
 
 
 def test_every_image_descriptor_is_drawn(repository, monkeypatch):
+    pytest.importorskip("mklearn.papers")
     monkeypatch.syspath_prepend(str(repository / "docs" / "site"))
     script = importlib.import_module("descriptor_pictures")
     kinds = {kind for kind, model in registered("descriptors").items() if model.family == "images"}

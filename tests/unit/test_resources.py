@@ -152,6 +152,7 @@ def fit_of(job: Job) -> PlannedFit:
 
 def test_runs_of_known_length_get_more_than_that(repository: Path) -> None:
     """Seconds of the longest fits that were measured, on a busy machine."""
+    pytest.importorskip("mklearn.papers")
     targets = Targets(plan_study(read_study(study_file("mkldr"))))
     measured = {"mkl-lde": 968, "mkl-lda-cv": 506, "convex": 414, "average": 406, "best-single": 255}
     for job in targets.jobs("fit"):
@@ -162,6 +163,7 @@ def test_runs_of_known_length_get_more_than_that(repository: Path) -> None:
 
 def test_the_longest_fits_come_first_and_after_what_they_wait_for(repository: Path) -> None:
     """Measured seconds of the fits of 2dmmc on ORL, on two cores: no long fit comes late in the order of priorities."""
+    pytest.importorskip("mklearn.papers")
     measured = {"2dlda": 73, "shrinkage": 64, "2dmmc": 41, "glram": 32, "svc": 26, "mmc": 8, "raw": 3}
     targets = Targets(plan_study(read_study(study_file("2dmmc"))))
     priority_of = targets.stages["fit"].priority

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -33,8 +34,8 @@ def disturbed(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> C
     """A finished study after a kill and an edit: with locks, the file of a dead run, and something to do."""
     checkout = finished.copy(tmp_path_factory.mktemp("disturbed") / "copy")
     state = checkout.folder / ".snakemake"
-    for path in (state / "locks" / "0.output.lock", state / "mklearn-runs" / "dead.json"):
-        path.write_text("results/smoke/scores.parquet\n", encoding="utf-8")
+    (state / "locks" / "0.output.lock").write_text("results/smoke/scores.parquet\n", encoding="utf-8")
+    (state / "mklearn-runs" / "dead.json").write_text(json.dumps({"executor": "slurm"}), encoding="utf-8")
     checkout.edit("src/mklearn/subspace/mkldr.py")
     for program in ("squeue", "scancel"):
         path = checkout.folder / "bin" / program

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from mklearn.__main__ import main
 from mklearn.cards import REGISTRY, own_entries
 from mklearn.contract.extensions import entry_points, own_registries, package_of, study_files
 
@@ -55,6 +56,14 @@ def test_no_paper_is_listed(sort: str, run: Run) -> None:
         kinds = {line.split()[0] for line in listed.splitlines() if line.startswith("  ")}
     assert of_papers(sort)
     assert kinds == ({*own_entries(sort)} - of_papers(sort)) | ({"table"} if sort == "descriptors" else set())
+
+
+def test_here_the_methods_of_papers_are_the_last_group(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["methods"]) == 0
+    *_, group, _ = capsys.readouterr().out.split("\n\n")
+    rows = group.splitlines()[1:]
+    assert {row.split()[0] for row in rows} == of_papers("methods")
+    assert "  mkmmc                        MKMMC. To reproduce" in group
 
 
 def test_data_sets_of_papers_are_not_listed(run: Run) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter
+from tests.unit.descriptors.test_images import check_import
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.papers.mkl_dr.c2_mutch_lowe import c2_mutch_lowe, learn_c2_mutch_lowe
@@ -324,3 +325,8 @@ def test_shifts_beyond_the_range_change_mutch_and_lowe_s_features(objects: np.nd
     assert moved > 0.95
     assert lost < moved - 0.1
     assert turned < moved - 0.04
+
+
+@pytest.mark.parametrize("name", ["c2_serre", "c2_mutch_lowe"])
+def test_importing_a_model_is_light(name: str) -> None:
+    check_import(f"mklearn.papers.mkl_dr.{name}", {"images", "learned"})
