@@ -30,6 +30,7 @@ from mklearn.study.evaluation.split import (
     accuracy_weights,
     check_classes,
     evaluate_split,
+    held_out_groups,
     rule_result,
 )
 from mklearn.study.evaluation.sweeps import sweep_of
@@ -38,13 +39,14 @@ Failure = NotApplicable | SolverFailed
 
 
 def evaluate_draw(
-    problem: MethodOnViews, splits: Sequence[Split], *, evaluation: EvaluationSpec
-) -> list[SplitResult | Exception]:
+    problem: MethodOnViews, splits: Sequence[Split], *, evaluation: EvaluationSpec,
+    groups: NDArray[np.str_] | None = None,
+) -> list[SplitResult | Exception]:  # fmt: skip
     """Fit one method on the training part of every split and compute its metrics on the test part.
 
     Parameters
     ----------
-    problem, evaluation
+    problem, evaluation, groups
         As for :func:`mklearn.study.evaluation.split.evaluate_split`; ``evaluation.inner_folds`` is not used.
     splits : sequence of Split
         Of one repeat and training size, all with a validation part.
@@ -63,6 +65,7 @@ def evaluate_draw(
     -----
     The estimator's time of prediction is that for both parts.
     """
+    problem = replace(problem, groups=groups)
     for split in splits:
         check_classes(problem.y[split.train])
     method = problem.method
@@ -116,7 +119,8 @@ class _Model:
         cls, problem: MethodOnViews, split: Split, grid: Sequence[Candidate], evaluation: EvaluationSpec
     ) -> _Model:
         """Fit every candidate; its inputs are not kept."""
-        problem = with_chosen_scalings(problem, split.train)
+        groups = held_out_groups(split.train, split.test, problem.groups)
+        problem = with_chosen_scalings(problem, split.train, groups)
         fits = Fits(problem)
         model = cls(problem.y, split, grid, evaluation, [], problem.scalings)
         for candidate in grid:
@@ -175,7 +179,7 @@ def _select(models: Sequence[_Model], rule: str, n_candidates: int, evaluation: 
 def _alone(problem: MethodOnViews, split: Split, evaluation: EvaluationSpec) -> SplitResult | Exception:
     """Evaluate a model with nothing to choose: the seed of the inner folds does not matter."""
     try:
-        return evaluate_split(problem, split.train, split.test, evaluation=evaluation, seed=0)
+        return evaluate_split(problem, split.train, split.test, evaluation=evaluation, seed=0, groups=problem.groups)
     except EXPECTED as reason:
         reason.__traceback__ = reason.__cause__ = reason.__context__ = None
         return reason

@@ -173,7 +173,7 @@ class FitAtSize:
             return [self._evaluate(problem, split, shared=shared) for split in models]
         results = guarded(
             models[0].name,
-            lambda: evaluate_draw(problem, models, evaluation=self.spec.evaluation),
+            lambda: evaluate_draw(problem, models, evaluation=self.spec.evaluation, groups=self.groups),
         )
         return [results for _ in models] if isinstance(results, Exception) else results
 

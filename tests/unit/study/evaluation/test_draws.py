@@ -288,6 +288,36 @@ def test_inner_folds_hold_out_whole_groups_if_the_test_part_does() -> None:
         assert all(not both for both in split_groups) == whole
 
 
+class LeavesOut(Threshold):
+    """Takes groups of training samples, and keeps them."""
+
+    groups: ClassVar[list[Any]] = []
+
+    def __init__(self, kernels: Any = None, threshold: float = 0.5) -> None:
+        super().__init__(threshold)
+        self.kernels = kernels
+
+    def fit(self, views: Views, y: Any, groups: Any = None) -> LeavesOut:
+        self.groups.append(None if groups is None else groups.tolist())
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, views: Views) -> Any:
+        return np.full(len(views), self.threshold > 0, dtype=int)
+
+
+@pytest.mark.parametrize("grid", [[9.0, -9.0], [9.0]])
+def test_methods_leave_out_whole_groups_if_the_other_parts_do(grid: list[float]) -> None:
+    """Whether or not there is something to choose."""
+    spec = kernel_method(f"{__name__}:LeavesOut", "Predictions", grid={"threshold": grid})
+    for groups, whole in ((np.array([f"g{i}" for i in range(N)]), True), (np.repeat("g", N), False)):
+        LeavesOut.groups.clear()
+        models = splits()
+        evaluate_draw(on_kernels(spec), models, evaluation=EVALUATION, groups=groups)
+        expected = [groups[split.train].tolist() if whole else None for split in models for _ in grid]
+        assert LeavesOut.groups == expected
+
+
 # --- statistics
 
 
