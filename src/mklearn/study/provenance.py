@@ -119,16 +119,14 @@ def code_of(*modules: str) -> list[str]:
 @functools.cache  # a plan asks for each of its jobs
 def _code_of(modules: tuple[str, ...]) -> tuple[str, ...]:
     # Modules of mklearn import no other package that adds to it: installed packages are searched only if one is named.
-    roots = {"mklearn": PACKAGE} | ({} if all(map(_is_own, modules)) else module_roots())
+    others = not all(map(_is_own, modules))
     seen: dict[str, Path] = {}
     todo = list(modules)
     while todo:
         module = todo.pop()
-        path = _source(module, roots)
-        if path is None or module in seen:
-            continue
-        seen[module] = path
-        todo.extend(_imports(path))
+        if module not in seen and (path := _source(module, others)) is not None:
+            seen[module] = path
+            todo.extend(_imports(path))
     re_exports = {module for module, path in seen.items() if path.name == "__init__.py" and _is_own(module)}
     kept = [path for module, path in seen.items() if module not in SILENT | re_exports]
     return tuple(sorted(str(file) for path in kept for file in (path, *_data_files(path))))
@@ -192,9 +190,19 @@ def code_fingerprint(files: Iterable[str | Path]) -> str:
 
 def code_digests(files: Iterable[str | Path]) -> dict[str, str]:
     """Return the first 12 hex digits of each source file's sha256, by its path in mklearn or below its own package."""
-    return {_name_of_source(Path(path)): file_digest(path)[:12] for path in files}
+    found = {}
+    for path in files:
+        state = os.stat(path)
+        found[_name_of_source(Path(path))] = _source_digest(path, state.st_mtime_ns, state.st_size)[:12]
+    return found
 
 
+@functools.cache  # a plan asks for each of its jobs
+def _source_digest(path: str | Path, modified: int, size: int) -> str:
+    return file_digest(path)
+
+
+@functools.cache
 def _name_of_source(path: Path) -> str:
     resolved = path.resolve()
     if resolved.is_relative_to(PACKAGE):
@@ -204,7 +212,10 @@ def _name_of_source(path: Path) -> str:
     return resolved.relative_to(folder).as_posix()
 
 
-def _source(module: str, roots: Mapping[str, Path]) -> Path | None:
+@functools.cache
+def _source(module: str, others: bool) -> Path | None:
+    """Return the file of a module of mklearn, or of ``others``: packages that add to it."""
+    roots = {"mklearn": PACKAGE} | (module_roots() if others else {})
     top, *parts = module.split(".")
     if top not in roots:
         return None

@@ -142,7 +142,7 @@ def registry() -> dict[str, Entry]:
 
 def _entries(text: str, package: str = "") -> dict[str, Entry]:
     """Return the entries of a registry file; one that is `of` another has the other's fields too."""
-    raw: dict[str, dict[str, Any]] = yaml.safe_load(text)
+    raw: dict[str, dict[str, Any]] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return {
         name: Entry(**{**raw.get(fields.get("of", ""), {}), **fields, "id": name, "package": package})
         for name, fields in raw.items()
