@@ -66,10 +66,15 @@ PYTHON
 
 # Job steps are started without SLURM_CONF, so the configuration has to be found at its usual place as well.
 link_configuration() {
-    local target
+    local target folder
     target=$(readlink "$SYSTEM_CONF" || true)
     [ "$target" = "$SLURM_CONF" ] && return 0
-    if [ -n "$target" ] && [ ! -e "$target" ]; then rm "$SYSTEM_CONF"; fi # left behind by a folder that is gone
+    folder=$(dirname "$target")
+    # Left behind by a folder that is gone, or one of this script's whose daemons were killed.
+    if [ -n "$target" ] && { [ ! -e "$target" ] ||
+        { [ -s "$folder/munge.key" ] && [ -s "$folder/ports" ] && ! RUN=$folder/run lives munged; }; }; then
+        rm "$SYSTEM_CONF"
+    fi
     [ -e "$SYSTEM_CONF" ] && fail "$SYSTEM_CONF exists: this machine has a SLURM already, which is left alone"
     mkdir -p "$(dirname "$SYSTEM_CONF")"
     ln -s "$SLURM_CONF" "$SYSTEM_CONF"
@@ -187,9 +192,9 @@ start() {
     getent hosts "$HOST" >/dev/null || fail "the host name $HOST does not resolve; add '127.0.0.1 $HOST' to /etc/hosts"
     umask 022
     mkdir -p "$RUN" "$FOLDER"/{state,spool,log}
-    start_munge
     if ! lives slurmctld && ! lives slurmd; then write_configuration; fi
     link_configuration
+    start_munge
     if [ "$ACCOUNTING" = 1 ]; then start_accounting; fi
     lives slurmctld || slurmctld
     wait_until 300 scontrol ping || fail "slurmctld does not answer: see $FOLDER/log/slurmctld.log"
