@@ -58,7 +58,11 @@ def test_no_paper_is_listed(sort: str, run: Run) -> None:
     assert kinds == ({*own_entries(sort)} - of_papers(sort)) | ({"table"} if sort == "descriptors" else set())
 
 
-def test_here_the_methods_of_papers_are_the_last_group(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("columns", [60, 200])
+def test_here_the_methods_of_papers_are_the_last_group(
+    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
     assert main(["methods"]) == 0
     *_, group, _ = capsys.readouterr().out.split("\n\n")
     rows = group.splitlines()[1:]

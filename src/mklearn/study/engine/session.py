@@ -195,9 +195,10 @@ def _read_run(path: Path) -> dict[str, Any]:
         except BlockingIOError:
             lives = True
         try:
-            return {"executor": "unknown", **json.load(stream), "lives": lives}
+            record = json.load(stream)
         except ValueError:  # killed while it wrote, before its first job
-            return {"executor": "unknown", "lives": lives}
+            record = {}
+    return {"executor": "unknown", "made": [], "read": [], **record, "lives": lives}
 
 
 # --- SLURM

@@ -91,7 +91,7 @@ def fit(
     if next(iter(spec.method.inputs.values())).kind == "features":
         used.append("sklearn.pipeline:make_pipeline")
     for each in used:
-        load(each)  # in the process of each training size it would take time anew, and count as that of the first fit
+        load(each)  # here: the process of each training size would import it again, as time of its first fit
     sizes = [
         at_size(problem, spec, setting, drawn.of_size(setting.train_size), fingerprint, groups, choosing)
         for setting in spec.settings
