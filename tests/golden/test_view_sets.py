@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
-from mklearn.classifiers.kernel_svc import KernelSVC
+from mklearn.classifiers import KernelSVC, MultiViewClassifier
 from mklearn.kernels import Views
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.content import published_test_part
@@ -48,3 +48,17 @@ def test_stories_of_three_sources_by_the_cosine_of_logarithms(mirror: Path) -> N
         for train, test in folds
     ]
     assert 100 * np.mean(np.concatenate(right)) == pytest.approx(93.5, abs=2.5 * ONE_OF_169)
+
+
+def test_groups_of_columns_that_help_together_are_kept(mirror: Path) -> None:
+    """Each says little of 40 sonar echoes: 74.4 %, and 72.4 if all are left out that agree too little."""
+    samples = registered("sonar", mirror)
+    views = Views({name: samples.tables[name] for name in ("low", "middle", "high")})
+    splits = StratifiedShuffleSplit(10, train_size=40, random_state=0).split(samples.y, samples.y)
+    rates, agreements = [], []
+    for train, test in splits:
+        model = MultiViewClassifier().fit(views[train], samples.y[train])
+        rates.append(model.score(views[test], samples.y[test]))
+        agreements.append(list(model.view_agreements_.values()))
+    assert ((np.array(agreements) >= 3).sum(axis=1) == 1).any()
+    assert 100 * np.mean(rates) == pytest.approx(74.4, abs=1)

@@ -31,6 +31,7 @@ from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import Views, select_rows
 from mklearn.optimize.kernel_lasso import KernelLasso, kernel_factor
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, kernel_traces, leave_one_out_weights
+from mklearn.optimize.left_out import smaller_error
 from mklearn.optimize.ridge_path import RidgePath, feature_ridge_path, ridge_path
 from mklearn.optimize.target_agreement import target_agreement
 
@@ -401,18 +402,30 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
     def _agreeing(
         self, kernels: list[NDArray[Any]], targets: Array, scales: Array, problem: RidgeProblem
     ) -> tuple[NDArray[np.bool_], dict[str, float]]:
-        """Return which kernels are of views that agree with the targets, all that vary if none is, and how far."""
+        """Return which kernels are used, of views that agree with the targets or all that vary, and how far they agree.
+
+        Those that do not agree are left out if the error without them is smaller.
+        """
         views, varies = np.array(self._views_of_kernels), scales > 0
         if self.n_kernels is not None:
             return varies, {}
         found: dict[str, float] = {}
+        of_agreeing, of_others = np.zeros((2, len(targets), len(targets)))
         for view in dict.fromkeys(self._views_of_kernels):
-            total = np.zeros((len(targets), len(targets)))
+            total = np.zeros_like(of_others)
             for number in np.flatnonzero((views == view) & varies):
                 _add(total, scales[number], kernels[number])
             found[view] = target_agreement(total, targets, sample_weight=problem.weights, groups=problem.groups)
-        agrees = np.array([found[view] >= self.least_agreement for view in self._views_of_kernels]) & varies
-        return (agrees if agrees.any() and self.least_agreement > 0 else varies), found
+            (of_agreeing if found[view] >= self.least_agreement else of_others)[...] += total
+        agrees = varies & [found[view] >= self.least_agreement for view in self._views_of_kernels]
+        if self.least_agreement == 0 or not agrees.any() or (agrees == varies).all():
+            return varies, found
+        every = (of_agreeing + of_others) / np.count_nonzero(varies)
+        without, errors = (
+            self._path(ridge_path, K, replace(problem, targets=targets), np.arange(targets.shape[1])).left_out - targets
+            for K in (of_agreeing / np.count_nonzero(agrees), every)
+        )
+        return (agrees if smaller_error(without, errors, problem.weights, problem.groups) else varies), found
 
     def _name_kernels(self, passes: KernelPasses) -> None:
         if self._is_precomputed:

@@ -48,7 +48,8 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
        (`mklearn.kernels.dictionary`). All have unit centred trace.
     2. Views that say nothing of the classes are left out of everything that follows: those whose kernels, at equal
        weights, agree with the classes by less than three standard deviations of noise
-       (`mklearn.optimize.target_agreement`).
+       (`mklearn.optimize.target_agreement`), if the leave-one-out error of a ridge regression is smaller without them,
+       by more than a standard error.
     3. Kernel weights minimise the leave-one-out error of a ridge regression, and are shrunk towards equal ones
        (`mklearn.optimize.leave_one_out_ridge`).
     4. One kernel ridge regression of the class indicators has equal weights and one the learned weights, each with the
@@ -68,8 +69,8 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         From 0 to 1: log ratios of the learned weights shrink by this factor. 0 for weights of the smallest
         leave-one-out error, 1 for equal weights of the kernels that these use.
     least_agreement : float
-        Views that agree less with the classes, in standard deviations of noise, are left out; if all do, none is. 0
-        takes all. A view that is informative only jointly with another one is left out too.
+        Views that agree less with the classes, in standard deviations of noise, are left out if step 2 finds a smaller
+        error without them. If all agree less, none is left out. 0 takes all.
     alphas : sequence of float
         Candidate ridges, in units of the variance of the samples in the feature space (the centred trace).
     decision : {"auto", "ridge", "cosine"}

@@ -108,3 +108,30 @@ def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
     except TypeError as error:
         raise DataError("groups are of types that have no common order; give all as text or all as numbers") from error
     return codes
+
+
+def smaller_error(
+    errors: Array,
+    others: Array,
+    weights: Array | None = None,
+    groups: ArrayLike | None = None,
+    *,
+    n_parameters: int = 0,
+) -> bool:
+    """Tell whether left-out predictions have a smaller squared error than others, by more than one standard error.
+
+    Parameters
+    ----------
+    errors, others : arrays of shape (n, c)
+        Of the same samples; NaN where there is no target.
+    weights : array of shape (n,), optional
+    groups : array of shape (n,), optional
+        Their number counts as n.
+    n_parameters : int, default=0
+        The gain must also exceed so many n-th parts of the first error, by which parameters that were chosen on the
+        same samples favour it.
+    """
+    sets, own = LeftOut(len(errors), groups), np.ones(len(errors)) if weights is None else weights
+    one, other = (sets.sums(own * np.nansum(each**2, axis=1)) for each in (errors, others))
+    n, gains = len(one), other - one
+    return n > 1 and bool(gains.sum() > n_parameters / n * one.sum() + np.sqrt(n) * gains.std(ddof=1))

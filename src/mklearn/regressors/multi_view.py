@@ -46,8 +46,8 @@ class MultiViewRegressor(RidgeRegressor):
     shrinkage : float
         From 0 to 1: log ratios of the learned weights shrink by this factor, towards equal ones.
     least_agreement : float
-        Views that agree less with the targets, in standard deviations of noise, are left out; if all do, none is. 0
-        takes all.
+        Views that agree less with the targets, in standard deviations of noise, are left out if the left-out error is
+        smaller without them, by more than a standard error. If all agree less, none is left out. 0 takes all.
     weight_samples : int
         Of more training samples, the kernel weights are learned from so many, drawn by ``random_state`` without regard
         to the targets. Everything else uses all.

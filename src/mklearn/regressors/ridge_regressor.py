@@ -15,6 +15,7 @@ from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.validation import checked_numbers
 from mklearn.checks import invalid
 from mklearn.errors import DataError
+from mklearn.optimize.left_out import smaller_error
 from mklearn.optimize.prediction_interval import jackknife_radius
 from mklearn.optimize.validation import nonnegative_weights
 
@@ -162,13 +163,7 @@ def learned_alone_is_better(
     groups : array of shape (n,), or None
         Their number counts as n.
     """
-    units = np.arange(len(equal)) if groups is None else np.unique(groups, return_inverse=True)[1]
-    own = np.ones(len(equal)) if weights is None else weights
-    alone, half = (np.bincount(units, own * np.nansum(each**2, axis=1)) for each in (learned, (equal + learned) / 2))
-    n, gains = len(half), half - alone
-    if n < 2:
-        return False
-    return bool(gains.sum() > n_learned / n * alone.sum() + np.sqrt(n) * gains.std(ddof=1))
+    return smaller_error(learned, (equal + learned) / 2, weights, groups, n_parameters=n_learned)
 
 
 def standardised(values: Array, weights: Array | None) -> tuple[Array, Array, Array]:
