@@ -87,9 +87,10 @@ def names_registry(point: EntryPoint) -> bool:
     return point.attr.endswith(".json")
 
 
-def own_registries(what: str) -> list[EntryPoint]:
+@functools.cache  # the name of a package is read from its metadata
+def own_registries(what: str) -> tuple[EntryPoint, ...]:
     """Return the entry points of mklearn itself that name registry files: its papers."""
-    return [point for point in entry_points()[what] if package_of(point) == OWN_PACKAGE and names_registry(point)]
+    return tuple(point for point in entry_points()[what] if package_of(point) == OWN_PACKAGE and names_registry(point))
 
 
 def registry_file(point: EntryPoint) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:

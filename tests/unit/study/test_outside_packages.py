@@ -13,13 +13,14 @@ import yaml
 from tests.outside_package.install import install, write_metadata
 from tests.workflow.conftest import SMOKE
 
-BROKEN = {
-    "no such module": ("mklearn.kernels", "missing_package.models:Kernel", "No module named 'missing_package'"),
-    "no card": ("mklearn.kernels", "json:dumps", "json:dumps has no mklearn.cards.KernelCard."),
-    "another card": ("mklearn.methods", "mklearn.kernels.linear:LinearKernel", "has no mklearn.cards.MethodCard."),
-    "no protocol": ("mklearn.protocols", "json:dumps", "json:dumps has no mklearn.cards.ProtocolCard."),
-    "a kind twice": ("mklearn.kernels", "mklearn.kernels.linear:LinearKernel", "kind 'linear' is registered already"),
-}
+BROKEN = [
+    ("mklearn.kernels", "missing_package.models:Kernel", "No module named 'missing_package'"),
+    ("mklearn.kernels", "json:dumps", "json:dumps has no mklearn.cards.KernelCard."),
+    ("mklearn.methods", "mklearn.kernels.linear:LinearKernel", "has no mklearn.cards.MethodCard."),
+    ("mklearn.protocols", "json:dumps", "json:dumps has no mklearn.cards.ProtocolCard."),
+    ("mklearn.kernels", "mklearn.kernels.linear:LinearKernel", "kind 'linear' is registered already"),
+]
+"""Entry points that can't be used: group, value, and what is said."""
 
 
 def run(site: Path, *arguments: str, code: int = 0) -> str:
@@ -32,17 +33,21 @@ def run(site: Path, *arguments: str, code: int = 0) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_a_package_that_can_not_be_used_is_named(name: str, tmp_path: Path) -> None:
-    """Where a study is checked, and where kinds are listed; not as a traceback from somewhere else."""
-    group, value, sentence = BROKEN[name]
-    write_metadata(tmp_path, "broken", "1.0", {group: {"mine": value}})
+def test_a_package_that_can_not_be_used_is_named(tmp_path: Path) -> None:
+    """All that is wrong, where a study is checked and where kinds are listed; not a traceback from somewhere else."""
+    points: dict[str, dict[str, str]] = {}
+    for number, (group, value, _) in enumerate(BROKEN):
+        points.setdefault(group, {})[f"mine{number}"] = value
+    write_metadata(tmp_path, "broken", "1.0", points)
     study = tmp_path / "study.yaml"
     study.write_text(yaml.safe_dump(SMOKE), encoding="utf-8")
     for command in (["validate", str(study)], ["methods"]):
         said = run(tmp_path, "-m", "mklearn", *command, code=1)
-        assert f"mklearn: package broken: entry point 'mine' ({group}) can't be loaded: " in said
-        assert sentence in said
+        for number, (group, _, sentence) in enumerate(BROKEN):
+            (line,) = (line for line in said.splitlines() if f"entry point 'mine{number}' ({group})" in line)
+            assert "package broken: " in line
+            assert "can't be loaded: " in line
+            assert sentence in line
 
 
 def test_a_data_set_is_registered_once(tmp_path: Path) -> None:

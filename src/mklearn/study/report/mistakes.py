@@ -71,6 +71,7 @@ def _mistakes(method: str, rows: pd.DataFrame, classes: NDArray[np.str_], positi
     counts = counts[counts["sum"] > 0]
     counts = counts.assign(share=counts["sum"] / counts["count"], place=position.get_indexer(counts.index.astype(str)))
     worst = counts.sort_values(["share", "sum", "place"], ascending=[False, False, True]).head(MOST_SAMPLES)
+    wrong = wrong[wrong["sample"].isin(worst.index)]
     samples = []
     for sample, n_wrong, n_tested in worst[["sum", "count"]].itertuples():
         own = wrong[wrong["sample"].eq(sample)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import itertools
 import textwrap
@@ -25,6 +26,7 @@ def field_texts(model: type[BaseModel]) -> dict[str, str]:
     return {name: texts[name] for name in model.model_fields if name in texts}
 
 
+@functools.cache  # models share their bases
 def _own_texts(cls: type[BaseModel]) -> dict[str, str]:
     try:
         (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
