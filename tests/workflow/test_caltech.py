@@ -16,9 +16,9 @@ from mklearn.study.engine.workflow_files import study_file
 
 @pytest.fixture
 def study(repository: Path) -> dict[str, Any]:
-    """The study with four splits in place of ten."""
+    """The study with two splits in place of ten."""
     study: dict[str, Any] = yaml.safe_load(study_file("mkldr-small").read_text(encoding="utf-8"))
-    study["protocols"]["halves"]["repeats"] = 2
+    study["protocols"]["halves"]["repeats"] = 1
     return study
 
 
