@@ -409,21 +409,21 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         views, varies = np.array(self._views_of_kernels), scales > 0
         if self.n_kernels is not None:
             return varies, {}
-        found: dict[str, float] = {}
-        of_agreeing, of_others = np.zeros((2, len(targets), len(targets)))
+        n, found = len(targets), dict[str, float]()
+        sums = np.zeros((2, n, n))  # of views that do not agree, and of those that do
         for view in dict.fromkeys(self._views_of_kernels):
-            total = np.zeros_like(of_others)
+            total = np.zeros((n, n))
             for number in np.flatnonzero((views == view) & varies):
                 _add(total, scales[number], kernels[number])
             found[view] = target_agreement(total, targets, sample_weight=problem.weights, groups=problem.groups)
-            (of_agreeing if found[view] >= self.least_agreement else of_others)[...] += total
+            sums[int(found[view] >= self.least_agreement)] += total
         agrees = varies & [found[view] >= self.least_agreement for view in self._views_of_kernels]
         if self.least_agreement == 0 or not agrees.any() or (agrees == varies).all():
             return varies, found
-        every = (of_agreeing + of_others) / np.count_nonzero(varies)
+        own, columns = replace(problem, targets=targets), np.arange(targets.shape[1])
         without, errors = (
-            self._path(ridge_path, K, replace(problem, targets=targets), np.arange(targets.shape[1])).left_out - targets
-            for K in (of_agreeing / np.count_nonzero(agrees), every)
+            self._path(ridge_path, K / np.count_nonzero(used), own, columns).left_out - targets
+            for K, used in ((sums[1], agrees), (sums.sum(axis=0), varies))
         )
         return (agrees if smaller_error(without, errors, problem.weights, problem.groups) else varies), found
 

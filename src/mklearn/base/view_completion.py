@@ -112,7 +112,7 @@ class CompletedProducts:
             found[rows] = values
             return found
 
-        self.n_mixtures, self._factors, self._rows = len(Z), [every(each) for each in Z], rows
+        self._factors, self._rows = [every(each) for each in Z], rows
         self._predicted: list[list[ViewRegression]] = []
         self._folded: dict[int, list[Array]] = {}
         if completion is not None:

@@ -69,15 +69,6 @@ class FeatureImputer:
         return self._imputer.transform(held) if np.isnan(held).any() else held
 
 
-def impute_features(known: NDArray[Any], asked: NDArray[Any], strategy: Impute) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Fill in missing values of training samples, (n, d), and of others, (m, d), by the training samples.
-
-    See :class:`FeatureImputer`.
-    """
-    imputer = FeatureImputer(strategy).fit(known)
-    return imputer.transform(known), imputer.transform(asked)
-
-
 def _floats(X: Any) -> NDArray[Any]:
     values: NDArray[Any] = X.to_numpy(dtype=np.float64, na_value=np.nan) if hasattr(X, "iloc") else np.asarray(X)
     return values if values.dtype.kind == "f" else values.astype(np.float64)
