@@ -51,7 +51,7 @@ def test_stories_of_three_sources_by_the_cosine_of_logarithms(mirror: Path) -> N
 
 
 def test_groups_of_columns_that_help_together_are_kept(mirror: Path) -> None:
-    """Each says little of 40 sonar echoes: 74.4 %, and 72.4 if all are left out that agree too little."""
+    """Of 40 sonar echoes some groups say little: with them 74.4 %, and 72.4 where all that agree too little go."""
     samples = registered("sonar", mirror)
     views = Views({name: samples.tables[name] for name in ("low", "middle", "high")})
     splits = StratifiedShuffleSplit(10, train_size=40, random_state=0).split(samples.y, samples.y)
