@@ -38,6 +38,9 @@ Normalise = Literal["none", "unit_diagonal", "centred_trace"]
 DISTANCE_MEASURES = frozenset({"squared_euclidean", "chi2", "manhattan", "point_set", "tanimoto", "distance"})
 """Measures that are non-negative, and zero between a sample and itself."""
 
+# Rows of a training kernel that are computed at once.
+_ROWS = 64
+
 
 @dataclass(kw_only=True, eq=False)
 class Kernel(ABC):
@@ -131,14 +134,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def kernel_function(self, blocks: Sequence[Array]) -> Array:
-        """Compute the kernel elementwise from validated blocks, each (m, n).
-
-        Return one of the blocks, or a new matrix, to which `fit` writes.
-        """
-
-    def kernel_function_in_place(self, blocks: Sequence[Array]) -> Array:
-        """Compute `kernel_function`; a subclass may write it over the blocks."""
-        return self.kernel_function(blocks)
+        """Compute the kernel elementwise from validated blocks, each (m, n): return one of them or a new matrix."""
 
     def parameter_info(self) -> dict[str, Any]:
         """Return the parameters of the kernel function, as fitted, for `info_`."""
@@ -158,8 +154,7 @@ class Kernel(ABC):
             Whether `mklearn.kernels.distances.MEASURES` computed the matrices from features. They are then not checked
             again, and without `spectrum` a kernel of `psd_measures` is not tested for negative eigenvalues.
         overwrite : bool
-            Whether the kernel may be written over the matrices, which saves the memory of one. Kernels that are
-            neither Gaussian nor the matrices themselves take new memory all the same.
+            Whether the kernel may be written over the matrices, which saves the memory of one.
 
         Returns
         -------
@@ -183,7 +178,7 @@ class Kernel(ABC):
         ]
         self.n_train_ = len(training[0])
         self.fit_parameters(training)
-        kernel = self.kernel_function_in_place(training) if overwrite else self.kernel_function(training)
+        kernel = self._training_kernel(training, training[0] if overwrite else None)
         is_psd = measured and self.psd_measures.issuperset(measure for _, measure in self.inputs)
         if not is_psd:  # the kernel function may be another package's
             kernel = as_square_symmetric(kernel, "the kernel")
@@ -204,6 +199,22 @@ class Kernel(ABC):
         self._flag_identity_like(mean_diagonal)
         self.info_ = self._collect_info()
         return self
+
+    def _training_kernel(self, blocks: Sequence[Array], out: Array | None) -> Array:
+        """Return a block if it is the kernel, else compute the upper triangle, and write both triangles to `out`."""
+        n = len(blocks[0])
+        for start in range(0, n, _ROWS):
+            rows = slice(start, start + _ROWS)
+            values = self.kernel_function([block[rows, start:] for block in blocks])
+            for block in blocks:
+                if np.may_share_memory(values, block):
+                    return block
+            if out is None:
+                out = np.empty((n, n), dtype=values.dtype)
+            out[rows, start:] = values
+            out[start:, rows] = values.T
+        assert out is not None
+        return out
 
     def _centred_and_scaled(self, kernel: Array, *, repairs: bool, spectrum: bool) -> tuple[Array, PSDRepair, float]:
         """Centre, repair and scale in place; also return the repair and the mean diagonal between both."""

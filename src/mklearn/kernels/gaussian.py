@@ -72,11 +72,6 @@ class GaussianKernel(Kernel):
         """Compute ``exp(-d^2 / gamma)``."""
         return _exponential(self.exponent(blocks[0]), self.bandwidth_)
 
-    def kernel_function_in_place(self, blocks: Sequence[Array]) -> Array:
-        """Compute ``exp(-d^2 / gamma)`` over the distances."""
-        exponent = self.exponent(blocks[0])
-        return _exponential(exponent, self.bandwidth_, exponent)
-
     def parameter_info(self) -> dict[str, Any]:
         """Return the bandwidth and how it was found."""
         return {

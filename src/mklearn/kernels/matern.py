@@ -68,10 +68,6 @@ class MaternKernel(GaussianKernel):
         polynomial = {0.5: 1.0, 1.5: 1 + r, 2.5: 1 + r + r * r / 3}[self.nu]
         return np.asarray(polynomial * np.exp(-r))
 
-    def kernel_function_in_place(self, blocks: Sequence[Array]) -> Array:
-        """Compute `kernel_function`, in new memory."""
-        return self.kernel_function(blocks)
-
     def parameter_info(self) -> dict[str, Any]:
         """Return nu beside the bandwidth and how it was found."""
         return {**super().parameter_info(), "nu": self.nu}
