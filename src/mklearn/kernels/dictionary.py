@@ -9,7 +9,7 @@ import numpy as np
 
 from mklearn.kernels.completion import MissingViews, lacking, present_rows
 from mklearn.kernels.features import is_sparse
-from mklearn.kernels.gaussian_exponential import GaussianExponentialKernel
+from mklearn.kernels.gaussian import GaussianKernel
 from mklearn.kernels.imputation import Impute
 from mklearn.kernels.linear import LinearKernel
 from mklearn.kernels.pairwise_view import Pairwise
@@ -18,18 +18,16 @@ from mklearn.kernels.views import LearnedView, SampleView, Views, as_views
 Spec = dict[str, Any]
 SCALINGS = ("none", "standard", "unit", "rank")
 # By class: the code of a fit with a dictionary has them, though its specification names no kernels.
-KINDS = {"gaussian_exponential": GaussianExponentialKernel, "linear": LinearKernel}
+KINDS = {"gaussian": GaussianKernel, "linear": LinearKernel}
 # Histograms have equal sums up to this, relatively.
 _EQUAL_SUMS = 1e-6
 
 
 def feature_kernels(name: str, view: str | None = None, *, histogram: bool = False, **others: Any) -> list[Spec]:
-    """Return the specs of a view of features: scalings, each with two kernels.
+    """Return the specs of a view of features: scalings, each with a Gaussian and a linear kernel.
 
-    One kernel is linear, one the mean of a Gaussian and an exponential kernel, which says more of small tables than a
-    Gaussian alone. Features have four scalings. The bins of a histogram have one unit, and dividing them by their
-    standard deviations raises those that are seldom filled: histograms are not standardised, and have the chi-squared
-    distance as well.
+    Features have four scalings. The bins of a histogram have one unit, and dividing them by their standard deviations
+    raises those that are seldom filled: histograms are not standardised, and have the chi-squared distance as well.
 
     Parameters
     ----------

@@ -59,9 +59,8 @@ def plain_kernels(train: np.ndarray, new: np.ndarray) -> list[tuple[np.ndarray, 
         A, B = scaling(train), scaling(new)
         d2 = ((A[:, None] - A) ** 2).sum(axis=2)
         gamma = d2.sum() / (len(A) * (len(A) - 1))
-        r2, new_r2 = d2 / gamma, ((B[:, None] - A) ** 2).sum(axis=2) / gamma
-        radial = [(np.exp(-square) + np.exp(-np.sqrt(square))) / 2 for square in (r2, new_r2)]
-        for K, rows in (radial, (A @ A.T, B @ A.T)):
+        gaussian = np.exp(-d2 / gamma), np.exp(-((B[:, None] - A) ** 2).sum(axis=2) / gamma)
+        for K, rows in (gaussian, (A @ A.T, B @ A.T)):
             centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
             new_rows = rows - rows.mean(axis=1)[:, None] - K.mean(axis=0) + K.mean()
             trace = np.trace(centred) / len(K)
@@ -204,21 +203,21 @@ def test_the_recipe_with_samples_that_lack_views() -> None:
 
 
 def test_the_cosine_decides_where_it_is_better_by_more_than_a_standard_error() -> None:
-    """Ten samples of one class for each of the others: outputs prefer it, unlike the cosine."""
+    """Six samples of one class for each of the others: outputs prefer it, unlike the cosine."""
     X, y = load_digits(return_X_y=True)
 
     def fitted(n_of_eight: int, decision: Any) -> MultiViewClassifier:
-        train = np.concatenate([np.flatnonzero(y == k)[: n_of_eight if k == 8 else 4] for k in range(10)])
+        train = np.concatenate([np.flatnonzero(y == k)[: n_of_eight if k == 8 else 5] for k in range(10)])
         return MultiViewClassifier(decision=decision).fit(X[train], y[train])
 
-    auto, ridge, cosine = (fitted(40, decision) for decision in ("auto", "ridge", "cosine"))
-    assert cosine.left_out_accuracy_ == pytest.approx(ridge.left_out_accuracy_ + 2 / 76)
+    auto, ridge, cosine = (fitted(30, decision) for decision in ("auto", "ridge", "cosine"))
+    assert cosine.left_out_accuracy_ == pytest.approx(ridge.left_out_accuracy_ + 2 / 75)
     assert auto.decision_ == "cosine"
     assert auto.left_out_accuracy_ == cosine.left_out_accuracy_
     np.testing.assert_array_equal(auto.predict(X), cosine.predict(X))
     assert cosine.score(X, y) > ridge.score(X, y) + 0.01
-    auto, ridge, cosine = (fitted(25, decision) for decision in ("auto", "ridge", "cosine"))
-    assert cosine.left_out_accuracy_ == pytest.approx(ridge.left_out_accuracy_ + 1 / 61)  # a standard error, no more
+    auto, ridge, cosine = (fitted(20, decision) for decision in ("auto", "ridge", "cosine"))
+    assert cosine.left_out_accuracy_ == pytest.approx(ridge.left_out_accuracy_ + 1 / 65)  # a standard error, no more
     assert auto.decision_ == "ridge"
     np.testing.assert_array_equal(auto.predict(X), ridge.predict(X))
 
