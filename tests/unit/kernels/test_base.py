@@ -9,6 +9,7 @@ import copy
 import itertools
 import json
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -145,8 +146,10 @@ def test_a_shift_is_flagged_if_it_adds_much() -> None:
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_measures_of_features_need_no_checks(kernel: Kernel, measure: Any, dtype: type) -> None:
     """Kernels of `psd_measures` have no eigenvalue to repair, and are symmetric without being made so."""
-    P = measure(features(40).astype(dtype))
+    P = measure(features(150).astype(dtype))  # several blocks of rows, the last one shorter
     before = P.copy()
+    raw = replace(kernel, centre=False, normalise="none").fit(P)
+    np.testing.assert_array_equal(raw.kernel_train_, raw.kernel_function([P]))
     trusted = copy.copy(kernel).fit(P, spectrum=False, measured=True)
     np.testing.assert_array_equal(P, before)
     checked = copy.copy(kernel).fit(P, spectrum=True)
