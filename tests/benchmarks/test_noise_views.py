@@ -81,7 +81,7 @@ def test_noise_views_cost_at_most_three_points_and_gaps_eight(mirror: Path, reco
         record_property(f"{name} {per_class}", row.tolist())
         print(f"| {name}, {per_class} per class | " + " | ".join(f"{value:.1f}" for value in row) + " |", flush=True)
     for setting, (plain, few, many, every, *_, lacking) in rows.items():
-        assert lacking > plain - 8.0, setting  # a fifth less samples alone cost up to 2.5
+        assert lacking > plain - 8.0, setting  # a fifth fewer training samples alone cost up to 2.5
         assert plain > every - 0.2, setting
         assert few > plain - 1.5, setting
         assert many > plain - 3.0, setting

@@ -154,7 +154,8 @@ class Kernel(ABC):
             Whether `mklearn.kernels.distances.MEASURES` computed the matrices from features. They are then not checked
             again, and without `spectrum` a kernel of `psd_measures` is not tested for negative eigenvalues.
         overwrite : bool
-            Whether the kernel may be written over the matrices, which saves the memory of one.
+            Whether the kernel may be written over the matrices, which saves the memory of one if it needs no test for
+            negative eigenvalues.
 
         Returns
         -------
@@ -178,10 +179,11 @@ class Kernel(ABC):
         ]
         self.n_train_ = len(training[0])
         self.fit_parameters(training)
-        kernel = self._training_kernel(training, training[0] if overwrite else None)
         is_psd = measured and self.psd_measures.issuperset(measure for _, measure in self.inputs)
-        if not is_psd:  # the kernel function may be another package's
-            kernel = as_square_symmetric(kernel, "the kernel")
+        if is_psd:
+            kernel = self._training_kernel(training, training[0] if overwrite else None)
+        else:  # the kernel function may be another package's
+            kernel = as_square_symmetric(self.kernel_function(training), "the kernel")
         self._diagonal = np.diagonal(kernel).copy()
         if self.normalise == "unit_diagonal":
             kernel = unit_diagonal(kernel)

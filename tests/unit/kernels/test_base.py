@@ -148,7 +148,7 @@ def test_measures_of_features_need_no_checks(kernel: Kernel, measure: Any, dtype
     """Kernels of `psd_measures` have no eigenvalue to repair, and are symmetric without being made so."""
     P = measure(features(150).astype(dtype))  # several blocks of rows, the last one shorter
     before = P.copy()
-    raw = replace(kernel, centre=False, normalise="none").fit(P)
+    raw = replace(kernel, centre=False, normalise="none").fit(P, measured=True, spectrum=False)
     np.testing.assert_array_equal(raw.kernel_train_, raw.kernel_function([P]))
     trusted = copy.copy(kernel).fit(P, spectrum=False, measured=True)
     np.testing.assert_array_equal(P, before)
@@ -165,6 +165,15 @@ def test_measures_of_features_need_no_checks(kernel: Kernel, measure: Any, dtype
 
 def test_other_kernels_are_repaired_whatever_they_are_computed_from() -> None:
     assert PrecomputedKernel().fit(indefinite(), spectrum=False, measured=True).repair_.n_negative > 0
+
+
+def test_a_kernel_function_that_is_not_symmetric_is_refused() -> None:
+    class ByRow(PrecomputedKernel):
+        def kernel_function(self, blocks: Any) -> np.ndarray:
+            return blocks[0] / blocks[0].sum(axis=1, keepdims=True)
+
+    with pytest.raises(DataError, match=r"the kernel.*not symmetric"):
+        ByRow().fit(squared_euclidean(features(150)))
 
 
 def test_info_is_plain_and_complete() -> None:
