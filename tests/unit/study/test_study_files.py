@@ -134,6 +134,12 @@ def test_a_mirror_that_no_environment_takes(tmp_path: Path) -> None:
     assert "mirror: invalid value 'a\\x00b': no folder or URL has a NUL" in said(tmp_path, BASE + 'mirror: "a\\0b"\n')
 
 
+def test_a_claim_is_listed_once(tmp_path: Path) -> None:
+    claim = '  - {source: "4.1", text: It is fast., verdict: holds, evidence: A second.}\n'
+    said_of_two = said(tmp_path, BASE + "claims:\n" + 2 * claim)
+    assert "claims: listed twice: '4.1: It is fast.'" in said_of_two
+
+
 @pytest.mark.parametrize("name", ["cache", "downloads"])
 def test_names_of_studies_that_are_folders_of_all(tmp_path: Path, name: str) -> None:
     found = said(tmp_path, BASE.replace("study: ", f"study: {name} # "))

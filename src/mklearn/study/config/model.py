@@ -230,6 +230,15 @@ class Study(Strict):
             raise ValueError(f"invalid value {mirror!r}: no folder or URL has a NUL character.")
         return mirror
 
+    @field_validator("claims")
+    @classmethod
+    def _each_once(cls, claims: list[Claim]) -> list[Claim]:
+        said = [f"{claim.source}: {claim.text}" for claim in claims]
+        twice = sorted({claim for claim in said if said.count(claim) > 1})
+        if twice:
+            raise ValueError(f"listed twice: {' '.join(map(repr, twice))}")
+        return claims
+
     _datasets = field_validator("datasets", mode="before")(normalise_datasets)
     _descriptors = field_validator("descriptors", mode="before")(expanded_descriptors)
 
