@@ -17,7 +17,6 @@ ROOT = Path(__file__).parents[3]
 STUDIES = {path.stem: path for path in sorted((ROOT / "src" / "mklearn" / "papers").glob("*/studies/*.yaml"))}
 REPORTED = [name for name in STUDIES if (ROOT / "reports" / name).is_dir()]
 STALE = {
-    "fsvm": "R-SVM+_mu and segment on kernel components are in the study since 24 November; its claims since then",
     "mkldr": "KLDE-Voting, KLDE-SAMME and the start AA' = I are in the study since 24 November",
 }
 """Studies that are to be run again, and why. Remove an entry with the report that closes it."""
