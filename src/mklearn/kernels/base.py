@@ -30,7 +30,13 @@ from mklearn.kernels.identity_like import (
     centred_off_diagonal_mass,
     off_diagonal_mass,
 )
-from mklearn.kernels.normalise import KernelCentring, divided_by_trace, scale_to_centred_trace, unit_diagonal
+from mklearn.kernels.normalise import (
+    KernelCentring,
+    divided_by_trace,
+    largest_diagonal,
+    scale_to_centred_trace,
+    unit_diagonal,
+)
 from mklearn.kernels.psd import PSDPolicy, PSDRepair, repair_of, spectrum_curve
 
 Normalise = Literal["none", "unit_diagonal", "centred_trace"]
@@ -226,13 +232,14 @@ class Kernel(ABC):
         if self._centring is not None and scales and not repairs:
             kernel, self.divisor_ = self._centring.fit_scaled(kernel, out=kernel)
             return kernel, PSDRepair.unneeded(kernel), self.divisor_
+        size = largest_diagonal(kernel)
         if self._centring is not None:
             kernel = self._centring.fit_transform(kernel, out=kernel)
         repair = repair_of(kernel, self.psd, spectrum=spectrum) if repairs else PSDRepair.unneeded(kernel)
         kernel = repair.kernel
         mean_diagonal = float(np.trace(kernel, dtype=np.float64)) / self.n_train_ - repair.shift
         if scales and self.centre and repair.shift == 0 and repair.vectors is None:  # the mean is 0
-            kernel, self.divisor_ = divided_by_trace(kernel, mean_diagonal, out=kernel)
+            kernel, self.divisor_ = divided_by_trace(kernel, mean_diagonal, size, out=kernel)
         elif scales:
             kernel, self.divisor_ = scale_to_centred_trace(kernel, out=kernel)
         return kernel, repair, mean_diagonal

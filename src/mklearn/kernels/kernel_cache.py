@@ -35,8 +35,12 @@ class CachingViews(Views):
             some._rows[transform] = stack.rows(rows)
         return some
 
-    def fitted(self, specs: Sequence[Any], spectra: bool) -> tuple[Transform, list[int], KernelStack] | None:
+    def fitted(
+        self, specs: Sequence[Any], spectra: bool, drop_constant: bool
+    ) -> tuple[Transform, list[int], KernelStack] | None:
         """Return a transform that was fitted to these samples and has kernels of these specs, with `spectra` if asked.
+
+        One that has dropped a constant kernel among these does not serve where such a kernel is refused.
 
         Returns
         -------
@@ -53,7 +57,8 @@ class CachingViews(Views):
                 positions = [transform.specs.index(spec) for spec in specs]
             except ValueError:  # not one of them, or arrays in it, which can't be compared
                 continue
-            return transform, positions, stack.select(positions)
+            if drop_constant or not transform.has_dropped(positions):
+                return transform, positions, stack.select(positions)
         return None
 
     def keep_fitted(self, transform: Transform, stack: KernelStack) -> None:

@@ -51,7 +51,7 @@ class KernelCentring:
         self._fit(kernel)
         shares = self._shares(kernel)
         diagonal = np.diagonal(kernel) - (shares + shares)
-        divisor = checked_trace(float(diagonal.sum(dtype=np.float64)) / len(kernel), diagonal)
+        divisor = checked_trace(float(diagonal.sum(dtype=np.float64)) / len(kernel), largest_diagonal(kernel))
         return self._centred(kernel, out, divisor), divisor
 
     def _centred(self, kernel: Array, out: Array | None, divisor: float = 1.0) -> Array:
@@ -180,23 +180,30 @@ def scale_to_centred_trace(K: ArrayLike, *, out: Array | None = None) -> tuple[A
     """
     kernel = as_float_matrix(K, "the kernel")
     check_square(kernel, "the kernel")
-    return divided_by_trace(kernel, centred_trace_of(kernel), out)
+    return divided_by_trace(kernel, centred_trace_of(kernel), largest_diagonal(kernel), out)
 
 
-def divided_by_trace(kernel: Array, divisor: float, out: Array | None) -> tuple[Array, float]:
-    """Return `scale_to_centred_trace` of a valid kernel whose centred trace is known."""
-    return np.divide(kernel, kernel.dtype.type(checked_trace(divisor, np.diagonal(kernel))), out=out), divisor
+def divided_by_trace(kernel: Array, divisor: float, size: float, out: Array | None) -> tuple[Array, float]:
+    """Return `scale_to_centred_trace` of a valid kernel whose centred trace, and size before centring, are known."""
+    return np.divide(kernel, kernel.dtype.type(checked_trace(divisor, size)), out=out), divisor
 
 
-def checked_trace(divisor: float, diagonal: Array) -> float:
-    """Return the centred trace of a kernel with this diagonal; raise `ConstantKernel` if it is not positive."""
-    size = float(np.abs(diagonal).max())
+def largest_diagonal(kernel: Array) -> float:
+    """Return the largest absolute entry of the diagonal."""
+    return float(np.abs(np.diagonal(kernel)).max())
+
+
+def checked_trace(divisor: float, size: float) -> float:
+    """Return the centred trace of a kernel of this size, its largest entry before it was centred.
+
+    If it is not positive, or no larger than rounding errors of kernel values are, raise `ConstantKernel`.
+    """
     # 1e-12: below this the difference of the two means is rounding error
     if divisor <= 1e-12 * size or size == 0:
         raise ConstantKernel(
             f"the kernel has centred trace {divisor:.3g}: in its feature space all training samples coincide (or the "
-            "kernel is not positive semidefinite), so it can't be scaled to unit variance; leave it out or choose "
-            "another bandwidth"
+            "kernel is not positive semidefinite), so it can't be scaled to unit variance; leave it out, choose "
+            "another bandwidth, or scale features that lie far from zero (`feature_scaling`)"
         )
     return divisor
 

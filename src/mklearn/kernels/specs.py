@@ -210,7 +210,7 @@ class StackTransform(KernelsOfSpecs):
         self._whole: tuple[StackTransform, Sequence[int]] | None = None
         if not isinstance(X, CachingViews) or self._each_view:
             return self._fit_kernels(X)
-        found = X.fitted(self.specs, self.spectra)
+        found = X.fitted(self.specs, self.spectra, self.drop_constant)
         if found is None:
             stack = self._fit_kernels(X)
             whole = copy.copy(self)  # this one may be fitted again
@@ -264,6 +264,10 @@ class StackTransform(KernelsOfSpecs):
         return StackTransform(
             [specs[number] for number in numbers], spectra=self.spectra, drop_constant=self.drop_constant
         )
+
+    def has_dropped(self, numbers: Iterable[int]) -> bool:
+        """Tell whether one of some fitted kernels, by position, is constant and was dropped."""
+        return any(self._is_constant[number] for number in numbers)
 
     def _fitted_kernel(self, entry: _Entry, sources: Sequence[Source], blocks: _SharedBlocks) -> Array:
         """Fit a kernel and return it among the training samples, completed; it is dropped from its object."""

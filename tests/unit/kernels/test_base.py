@@ -157,7 +157,7 @@ def test_measures_of_features_need_no_checks(kernel: Kernel, measure: Any, dtype
     np.testing.assert_array_equal(trusted.kernel_train_, trusted.kernel_train_.T)
     assert checked.repair_.n_negative == 0
     assert trusted.off_diagonal_mass_ == checked.off_diagonal_mass_
-    assert trusted.kernel_train_.dtype == dtype
+    assert trusted.kernel_train_.dtype == P.dtype
     overwriting = copy.copy(kernel).fit(P, spectrum=False, measured=True, overwrite=True)
     np.testing.assert_array_equal(overwriting.kernel_train_, trusted.kernel_train_)
     assert overwriting.info_ == trusted.info_

@@ -82,8 +82,8 @@ def test_chi2_of_the_smallest_and_largest_numbers() -> None:
 @pytest.mark.parametrize(("dtype", "value"), [(np.float64, 1e200), (np.float32, 1e30)])
 def test_features_whose_squares_overflow(measure: Any, dtype: Any, value: float) -> None:
     X = np.array([[1, 2], [value, 0], [0, 0.5]], dtype=dtype)
-    # in units of the features, or without any, computed in double precision
-    if measure is manhattan or (measure in (chi2_distance, tanimoto_distance) and dtype == np.float32):
+    # in units of the features, or without any, or kept in double precision
+    if measure is manhattan or (measure in (chi2_distance, tanimoto_distance, inner_product) and dtype == np.float32):
         assert np.isfinite(measure(X)).all()
         return
     with pytest.raises(DataError, match=f"overflow {np.dtype(dtype)}; rescale them"), np.errstate(all="ignore"):
@@ -133,7 +133,7 @@ def test_dtype_and_inputs_are_kept(name: str) -> None:
     X = np.random.default_rng(0).random((5, 4))
     before = X.copy()
     single = MEASURES[name](X.astype(np.float32))
-    assert single.dtype == np.float32
+    assert single.dtype == (np.float64 if name == "inner_product" else np.float32)
     np.testing.assert_allclose(single, MEASURES[name](X), rtol=1e-5, atol=1e-6)
     assert MEASURES[name](np.arange(6).reshape(3, 2)).dtype == np.float64
     np.testing.assert_array_equal(X, before)
@@ -172,4 +172,4 @@ def test_matrices_among_one_set_are_exactly_symmetric(layout: str, dtype: type) 
     for measure in (squared_euclidean, inner_product):
         P = measure(X)
         np.testing.assert_array_equal(P, P.T)
-        assert P.dtype == dtype
+        assert P.dtype == (np.float64 if measure is inner_product else dtype)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.split_stacks import split_stacks
 
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import ConfigError, ConstantKernel, DataError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
 from mklearn.kernels.spec_forms import kernel_class
@@ -152,6 +152,17 @@ def test_refuses_specs(X: np.ndarray, specs: list, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         split_stacks(pairwise(X), specs, np.arange(5), [6])
     assert message in str(caught.value)
+
+
+def test_linear_kernels_of_features_far_from_zero(X: np.ndarray) -> None:
+    """What centring leaves of single-precision features; and equal rows, whose centred kernel is rounding alone."""
+    far = (X + 1e4).astype(np.float32)
+    exact = StackTransform("linear").fit_transform(far.astype(np.float64) - 1e4)
+    kernels = StackTransform("linear").fit_transform(far)
+    np.testing.assert_allclose(kernels[0], exact[0], atol=1e-5 * np.abs(exact[0]).max())
+    for n in range(20, 40):
+        with pytest.raises(ConstantKernel, match="far from zero"):
+            StackTransform("linear").fit_transform(np.tile([1 / 3, 1.1, 2.2, 0.9], (n, 1)))
 
 
 def test_refuses_data(X: np.ndarray) -> None:

@@ -323,7 +323,8 @@ class Fits:
             asked = CachingViews(problem.of(test)) if len(test) else None
             kernels, started = None, time.process_time()
             if problem.kernels:
-                kernels = StackTransform(specs_by_name(problem.kernels), spectra=problem.spectra)
+                # constant kernels are dropped here, as an estimator that takes none refuses them itself
+                kernels = StackTransform(specs_by_name(problem.kernels), spectra=problem.spectra, drop_constant=True)
                 kernels.fit_transform(known)
                 if asked is not None:
                     kernels.transform(asked)

@@ -107,10 +107,10 @@ def headline_rule(plan: Plan) -> str:
 
 def study_score(plan: Plan) -> dict[str, Any]:
     """Return the metric of tables and figures and, by default, of the headline; nothing where it is the accuracy."""
-    if all(dataset.target == "classes" for dataset in plan.datasets.values()):
+    evaluation = plan.study.evaluation
+    if "accuracy" in evaluation.metrics and all(each.target == "classes" for each in plan.datasets.values()):
         return {}
-    chosen = plan.study.evaluation.choose_by
-    return {"score": chosen, "metric": chosen}
+    return {"score": evaluation.choose_by, "metric": evaluation.choose_by}
 
 
 def _dataset(dataset: PlannedDataset) -> ReportDataset:

@@ -189,10 +189,12 @@ def _pairs(results: Results, study: ReportSpec, scores: pd.DataFrame, prediction
     """Tabulate the comparisons of a study; none of which no pair has values."""
     tables = []
     for comparison in study.comparisons:
-        found = pair_differences(comparison, scores, predictions, results.neighbour)
+        found = pair_differences(comparison, scores, predictions, results.neighbour, results.score.kind)
         if len(found):
             titles = results.method_titles()
-            tables.append(differences_table(comparison, found, results.settings, titles, results.matters))
+            tables.append(
+                differences_table(comparison, found, results.settings, titles, results.matters, results.score.name)
+            )
     return tables
 
 

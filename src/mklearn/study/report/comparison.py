@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mklearn.base.statistics import holm
 from mklearn.errors import ConfigError
 from mklearn.study.evaluation.predictions import Predictions, typed
 from mklearn.study.evaluation.summary import summarise
@@ -205,6 +206,7 @@ def _difference_tables(
     tables = []
     for setting in results_of(scores, summary, [], "", score=score).settings:
         own = setting.of(rows)
+        own = own.assign(p_holm=holm(own["p_value"].to_numpy(dtype=np.float64)))  # each method was a family of its own
         by_method: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
         for row in records(own):
             by_method.setdefault((row["of"], row["neighbour"]), {})[row["method"]] = row

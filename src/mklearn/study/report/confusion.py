@@ -36,8 +36,8 @@ class Confusion:
 
     @property
     def rates(self) -> np.ndarray:
-        """Counts as shares of their row."""
-        return np.asarray(self.counts / np.maximum(self.totals, 1)[:, None])
+        """Counts as shares of their row; NaN in a class without test samples."""
+        return np.asarray(self.counts / np.where(self.totals, self.totals, np.nan)[:, None])
 
     @property
     def precisions(self) -> np.ndarray:
@@ -62,7 +62,7 @@ def confused(results: Results) -> list[Confused]:
 
     The best method is compared with the reference; where the reference is the best itself or has no counts, with the
     next best one. Methods without an accuracy by inner cross-validation, as those whose kernel the test samples choose,
-    are not considered, and neither are fits without counts. Classes without a test sample are left out.
+    are not considered, and neither are fits without counts. Classes that are neither tested nor predicted are left out.
     """
     inner = results.inner_cv().dropna(subset=["mean"])
     found = []

@@ -100,6 +100,15 @@ def gain_title(results: Results) -> str:
     return f"{size:g} point{'' if size == 1 else 's'}"
 
 
+def _of_gain(results: Results, suffix: str = "") -> str:
+    """Name the size of a gain; nothing of a metric in units of its own, of which every gain matters."""
+    return f" of {gain_title(results)}{suffix}" if is_share(results) else ""
+
+
+def _matters(results: Results) -> float:
+    return results.matters if is_share(results) else 0.0
+
+
 def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
     """Say what is shown to be better than the reference, and whether weights paid; and list the methods by verdict."""
     title, metric = results.reference_title, results.metric
@@ -144,28 +153,29 @@ def _by_verdict(found: Sequence[_Verdict], results: Results) -> dict[str, list[_
         "Better in some settings and worse in others": [one for one in found if one.better and one.worse],
         "Worse": [one for one in found if one.worse and not one.better],
         "Not shown to differ": [one for one in undecided if not one.shown],
-        f"No gain of {gain_title(results)}": [one for one in undecided if one.shown],
+        f"No gain{_of_gain(results)}": [one for one in undecided if one.shown],
     }
 
 
 def _beats(by_verdict: dict[str, list[_Verdict]], results: Results) -> str:
     """Name every method that is better, or, if none is, every method whose interval contains a gain that matters."""
     title, several = results.reference_title, len(results.settings) > 1
-    best = by_verdict["Better"]
-    if best:
-        return f"Better than {title}: {_short(best, several, results)}."
+    better = by_verdict["Better"]
+    if better:
+        return f"Better than {title}: {_short(better, several, results)}."
     partly = [one for own in list(by_verdict.values())[1:3] for one in own]
     if partly:
         return f"Better than {title} in some settings only: {_short(partly, several, results)}."
     possible = [one for own in by_verdict.values() for one in own if not one.shown]
     if possible:
         return (
-            f"No method is shown to be better than {title}; a gain of {gain_title(results)} or more is not excluded "
+            f"No method is shown to be better than {title}; a gain{_of_gain(results, ' or more')} is not excluded "
             f"for {_short(possible, several, results)}."
         )
-    first = max if results.metric.larger_is_better else min
-    highest = first((one for own in by_verdict.values() for one in own), key=lambda one: one.mean)
-    return f"No method gains {gain_title(results)} over {title} (highest: {_short([highest], several, results)})."
+    first, end = (max, "highest") if results.metric.larger_is_better else (min, "lowest")
+    best = first((one for own in by_verdict.values() for one in own), key=lambda one: one.mean)
+    gains = f"gains {gain_title(results)} over" if is_share(results) else "is better than"
+    return f"No method {gains} {title} ({end}: {_short([best], several, results)})."
 
 
 def _weights(learned: Sequence[_Verdict], results: Results) -> list[str]:
@@ -181,28 +191,32 @@ def _weights(learned: Sequence[_Verdict], results: Results) -> list[str]:
         return [f"Learned kernel weights paid in some settings only: most often {_named([most], several, results)}."]
     at_best = _named(learned[:1], several, results)
     if all(one.shown for one in learned):
-        return [f"Learned kernel weights did not pay: no gain of {gain_title(results)}, at best {at_best}."]
+        return [f"Learned kernel weights did not pay: no gain{_of_gain(results)}, at best {at_best}."]
     return [f"Learned kernel weights are not shown to pay: at best {at_best}."]
 
 
 def _beside_majority(rows: pd.DataFrame, results: Results, below: Sequence[Setting]) -> tuple[str, list[str]]:
     """Compare all methods with the majority class, as the reference is below it in every setting."""
     larger, one_setting = results.metric.larger_is_better, len(below) == 1
+    end = "highest" if larger else "lowest"
     known = rows.dropna(subset=["mean", "majority"]).sort_values("mean", ascending=not larger, kind="stable")
     by_verdict: dict[str, list[str]] = {}
     named = {}
     for label, own in known.groupby("label", sort=False):
         row = records(own)[0]
-        shown = f" {percent(row['mean'])} % {percent_interval(row['ci_low'], row['ci_high'])}" if one_setting else ""
+        ends = row["ci_low"], row["ci_high"]
+        interval = percent_interval(*ends) if is_share(results) else f"[{number(ends[0])}, {number(ends[1])}]"
+        shown = f" {_value(row['mean'], results)} {interval}" if one_setting else ""
         named[str(label)] = f"{label}{shown}"
         by_verdict.setdefault(_against_majority(own, larger), []).append(named[str(label)])
     own = known[known["method"].eq(results.reference)]
-    values = f" ({percent(own['mean'].iloc[0])} against {percent(own['majority'].iloc[0])} %)" if one_setting else ""
+    both = [_value(own[name].iloc[0], results) for name in ("mean", "majority")]
+    values = f" ({' against '.join(both)})" if one_setting else ""
     first = f"{results.reference_title} is below the majority class{values}, and no reference."
     above = by_verdict.get(ABOVE, [])
     second = (
         f"Above the majority class: {enumeration(above, limit=len(above))}." if above
-        else f"No method is shown to be above the majority class (highest: {next(iter(named.values()))})."
+        else f"No method is shown to be above the majority class ({end}: {next(iter(named.values()))})."
     )  # fmt: skip
     lists = [f"{name}: {enumeration(by_verdict[name], limit=len(named))}" for name in MAJORITY if name in by_verdict]
     return f"{first} {second}", lists
@@ -220,7 +234,7 @@ def _model(rows: pd.DataFrame, results: Results, final: ReportFinal) -> str:
     if found is None:
         return ""
     row, metric = found.row, results.metric
-    value = f"{percent(row['mean'])} %" if is_share(results) else number(row["mean"])
+    value = _value(row["mean"], results)
     rule = f", by {rule_title(row['neighbour'])}" if row["neighbour"] else ""
     why = "as the study says, with"
     if final.chosen:
@@ -238,8 +252,12 @@ def is_share(results: Results) -> bool:
     return results.metric.in_percent
 
 
+def _value(value: Any, results: Results) -> str:
+    return f"{percent(value)} %" if is_share(results) else number(value)
+
+
 def _verdict(label: Any, rows: pd.DataFrame, results: Results) -> _Verdict:
-    found = verdicts(rows, results.matters, results.metric.larger_is_better)
+    found = verdicts(rows, _matters(results), results.metric.larger_is_better)
     return _Verdict(str(label), records(rows), list(found))
 
 
@@ -300,7 +318,7 @@ def _setting(setting: Setting, rows: pd.DataFrame, results: Results) -> str:
 def _against_reference(best: dict[str, Any], setting: Setting, results: Results) -> str:
     title, share = results.reference_title, is_share(results)
     if results.below_majority(setting):
-        return f"; {title} is below the majority class, whose value is {percent(best['majority'])} %."
+        return f"; {title} is below the majority class, whose value is {_value(best['majority'], results)}."
     if best["method"] == results.reference:
         return ", the reference itself."
     if pd.isna(best["difference"]):
@@ -310,9 +328,9 @@ def _against_reference(best: dict[str, Any], setting: Setting, results: Results)
         return f"{text}; fewer than {FEWEST_SPLITS} splits have no interval."
     low, high = change(best["difference_low"], share), change(best["difference_high"], share)
     words = {
-        NOT_SHOWN: ": not shown to differ", NO_GAIN: f": no gain of {gain_title(results)}", WORSE: ": worse",
+        NOT_SHOWN: ": not shown to differ", NO_GAIN: f": no gain{_of_gain(results)}", WORSE: ": worse",
     }  # fmt: skip
-    shown = words.get(verdict(best, results.matters, results.metric.larger_is_better), "")
+    shown = words.get(verdict(best, _matters(results), results.metric.larger_is_better), "")
     corrected = ", after Holm's correction" if only_before_holm(best) else ""
     return f"{text} (95 % interval {low} to {high}{shown}{corrected})."
 

@@ -339,6 +339,7 @@ def kernel_info(fits: Sequence[FitRecord]) -> pd.DataFrame | None:
         "identity_like": "max",
         "n_negative": "max",
         "shift": "max",
+        "constant": "max",
     }
     present = {name: how for name, how in worst.items() if name in frame}
     return frame.groupby("kernel", sort=False).agg(present).reset_index()

@@ -23,14 +23,16 @@ LEVEL = 1e-9
 FEWEST_SETS = 6
 """Data sets that a signed-rank test takes: of fewer its p-value can't be below 5 %."""
 NOTE = (
-    "Differences in points with their 95 % intervals; below them both accuracies by inner cross-validation, in %. "
+    "Differences of the accuracy in points with their 95 % intervals; below them both values by inner "
+    "cross-validation, in %. "
     "▲ and ▼ mark intervals that exclude 0 after Holm's correction for the pairs of a row."
 )
 
 
 def pair_differences(
-    comparison: Comparison, scores: pd.DataFrame, predictions: Predictions | None, neighbour: str = ""
-) -> pd.DataFrame:
+    comparison: Comparison, scores: pd.DataFrame, predictions: Predictions | None, neighbour: str = "",
+    score: str = "accuracy",
+) -> pd.DataFrame:  # fmt: skip
     """Compute the differences of the pairs of a comparison.
 
     Parameters
@@ -42,11 +44,13 @@ def pair_differences(
         As :func:`mklearn.study.evaluation.summary.summarise` takes them.
     neighbour : str
         Nearest-neighbour rule of embeddings; "": the first of the pair's second method.
+    score : str
+        The metric.
 
     Returns
     -------
     DataFrame
-        A row for each pair, by its position ``pair``, and setting in which both methods have an accuracy by inner
+        A row for each pair, by its position ``pair``, and setting in which both methods have a value by inner
         cross-validation: ``mean`` and ``other_mean``, and the difference with interval and p-value, as fractions.
     """
     parts = []
@@ -54,9 +58,7 @@ def pair_differences(
         own = scores[scores["method"].isin([method, other]) & scores["selection"].isin(["inner_cv", ""])]
         if own["method"].nunique() < 2:
             continue
-        rows = headline_rows(
-            summarise(own, predictions, reference=other, neighbour=neighbour), "accuracy", neighbour, other
-        )
+        rows = headline_rows(summarise(own, predictions, reference=other, neighbour=neighbour), score, neighbour, other)
         others = rows.loc[rows["method"].eq(other), [*PLACE, "mean"]].rename(columns={"mean": "other_mean"})
         found = rows[rows["method"].eq(method) & rows["difference"].notna()].merge(others, "left", PLACE)
         parts.append(_first_protocols(found, comparison.protocols).assign(pair=position))
@@ -80,8 +82,9 @@ def _row_keys(comparison: Comparison) -> list[str]:
 
 
 def differences_table(
-    comparison: Comparison, table: pd.DataFrame, settings: Sequence[Setting], titles: Mapping[str, str], matters: float
-) -> Table:
+    comparison: Comparison, table: pd.DataFrame, settings: Sequence[Setting], titles: Mapping[str, str],
+    matters: float, score: str = "accuracy",
+) -> Table:  # fmt: skip
     """Tabulate the differences of :func:`pair_differences`, a row for each setting, and how many are above 0."""
     names = [tuple(titles.get(method, method) for method in pair) for pair in comparison.pairs]
     columns = [Column("Setting", numeric=False), *(Column(f"{first} − {second}") for first, second in names)]
@@ -102,7 +105,9 @@ def differences_table(
         if key in by_row
     ]
     pairs = [table[table["pair"].eq(position)] for position in positions]
-    return Table(comparison.title, columns, [*lines, *_summary_rows(comparison, pairs)], note=NOTE)
+    return Table(
+        comparison.title, columns, [*lines, *_summary_rows(comparison, pairs)], note=wording.by_score(NOTE, score)
+    )
 
 
 def _cell(row: dict[str, Any] | None, matters: float) -> Cell:

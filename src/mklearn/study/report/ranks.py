@@ -6,6 +6,7 @@ these tests: several protocols or training sizes of one count as their mean.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -60,11 +61,16 @@ class Ranks:
     left_out: Sequence[str] = ()
     """Methods that lack a data set."""
 
+    @property
+    def least_apart(self) -> float:
+        """The difference of mean ranks that shows one of methods: infinite, unless Friedman's test shows any."""
+        return self.critical_difference if self.p_value < ALPHA else math.inf
+
     def cliques(self) -> list[tuple[int, int]]:
         """Return the first and last position of each largest group of methods that are not shown to differ."""
         found: list[tuple[int, int]] = []
         for first in range(len(self.methods)):
-            reach = self.mean_ranks[first] + self.critical_difference
+            reach = self.mean_ranks[first] + self.least_apart
             last = int(np.searchsorted(self.mean_ranks, reach)) - 1
             if last > first and (not found or last > found[-1][1]):
                 found.append((first, last))
@@ -153,7 +159,7 @@ def ranks_part(results: Results) -> list[ReportPart]:
     pairs = found.pairs()
     tables = [_ranks_table(found)]
     if len(pairs) <= MOST_PAIRS:
-        tables.append(_pairs_table(pairs, found.critical_difference))
+        tables.append(_pairs_table(pairs, found.least_apart))
     alt = "Dots: mean rank of each method over data sets. Bars: methods that the critical difference does not separate."
     figure = PartFigure("Critical differences over data sets", alt, partial(critical_difference_diagram, found))
     frame = pd.DataFrame({"method": found.methods, "mean_rank": found.mean_ranks})
@@ -174,7 +180,7 @@ def _ranks_table(found: Ranks) -> Table:
             Cell(method),
             number_cell(f"{found.mean_ranks[k]:.2f}", found.mean_ranks[k]),
             number_cell(f"{first[k]} of {n_sets}", first[k]),
-            Cell("worse" if apart[k] >= found.critical_difference else NOT_SHOWN if k else wording.DASH),
+            Cell("worse" if apart[k] >= found.least_apart else NOT_SHOWN if k else wording.DASH),
         ]
         for k, method in enumerate(found.methods)
     ]

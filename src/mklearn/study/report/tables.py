@@ -346,6 +346,8 @@ def kernel_remarks(row: dict[str, Any]) -> list[str]:
         remarks.append("not positive semidefinite before the repair")
     if known.get("shift", 0.0) > 0:
         remarks.append(f"diagonal shifted by {wording.scientific(known['shift'])}")
+    if known.get("constant"):
+        remarks.append("constant over the training samples, and left out")
     return remarks
 
 

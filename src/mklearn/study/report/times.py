@@ -10,7 +10,7 @@ from mklearn.study.report.wording import count, times_as_long
 
 NOTE = (
     "Processor seconds of the fit with the chosen parameters, divided by those of {reference} on the same split: "
-    "median over splits, then over data sets. Included are the scaling of features, the kernels, and of a method with "
+    "median over splits, then over settings. Included are the scaling of features, the kernels, and of a method with "
     "several numbers of components the fits with all of them. Choosing parameters by inner cross-validation is not "
     "included. Fits of a few milliseconds have noisy times."
 )

@@ -124,10 +124,14 @@ def plural(number: int, one: str, many: str | None = None) -> str:
 
 
 def enumeration(parts: list[str], limit: int = 6) -> str:
-    """Format as ``a, b and c``, cut after ``limit`` parts."""
+    """Format as ``a, b and c``, cut after ``limit`` parts; with semicolons if one has a comma outside brackets."""
     if len(parts) > limit:
         parts = [*parts[:limit], f"{len(parts) - limit} more"]
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
+    if len(parts) < 2:
+        return "".join(parts)
+    has_commas = any("," in re.sub(r"\(.*?\)|\[.*?\]", "", part) for part in parts)
+    between, last = ("; ", "; and ") if has_commas else (", ", " and ")
+    return f"{between.join(parts[:-1])}{last}{parts[-1]}"
 
 
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")

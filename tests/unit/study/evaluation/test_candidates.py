@@ -13,8 +13,9 @@ from sklearn.svm import SVC
 
 from mklearn.base.side_by_side import SideBySide
 from mklearn.classifiers.lmkl_svc import LMKLSVC
+from mklearn.classifiers.multi_view import MultiViewClassifier
 from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
-from mklearn.errors import DataError
+from mklearn.errors import ConstantKernel, DataError
 from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.kernels import feature_source as source_module
 from mklearn.kernels.distances import MEASURES
@@ -261,6 +262,23 @@ def test_a_method_on_kernels_takes_their_specs() -> None:
     assert list(every.unfitted(candidates(single, 2)[-1]).kernels) == ["b"]
     assert every.with_kernel(1).n_kernels == 1
     assert every.only_kernels
+
+
+def test_a_constant_kernel_is_left_out_where_kernels_are_chosen_and_refused_elsewhere() -> None:
+    specs = [{"id": name, "view": name, "kind": "linear"} for name in ("a", "b", "border")]
+    views = {"a": X, "b": X[:, :4], "border": np.zeros((len(X), 2))}
+    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=2)
+    inputs = {"kernels": {"kind": "kernels"}}
+    chosen = problem("mklearn.classifiers:MultiViewClassifier", inputs, views, specs, parameters={"n_kernels": 2})
+    (found,) = evaluate_split(chosen, TRAIN, TEST, evaluation=evaluation, seed=0).rules.values()
+    assert found.fitted.weights[2] == 0
+    assert found.fitted.kernel_info[2] == {"id": "border", "constant": True}
+    known = {spec["id"]: {"view": spec["view"], "kind": "linear"} for spec in specs}
+    library = MultiViewClassifier(kernels=known, n_kernels=2).fit(chosen.views[TRAIN], Y[TRAIN])
+    np.testing.assert_array_equal(found.fitted.weights, library.kernel_weights_)
+    refused = problem("mklearn.subspace.kfd:KernelFDA", inputs, views, specs, "LeadingDimensions")
+    with pytest.raises(ConstantKernel, match="'border'"):
+        evaluate_split(refused, TRAIN, TEST, evaluation=evaluation, seed=0)
 
 
 @pytest.mark.parametrize("scaling", ["none", "standard"])

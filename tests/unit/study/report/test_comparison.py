@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mklearn.base.statistics import holm
 from mklearn.errors import ConfigError
 from mklearn.study.evaluation.predictions import Predictions, typed
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.report.comparison import StudyTables, compare, same_splits, settings_table
+from mklearn.study.report.comparison import StudyTables, _paired_with_itself, compare, same_splits, settings_table
 
 CONFIG: dict[str, Any] = {"study": "s", "methods": {"kfd": {"ridge": [0.1, 1]}}, "seed": 0}
 
@@ -74,6 +75,16 @@ def test_a_method_is_paired_with_itself_as_methods_of_one_study_are(tmp_path: Pa
     assert (paired, rule) == ("the same splits", "1-NN cosine")
     assert change.replace("−", "-").startswith(f"{100 * expected['difference']:+.1f} [{low:+.1f}, {high:+.1f}]")
     assert [a, b] == [f"{100 * frame['value'].mean():.1f} ± {100 * frame['value'].std():.1f}" for frame in (one, other)]
+
+
+def test_methods_compared_with_themselves_are_corrected_for_their_number(tmp_path: Path) -> None:
+    names = ("average", "kfd", *(f"m{k}" for k in range(8)))
+    both = study(1, methods=names), study(3, methods=names)
+    paired = _paired_with_itself(both)
+    uncorrected = paired[paired["method"].eq("b") & paired["selection"].eq("inner_cv")]["p_value"]
+    path = compare(*both, tmp_path)[0]
+    assert uncorrected.min() < 0.05 < holm(uncorrected.to_numpy()).min()
+    assert not [name for name in names if re.search("[▲▼]", difference_in(path, name)[2])]
 
 
 def test_the_names_of_the_studies_do_not_matter(tmp_path: Path) -> None:

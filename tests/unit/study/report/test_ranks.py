@@ -16,7 +16,7 @@ from mklearn.base.statistics import holm
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.build import build_report
 from mklearn.study.report.frames import results_of
-from mklearn.study.report.ranks import critical_difference, critical_value, ranks, ranks_of
+from mklearn.study.report.ranks import _ranks_table, critical_difference, critical_value, ranks, ranks_of
 from mklearn.study.report.records import RunRecord
 
 METHODS = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
@@ -59,6 +59,15 @@ def test_groups_that_are_not_shown_to_differ() -> None:
     assert found.mean_ranks.tolist() == [1.0, 2.5, 2.5, 4.0, 5.0]
     assert critical_difference(5, 12) == pytest.approx(2.728 * np.sqrt(5 * 6 / (6 * 12)), abs=1e-3)
     assert found.cliques() == [(0, 2), (1, 3), (3, 4)]
+
+
+def test_no_pair_differs_unless_friedmans_test_shows_a_difference() -> None:
+    found = ranks(list("abcdefghij"), np.random.default_rng(63).integers(0, 100, (5, 10)).astype(float))
+    assert found.p_value > 0.05
+    assert found.mean_ranks[-1] - found.mean_ranks[0] > found.critical_difference
+    assert found.cliques() == [(0, 9)]
+    table = _ranks_table(found)
+    assert {row[-1].text for row in table.rows[1:]} == {"not shown"}
 
 
 def test_all_pairs_by_wilcoxon_and_holm() -> None:

@@ -40,6 +40,8 @@ from mklearn.study.specs.table_specs import ReportFinal
         (wording.scientific(12345.6), "12,346"),
         (wording.enumeration(["a", "b", "c"]), "a, b and c"),
         (wording.enumeration(list("abcdefgh"), limit=2), "a, b and 6 more"),
+        (wording.enumeration(["a", "SVM, kernel", "b"]), "a; SVM, kernel; and b"),
+        (wording.enumeration(["a (better in 2, +1)", "b [−1, 1]"]), "a (better in 2, +1) and b [−1, 1]"),
         (wording.plural(1, "repeat"), "1 repeat"),
         (wording.setting_title("ORL", 5), "ORL, training size 5"),
         (wording.setting_title("ORL", None), "ORL"),
@@ -206,7 +208,7 @@ RNA = ("rna", "cosine", 0.828, 0.128, -0.02, 0.27)
 def test_a_reference_below_the_majority_class_is_none():
     found = finding(AVERAGE, RNA, ("svc", "", 0.75, 0.05, -0.1, 0.2), LOSER, **SHARE)
     assert found.headline == (
-        "the average is below the majority class (70.0 against 72.0 %), and no reference. "
+        "the average is below the majority class (70.0 % against 72.0 %), and no reference. "
         "Above the majority class: rna 82.8 % [77.8, 87.8]."
     )
     assert found.verdicts == [
@@ -241,6 +243,18 @@ def test_a_metric_whose_small_values_are_good():
     assert found.settings[0].startswith(
         "Lowest log loss: mkl (1-NN cosine) with 0.650 over 6 random splits, −0.050 from"
     )
+
+
+def test_of_a_metric_in_units_of_its_own_every_gain_matters():
+    for high, expected in (
+        (0.742, "No method is shown to be better than the average; a gain is not excluded for mkl 0.000 [−0.742,"),
+        (0.005, "No method is shown to be better than the average; a gain is not excluded for mkl 0.000 [−0.005,"),
+    ):
+        results = made_of(AVERAGE, ("mkl", "cosine", 0.7, 0.0, -high, high))
+        loss = results_of(
+            results.scores, results.all_metrics.assign(metric="log_loss"), [], learned=["mkl"], metric="log_loss"
+        )
+        assert findings(replace(loss, settings=results.settings)).headline.startswith(f"By log loss: {expected}")
 
 
 def test_the_model_is_what_won_by_the_rows_of_the_headline():
