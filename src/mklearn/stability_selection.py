@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.checks import check_integer, invalid
-from mklearn.errors import DataError
 from mklearn.graphs import class_structure
 from mklearn.kernels.specs import StackTransform
 from mklearn.kernels.views import as_views
 from mklearn.optimize.kernel_lasso import KernelLasso, kernel_factor
 from mklearn.optimize.leave_one_out_ridge import class_targets
+from mklearn.optimize.left_out import group_codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,9 +148,7 @@ def _complementary_halves(
     codes: NDArray[np.intp], groups: ArrayLike | None, n_pairs: int, seed: int
 ) -> list[NDArray[np.intp]]:
     """Return pairs of halves without a common sample, or group; classes are dealt out in turn."""
-    names = np.arange(len(codes)) if groups is None else np.asarray(groups)
-    if names.shape != codes.shape:
-        raise DataError(f"groups have shape {names.shape} for {len(codes)} samples; expected one for each")
+    names = np.arange(len(codes)) if groups is None else group_codes(groups, len(codes))
     _, first, unit = np.unique(names, return_index=True, return_inverse=True)
     rng, halves = np.random.default_rng(seed), []
     for _ in range(n_pairs):

@@ -61,6 +61,8 @@ def test_groups_of_samples_stay_together() -> None:
     X, y, specs = planted(n=30, n_groups=4)
     with pytest.raises(DataError, match="groups have shape"):
         stability_selection(specs, X, y, n_kernels=2, groups=[1, 2])
+    with pytest.raises(DataError, match="groups has missing entries"):
+        stability_selection(specs, X, y, n_kernels=2, groups=[None, *"ab" * 14, "c"])
 
 
 def test_thresholds_and_numbers_out_of_range_are_refused() -> None:

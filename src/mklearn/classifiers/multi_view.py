@@ -249,14 +249,14 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         cosines = target_cosines(outputs, self._frequencies)
         by_output, by_cosine = (scores.argmax(axis=1) == problem.codes for scores in (outputs, cosines))
         self.decision_ = self.decision
+        left_out = LeftOut(len(problem.codes), problem.groups)
         if self.decision == "auto":
-            left_out = LeftOut(len(problem.codes), problem.groups)
             gain = gain_in_standard_errors(by_cosine, by_output, left_out, problem.weights)
             self.decision_ = "cosine" if gain > 1 + 1e-9 else "ridge"
         scores, correct = (outputs, by_output) if self.decision_ == "ridge" else (cosines, by_cosine)
         self.left_out_accuracy_ = float(np.average(correct, weights=problem.weights))
         self._score_range = score_range(scores)
-        self.inverse_temperature_ = fit_inverse_temperature(scores, problem.codes, problem.weights)
+        self.inverse_temperature_ = fit_inverse_temperature(scores, problem.codes, problem.weights, left_out.n_sets)
 
     def class_scores(self, X: Any) -> Array:
         """Compute the outputs, or their cosines with the class indicators if ``decision_`` says so, (m, n_classes)."""

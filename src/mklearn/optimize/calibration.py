@@ -38,7 +38,9 @@ def softmax(scores: Array, beta: float, widest: float) -> Array:
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
-def fit_inverse_temperature(scores: Array, codes: NDArray[np.intp], sample_weight: Array | None = None) -> float:
+def fit_inverse_temperature(
+    scores: Array, codes: NDArray[np.intp], sample_weight: Array | None = None, n_sets: int | None = None
+) -> float:
     """Find the beta > 0 whose `softmax` of left-out scores has the smallest log loss.
 
     Of each target a share of 1/(n + 1) is spread over all classes alike, together as much as one sample: samples that
@@ -51,6 +53,8 @@ def fit_inverse_temperature(scores: Array, codes: NDArray[np.intp], sample_weigh
     codes : array of shape (n,)
         Classes, as positions in the columns.
     sample_weight : array of shape (n,), optional
+    n_sets : int, optional
+        Number of sets of samples that were left out together, which counts as n; by default the number of samples.
 
     Returns
     -------
@@ -72,7 +76,7 @@ def fit_inverse_temperature(scores: Array, codes: NDArray[np.intp], sample_weigh
     weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     shifted = scores - scores.max(axis=1, keepdims=True)
     own = shifted[np.arange(n), codes]
-    share = 1.0 / (n + 1.0)
+    share = 1.0 / ((n_sets or n) + 1.0)
     wanted = (1.0 - share) * own + share * shifted.mean(axis=1)
 
     def loss(log_beta: float) -> float:

@@ -94,9 +94,10 @@ def easy_mkl_weights(
     slope = Q @ gamma
     value = float(gamma @ slope)
     gap = _gap(gamma, slope, members) / value
-    if not gap <= tol:
+    if not (value > 0 and gap <= tol):
         raise SolverFailed(
-            f"EasyMKL stopped at a relative gap of {gap:.1e} instead of {tol:.1e}: expected positive semidefinite "
+            f"EasyMKL stopped at a value of {value:.1e} and a relative gap of {gap:.1e} instead of {tol:.1e}: expected "
+            "positive semidefinite "
             "kernels; raise `trade_off` or repair the kernels (psd_repair)."
         )
     c = y * gamma
@@ -137,7 +138,8 @@ def _minimiser(Q: Array, members: list[NDArray[np.intp]], tol: float) -> Array:
             stays = np.array_equal(support, before)
             for candidate in (gamma, *(_on_support(Q, support, members) if stays else [])):
                 slope = Q @ candidate
-                if _gap(candidate, slope, members) <= 0.5 * tol * float(candidate @ slope):
+                value = float(candidate @ slope)
+                if value <= 0 or _gap(candidate, slope, members) <= 0.5 * tol * value:
                     return candidate
     return gamma
 

@@ -389,6 +389,8 @@ def _minimise(
     least, n_free = objective.regularisation, int(free.sum())
     if not start.multiple > 0:
         return start, "uniform"
+    if not start.value > 0:  # nothing is left to minimise
+        return start, "converged"
     if max_iter == 0 or n_free == 1:
         return start, "converged" if n_free == 1 else "max_iter"
     best = start

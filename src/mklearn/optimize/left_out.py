@@ -33,6 +33,8 @@ class LeftOut:
     ----------
     sets : list of int arrays, or None
         Positions of the samples of each group; None if each sample is left out by itself.
+    n_sets : int
+        Number of groups, or of samples.
 
     Raises
     ------
@@ -44,15 +46,16 @@ class LeftOut:
 
     def __init__(self, n: int, groups: ArrayLike | None = None) -> None:
         self.sets: list[NDArray[np.intp]] | None = None
+        self.n_sets = n
         if groups is None:
             return
-        codes = _group_codes(groups, n)
+        codes = group_codes(groups, n)
         if codes.max() == 0:
             raise NotApplicable("all samples are in one group: leaving it out leaves no sample to learn from")
         order = np.argsort(codes, kind="stable")
         sets = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
         if len(sets) < n:
-            self.sets = sets
+            self.sets, self.n_sets = sets, len(sets)
 
     def blocks(self, R: Array) -> Any:
         """Return the blocks R_GG of a matrix (n, n); its diagonal (n,) where each sample is left out by itself."""
@@ -93,14 +96,15 @@ class LeftOut:
         return values if self.sets is None else np.array([values[rows].sum() for rows in self.sets])
 
 
-def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
+def group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
+    """Return the groups of n samples as numbers from 0; raise `DataError` if one is missing, or they are not n."""
     names = np.asarray(groups)
     if names.shape != (n,):
         raise DataError(f"groups have shape {names.shape} for {n} samples: give one group for each sample")
     if names.dtype.kind == "O":
-        missing = any(each is None or each != each for each in names)
+        missing = any(map(_is_missing, names))
     else:
-        missing = names.dtype.kind == "f" and bool(np.isnan(names).any())
+        missing = names.dtype.kind in "fmM" and bool((np.isnan if names.dtype.kind == "f" else np.isnat)(names).any())
     if missing:
         raise DataError("groups has missing entries; give each sample a group, its own if it belongs to no other")
     try:
@@ -108,6 +112,13 @@ def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
     except TypeError as error:
         raise DataError("groups are of types that have no common order; give all as text or all as numbers") from error
     return codes
+
+
+def _is_missing(name: Any) -> bool:
+    try:
+        return name is None or bool(name != name)
+    except TypeError:  # pandas' NA
+        return True
 
 
 def smaller_error(

@@ -37,7 +37,8 @@ def tangent_maximiser(gradient: Array, radius: float, p: float) -> Array:
 
 def on_sphere(theta: Array, radius: float, p: float) -> Array:
     """Scale theta to ||theta||_p = radius; this does not decrease F."""
-    return theta * (radius / float(np.linalg.norm(theta, p)))
+    size = float(np.linalg.norm(theta, p))
+    return theta * (radius / size) if size > 0 else on_sphere(theta / theta.max(), radius, p)  # powers may underflow
 
 
 def model_maximiser(theta: Array, gradient: Array, hessian: Array, scale: float, radius: float, p: float) -> Array:

@@ -15,9 +15,9 @@ def jackknife_radius(
 ) -> float:
     """Return r such that an output plus or minus r holds a new value with about the probability ``coverage``.
 
-    It is the smallest absolute error that a share of ``coverage (1 + 1/n)`` of the left-out samples do not exceed. With
-    groups each group counts as one, its samples as parts of one, and n is the number of groups: samples of a group
-    have similar errors, and the new value is one of a new group.
+    It is the smallest absolute error that a share of ``coverage (1 + 1/n)`` of the left-out samples do not exceed, n
+    being the number of those of positive weight. With groups each group counts as one, its samples as parts of one, and
+    n is the number of groups: samples of a group have similar errors, and the new value is one of a new group.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def jackknife_radius(
     coverage : float
         Above 0, below 1.
     sample_weight : array of shape (n,), optional
-        A sample of weight 2 counts as two.
+        A sample of weight 2 is twice as much of the share, and one sample of n: its two parts are left out together.
     groups : int array of shape (n,), optional
         Codes of the groups that samples were left out with, from 0.
 
@@ -49,6 +49,8 @@ def jackknife_radius(
     if groups is not None:
         totals = np.bincount(groups[known], weights)[groups[known]]
         weights = np.divide(weights, totals, out=np.zeros(len(sizes)), where=totals > 0)
+    n = float(np.count_nonzero(weights) if groups is None else weights.sum())
     order = np.argsort(sizes)
-    reached = np.cumsum(weights[order]) >= coverage * (weights.sum() + 1.0) * (1.0 - 1e-12)
+    share = coverage * (1.0 + 1.0 / n) * (1.0 - 1e-12) if n else np.inf
+    reached = np.cumsum(weights[order]) >= share * weights.sum()
     return float(sizes[order][np.argmax(reached)]) if reached.any() else float("inf")

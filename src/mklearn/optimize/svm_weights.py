@@ -26,7 +26,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from mklearn.checks import check_integer, check_positive, invalid
 from mklearn.optimize.norm_ball import equal_weight_radius, model_maximiser, on_sphere, tangent_gap, tangent_maximiser
@@ -63,7 +63,8 @@ class SVMWeights:
     solution : SVMSolution
         Of the machine on sum_m theta_m K_m; its value is J.
     gap : float
-        Duality gap relative to J, see `duality_gap`.
+        Duality gap relative to J: by the largest of the bounds that all machines gave, so that it is at most
+        `duality_gap` of this solution, which is one of several where kernels are singular.
     history : array of shape (steps + 1,)
         J at equal weights and after every step, nonincreasing but for the precision of the SVM.
     n_svm : int
@@ -160,12 +161,13 @@ def svm_weights(
             break
         found = problem.step(current)
         if found is None:
-            status = "stalled"
+            status = "optimal" if problem.gap(current) <= tol else "stalled"
             break
         current = found
         history.append(current.solution.value)
     weights = current.theta / current.theta.sum()
-    return SVMWeights(current.theta, weights, current.solution, current.gap, np.array(history), problem.n_svm, status)
+    gap = problem.gap(current)
+    return SVMWeights(current.theta, weights, current.solution, gap, np.array(history), problem.n_svm, status)
 
 
 def duality_gap(kernels: ArrayLike, dual: ArrayLike, theta: ArrayLike, p: float = 1.0) -> float:
@@ -221,6 +223,7 @@ class _Problem:
         self._bounds = C * (np.ones(len(signs)) if sample_weight is None else sample_weight)
         self.radius, self.p = radius, p
         self.n_svm = 0
+        self._bound = -np.inf  # the largest lower bound of J so far
         self._precision = max(10.0 * svm_tol**2, 1e-12)
 
     def evaluate(self, theta: Array) -> _Point:
@@ -234,7 +237,12 @@ class _Problem:
         products = np.array([matrix[np.ix_(S, S)] @ c for matrix in self.kernels], dtype=np.float64)
         descent = 0.5 * products @ c
         gap = tangent_gap(descent, theta, self.radius, self.p) / solution.value
+        self._bound = max(self._bound, solution.value * (1.0 - gap))
         return _Point(theta, solution, descent, products, gap)
+
+    def gap(self, at: _Point) -> float:
+        """Return the relative duality gap by the largest bound; the error of the SVMs may make it 0."""
+        return max(1.0 - self._bound / at.solution.value, 0.0)
 
     def step(self, at: _Point) -> _Point | None:
         """Return a better point: on the line to the minimiser of the second-order model, or else of the tangent."""
@@ -256,8 +264,12 @@ class _Problem:
                 K += weight * matrix[np.ix_(F, F)]
         mean = float(np.trace(K)) / len(F)
         K += mean  # changes nothing on vectors that sum to 0, and makes K_FF regular where it is so on them
-        K[np.diag_indices_from(K)] += _RIDGE * mean
-        factor = cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
+        # kernels in single precision are positive semidefinite to its rounding errors alone
+        K[np.diag_indices_from(K)] += max(_RIDGE, 10 * len(F) * float(np.finfo(self.kernels.dtype).eps)) * mean
+        try:
+            factor = cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            return np.zeros((len(at.theta), len(at.theta)))
         right = np.column_stack([B, np.ones(len(F))])
         solved = cho_solve(factor, right, check_finite=False)
         inverse_ones = solved[:, -1]

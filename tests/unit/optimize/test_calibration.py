@@ -31,6 +31,14 @@ def test_weights_are_repeated_samples() -> None:
     assert one == pytest.approx(fit_inverse_temperature(scores[repeated], codes[repeated]), rel=0.02)
 
 
+def test_sets_that_are_left_out_together_count_once() -> None:
+    scores, codes = drawn(2.0, 12)
+    one = fit_inverse_temperature(scores, codes, np.full(12, 2.0))
+    both = fit_inverse_temperature(np.repeat(scores, 2, axis=0), np.repeat(codes, 2), None, 12)
+    assert one == pytest.approx(both, rel=1e-4)
+    assert one == pytest.approx(fit_inverse_temperature(scores, codes), rel=1e-4)
+
+
 def test_perfect_scores_are_not_certain() -> None:
     for n in (10, 1000):
         codes = np.arange(n) % 2

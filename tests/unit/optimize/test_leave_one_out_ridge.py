@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mklearn.classifiers.multi_view import MultiViewClassifier
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import lda_graph
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, class_targets, leave_one_out_weights
+from mklearn.optimize.left_out import LeftOut
 
 N = 26
 LABELS = np.arange(N) % 3
@@ -257,6 +262,26 @@ def refit_without(K: np.ndarray, Y: np.ndarray, ridge: float, weights: np.ndarra
 
 
 WEIGHTS = np.random.default_rng(5).integers(1, 4, size=N).astype(float)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        pd.Series(["a", "a", None, "b"], dtype="string"),
+        pd.Series(pd.to_datetime(["2026-01-01", None, None, "2026-01-02"])),
+        pd.Series([1, 1, None, 2]),
+        ["a", "a", None, "b"],
+    ],
+    ids=["text", "dates", "numbers", "objects"],
+)
+def test_missing_groups_are_refused(groups: Any) -> None:
+    with pytest.raises(DataError, match="groups has missing entries"):
+        LeftOut(4, groups)
+
+
+def test_an_error_of_zero_has_nothing_to_minimise() -> None:
+    X, y = np.tile([[0.0], [1.0]], (4, 1)), np.tile(["a", "b"], 4)
+    assert MultiViewClassifier().fit(X, y).score(X, y) == 1
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])

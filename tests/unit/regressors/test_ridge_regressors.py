@@ -334,6 +334,17 @@ def test_intervals_of_few_samples_are_infinite_and_coverage_is_a_share() -> None
             model.predict_interval(NEW, wrong)
 
 
+def test_intervals_do_not_depend_on_the_scale_of_weights() -> None:
+    """A sample of weight 2 is two that are left out together: one of the sets that an interval needs enough of."""
+    errors = np.random.default_rng(0).normal(size=40)
+    expected = jackknife_radius(errors, 0.9)
+    for weight in (1 / 40, 0.5, 7.0):
+        assert jackknife_radius(errors, 0.9, np.full(40, weight)) == expected
+    assert np.isinf(jackknife_radius(errors[:6], 0.9, np.full(6, 100.0)))
+    twice = jackknife_radius(np.repeat(errors, 2), 0.9, None, np.repeat(np.arange(40), 2))
+    assert jackknife_radius(errors, 0.9, np.full(40, 2.0)) == twice
+
+
 def test_intervals_of_groups_count_groups() -> None:
     """A group of any size counts as one; samples counted one by one hold too few values of new groups."""
     rng, held = np.random.default_rng(0), []
