@@ -135,7 +135,8 @@ class MetricCard(Card):
     bounds : (float, float)
         Smallest and largest possible value.
     mean_of_samples : bool
-        Whether it is the mean over test samples of zeros and ones, as the accuracy is.
+        Whether it is the mean over test samples of zeros and ones, as the accuracy is: it then has a value for a single
+        sample. Its interval needs `by_sample` too.
     targets : sequence of {"classes", "numbers"}
         The kinds of target that it takes.
     by_leading_components : str

@@ -75,6 +75,9 @@ def test_a_choice_among_kernels_is_the_evaluations(kind: str) -> None:
         assert given.kernel_choice() is None
         assert given.parameters()["kernel_weights"] == weights
         assert not given.grid()
+    tuned = {"kernel_fda": "ridge", "kernel_ridge": "alpha"}.get(kind, "C")
+    with pytest.raises(ValidationError, match="oracle_single chooses the kernel alone; give one value of"):
+        model(kind, kernel_weights="oracle_single", **{tuned: [1, 10]})
 
 
 @pytest.mark.parametrize("trade_off", [[], [0.5, -1.0], ["ratio"], "ratio", 0])

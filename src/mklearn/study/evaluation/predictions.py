@@ -181,6 +181,14 @@ class Outcomes(NamedTuple):
         """A number for each row: equal for models of one repeat that test the same samples."""
         return _draws(self.units, self.values)
 
+    def without(self, units: pd.MultiIndex) -> Outcomes | None:
+        """Return those of other splits, for the samples that one of them tests; None if there are none."""
+        kept = ~self.units.isin(units)
+        tested = ~np.isnan(self.values[kept]).all(axis=0)
+        if not kept.any():
+            return None
+        return Outcomes(self.units[kept], self.samples[tested], self.values[np.ix_(kept, tested)])
+
 
 class Paired(NamedTuple):
     """The values of two methods in the same splits (rows) and for the same samples (columns), and the draws."""
@@ -243,19 +251,20 @@ class Predictions:
             ``selection`` and optionally ``metric``.
         """
         metric = metric_named(keys.get("metric") or "accuracy")
-        name = (*_key(keys), keys["selection"], "" if metric.mean_of_samples else metric.kind)
+        name = (*_key(keys), keys["selection"], metric.kind)
         if name not in self._outcomes:  # the reference's are asked for with every other method's
             self._outcomes[name] = self._made_outcomes(keys, metric)
         return self._outcomes[name]
 
     def _made_outcomes(self, keys: Mapping[str, Any], metric: Metric) -> Outcomes | None:
         rows = self.of(keys)
-        chosen = SELECTED[keys["selection"]] if metric.mean_of_samples else f"{VALUE}{metric.kind}"
-        if rows is None or chosen not in rows or not (metric.mean_of_samples or keys["selection"] == "inner_cv"):
+        is_accuracy = metric.kind == "accuracy"
+        chosen = SELECTED[keys["selection"]] if is_accuracy else f"{VALUE}{metric.kind}"
+        if rows is None or chosen not in rows or not (is_accuracy or keys["selection"] == "inner_cv"):
             return None
         known = rows[rows[chosen].notna()]
         values = known[chosen].to_numpy(dtype=np.float64)
-        if metric.mean_of_samples:
+        if is_accuracy:
             values = (values == known["true"].to_numpy()).astype(np.float64)
         return None if known.empty else _outcomes(known, values)
 

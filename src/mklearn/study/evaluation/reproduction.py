@@ -207,10 +207,12 @@ def _verdict(row: dict[str, Any], cell: dict[str, Any], tolerance: Tolerance) ->
     z, freedom = cell["z"], cell["degrees_of_freedom"]
     if math.isnan(row["mean"]):
         return NO_VALUE, str(row["message"] or row["status"])
+    if abs(cell["difference_points"]) <= tolerance.points > 0:
+        return REPRODUCED, ""
     if math.isnan(z):
         reason = "one repeat" if row["n_repeats"] < 2 else "the same accuracy in every repeat"
         return NO_SPREAD, reason
-    if abs(z) <= tolerance.noise or abs(cell["difference_points"]) <= tolerance.points:
+    if abs(z) <= tolerance.noise:
         return REPRODUCED, ""
     limit = certain_from(freedom, tolerance.noise)
     if abs(z) <= limit:

@@ -178,7 +178,7 @@ def evaluate_split(
     sweep = fits.sweep
     rules = sweep.rules(evaluation.neighbours)
     open_components = sweep.has_components and evaluation.components != "all"
-    unknown = open_components or (sweep.has_components and not choose)
+    unknown = open_components or not choose
     chosen: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, None if unknown else -1))
     result = SplitResult(scalings=problem.scalings)
     try:
@@ -194,6 +194,9 @@ def evaluate_split(
         if len(grid) > 1:
             raise
         result.selection_message = str(reason)  # only the number of components is open: report all of them
+    if choose and evaluation.choice == "test_set" and problem.method.kernel_choice == "cv_accuracy":
+        chosen = {rule: (number, None) for rule, (number, _) in chosen.items()}  # by accuracies on the test samples
+        result.selection_message = ON_TEST
     final: dict[int, Fitted] = {}
     for rule, (number, position) in chosen.items():
         if number not in final:

@@ -27,7 +27,7 @@ from mklearn.base.statistics import (
 )
 from mklearn.errors import DataError
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.predictions import Predictions, best_dimension, common
+from mklearn.study.evaluation.predictions import Outcomes, Predictions, best_dimension, common
 from mklearn.study.evaluation.reproduction import NAMED_BY, compare_published, is_about, plain_records
 from mklearn.study.specs.table_specs import Tolerance
 
@@ -144,6 +144,7 @@ class _Group(NamedTuple):
 
     keys: dict[str, Any]  # setting, method, kernel_set, metric, neighbour, selection
     units: pd.DataFrame  # by repeat and fold, or by draw of several models: value, n_train, n_test, fit_seconds
+    incomplete: pd.MultiIndex  # repeat and fold of the models of draws in which one has no value
     dimension: int | None
     status: str
     message: str
@@ -207,13 +208,16 @@ def _group(keys: dict[str, Any], rows: pd.DataFrame) -> _Group:
     # sizes as far as any row knows them, values as far as there are any
     sizes = rows.groupby("unit")[["n_train", "n_test", "n_validation", "draw"]].first()
     units = sizes.join(chosen.set_index("unit")[["value", "fit_seconds"]])
+    incomplete = pd.MultiIndex.from_frame(rows.loc[[], ["repeat", "fold"]])
     if not sizes["draw"].is_unique:
         complete = units["value"].notna().groupby(units["draw"]).all()
+        lacking = rows["draw"].isin(complete.index[~complete])
+        incomplete = pd.MultiIndex.from_frame(rows.loc[lacking, ["repeat", "fold"]].drop_duplicates())
         units = units.groupby("draw", sort=False).mean()
         units["value"] = units["value"].where(complete)
     status = _worst(chosen["status"] if len(chosen) else rows["status"])
     notes = rows.loc[rows["message"].ne("") & (rows["status"].ne("ok") | rows["usable"]), "message"]
-    return _Group(keys, units, dimension, status, "; ".join(dict.fromkeys(notes)))
+    return _Group(keys, units, incomplete, dimension, status, "; ".join(dict.fromkeys(notes)))
 
 
 def _best_dimension(usable: pd.DataFrame, larger_is_better: bool) -> tuple[pd.DataFrame, int | None]:
@@ -281,7 +285,7 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
 
 def _interval(group: _Group, predictions: Predictions | None) -> Interval:
     n_train, n_test = _sizes(group.units)
-    found = predictions.outcomes(group.keys) if predictions is not None else None
+    found = _outcomes(group, predictions)
     if found is not None:
         bounds = metric_named(group.keys["metric"]).bounds
         return sample_interval(found.values, n_train, draws=found.draws, bounds=bounds)
@@ -295,14 +299,19 @@ def _paired(group: _Group, reference: _Group, predictions: Predictions | None) -
         return Difference(0.0, 0.0, 0.0, math.nan, 0.0)
     values = group.units.join(reference.units["value"].rename("reference"), how="inner")
     n_train, n_test = _sizes(values)
-    if predictions is not None:
-        one, other = predictions.outcomes(group.keys), predictions.outcomes(reference.keys)
-        if one is not None and other is not None:
-            both, bounds = common(one, other), metric_named(group.keys["metric"]).bounds
-            return paired_sample_difference(both.first, both.second, n_train, draws=both.draws, bounds=bounds)
+    one, other = _outcomes(group, predictions), _outcomes(reference, predictions)
+    if one is not None and other is not None:
+        both, bounds = common(one, other), metric_named(group.keys["metric"]).bounds
+        return paired_sample_difference(both.first, both.second, n_train, draws=both.draws, bounds=bounds)
     if not n_train * n_test > 0:
         return Difference(*[math.nan] * 5)
     return paired_difference(values["value"], values["reference"], n_train, n_test)
+
+
+def _outcomes(group: _Group, predictions: Predictions | None) -> Outcomes | None:
+    """Return the values of samples behind the group's values: without draws that have none."""
+    found = None if predictions is None else predictions.outcomes(group.keys)
+    return found if found is None or group.incomplete.empty else found.without(group.incomplete)
 
 
 def _sizes(units: pd.DataFrame) -> tuple[float, float]:

@@ -77,6 +77,15 @@ def test_outcomes_are_by_split_and_sample(table):
     assert Predictions(table).outcomes({**keys, "method": "other", "selection": "oracle"}) is None
 
 
+def test_outcomes_without_some_splits(table):
+    found = Predictions(table).outcomes({**FIT, "neighbour": "cosine", "selection": "oracle"})
+    rest = found.without(found.units[:1])
+    assert rest.units.tolist() == [(1, 0)]
+    assert rest.samples.tolist() == ["a", "e"]
+    np.testing.assert_array_equal(rest.values, [[1, 1]])
+    assert found.without(found.units) is None
+
+
 def test_common_outcomes_are_in_the_same_places(table):
     predictions = Predictions(table)
     keys = {**FIT, "neighbour": "cosine"}

@@ -157,6 +157,9 @@ def test_what_can_not_be_judged_says_why():
     for values, reason in (([0.7], "one repeat"), ([0.7, 0.7], "the same accuracy in every repeat")):
         (cell,) = judged([entry(0.9)], {"pca": values}).cells.to_dict("records")
         assert (cell["verdict"], cell["reason"]) == (module.NO_SPREAD, reason)
+    near = summarise(scores({"pca": [0.7]}), published=[entry(0.705)])
+    (cell,) = compare_published(near, None, Tolerance(points=1)).cells.to_dict("records")
+    assert cell["verdict"] == module.REPRODUCED
 
 
 def test_the_summary_has_the_verdicts_in_its_oracle_rows():

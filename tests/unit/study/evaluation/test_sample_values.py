@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,8 @@ from numpy.typing import NDArray
 
 from mklearn.base.statistics import paired_sample_difference
 from mklearn.cards import own_entries
+from mklearn.study.evaluation import predictions as predictions_module
+from mklearn.study.evaluation import summary as summary_module
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.predictions import Predictions, RulePredictions, SplitPredictions, prediction_table
 from mklearn.study.evaluation.summary import summarise
@@ -122,6 +126,53 @@ def _predictions(metric: Metric, n_splits: int = 10) -> tuple[Predictions, pd.Da
         tables.append(prediction_table(splits, fit, y, ids))
         right.append(correct)
     return Predictions(pd.concat(tables, ignore_index=True)), pd.DataFrame(rows), right
+
+
+def test_a_metric_of_another_package_has_no_interval_of_the_accuracy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error rate is a mean of zeros and ones too, of other ones."""
+    own = replace(metric_named("accuracy"), kind="error_rate", larger_is_better=False)
+    for module in (summary_module, predictions_module):
+        monkeypatch.setattr(module, "metric_named", lambda name: own if name == "error_rate" else metric_named(name))
+    predictions, scores, _ = _predictions(metric_named("balanced_accuracy"))
+    errors = scores[scores["metric"].eq("accuracy")]
+    errors = errors.assign(metric="error_rate", value=1 - errors["value"])
+    found = summarise(errors, predictions, reference="average")
+    found = found[found["selection"].eq("inner_cv")]
+    assert (found["ci_low"] < found["mean"]).all()
+    assert (found["mean"] < found["ci_high"]).all()
+    means = found.set_index("method")["mean"]
+    (difference,) = found.loc[found["method"].eq("other"), "difference"]
+    assert difference == pytest.approx(means["other"] - means["average"])
+
+
+def test_models_of_draws_without_a_value_count_in_no_interval() -> None:
+    """Of three models of each draw one fails: the draw has no value, and neither has its interval."""
+    y, ids, rows, tables = np.tile([0, 1], 20), np.arange(40).astype(str), [], []
+    generator = np.random.default_rng(0)
+    for name, share, failing in (("average", 0.5, 0), ("other", 0.95, 6)):
+        splits = []
+        for repeat, fold in itertools.product(range(6), range(3)):
+            order = np.random.default_rng(repeat).permutation(40)
+            test, train = np.sort(order[:10]), np.sort(order[10 + 10 * fold :][:10])
+            labels = np.where(generator.random(10) < share, y[test], 1 - y[test])
+            failed = fold == 1 and repeat < failing
+            rows.append({
+                "study": "s", "dataset": "d", "protocol": "p", "train_size": None, "repeat": repeat, "fold": fold,
+                "method": name, "kernel_set": "", "neighbour": "", "selection": "" if failed else "inner_cv",
+                "dimension": None, "metric": "accuracy", "value": np.nan if failed else np.mean(labels == y[test]),
+                "status": "failed" if failed else "ok", "message": "", "n_train": 20, "n_test": 10,
+                "n_validation": 10, "test_part": 0, "fit_seconds": 1.0,
+            })  # fmt: skip
+            nothing = np.full(10, np.nan)
+            rule = RulePredictions(labels[None], [], 0, nothing, np.full(10, -1), nothing)
+            splits += [] if failed else [SplitPredictions(repeat, fold, train, test, {"": rule})]
+        fit = {"dataset": "d", "protocol": "p", "train_size": None, "method": name}
+        tables.append(prediction_table(splits, fit, y, ids))
+    table = pd.DataFrame(rows).astype({"dimension": "Int64", "train_size": "Int64"})
+    found = summarise(table, Predictions(pd.concat(tables, ignore_index=True)), reference="average")
+    other = found[found["method"].eq("other")].iloc[0]
+    assert other["n_failed"] == 6
+    assert other[["mean", "ci_low", "difference", "p_value"]].isna().all()
 
 
 def test_on_a_balanced_set_balanced_accuracy_has_the_interval_of_the_accuracy() -> None:

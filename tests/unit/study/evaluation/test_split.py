@@ -417,6 +417,29 @@ def test_choice_on_the_test_samples_is_never_worse_there(digits: Any, kernel_cho
     assert honest <= max(alone)
 
 
+def test_weights_by_accuracies_on_the_test_samples_have_no_value_without_them(digits: Any) -> None:
+    pairwise, y, train, test = digits
+    problem = on_matrices(pairwise, y, KERNELS, method_of(kernel_choice="cv_accuracy"))
+    for choice, known in (("inner_cv", True), ("test_set", False)):
+        evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, components="all", choice=choice)
+        result = evaluate_split(problem, train, test, evaluation=evaluation, seed=0)
+        assert (result.rules["euclidean"].chosen_score("accuracy") is not None) is known
+        assert bool(result.selection_message) is not known
+
+
+def test_without_a_choice_a_classifier_has_no_chosen_value_either(digits: Any) -> None:
+    pairwise, y, train, test = digits
+    method = MethodSpec(
+        id="m", implementation="mklearn.classifiers:KernelSVC", inputs={"kernels": {"kind": "kernels"}},
+        sweep={"implementation": "mklearn.study.evaluation.sweeps:Predictions"},
+    )  # fmt: skip
+    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
+    for choose in (True, False):
+        made = on_matrices(pairwise, y, KERNELS[:1], method)
+        (found,) = evaluate_split(made, train, test, evaluation=evaluation, seed=0, choose=choose).rules.values()
+        assert (found.chosen_score("accuracy") is not None) is choose
+
+
 def test_the_order_of_test_samples_does_not_matter(digits: Any) -> None:
     pairwise, y, train, test = digits
     order = np.random.default_rng(3).permutation(len(test))
