@@ -309,7 +309,11 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
             scales.append(1.0 / trace if trace > 0 else 0.0)
             of_chosen = kernel[chosen]
             if len(chosen) < n:
-                parts.append(of_chosen.take(chosen, axis=1).astype(np.float32))
+                among = of_chosen.take(chosen, axis=1)
+                if self._is_precomputed:  # others are centred; what centring leaves may be small beside the values
+                    among -= among.mean(axis=0)
+                    among -= among.mean(axis=1)[:, None]
+                parts.append(among.astype(np.float32))
             else:  # completed in place
                 parts.append(kernel if present is None or present[:, view].all() else kernel.copy())
             if scales[-1]:
@@ -579,10 +583,11 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         found: dict[str, Array] = {view: np.zeros(shape) for view in dict.fromkeys(self._named_views)}
         views = list(dict.fromkeys(self._views_of_kernels))
         numbers, weights = _numbers_of(self._views_of_kernels), [mixture.weights for mixture in self._combined]
+        runs = [number for number, _ in itertools.groupby(numbers)]  # kernels of a view may stand apart
         mixed = _mixed(self._kernels_of(block), weights, numbers)
-        for number, products in self._products.by_view(mixed, self._present(block)):
+        for run, products in self._products.by_view(mixed, self._present(block)):
             for mixture, values in zip(self._combined, products, strict=True):
-                found[views[number]][:, mixture.columns] += values
+                found[views[runs[run]]][:, mixture.columns] += values
         return found
 
 

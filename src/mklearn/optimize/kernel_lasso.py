@@ -36,6 +36,8 @@ Array = NDArray[np.floating[Any]]
 _STEP, _LEAST = 0.9, 0.02
 # Halvings of the last interval of penalties, for as many kernels as asked for.
 _HALVINGS = 5
+# Where these leave no kernel, because several enter at nearly the same penalty.
+_MOST_HALVINGS = 40
 _MAX_SWEEPS = 2000
 
 
@@ -175,7 +177,7 @@ class KernelLasso:
         Parameters
         ----------
         n_kernels : int
-            Largest number of kernels. Several that would enter at one penalty are all left out.
+            Largest number of kernels. Of several that enter first, at one penalty, the first ones are taken.
         """
         check_integer(n_kernels, "n_kernels", 1)
         last = self.solve(self.largest_penalty)
@@ -188,15 +190,23 @@ class KernelLasso:
             last = trial
         else:
             return last
-        for _ in range(_HALVINGS):
-            if len(last.chosen) == n_kernels:
+        for halving in range(_MOST_HALVINGS):
+            if len(last.chosen) == n_kernels or (halving >= _HALVINGS and len(last.chosen)):
                 break
             middle = self.solve(float(np.sqrt(last.penalty * penalty)), last)
             if len(middle.chosen) > n_kernels:
                 penalty = middle.penalty
             else:
                 last = middle
-        return last
+        return last if len(last.chosen) else self._of_the_first(n_kernels)
+
+    def _of_the_first(self, n_kernels: int) -> KernelLassoSolution:
+        """Return a step towards the solution with the kernels alone that have most in common with the targets."""
+        penalty = _STEP * self.largest_penalty
+        B, R = np.zeros((self._F.shape[1], self._T.shape[1])), self._T.copy()
+        for m in np.argsort(-self._correlations(self._T), kind="stable")[:n_kernels]:
+            self._update(int(m), penalty, B, R)
+        return self._solution(penalty, B, R)
 
 
 def _block_norms(rows: Array, bounds: NDArray[np.intp]) -> Array:

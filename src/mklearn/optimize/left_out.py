@@ -134,7 +134,7 @@ def smaller_error(
     Parameters
     ----------
     errors, others : arrays of shape (n, c)
-        Of the same samples; NaN where there is no target.
+        Of the same samples; NaN where there is no target. Samples without any count nowhere.
     weights : array of shape (n,), optional
     groups : array of shape (n,), optional
         Their number counts as n.
@@ -142,7 +142,12 @@ def smaller_error(
         The gain must also exceed so many n-th parts of the first error, by which parameters that were chosen on the
         same samples favour it.
     """
-    sets, own = LeftOut(len(errors), groups), np.ones(len(errors)) if weights is None else weights
+    known = ~np.isnan(errors).all(axis=1)
+    errors, others, own = errors[known], others[known], (np.ones(len(errors)) if weights is None else weights)[known]
+    names = None if groups is None else np.asarray(groups)[known]
+    if names is not None and len(np.unique(names)) < 2:
+        return False
+    sets = LeftOut(len(errors), names)
     one, other = (sets.sums(own * np.nansum(each**2, axis=1)) for each in (errors, others))
     n, gains = len(one), other - one
     return n > 1 and bool(gains.sum() > n_parameters / n * one.sum() + np.sqrt(n) * gains.std(ddof=1))

@@ -97,7 +97,10 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         return 1.0 if learned_alone_is_better(equal, learned, n_learned, problem.weights, problem.groups) else 0.5
 
     def _weighing_targets(self, problem: RidgeProblem) -> Array:
-        return np.nan_to_num(standardised(problem.targets, problem.weights)[0])
+        known = ~np.isnan(problem.targets).all(axis=0)  # of drawn samples none may have a value of some target
+        found = np.zeros(problem.targets.shape)
+        found[:, known] = np.nan_to_num(standardised(problem.targets[:, known], problem.weights)[0])
+        return found
 
     def _set_left_out(self, values: Array, left_out: Array, weights: Array | None) -> Self:
         """Set what left-out predictions tell, given values (n,) or (n, c) and predictions (n, c)."""
@@ -175,7 +178,7 @@ def standardised(values: Array, weights: Array | None) -> tuple[Array, Array, Ar
     if not (shares.sum(axis=0) > 0).all():
         raise DataError("a target has no value at samples of positive weight: leave it out, or give weights to others")
     shares /= shares.sum(axis=0)
-    sizes = np.fmax.reduce(np.abs(values), axis=0)
+    sizes = np.max(np.abs(values), axis=0, initial=0.0, where=shares > 0)
     units = np.where(sizes > 0, sizes, 1.0)
     filled = np.where(np.isnan(values), 0.0, values) / units
     mean = (shares * filled).sum(axis=0)
@@ -194,4 +197,5 @@ def _r2(values: Array, errors: Array, weights: Array | None) -> float:
     values, errors = values[known], errors[known]
     deviations = values - np.average(values, weights=own)
     total = float(own @ deviations**2)
-    return 1.0 - float(own @ errors**2) / total if total > 0 else float("nan")
+    noise = 10 * np.finfo(np.float64).eps * float(np.abs(values[own > 0]).max(initial=0.0))
+    return 1.0 - float(own @ errors**2) / total if total > noise**2 * own.sum() else float("nan")

@@ -18,6 +18,7 @@ from mklearn.inspection import kernel_weights_over_splits, view_contributions
 from mklearn.kernels import Pairwise, Views
 from mklearn.kernels.dictionary import kernel_dictionary
 from mklearn.kernels.specs import StackTransform
+from mklearn.optimize.kernel_lasso import KernelLasso
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, leave_one_out_weights
 from mklearn.optimize.ridge_path import ridge_path
 from mklearn.optimize.view_regression import view_regression
@@ -536,6 +537,41 @@ def test_contributions_of_views_and_the_intercept_are_the_outputs(
     np.testing.assert_allclose(
         sum(found.values()) + model.intercept_, model.decision_function(holes[200:300]), atol=1e-10
     )
+
+
+def test_kernels_of_a_view_may_stand_apart_among_those_of_others() -> None:
+    rng = np.random.default_rng(0)
+    views, y = {"a": rng.normal(size=(40, 3)), "b": rng.normal(size=(40, 2))}, np.arange(40) % 2
+    specs = {f"{view}-{width}": {"view": view, "bandwidth": width} for width in (0.5, 2.0) for view in views}
+    model = MultiViewClassifier(kernels=specs).fit(views, y)
+    parts = model.contributions(views)
+    alone = MultiViewClassifier(kernels=dict(sorted(specs.items()))).fit(views, y).contributions(views)
+    for view in views:
+        np.testing.assert_allclose(parts[view], alone[view], atol=1e-9)
+
+
+def test_of_kernels_that_enter_at_one_penalty_the_first_is_chosen() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), np.arange(30) % 2
+    twice = {name: {"kind": "linear", "columns": [0, 1]} for name in ("g1", "g2")}
+    model = MultiViewClassifier(kernels=twice, n_kernels=1).fit(X, y)
+    assert sorted(model.kernel_weights_) == [0, 1]
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        lasso = KernelLasso([rng.normal(size=(60, 2)) for _ in range(200)], rng.normal(size=(60, 1)))
+        assert len(lasso.largest_choice(1).chosen) == 1
+
+
+def test_given_kernels_of_samples_far_from_the_origin_keep_their_digits() -> None:
+    """Above `weight_samples` they are held in single precision, after centring."""
+    rng = np.random.default_rng(0)
+    features, y = [rng.normal(size=(160, 3)) for _ in range(3)], np.arange(160) % 2
+    features[0][:, 0] += y
+    near, far = (np.stack([(F + shift) @ (F + shift).T for F in features], axis=2) for shift in (0, 1e3))
+    weights = [
+        MultiViewClassifier(kernels="precomputed", weight_samples=150).fit(K, y).kernel_weights_ for K in (near, far)
+    ]
+    np.testing.assert_allclose(*weights, rtol=1e-3)
 
 
 def test_weights_of_few_kernels_stand_where_these_are(digits: tuple[Views, np.ndarray]) -> None:

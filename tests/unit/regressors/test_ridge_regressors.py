@@ -130,6 +130,34 @@ def test_the_gain_of_learned_weights_must_exceed_their_optimism_and_a_standard_e
     assert learned_alone_is_better(equal, learned, 0, np.repeat([0.0, 1.0], [60, 40]), None)
 
 
+def test_samples_without_a_target_do_not_count_in_the_choice_of_learned_weights() -> None:
+    errors = np.random.default_rng(0).normal(size=(20, 1))
+    lacking = np.full((180, 1), np.nan)
+    for n_learned in (0, 2, 4, 8, 20):
+        alone = learned_alone_is_better(errors, 0.8 * errors, n_learned, None, None)
+        both = (np.vstack([each, lacking]) for each in (errors, 0.8 * errors))
+        assert learned_alone_is_better(*both, n_learned, None, None) == alone
+    assert not learned_alone_is_better(errors, 0.8 * errors, 8, None, None)
+
+
+def test_targets_that_no_landmark_has_a_value_of() -> None:
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    Y = np.column_stack([X[:, 0], np.full(400, np.nan)])
+    Y[:12, 1] = X[:12, 1]
+    model = MultiViewRegressor(landmarks=40).fit(X, Y)
+    assert np.isfinite(model.predict(X)).all()
+
+
+def test_what_counts_as_a_constant_target() -> None:
+    """Rounding errors of equal values, and not values at samples of weight 0."""
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    for value in (0.1, 2.0, 3.3):
+        assert np.isnan(MultiViewRegressor().fit(X, np.full(40, value)).left_out_r2_)
+    y, weights = X[:, 0].copy(), np.ones(40)
+    y[0], weights[0] = 9.96921e36, 0
+    assert MultiViewRegressor().fit(X, y, weights).left_out_r2_ > 0.9
+
+
 def test_missing_values_are_samples_that_are_not_there() -> None:
     y = Y[:, 0].copy()
     y[5:12] = np.nan
