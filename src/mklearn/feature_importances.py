@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -58,7 +59,7 @@ def feature_importances(
     estimator : estimator
         With ``predict``. It is cloned, not fitted itself.
     X : table of shape (n, p), or several views, see `mklearn.kernels.Views`
-        Views without features, such as `mklearn.kernels.Pairwise`, are not measured.
+        Views without features, such as `mklearn.kernels.Pairwise` or texts, are not measured.
     y : array of shape (n,)
         Class labels; of a regressor numbers.
     feature_groups : mapping or path, optional
@@ -120,7 +121,7 @@ def feature_importances(
             values[row, test] = np.mean([success(each, labels[test], deviation) for each in again], axis=0)
     n_train = float(np.mean([len(train) for train, _ in splits]))
     importances = (
-        FeatureImportance(view, name, paired_sample_difference(correct, values, n_train))
+        FeatureImportance(view, name, loss(correct, values, n_train, deviation))
         for (view, name, _), values in zip(found, permuted, strict=True)
     )
     return tuple(sorted(importances, key=lambda each: -each.permuted.mean))
@@ -134,12 +135,23 @@ def permutation_splits(
         raise DataError(f"y has shape {labels.shape} for {n} samples; expected one label for each")
     numbers = is_regressor(estimator)
     if cv is None:
-        repeated = RepeatedKFold if numbers else RepeatedStratifiedKFold
-        cv = repeated(n_splits=5, n_repeats=2, random_state=random_state)
+        cv = default_splitter(estimator, random_state)
     deviation = float(np.std(labels)) if numbers else 0.0
     if numbers and not deviation > 0:
         raise DataError("the target is constant: there is nothing that views could contribute")
     return list(check_cv(cv, labels, classifier=not numbers).split(np.zeros(n), labels, groups)), deviation
+
+
+def default_splitter(estimator: Any, random_state: int) -> RepeatedKFold | RepeatedStratifiedKFold:
+    """Return the splitter of five folds, twice; they are stratified unless the estimator is a regressor."""
+    repeated = RepeatedKFold if is_regressor(estimator) else RepeatedStratifiedKFold
+    return repeated(n_splits=5, n_repeats=2, random_state=random_state)
+
+
+def loss(first: NDArray[Any], second: NDArray[Any], n_train: float, deviation: float) -> Difference:
+    """Return the mean difference of values of `success` with its interval: R^2 has none of the accuracy's bounds."""
+    bounds = (-math.inf, 1.0) if deviation else (0.0, 1.0)
+    return paired_sample_difference(first, second, n_train, bounds=bounds)
 
 
 def success(predicted: NDArray[Any], y: NDArray[Any], deviation: float) -> NDArray[np.float64]:
@@ -189,19 +201,20 @@ def _feature_sets(
     for view, given in by_view.items():
         positions = {str(name): number for number, name in enumerate(_column_names(views[view]))}
         if not positions:
-            raise DataError(f"feature_groups names view {view!r}, which has no features: it holds pairs of samples")
+            raise DataError(f"feature_groups names view {view!r}, which has no features; expected a view with columns")
         if not isinstance(given, Mapping | str | PathLike):
             raise ConfigError(
                 f"feature_groups of view {view!r}: expected columns by the name of their group, or a path"
             )
         named = views[view] if hasattr(views[view], "iloc") else len(positions)
         for spec in group_kernels(given, named):
-            yield view, spec["id"], np.array([positions[str(column)] for column in spec["columns"]])
+            chosen = [positions.get(column, column) for column in spec["columns"]]  # positions stand for themselves
+            yield view, spec["id"], np.array(chosen)
 
 
 def _column_names(table: Any) -> list[Any]:
-    """Return names or positions of the features of a view; none of pairs of samples."""
-    if isinstance(table, SampleView):
+    """Return names or positions of the features of a view; none of pairs of samples, or of one value for each."""
+    if isinstance(table, SampleView) or len(table.shape) < 2:
         return []
     return list(table.columns) if hasattr(table, "iloc") else list(range(table.shape[1]))
 

@@ -14,17 +14,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from mklearn.base.statistics import Difference, paired_sample_difference
+from mklearn.base.statistics import Difference
 from mklearn.checks import check_integer
 from mklearn.errors import ConfigError, DataError
 from mklearn.feature_importances import (
     FeatureImportance,
     feature_importances,
     linear_weights,
+    loss,
     permutation_splits,
     permute_view,
     success,
 )
+from mklearn.kernels.specs import KernelsOfSpecs
 from mklearn.kernels.views import Views, as_views
 from mklearn.stability_selection import SelectionFrequencies, stability_selection
 from mklearn.weight_stability import WeightStability, kernel_weights_over_splits, weight_stability
@@ -85,7 +87,8 @@ def view_contributions(
     ----------
     estimator : estimator
         With ``predict``; it takes several views. Kernels in its parameter ``kernels``, or in that of a step of a
-        `Pipeline`, are left out with their view. It is cloned, not fitted itself.
+        `Pipeline`, are left out with a view that they read, products with the view of any factor. It is cloned, not
+        fitted itself.
     X : several views, see `mklearn.kernels.Views`
     y : array of shape (n,)
         Class labels; of a regressor numbers.
@@ -109,7 +112,7 @@ def view_contributions(
     DataError
         X is not several views, or y has another number of labels.
     ConfigError
-        ``n_permutations`` is no integer >= 1, or no kernel is left without one of the views.
+        ``n_permutations`` is no integer >= 1, kernel specs are not valid, or all kernels read one of the views.
 
     Notes
     -----
@@ -145,8 +148,8 @@ def view_contributions(
     return tuple(
         ViewContribution(
             name,
-            paired_sample_difference(correct, permuted[name], n_train),
-            paired_sample_difference(correct, left_out[name], n_train),
+            loss(correct, permuted[name], n_train, deviation),
+            loss(correct, left_out[name], n_train, deviation),
             np.where(tested > 0, np.nansum(changed[name], axis=0) / np.maximum(tested, 1), np.nan),
         )
         for name in views.names
@@ -233,17 +236,17 @@ def _others(views: Views, name: str) -> Views:
 
 
 def _without(estimator: Any, view: str) -> Any:
-    """Return a clone of an estimator without the kernels of a view."""
+    """Return a clone of an estimator without the kernels that read a view."""
     changes = {}
     for parameter, kernels in estimator.get_params(deep=True).items():
-        if parameter.split("__")[-1] != "kernels" or not isinstance(kernels, Mapping) or "kind" in kernels:
+        if parameter.split("__")[-1] != "kernels" or not isinstance(kernels, Mapping | list | tuple):
             continue
-        kept = {name: spec for name, spec in kernels.items() if _view_of(name, spec) != view}
-        if not kept:
-            raise ConfigError(f"without view {view!r} no kernel is left in `{parameter}`")
-        changes[parameter] = kept
+        specs = KernelsOfSpecs(kernels)
+        if specs.for_each_view:
+            continue
+        changes[parameter] = specs.without_view(view)
+        if not changes[parameter]:
+            raise ConfigError(
+                f"without view {view!r} no kernel is left in `{parameter}`: expected one that reads other views alone"
+            )
     return clone(estimator).set_params(**changes)
-
-
-def _view_of(name: str, spec: Any) -> str:
-    return str(spec.get("view", name)) if isinstance(spec, Mapping) else name

@@ -61,7 +61,7 @@ def kernel_weights_over_splits(
         With ``kernel_weights_`` once fitted, or a `Pipeline` with such a step. It is cloned, not fitted itself.
     X : as for its ``fit``; several views as `mklearn.kernels.Views`, dict or list
     y : array of shape (n,)
-        Class labels.
+        Class labels; of a regressor numbers, which may have shape (n, c).
     cv : int, splitter or iterable of (train, test), optional
         By default five folds, twice.
     groups : array of shape (n,), optional
@@ -80,11 +80,13 @@ def kernel_weights_over_splits(
     ConfigError
         The fitted estimator has no kernel weights.
     """
-    from sklearn.model_selection import RepeatedStratifiedKFold, cross_validate  # here: the page needs none of it
+    from sklearn.model_selection import cross_validate  # here: the page needs none of it
+
+    from mklearn.feature_importances import default_splitter
 
     views = as_views(X)
     if cv is None:
-        cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=random_state)
+        cv = default_splitter(estimator, random_state)
     fits = cross_validate(
         estimator,
         X if views is None else views,

@@ -91,6 +91,29 @@ def test_named_kernels_leave_with_their_view_also_in_a_pipeline() -> None:
     assert {each.view: each for each in plain}["lower"].left_out.mean == pytest.approx(full - reduced)
 
 
+def test_listed_kernels_and_products_leave_with_every_view_they_read() -> None:
+    views, y = digits(60)
+    kernels = [
+        {"id": "up", "view": "upper"},
+        {"id": "lower", "bandwidth": 0.5},
+        {"id": "both", "kind": "product", "factors": [{"view": "upper"}, {"view": "noise"}]},
+    ]
+    found = {each.view: each for each in view_contributions(KernelSVC(kernels=kernels), views, y, cv=3)}
+    full = cross_val_score(KernelSVC(kernels=kernels), Views(views), y, cv=3).mean()
+    for view, kept in (("upper", kernels[1:2]), ("lower", kernels[::2]), ("noise", kernels[:2]), ("again", kernels)):
+        reduced = cross_val_score(KernelSVC(kernels=kept), Views(views), y, cv=3).mean()
+        assert found[view].left_out.mean == pytest.approx(full - reduced), view
+
+
+def test_kernels_without_names_keep_their_views_when_others_leave() -> None:
+    views, y = digits(60)
+    named = {name: views[name] for name in ("upper", "lower", "noise")}
+    specs = [{"bandwidth": 0.5}, "linear", {"bandwidth": 2.0}]
+    listed = view_contributions(KernelSVC(kernels=specs), list(named.values()), y, cv=3)
+    by_name = view_contributions(KernelSVC(kernels=dict(zip(named, specs, strict=True))), named, y, cv=3)
+    assert [each.left_out.mean for each in listed] == [each.left_out.mean for each in by_name]
+
+
 def test_mistakes_have_sentences() -> None:
     views, y = digits(40)
     with pytest.raises(DataError, match="X is not several views"):
@@ -101,6 +124,9 @@ def test_mistakes_have_sentences() -> None:
         view_contributions(KernelSVC(kernels="gaussian"), views, y, n_permutations=0)
     with pytest.raises(ConfigError, match="without view 'upper' no kernel is left in `kernels`"):
         view_contributions(KernelSVC(kernels={"upper": "gaussian"}), views, y)
+    product = {"kind": "product", "factors": [{"view": "lower"}, {"view": "noise"}]}
+    with pytest.raises(ConfigError, match="without view 'lower' no kernel is left in `kernels`: expected one that"):
+        view_contributions(KernelSVC(kernels=product), views, y)
 
 
 def test_weights_over_splits_are_those_of_the_fits() -> None:
@@ -118,6 +144,13 @@ def test_weights_over_splits_are_those_of_the_fits() -> None:
     assert kernel_weights_over_splits(KernelFDA(kernels="gaussian"), views, y).between_splits == 0
     with pytest.raises(ConfigError, match="KNeighborsClassifier has no kernel weights"):
         kernel_weights_over_splits(KNeighborsClassifier(), views["upper"], y)
+
+
+def test_weights_over_splits_of_a_regressor() -> None:
+    views, y = diabetes()
+    targets = np.column_stack([y, y**2])[:100]
+    found = kernel_weights_over_splits(MultiViewRegressor(), views[:100], targets)
+    assert found.weights.shape == (10, len(found.kernels))
 
 
 def test_weights_over_splits_of_precomputed_kernels() -> None:

@@ -26,7 +26,7 @@ from mklearn.errors import ConfigError, NotApplicable
 from mklearn.kernels.dictionary import kernel_dictionary, views_of_kernels
 from mklearn.kernels.identity_like import IdentityLikeKernelWarning
 from mklearn.kernels.imputation import Impute
-from mklearn.kernels.specs import StackTransform, is_one_spec
+from mklearn.kernels.specs import StackTransform
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import Views, select_rows
 from mklearn.optimize.kernel_lasso import KernelLasso, kernel_factor
@@ -150,7 +150,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         if isinstance(samples, KernelStack):
             return KernelPasses(samples)
         n_kernels = len(self._transform_.specs)
-        if isinstance(samples, Views) and is_one_spec(self.kernels) and not self._is_dictionary:
+        if isinstance(samples, Views) and self._transform_.for_each_view:
             n_kernels *= len(samples.names)
         keep = n_kernels * int(samples.shape[0]) ** 2 * 8 <= self.memory * 2**30
         return KernelPasses(transform=self._transform_, samples=samples, keep=keep)

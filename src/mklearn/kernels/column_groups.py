@@ -85,7 +85,8 @@ def group_kernels(
         Names or positions of the columns of each group; or a GMT file, see `read_gmt`. Groups may overlap. A column
         that a group names twice counts once.
     columns : DataFrame, int, or sequence of str
-        The table that the columns are of, its number of columns, or their names.
+        The table that the columns are of, its number of columns, or their names. Columns have positions alone if no
+        name is a text.
     view : str, optional
         The view that the table is; None for samples that are one table.
     kind, feature_scaling : str
@@ -146,12 +147,13 @@ def group_kernels(
 
 def _known(columns: Any) -> dict[Any, None]:
     """Return the columns that groups can name, for look-up in their order."""
-    names: Iterable[Any] = getattr(columns, "columns", columns)
-    if isinstance(names, Integral):
-        return dict.fromkeys(range(int(names)))
-    if isinstance(names, np.ndarray) and names.ndim == 2:
-        return dict.fromkeys(range(names.shape[1]))
-    listed = [str(name) for name in names]
+    names = getattr(columns, "columns", columns)
+    if len(getattr(names, "shape", ())) == 2:
+        names = names.shape[1]
+    labels = range(int(names)) if isinstance(names, Integral) else list(names)
+    if not any(isinstance(label, str) for label in labels):
+        return dict.fromkeys(range(len(labels)))
+    listed = [str(label) for label in labels]
     known = dict.fromkeys(listed)
     if len(known) < len(listed):
         twice = list(dict.fromkeys(name for name in listed if listed.count(name) > 1))
@@ -169,7 +171,8 @@ def _columns_of(name: str, chosen: Any, known: Mapping[Any, None]) -> list[Any]:
     by_position = isinstance(next(iter(known), 0), int)
     wrong = [each for each in listed if not isinstance(each, int if by_position else str) or isinstance(each, bool)]
     if wrong:
-        expected = "positions: the table has no column names" if by_position else "names, as the table's columns have"
+        of_positions = "positions: the table has no column names, or none is a text"
+        expected = of_positions if by_position else "names, as the table's columns have"
         raise ConfigError(f"group {name!r} has {wrong[0]!r}; expected {expected}")
     outside = [each for each in listed if each not in known] if by_position else []
     if outside:

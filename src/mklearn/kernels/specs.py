@@ -51,9 +51,14 @@ class _Entry:
         own = {key: value for key, value in self.spec.items() if key in FEATURE_KEYS}
         return [{**own, **factor} for factor in self.spec.get("factors", [{}])]
 
+    @property
+    def named_views(self) -> list[str | None]:
+        """The view that the spec or each factor names; None stands for the view with the kernel's name."""
+        return [part.get("view") for part in self.parts]
+
     def views(self, table: Any) -> list[str | None]:
         """Return the names of the views that the kernel or its factors read; None if there is one table."""
-        return [_view_of(self.id, part.get("view"), table) for part in self.parts]
+        return [_view_of(self.id, view, table) for view in self.named_views]
 
 
 class KernelsOfSpecs:
@@ -66,10 +71,11 @@ class KernelsOfSpecs:
     """
 
     def __init__(self, kernels: Sequence[KernelSpec] | Mapping[str, Any] | str) -> None:
-        self._each_view = is_one_spec(kernels)
         self._entries = _entries(spec_list(kernels))
         self.specs = [entry.spec for entry in self._entries]
         """Those of the kernels as mappings with "id"."""
+        self.for_each_view = is_one_spec(kernels) and all(view is None for view in self._entries[0].named_views)
+        """Whether of several views there is a kernel on each: of one spec that names no view."""
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -86,11 +92,19 @@ class KernelsOfSpecs:
         """Whether it was fitted to several views."""
         return self._forms.are_views
 
+    def without_view(self, view: str) -> list[Mapping[str, Any]]:
+        """Return the specs of the kernels that do not read a view; of a product no factor does."""
+        return [
+            entry.spec
+            for entry in self._entries
+            if view not in [entry.id if name is None else name for name in entry.named_views]
+        ]
+
     def _fit_sources(self, X: Any) -> None:
         """Fit what the kernels read on the training samples; sources of the same features share them."""
         table = self._as_read(X)
         specs: Sequence[Any] = self.specs
-        if isinstance(table, Views) and self._each_view:
+        if isinstance(table, Views) and self.for_each_view:
             specs = [{**specs[0], "id": name, "view": name} for name in table.names]
         self._entries = _entries(specs)  # the fitted kernels may be those of another transform, too
         shared: dict[Any, Any] = {}
@@ -145,7 +159,7 @@ class StackTransform(KernelsOfSpecs):
           are rows whose stored entries are all NaN.
 
         Each factor of a product may have these too, all but the last. One spec alone stands for a kernel on X or, of
-        several views, for a kernel on each.
+        several views, for a kernel on each; if it or a factor names a `view`, for one kernel.
     spectra : bool, default=False
         Whether `infos` has eigenvalues of kernels that need no repair.
     drop_constant : bool, default=False
@@ -208,7 +222,7 @@ class StackTransform(KernelsOfSpecs):
             Fewer than two training samples have the views of a kernel, or all values of its features are missing.
         """
         self._whole: tuple[StackTransform, Sequence[int]] | None = None
-        if not isinstance(X, CachingViews) or self._each_view:
+        if not isinstance(X, CachingViews) or self.for_each_view:
             return self._fit_kernels(X)
         found = X.fitted(self.specs, self.spectra, self.drop_constant)
         if found is None:

@@ -143,8 +143,8 @@ class KernelRidge(LandmarkInput, RidgeRegressor):
             )
         features = landmark_features(self.kernels, self.landmarks).fit(X)
         values = checked_numbers(self, y, features.n_samples_)
-        self._one_target = values.ndim == 1
         self._learn(LandmarkMoments.gathered(features, X, None, values.reshape(len(values), -1)))
+        self._one_target = values.ndim == 1  # as y was given
         return self
 
     def _equal_shares(
@@ -168,7 +168,7 @@ class KernelRidge(LandmarkInput, RidgeRegressor):
             raise DataError("KernelRidge needs numbers as targets: give `targets` to Moments.partial_fit")
         if self._is_learned:
             raise ConfigError("kernel_weights='learned' needs kernels among all samples: set landmarks=None")
-        self._one_target = getattr(self, "_one_target", data.moments.n_targets_ == 1)
+        self._one_target = data.moments.n_targets_ == 1
         weights = fixed_weights(self.kernel_weights, data.n_kernels)
         problem, moments = data.problem(supervised=False), data.moments
         variance = float(problem.spread(weights) @ np.diagonal(problem.total)) / problem.n

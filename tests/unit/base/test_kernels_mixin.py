@@ -110,6 +110,22 @@ def test_every_form_of_views_gives_the_same(digits) -> None:
     np.testing.assert_array_equal(listed.embedding_, each.embedding_)
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"view": "hog", "bandwidth": 0.5},
+        {"kind": "product", "factors": [{"view": "pixels"}, {"view": "hog"}]},
+        {"kind": "product", "view": "lbp", "factors": [{}, {"view": "hog"}]},
+    ],
+)
+def test_one_spec_that_names_a_view_is_one_kernel(digits, spec: dict[str, Any]) -> None:
+    tables, y = digits
+    one, listed = (KernelFDA(kernels=kernels).fit(tables, y) for kernels in (spec, [spec]))
+    assert one.kernel_ids_ == listed.kernel_ids_ == ("0",)
+    np.testing.assert_array_equal(one.embedding_, listed.embedding_)
+    assert KernelFDA(kernels={"view": None, "bandwidth": 0.5}).fit(tables, y).kernel_ids_ == tuple(tables)
+
+
 def test_two_column_levels_need_no_container(digits) -> None:
     tables, y = digits
     model = make_pipeline(KernelFDA(kernels=NAMED), KNeighborsClassifier(1))

@@ -65,6 +65,17 @@ def test_positions_and_views() -> None:
     assert specs == group_kernels({"left": [0, 1], "both": [1, 2]}, np.ones((2, 3)), view="genes", missing_views="mean")
 
 
+def test_a_table_whose_labels_are_no_texts_has_positions() -> None:
+    values = np.random.default_rng(0).normal(size=(9, 3))
+    X = pd.DataFrame(values, columns=[30, 0, 10])
+    groups = {"g": [0, 1], "h": [2]}
+    assert group_kernels(groups, X) == group_kernels(groups, 3)
+    stack, expected = (StackTransform(group_kernels(groups, table)).fit_transform(table) for table in (X, values))
+    np.testing.assert_allclose(stack.matrices, expected.matrices)
+    with pytest.raises(ConfigError, match=r"group 'g' has '30'; expected positions: .* or none is a text"):
+        group_kernels({"g": ["30"]}, X)
+
+
 def test_unknown_names_are_counted_and_groups_without_columns_left_out() -> None:
     sets = {"known": ["a", "b"], "part": ["a", "x"], "none": ["y", "x"]}
     with pytest.warns(UnknownColumnsWarning, match=r"2 of the 4 .* unknown: 'x', 'y'; groups left out: 'none'"):

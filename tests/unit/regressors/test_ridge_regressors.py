@@ -284,6 +284,15 @@ def test_features_of_all_samples_as_landmarks_are_the_dense_regressions() -> Non
     np.testing.assert_allclose(made._outputs_of(new) + mean, dense.predict(new), atol=1e-7)
 
 
+def test_moments_of_two_targets_after_a_fit_to_one() -> None:
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    features = LandmarkFeatures("gaussian", n=10).fit(X)
+    moments = Moments().partial_fit(features.transform(X), targets=X[:, :2])
+    model = KernelRidge(kernels="gaussian", landmarks=10).fit(X, X[:, 0]).fit_moments(features, moments)
+    assert model.predict(X[:3]).shape == (3, 2)
+    assert KernelRidge(kernels="gaussian", landmarks=10).fit(X, X[:, :1]).predict(X[:3]).shape == (3, 1)
+
+
 def test_moments_merge_and_fold_and_give_the_fit() -> None:
     features = LandmarkFeatures(SPECS, n=15).fit(X)
     F = features.transform(X)

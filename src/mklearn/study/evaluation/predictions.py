@@ -183,11 +183,12 @@ class Outcomes(NamedTuple):
 
     def without(self, units: pd.MultiIndex) -> Outcomes | None:
         """Return those of other splits, for the samples that one of them tests; None if there are none."""
-        kept = ~self.units.isin(units)
-        tested = ~np.isnan(self.values[kept]).all(axis=0)
-        if not kept.any():
+        kept = np.flatnonzero(~self.units.isin(units))
+        if not len(kept):
             return None
-        return Outcomes(self.units[kept], self.samples[tested], self.values[np.ix_(kept, tested)])
+        tested = np.flatnonzero(~np.isnan(self.values[kept]).all(axis=0))
+        rest = pd.MultiIndex.from_tuples(self.units[kept], names=self.units.names)
+        return Outcomes(rest, self.samples[tested], self.values[np.ix_(kept, tested)])
 
 
 class Paired(NamedTuple):
