@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone, is_regressor
-from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
+from sklearn.model_selection import check_cv
 
+from mklearn.base.folds import default_splitter
 from mklearn.base.statistics import Difference, paired_sample_difference
 from mklearn.checks import check_integer
 from mklearn.errors import ConfigError, DataError
@@ -140,12 +141,6 @@ def permutation_splits(
     if numbers and not deviation > 0:
         raise DataError("the target is constant: there is nothing that views could contribute")
     return list(check_cv(cv, labels, classifier=not numbers).split(np.zeros(n), labels, groups)), deviation
-
-
-def default_splitter(estimator: Any, random_state: int) -> RepeatedKFold | RepeatedStratifiedKFold:
-    """Return the splitter of five folds, twice; they are stratified unless the estimator is a regressor."""
-    repeated = RepeatedKFold if is_regressor(estimator) else RepeatedStratifiedKFold
-    return repeated(n_splits=5, n_repeats=2, random_state=random_state)
 
 
 def loss(first: NDArray[Any], second: NDArray[Any], n_train: float, deviation: float) -> Difference:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 
+from mklearn.base.folds import default_splitter
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.views import as_views
 
@@ -81,8 +82,6 @@ def kernel_weights_over_splits(
         The fitted estimator has no kernel weights.
     """
     from sklearn.model_selection import cross_validate  # here: the page needs none of it
-
-    from mklearn.feature_importances import default_splitter
 
     views = as_views(X)
     if cv is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,15 @@ from mklearn.errors import DataError, NotApplicable
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 Labels = NDArray[np.intp]
+
+
+def default_splitter(estimator: Any, random_state: int) -> Any:
+    """Return the splitter of five folds, twice; they are stratified unless the estimator is a regressor."""
+    from sklearn.base import is_regressor
+    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold  # here: takes a second
+
+    repeated = RepeatedKFold if is_regressor(estimator) else RepeatedStratifiedKFold
+    return repeated(n_splits=5, n_repeats=2, random_state=random_state)
 
 
 def inner_folds(
