@@ -16,9 +16,7 @@ from mklearn.study.report.page import escape_markdown
 ROOT = Path(__file__).parents[3]
 STUDIES = {path.stem: path for path in sorted((ROOT / "src" / "mklearn" / "papers").glob("*/studies/*.yaml"))}
 REPORTED = [name for name in STUDIES if (ROOT / "reports" / name).is_dir()]
-STALE = {
-    "mkldr": "KLDE-Voting, KLDE-SAMME and the start AA' = I are in the study since 24 November",
-}
+STALE: dict[str, str] = {}
 """Studies that are to be run again, and why. Remove an entry with the report that closes it."""
 
 
