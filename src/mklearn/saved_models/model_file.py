@@ -107,7 +107,7 @@ def save_model(
         A fitted estimator of mklearn or scikit-learn, or a pipeline of them.
     path : path
     card : mapping
-        JSON types, without NaN: what the model is, for people and for programs.
+        Text keys and JSON types, without NaN: what the model is, for people and for programs.
     arrays : mapping of str to array, optional
         Numbers or strings that are kept beside it.
 
@@ -115,7 +115,8 @@ def save_model(
     ------
     DataError
         The estimator holds an object that is of no class that would be loaded again, such as a function or a
-        transformer of another package; it is not fitted; the card is not JSON; the file can't be written.
+        transformer of another package; it is not fitted; the card is no mapping of JSON types; the file can't be
+        written.
     MissingExtra
         skops is not installed.
     """
@@ -128,6 +129,8 @@ def save_model(
             check_is_fitted(estimator)
         except NotFittedError as error:
             raise DataError(f"{path}: {type(estimator).__name__} is not fitted; fit it before it is saved") from error
+    if not isinstance(card, Mapping) or not all(isinstance(name, str) for name in card):
+        raise DataError(f"{path}: the card must be a mapping with text keys, such as {{'data': '300 digits'}}")
     try:
         header = json.dumps({"versions": versions(), "card": card}, allow_nan=False)
     except (TypeError, ValueError) as error:

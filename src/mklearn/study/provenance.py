@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import hashlib
 import importlib.metadata
+import importlib.util
 import json
 import os
 import platform
@@ -126,7 +128,7 @@ def _code_of(modules: tuple[str, ...]) -> tuple[str, ...]:
         module = todo.pop()
         if module not in seen and (path := _source(module, others)) is not None:
             seen[module] = path
-            todo.extend(_imports(path))
+            todo.extend(_imports(module, path))
     re_exports = {module for module, path in seen.items() if path.name == "__init__.py" and _is_own(module)}
     kept = [path for module, path in seen.items() if module not in SILENT | re_exports]
     return tuple(sorted(str(file) for path in kept for file in (path, *_data_files(path))))
@@ -232,14 +234,16 @@ def _data_files(module: Path) -> list[Path]:
 
 
 @functools.cache
-def _imports(path: Path) -> tuple[str, ...]:
+def _imports(module: str, path: Path) -> tuple[str, ...]:
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     found: set[str] = set()
     for node in _import_statements(path.read_text(encoding="utf-8")):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module)
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            with contextlib.suppress(ImportError):  # relative, and leads out of the top package
+                source = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+                found |= {source, *(f"{source}.{alias.name}" for alias in node.names)}
     return tuple(sorted(found))
 
 
@@ -295,11 +299,13 @@ def machine() -> dict[str, Any]:
     return {"system": platform.platform(), "processor": model, "cores": os.cpu_count(), "memory_mb": memory}
 
 
-def commit(folder: str | Path = ".") -> str:
-    """Return the commit of the checkout, with ``+`` if files differ from it; empty outside a checkout."""
+def commit(checkout: Path = PACKAGE.parents[1]) -> str:
+    """Return the commit of a checkout, by default of mklearn, with ``+`` if files differ from it; empty of others."""
+    if not (checkout / ".git").exists():  # git would answer for a repository around an installed package
+        return ""
     try:
         head = subprocess.run(
-            ["git", "-C", str(folder), "describe", "--always", "--dirty=+", "--exclude=*", "--abbrev=12"],
+            ["git", "-C", str(checkout), "describe", "--always", "--dirty=+", "--exclude=*", "--abbrev=12"],
             capture_output=True, text=True, timeout=20, check=True,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):

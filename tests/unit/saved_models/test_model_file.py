@@ -154,6 +154,14 @@ def test_an_estimator_that_is_not_fitted_is_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("card", ["text", [["a", 1]], None, {1: "a"}])
+def test_a_card_is_a_mapping_with_text_keys(saved: Path, tmp_path: Path, card: Any) -> None:
+    """Others would be refused, or come back as another card, when the file is read."""
+    with pytest.raises(DataError, match=r"x\.mklearn: the card must be a mapping with text keys"):
+        save_model(load_model(saved).estimator, tmp_path / "x.mklearn", card)
+    assert not (tmp_path / "x.mklearn").exists()
+
+
 def test_a_model_that_unpacks_to_far_more_is_refused(saved: Path, tmp_path: Path) -> None:
     header, archive = saved.read_bytes().split(b"\n", 1)[1].split(b"\n", 1)
     stream = io.BytesIO(archive)

@@ -154,6 +154,21 @@ def test_code_follows_imports_inside_functions_and_through_packages() -> None:
     assert code_of("numpy", "mklearn.nothing.like.it", "") == []
 
 
+def test_code_follows_relative_imports_of_other_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names are of the module's own package, which of ``__init__.py`` is the module."""
+    root = tmp_path / "relative_package"
+    sources = {
+        "__init__.py": "", "method.py": "from .parts import x\nfrom . import consts\nfrom ... import too_far\n",
+        "consts.py": "", "parts/__init__.py": "from .inner import x\n", "parts/inner.py": "from ..helpers import x\n",
+        "helpers.py": "", "unused.py": "",
+    }  # fmt: skip
+    for name, source in sources.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(source, encoding="utf-8")
+    monkeypatch.setattr("mklearn.study.provenance.module_roots", lambda: {"relative_package": root})
+    assert code_of("relative_package.method") == sorted(str(root / name) for name in sources.keys() - {"unused.py"})
+
+
 def test_all_imports_are_found() -> None:
     """Those of every module of mklearn, and every form of the statement."""
     for path in PACKAGE.rglob("*.py"):
@@ -280,7 +295,9 @@ def test_stamps_hold_no_time_and_no_path() -> None:
     assert stamped["modules"]["study/steps/fit.py"] == file_digest(PACKAGE / "study" / "steps" / "fit.py")[:12]
 
 
-def test_the_commit_says_whether_files_differ_and_is_empty_outside_a_checkout(tmp_path: Path) -> None:
+def test_the_commit_says_whether_files_differ_and_is_empty_outside_a_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def git(*arguments: str) -> None:
         subprocess.run(
             ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x@x", *arguments],
@@ -296,6 +313,10 @@ def test_the_commit_says_whether_files_differ_and_is_empty_outside_a_checkout(tm
     assert len(clean) == 12
     (tmp_path / "a").write_text("2", encoding="utf-8")
     assert commit(tmp_path) == f"{clean}+"
+    (tmp_path / "lib").mkdir()
+    assert commit(tmp_path / "lib") == "", "a package installed in the user's repository"
+    monkeypatch.chdir(tmp_path)
+    assert commit() == commit(PACKAGE.parents[1]) != f"{clean}+", "of mklearn, run in the user's repository"
 
 
 def test_versions_leave_out_what_is_not_installed() -> None:

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from mklearn.study.engine.found_data import FoundData
     from mklearn.study.engine.new_study import Choices
 
+_OF_TABLES = {
+    "id_column": "--id", "label_column": "--label", "target": "--target", "group_column": "--group",
+    "labels": "--labels",
+}  # fmt: skip
+_OF_FEATURES = {"views": "--views", "missing_views": "--missing-views", "impute": "--impute"}
+_OF_MATRICES = {"measure": "--measure"}
+
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``init``."""
@@ -65,6 +72,7 @@ def _init(options: argparse.Namespace) -> None:
 
     folder = options.folder or _ask("Folder of images or tables, or one table", "name a folder: mklearn init FOLDER")
     found = find_data(folder, options.labels)
+    _check_options(found, options)
     choices, taken = _choices(found, options)
     made = new_study(found, choices, options.name)
     path = Path(options.output or f"{made.name}.yaml")
@@ -76,6 +84,19 @@ def _init(options: argparse.Namespace) -> None:
         raise ConfigError(f"{path}: can't be written: {error.strerror}.") from None
     print("".join(f"{note}\n" for note in (*taken, *made.notes)), end="")
     print(f"{path} is written and valid. Run it: mklearn run {path}")
+
+
+def _check_options(found: FoundData, options: argparse.Namespace) -> None:
+    """Refuse options that do not apply to what was found."""
+    if not found.tables:
+        unsuited, what = _OF_TABLES | _OF_FEATURES | _OF_MATRICES, "images, and its sub-folders are the classes"
+    elif found.matrices:
+        unsuited, what = _OF_FEATURES, "square matrices, not tables of features"
+    else:
+        unsuited, what = _OF_MATRICES, "tables of features, and no square symmetric matrix"
+    given = [flag for name, flag in unsuited.items() if getattr(options, name)]
+    if given:
+        raise ConfigError(f"{found.path} holds {what}: omit {', '.join(given)}.")
 
 
 def _choices(found: FoundData, options: argparse.Namespace) -> tuple[Choices, list[str]]:

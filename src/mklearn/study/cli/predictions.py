@@ -98,7 +98,7 @@ def _tell(frame: pd.DataFrame, samples: NewSamples, model: SavedModel, said: Tex
         else:
             right = frame["label"].astype(str).to_numpy()[given] == samples.labels[given]
             print(f"accuracy {right.mean():.4f} ({right.sum()} of {given.sum()} samples with a label)", file=said)
-    known = 0 if samples.numbered else sum(name in set(model.arrays["ids"].tolist()) for name in samples.ids.tolist())
+    known = 0 if samples.numbered else np.isin(samples.ids, model.arrays["ids"]).sum()
     if known:
         print(
             f"mklearn: {known} of {len(samples)} samples have ids of training samples: if they are these samples, the "

@@ -190,7 +190,7 @@ def _read_run(path: Path) -> dict[str, Any]:
     """Read the file of another run, and whether that run lives."""
     with path.open() as stream:
         try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)  # NFS has no LOCK_EX on what is open for reading
             lives = False
         except BlockingIOError:
             lives = True

@@ -18,7 +18,7 @@ from mklearn.study.plan.descriptors import PlannedDescriptor
 from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.landmarks import kernels_on_features, unsuited_kernels
 from mklearn.study.plan.protocols import PlannedProtocol
-from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, FinalView, ImportancesSpec
+from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, FinalTable, FinalView, ImportancesSpec
 from mklearn.study.specs.model_card import CardImages, CardTables
 
 
@@ -78,6 +78,7 @@ def planned_final(
             "that is a vector, or features."
         )
     used = {name for candidate in candidates for name in candidate.fit.descriptors}
+    views = [planned for planned in descriptors.values() if planned.id in used]
     config = study.datasets[dataset.id]
     own_tables = config.tables if isinstance(config, FeatureTables) else {}
     spec = FinalSpec(
@@ -87,9 +88,10 @@ def planned_final(
         method=final.method,
         metric=final.metric,
         candidates=candidates,
-        views=[_view(planned, own_tables) for planned in descriptors.values() if planned.id in used],
+        views=[_view(planned, own_tables) for planned in views],
         images=_images(dataset) if dataset.family == "images" else None,
         tables=_tables(config) if isinstance(config, FeatureTables) else None,
+        other_tables=_other_tables(views, own_tables),
         label_table=config.labels if isinstance(config, FeatureTables) else None,
         exclude_classes=list(protocol.spec.parameters.get("exclude_classes") or []),
         **({"target": _name_of_number(dataset)} if dataset.target == "numbers" else {}),
@@ -124,6 +126,20 @@ def _view(descriptor: PlannedDescriptor, own_tables: Mapping[str, str | TableFil
         column_table=table.path if isinstance(table, TableFile) else table,
         column_array=table.array if isinstance(table, TableFile) else None,
     )  # fmt: skip
+
+
+def _other_tables(views: Sequence[PlannedDescriptor], own_tables: Mapping[str, str | TableFile]) -> list[FinalTable]:
+    """Return the tables that no view is the columns of."""
+    taken = {view.config.table for view in views if isinstance(view.config, Table)}
+    return [
+        FinalTable(
+            name=name,
+            path=table.path if isinstance(table, TableFile) else table,
+            array=table.array if isinstance(table, TableFile) else None,
+        )
+        for name, table in own_tables.items()
+        if name not in taken
+    ]
 
 
 def _images(dataset: PlannedDataset) -> CardImages:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -125,31 +126,35 @@ def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[st
     return samples
 
 
-def read_unlabelled(files: Mapping[str, Path], label_table: Path | None, card: ModelCard) -> NewSamples | None:
+def read_unlabelled(
+    files: Mapping[str, Path], others: Sequence[tuple[Path, str | None]], label_table: Path | None, card: ModelCard,
+    training_ids: NDArray[np.str_],
+) -> NewSamples | None:  # fmt: skip
     """Read the samples of a study's own tables that have no label, which the study leaves out.
 
     Parameters
     ----------
     files : dict of str to Path
         The table of each view.
+    others : sequence of (Path, str or None)
+        The study's other tables, as file and array: labels may be in them.
     label_table : Path or None
         A file of ids and labels, where the tables do not hold them.
     card : ModelCard
+    training_ids : array of str
+        Ids of the samples of the study.
 
     Returns
     -------
     samples : NewSamples or None
         None if all samples have a label. Samples that lack every table are left out.
     """
-    samples = _from_tables(files, card)
-    labels = np.full(len(samples), "", dtype=object) if samples.labels is None else samples.labels.astype(object)
-    said = card.tables or CardTables()
-    if label_table is not None:
-        table = _table(label_table, said)
-        named = table.unique_ids(said.id_column)
-        known = dict(zip(named, table.labels(said.label_column, named, said.task), strict=True))
-        labels = np.array([known.get(name, "") or label for name, label in zip(samples.ids, labels, strict=True)])
-    rows = np.flatnonzero((labels == "") & ~samples.without_any_view())
+    given = None if label_table is None else _Rows.of_labels(label_table, card.tables or CardTables())
+    samples = _from_tables(files, card, others, given)
+    known = np.isin(samples.ids, training_ids) | samples.without_any_view()
+    if samples.labels is not None:
+        known |= samples.labels != ""
+    rows = np.flatnonzero(~known)
     return samples.chosen(rows) if rows.size else None
 
 
@@ -222,6 +227,10 @@ def _tables_by_view(sources: Sequence[str], card: ModelCard) -> dict[str, Path]:
         wrong = [source for source, pair in zip(sources, pairs, strict=True) if pair[0] not in names or not pair[2]]
         if wrong:
             raise ConfigError(f"{wrong[0]}: expected VIEW=FILE with a view of the model: {', '.join(names)}")
+        given = [name for name, _, _ in pairs]
+        twice = [name for name in names if given.count(name) > 1]
+        if twice:
+            raise ConfigError(f"{twice[0]}=FILE is given twice; give each view one file")
         return {name: Path(path) for name, _, path in pairs}
     if len(sources) > 1:
         raise ConfigError(f"several tables need the names of their views: VIEW=FILE, of {', '.join(names)}")
@@ -277,18 +286,31 @@ class _Rows:
         return [str(name) for name in self.features.columns]
 
     @classmethod
-    def read(cls, path: Path, said: CardTables, array: str | None = None) -> _Rows:
-        """Read a table; its ids and labels may be missing."""
+    def read(cls, path: Path, said: CardTables, array: str | None = None, given: _Rows | None = None) -> _Rows:
+        """Read a table; its ids and labels may be missing. Without ids it has those of a file of labels, `given`."""
         table = _table(path, said, array)
         features = table.numbers()
         if not len(features):
             raise DataError(f"{path}: no rows")
         has_ids = said.id_column in table
-        ids = table.unique_ids(said.id_column) if has_ids else np.arange(1, len(features) + 1).astype(str)
+        if has_ids:
+            ids = table.unique_ids(said.id_column)
+        elif given is not None and len(given.ids) == len(features):
+            ids, has_ids = given.ids, True
+        else:
+            ids = np.arange(1, len(features) + 1).astype(str)
         if len(ids) != len(features):
             raise DataError(f"{path}: {len(ids)} ids but {len(features)} rows")
         labels = table.labels(said.label_column, ids, said.task) if said.label_column in table else None
         return cls(path, ids, labels, features, table.names_columns, has_ids)
+
+    @classmethod
+    def of_labels(cls, path: Path, said: CardTables) -> _Rows:
+        """Read a file of ids and labels."""
+        table = _table(path, said)
+        ids = table.unique_ids(said.id_column)
+        labels = table.labels(said.label_column, ids, said.task)
+        return cls(path, ids, labels, pd.DataFrame(index=ids), has_names=True, has_ids=True)
 
     def of_view(self, view: CardView) -> pd.DataFrame:
         """Return the features of a view, in the order of the training samples' columns."""
@@ -304,26 +326,26 @@ class _Rows:
         return self.features
 
 
-def _from_tables(files: Mapping[str, Path], card: ModelCard) -> NewSamples:
+def _from_tables(
+    files: Mapping[str, Path], card: ModelCard, others: Sequence[tuple[Path, str | None]] = (),
+    given: _Rows | None = None,
+) -> NewSamples:  # fmt: skip
+    """Read the samples of the tables of views, with labels of these, of other tables, and of a file, `given`."""
     said = card.tables or CardTables()
     arrays = {
         view.name: array_of_view(files[view.name], view.name, view.array) for view in card.views if view.name in files
     }
     tables = {
-        (path, array): _Rows.read(path, said, array)
+        (path, array): _Rows.read(path, said, array, given)
         for path, array in dict.fromkeys((files[name], array) for name, array in arrays.items())
     }
+    numbered = next((rows.path for rows in tables.values() if not rows.has_ids), None)
+    if numbered is not None and {path for path, _ in tables} != {numbered}:
+        raise DataError(f"{numbered}: no column or array {said.id_column!r}; samples in several files need ids")
     ids = np.array(list(dict.fromkeys(name for rows in tables.values() for name in rows.ids)))
     place = {name: number for number, name in enumerate(ids)}
-    labels: NDArray[np.str_] | None = None
-    for rows in tables.values():
-        if rows.labels is not None:
-            merged = np.full(len(ids), "", dtype=object) if labels is None else labels.astype(object)
-            for name, label in zip(rows.ids, rows.labels, strict=True):
-                if label and merged[place[name]] not in ("", label):
-                    raise DataError(f"{rows.path}: the label of {str(name)!r} is {str(label)!r}, and another elsewhere")
-                merged[place[name]] = merged[place[name]] or label
-            labels = merged.astype(str)
+    further = (_Rows.read(path, said, array, given) for path, array in others)
+    labels = _merged_labels(place, itertools.chain(tables.values(), [] if given is None else [given], further))
     views, missing = {}, {}
     for view in card.views:
         values = np.full((len(ids), view.n_features), np.nan, dtype=view.dtype)
@@ -342,5 +364,20 @@ def _from_tables(files: Mapping[str, Path], card: ModelCard) -> NewSamples:
             missing[view.name] = lacking
     if missing and len(missing) == len(views) and all(count == len(ids) for count in missing.values()):
         raise DataError(f"{some([str(path) for path, _ in tables])}: no features of any sample")
-    numbered = not any(rows.has_ids for rows in tables.values())
-    return NewSamples(ids, Views(views), labels, missing, numbered=numbered)
+    return NewSamples(ids, Views(views), labels, missing, numbered=numbered is not None)
+
+
+def _merged_labels(place: Mapping[str, int], sources: Iterable[_Rows]) -> NDArray[np.str_] | None:
+    """Return the labels of samples, in the order of their places, "" where there is none; None without any column."""
+    merged: NDArray[Any] | None = None
+    for rows in sources:
+        if rows.labels is None:
+            continue
+        merged = np.full(len(place), "", dtype=object) if merged is None else merged
+        for name, label in zip(rows.ids, rows.labels, strict=True):
+            if not label or name not in place:
+                continue
+            if merged[place[name]] not in ("", label):
+                raise DataError(f"{rows.path}: the label of {str(name)!r} is {str(label)!r}, and another elsewhere")
+            merged[place[name]] = label
+    return None if merged is None else merged.astype(str)

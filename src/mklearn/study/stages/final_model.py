@@ -42,6 +42,11 @@ def _tables(job: Job) -> list[str]:
     return [view.column_table for view in planned(job).spec.views if view.column_table is not None]
 
 
+def _other_tables(job: Job) -> list[str]:
+    """Return the user's other tables, for their labels."""
+    return [table.path for table in planned(job).spec.other_tables]
+
+
 def _label_table(job: Job) -> list[str]:
     """Return the user's file of labels; nothing where the tables hold them."""
     path = planned(job).spec.label_table
@@ -73,6 +78,7 @@ STAGE = Stage(
         "learned": _learned,
         "images": _images,
         "tables": _tables,
+        "other_tables": _other_tables,
         "label_table": _label_table,
     },
     outputs={

@@ -24,7 +24,7 @@ from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.final_model import FinalModel
 from mklearn.study.evaluation.final_model import final_model as choose_final_model
 from mklearn.study.evaluation.headline import headline_rows, winner
-from mklearn.study.prediction.new_samples import read_unlabelled
+from mklearn.study.prediction.new_samples import NewSamples, read_unlabelled
 from mklearn.study.prediction.predictions import prediction_frame
 from mklearn.study.provenance import array_digest, digest
 from mklearn.study.specs.final_spec import BEST, RULE, FinalCandidate, FinalSpec, FinalView
@@ -44,7 +44,8 @@ from mklearn.study.steps.scores import read_study_table
 def final_model(
     summary: Path, labels: Path, splits: Path, model: Path, card: Path, predicted: Path, *, spec: FinalSpec,
     sources: list[Path] | None = None, learned: list[Path] | None = None, images: Path | None = None,
-    tables: list[Path] | None = None, label_table: Path | None = None, code: list[Path] | None = None,
+    tables: list[Path] | None = None, other_tables: list[Path] | None = None, label_table: Path | None = None,
+    code: list[Path] | None = None,
 ) -> None:  # fmt: skip
     """Choose a method by the summary, its parameters by inner cross-validation on all samples, fit it and save it.
 
@@ -65,6 +66,8 @@ def final_model(
         The images at their final size.
     tables : list of Path
         The user's tables, of the views that have one: for the names of their columns, and samples without a label.
+    other_tables : list of Path
+        The user's other tables, ``spec.other_tables``: for labels.
     label_table : Path, optional
         The user's file of labels.
 
@@ -94,21 +97,20 @@ def final_model(
     arrays = {"ids": data.ids[kept]} | data.learned_of(used)
     save_model(estimator, model, described.model_dump(mode="json"), arrays)
     write_text(card, described.as_markdown(versions()))
-    files = {
-        view.name: path
-        for view, path in zip([view for view in spec.views if view.column_table is not None], tables or [], strict=True)
-        if view in used
-    }
-    frame = _predictions(SavedModel(estimator, {}, arrays), described, files, label_table)
-    write_text(predicted, csv_text(frame))
+    held = list(zip([view for view in spec.views if view.column_table is not None], tables or [], strict=True))
+    files = {view.name: path for view, path in held if view in used}
+    others = [(path, array_of_view(path, view.name, view.column_array)) for view, path in held if view not in used]
+    others += [
+        (path, array_of_view(path, table.name, table.array))
+        for table, path in zip(spec.other_tables, other_tables or [], strict=True)
+    ]
+    samples = read_unlabelled(files, others, label_table, described, data.ids) if files else None
+    write_text(predicted, csv_text(_predictions(SavedModel(estimator, {}, arrays), described, samples)))
 
 
-def _predictions(
-    model: SavedModel, card: ModelCard, files: Mapping[str, Path], label_table: Path | None
-) -> pd.DataFrame:
-    """Predict the samples of the user's tables without a label; no rows where there are none."""
+def _predictions(model: SavedModel, card: ModelCard, samples: NewSamples | None) -> pd.DataFrame:
+    """Predict samples without a label; no rows where there are none."""
     nothing = pd.DataFrame({"id": [], "label" if card.data.numbers is None else "predicted": []})
-    samples = read_unlabelled(files, label_table, card) if files else None
     if samples is None:
         return nothing
     try:

@@ -370,3 +370,34 @@ def test_files_of_other_programs(folder: Path, capsys: pytest.CaptureFixture[str
     said = capsys.readouterr().out
     assert "both: 12 samples of 2 classes: B 6, T 6" in said
     assert "note: 2 of 12 samples lack a table and are at the mean" in said
+
+
+@pytest.mark.parametrize(
+    ("place", "words", "sentence"),
+    [
+        (
+            "photos",
+            ["--label", "type", "--group", "person", "--labels", "people.csv", "--measure", "kernel"],
+            "photos holds images, and its sub-folders are the classes: omit --label, --group, --labels, --measure.",
+        ),
+        (
+            "pairs",
+            ["--views", "array", "--missing-views", "drop", "--impute", "mean"],
+            "pairs holds square matrices, not tables of features: omit --views, --missing-views, --impute.",
+        ),
+        (
+            "cells.csv",
+            ["--measure", "kernel", "--impute", "mean"],
+            "cells.csv holds tables of features, and no square symmetric matrix: omit --measure.",
+        ),
+    ],
+)
+def test_options_for_other_data_are_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], place: str, words: list[str], sentence: str
+) -> None:
+    images(folder / "photos", cat=5, dog=5)
+    write_matrices(folder / "pairs", "kernel")
+    table(folder / "cells.csv", 12)
+    assert main(["init", place, *words]) == 1
+    assert sentence in capsys.readouterr().err
+    assert not list(folder.glob("*.yaml"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import importlib
 import inspect
 import json
@@ -162,6 +164,23 @@ def test_a_file_system_without_locks_is_said(
     monkeypatch.setattr(session.fcntl, "flock", no_lock)
     assert lock_files(folder, {"made"}, set()) == {}
     assert "Function not implemented" in capsys.readouterr().err
+
+
+def test_records_of_other_runs_are_read_where_an_exclusive_lock_needs_a_writable_file(
+    folder: Path, other: subprocess.Popen[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on NFS, where locks are of ranges of bytes."""
+    flock = fcntl.flock
+
+    def of_nfs(stream: Any, operation: int) -> None:
+        if operation & fcntl.LOCK_EX and fcntl.fcntl(stream, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        flock(stream, operation)
+
+    monkeypatch.setattr(session.fcntl, "flock", of_nfs)
+    assert lock_files(folder, {"x"}, set()) == {}
+    with pytest.raises(UserError, match=f"process {other.pid} on "):
+        lock_files(folder, {"made"}, set())
 
 
 # --- SLURM, whose programs are stood in for

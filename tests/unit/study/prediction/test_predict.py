@@ -305,6 +305,27 @@ def test_row_numbers_are_no_ids_of_training_samples(tmp_path: Path, capsys: pyte
     assert "training samples" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("without", [["upper"], ["lower"], ["upper", "lower"]])
+def test_samples_in_several_files_need_ids(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], without: list[str]
+) -> None:
+    """Row numbers are ids of one file alone."""
+    frames = {name: pd.read_csv(tables / "new" / f"{name}.csv") for name in ("upper", "lower")}
+    for name, frame in frames.items():
+        frame.drop(columns="id" if name in without else []).to_csv(tmp_path / f"{name}.csv", index=False)
+    said = refusal(capsys, tables / "results/cells/model.mklearn", tmp_path)
+    assert ".csv: no column or array 'id'; samples in several files need ids" in said
+    frames["upper"].merge(frames["lower"], on="id").drop(columns="id").to_csv(tmp_path / "all.csv", index=False)
+    numbered = predicted(tables, "cells", str(tmp_path / "all.csv"))
+    assert numbered["id"].tolist() == [str(row) for row in range(1, 21)]
+
+
+def test_a_view_has_one_file(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = f"upper={tables / 'new' / 'upper.csv'}"
+    said = refusal(capsys, tables / "results/cells/model.mklearn", source, source)
+    assert "upper=FILE is given twice; give each view one file" in said
+
+
 def test_rows_and_columns_in_any_order_and_one_table_for_all(tables: Path, tmp_path: Path) -> None:
     expected = predicted(tables, "cells", str(tables / "new")).set_index("id")
     upper, lower = (pd.read_csv(tables / "new" / f"{name}.csv") for name in ("upper", "lower"))
@@ -463,3 +484,38 @@ def test_samples_of_the_study_without_a_label_are_predicted(tables: Path, tmp_pa
     assert frame["id"].tolist() == ids[80:].tolist()
     pd.testing.assert_frame_equal(frame, expected, check_dtype=False)
     assert pd.read_csv(tables / "results/cells/predicted.csv").empty, "all samples of the study itself have a label"
+
+
+@pytest.mark.parametrize("final", [{"method": "svc"}, {}])
+def test_labels_may_be_in_a_table_that_the_model_does_not_use(tmp_path: Path, final: dict[str, str]) -> None:
+    """Of no candidate, or of one that does not win. A sample with a label that the study drops is not predicted."""
+    images, y, held = digits()
+    table = pd.DataFrame({"id": [f"s{k}" for k in range(len(y))]})
+    upper = pd.DataFrame(images.reshape(len(images), -1)[:, :32] / 16.0).add_prefix("upper")
+    noise = pd.DataFrame(np.random.default_rng(0).normal(size=(len(y), 3))).add_prefix("noise")
+    noise.loc[1] = np.nan
+    pd.concat([table, upper], axis=1).to_csv(tmp_path / "upper.csv", index=False)
+    label = pd.Series([f"digit {label}" for label in y], name="label").where(~held)
+    pd.concat([table, label, noise], axis=1).to_csv(tmp_path / "noise.csv", index=False)
+    data = {"kind": "feature_tables", "tables": {n: f"{n}.csv" for n in ("upper", "noise")}, "missing_views": "drop"}
+    methods = {name: {"kind": "kernel_svc", "kernels": [f"gauss-{view}"]}
+               for name, view in {"svc": "upper", "other": "noise"}.items()}  # fmt: skip
+    model = make(cells() | {"datasets": {"own": data}, "methods": methods, "final": final}, tmp_path)
+    assert [view["name"] for view in load_model(model).card["views"]] == ["upper"]
+    assert pd.read_csv(model.with_name("predicted.csv"))["id"].tolist() == table["id"][held].tolist()
+
+
+def test_arrays_without_ids_have_those_of_the_file_of_labels(tables: Path, tmp_path: Path) -> None:
+    images, y, held = digits()
+    X = images.reshape(len(images), -1) / 16.0
+    np.savez(tmp_path / "upper.npz", X=X[:, :32])
+    np.savez(tmp_path / "lower.npz", X=X[:, 32:])
+    labels = pd.DataFrame({"id": [f"s{k}" for k in range(len(y))], "label": [f"digit {label}" for label in y]})
+    labels["label"] = labels["label"].where(~held)
+    labels.to_csv(tmp_path / "labels.csv", index=False)
+    files = {name: f"{name}.npz" for name in ("upper", "lower")}
+    data = {"kind": "feature_tables", "tables": files, "labels": "labels.csv"}
+    model = make(cells() | {"datasets": {"own": data}}, tmp_path)
+    frame = pd.read_csv(model.with_name("predicted.csv"))
+    expected = predicted(tables, "cells", str(tables / "new"))
+    pd.testing.assert_frame_equal(frame[["id", "label"]], expected[["id", "label"]], check_dtype=False)
