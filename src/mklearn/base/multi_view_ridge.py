@@ -581,13 +581,12 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
     def _contributions(self, block: Any) -> dict[str, Array]:
         shape = _length(block), len(self.intercept_)
         found: dict[str, Array] = {view: np.zeros(shape) for view in dict.fromkeys(self._named_views)}
-        views = list(dict.fromkeys(self._views_of_kernels))
+        views = [view for view, _ in itertools.groupby(self._views_of_kernels)]  # kernels of a view may stand apart
         numbers, weights = _numbers_of(self._views_of_kernels), [mixture.weights for mixture in self._combined]
-        runs = [number for number, _ in itertools.groupby(numbers)]  # kernels of a view may stand apart
         mixed = _mixed(self._kernels_of(block), weights, numbers)
-        for run, products in self._products.by_view(mixed, self._present(block)):
+        for number, products in self._products.by_view(mixed, self._present(block)):
             for mixture, values in zip(self._combined, products, strict=True):
-                found[views[runs[run]]][:, mixture.columns] += values
+                found[views[number]][:, mixture.columns] += values
         return found
 
 

@@ -107,8 +107,8 @@ def chi2_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
 def inner_product(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     """Compute the inner products ``x_i' y_j``, shape (n, m), exactly symmetric without `Y`.
 
-    Parameters, units and errors are those of `squared_euclidean`. The result is float64, also of float32 features: of
-    features far from zero, centring leaves the last digits alone.
+    Parameters, units and errors are those of `squared_euclidean`. The result is float64, also of float32 features:
+    centring features that lie far from zero leaves only the last digits of their products.
     """
     rows, columns, same, _ = _pair(X, Y)
     products = _products(rows, columns, same)

@@ -201,7 +201,7 @@ class KernelLasso:
         return last if len(last.chosen) else self._of_the_first(n_kernels)
 
     def _of_the_first(self, n_kernels: int) -> KernelLassoSolution:
-        """Return a step towards the solution with the kernels alone that have most in common with the targets."""
+        """Return a step towards the solution with only the kernels that have most in common with the targets."""
         penalty = _STEP * self.largest_penalty
         B, R = np.zeros((self._F.shape[1], self._T.shape[1])), self._T.copy()
         for m in np.argsort(-self._correlations(self._T), kind="stable")[:n_kernels]:

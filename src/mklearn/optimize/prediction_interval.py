@@ -26,7 +26,7 @@ def jackknife_radius(
     coverage : float
         Above 0, below 1.
     sample_weight : array of shape (n,), optional
-        A sample of weight 2 is twice as much of the share, and one sample of n: its two parts are left out together.
+        A sample of weight 2 has twice the share, but is one sample of n: its two parts are left out together.
     groups : int array of shape (n,), optional
         Codes of the groups that samples were left out with, from 0.
 

@@ -15,7 +15,7 @@ from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.validation import checked_numbers
 from mklearn.checks import invalid
 from mklearn.errors import DataError
-from mklearn.optimize.left_out import smaller_error
+from mklearn.optimize.left_out import group_codes, smaller_error
 from mklearn.optimize.prediction_interval import jackknife_radius
 from mklearn.optimize.validation import nonnegative_weights
 
@@ -82,7 +82,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         left_out = np.full(targets.shape, np.nan)
         left_out[problem.rows] = self._left_out * scale + mean
         del self._left_out
-        self._error_groups_ = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+        self._error_groups_ = None if groups is None else group_codes(groups, n)
         return self._set_left_out(values, left_out, weights)
 
     def _sets(self, n_targets: int) -> list[NDArray[np.intp]]:

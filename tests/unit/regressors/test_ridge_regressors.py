@@ -138,6 +138,9 @@ def test_samples_without_a_target_do_not_count_in_the_choice_of_learned_weights(
         both = (np.vstack([each, lacking]) for each in (errors, 0.8 * errors))
         assert learned_alone_is_better(*both, n_learned, None, None) == alone
     assert not learned_alone_is_better(errors, 0.8 * errors, 8, None, None)
+    groups = np.r_[np.zeros(20), np.arange(1, 181)]  # the target is known in one of them alone
+    both = (np.vstack([each, lacking]) for each in (errors, 0.8 * errors))
+    assert not learned_alone_is_better(*both, 0, None, groups)
 
 
 def test_targets_that_no_landmark_has_a_value_of() -> None:

@@ -63,7 +63,7 @@ class Ranks:
 
     @property
     def least_apart(self) -> float:
-        """The difference of mean ranks that shows one of methods: infinite, unless Friedman's test shows any."""
+        """The smallest difference of mean ranks that counts: infinite, unless Friedman's test shows a difference."""
         return self.critical_difference if self.p_value < ALPHA else math.inf
 
     def cliques(self) -> list[tuple[int, int]]:

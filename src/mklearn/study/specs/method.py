@@ -252,11 +252,10 @@ class FixedCombination(KernelMethod):
     value; or a mapping from kernel to weight."""
 
     @model_validator(mode="after")
-    def _one_kernel_needs_no_weights(self) -> FixedCombination:
+    def _weights_suit_the_kernels(self) -> FixedCombination:
         if self.kernels == "each" and self.kernel_weights != "uniform":
             raise ValueError("kernels: each runs on one kernel at a time; omit kernel_weights.")
-        if self.kernel_weights == "oracle_single" and self.grid():
-            lists = ", ".join(self.grid())
+        if self.kernel_weights == "oracle_single" and (lists := ", ".join(self.grid())):
             raise ValueError(f"kernel_weights: oracle_single chooses the kernel alone; give one value of {lists}.")
         return self
 
