@@ -110,6 +110,26 @@ def test_a_list_of_targets_makes_a_data_set_of_each(tmp_path: Path) -> None:
         assert samples.y.max() == target
 
 
+def test_targets_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
+    amounts = {name: [1.0, 3.0, factor] * 5 for factor, name in enumerate(["Fe+", "Fe-", "β", "γ"])}
+    path = table(tmp_path / "n.csv", [1.5, 2.0, 4.0] * 5, **amounts)
+    entry = {"kind": "feature_tables", "tables": {"one": str(path)}, "target": list(amounts)}
+    other = {"kind": "feature_tables", "tables": {"one": str(path)}, "target": "weeks"}
+    found = check_study({"study": "s", "datasets": {"d": entry, "d-fe-2": other}})
+    targets = {name: dataset.target for name, dataset in found.datasets.items()}
+    assert targets == {"d-fe": "Fe+", "d-fe-3": "Fe-", "d-target": "β", "d-target-2": "γ", "d-fe-2": "weeks"}
+
+
+def test_numbers_with_a_line_of_two_equal_ones_have_no_label_among_their_features(tmp_path: Path) -> None:
+    weeks = [*np.arange(1.0, 14.0) ** 2, 169.0]
+    assert not read(table(tmp_path / "n.csv", weeks, level=[*np.arange(13.0) ** 0.5, 12**0.5])).notes
+
+
+def test_an_underscore_in_a_number_is_no_digit(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="values that are not numbers, such as '1_2' of sample 's1'"):
+        read(table(tmp_path / "n.csv", ["1.5", "1_2", "3"] * 5))
+
+
 @pytest.mark.parametrize(
     ("more", "entry", "words"),
     [

@@ -86,6 +86,17 @@ def test_default_methods_are_those_that_the_data_have_features_for() -> None:
     assert set(check_study({"study": "s", "datasets": ["digits"]}).methods) == set(DEFAULT_METHODS)
 
 
+def test_what_sets_of_points_are_compared_by_is_in_the_names_of_matrices() -> None:
+    def found(**distance: float) -> set[str]:
+        points = {"kind": "geometric_blur", **distance}
+        return set(planned({"study": "s", "datasets": ["digits"], "descriptors": {"points": points}}).pairwise)
+
+    usual = found()
+    assert usual == found(position_weight=0.25, position_scale=270)
+    assert not (usual & found(position_weight=0.5))
+    assert not (usual & found(position_scale=100))
+
+
 def test_default_descriptors_follow_the_size_of_the_images() -> None:
     def resolutions(**dataset: Any) -> Any:
         plan = planned({"study": "s", "datasets": {"digits": dataset}})

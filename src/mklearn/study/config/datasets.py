@@ -252,5 +252,5 @@ def normalise_datasets(value: Any) -> Any:
             spec = {}
         if isinstance(spec, dict) and spec.get("kind", "registered") == "registered":
             spec = {**spec, "kind": "registered", "name": spec.get("name") or f"{key}"}
-        full |= of_each_target(key, spec) if isinstance(spec, dict) else {key: spec}
+        full |= of_each_target(key, spec, {*value, *full}) if isinstance(spec, dict) else {key: spec}
     return full

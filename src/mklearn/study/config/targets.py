@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import itertools
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from mklearn.contract.model import as_list
 from mklearn.contract.specs import TargetKind
 from mklearn.errors import UserError
+from mklearn.study.data.numerals import is_number
 from mklearn.study.data.registry import registry
 
 NUMBER_METRICS = ("r2", "rmse", "mae", "pearson", "spearman")
@@ -54,36 +56,31 @@ def _kind_at(path: str, column: str, missing: tuple[str, ...] | None, _modified:
     values = first_values(Path(path), column, MISSING if missing is None else missing)
     if not values:
         return None
-    numbers = [float(value) for value in values if _is_number(value)]
+    numbers = [float(value) for value in values if is_number(value)]
     measured = any(not number.is_integer() for number in numbers) or 2 * len(set(numbers)) > len(values)
     return "numbers" if len(numbers) == len(values) or (2 * len(numbers) > len(values) and measured) else "classes"
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def of_each_target(key: str, entry: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def of_each_target(key: str, entry: dict[str, Any], taken: Collection[str] = ()) -> dict[str, dict[str, Any]]:
     """Return an entry whose ``target`` is a list as an entry for each, such as ``wheat-yield``, with the same samples.
 
-    A column that is a target of one is no feature of another.
+    A column that is a target of one is no feature of another. Where two have one name, or one is among `taken`, the
+    names of the other data sets, a number follows: ``wheat-yield-2``.
     """
     targets = entry.get("target")
     if not isinstance(targets, list) or not targets or not all(isinstance(name, str) for name in targets):
         return {key: entry}
     title = entry.get("title") or key
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     for name in dict.fromkeys(targets):
         own = {**entry, "target": name, "title": f"{title}, {name}"}
         others = [other for other in targets if other != name]
         if others and entry.get("kind") == "feature_tables":
             own["leave_out"] = [*as_list(entry.get("leave_out") or []), *others]
         slug = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name.lower()).strip("-")
-        found[f"{key}-{slug}"] = own
+        plain = f"{key}-{slug or 'target'}"
+        numbered = itertools.chain([plain], (f"{plain}-{number}" for number in itertools.count(2)))
+        found[next(new for new in numbered if new not in found and new not in taken)] = own
     return found
 
 

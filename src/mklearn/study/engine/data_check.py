@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,8 +14,6 @@ from mklearn.errors import UserError
 from mklearn.kernels.column_groups import read_gmt
 from mklearn.study.artefacts import read_table
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.readers.content import decode_image
-from mklearn.study.data.readers.image_folder import find_images
 from mklearn.study.data.readers.precomputed import is_bare
 from mklearn.study.data.readers.table_files import Table, array_of_view
 from mklearn.study.data.registry import LABELS_KEY
@@ -135,35 +133,13 @@ def _labels(targets: Targets, dataset: PlannedDataset, found: DataCheck) -> pd.D
     if not dataset.files and dataset.read.reader != "image_folder":
         return None
     try:
-        if dataset.read.reader == "image_folder":
-            broken, table = _folder(dataset.read.paths or {}, dataset.read.options, dataset.read.exclude_classes or [])
-            found.mistakes += broken
-            return None if broken else table
         data = read_dataset(spec)
     except UserError as error:
-        found.mistakes += list(dict.fromkeys(_broken_files(dataset))) or [str(error)]
+        broken = _broken_files(dataset) if dataset.files else ()
+        found.mistakes += list(dict.fromkeys(broken)) or [str(error)]
         return None
     found.notes += data.notes
     return labels_table(data)
-
-
-def _folder(
-    paths: Mapping[str, str], options: Mapping[str, str], excluded: list[str]
-) -> tuple[list[str], pd.DataFrame]:
-    """Decode every image of a folder one after the other: the sentences about broken ones, and the labels."""
-    root, broken = Path(paths["root"]), []
-    files = find_images(root)
-    for file in files:
-        try:
-            decode_image(file.read_bytes(), str(file), options.get("colour", "grey"))
-        except (UserError, OSError) as error:
-            broken.append(str(error))
-    kept = [file for file in files if file.parent.name not in excluded]
-    labels = [file.parent.name for file in kept]
-    ids = [file.relative_to(root).as_posix() for file in kept]
-    return list(dict.fromkeys(broken)), pd.DataFrame(
-        {"id": ids, "y": np.unique(labels, return_inverse=True)[1], "label": labels}
-    )
 
 
 def _unread_groups(plan: Plan) -> Iterator[str]:

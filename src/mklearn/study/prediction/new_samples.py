@@ -260,7 +260,7 @@ def _tables_by_view(sources: Sequence[str], card: ModelCard) -> dict[str, Path]:
 def _table_of_view(folder: Path, view: CardView) -> Path | None:
     """Return the table of a folder that has the view's name, else the MuData file that has its modality."""
     named = next((path for suffix in SUFFIXES if (path := folder / f"{view.name}{suffix}").is_file()), None)
-    modality = (view.array or view.name).partition("/")[0]
+    modality = (view.array or view.table).partition("/")[0]
     files = (file for file in sorted(folder.glob(f"*{MUDATA}")) if modality in arrays_of(file)[1])
     return named or next(files, None)
 
@@ -333,7 +333,7 @@ def _from_tables(
     """Read the samples of the tables of views, with labels of these, of other tables, and of a file, `given`."""
     said = card.tables or CardTables()
     arrays = {
-        view.name: array_of_view(files[view.name], view.name, view.array) for view in card.views if view.name in files
+        view.name: array_of_view(files[view.name], view.table, view.array) for view in card.views if view.name in files
     }
     tables = {
         (path, array): _Rows.read(path, said, array, given)
@@ -342,6 +342,8 @@ def _from_tables(
     numbered = next((rows.path for rows in tables.values() if not rows.has_ids), None)
     if numbered is not None and {path for path, _ in tables} != {numbered}:
         raise DataError(f"{numbered}: no column or array {said.id_column!r}; samples in several files need ids")
+    if numbered is not None and len({len(rows.ids) for rows in tables.values()}) > 1:
+        raise DataError(f"{numbered}: no array {said.id_column!r} of ids, but arrays of different lengths")
     ids = np.array(list(dict.fromkeys(name for rows in tables.values() for name in rows.ids)))
     place = {name: number for number, name in enumerate(ids)}
     further = (_Rows.read(path, said, array, given) for path, array in others)

@@ -33,6 +33,11 @@ class FinalView(Strict):
     column_array: str | None = None
     """Name of its array, where the file has several."""
 
+    @property
+    def table(self) -> str:
+        """Name of its table in the study; its own of what is no table."""
+        return str(self.parameters.get("table", self.name))
+
 
 class FinalTable(Strict):
     """A table of the user's."""

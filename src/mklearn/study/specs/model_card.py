@@ -29,6 +29,11 @@ class CardView(Strict):
     learned: list[str] = []
     """Names of arrays beside the estimator that the descriptor has learned from images: ``VIEW/NAME``."""
 
+    @property
+    def table(self) -> str:
+        """Name of its table in the study; its own of what is no table."""
+        return str(self.parameters.get("table", self.name))
+
 
 class CardImages(Strict):
     """How images are read before they are described."""

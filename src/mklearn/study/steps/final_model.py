@@ -99,7 +99,7 @@ def final_model(
     write_text(card, described.as_markdown(versions()))
     held = list(zip([view for view in spec.views if view.column_table is not None], tables or [], strict=True))
     files = {view.name: path for view, path in held if view in used}
-    others = [(path, array_of_view(path, view.name, view.column_array)) for view, path in held if view not in used]
+    others = [(path, array_of_view(path, view.table, view.column_array)) for view, path in held if view not in used]
     others += [
         (path, array_of_view(path, table.name, table.array))
         for table, path in zip(spec.other_tables, other_tables or [], strict=True)
@@ -198,7 +198,7 @@ def _columns(path: Path, view: FinalView, spec: FinalSpec, width: int) -> list[s
     """Return the names of a table's features; None of an array without names."""
     assert spec.tables is not None
     table = Table(
-        path, spec.tables.id_column, spec.tables.text_columns, array=array_of_view(path, view.name, view.column_array)
+        path, spec.tables.id_column, spec.tables.text_columns, array=array_of_view(path, view.table, view.column_array)
     )
     names = [str(name) for name in table.numbers().columns]
     return names if table.names_columns and len(names) == width else None

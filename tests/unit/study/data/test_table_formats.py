@@ -21,6 +21,7 @@ from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu, write_
 
 from mklearn.contract.specs import ReadSpec
 from mklearn.errors import DataError
+from mklearn.study.config.targets import target_kind
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers import content, feature_tables, text_tables
 from mklearn.study.data.readers.matlab_tables import own_variables
@@ -169,6 +170,32 @@ def test_modalities_are_views(tmp_path: Path) -> None:
     np.testing.assert_array_equal(samples.tables["adt"], np.vstack([np.full((2, 3), np.nan), X[2:, :3]]))
     with pytest.raises(DataError, match="no modality 'atac'; it has adt, rna"):
         feature_tables.read({"atac": path})
+
+
+@pytest.mark.parametrize("values", [list("aababb"), [1.5, 2.0, 3.5, 2.5, 4.0, 0.5]], ids=["text", "numbers"])
+def test_the_kind_of_a_target_in_annotated_data(tmp_path: Path, values: list[Any]) -> None:
+    """It takes no matrix: these have no X, or one for each modality."""
+    obs = OBS.assign(outcome=values)
+    whole = write_h5mu(tmp_path / "whole.h5mu", {"rna": (X, OBS)}, obs)
+    part = write_h5mu(tmp_path / "part.h5mu", {"rna": (X, obs)}, OBS)
+    single = write_h5ad(tmp_path / "single.h5ad", X, obs, obsm={"X_pca": X[:, :2]})
+    with h5py.File(single, "r+") as file:
+        del file["X"]
+    kind = "classes" if isinstance(values[0], str) else "numbers"
+    for path in (whole, part, single):
+        entry = {"kind": "feature_tables", "target": "outcome", "tables": {"rna": str(path)}}
+        assert target_kind(entry) == kind
+        assert target_kind({**entry, "target": "label"}) == "classes"
+
+
+def test_a_feature_of_annotated_data_is_left_out_by_its_name(tmp_path: Path) -> None:
+    path = write_h5ad(tmp_path / "a.h5ad", X, OBS.assign(batch=1))
+    with h5py.File(path, "r+") as file:
+        write_table(file, "var", pd.DataFrame(index=list("abcd")))
+    samples = feature_tables.read({"x": path}, leave_out=["b", "batch"])
+    np.testing.assert_array_equal(samples.tables["x"], X[:, [0, 2, 3]])
+    with pytest.raises(DataError, match="leave_out: no table has a column 'e'"):
+        feature_tables.read({"x": path}, leave_out=["e"])
 
 
 @pytest.mark.parametrize(

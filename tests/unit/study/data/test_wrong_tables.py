@@ -110,6 +110,11 @@ def test_true_is_1_and_yes_is_no_number(tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     FRAME.assign(f=np.arange(N) % 2 == 0).to_csv(path, index=False)
     assert read(path).tables["one"][:, 0].tolist() == [1.0, 0.0] * (N // 2)
+    FRAME.assign(f=["True", "", "False"] * (N // 3), g=X[:, 1]).to_csv(path, index=False)
+    with pytest.raises(DataError, match="4 values missing or infinite: columns 'f'"):
+        read(path)
+    filled = feature_tables.read({"one": path}, impute="mean").tables["one"][:, 0]
+    np.testing.assert_array_equal(filled, [1.0, np.nan, 0.0] * (N // 3))
     FRAME.assign(f=["yes", "no"] * (N // 2)).to_csv(path, index=False)
     assert "columns that are not numbers: 'f'; for example 'yes'" in refused(path)
 
@@ -126,6 +131,14 @@ def test_columns_that_are_probably_no_features_are_noted(tmp_path: Path) -> None
     assert "columns 'patient' have another whole number for each sample" in patient
     FRAME.assign(counts=counts).to_csv(path, index=False)
     assert read(path).notes == ()
+
+
+def test_a_column_that_is_left_out_must_be_there(tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    FRAME.assign(leak=LABELS, g=X[:, 1]).to_csv(path, index=False)
+    assert feature_tables.read({"one": path}, leave_out=["leak", "g"]).tables["one"].shape == (N, 1)
+    with pytest.raises(DataError, match=r"leave_out: no table has a column 'gg'\. Did you mean 'g'\?"):
+        feature_tables.read({"one": path}, leave_out=["gg", "leak"])
 
 
 def matrix(tmp_path: Path, values: np.ndarray, measure: str = "kernel") -> SampleSet:

@@ -17,7 +17,7 @@ from PIL import Image
 from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
-from tests.unit.study.data.annotated_files import write_h5ad, write_table
+from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu, write_table
 from tests.unit.study.prediction.conftest import METHODS, cells, digits, make
 from tests.unit.study.steps.small_study import working_in
 
@@ -405,6 +405,35 @@ def test_features_of_annotated_data_are_found_by_their_names(
     assert capsys.readouterr().out == expected
     others = write(tmp_path / "new.h5ad", [0, 1, 2, 3], ["g0", "g1", "g2", "x"])
     assert f"{others}: no column 'g3'; it has 'g0', 'g1', 'g2', 'x'" in refusal(capsys, model, others)
+
+
+def test_a_descriptor_of_another_name_than_its_modality(tmp_path: Path) -> None:
+    images, y, held = digits()
+    X = images.reshape(len(images), -1) / 16.0
+    ids = np.array([f"s{number}" for number in range(len(y))])
+    labels = pd.DataFrame({"label": [f"digit {label}" for label in y]}, index=ids)
+    for name, rows in (("train", ~held), ("new", held)):
+        parts = {"rna": (X[rows], pd.DataFrame(index=ids[rows])), "adt": (X[rows, :3], pd.DataFrame(index=ids[rows]))}
+        write_h5mu(tmp_path / f"{name}.h5mu", parts, labels[rows])
+    data = {"kind": "feature_tables", "tables": dict.fromkeys(("rna", "adt"), "train.h5mu")}
+    descriptors = {"expression": {"kind": "table", "table": "rna"}}
+    make(cells() | {"datasets": {"own": data}, "descriptors": descriptors}, tmp_path)
+    for source in (tmp_path / "new.h5mu", f"expression={tmp_path / 'new.h5mu'}"):
+        frame = predicted(tmp_path, "cells", str(source))
+        assert (frame.set_index("id")["label"] == labels["label"][held]).mean() > 0.9
+
+
+def test_arrays_of_different_lengths_have_no_common_row_numbers(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    images, y, held = digits()
+    X = images.reshape(len(images), -1) / 16.0
+    np.savez(tmp_path / "train.npz", upper=X[:, :32], lower=X[:, 32:], label=y.astype(str))
+    files = {name: {"path": "train.npz", "array": name} for name in ("upper", "lower")}
+    model = make(cells() | {"datasets": {"own": {"kind": "feature_tables", "tables": files}}}, tmp_path)
+    np.savez(tmp_path / "new.npz", upper=X[held, :32], lower=X[held, 32:][1:])
+    said = refusal(capsys, model, tmp_path / "new.npz")
+    assert "new.npz: no array 'id' of ids, but arrays of different lengths" in said
 
 
 def test_a_missing_view_is_completed_as_by_the_library(

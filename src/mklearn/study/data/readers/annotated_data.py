@@ -81,6 +81,18 @@ def feature_names(path: Path, array: str) -> list[str] | None:
         return names if len(set(names)) == len(names) else None
 
 
+def obs_column(path: Path, name: str) -> np.ndarray:
+    """Return a column of ``obs`` as it is stored, of MuData of the whole or else of its first modality with it.
+
+    Without such a column, it is empty.
+    """
+    with open_hdf5(path) as (file, own), hdf5_errors(path, "AnnData or MuData"):
+        parts = [file, *(file.get("mod", {}).values())]
+        holding = (part["obs"] for part in parts if name in _entry(part, "obs", own))
+        obs = next(holding, None)
+        return np.array([], dtype=str) if obs is None else _column(obs[name], own)
+
+
 def arrays_of(path: Path) -> tuple[list[str], list[str]]:
     """List the columns of ``obs``, and the arrays that :func:`read_annotated` takes: of MuData the modalities."""
     with open_hdf5(path) as (file, own), hdf5_errors(path, "AnnData or MuData"):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mklearn.contract.fit_spec import Impute
 from mklearn.contract.specs import TargetKind
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import ConfigError, DataError, nearest
 from mklearn.study.data.readers.table_files import ARRAYS, Table, array_of_view
 from mklearn.study.data.readers.tabular import (
     MISSING,
@@ -65,7 +65,7 @@ def read(
     task : {"classes", "numbers"}
         What the column of labels holds.
     leave_out : sequence of str
-        Columns that are no features.
+        Columns that are no features, each in at least one file.
     missing_labels : sequence of str
         Words that stand for no label, group or number to predict, as an empty cell does.
 
@@ -101,6 +101,10 @@ def read(
     kept = ~np.logical_or.reduce(absent) if missing_views == "drop" else ~np.logical_and.reduce(absent)
     sources = ([] if given is None else [given]) + list(parts.values())
     first = next(iter(parts.values())).path
+    unknown = sorted(set(leave_out).difference(*(source.left_out for source in sources)))
+    if unknown:
+        columns = [f"{name}" for part in parts.values() for name in part.columns]
+        raise DataError(f"leave_out: no table has a column {some(unknown)}.{nearest(unknown, columns)}")
     if all(source.labels is None for source in sources):
         raise DataError(f"{first}: no column {label_column!r}, and no labels file given (labels: ...)")
     if group_column and all(source.groups is None for source in sources):
@@ -141,6 +145,8 @@ class _Part:
     groups: np.ndarray | None = None
     missing_words: frozenset[str] = frozenset()
     """Words that stand for no label in it."""
+    left_out: frozenset[str] = frozenset()
+    """Columns that it has and that are no features."""
 
     @property
     def present(self) -> Mask:
@@ -173,6 +179,8 @@ class _Reading:
         """Read a table of features; `given` is the labels file."""
         table = self._open(path, array)
         numbers = table.numbers()
+        left_out = frozenset(name for name in self.leave_out if name in table or name in numbers)
+        numbers = numbers.drop(columns=list(left_out & set(numbers.columns)))
         has_ids = self.id_column in table or path.suffix not in ARRAYS
         if has_ids:
             ids = table.unique_ids(self.id_column)
@@ -191,12 +199,14 @@ class _Reading:
                 raise DataError(
                     f"{error}. Fill them in, or set impute: mean (or median), which is fitted on training samples"
                 ) from error
-        return self._with_labels(_Part(path, ids, has_ids, values, list(numbers.columns)), table)
+        part = _Part(path, ids, has_ids, values, list(numbers.columns), left_out=left_out)
+        return self._with_labels(part, table)
 
     def labels_file(self, path: Path) -> _Part:
         """Read a file of ids, labels and groups."""
         table = self._open(path, None)
-        part = self._with_labels(_Part(path, table.unique_ids(self.id_column)), table)
+        left_out = frozenset(name for name in self.leave_out if name in table)
+        part = self._with_labels(_Part(path, table.unique_ids(self.id_column), left_out=left_out), table)
         return replace(part, labels=table.labels(self.label_column, part.ids, self.task))
 
     def _open(self, path: Path, array: str | None) -> Table:

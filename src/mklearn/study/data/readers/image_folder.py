@@ -6,10 +6,15 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
 from mklearn.atomic import file_content
-from mklearn.errors import DataError
+from mklearn.errors import DataError, UserError
 from mklearn.study.data.readers.content import IMAGE_SUFFIXES, check_colour, decode_image, is_hidden, note_strays
 from mklearn.study.data.samples import SampleSet, check_text, natural_key, some
+
+_NAMED = 20
+"""So many broken images are named."""
 
 
 def find_images(root: str | os.PathLike[str]) -> list[Path]:
@@ -42,12 +47,12 @@ def read(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleSet:
     Raises
     ------
     DataError
-        As :func:`find_images`; a corrupt image (named); images of different depth.
+        As :func:`find_images`; corrupt images (named); images of different depth.
     """
     check_colour(colour)
     root = Path(paths["root"])
     files, strays = _images_and_strays(root)
-    images = [decode_image(file_content(file), str(file), colour) for file in files]
+    images = _decoded(files, colour)
     by_dtype = {image.dtype: file for file, image in zip(files, images, strict=True)}
     if len(by_dtype) > 1:
         examples = ", ".join(f"{file} ({dtype})" for dtype, file in by_dtype.items())
@@ -55,6 +60,20 @@ def read(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleSet:
     notes = note_strays([path.relative_to(root).as_posix() for path in strays], root)
     ids = [file.relative_to(root).as_posix() for file in files]
     return SampleSet.from_labels(ids, [file.parent.name for file in files], images=images, notes=notes)
+
+
+def _decoded(files: list[Path], colour: str) -> list[np.ndarray]:
+    """Decode images; all that can't be decoded are named at once."""
+    images, broken = [], []
+    for file in files:
+        try:
+            images.append(decode_image(file_content(file), str(file), colour))
+        except UserError as error:
+            broken.append(str(error))
+    if broken:
+        more = f"; ... ({len(broken)} in all)" if len(broken) > _NAMED else ""
+        raise DataError("; ".join(broken[:_NAMED]) + more)
+    return images
 
 
 def _images_and_strays(root: Path) -> tuple[list[Path], list[Path]]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from mklearn.contract.specs import TargetKind
 from mklearn.errors import ConfigError, DataError
+from mklearn.study.data.numerals import is_number
 from mklearn.study.data.readers.table_files import Table
 from mklearn.study.data.readers.tabular import MISSING, missing_hint, numeric_values, row_order, unlabelled_note
 from mklearn.study.data.readers.text_tables import SEPARATORS, first_line, table_suffix
@@ -131,11 +132,7 @@ def is_bare(path: Path) -> bool:
     if separator is None:
         return False
     cells = first_line(path).strip().split(separator)
-    try:
-        [float(cell) for cell in cells]
-    except ValueError:
-        return False
-    return True
+    return all(map(is_number, cells))
 
 
 def _checked(matrix: np.ndarray, path: Path, ids: np.ndarray, measure: str) -> np.ndarray:

@@ -13,7 +13,14 @@ import pandas as pd
 from mklearn.atomic import existing_file, read_npz
 from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError
-from mklearn.study.data.readers.annotated_data import ANNDATA, MUDATA, arrays_of, feature_names, read_annotated
+from mklearn.study.data.readers.annotated_data import (
+    ANNDATA,
+    MUDATA,
+    arrays_of,
+    feature_names,
+    obs_column,
+    read_annotated,
+)
 from mklearn.study.data.readers.content import Budget
 from mklearn.study.data.readers.matlab_tables import own_variables
 from mklearn.study.data.readers.tabular import (
@@ -195,9 +202,10 @@ def first_values(path: Path, column: str, missing: Collection[str] = MISSING, co
         rows = pd.read_csv(whole, sep=separator, usecols=lambda name: name == column, nrows=count, dtype=str,
                            keep_default_na=False)  # fmt: skip
         values = list(rows.get(column, ()))
+    elif path.suffix in ANNOTATED:
+        values = list(column_text(obs_column(path, column), path, column, may_be_empty=True)[:count])
     elif column in column_names(path):
-        table = Table(path, "id", (column,), array="X" if path.suffix in ANNOTATED else None)
-        values = list(table.text(column)[:count])
+        values = list(Table(path, "id", (column,)).text(column)[:count])
     else:
         return []
     return [text for value in values if (text := str(value).strip()) not in ("", *missing)]

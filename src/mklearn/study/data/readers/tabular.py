@@ -19,9 +19,10 @@ from mklearn.atomic import read_parquet
 from mklearn.checks import LARGEST_VALUE
 from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError
+from mklearn.study.data.numerals import is_number
 from mklearn.study.data.readers.content import Budget
 from mklearn.study.data.readers.text_tables import SEPARATORS, TEXT_TABLES, table_suffix, text_content
-from mklearn.study.data.samples import check_numbers, check_text, check_unique, some
+from mklearn.study.data.samples import check_numbers, check_text, check_unique, some, target_of
 
 _WHOLE_IN_DOUBLE = 2**53
 """From here on, float64 does not tell one integer from the next."""
@@ -47,6 +48,7 @@ def read_frame(path: Path, text_columns: Sequence[str] = (), header: bool = True
     if path.suffix == ".parquet":
         frame = read_parquet(path, check=lambda shape: Budget(path).take(shape, "the table"))[0]
         _check_names([str(name) for name in frame.columns], path)
+        frame = _with_logical(frame)
         return _with_index(frame, text_columns[0]) if text_columns else frame
     separator = SEPARATORS.get(table_suffix(path))
     if separator is None:
@@ -76,7 +78,14 @@ def read_frame(path: Path, text_columns: Sequence[str] = (), header: bool = True
         raise DataError(f"{path}: not a readable CSV table ({' '.join(str(error).split())})") from error
     for name in kept.columns:
         frame[name] = kept[name]
-    return frame
+    return _with_logical(frame)
+
+
+def _with_logical(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose columns of True, False and missing values are logical, which pandas reads as objects."""
+    objects = [name for name, dtype in frame.dtypes.items() if dtype.kind == "O"]
+    logical = [name for name in objects if pd.api.types.infer_dtype(frame[name], skipna=True) == "boolean"]
+    return frame.astype(dict.fromkeys(logical, "boolean"))
 
 
 def _with_index(frame: pd.DataFrame, id_column: str) -> pd.DataFrame:
@@ -169,13 +178,12 @@ def target_numbers(
         if pd.isna(value) or str(value).strip() in ("", *missing):
             found.append("")
             continue
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
+        if not is_number(value):
             raise DataError(
                 f"{what} has values that are not numbers, such as {str(value)[:40]!r} of sample {name!r}; write "
                 "numbers, leave them empty, or set `task: classes` to predict classes"
-            ) from None
+            )
+        number = float(value)
         if not abs(number) <= LARGEST_VALUE:
             raise DataError(f"{what} has the value {number:g} for sample {name!r}; expected at most {LARGEST_VALUE:g}")
         found.append(repr(number))
@@ -267,7 +275,7 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have
         raise DataError(f"{path}: {len(ids)} ids but {len(frame)} rows")
     wrong = [name for name, dtype in frame.dtypes.items() if dtype.kind not in "uifb"]
     if wrong:
-        example = next((value for value in frame[wrong[0]] if not _is_number(value)), *frame[wrong[0]][:1])
+        example = next((value for value in frame[wrong[0]] if not is_number(value)), *frame[wrong[0]][:1])
         raise DataError(
             f"{path}: columns that are not numbers: {some([str(name) for name in wrong])}; "
             f"for example {str(example)!r} in {str(wrong[0])!r}; write numbers or leave such columns out, or name a "
@@ -322,14 +330,9 @@ def suspicious_columns(values: np.ndarray, names: Sequence[Any], y: np.ndarray, 
     tuple of str
         A sentence for each kind of such columns.
     """
-    numbers_of_target = [column for column in range(values.shape[1] * (y.dtype.kind == "f"))
-                         if _is_line(values[:, column], y)]  # fmt: skip
-    representative = values[np.unique(y, return_index=True)[1]]
-    constant = np.ones(values.shape[1], dtype=bool)
-    for code, row in enumerate(representative):
-        constant &= (values[y == code] == row).all(axis=0)
-    constant &= len(values) > len(representative)
-    labels = [column for column in _positions(constant) if _distinct(representative[:, column])]
+    predicts_numbers = target_of(y) == "numbers"
+    lines = [column for column in range(values.shape[1]) if predicts_numbers and _is_line(values[:, column], y)]
+    labels = [] if predicts_numbers else _labels_among(values, y)
     counts: list[int] = []
     numbers: list[int] = []
     for column in _positions((values == np.rint(values)).all(axis=0)):
@@ -337,7 +340,7 @@ def suspicious_columns(values: np.ndarray, names: Sequence[Any], y: np.ndarray, 
             steps = np.diff(np.sort(values[:, column]))
             (counts if (steps == 1).all() else numbers).append(column)
     found = (
-        (numbers_of_target, "are the target but for offset and scale: were they computed from it"),
+        (lines, "are the target but for offset and scale: were they computed from it"),
         (labels, "have one value for each class: are they the label"),
         (counts, "count the samples: are they the index of a table"),
         (numbers, "have another whole number for each sample: are they ids"),
@@ -347,6 +350,15 @@ def suspicious_columns(values: np.ndarray, names: Sequence[Any], y: np.ndarray, 
         for columns, text in found
         if columns
     )
+
+
+def _labels_among(values: np.ndarray, y: np.ndarray) -> list[int]:
+    """Return the columns that have one value for each class, and another for each, where a class has two samples."""
+    representative = values[np.unique(y, return_index=True)[1]]
+    constant = np.full(values.shape[1], len(values) > len(representative))
+    for code, row in enumerate(representative):
+        constant &= (values[y == code] == row).all(axis=0)
+    return [column for column in _positions(constant) if _distinct(representative[:, column])]
 
 
 def _is_line(column: np.ndarray, y: np.ndarray) -> bool:
@@ -393,11 +405,3 @@ def _text(value: Any, what: str) -> str:
     if not np.isscalar(value) and not isinstance(value, (datetime.date, decimal.Decimal)):
         raise DataError(f"{what} has a value that is neither text nor a number: {str(value)[:40]!r}")
     return str(value).strip()
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
