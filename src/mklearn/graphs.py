@@ -4,7 +4,7 @@ Graph embedding methods use two symmetric affinities of the samples: ``W`` weigh
 pairs that should be far apart (or that fix the scale). With ``L = diag(W 1) - W`` and ``L'`` likewise they minimise
 ``tr(A' K L K A)`` relative to ``tr(A' K L' K A)``, since for symmetric ``W``
 
-    ``sum_ij W_ij (k_i - k_j)(k_i - k_j)' = 2 K L K``            (MKL-DR, Lin, Liu, Fuh 2008, equations (20)-(21)).
+    ``sum_ij W_ij (k_i - k_j)(k_i - k_j)' = 2 K L K``            (MKL-DR, Lin, Liu, Fuh 2008, equations (19)-(20)).
 
 The factor 2 is common to both graphs and omitted here. The Laplacian of a class graph is never formed: with ``P`` the
 projector onto class means and ``J = 11'/n`` it is ``a I + b P + c J``, applied in O(n p). Nearest-neighbour graphs are

@@ -63,9 +63,9 @@ def accuracy_by_dimension(
 
     Notes
     -----
-    Yan et al. and Lin, Liu and Fuh (MKL-DR, section 5) use the Euclidean rule. The cosine rule is an addition: with a
-    ridge, test samples are closer to the mean than training samples, and the Euclidean rule then favours the few
-    training samples near the mean.
+    Yan et al. use the Euclidean rule; Lin, Liu and Fuh (MKL-DR, section 4.4) don't say which. The cosine rule is an
+    addition: with a ridge, test samples are closer to the mean than training samples, and the Euclidean rule then
+    favours the few training samples near the mean.
     """
     predicted = nearest_neighbour_predictions_by_dimension(Z_train, y_train, Z_test, rule)
     return np.asarray((predicted == checked_labels(y_test, predicted.shape[1], "y_test")).mean(axis=1))

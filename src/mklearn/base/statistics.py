@@ -14,8 +14,10 @@ test samples, n and m training and test samples of a split::
 - ``A = sum_i w_i^2 (d_i - d)^2 N/(N - 1)``: the samples tested, from the mean d_i of each sample over the splits that
   test it, with the share w_i of all tests that are of it.
 - ``b``, the variance of the effect of training sets that are drawn from one pool: what the variance s^2 of the split
-  means has beyond the test samples, ``s^2 - (a (1 - m/N) + e)/m``, not below 0, with the variance a between samples and
-  e within them.
+  means has beyond the test samples, ``s^2 - a c - e/m``, not below 0, with the variance a between samples and e within
+  them. ``c`` is what test parts make of a variance of 1 between samples: with the weights ``W_ji`` of sample i in the
+  mean of split j, ``c = (sum_ji W_ji^2 - sum_i (sum_j W_ji)^2/J)/(J - 1)``. It is 1/m for the folds of one repeat,
+  whose test parts share no sample, and about ``(1 - m/N)/m`` for random ones.
 - ``B = b n/m``: what the training sets share, as two of them have n/(n + m) of their samples in common. An effect that
   adds up over training samples has the covariance b n/m between two splits; others have less.
 - ``sqrt(A B)``: a sample that is hard to classify also misleads as a training sample. This is half of the largest
@@ -308,15 +310,17 @@ def _variance_of_samples(values: NDArray[np.float64], tested: NDArray[np.bool_])
 
 
 def _variance_of_test_samples(values: NDArray[np.float64], tested: NDArray[np.bool_]) -> float:
-    """Estimate the variance of one split's mean that its test samples cause: ``(a (1 - m/N) + e)/m``."""
-    n_samples, n_test, times = values.shape[1], tested.sum(axis=1).mean(), tested.sum(axis=0)
-    total = float(np.nanvar(values))
+    """Estimate the part of the variance of split means that their test samples cause: ``a c + e/m``."""
+    (n_splits, n_samples), n_test, times = values.shape, tested.sum(axis=1, keepdims=True), tested.sum(axis=0)
+    weights, total = tested / n_test, float(np.nanvar(values))
     between, repeated = total, int(tested.sum()) - n_samples
     if repeated:
         each = np.nanmean(values, axis=0)
         within = float(np.nansum((values - each) ** 2)) / repeated
         between = min(max(float(each.var()) - within * float(np.mean(1.0 / times)), 0.0), total)
-    return float((between * (1.0 - n_test / n_samples) + total - between) / n_test)
+    squares, common = float((weights**2).sum()), float((weights.sum(axis=0) ** 2).sum())
+    left = (squares - common / n_splits) / (n_splits - 1)
+    return between * n_samples / max(n_samples - 1, 1) * left + (total - between) / float(n_test.mean())
 
 
 def _range(bounds: tuple[float, float]) -> float:

@@ -8,6 +8,7 @@ import lazy_loader as _lazy
 __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
     submodules=[
+        "colour_histogram",
         "dense_sift",
         "edge_points",
         "geometric_blur",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from skimage.color import rgb2hsv
 
 from mklearn.cards import COUNT, DescriptorCard
-from mklearn.checks import check_integer, invalid
+from mklearn.checks import check_integer, check_list, invalid
 from mklearn.descriptors.images import Grey, Images, as_colour_images, cell_histograms, features_of, require_size
 from mklearn.errors import DataError
+from mklearn.extras import require
 
 
 @DescriptorCard(
@@ -57,9 +57,10 @@ def colour_histogram(images: Images, *, bins: tuple[int, int, int] = (8, 4, 4), 
     .. [1] Swain, Ballard, "Color indexing", International Journal of Computer Vision 7, 1991.
     .. [2] Nilsback, Zisserman, "A visual vocabulary for flower classification", CVPR 2006.
     """
-    sizes = [check_integer(size, "bins") for size in bins]
+    expected = "three integers: bins of hue, saturation and value"
+    sizes = [check_integer(size, "bins") for size in check_list(bins, "bins", expected)]
     if len(sizes) != 3:
-        raise invalid(bins, "bins", "three integers: bins of hue, saturation and value")
+        raise invalid(bins, "bins", expected)
     grid = check_integer(grid, "grid")
     coloured = as_colour_images(images, "colour_histogram")
     require_size([image[..., 0] for image in coloured], grid, f"colour_histogram with {grid} cells per side")
@@ -79,6 +80,9 @@ def colour_histogram(images: Images, *, bins: tuple[int, int, int] = (8, 4, 4), 
 
 def _bins(image: Grey, sizes: list[int]) -> NDArray[np.int64]:
     """Return the joint bin of each pixel, shape (h, w)."""
+    require("skimage")
+    from skimage.color import rgb2hsv
+
     parts = [
         np.minimum((channel * size).astype(np.int64), size - 1)
         for channel, size in zip(np.moveaxis(rgb2hsv(image), 2, 0), sizes, strict=True)

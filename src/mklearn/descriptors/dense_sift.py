@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.cards import COUNT, POSITIVE, DescriptorCard, list_of
-from mklearn.checks import check_integer, invalid
+from mklearn.checks import check_integer, check_list, invalid
 from mklearn.descriptors.images import Grey, Images, check_size, iterate_grey_images
 from mklearn.descriptors.learned import Learned, learned_array
 from mklearn.descriptors.local_descriptors import sample_local_descriptors
@@ -161,7 +161,8 @@ def _iterate_local(images: Images, step: int, sizes: Sequence[float]) -> Iterato
 
 
 def _check(step: int, sizes: Sequence[float], n_words: int) -> tuple[int, int, list[float]]:
-    patches = [check_patch(size, "sizes") for size in sizes]
+    expected = "one or more different sides of patches, in pixels"
+    patches = [check_patch(size, "sizes") for size in check_list(sizes, "sizes", expected)]
     if not patches or len(set(patches)) < len(patches):
-        raise invalid(sizes, "sizes", "one or more different sides of patches, in pixels")
+        raise invalid(sizes, "sizes", expected)
     return check_integer(step, "step"), check_integer(n_words, "n_words"), patches

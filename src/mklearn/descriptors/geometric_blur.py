@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.cards import COUNT, NONNEGATIVE, DescriptorCard, list_of
-from mklearn.checks import check_integer, invalid
+from mklearn.checks import check_integer, check_list, check_nonnegative, invalid
 from mklearn.descriptors.edge_points import spread_points, thinned_gradient
 from mklearn.descriptors.images import Grey, Images
 from mklearn.descriptors.learned import Learned
@@ -195,10 +195,11 @@ def _blur(channels: Float32, width: float) -> tuple[Float32, int]:
 
 
 def _rings(radii: Sequence[float], samples: Sequence[int]) -> list[Ring]:
-    valid = len(radii) > 0 and all(isinstance(r, int | float | np.number) and np.isfinite(r) and r >= 0 for r in radii)
-    if not valid or any(a >= b for a, b in pairwise(radii)):
-        raise invalid(radii, "radii", "one or more increasing numbers >= 0")
-    if len(samples) != len(radii):
+    expected = "one or more increasing numbers >= 0"
+    given = [check_nonnegative(radius, "radii") for radius in check_list(radii, "radii", expected)]
+    if not given or any(a >= b for a, b in pairwise(given)):
+        raise invalid(radii, "radii", expected)
+    if len(check_list(samples, "samples", "one number of samples per radius")) != len(radii):
         raise invalid(samples, "samples", f"{len(radii)} entries, one number of samples per radius")
     rings: list[Ring] = []
     for radius, number in zip(radii, samples, strict=True):

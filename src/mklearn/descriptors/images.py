@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.checks import LARGEST_VALUE
 from mklearn.errors import DataError
 
 Grey = NDArray[np.float64]
@@ -153,9 +154,13 @@ def _channels(image: NDArray, number: int) -> NDArray[np.float64]:
         )
     if not np.isfinite(values).all():
         raise DataError(f"Image {number} has NaN or infinite pixels.")
+    if np.abs(values).max() > LARGEST_VALUE:
+        raise DataError(f"Image {number} has pixels above {LARGEST_VALUE:g}, whose squares can't be computed with.")
     if image.shape[2] < 4:
         return values
     alpha = values[..., 3:]
+    if alpha.min() < 0 or alpha.max() > 1:
+        raise DataError(f"Image {number} has opacities (its fourth channel) outside 0..1: scale floats to 0..1.")
     return alpha * values[..., :3] + (1 - alpha)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -40,6 +41,10 @@ class Descriptor(Registered):
         given = super().specification()
         return given if self.dtype == "float64" else given | {"dtype": self.dtype}
 
+    def mistake_for(self, shape: Sequence[int]) -> str:
+        """Return what is wrong with the parameters for images of a shape, (rows, columns, ...); "" where nothing is."""
+        return ""
+
     def distance(self) -> dict[str, Any]:
         """Return the parameters of the distance between sets of points."""
         return {}
@@ -69,11 +74,21 @@ class PatchGrid(Descriptor):
     grid: tuple[Count, Count] | None = None
     """Rows and columns of patches, for ``patch: each``."""
 
+    if TYPE_CHECKING:  # a parameter of the descriptors themselves
+        size: int
+
     @model_validator(mode="after")
     def _a_grid_of_each(self) -> PatchGrid:
-        if (self.patch == "each") != (self.grid is not None):
+        if (self.patch == "each" and self.grid is None) or (self.patch is None and self.grid is not None):
             raise ValueError("patch: each and grid: [rows, columns] need each other.")
         return self
+
+    def mistake_for(self, shape: Sequence[int]) -> str:
+        """Return whether the grid is another one than that of the images."""
+        there = (shape[0] // self.size, shape[1] // self.size)
+        if self.grid is None or tuple(self.grid) == there:
+            return ""
+        return f"grid {list(self.grid)}: images of {shape[0]} x {shape[1]} pixels have {list(there)} patches."
 
 
 class PointSetDescriptor(Descriptor):

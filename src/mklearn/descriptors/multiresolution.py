@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mklearn.cards import COUNT, DescriptorCard, list_of
-from mklearn.checks import check_integer, invalid
+from mklearn.checks import check_integer, check_list, invalid
 from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, require_size
 
 
@@ -50,9 +50,10 @@ def multiresolution(images: Images, *, resolutions: Sequence[int] = (4, 8, 16)) 
     .. [1] Gonen, Alpaydin, "Localized Multiple Kernel Machines for Image Recognition" (its text names no year;
        2009 or later).
     """
-    sizes = [check_integer(size, "resolutions") for size in resolutions]
+    expected = "one integer or more, for example [8]"
+    sizes = [check_integer(size, "resolutions") for size in check_list(resolutions, "resolutions", expected)]
     if not sizes:
-        raise invalid(resolutions, "resolutions", "one integer or more, for example [8]")
+        raise invalid(resolutions, "resolutions", expected)
     grey = as_grey_images(images)
     require_size(grey, max(sizes), f"multiresolution with {max(sizes)} blocks per side")
 

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from mklearn.cards import COUNT, DescriptorCard
-from mklearn.checks import check_choice, check_integer, invalid
+from mklearn.checks import check_choice, check_integer, check_list, invalid
 from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of
 from mklearn.errors import DataError
 
@@ -59,8 +59,9 @@ def patches(
     size = check_integer(size, "size")
     check_choice(statistics, "statistics", ("pixels", "mean_std"))
     if patch is not None:
-        if len(patch) != 2:
-            raise invalid(patch, "patch", "its row and column in the grid of patches")
+        expected = "its row and column in the grid of patches"
+        if len(check_list(patch, "patch", expected)) != 2:
+            raise invalid(patch, "patch", expected)
         patch = (check_integer(patch[0], "patch row", 0), check_integer(patch[1], "patch column", 0))
     grey = as_grey_images(images)
     for number, image in enumerate(grey):

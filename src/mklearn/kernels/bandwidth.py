@@ -38,7 +38,7 @@ def bandwidth_grid(d2_train: ArrayLike, exponents: Iterable[float] = range(-5, 6
 
     References
     ----------
-    MKMMC (Gu and Zhou), section 4: k = -5..5 and sigma_0 the mean Euclidean distance between training samples.
+    MKMMC (Gu and Zhou), section 3.2: k = -5..5 and sigma_0 the mean Euclidean distance between training samples.
     """
     powers = np.asarray(list(exponents), dtype=np.float64)
     if powers.size == 0 or not np.isfinite(powers).all():

@@ -20,7 +20,7 @@ from mklearn.kernels.base import Kernel
     kind="gaussian",
     title="Gaussian, and chi2-exponential",
     about="exp(-d^2 / gamma); with the chi-square distance it is the chi2-exponential kernel.",
-    reference='Lin, Liu, Fuh 2008, eq. (8); Gu, Zhou 2009, "Multiple kernel maximum margin criterion", section 5',
+    reference='Lin, Liu, Fuh 2008, eq. (8); Gu, Zhou 2009, "Multiple kernel maximum margin criterion", section 2.2',
     valid={
         "measure": [{"enum": ["squared_euclidean", "chi2", "point_set"]}, None],
         "bandwidth": [POSITIVE, list_of(POSITIVE)],
@@ -108,7 +108,7 @@ def gaussian_kernel(d2: ArrayLike, gamma: float, *, out: Array | None = None) ->
 
     References
     ----------
-    MKMMC (Gu and Zhou), section 4, and MKL-DR (Lin, Liu and Fuh, NIPS 2008), equation 8, use this form.
+    MKMMC (Gu and Zhou), section 2.2, and MKL-DR (Lin, Liu and Fuh, NIPS 2008), equation 8, use this form.
     """
     gamma = check_positive(gamma, "gamma")
     distances = as_nonnegative(as_float_matrix(d2, "d2"), "d2")

@@ -85,8 +85,9 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip", *, spectrum: bool = Tru
     K : array_like, shape (n, n)
         Kernel among the training samples.
     policy : {"clip", "shift", "flip", "none"}
-        "none" only computes the eigenvalues. "shift" is the repair of MKL-DR (section 6) and of Zhang et al.; it may
-        make a kernel identity-like (see `mklearn.kernels.identity_like`), and `mklearn.kernels.Kernel` warns then.
+        "none" only computes the eigenvalues. "shift" is the repair of Zhang et al., to whom MKL-DR (section 3.1)
+        refers; it may make a kernel identity-like (see `mklearn.kernels.identity_like`), and `mklearn.kernels.Kernel`
+        warns then.
     spectrum : bool
         Whether eigenvalues are computed where they are not needed: of a kernel that has a Cholesky factor, and with
         policy "none".

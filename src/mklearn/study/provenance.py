@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mklearn.cards import own_entries
+from mklearn.cards import exported, own_entries
 from mklearn.contract.extensions import (
     entry_points,
     module_roots,
@@ -244,7 +244,35 @@ def _imports(module: str, path: Path) -> tuple[str, ...]:
             with contextlib.suppress(ImportError):  # relative, and leads out of the top package
                 source = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
                 found |= {source, *(f"{source}.{alias.name}" for alias in node.names)}
+                found |= {_home(source, alias.name) for alias in node.names}
     return tuple(sorted(found))
+
+
+def _home(package: str, name: str) -> str:
+    """Return the module that a name of a package of mklearn comes from, through lazy ``__init__`` files."""
+    path = _source(package, others=False)
+    while path is not None and path.name == "__init__.py" and name in (exports := _lazy_exports(package, path)):
+        package = exports[name]
+        path = _source(package, others=False)
+    return package
+
+
+@functools.cache
+def _lazy_exports(package: str, path: Path) -> dict[str, str]:
+    """Return the module of each name in the ``submod_attrs`` of a package's ``attach``."""
+    keywords = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.keyword))
+    todo: list[ast.expr] = [node.value for node in keywords if node.arg == "submod_attrs"]
+    found: dict[str, str] = {}
+    for node in todo:
+        names: dict[str, list[str]] = {}
+        if isinstance(node, ast.Call):  # exported(__name__)
+            names = exported(package, *(ast.literal_eval(word) for word in node.args[1:]))
+        elif isinstance(node, ast.Dict):
+            todo += [value for key, value in zip(node.keys, node.values, strict=True) if key is None]
+            named = [(key, value) for key, value in zip(node.keys, node.values, strict=True) if key is not None]
+            names = {ast.literal_eval(key): ast.literal_eval(value) for key, value in named}
+        found |= {name: f"{package}.{module}" for module, own in names.items() for name in own}
+    return found
 
 
 _IMPORT = re.compile(

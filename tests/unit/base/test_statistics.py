@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from mklearn.base.statistics import (
+    _variance_of_test_samples,
     corrected_resampled_interval,
     holm,
     mean,
@@ -263,7 +264,10 @@ def test_the_variance_has_the_terms_that_the_module_names():
     between = np.var(means) - within * np.mean([1 / len(c) for c in own])
     total = sum((v - middle) ** 2 for c in own for v in c) / n_all
     s2 = np.nanmean(values, axis=1).var(ddof=1)
-    b = s2 - (between * (1 - n_test / n_samples) + total - between) / n_test
+    weights = [[(not math.isnan(value)) / n_test for value in row] for row in values]
+    squares = sum(weight**2 for row in weights for weight in row)
+    left = (squares - sum(sum(column) ** 2 for column in zip(*weights, strict=True)) / n_splits) / (n_splits - 1)
+    b = s2 - between * n_samples / (n_samples - 1) * left - (total - between) / n_test
     B = b * n_train / n_test
     V = A + B + math.sqrt(A * B) + b / n_splits
     assert b > 0
@@ -272,3 +276,22 @@ def test_the_variance_has_the_terms_that_the_module_names():
     found = sample_interval(values, n_train, bounds=(-math.inf, math.inf))
     assert found.mean == pytest.approx(middle)
     assert found.high - found.mean == pytest.approx(stats.t.ppf(0.975, freedom) * math.sqrt(V), rel=1e-9)
+
+
+@pytest.mark.parametrize("folds", [True, False], ids=["folds of one repeat", "random test parts"])
+def test_samples_alone_leave_no_effect_of_training_sets(folds: bool) -> None:
+    """Values that depend on the sample only: split means vary by what the test parts cause, and by nothing else."""
+    generator = np.random.default_rng(0)
+    hard = generator.normal(size=20)
+    beyond = []
+    for _ in range(4000):
+        values = np.full((5, 20), np.nan)
+        order = generator.permutation(20)
+        for number, row in enumerate(values):
+            test = order[4 * number : 4 * number + 4] if folds else generator.permutation(20)[:10]
+            row[test] = hard[test]
+        tested = ~np.isnan(values)
+        if tested.any(axis=0).all():
+            beyond.append(np.nanmean(values, axis=1).var(ddof=1) - _variance_of_test_samples(values, tested))
+    assert len(beyond) > 1000
+    assert abs(np.mean(beyond)) < 0.02 * hard.var()  # of folds it was a twentieth of the variance, of samples 1/N

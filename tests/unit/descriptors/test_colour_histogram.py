@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import colorsys
+import sys
 
 import numpy as np
 import pytest
 
 from mklearn.descriptors.colour_histogram import colour_histogram
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import ConfigError, DataError, MissingExtra
 
 
 def plain(red: float, green: float, blue: float) -> np.ndarray:
@@ -55,3 +56,11 @@ def test_images_without_colours_are_refused(images: np.ndarray, message: str) ->
 def test_bins_are_three() -> None:
     with pytest.raises(ConfigError, match="three integers"):
         colour_histogram([plain(0, 0, 0)], bins=(8, 4))  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="three integers"):
+        colour_histogram([plain(0, 0, 0)], bins=8)  # type: ignore[arg-type]
+
+
+def test_without_scikit_image_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "skimage", None)
+    with pytest.raises(MissingExtra, match="images"):
+        colour_histogram([plain(0, 0, 0)])

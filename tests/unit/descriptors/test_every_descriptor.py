@@ -158,6 +158,8 @@ def test_images_of_different_sizes(name: str, parameters: dict, length: int) -> 
         ("pixels", {"norm": "l1"}, "Invalid value 'l1' for `norm`: expected one of 'none', 'l2'"),
         ("multiresolution", {"resolutions": []}, "[] for `resolutions`"),
         ("multiresolution", {"resolutions": [2.5]}, "2.5 for `resolutions`"),
+        ("multiresolution", {"resolutions": 8}, "8 for `resolutions`: expected one integer or more"),
+        ("patches", {"size": 4, "patch": 3}, "row and column"),
         ("patches", {"size": 0}, "Invalid value 0 for `size`: expected an integer >= 1"),
         ("patches", {"size": 4, "patch": (1,)}, "row and column"),
         ("patches", {"size": 4, "patch": (-1, 0)}, "-1 for `patch row`"),

@@ -68,6 +68,8 @@ def test_inputs_are_not_changed_or_shared() -> None:
         ([np.zeros((4, 4)), np.zeros((0, 4))], "Image 1 has no pixels"),
         ([np.zeros((4, 4)), np.zeros((4, 4, 2))], "Image 1 has 2 channels"),
         ([np.zeros((4, 4)), np.full((4, 4), np.nan)], "Image 1 has NaN"),
+        (np.full((1, 4, 4), 1e80), "Image 0 has pixels above 1e"),
+        ([np.full((4, 4, 4), 255.0)], r"Image 0 has opacities \(its fourth channel\) outside 0..1"),
         (np.array([[[1.0, np.inf]]]), "Image 0 has NaN or infinite pixels"),
         (np.zeros((1, 4, 4), dtype=np.int64), "Image 0 has dtype int64, whose white value is unknown"),
         (np.zeros((1, 4, 4), dtype=complex), "dtype complex128"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -348,6 +349,47 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.chdir(tmp_path)
     pd.DataFrame({"id": list("wxyz"), "label": list("0011"), "u": np.arange(4)}).to_csv("t.csv", index=False)
     return {"study": "own", "datasets": {"mine": {"kind": "feature_tables", "tables": {"t": "t.csv"}}}}
+
+
+def test_what_the_files_of_own_tables_depend_on_is_in_their_names(tables: dict[str, Any], tmp_path: Path) -> None:
+    """Samples are in the order of the first table; splits may be those of another data set."""
+
+    def key(results: str = "results", **entry: Any) -> str:
+        made = tables | {"results": results, "datasets": {"mine": {"kind": "feature_tables", **entry}}}
+        (dataset,) = planned(made).datasets.values()
+        return dataset.key
+
+    shutil.copy("t.csv", "u.csv")
+    two = key(tables={"t": "t.csv", "u": "u.csv"})
+    assert two == key(tables={"t": "t.csv", "u": "u.csv"}, title="another")
+    others = {
+        key(tables={"u": "u.csv", "t": "t.csv"}),
+        key(tables={"t": "t.csv", "u": "u.csv"}, splits_of="mine"),
+        key(tables={"t": "t.csv", "u": "u.csv"}, results=str(tmp_path.parent / "shared")),
+    }
+    assert len(others - {two}) == 3
+
+
+def test_patches_of_a_grid_are_all_patches() -> None:
+    descriptors = {"p": {"kind": "patches", "size": 4, "patch": "each", "grid": [2, 2]}}
+    kernels = {"g": {"kind": "gaussian", "descriptor": "p-*"}}
+    study = {"study": "s", "datasets": ["digits"], "descriptors": descriptors, "kernels": kernels}
+    assert len(planned(study).descriptors) == 4
+    descriptors["p"]["grid"] = [1, 2]
+    with pytest.raises(ConfigError, match=re.escape("p-0-0: grid [1, 2]: images of 8 x 8 pixels have [2, 2] patches")):
+        planned(study)
+
+
+def test_the_score_table_is_made_again_in_another_order_of_methods() -> None:
+    def order(methods: list[str]) -> Any:
+        targets = Targets(planned(SMOKE | {"methods": {name: SMOKE["methods"][name] for name in methods}}))
+        (job,) = targets.jobs("scores")
+        return job.spec
+
+    names = list(SMOKE["methods"])
+    one, other = (order(given)["order"] for given in (names, names[::-1]))
+    assert one != other
+    assert sorted(one) == sorted(other)
 
 
 def test_a_table_is_named_as_a_descriptor(tables: dict[str, Any]) -> None:

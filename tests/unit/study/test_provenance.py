@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 import itertools
 import json
 import shutil
@@ -21,6 +23,7 @@ from mklearn.study.config.registry import registered
 from mklearn.study.data.read import READERS
 from mklearn.study.provenance import (
     PACKAGE,
+    _home,
     _import_statements,
     array_digest,
     canonical,
@@ -152,6 +155,21 @@ def test_a_reader_is_code_of_the_data_sets_that_it_reads_and_of_no_other(reader:
 def test_code_follows_imports_inside_functions_and_through_packages() -> None:
     assert str(PACKAGE / "optimize" / "relaxations.py") in code_of("mklearn.subspace.mkldr")
     assert code_of("numpy", "mklearn.nothing.like.it", "") == []
+
+
+def test_code_follows_names_of_lazy_packages() -> None:
+    """``from mklearn.subspace import KernelFDA`` leads to the file of the class, and so on from ``mklearn`` itself."""
+    packages = [path.parent for path in PACKAGE.rglob("__init__.py") if "attach(" in path.read_text(encoding="utf-8")]
+    found = 0
+    for folder in packages:
+        package = importlib.import_module(".".join(folder.relative_to(PACKAGE.parent).parts))
+        for name in package.__all__:
+            thing = getattr(package, name)
+            if inspect.isclass(thing) or inspect.isfunction(thing):
+                assert _home(package.__name__, name) == thing.__module__
+                found += 1
+    assert found > 60
+    assert _home("mklearn", "nothing") == "mklearn"
 
 
 def test_code_follows_relative_imports_of_other_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

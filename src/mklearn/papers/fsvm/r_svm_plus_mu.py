@@ -15,7 +15,7 @@ from mklearn.papers.fsvm.radius_margin import r_svm_plus_mu
     kind="r_svm_plus_mu",
     title="R-SVM+_mu (reconstruction)",
     reference="Do, Kalousis 2013",
-    advice="To compare with F-SVM. On UCI sets it is level with a plain machine, at ten times its time.",
+    advice="To compare with F-SVM. On UCI sets it is level with a plain machine, at seven times its time.",
     inputs=FEATURES,
     tuned=("C", "lam"),
 )

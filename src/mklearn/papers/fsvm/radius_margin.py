@@ -100,7 +100,7 @@ def r_svm_plus_mu(X: Floats, y: Floats, C: float, lam: float, *, all_pairs: bool
     """Fit R-SVM+_mu, our reconstruction, with CLARABEL.
 
     Parameters and errors are those of `r_svm_plus`. ``feature_weights`` of the result are mu, scaled so that the
-    objective is smallest.
+    objective is smallest; where w = 0, which any scale down to 0 allows, the largest is 1.
 
     Notes
     -----

@@ -18,7 +18,7 @@ from mklearn.optimize.whitening import power_whitening
     kind="rmm_svc",
     title="RMM",
     reference="Shivaswamy, Jebara 2010",
-    advice="To compare with F-SVM. On UCI sets it is level with a plain machine, at 1.3 times its time.",
+    advice="To compare with F-SVM. On UCI sets it is level with a plain machine, at 1.1 times its time.",
     inputs=FEATURES,
     tuned=("C", "B"),
 )

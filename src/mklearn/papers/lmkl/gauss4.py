@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.checks import check_integer
 from mklearn.errors import ConfigError
 from mklearn.study.data.samples import SampleSet
 
@@ -43,8 +44,9 @@ def read(paths: Mapping[str, Path] | None = None, *, seed: int = 0, n: int = 160
     Gonen and Alpaydin (Localized Multiple Kernel Machines for Image Recognition, figure 1) show such data. The means
     and variances here are our own choice.
     """
-    if n < 4 or n % 4:
+    if check_integer(n, "n", 4) % 4:
         raise ConfigError(f"reader gauss4: n is {n}; expected a positive multiple of 4")
+    check_integer(seed, "seed", 0)
     rng = np.random.default_rng(seed)
     parts = [
         mean + np.sqrt(variance) * rng.standard_normal((n // 4, 2))

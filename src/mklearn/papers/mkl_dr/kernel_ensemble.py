@@ -2,7 +2,7 @@
 
 Each kernel has its own embedding, of a Fisher or a local discriminant, and the first-nearest-neighbour rule in it. The
 ensembles are the baselines of Lin, Liu, Fuh, "Dimensionality reduction for data in multiple feature representations",
-NIPS 2008, section 5: KFD-Voting, KFD-SAMME, KLDE-Voting and KLDE-SAMME.
+NIPS 2008, section 4.4: KFD-Voting, KFD-SAMME, KLDE-Voting and KLDE-SAMME.
 """
 
 from __future__ import annotations

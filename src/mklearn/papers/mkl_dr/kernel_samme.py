@@ -25,7 +25,7 @@ _ROUNDING = 1e-10  # error rates with a smaller difference count as equal
 @MethodCard(
     kind="kernel_samme",
     title="SAMME over kernels",
-    reference="Zhu, Zou, Rosset, Hastie 2009; Lin, Liu, Fuh 2008, section 5",
+    reference="Zhu, Zou, Rosset, Hastie 2009; Lin, Liu, Fuh 2008, section 4.4",
     advice="A baseline of the MKL-DR paper. On Caltech-101 it is below voting.",
     fits_each_kernel=True,
     library_only=("max_iter",),
@@ -92,15 +92,16 @@ class KernelSAMME(ClassScores, KernelEnsemble):
     References
     ----------
     Zhu, Zou, Rosset, Hastie, "Multi-class AdaBoost", Statistics and Its Interface 2009. Lin, Liu, Fuh, NIPS 2008,
-    section 5 ("KFD-SAMME", "KLDE-SAMME").
+    section 4.4 ("KFD-SAMME", "KLDE-SAMME").
 
     Notes
     -----
     A first-nearest-neighbour classifier makes no error on its own training samples, so boosting on training errors is
-    undefined; the papers do not state their solution. Here the errors come from cross-validation and stay fixed: sample
-    weights change which kernel is picked and the weight of its vote, not the embeddings. A kernel whose accuracy,
-    averaged over classes and folds, is at most 1/n_classes is never picked, for any class sizes: a kernel close to the
-    identity predicts one class for all samples of a fold. A kernel without errors gets a finite weight (see `samme`).
+    undefined; the papers do not state their solution. Here the errors come from cross-validation and stay fixed:
+    sample weights change which kernel is picked and the weight of its vote, not the embeddings. A kernel whose
+    accuracy, averaged over classes and folds, is at most that of chance, 1 / (classes of two samples or more), is
+    never picked: a kernel close to the identity predicts one class for all samples of a fold. A kernel without errors
+    gets a finite weight (see `samme`).
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -22,7 +22,7 @@ _BLOCK_ENTRIES = 1 << 20  # distances that are ranked at a time
 @MethodCard(
     kind="kernel_voting",
     title="Voting over kernels",
-    reference="Lin, Liu, Fuh 2008, section 5",
+    reference="Lin, Liu, Fuh 2008, section 4.4",
     advice="A baseline of the MKL-DR paper. On Caltech-101 it is below the uniform average of the same kernels.",
     fits_each_kernel=True,
     tuned=("ridge",),
@@ -62,7 +62,7 @@ class KernelVoting(KernelEnsemble):
 
     References
     ----------
-    Lin, Liu, Fuh, NIPS 2008, section 5 ("KFD-Voting", "KLDE-Voting").
+    Lin, Liu, Fuh, NIPS 2008, section 4.4 ("KFD-Voting", "KLDE-Voting").
 
     Notes
     -----

@@ -139,7 +139,6 @@ def expanded_descriptors(descriptors: Any) -> Any:
         except (TypeError, ValueError):  # the model says what is valid
             found[name] = spec
             continue
-        shared = {field: value for field, value in spec.items() if field != "grid"}
         places = list(itertools.product(rows, columns))
-        found |= {f"{name}-{row}-{column}": {**shared, "patch": [row, column]} for row, column in places}
+        found |= {f"{name}-{row}-{column}": {**spec, "patch": [row, column]} for row, column in places}
     return found

@@ -47,7 +47,7 @@ def begin(workflow: Any, mirror: str | None) -> None:
         Another run uses the same files, or jobs of a killed run do not end. The reason is printed.
     """
     jobs = list(workflow.dag.needrun_jobs())
-    made = {str(file) for job in jobs for file in job.output}
+    made = {str(file) for job in jobs for file in [*job.output, *job.log]}  # logs lie beside all results folders
     read = {str(file) for job in jobs for file in job.input}
     try:
         folder, executor = Path(workflow.persistence.path) / "mklearn-runs", workflow.executor_plugin.name
@@ -69,8 +69,8 @@ def begin(workflow: Any, mirror: str | None) -> None:
     name = program.parent.name if program.name == "__main__.py" else program.name
     os.environ["MKLEARN_COMMAND"] = shlex.join([name, *sys.argv[1:]])
     os.environ["MKLEARN_STARTED"] = datetime.now(tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    if mirror:
-        os.environ.setdefault("MKLEARN_MIRROR", mirror)
+    if mirror and not os.environ.get("MKLEARN_MIRROR"):
+        os.environ["MKLEARN_MIRROR"] = mirror
     if PACKAGE.parent.name == "src":  # of a checkout; beside an installed package lie all others of this Python
         # Jobs in a conda environment find the package, which is not installed there.
         paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]

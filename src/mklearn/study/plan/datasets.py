@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from mklearn.contract.fit_spec import Impute
 from mklearn.contract.specs import DOWNLOADS, DownloadSpec, FileSpec, ReadSpec, ResizeSpec, TargetKind
@@ -82,8 +82,9 @@ def planned_dataset(dataset_id: str, config: DatasetConfig, results: str, mirror
         fields["expected"] = {name: value for name, value in fields["expected"].items() if name != "image_shape"}
     read = ReadSpec(**fields, dataset=dataset_id)
     resize = ResizeSpec(**size) if size else None
-    original = key(dataset_id, read.as_dict())
-    final = key(dataset_id, [read.as_dict(), resize.as_dict()]) if resize else original
+    named = read.as_dict() | _further_names(config, results)
+    original = key(dataset_id, named)
+    final = key(dataset_id, [named, resize.as_dict()]) if resize else original
     title = config.title or f"{dataset_id} (your own {OWN[config.family]})"
     planned = PlannedDataset(
         dataset_id, final, original, config.family, read, resize, title, target=config.task_of_target
@@ -96,6 +97,18 @@ def planned_dataset(dataset_id: str, config: DatasetConfig, results: str, mirror
     if not isinstance(config, FeatureTables):
         return planned
     return replace(planned, missing_views="mean" if config.missing_views == "mean" else "error", impute=config.impute)
+
+
+def _further_names(config: DatasetConfig, results: str) -> dict[str, Any]:
+    """Return what a data set's files depend on beside how it is read: a mapping in a key has no order, say."""
+    found: dict[str, Any] = {}
+    if isinstance(config, FeatureTables) and list(config.files) != sorted(config.files):
+        found["order"] = list(config.files)  # of the samples, too
+    if config.splits_of is not None:
+        found["splits_of"] = config.splits_of
+    if not isinstance(config, RegisteredDataset) and not Path(results).resolve().is_relative_to(Path.cwd()):
+        found["folder"] = str(Path.cwd())  # the study of another folder may have the same paths
+    return found
 
 
 def splits_source(dataset_id: str, datasets: Mapping[str, DatasetConfig]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mklearn.contract.specs import DescriptorSpec
 from mklearn.descriptors.models import Descriptor
+from mklearn.errors import ConfigError
 from mklearn.study.config.datasets import DatasetConfig
 from mklearn.study.config.naming import descriptors_of
 from mklearn.study.plan.datasets import PlannedDataset
@@ -34,6 +35,10 @@ def planned_descriptors(
     """Return the descriptors that apply to a data set, by id: those that the study names, else the default ones."""
     shape = dataset.resize.shape if dataset.resize else dataset.read.expected.get("image_shape")
     chosen = descriptors_of(config, named, min(shape[:2]) if shape else None)
+    mistakes = {name: model.mistake_for(shape) for name, model in chosen.items()} if shape else {}
+    wrong = [f"descriptors.{name}: {mistake}" for name, mistake in mistakes.items() if mistake]
+    if wrong:
+        raise ConfigError(" ".join(wrong))
     return {name: _planned(dataset, name, model, seed) for name, model in chosen.items()}
 
 

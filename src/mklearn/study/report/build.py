@@ -127,7 +127,7 @@ def build_report(
         for path in _figure_files(panel, out_dir / "figures", config, content.names)
     ]
     written = [*(out_dir / name for name in texts), *figures]
-    _delete_stale_figures(out_dir, written)
+    _delete_stale_files(out_dir, written)
     return written
 
 
@@ -245,11 +245,10 @@ def _figure_files(panel: Panel, folder: Path, config: dict[str, Any], names: Fig
         return []
 
 
-def _delete_stale_figures(out_dir: Path, written: Sequence[Path]) -> None:
-    """Delete figures that the folder's ``provenance.json`` names and that were not written again."""
+def _delete_stale_files(out_dir: Path, written: Sequence[Path]) -> None:
+    """Delete files that the folder's ``provenance.json`` names and that were not written again."""
     earlier: dict[str, str] = {}
     with suppress(DataError):  # no record, or one that is not readable: nothing is known to be stale
         earlier = load_beside(out_dir / BESIDE).get("files", {})
     for path in {out_dir / name for name in earlier} - set(written):
-        if path.parent == out_dir / "figures":
-            path.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)

@@ -10,6 +10,9 @@ from typing import Any
 from mklearn.contract.fit_spec import Landmarks
 from mklearn.contract.specs import Spec
 
+SAMPLE = 20_000
+"""Training samples at most, drawn at random, that landmarks are chosen from and kernels' parameters are fitted to."""
+
 
 class LandmarkSetSpec(Spec):
     """Steps ``landmarks`` and ``moments``: the kernels and landmarks of methods that share their features."""

@@ -40,6 +40,8 @@ class ScoresSpec(Spec):
     """Step ``scores``: the score table of a study."""
 
     study: str
+    order: list[str] = []
+    """Names of the fits in the order of the plan, ``DATASET/PROTOCOL/METHOD``; inputs of a rule have none."""
     lost: list[LostFit] = []
 
 

@@ -19,12 +19,9 @@ from mklearn.study.artefacts import read_arrays, read_table, write_arrays
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.evaluation.landmarks import Block, class_codes
 from mklearn.study.provenance import array_digest, input_digests, stamp
-from mklearn.study.specs.landmark_specs import LandmarkSetSpec
+from mklearn.study.specs.landmark_specs import SAMPLE, LandmarkSetSpec
 from mklearn.study.steps.blocks import read_blocks
 from mklearn.study.steps.log import logged_warnings, logger, progress
-
-SAMPLE = 20_000
-"""Training samples at most, drawn at random, that landmarks are chosen from and kernels' parameters are fitted to."""
 
 
 def landmarks(

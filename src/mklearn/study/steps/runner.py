@@ -150,7 +150,7 @@ def run(rule: str, snakemake: Any) -> None:
             try:
                 list(supervised(work, minutes=None))
             except (UserError, SplitAborted) as error:
-                log.logger.error("error: %s", error)
+                log.logger.error("error: %s", " ".join(str(error).split()))
                 os.write(terminal, f"\nmklearn, step {name}: {error}\n\n".encode())
             except Exception as error:
                 traceback.print_exc()

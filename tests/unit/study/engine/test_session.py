@@ -245,7 +245,7 @@ def test_without_slurm_or_without_its_answer_there_are_no_jobs(
 
 
 def workflow(tmp_path: Path, executor: str = "local", **limit: Any) -> Any:
-    job = SimpleNamespace(input=["read"], output=["made"])
+    job = SimpleNamespace(input=["read"], output=["made"], log=["logs/made.log"])
     limiter = SimpleNamespace(**({"max_jobs": 100, "timespan": 1.0} | limit))
     return SimpleNamespace(
         dag=SimpleNamespace(needrun_jobs=lambda: [job]), persistence=SimpleNamespace(path=tmp_path),
@@ -285,6 +285,21 @@ def test_jobs_get_their_environment(fresh: Path) -> None:
     session._open_locks.pop().close()
     begin(workflow(fresh), "the study's")
     assert os.environ["MKLEARN_MIRROR"] == "a mirror"
+    session._open_locks.pop().close()
+    os.environ["MKLEARN_MIRROR"] = ""  # as where it is not set
+    begin(workflow(fresh), "the study's")
+    assert os.environ["MKLEARN_MIRROR"] == "the study's"
+
+
+def test_no_two_runs_write_one_log(fresh: Path) -> None:
+    """Logs are not below `results`: studies with other results may have one."""
+    running = workflow(fresh)
+    job = SimpleNamespace(output=["one"], input=[], log=["logs/fit.log"])
+    running.dag.needrun_jobs = lambda: [job]
+    begin(running, None)
+    job.output = ["two"]
+    with pytest.raises(SystemExit):
+        begin(running, None)
 
 
 def test_the_default_limit_of_jobs_per_second_is_lifted_and_a_users_own_is_not(fresh: Path) -> None:

@@ -288,16 +288,18 @@ def test_other_metrics_have_a_table_and_change_no_other(built, study, tmp_path):
     assert set(pd.read_csv(tmp_path / "summary.csv")["metric"]) == {"accuracy", "auc"}
 
 
-def test_figures_of_an_earlier_title_are_deleted(study, tmp_path):
+def test_files_of_an_earlier_report_are_deleted(study, tmp_path):
     figures = tmp_path / "figures"
     figures.mkdir()
     for name in ("earlier.svg", "own.svg"):
         (figures / name).write_text("<svg/>")
     (tmp_path / "notes.txt").write_text("kept")
-    write_beside([figures / "earlier.svg", tmp_path / "notes.txt"], {}, tmp_path / "provenance.json")
+    (tmp_path / "ranks.csv").write_text("method\n")
+    write_beside([figures / "earlier.svg", tmp_path / "ranks.csv"], {}, tmp_path / "provenance.json")
     build_report(tmp_path, **study, figure_files=False)
     assert [path.name for path in figures.iterdir()] == ["own.svg"], "only what a report has written itself"
     assert (tmp_path / "notes.txt").exists()
+    assert not (tmp_path / "ranks.csv").exists()
 
 
 @pytest.mark.parametrize("text", ["</script><script>alert(1)</script>", "<!--", "\u2028\u2029", "&amp;", "😀"])

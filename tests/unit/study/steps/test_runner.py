@@ -180,6 +180,14 @@ def test_the_last_line_of_a_failed_jobs_log_is_its_reason(
     assert any("Traceback" in line for line in lines) == (not on_terminal), "a bug's alone"
 
 
+def test_a_reason_of_several_lines_is_one_line_of_the_log(tmp_path: Path) -> None:
+    what = "from mklearn.errors import UserError; raise UserError('no file:\\n  tried here')"
+    source = JOB.format(what=what, replaced=True)
+    done = subprocess.run([sys.executable, "-c", source], cwd=tmp_path, capture_output=True, text=True)
+    assert "mklearn, step describe: no file:\n  tried here" in done.stderr
+    assert (tmp_path / "log").read_text(encoding="utf-8").rstrip().endswith("s] error: no file: tried here")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device on this system")
 def test_a_log_on_a_full_disk_is_a_sentence_on_the_terminal(tmp_path: Path) -> None:
     source = f"""if True:
