@@ -96,12 +96,20 @@ def check_keys(keys: Iterable[object], valid: Sequence[str], owner: str) -> None
             )
 
 
-def regular_array(values: ArrayLike, name: str) -> NDArray[Any]:
+def regular_array(values: Any, name: str) -> NDArray[Any]:
     """Return `values` as an array; raise `DataError` for nested lists whose parts have different lengths."""
     try:
+        if hasattr(values, "iloc") and _has_missing_type(values):
+            return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
         return np.asarray(values)
     except ValueError as error:
         raise DataError(f"{name} is not a regular array: its parts have different lengths") from error
+
+
+def _has_missing_type(table: Any) -> bool:
+    """Tell whether all columns of a table of pandas are numbers or logical, some of a type with missing values."""
+    dtypes = list(table.dtypes) if table.ndim == 2 else [table.dtype]
+    return any(not isinstance(dtype, np.dtype) for dtype in dtypes) and all(dtype.kind in "fiub" for dtype in dtypes)
 
 
 def as_float_matrix(values: ArrayLike, name: str) -> Array:

@@ -138,7 +138,7 @@ def permutation_splits(
     if cv is None:
         cv = default_splitter(estimator, random_state)
     deviation = float(np.std(labels)) if numbers else 0.0
-    if numbers and not deviation > 0:
+    if numbers and not np.ptp(labels) > 0:
         raise DataError("the target is constant: there is nothing that views could contribute")
     return list(check_cv(cv, labels, classifier=not numbers).split(np.zeros(n), labels, groups)), deviation
 

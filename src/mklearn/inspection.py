@@ -224,7 +224,7 @@ def r2_shares(fitted: Any, X: Any, y: ArrayLike) -> R2Shares:
         raise DataError(f"y has shape {np.shape(y)} for outputs of shape {outputs.shape}")
     deviations = values - values.mean(axis=0)
     total = (deviations**2).sum(axis=0)
-    total[total == 0] = np.nan
+    total[np.ptp(values, axis=0) == 0] = np.nan
     other = 2 * deviations - (outputs - outputs.mean(axis=0))
     views = {name: ((part - part.mean(axis=0)) * other).sum(axis=0) / total for name, part in parts.items()}
     offset = -len(values) * (outputs.mean(axis=0) - values.mean(axis=0)) ** 2 / total

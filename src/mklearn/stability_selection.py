@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.base.validation import checked_labels
 from mklearn.checks import check_integer, invalid
 from mklearn.graphs import class_structure
 from mklearn.kernels.specs import StackTransform
@@ -125,7 +126,7 @@ def stability_selection(
     views = as_views(X)
     factors = [kernel_factor(K, max_rank) for K in transform.training_kernels(X if views is None else views)]
     n = len(factors[0])
-    codes = class_structure(y, n).codes
+    codes = class_structure(checked_labels(transform, y, n)).codes
     counts, halves = np.zeros(len(factors)), _complementary_halves(codes, groups, n_pairs, random_state)
     for half in halves:
         targets = class_targets(class_structure(codes[half]))

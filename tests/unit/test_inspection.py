@@ -202,3 +202,13 @@ def test_contributions_of_views_to_numbers() -> None:
     assert found["blood"].changed.mean() > 3 * found["noise"].changed.mean()
     with pytest.raises(DataError, match="constant"):
         view_contributions(model, views, np.ones(442))
+
+
+def test_a_target_that_is_constant_but_for_rounding() -> None:
+    """The mean of 7 times 0.1 is not 0.1."""
+    rng = np.random.default_rng(0)
+    views = {"a": rng.normal(size=(40, 2)), "b": rng.normal(size=(40, 2))}
+    fitted = MultiViewRegressor().fit(views, rng.normal(size=40))
+    assert np.isnan(r2_shares(fitted, {name: view[:7] for name, view in views.items()}, np.full(7, 0.1)).r2).all()
+    with pytest.raises(DataError, match="the target is constant"):
+        view_contributions(fitted, views, np.full(40, 0.1))

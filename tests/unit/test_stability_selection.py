@@ -137,3 +137,16 @@ def test_the_gene_that_separates_the_genotypes_best_is_stable(mirror: Path) -> N
     found = stability_selection(specs, genes, genotype, n_kernels=5, n_pairs=20)
     assert separation.idxmax() in found.stable(0.75)
     assert found.false_selections(0.75) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (np.linspace(0, 1, 60), "class labels"),
+        ([None, *"ab" * 29, "a"], "missing labels"),
+    ],
+)
+def test_numbers_and_missing_labels_are_no_classes(y: object, words: str) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    with pytest.raises(DataError, match=words):
+        stability_selection(["linear", "gaussian"], X, y, n_kernels=1, n_pairs=2)

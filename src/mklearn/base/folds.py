@@ -36,7 +36,8 @@ def inner_folds(
         Folds wanted. The samples of a class are dealt out, each to the next fold: larger classes are spread evenly, and
         of a class with no more samples than folds each fold leaves out one at most. Classes of one size begin at the
         same fold, so that where they are equal in ``y`` they are equal in every training part: else ridges and machines
-        would prefer the larger ones, and choose by that. Fewer folds are returned where no class has so many samples.
+        would prefer the larger ones, and choose by that. Fewer folds may be returned where no class has so many
+        samples.
     seed : int or None
         Seed of the shuffle.
     groups : array-like of shape (n,), optional
@@ -60,7 +61,7 @@ def inner_folds(
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise DataError(f"y has shape {labels.shape}: inner folds need one label for each sample")
-    if isinstance(n_folds, int) and n_folds < 2:
+    if n_folds != "leave_one_out" and n_folds < 2:
         raise DataError(f"n_folds is {n_folds}: inner cross-validation needs at least 2 folds")
     if target == "numbers":
         return _inner_number_folds(labels, n_folds, seed, groups)

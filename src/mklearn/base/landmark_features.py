@@ -20,7 +20,7 @@ from mklearn.checks import check_choice, check_integer, check_nonnegative, inval
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.landmark_blocks import row_blocks
 from mklearn.kernels.landmark_transform import LandmarkTransform
-from mklearn.kernels.landmarks import LandmarkRule
+from mklearn.kernels.landmarks import LandmarkRule, check_landmarks_of_classes
 from mklearn.kernels.views import as_views
 
 Precision = Literal["float64", "float32"]
@@ -187,6 +187,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         labels = None
         if y is not None and self.how == "random_per_class":
             labels = checked_labels(self, y, table.shape[0])
+        self.n_classes_ = 0 if labels is None else len(np.unique(labels))
         transform.fit(
             table,
             labels,
@@ -216,13 +217,15 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         -------
         features : LandmarkFeatures
         change : array of shape (D, D')
-            Features of the first landmarks are those of all of them times this.
+            Features of the first landmarks are those of all of them times this, where no eigenvalue was left out.
 
         Raises
         ------
         ConfigError
             More landmarks than there are; centres of k-means, which depend on each other; or kernels that complete
             samples without a view.
+        NotApplicable
+            Fewer landmarks than classes, where each has one.
         """
         check_is_fitted(self)
         if check_integer(n_landmarks, "n_landmarks") > self.n_landmarks_:
@@ -231,6 +234,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
             raise ConfigError("centres of k-means depend on each other: choose 'random_per_class' or 'leverage'")
         if self._map_.completes:
             raise ConfigError("kernels that complete missing views have no leading landmarks: fit them anew")
+        check_landmarks_of_classes(n_landmarks, self.n_classes_)
         transform, changes = self._map_.leading(n_landmarks, self._tolerance_, self.dtype)
         made = copy.copy(self)
         made.n = n_landmarks

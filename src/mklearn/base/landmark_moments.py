@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
@@ -64,6 +65,9 @@ class LandmarkMoments:
     labels: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
+        check_is_fitted(self.features)
+        if not hasattr(self.moments, "classes_"):
+            raise DataError("these moments hold no batch: call partial_fit first")
         width = self.features.blocks_[-1].stop
         if self.moments.n_features_ != width:
             raise DataError(f"the moments are of {self.moments.n_features_} features, but the landmarks have {width}")

@@ -279,6 +279,8 @@ class Moments:
             raise DataError(f"moments of {self.n_targets_} and of {other.n_targets_} targets do not go together")
         if self._labelled != other._labelled:
             raise DataError("moments of samples with labels and of samples without labels do not go together")
+        if self._labelled and (self.classes_.dtype.kind in "US") != (other.classes_.dtype.kind in "US"):
+            raise DataError("moments of samples with text and with numbers as labels do not go together")
 
     def _set(self, classes: NDArray[Any], counts: NDArray[np.int64], sums: Array, upper: Array, beside: Array) -> None:
         self.classes_, self.class_counts_, self.class_sums_ = classes, counts, sums

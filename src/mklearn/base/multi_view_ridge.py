@@ -413,6 +413,8 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         views, varies = np.array(self._views_of_kernels), scales > 0
         if self.n_kernels is not None:
             return varies, {}
+        if problem.leaves_nothing:
+            return varies, dict.fromkeys(self._views_of_kernels, 0.0)
         n, found = len(targets), dict[str, float]()
         sums = np.zeros((2, n, n))  # of views that do not agree, and of those that do
         for view in dict.fromkeys(self._views_of_kernels):
@@ -456,7 +458,9 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         self, kernels: list[NDArray[Any]], targets: Array, problem: RidgeProblem, equal: Array
     ) -> Array:
         """Return the learned shares of the kernels; equal ones if none are to be learned."""
-        if self.learned == 0 or np.count_nonzero(equal) == 1 or not np.ptp(targets, axis=0).any():
+        if self.learned == 0 or np.count_nonzero(equal) == 1 or problem.leaves_nothing:
+            return equal
+        if not np.ptp(targets, axis=0).any():
             return equal
         kept = np.flatnonzero(equal)
         objective = LeaveOneOutRidge(

@@ -73,6 +73,11 @@ class RidgeProblem:
             present=some(self.present),
         )
 
+    @property
+    def leaves_nothing(self) -> bool:
+        """Whether leaving a sample out, or a group, leaves no sample: no weight can be chosen by that."""
+        return len(self.rows) < 2 or (self.groups is not None and len(np.unique(self.groups)) < 2)
+
     def alone(self, rows: NDArray[np.intp]) -> RidgeProblem:
         """Return the problem of some samples as if there were no others."""
         return replace(self.of_rows(rows), n=len(rows), rows=np.arange(len(rows)))

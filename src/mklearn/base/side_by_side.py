@@ -14,6 +14,7 @@ from mklearn.base.parameters import fit_context, one_of
 from mklearn.checks import as_float_array
 from mklearn.errors import DataError
 from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
+from mklearn.kernels.feature_source import TableForms
 from mklearn.kernels.imputation import FeatureImputer, Impute
 from mklearn.kernels.views import LearnedView, SampleView, Views, as_views
 
@@ -74,6 +75,7 @@ class SideBySide(TransformerMixin, BaseEstimator):
             for name in names
             if isinstance(view := self._views_of(X)[str(name)], LearnedView)
         }
+        self._forms = TableForms(self._views_of(X), {str(name) for name in names})
         tables = self._tables(X, names)
         self.widths_ = {name: int(table.shape[1]) for name, table in tables.items()}
         features = np.concatenate(list(tables.values()), axis=1)
@@ -92,12 +94,8 @@ class SideBySide(TransformerMixin, BaseEstimator):
             As for ``fit``; or a view has another number of features than in ``fit``.
         """
         check_is_fitted(self)
+        self._forms.check(self._views_of(X))
         tables = self._tables(X, list(self.widths_))
-        for name, table in tables.items():
-            if table.shape[1] != self.widths_[name]:
-                raise DataError(
-                    f"view {name!r} has {table.shape[1]} features, but the training samples had {self.widths_[name]}"
-                )
         return self._scaler.transform(self._imputer.transform(np.concatenate(list(tables.values()), axis=1)))
 
     def _tables(self, X: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from mklearn.checks import LARGEST_VALUE, SMALLEST_VALUE, check_kept
+from mklearn.checks import LARGEST_VALUE, SMALLEST_VALUE, check_kept, regular_array
 from mklearn.errors import DataError, NotApplicable
 
 _LARGEST_TARGET = 1e150
@@ -104,7 +104,7 @@ def checked_numbers(estimator: object, y: ArrayLike | None, n: int) -> NDArray[n
     if isinstance(y, np.ma.MaskedArray):
         raise DataError("y is a masked array; give NaN for missing values: y.filled(numpy.nan)")
     try:
-        values = np.asarray(y)
+        values = regular_array(y, "y")
         if values.dtype.kind in "ScUMmV":
             raise TypeError(f"they have dtype {values.dtype}")
         values = values.astype(np.float64)

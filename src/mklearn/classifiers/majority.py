@@ -68,6 +68,8 @@ class MajorityClassifier(ClassifierMixin, BaseEstimator):
         weights = checked_sample_weight(sample_weight, classes.codes, classes.labels)
         sizes = np.bincount(classes.codes, weights)
         largest = sizes[classes.codes] == sizes.max()
+        if weights is not None:
+            largest &= weights > 0
         self.majority_ = self.classes_[classes.codes[np.argmax(largest)]]
         return self
 

@@ -69,12 +69,12 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         From 0 to 1: log ratios of the learned weights shrink by this factor. 0 for weights of the smallest
         leave-one-out error, 1 for equal weights of the kernels that these use.
     least_agreement : float
-        Views that agree less with the classes, in standard deviations of noise, are left out if step 2 finds a smaller
-        error without them. If all agree less, none is left out. 0 takes all.
+        Views that agree less with the classes, in standard deviations of noise, are left out if the left-out error is
+        smaller without them (step 2). If all agree less, none is left out. 0 takes all.
     alphas : sequence of float
         Candidate ridges, in units of the variance of the samples in the feature space (the centred trace).
     decision : {"auto", "ridge", "cosine"}
-        The largest output, the largest cosine, or what step 5 says.
+        The largest output, the largest cosine, or the better of both for left-out samples (step 5).
     class_weight : None, "balanced" or dict
         Weights of the classes, by label, which multiply the sample weights; "balanced" gives all classes the same sum.
     weight_samples : int
@@ -82,14 +82,14 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         ``random_state``. Everything else uses all.
     missing_views : {"regression", "error"}
         Of the dictionary: samples may lack a view, their row in it is NaN. What they would be in it is then estimated
-        by kernel ridge regression on their other views, those of step 2 with equal weights, without the classes; see
-        `mklearn.optimize.view_regression`. It is fitted to at most ``weight_samples`` training samples.
+        by kernel ridge regression on their other views that are used (step 2), with equal weights, without the classes;
+        see `mklearn.optimize.view_regression`. It is fitted to at most ``weight_samples`` training samples.
     impute : {"none", "mean", "median"}
         Of the dictionary: what fills in single missing values of features.
     n_kernels : int, optional
         Of many kernels, such as those of gene sets (`mklearn.kernels.group_kernels`), at most so many are chosen, by a
-        group lasso (`mklearn.optimize.kernel_lasso`), and the others have weight 0. It takes the place of step 2, and
-        is fitted to all training samples, or to the landmarks. By default all kernels are taken.
+        group lasso (`mklearn.optimize.kernel_lasso`), and the others have weight 0. It takes the place of leaving out
+        views (step 2), and is fitted to all training samples, or to the landmarks. By default all kernels are taken.
     memory : float
         GiB. Training kernels that need more are computed one by one, those with learned weights twice.
     random_state : int
@@ -220,7 +220,8 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
             Class labels.
         sample_weight : array of shape (n,), optional
             A sample of weight 2 counts as two equal ones, which are left out together; a sample of weight 0 as none.
-            Kernels of features are fitted to the samples without weights.
+            Kernels of features are fitted to the samples without weights, and what completes missing views to those of
+            positive weight, all alike.
         groups : array of shape (n,), optional
             Samples of a group (a patient, a photograph) are left out together.
         """

@@ -26,8 +26,8 @@ from mklearn.errors import NotApplicable
 class NearestNeighbours(KNeighborsClassifier):
     """Nearest neighbours in the features themselves: a baseline for every embedding.
 
-    `sklearn.neighbors.KNeighborsClassifier`, with a clear error for more neighbours than training samples.
-    Other parameters and attributes are scikit-learn's.
+    `sklearn.neighbors.KNeighborsClassifier`, with a clear error for more neighbours than training samples, and without
+    a tree for "auto", which a model file can't hold. Other parameters and attributes are scikit-learn's.
 
     Parameters
     ----------
@@ -46,4 +46,6 @@ class NearestNeighbours(KNeighborsClassifier):
         n_samples = self.n_samples_fit_
         if self.n_neighbors > n_samples:
             raise NotApplicable(f"n_neighbors={self.n_neighbors}: there are too few training samples, {n_samples=}")
+        if self.algorithm == "auto":
+            self._fit_method, self._tree = "brute", None
         return self

@@ -66,10 +66,10 @@ class Landmarks(Strict):
                 "n: the centres of k-means for one number are not among those for a larger one; give one number, "
                 "or another `how`."
             )
-        if isinstance(self.n, list) and self.rank_tolerance is not None:
+        if isinstance(self.n, list) and (self.rank_tolerance is not None or self.dtype == "float32"):
             raise ValueError(
                 "n: the features of fewer landmarks follow from those of more only where none is left out; give one "
-                "number, or no `rank_tolerance`."
+                "number, or no `rank_tolerance` and no dtype float32, which leaves out more."
             )
         return self
 

@@ -29,6 +29,15 @@ def check_number_of_landmarks(n_landmarks: int, n_samples: int) -> None:
         )
 
 
+def check_landmarks_of_classes(n_landmarks: int, n_classes: int) -> None:
+    """Raise `NotApplicable` for fewer landmarks than classes."""
+    if n_landmarks < n_classes:
+        raise NotApplicable(
+            f"n_landmarks={n_landmarks}, but y has {n_classes} classes, and 'random_per_class' needs a landmark of "
+            f"each: give at least {n_classes}, or choose the landmarks by 'kmeans' or 'leverage'"
+        )
+
+
 def random_per_class(labels: NDArray[Any], n_landmarks: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Draw landmarks at random, of each class equally many as far as it has samples.
 
@@ -51,11 +60,7 @@ def random_per_class(labels: NDArray[Any], n_landmarks: int, rng: np.random.Gene
     """
     check_number_of_landmarks(n_landmarks, len(labels))
     classes, codes = np.unique(labels, return_inverse=True)
-    if n_landmarks < len(classes):
-        raise NotApplicable(
-            f"n_landmarks={n_landmarks}, but y has {len(classes)} classes, and 'random_per_class' needs a landmark of "
-            f"each: give at least {len(classes)}, or choose the landmarks by 'kmeans' or 'leverage'"
-        )
+    check_landmarks_of_classes(n_landmarks, len(classes))
     shuffled = rng.permutation(len(codes))
     order = shuffled[np.argsort(codes[shuffled], kind="stable")]  # by class, at random within each
     sizes = np.bincount(codes)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from mklearn.graphs import mmc_graph
+from mklearn.kernels.normalise import centre_kernel
 from mklearn.optimize.margin import Constraint, check_not_constant, kernel_trace_ratio, margin_step
 
 Array = NDArray[np.floating[Any]]
@@ -82,7 +83,7 @@ def margins_without_each(
 def components_without_each(kernel: Array, cutoff: float, order: Iterable[int] | None = None) -> Iterator[WithoutOne]:
     """Yield kernel principal components, refitted without each sample in turn; see `margins_without_each`."""
     n = len(kernel)
-    features = _feature_coordinates(kernel, cutoff)
+    features = _feature_coordinates(centre_kernel(kernel), n * np.finfo(np.float64).eps)
     second_moments = features.T @ features
     total = features.sum(axis=0)
     for i in range(n) if order is None else order:
@@ -91,7 +92,8 @@ def components_without_each(kernel: Array, cutoff: float, order: Iterable[int] |
         mean = (total - own) / (n - 1)
         scatter = second_moments - np.outer(own, own) - (n - 1) * np.outer(mean, mean)
         values, vectors = eigh(scatter, driver="evd", check_finite=False, overwrite_a=True)
-        kept = max(1, int((values > cutoff * values[-1]).sum()))
+        largest = max(values[-1], np.abs(kernel[np.ix_(rest, rest)]).max())  # as in a fit without the sample
+        kept = max(1, int((values > cutoff * largest).sum()))
         embedded = (features - mean) @ vectors[:, : -kept - 1 : -1]
         yield i, embedded[rest], embedded[i : i + 1]
 

@@ -27,8 +27,6 @@ Array = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]
 # Candidate ridges, in units of the variance of the samples in S.
 _RIDGES = 10.0 ** np.arange(-1.0, 1.6, 0.5)
-# The ridge is chosen by so many samples at most.
-_TESTED = 100
 # Samples that have less of the other views are scaled as if they had so much.
 _LEAST_SHARE = 0.05
 
@@ -126,12 +124,11 @@ def _smallest_error(values: Array, V: Array, own: Array) -> float:
     the squares of ``R phi`` the diagonal of R K R for the view's centred kernel K.
     """
     n, G = len(V), V.T @ own @ V
-    tested = V[:: -(-n // _TESTED)]
     best, smallest = 0.0, np.inf
     for ridge in _RIDGES:
-        W = tested * (ridge / (values + ridge))
+        W = V * (ridge / (values + ridge))
         squares = np.einsum("ij,ij->i", W @ G, W)
-        diagonal = np.einsum("ij,ij->i", W, tested) - 1.0 / n
+        diagonal = np.einsum("ij,ij->i", W, V) - 1.0 / n
         error = float(np.mean(squares / np.maximum(diagonal, 1e-9) ** 2))
         if error <= smallest * (1.0 + 1e-9):
             best, smallest = float(ridge), error

@@ -136,6 +136,8 @@ class KernelRidge(LandmarkInput, RidgeRegressor):
             self.alpha_ = self.alphas_[1]
             return self
         self._check_alphas()
+        for name in ("left_out_r2_", "left_out_predictions_"):  # of another fit
+            self.__dict__.pop(name, None)
         if sample_weight is not None or groups is not None:
             raise ConfigError(
                 "sample weights and groups are not among the moments of landmark features: set landmarks=None, or take "

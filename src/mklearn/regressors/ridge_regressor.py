@@ -66,7 +66,8 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
             Numbers, in any units; NaN are missing values.
         sample_weight : array of shape (n,), optional
             A sample of weight 2 counts as two equal ones, which are left out together; a sample of weight 0 as none.
-            Kernels of features are fitted to the samples without weights.
+            Kernels of features are fitted to the samples without weights, and what completes missing views to those of
+            positive weight, all alike.
         groups : array of shape (n,), optional
             Samples of a group (a patient, a plot) are left out together.
         """

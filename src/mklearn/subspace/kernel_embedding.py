@@ -79,7 +79,8 @@ class KernelEmbedding(
         Returns
         -------
         array of shape (m, n_components)
-            In the dtype of X (float32 or float64); the columns in order of discriminative power.
+            In the dtype of X (float32 or float64), with landmarks in theirs; the columns in order of discriminative
+            power.
 
         Raises
         ------
@@ -94,7 +95,8 @@ class KernelEmbedding(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        if getattr(self, "landmarks", None) is None:
+            tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     @property

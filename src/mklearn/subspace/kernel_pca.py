@@ -107,7 +107,9 @@ class KernelPCA(LandmarkFit, KernelEmbedding):
         self.kernel_weights_ = weights
         self.eigenvalues_ = values[:p]
         self.coefficients_ = vectors[:, :p] / np.sqrt(values[:p])
-        # (k - mean over training rows)'A: the other terms of the centring vanish because the columns of A sum to 0.
+        # (k - mean over training rows)'A: the other terms of the centring vanish because the columns of A sum to 0;
+        # what rounding leaves of their sums would be multiplied by the constant part of the kernel.
+        self.coefficients_ -= self.coefficients_.mean(axis=0)
         self.offset_ = kernel.mean(axis=0) @ self.coefficients_
         self.embedding_ = np.asarray(kernel @ self.coefficients_ - self.offset_, dtype=self._dtype_)
 

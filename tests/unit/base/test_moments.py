@@ -151,3 +151,10 @@ def test_moments_that_do_not_go_together():
 def test_an_empty_batch_adds_nothing():
     made = Moments().partial_fit(X0[:0], Y0[:0]).partial_fit(X0, Y0).partial_fit(X0[:0], Y0[:0])
     assert_equal(made, Moments().partial_fit(X0, Y0))
+
+
+def test_numbers_and_text_as_labels_do_not_go_together() -> None:
+    X = np.eye(3)
+    one, other = Moments().partial_fit(X, [0, 1, 10]), Moments().partial_fit(X, ["0", "1", "2"])
+    with pytest.raises(DataError, match="text and with numbers as labels"):
+        one.merge(other)

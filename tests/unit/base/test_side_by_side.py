@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -29,7 +30,7 @@ def test_features_are_scaled_together_in_the_order_of_the_names(scaling: str) ->
 
 def test_new_samples_need_the_views_and_widths_of_fit() -> None:
     made = SideBySide(["a", "b"]).fit(TRAIN)
-    with pytest.raises(DataError, match="there is no view 'b'; available: 'a'"):
+    with pytest.raises(DataError, match="view 'b' is missing; X has 'a'"):
         made.transform({"a": NEW["a"]})
     with pytest.raises(DataError, match="view 'a' has 2 features, but the training samples had 3"):
         made.transform(NEW | {"a": NEW["a"][:, :2]})
@@ -42,3 +43,11 @@ def test_distances_have_no_features() -> None:
     with pytest.raises(DataError, match=r"view 'd' is Pairwise\(8 samples, 8 columns\) and has no features"):
         SideBySide().fit(views)
     assert SideBySide(["a"]).fit(views).transform(views).shape == (8, 3)
+
+
+def test_columns_in_another_order_are_refused() -> None:
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(6, 2)), columns=["p", "q"])
+    fitted = SideBySide().fit({"A": table})
+    np.testing.assert_array_equal(fitted.transform({"A": table}), fitted.transform({"A": table.to_numpy()}))
+    with pytest.raises(DataError, match="other column names than in fit, or in another order: expected p, q"):
+        fitted.transform({"A": table[["q", "p"]]})

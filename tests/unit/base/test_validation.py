@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mklearn import MultiViewRegressor
 from mklearn.checks import as_float_matrix
-from mklearn.classifiers import LedoitWolfLDA
+from mklearn.classifiers import KernelSVC, LedoitWolfLDA
 from mklearn.errors import DataError
 from mklearn.subspace import MMC, ConvexMKLDR
 from mklearn.subspace.pca import PCA
@@ -78,3 +79,19 @@ def test_labels_of_no_class(labels: Any, sentence: str) -> None:
     values = np.random.default_rng(0).normal(size=(2, 3))
     with pytest.raises(DataError, match=sentence):
         MMC().fit(values, labels)
+
+
+@pytest.mark.parametrize("dtype", ["Float64", "double[pyarrow]"])
+def test_types_of_pandas_with_missing_values_are_numbers_in_views_too(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    plain = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc"))
+    y = (plain["a"] > 0).to_numpy()
+    table = plain.astype(dtype)
+    expected = KernelSVC(kernels="gaussian").fit({"u": plain}, y).decision_function({"u": plain})
+    np.testing.assert_array_equal(
+        KernelSVC(kernels="gaussian").fit({"u": table}, y).decision_function({"u": table}), expected
+    )
+    columns = [{"columns": ["a", "b"]}]
+    assert KernelSVC(kernels=columns).fit(table, y).score(table, y) > 0.9
+    targets = table[["a", "b"]].mask(plain["c"] > 1)
+    assert MultiViewRegressor(kernels="linear").fit({"u": table}, targets).predict({"u": table}).shape == (40, 2)

@@ -95,3 +95,11 @@ def test_errors() -> None:
         LedoitWolfLDA(8).fit(X, y)
     with pytest.raises(NotApplicable, match="same mean"):
         LedoitWolfLDA().fit(np.tile([[1.0, 0], [-1, 0]], (4, 1)), [0, 0, 1, 1, 0, 0, 1, 1])
+
+
+def test_with_one_component_of_three_classes_the_distance_decides() -> None:
+    """The cosine of one component is a sign."""
+    X = np.random.default_rng(0).normal(0, 0.1, 90)[:, None] + np.repeat([0, 5, 9], 30)[:, None]
+    y = np.repeat(["a", "b", "c"], 30)
+    assert LedoitWolfLDA().fit(X, y).score(X, y) == 1.0
+    assert LedoitWolfLDA().fit(X[:60], y[:60]).score(X[:60], y[:60]) == 1.0

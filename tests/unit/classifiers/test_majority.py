@@ -26,3 +26,8 @@ def test_what_can_not_be_fitted() -> None:
         MajorityClassifier().fit(np.zeros((3, 1)), [1, 1, 1])
     with pytest.raises(DataError):
         MajorityClassifier().fit(np.full((3, 1), np.nan), [1, 1, 0])
+
+
+def test_a_sample_of_weight_0_decides_no_tie() -> None:
+    y, weights = np.array(["a", "b", "a", "b"]), np.array([0.0, 1.0, 1.0, 0.0])
+    assert MajorityClassifier().fit(np.zeros((4, 1)), y, weights).majority_ == "b"

@@ -594,3 +594,24 @@ def test_a_thousand_classes_of_two_samples() -> None:
     probabilities = model.predict_proba(X[held][:50])
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     assert (model.classes_[probabilities.argmax(axis=1)] == model.predict(X[held][:50])).all()
+
+
+@pytest.mark.parametrize("changes", [{"weight_samples": 20}, {"landmarks": 20}])
+def test_drawn_samples_of_one_group_leave_equal_weights(changes: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] + 0.3 * rng.normal(size=60) > 0
+    for seed in range(4):
+        model = MultiViewClassifier(kernels=["linear", "gaussian"], random_state=seed, **changes)
+        assert model.fit(X, y, groups=np.arange(60) < 1).score(X, y) > 0.8
+
+
+def test_missing_views_are_completed_alike_in_any_order_of_samples() -> None:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=(160, 3))
+    b = a[:, :2] + 0.5 * rng.normal(size=(160, 2))
+    b[::5] = np.nan
+    y = a[:, 0] + b[:, 1] * np.isfinite(b[:, 1]) > 0
+    order = rng.permutation(160)
+    one, other = (MultiViewClassifier().fit({"a": a[rows], "b": b[rows]}, y[rows]) for rows in (slice(None), order))
+    np.testing.assert_allclose(one.class_scores({"a": a, "b": b}), other.class_scores({"a": a, "b": b}), atol=1e-9)

@@ -77,3 +77,29 @@ def test_a_kernel_of_low_rank() -> None:
         refit = KernelMMC().fit(K[np.ix_(rest, rest)], y[rest])
         assert others.shape == refit.embedding_.shape
         assert cdist(left_out, others) == pytest.approx(cdist(refit.transform(K[i : i + 1, rest]), refit.embedding_))
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 2e4])
+def test_components_of_a_kernel_with_a_large_constant_part(offset: float) -> None:
+    """Their lengths are those of the centred features, and without each sample those of a refit."""
+    features = np.random.default_rng(1).normal(size=(14, 3)) * 0.05 + offset
+    kernel = features @ features.T
+    fitted = KernelPCA().fit(kernel)
+    lengths = np.linalg.svd(features - features.mean(axis=0), compute_uv=False) / np.sqrt(14)
+    shown = len(fitted.eigenvalues_)
+    np.testing.assert_allclose(fitted.embedding_.std(axis=0), lengths[:shown], rtol=1e-2)
+    assert shown == 3
+    rest = np.arange(14) != 3
+    _, embedded, _ = next(KernelPCA().leave_one_out(kernel, order=[3]))
+    refit = KernelPCA().fit(kernel[np.ix_(rest, rest)]).embedding_
+    np.testing.assert_allclose(embedded.std(axis=0), refit.std(axis=0), rtol=1e-2)
+
+
+def test_a_wide_kernel_of_single_precision_keeps_the_components_of_a_refit() -> None:
+    points = np.random.default_rng(1).normal(size=(14, 3))
+    kernel = np.exp(-1e-6 * cdist(points, points, "sqeuclidean")).astype(np.float32)
+    rest = np.arange(14) != 3
+    _, embedded, _ = next(KernelPCA().leave_one_out(kernel, order=[3]))
+    refit = KernelPCA().fit(kernel[np.ix_(rest, rest)]).embedding_
+    assert embedded.shape == refit.shape
+    np.testing.assert_allclose(embedded.std(axis=0), refit.std(axis=0), rtol=1e-2)

@@ -419,3 +419,21 @@ def test_saved_models_predict_the_same(tmp_path: Path) -> None:
     for model in (MultiViewRegressor(weights="per_target"), KernelRidge(kernels=SPECS, landmarks=9)):
         save_model(model.fit(X, Y), tmp_path / "model.mklearn", {})
         np.testing.assert_array_equal(load_model(tmp_path / "model.mklearn").estimator.predict(NEW), model.predict(NEW))
+
+
+@pytest.mark.parametrize("changes", [{"weight_samples": 100}, {"landmarks": 100}])
+def test_a_sparse_target_without_a_value_among_the_drawn_samples(changes: dict[str, Any]) -> None:
+    X = np.random.default_rng(0).normal(size=(600, 4))
+    Y = np.column_stack([X[:, 0], np.where(np.arange(600) < 3, X[:, 1], np.nan)])
+    model = MultiViewRegressor(kernels=["linear", "gaussian"], weights="per_target", **changes).fit(X, Y)
+    assert r2_score(X[:, 0], model.predict(X)[:, 0]) > 0.9
+    assert np.isfinite(model.kernel_weights_).all()
+
+
+def test_landmarks_leave_nothing_of_an_earlier_fit() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = KernelRidge(kernels="gaussian").fit(X, X[:, 0])
+    assert model.left_out_r2_ > 0
+    model.set_params(landmarks=20).fit(X, X[:, 1])
+    assert not hasattr(model, "left_out_r2_")
+    assert not hasattr(model, "left_out_predictions_")

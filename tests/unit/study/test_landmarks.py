@@ -167,6 +167,8 @@ def test_a_missing_package_is_known_before_the_run(monkeypatch: pytest.MonkeyPat
         ({"landmarks": {"n": [3, 0]}}, "methods.m.landmarks.n[1]: invalid value 0: should be greater than or equal"),
         ({"landmarks": {"n": [3, 9], "how": "kmeans"}}, "centres of k-means for one number are not among those"),
         ({"landmarks": {"n": [3, 9], "rank_tolerance": 1e-3}}, "give one number, or no `rank_tolerance`"),
+        ({"landmarks": {"n": [3, 9], "dtype": "float32"}}, "no dtype float32, which leaves out more"),
+        ({"kind": "kernel_ridge", "class_weight": "balanced"}, "class weights are not among the moments"),
         ({"kind": "kernel_svc"}, "methods.m.landmarks: unknown key"),
     ],
 )  # fmt: skip

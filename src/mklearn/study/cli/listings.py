@@ -8,12 +8,13 @@ import textwrap
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add ``datasets``, ``descriptors``, ``kernels``, ``methods``, ``protocols`` and ``solvers``."""
+    """Add ``datasets``, ``descriptors``, ``kernels``, ``methods``, ``metrics``, ``protocols`` and ``solvers``."""
     for name, help_text in (
         ("datasets", "list the registered data sets, or show one"),
         ("descriptors", "list the descriptors with their parameters, or show one"),
         ("kernels", "list the kernels with their parameters, or show one"),
         ("methods", "list the methods by task, or show one with its parameters and its paper"),
+        ("metrics", "list the metrics, or show one"),
         ("protocols", "list the protocols with their parameters, or show one"),
     ):
         listing = commands.add_parser(name, help=help_text)
@@ -28,6 +29,12 @@ def _list(options: argparse.Namespace) -> None:
     from mklearn.study.config.registry import describe_all, describe_one
 
     columns = shutil.get_terminal_size().columns
+    if options.what == "metrics":
+        from mklearn.study.evaluation.metrics.metric import described, metric_named, metric_names
+
+        named = [options.name] if options.name is not None else metric_names()
+        print("\n\n".join(wrapped(described(metric_named(name)), columns) for name in named))
+        return
     if options.name is not None:
         print(wrapped(describe_one(options.what, options.name), columns))
     else:

@@ -67,7 +67,7 @@ class PairProtocol(Protocol):
     bookkeeping: ClassVar[frozenset[str]] = Protocol.bookkeeping | set(PairFeatures.model_fields)
 
     path: str | None = None
-    """Parquet or CSV file with columns fold (from 0), first and second (ids) and optionally same, or a list in the
+    """Parquet, CSV or TSV file with columns fold (from 0), first and second (ids) and optionally same, or a list in the
     format of pairs.txt; by default the lists that come with the registered data set."""
     components: Count | None = 200
     """Principal components of each descriptor; null takes the features themselves."""

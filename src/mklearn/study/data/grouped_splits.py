@@ -61,28 +61,28 @@ def validation_folds(
     """Draw a test part and deal the rest into folds: a model for each fold trains on the others, is validated on it.
 
     This is how Gonen and Alpaydin evaluate (Localized Multiple Kernel Machines for Image Recognition). Every step is
-    done in each group by itself, in natural order of their names ("2" before "10"); without groups, in each class.
+    done in each class by itself, of each group where samples have groups, in natural order of their names ("2" before
+    "10").
 
     Parameters
     ----------
     target : (n,) int array
         Class codes.
     folds : int
-        At least 2. What the folds do not divide goes to the last ones.
+        At least 2. What the folds do not divide goes to the last ones, with `in_order` to the first.
     repeats : int
         Number of test parts drawn. Models of one repeat have the same test part, and are numbered by ``Split.fold``.
     seed, name
         As for :func:`mklearn.study.data.splits.random_per_class`.
     test_share : float
-        Share of each group, or of each class where samples have no groups, that is the test part; rounded. It is the
-        first of a random permutation.
+        Share of each class (of each group) that is the test part; rounded. It is the first of a random permutation.
     test_size : int, optional
-        Instead of `test_share`: the number of test samples of each group.
+        Instead of `test_share`: the number of test samples of each class (of each group).
     deals : int
         How often the rest is dealt into folds; each deal gives a model for each fold.
     in_order : bool
-        Whether the rest of a group is dealt in the order of the data set, the j-th sample to fold j, in place of a
-        random permutation that is cut into folds.
+        Whether the rest of a class (of a group) is dealt in the order of the data set, the j-th sample to fold j, in
+        place of a random permutation that is cut into folds.
     first_seed : int, optional
         Repeat k has NumPy's ``default_rng(first_seed + k)``, in place of the study's seeds, to repeat splits that were
         drawn elsewhere.

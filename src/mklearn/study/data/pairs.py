@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from mklearn.cards import ProtocolCard
 from mklearn.errors import DataError
 from mklearn.study.artefacts import read_table, write_table
 from mklearn.study.data.readers.tabular import column_text, read_frame, require_columns, sample_positions, whole_numbers
-from mklearn.study.data.samples import some
+from mklearn.study.data.samples import check_unique, some
 from mklearn.study.data.splits import Split, Splits
 
 LABELS = ("different", "same")
@@ -31,6 +32,9 @@ SEPARATOR = " | "
 """Between the ids of both samples, in the id of a pair."""
 _LISTS = ("test", "choice")
 _logger = logging.getLogger(__name__)
+_SAME, _DIFFERENT = ("1", "1.0", "true", "same", "yes"), ("0", "0.0", "false", "different", "no")
+"""Words of the column ``same``."""
+_SUFFIX = re.compile(r"(_\d+)\.[^/]*$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,7 +302,8 @@ def _lfw_rows(path: Path, ids: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, n
     n_folds, n = (1, *sizes)[-2:]
     if len(named) != 2 * n * n_folds:
         raise DataError(f"{path}: {len(named)} pairs; the first line says {n_folds} x 2 x {n}")
-    stems = np.array([str(PurePosixPath(name).with_suffix("")) for name in ids.tolist()])
+    stems = np.array([_SUFFIX.sub(r"\1", name) for name in ids.tolist()])
+    check_unique(stems, f"{path}: names of images without suffix")
     first, second = (sample_positions(np.array(names), stems, path) for names in zip(*named, strict=True))
     same = np.tile(np.repeat([True, False], n), n_folds)
     wrong = np.flatnonzero((y[first] == y[second]) != same)
@@ -316,7 +321,7 @@ def _lfw_names(line: list[str]) -> tuple[str, str]:
 
 
 def given_pairs(path: str | os.PathLike[str], ids: np.ndarray, y: np.ndarray) -> Pairs:
-    """Read pairs from a Parquet or CSV file.
+    """Read pairs from a Parquet, CSV or TSV file.
 
     Parameters
     ----------
@@ -339,8 +344,12 @@ def given_pairs(path: str | os.PathLike[str], ids: np.ndarray, y: np.ndarray) ->
     )
     same = np.asarray(y)[first] == np.asarray(y)[second]
     if "same" in frame:
-        stated = frame["same"].map(lambda value: str(value).strip().lower() in ("1", "1.0", "true", "same"))
-        differs = np.nonzero(stated.to_numpy(dtype=bool) != same)[0]
+        words = frame["same"].map(lambda value: str(value).strip().lower())
+        unknown = words[~words.isin((*_SAME, *_DIFFERENT))]
+        if len(unknown):
+            valid = ", ".join((*_SAME, *_DIFFERENT))
+            raise DataError(f"{path}: column 'same' has {some(unknown.unique())}; valid: {valid}")
+        differs = np.nonzero(words.isin(_SAME).to_numpy(dtype=bool) != same)[0]
         if len(differs):
             raise DataError(f"{path}: column 'same' contradicts the labels in rows {some(differs)}")
     fold = whole_numbers(frame["fold"], path, "fold")

@@ -350,13 +350,14 @@ def _of_folds(dealt: Sequence[np.ndarray], n_samples: int) -> Splits:
 
 @ProtocolCard(kind="given", title="given splits", valid={"path": [{"type": "string"}]}, targets=("classes", "numbers"))
 def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
-    """Read splits from a Parquet or CSV file.
+    """Read splits from a Parquet, CSV or TSV file.
 
     Parameters
     ----------
     path : path
-        Parquet or CSV file with columns ``role`` ("train", "test" or "validation"), and ``id`` or ``index`` (position,
-        from 0; ignored if there are ids); optionally ``repeat`` and ``fold``, 0 by default. Others are ignored.
+        Parquet, CSV or TSV file with columns ``role`` ("train", "test" or "validation"), and ``id`` or ``index``
+        (position, from 0; ignored if there are ids); optionally ``repeat`` and ``fold``, 0 by default. Others are
+        ignored.
     ids : (n,) array of str
         Ids of the data set.
 

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from mklearn.atomic import existing_file, file_content
 from mklearn.contract.loading import load
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import ConfigError, DataError, UserError
 from mklearn.kernels.views import Views
 from mklearn.study.config.registry import registered
 from mklearn.study.data.readers.annotated_data import MUDATA, arrays_of
 from mklearn.study.data.readers.content import IMAGE_SUFFIXES, decode_image, is_hidden
-from mklearn.study.data.readers.table_files import SUFFIXES, Table, array_of_view
+from mklearn.study.data.readers.table_files import SUFFIXES, Table, array_of_view, column_names
 from mklearn.study.data.readers.tabular import MISSING, numeric_values, require_columns
+from mklearn.study.data.readers.text_tables import table_suffix
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import check_text, natural_key, some, stack_if_regular
 from mklearn.study.specs.model_card import CardImages, CardTables, CardView, ModelCard
@@ -98,7 +99,8 @@ def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[st
     ----------
     sources : sequence of str
         Of a model on images: one folder, with images at any depth, or one image. Of a model on tables: one table, a
-        folder of tables that are named as the views or MuData files, or ``VIEW=FILE`` for each view.
+        folder of tables that are named as the views or MuData files, where another table may have the labels, or
+        ``VIEW=FILE`` for each view.
     card : ModelCard
     arrays : dict of str to array
         Those beside the estimator: what descriptors have learned.
@@ -118,7 +120,7 @@ def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[st
             raise ConfigError(f"{sources[0]}: no such file or folder; the model takes a folder of images, or one image")
         return _from_images(Path(sources[0]), card, card.images, arrays)
     files = _tables_by_view(sources, card)
-    samples = _from_tables(files, card)
+    samples = _from_tables(files, card, given=_labels_beside(Path(sources[0]), files, card.tables or CardTables()))
     nothing = samples.without_any_view()
     if nothing.any():
         paths = ", ".join(dict.fromkeys(map(str, files.values())))
@@ -255,6 +257,23 @@ def _tables_by_view(sources: Sequence[str], card: ModelCard) -> dict[str, Path]:
             "table: VIEW=FILE"
         )
     return found
+
+
+def _labels_beside(folder: Path, files: Mapping[str, Path], said: CardTables) -> _Rows | None:
+    """Return the only other table of a folder that has ids and labels, if there is one."""
+    if not folder.is_dir():
+        return None
+    others = [path for path in sorted(folder.iterdir())
+              if path.is_file() and table_suffix(path) in SUFFIXES and path not in files.values()]  # fmt: skip
+    found = [path for path in others if {said.id_column, said.label_column} <= set(_names_in(path))]
+    return _Rows.of_labels(found[0], said) if len(found) == 1 else None
+
+
+def _names_in(path: Path) -> tuple[str, ...]:
+    try:
+        return column_names(path)
+    except UserError:
+        return ()
 
 
 def _table_of_view(folder: Path, view: CardView) -> Path | None:

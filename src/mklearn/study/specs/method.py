@@ -222,6 +222,12 @@ class LandmarkMethod(KernelMethod):
     method learns from the features that these samples give, in place of kernels among all samples: its time grows with
     the number of samples, its memory does not. By default kernels among all samples."""
 
+    @model_validator(mode="after")
+    def _landmarks_suit_the_weights(self) -> LandmarkMethod:
+        if self.landmarks is not None and getattr(self, "class_weight", None) is not None:
+            raise ValueError("class_weight: class weights are not among the moments of landmark features; omit one.")
+        return self
+
     unsuited: ClassVar[Mapping[str, Sequence[str]]] = {}
     """Values of its other fields that need kernels among all samples."""
 

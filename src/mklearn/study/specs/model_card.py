@@ -172,7 +172,7 @@ def _expected(expected: CardExpectation) -> str:
     interval = "" if expected.low is None else f" [{_number(expected.low)}, {_number(expected.high)}]"
     return (
         f"{expected.metric}: {_number(expected.value)}{interval} in the study (protocol {expected.protocol}{size}, "
-        f"{expected.n_splits} repeats); the model has more training samples than the fits behind this value"
+        f"{expected.n_splits} splits); the model has more training samples than the fits behind this value"
     )
 
 

@@ -322,9 +322,9 @@ def _metric_rows(shared: Row, metric: str, rule: RuleResult, selection_message: 
     return [*rows, chosen | {"value": value}]
 
 
-def _draw_of(split: Split) -> tuple[int, int | None]:
-    """Return a key that models of one draw have in common; other splits are each on their own."""
-    return split.repeat, split.fold if split.validation is None else None
+def _draw_of(split: Split) -> tuple[int, int | bytes]:
+    """Return a key that models of one draw, with one test part, have in common; other splits are each on their own."""
+    return split.repeat, split.fold if split.validation is None else split.test.tobytes()
 
 
 def failure(reason: Exception) -> dict[str, str]:

@@ -13,6 +13,7 @@ from mklearn.study.evaluation.landmarks import Folds, SplitMoments
 from mklearn.study.provenance import input_digests, stamp
 from mklearn.study.specs.landmark_specs import LandmarkSetSpec
 from mklearn.study.steps.blocks import read_block
+from mklearn.study.steps.describe import rows_of_part
 from mklearn.study.steps.landmarks import digest_of_landmarks, read_landmarks
 from mklearn.study.steps.log import logger, progress
 
@@ -49,12 +50,13 @@ def moments(
         found = SplitMoments.of_rows(own, views, rows, y, folds)
         n_folds.append(folds.n_folds)
         arrays |= {f"{number}/{name}": array for name, array in found.as_arrays().items()}
-    logger.info("part %s: samples %d to %d", part, rows[0], rows[-1])
+    place = rows_of_part(len(ids), part)
+    logger.info("part %s: %d samples", part, len(rows))
     record = stamp(
         spec.as_dict(), input_digests(landmarks=landmarks, labels=labels, splits=splits, features=features), code or []
     )
     write_arrays(
-        moments, record, start=rows[0], stop=rows[-1] + 1, landmarks=digest_of_landmarks(landmarks), n_folds=n_folds,
+        moments, record, start=place.start, stop=place.stop, landmarks=digest_of_landmarks(landmarks), n_folds=n_folds,
         **arrays,
     )  # fmt: skip
 

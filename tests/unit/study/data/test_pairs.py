@@ -169,3 +169,14 @@ def test_a_pair_is_listed_once(tmp_path: Path, again: str) -> None:
     (path,) = written(tmp_path, pairs=FOLDS.replace("Cy\t2\t3", again))
     with pytest.raises(DataError, match=r"pairs\.txt: .* are listed twice, as pair 1 and as pair 3"):
         lfw_pairs(path, IDS, Y)
+
+
+def test_words_of_same_that_mean_nothing_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    frame = pd.DataFrame({"fold": [0, 1], "first": IDS[:2], "second": IDS[2:4]})
+    same = ["yes" if one == other else "no" for one, other in zip(Y[:2], Y[2:4], strict=True)]
+    frame.assign(same=same).to_csv(path, index=False)
+    assert given_pairs(path, IDS, Y).same.tolist() == [word == "yes" for word in same]
+    frame.assign(same=["banana", ""]).to_csv(path, index=False)
+    with pytest.raises(DataError, match="column 'same' has 'banana', 'nan'; valid: 1"):
+        given_pairs(path, IDS, Y)

@@ -165,6 +165,24 @@ def test_labels_of_the_test_part_choose_nothing() -> None:
         assert first.rules[""].chosen_score("accuracy") == pytest.approx(1 - second.rules[""].chosen_score("accuracy"))
 
 
+def test_parts_of_nested_folds_are_no_models_of_one_draw() -> None:
+    """The test samples of a fold are validation samples of another: a common choice would see their labels."""
+    folds = np.array_split(np.random.default_rng(1).permutation(N), 5)
+    nested = [
+        Split(repeat=0, fold=k, test=np.sort(folds[k]), validation=np.sort(folds[(k + 1) % 5]),
+              train=np.sort(np.concatenate([folds[(k + j) % 5] for j in (2, 3, 4)])))
+        for k in range(5)
+    ]  # fmt: skip
+    spec = method(grid={"threshold": [-9.0, 0.1, 0.2, 0.3, 0.5, 0.9, 9.0]})
+    records = list(at_size(spec, nested).records())
+    assert len(records) == 5
+    for split, record in zip(nested, records, strict=True):
+        (alone,) = evaluate_draw(on_features(spec), [split], evaluation=EVALUATION)
+        rows = pd.DataFrame(record.rows)
+        value = rows[rows["selection"].eq("inner_cv") & rows["metric"].eq("accuracy")]["value"]
+        assert value.tolist() == [pytest.approx(alone.rules[""].chosen_score("accuracy"))]
+
+
 def on_kernels(spec: MethodSpec, n: int = 3) -> MethodOnViews:
     rng = np.random.default_rng(0)
     features = [X + rng.normal(scale=scale, size=X.shape) for scale in np.linspace(0.1, 6, n)]

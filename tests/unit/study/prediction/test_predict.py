@@ -295,6 +295,23 @@ def test_tables_with_labels_and_their_accuracy(tables: Path, capsys: pytest.Capt
     pd.testing.assert_frame_equal(predict(tables / "results/cells/model.mklearn", tables / "new"), frame)
 
 
+def test_labels_in_a_table_of_their_own_beside_the_views(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a study's ``labels``; what else lies there is not read."""
+    upper = pd.read_csv(tables / "new" / "upper.csv")
+    upper.drop(columns="label").to_csv(tmp_path / "upper.csv", index=False)
+    shutil.copy(tables / "new" / "lower.csv", tmp_path)
+    (tmp_path / "notes.csv").write_text("a;b\n1;2\n")
+    clinical = upper[["id", "label"]].iloc[::-1].assign(age=1)
+    clinical.loc[clinical["id"].isin(upper["id"][:5]), "label"] = None
+    clinical.to_csv(tmp_path / "clinical.csv", index=False)
+    frame = predicted(tables, "cells", str(tmp_path))
+    assert "of 15 samples with a label)" in capsys.readouterr().out
+    assert len(frame) == 20
+    assert predicted(tables, "cells", str(tmp_path), "--unlabelled")["id"].tolist() == upper["id"][:5].tolist()
+
+
 def test_row_numbers_are_no_ids_of_training_samples(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     images, y, held = digits()
     for name, rows in (("train", ~held), ("new", held)):

@@ -231,6 +231,16 @@ def test_no_split_may_have_a_value(made: Made, y: np.ndarray, kind: str, words: 
     assert frame["message"].str.contains(words).all()
 
 
+def test_blocks_without_a_sample_change_nothing(made: Made) -> None:
+    """Blocks are planned by the rows of a file, of which some may have no label."""
+    X, y = load_digits(n_class=2, return_X_y=True)
+    few = {"views": {"a": X[:10], "b": X[:10, ::2]}, "y": y[:10],
+           "splits": [Split(0, 0, np.arange(8), np.arange(8, 10))]}  # fmt: skip
+    one, other = (made(f"{n}", **few).run(spec_of(kind="kernel_fda", landmarks=4), n) for n in (1, 13))
+    assert one["status"].eq("ok").all()
+    pd.testing.assert_frame_equal(other, one)
+
+
 @pytest.mark.parametrize(("kind", "expected"), [("kernel_ridge_regressor", 40), ("kernel_ridge", 41)])
 def test_landmarks_are_chosen_from_a_random_sample_with_every_class(
     made: Made, monkeypatch: pytest.MonkeyPatch, kind: str, expected: int

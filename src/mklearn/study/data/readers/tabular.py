@@ -105,6 +105,12 @@ def _check_header(content: bytes, path: Path, separator: str) -> None:
     if not lines:
         raise DataError(f"{path}: is empty; expected a line of names of columns, and a line for each sample")
     names, *first = lines
+    other = next((mark for mark in ";\t," if mark != separator and mark in names[0]), None) if len(names) == 1 else None
+    if other:
+        raise DataError(
+            f"{path}: its values are separated by {'a tab' if other == chr(9) else repr(other)}; a .csv file has ',' "
+            "between values, a .tsv file a tab, and numbers have a decimal point: save it so"
+        )
     _check_names(names, path)
     if first and len(first[0]) > len(names):
         raise DataError(

@@ -121,6 +121,18 @@ def metric_names() -> list[str]:
     return list(dict.fromkeys([*own_entries("metrics"), *outside]))
 
 
+def described(metric: Metric) -> str:
+    """Return what a metric is, in lines for people."""
+    low, high = metric.bounds
+    ends = (
+        f"from {low:g}" + (f" to {high:g}" if math.isfinite(high) else "") if math.isfinite(low) else f"up to {high:g}"
+    )
+    better = "larger" if metric.larger_is_better else "smaller"
+    of = " and ".join(metric.targets)
+    about = " ".join(metric.about.split("\n\n")[0].split())
+    return f"{metric.kind}: {metric.title}\n  {about}\n  for {of}; {ends}; {better} is better"
+
+
 def metric_mistakes(metrics: Sequence[str], choose_by: str, inner_folds: int | str) -> list[tuple[str, str]]:
     """Return what is wrong with a study's choice of metrics: (field, sentence) for each mistake."""
     unknown = [name for name in metrics if name not in metric_names()]
