@@ -231,7 +231,7 @@ def measure_pools(folder: Path, pools: int = 150, n_samples: int = 190) -> list[
     codes = np.zeros(len(y), dtype=int) if are_numbers(y) else y
     metrics = METRICS["numbers" if are_numbers(y) else "nearest neighbour"]
     classes = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
-    counts = [max(4, round(n_samples * len(own) / len(y))) for own in classes]
+    counts = [max(5, round(n_samples * len(own) / len(y))) for own in classes]
     tables: dict[tuple[Any, ...], list[tuple[Array, Array, int]]] = {}
     for _ in range(pools):
         pool = np.concatenate(

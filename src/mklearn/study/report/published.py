@@ -58,6 +58,11 @@ class Published:
         """Whether there is anything to show."""
         return bool(self.tables or self.remarks or self.claims or self.pairs)
 
+    @property
+    def title(self) -> str:
+        """The title of the section, which may hold comparisons of pairs of methods alone."""
+        return "Published values" if self.tables or self.remarks or self.claims else "Pairs of methods"
+
 
 def published_part(
     results: Results, study: ReportSpec, baselines: Sequence[str], pairs: Sequence[Table] = ()

@@ -154,6 +154,7 @@ def test_the_page_has_the_table_and_the_figure_of_components(tmp_path):
     html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
     assert 'href="#published"' in html
     assert "<h3>F-SVM &amp; SVM</h3>" in html
+    assert "## Pairs of methods" in text
     assert r"### F-SVM \& SVM" in text
     assert "▲ and ▼ mark intervals that exclude 0" in text
     assert "| Faces, c50 | " in text
