@@ -76,7 +76,7 @@ STUDY: dict[str, Any] = {
             "kind": "kernel_ridge",
             "kernels": ["gauss-*"],
             "alpha": [1e-3, 10.0],
-            "landmarks": {"n": [4, 12], "dtype": "float32"},
+            "landmarks": {"n": [4, 12]},
         },
         "single-landmarks": {
             "kind": "kernel_fda",
