@@ -152,7 +152,7 @@ def test_the_page_has_the_table_and_the_figure_of_components(tmp_path):
     build_report(tmp_path, study=study, scores=scores, summary=summary, fits=[], data=[], run=RunRecord(),
                  figure_files=False)  # fmt: skip
     html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
-    assert 'href="#published"' in html
+    assert '<a href="#published">Pairs</a>' in html
     assert "<h3>F-SVM &amp; SVM</h3>" in html
     assert "## Pairs of methods" in text
     assert r"### F-SVM \& SVM" in text
