@@ -13,12 +13,16 @@ from tests.workflow.conftest import Checkout
 
 from mklearn.study.engine.workflow_files import study_file
 
+METHODS = ("kfd", "voting", "samme", "average", "product", "mkl-lda", "from-orthonormal", "mkl-lpp", "convex", "svc")
+"""The others are fitted beside a script in ``tests/conformance``."""
+
 
 @pytest.fixture
 def study(repository: Path) -> dict[str, Any]:
-    """The study with two splits in place of ten."""
+    """The study with two splits in place of ten, and some of its methods."""
     study: dict[str, Any] = yaml.safe_load(study_file("mkldr-small").read_text(encoding="utf-8"))
     study["protocols"]["halves"]["repeats"] = 1
+    study["methods"] = {name: study["methods"][name] for name in METHODS}
     return study
 
 
@@ -54,7 +58,7 @@ def several_descriptors_beat_one(summary: pd.DataFrame) -> None:
     singles = rate[rate.index.str.startswith("kfd-")]
     assert (singles > 0.2).all(), singles  # chance is 0.1
     assert rate["average"] > singles.max(), rate
-    for method in ("mkl-lda", "mkl-lde", "loo", "convex", "cv-weights", "product", "ridge", "svc"):
+    for method in ("mkl-lda", "convex", "product", "svc"):
         assert rate[method] > singles.max() - 0.05, (method, rate)
     assert rate["voting"] > singles.median(), rate
 
