@@ -79,7 +79,7 @@ def kernel_weights_over_splits(
     Raises
     ------
     ConfigError
-        The fitted estimator has no kernel weights.
+        The fitted estimator has no kernel weights, or those of several targets.
     """
     from sklearn.model_selection import cross_validate  # here: the page needs none of it
 
@@ -97,6 +97,8 @@ def kernel_weights_over_splits(
         error_score="raise",
     )["estimator"]
     fitted = [_with_weights(fit) for fit in fits]
+    if np.ndim(fitted[0].kernel_weights_) > 1:
+        raise ConfigError("each target has kernel weights of its own: pass one target at a time")
     return weight_stability([each.kernel_weights_ for each in fitted], fitted[0].kernel_ids_)
 
 

@@ -212,3 +212,12 @@ def test_a_target_that_is_constant_but_for_rounding() -> None:
     assert np.isnan(r2_shares(fitted, {name: view[:7] for name, view in views.items()}, np.full(7, 0.1)).r2).all()
     with pytest.raises(DataError, match="the target is constant"):
         view_contributions(fitted, views, np.full(40, 0.1))
+
+
+def test_weights_of_several_targets_are_compared_one_by_one() -> None:
+    rng = np.random.default_rng(0)
+    views = {"a": rng.normal(size=(40, 2)), "b": rng.normal(size=(40, 2))}
+    targets = np.column_stack([views["a"][:, 0], views["b"][:, 0]])
+    with pytest.raises(ConfigError, match="each target has kernel weights of its own: pass one target at a time"):
+        kernel_weights_over_splits(MultiViewRegressor(weights="per_target"), views, targets)
+    assert len(kernel_weights_over_splits(MultiViewRegressor(), views, targets).weights) == 10
