@@ -187,7 +187,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         labels = None
         if y is not None and self.how == "random_per_class":
             labels = checked_labels(self, y, table.shape[0])
-        self.n_classes_ = 0 if labels is None else len(np.unique(labels))
+        self._n_classes_ = 0 if labels is None else len(np.unique(labels))
         transform.fit(
             table,
             labels,
@@ -234,7 +234,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
             raise ConfigError("centres of k-means depend on each other: choose 'random_per_class' or 'leverage'")
         if self._map_.completes:
             raise ConfigError("kernels that complete missing views have no leading landmarks: fit them anew")
-        check_landmarks_of_classes(n_landmarks, self.n_classes_)
+        check_landmarks_of_classes(n_landmarks, self._n_classes_)
         transform, changes = self._map_.leading(n_landmarks, self._tolerance_, self.dtype)
         made = copy.copy(self)
         made.n = n_landmarks

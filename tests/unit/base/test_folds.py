@@ -60,3 +60,5 @@ def test_folds_that_can_not_be_made():
         inner_folds(["a", "a"], 2, 0)
     with pytest.raises(DataError, match="at least 2 folds"):
         inner_folds([0, 0, 1, 1], 1, 0)
+    with pytest.raises(DataError, match="at least 2 folds"):
+        inner_folds([0, 0, 1, 1], np.int64(1), 0)

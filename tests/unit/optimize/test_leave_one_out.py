@@ -103,3 +103,13 @@ def test_a_wide_kernel_of_single_precision_keeps_the_components_of_a_refit() -> 
     refit = KernelPCA().fit(kernel[np.ix_(rest, rest)]).embedding_
     assert embedded.shape == refit.shape
     np.testing.assert_allclose(embedded.std(axis=0), refit.std(axis=0), rtol=1e-2)
+
+
+def test_components_without_an_outlier_are_those_of_a_refit() -> None:
+    """Its length says nothing of which components of the other samples are rounding errors."""
+    X = np.random.default_rng(0).normal(size=(14, 3))
+    X[3] *= 3000
+    kernel, rest = (X @ X.T).astype(np.float32), np.arange(14) != 3
+    _, embedded, _ = next(KernelPCA().leave_one_out(kernel, order=[3]))
+    refit = KernelPCA().fit(kernel[np.ix_(rest, rest)]).embedding_
+    np.testing.assert_allclose(embedded.std(axis=0), refit.std(axis=0), rtol=1e-5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -276,3 +277,17 @@ def test_the_resources_of_a_final_model_follow_its_landmarks() -> None:
         asked[method] = final_fit_mb(fit, 10**6), final_fit_seconds(fit, protocol, 10**6)
     assert asked["kfd"][0] < 500 < 10**6 < asked["dense"][0]
     assert asked["kfd"][1] < 3600 < asked["dense"][1]
+
+
+def test_choosing_landmarks_has_memory_for_the_samples_of_all_splits() -> None:
+    """50 splits draw 20,000 samples each: of 70,000 samples all may be held, and twice while they are put together."""
+
+    def memory(repeats: int) -> float:
+        protocol = {"kind": "random_per_class", "train_size": 3000, "repeats": repeats}
+        plan = planned(
+            datasets=["mnist"], methods={"m": {"kind": "kernel_ridge", "landmarks": 30}}, protocols={"p": protocol}
+        )
+        (job,) = Targets(plan).jobs("landmarks")
+        return job.stage.memory(job, SimpleNamespace(size_mb=7000.0))
+
+    assert memory(50) - memory(1) == pytest.approx(2 * 7000 * (1 - 20_000 / 70_000))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.contract.model import Strict
-from mklearn.contract.specs import FeatureType, Spec
-from mklearn.study.specs.model_card import CardImages, CardTables
+from mklearn.contract.specs import Spec
+from mklearn.study.specs.model_card import CardImages, CardTables, NamedView
 
 BEST = "best"
 """In place of a method's name: the one with the best mean of the metric."""
@@ -15,28 +13,17 @@ RULE = "euclidean"
 """Nearest-neighbour rule of the library's embeddings, and so of models."""
 
 
-class FinalView(Strict):
+class FinalView(NamedView):
     """A descriptor of the data set."""
 
-    name: str
-    """Its name in the study."""
     descriptor: str
     """Its key."""
-    kind: str
-    parameters: dict[str, Any]
     learns: bool = False
     """Whether it has learned from images."""
-    dtype: FeatureType | None = None
-    """Type of the features; None: as the descriptor gives them."""
     column_table: str | None = None
     """Path of the user's table that the features are the columns of."""
     column_array: str | None = None
     """Name of its array, where the file has several."""
-
-    @property
-    def table(self) -> str:
-        """Name of its table in the study; its own of what is no table."""
-        return str(self.parameters.get("table", self.name))
 
 
 class FinalTable(Strict):

@@ -11,28 +11,34 @@ from mklearn.contract.specs import FeatureType, TargetKind
 from mklearn.errors import printable
 
 
-class CardView(Strict):
-    """A view of the model: a table, or a descriptor of images with its parameters."""
+class NamedView(Strict):
+    """A table, or a descriptor of images with its parameters."""
 
     name: str
+    """Its name in the study."""
     kind: str
     """Kind of the descriptor; ``table`` for a table of the user's own."""
     parameters: dict[str, Any] = {}
     """Parameters of the descriptor; of a table its name in the study."""
-    n_features: int
     dtype: FeatureType | None = None
     """Type of the features; None: as the descriptor gives them."""
+
+    @property
+    def table(self) -> str:
+        """Name of its table in the study; its own of what is no table."""
+        return str(self.parameters.get("table", self.name))
+
+
+class CardView(NamedView):
+    """A view of the model."""
+
+    n_features: int
     array: str | None = None
     """Name of the array of a table's file, where it has several."""
     columns: list[str] | None = None
     """Names of the features of a table, in order; None where they are not known."""
     learned: list[str] = []
     """Names of arrays beside the estimator that the descriptor has learned from images: ``VIEW/NAME``."""
-
-    @property
-    def table(self) -> str:
-        """Name of its table in the study; its own of what is no table."""
-        return str(self.parameters.get("table", self.name))
 
 
 class CardImages(Strict):
