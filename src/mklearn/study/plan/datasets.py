@@ -100,7 +100,7 @@ def planned_dataset(dataset_id: str, config: DatasetConfig, results: str, mirror
 
 
 def _further_names(config: DatasetConfig, results: str) -> dict[str, Any]:
-    """Return what a data set's files depend on beside how it is read: a mapping in a key has no order, say."""
+    """Return what else a data set's files depend on: the order of tables, which a key drops, its splits, its folder."""
     found: dict[str, Any] = {}
     if isinstance(config, FeatureTables) and list(config.files) != sorted(config.files):
         found["order"] = list(config.files)  # of the samples, too

@@ -49,6 +49,6 @@ def _planned(dataset: PlannedDataset, name: str, config: Descriptor, seed: int) 
     spec = DescriptorSpec(**fields)
     n = dataset.n_samples
     n_parts = -(-n // config.images_per_job) if n and config.images_per_job else 1
-    # Matrices are named by their descriptor, and so are what its sets of points are compared by.
+    # Matrices are named by their descriptor: its key has what sets of points are compared by, too.
     compared_by = config.model_dump(include=set(config.distance()), exclude_defaults=True)
     return PlannedDescriptor(name, key(name, spec.as_dict() | compared_by), config, spec, n_parts)
