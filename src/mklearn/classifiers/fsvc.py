@@ -59,7 +59,7 @@ class FSVMPairFit(PairFit):
     reference="Wu, Zuo, Lin, Jia, Zhang 2018",
     advice=(
         "To study F-SVM. On eleven UCI sets it can't be told from a plain machine; with many features it loses "
-        "(LFW: 8 points)."
+        "(LFW: 7 points)."
     ),
     inputs=FEATURES,
     tuned=("C", "power", "rho", "step_size"),

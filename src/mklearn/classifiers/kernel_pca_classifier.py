@@ -31,8 +31,8 @@ _DEFAULT_MACHINE = "mklearn.classifiers.fsvc:FSVC"  # by name: other machines do
     title="Kernel PCA and a linear classifier",
     reference="Wu, Zuo, Lin, Jia, Zhang 2018; Schoelkopf, Smola, Mueller 1998",
     advice=(
-        "To study F-SVM, RMM and R-SVM+ with kernels. With 80 components F-SVM is below the plain machine on eight of "
-        "ten sets; with all of them C has no say."
+        "To study F-SVM, RMM and R-SVM+ with kernels. With 80 components F-SVM is below the plain machine on ten of "
+        "eleven sets; with all of them C has no say."
     ),
     tuned=("n_components",),
     parts={"machine": Part(OneVsOneLinear, without=("feature_scaling",), default="fsvc")},

@@ -35,7 +35,7 @@ class ShrunkPairFit(PairFit):
     reference="Ledoit, Wolf 2004",
     advice=(
         "To compare with F-SVM: whitening that is regularised. On UCI sets it is level with a plain machine, on "
-        "LFW 4 points below it."
+        "LFW 3 points below it."
     ),
     inputs=FEATURES,
     tuned=("C",),

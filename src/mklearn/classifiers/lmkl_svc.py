@@ -66,7 +66,7 @@ class GatedMachines:
     ),
     advice=(
         "With gate: sigmoid, gate_scale: average, solver: lbfgs and ridge: [uniform, 0.1, 0.01]. That was above "
-        "the uniform average in all six tables of the paper, and in none for certain after Holm's correction; a "
+        "the uniform average in all six settings of the paper, and in none for certain after Holm's correction; a "
         "Gaussian kernel on 16 x 16 pixels needs no gates and was about as good."
     ),
     inputs={

@@ -37,7 +37,7 @@ Denominator = Literal["total", "within"]
     reference="Ye, Ji, Chen 2008; Yan, Kittler, Mikolajczyk, Tahir 2012; Vemulapalli, Boda, Chellappa 2014",
     advice=(
         "Where learned weights are wanted: the problem has one optimum. On Caltech-101 it was above the uniform "
-        "average in all 14 split-roles, by about the size of the interval."
+        "average in all 16 split-roles, by +1.0 [0.7, 1.2] points in ten of them."
     ),
     tuned=("p", "ridge", "max_iter"),
     learns_weights=True,
