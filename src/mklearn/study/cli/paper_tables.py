@@ -38,7 +38,10 @@ def _table(options: argparse.Namespace) -> None:
     from mklearn.study.report.paper_table import FORMATS, paper_table
 
     study = study_tables(Path(options.study))
-    results = results_of(study.scores, study.summary, [], study.reference, neighbour=study.neighbour, score=study.score)
+    results = results_of(
+        study.scores, study.summary, [], study.reference, metric=study.metric, neighbour=study.neighbour,
+        score=study.score,
+    )  # fmt: skip
     label = f"tab:{study.record['study']}" if options.label is None else options.label
     text = FORMATS[options.format](paper_table(results, options.columns, options.caption), label)
     if options.output is None:

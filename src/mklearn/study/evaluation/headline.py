@@ -47,13 +47,16 @@ class Winner(NamedTuple):
     among: int
     better: int
     """Entries that are better than the reference, with certainty: the winner is one of them; 0 if there are none."""
+    complete: int
+    """Entries without a failed split."""
 
 
 def winner(rows: pd.DataFrame, metric: str, dataset: str, entries: Sequence[FinalEntry]) -> Winner | None:
     """Return the entry that the headline of these rows speaks of: the one with the best mean.
 
     Where entries are better than the reference with certainty, the best mean of those: another one that is as high on
-    average may owe it to a few splits. Of equal ones the first; None where no entry has a value.
+    average may owe it to a few splits. Else the best of those that failed in no split, if there are any, as means over
+    other splits don't compare. Of equal ones the first; None where no entry has a value.
     """
     larger_is_better = metric_named(metric).larger_is_better
     rows = rows.assign(verdict=verdicts(rows, 0.0, larger_is_better))
@@ -71,5 +74,6 @@ def winner(rows: pd.DataFrame, metric: str, dataset: str, entries: Sequence[Fina
     if not found:
         return None
     certain = [one for one in found if one[1]["verdict"] == BETTER]
-    best = max(certain or found, key=lambda one: sign * float(one[1]["mean"]))
-    return Winner(*best, *(len({position for position, _ in every}) for every in (found, certain)))
+    complete = [one for one in found if not one[1].get("n_failed", 0)]
+    best = max(certain or complete or found, key=lambda one: sign * float(one[1]["mean"]))
+    return Winner(*best, *(len({position for position, _ in every}) for every in (found, certain, complete)))

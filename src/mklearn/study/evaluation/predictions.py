@@ -272,15 +272,16 @@ class Predictions:
     def majority_value(self, keys: Mapping[str, Any]) -> float:
         """Compute the mean over splits of a metric for labels that are all the majority class of the tested samples.
 
-        NaN for a metric that takes more than labels, for numbers, and where no sample is known. ``keys`` are as for
-        `outcomes`.
+        Of the splits in which the method has predictions. NaN for a metric that takes more than labels, for numbers,
+        and where no sample is known. ``keys`` are as for `outcomes`.
         """
         metric = metric_named(keys.get("metric") or "accuracy")
         rows = self.of(keys)
         labelled = "classes" in metric.targets and {"y", "labels"}.issuperset(metric.needs)
         if rows is None or rows.empty or not labelled:
             return math.nan
-        name = (*_key(keys, SETTING), metric.kind)
+        splits = rows[["repeat", "fold"]].drop_duplicates()
+        name = (*_key(keys, SETTING), metric.kind, *splits.itertuples(index=False, name=None))
         if name not in self._majority:
             largest = rows.drop_duplicates("sample")["true"].mode().iloc[0]
             compute = load(metric.implementation)

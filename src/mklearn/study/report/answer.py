@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from mklearn.study.report.findings import Findings, difference, is_share, splits_of
+from mklearn.study.report.findings import Findings, difference, failed_splits, is_share, splits_of
 from mklearn.study.report.frames import Results, Setting, records
 from mklearn.study.report.wording import number, percent, percent_spread, plural
 
@@ -27,7 +27,10 @@ def answer(results: Results, found: Findings) -> str:
     count = f"best {BEST} of {plural(len(own), 'method')}" if len(own) > BEST else plural(len(own), "method")
     title = f"{setting.title}, {metric.name}{' in %' if share else ''} {splits_of(setting, results)}, {count}:"
     width = max(len(str(row["label"])) for row in best)
-    table = (f"  {row['label']:<{width}}  {_value(row, share):>11}{_against(row, setting, results)}" for row in best)
+    table = (
+        f"  {row['label']:<{width}}  {_value(row, share):>11}{_against(row, setting, results)}{failed_splits(row)}"
+        for row in best
+    )
     others = len(results.settings) - 1
     more = [f"{plural(others, 'more setting')} on the page."] if others else []
     model = ["", textwrap.fill(found.model, WIDTH)] if found.model else []

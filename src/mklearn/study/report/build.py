@@ -99,7 +99,7 @@ def build_report(
         The files written, ``index.html`` first.
     """
     results = results_of(
-        scores, summary, fits, study.reference or "average", study.learned, metric=study.metric,
+        scores, summary, fits, study.reference, study.learned, metric=study.metric,
         neighbour=study.neighbour, matters=study.gain_that_matters / 100, score=study.score,
     )  # fmt: skip
     pairs = _pairs(results, study, scores, predictions)

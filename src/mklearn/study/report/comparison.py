@@ -56,22 +56,34 @@ class StudyTables:
 
     @property
     def reference(self) -> str:
-        """The method that the study's differences are taken to: its own difference is 0."""
-        own = self.summary[self.summary["difference"].eq(0) & self.summary["difference_low"].eq(0)]
-        return str((own if len(own) else self.summary)["method"].iloc[0])
+        """The method that the study's differences are taken to: its own is 0, and without a p-value. Empty: none."""
+        differences = self.summary[["difference", "difference_low"]]
+        own = self.summary[differences.eq(0).all(axis=1) & self.summary["p_value"].isna()]
+        return str(self._of_evaluation("reference") or next(iter(own["method"]), ""))
 
     @property
     def score(self) -> str:
         """The metric of tables and figures: the accuracy, and of numbers the one that chose."""
         metrics = [metric for metric in dict.fromkeys(self.summary["metric"]) if metric]
-        return metrics[0] if metrics and "accuracy" not in metrics else "accuracy"
+        if not metrics or "accuracy" in metrics:
+            return "accuracy"
+        chose = self._of_evaluation("choose_by")
+        return str(chose) if chose in metrics else metrics[0]
+
+    @property
+    def metric(self) -> str:
+        """The metric of the headline: with a final model the model's, else the score."""
+        final = self.record.get("config", {}).get("final") or {}
+        return str(final.get("metric") or self.score)
 
     @property
     def neighbour(self) -> str:
         """The nearest-neighbour rule of the headline: with a final model the model's; empty: the reference's first."""
-        config = self.record.get("config", {})
-        has_rule = RULE in config.get("evaluation", {}).get("neighbours", ())
-        return RULE if config.get("final") and has_rule else ""
+        has_rule = RULE in (self._of_evaluation("neighbours") or ())
+        return RULE if self.record.get("config", {}).get("final") and has_rule else ""
+
+    def _of_evaluation(self, name: str) -> Any:
+        return self.record.get("config", {}).get("evaluation", {}).get(name)
 
 
 def compare(first: StudyTables, second: StudyTables, out_dir: Path, command: str = "") -> list[Path]:
@@ -113,16 +125,20 @@ def compare(first: StudyTables, second: StudyTables, out_dir: Path, command: str
 
 
 def same_splits(first: StudyTables, second: StudyTables) -> dict[tuple[Any, ...], bool]:
-    """Tell for each setting of both studies whether they tested the same samples in each split."""
-    splits = [dict(_splits(study)) for study in (first, second)]
-    return {key: splits[0][key] == splits[1][key] for key in splits[0] if key in splits[1]}
+    """Tell for each setting of both studies whether the splits of both tested the same samples in each study."""
+    ours, theirs = (dict(_splits(study)) for study in (first, second))
+    return {key: _agree(ours[key], theirs[key]) for key in ours if key in theirs}
+
+
+def _agree(ours: Mapping[Any, frozenset[str]], theirs: Mapping[Any, frozenset[str]]) -> bool:
+    both = ours.keys() & theirs.keys()
+    return bool(both) and all(ours[unit] == theirs[unit] for unit in both)
 
 
 def _splits(study: StudyTables) -> Iterator[tuple[tuple[Any, ...], dict[tuple[int, int], frozenset[str]]]]:
     """Yield each setting with its tested samples by repeat and fold."""
     for key, rows in study.predictions.groupby(SETTING, observed=True, dropna=False, sort=False):
-        one = rows[rows["method"].eq(rows["method"].iloc[0]) & rows["neighbour"].eq(rows["neighbour"].iloc[0])]
-        units: dict[Any, pd.Series] = dict(iter(one.groupby(["repeat", "fold"])["sample"]))
+        units: dict[Any, pd.Series] = dict(iter(rows.groupby(["repeat", "fold"])["sample"]))
         yield (
             _key(key),
             {(int(repeat), int(fold)): frozenset(names.astype(str)) for (repeat, fold), names in units.items()},
@@ -139,7 +155,7 @@ def _specification(both: Sequence[StudyTables]) -> ReportSpec:
     told = [
         f"{mark} is {study.name}{_made(study.record)}." for mark, study in zip(MARKS, both, strict=True)
     ]  # fmt: skip
-    reference, score = _mark(both[0].reference, MARKS[0]), both[0].score
+    reference, score = both[0].reference and _mark(both[0].reference, MARKS[0]), both[0].score
     return ReportSpec(
         study=COMPARISON, title=title, description=" ".join(told), reference=reference, thumbnails=0, score=score,
         metric=score,
@@ -172,7 +188,7 @@ def _titles(both: Sequence[StudyTables]) -> dict[str, dict[str, str]]:
 
 
 def _without_pairs(summary: pd.DataFrame, same: Mapping[tuple[Any, ...], bool], reference: str) -> pd.DataFrame:
-    """Remove differences between the two studies where their splits are not the same."""
+    """Remove differences between the two studies where their splits are not the same, and correct for the others."""
     of_first = reference.rpartition("@")[2] if "@" in reference else reference
     other = summary["method"].astype(str).str.rpartition("@")[2].ne(of_first)
     protocols = summary["protocol"].astype(str).str.partition(_BETWEEN)[0]
@@ -180,7 +196,8 @@ def _without_pairs(summary: pd.DataFrame, same: Mapping[tuple[Any, ...], bool], 
     unequal = np.array([not same.get(_key(key), False) for key in keys], dtype=bool)
     summary = summary.copy()
     summary.loc[other.to_numpy() & unequal, PAIRED] = np.nan
-    return summary
+    families = summary.groupby([*SETTING, "metric", "selection"], dropna=False, sort=False)["p_value"]
+    return summary.assign(p_holm=families.transform(lambda values: holm(values.to_numpy(dtype=np.float64))))
 
 
 def _paired_with_itself(both: Sequence[StudyTables]) -> pd.DataFrame:

@@ -139,7 +139,7 @@ def lines(frame: pd.DataFrame, series: Series, column: str, x: Chart, *layers: C
     The band is fainter the more there are; when series are highlighted the others have none.
     """
     spread = frame["std"].fillna(0.0)
-    frame = frame.assign(low=(frame["mean"] - spread).clip(lower=0), high=(frame["mean"] + spread).clip(upper=1))
+    frame = frame.assign(low=frame["mean"] - spread, high=(frame["mean"] + spread).clip(upper=1))
     rows = charts.rows_of(
         charts.in_percent(frame, "mean", "std", "low", "high"),
         s="label", x=column, y="mean", std="std", low="low", high="high",

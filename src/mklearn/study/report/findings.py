@@ -59,8 +59,13 @@ class _Verdict(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """The mean difference."""
+        """The mean difference; of errors in units of their own it has none."""
         return float(sum(row["difference"] for row in self.rows) / len(self.rows))
+
+    @property
+    def balance(self) -> int:
+        """In how many more settings it is better than worse."""
+        return self.better - self.worse
 
     @property
     def better(self) -> int:
@@ -121,7 +126,7 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
     lost = [place for setting in below for place in setting.of(rows).index]
     others = rows[rows["method"].ne(results.reference) & ~rows.index.isin(lost)].dropna(subset=["difference"])
     if others.empty:
-        return f"There is no comparison with {title}: it has no {name} beside the other methods'.", []
+        return _no_comparison(rows, results), []
     judged = others.dropna(subset=["difference_low", "difference_high"])
     if judged.empty:
         return (
@@ -129,7 +134,10 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
             f"not whether any method differs from {title}."
         ), []
     found = [_verdict(label, own, results) for label, own in judged.groupby("label", sort=False)]
-    found.sort(key=lambda one: one.mean, reverse=metric.larger_is_better)
+    if is_share(results) or len(results.settings) == 1:
+        found.sort(key=lambda one: one.mean, reverse=metric.larger_is_better)
+    else:
+        found.sort(key=lambda one: one.balance, reverse=True)
     by_verdict = _by_verdict(found, results)
     sentences = [_beats(by_verdict, results), *_weights([one for one in found if _learns(one, results)], results)]
     if below:
@@ -139,6 +147,17 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
     several = len(results.settings) > 1
     lists = [f"{verdict}: {_named(own, several, results)}" for verdict, own in by_verdict.items() if own]
     return start + " ".join(sentences), lists
+
+
+def _no_comparison(rows: pd.DataFrame, results: Results) -> str:
+    if not results.reference:
+        return "No method is the reference, so that none is compared with another; see the numbers below."
+    if rows["method"].eq(results.reference).all():
+        return f"{results.reference_title} is the only method: there is none to compare it with."
+    return (
+        f"There is no comparison with {results.reference_title}: it has no {results.metric.name} beside the other "
+        "methods'."
+    )
 
 
 def _value_of(name: str) -> str:
@@ -172,6 +191,8 @@ def _beats(by_verdict: dict[str, list[_Verdict]], results: Results) -> str:
             f"No method is shown to be better than {title}; a gain{_of_gain(results, ' or more')} is not excluded "
             f"for {_short(possible, several, results)}."
         )
+    if several and not is_share(results):
+        return f"No method is better than {title}."
     first, end = (max, "highest") if results.metric.larger_is_better else (min, "lowest")
     best = first((one for own in by_verdict.values() for one in own), key=lambda one: one.mean)
     gains = f"gains {gain_title(results)} over" if is_share(results) else "is better than"
@@ -187,7 +208,7 @@ def _weights(learned: Sequence[_Verdict], results: Results) -> list[str]:
     if paid:
         return [f"Learned kernel weights paid: {_named(paid[:1], several, results)}."]
     if any(one.better for one in learned):
-        most = max(learned, key=lambda one: one.better - one.worse)
+        most = max(learned, key=lambda one: one.balance)
         return [f"Learned kernel weights paid in some settings only: most often {_named([most], several, results)}."]
     at_best = _named(learned[:1], several, results)
     if all(one.shown for one in learned):
@@ -240,7 +261,10 @@ def _model(rows: pd.DataFrame, results: Results, final: ReportFinal) -> str:
     if final.chosen:
         best = "highest" if metric.larger_is_better else "lowest"
         certain = f"better than {results.reference_title} with certainty:"
-        among = f"{found.better} that are {certain}" if found.better else f"{found.among} that can be a model:"
+        whole = " without a failed split" if 0 < found.complete < found.among else ""
+        among = f"{found.complete or found.among}{whole} that can be a model:"
+        if found.better:
+            among = f"{found.better} that are {certain}"
         why = f"which has the {best} mean {metric.name} of the {among}"
         if found.better == 1:
             why = f"the only one that is {certain}"
@@ -286,8 +310,9 @@ def _name_of(one: _Verdict, several: bool, results: Results) -> str:
         *([f"better in {one.better}"] if one.better else []),
         *([f"worse in {one.worse}"] if one.worse else []),
     ]
-    decided = f"{' and '.join(counts)} of {plural(len(one.rows), 'setting')}, " if counts else ""
-    return f"{one.label} ({decided}{change(one.mean, share)} on average)"
+    decided = f"{' and '.join(counts)} of {plural(len(one.rows), 'setting')}" if counts else ""
+    told = [*([decided] if decided else []), *([f"{change(one.mean, share)} on average"] if share else [])]
+    return f"{one.label} ({', '.join(told)})" if told else one.label
 
 
 def change(value: Any, share: bool = True) -> str:
@@ -311,12 +336,15 @@ def _setting(setting: Setting, rows: pd.DataFrame, results: Results) -> str:
     best = records(known.sort_values("mean", ascending=not larger, kind="stable"))[0]
     value = f"{percent_spread(best['mean'], best['std'])} %" if is_share(results) else number(best["mean"])
     of = "" if results.metric.kind == "accuracy" else f" {results.metric.name}"
-    highest = f"{'Highest' if larger else 'Lowest'}{of}: {_name(best)} with {value} {splits_of(setting, results)}"
+    splits = f"{splits_of(setting, results)}{failed_splits(best)}"
+    highest = f"{'Highest' if larger else 'Lowest'}{of}: {_name(best)} with {value} {splits}"
     return " ".join([f"{highest}{_against_reference(best, setting, results)}", *_without_value(rows)])
 
 
 def _against_reference(best: dict[str, Any], setting: Setting, results: Results) -> str:
     title, share = results.reference_title, is_share(results)
+    if not title:
+        return "."
     if results.below_majority(setting):
         return f"; {title} is below the majority class, whose value is {_value(best['majority'], results)}."
     if best["method"] == results.reference:
@@ -360,6 +388,12 @@ def splits_of(setting: Setting, results: Results) -> str:
         return "on one split" if n_repeats == 1 else f"over {n_repeats:,} random splits"
     validated = f"{fold_title(n_folds)} cross-validation"
     return f"by {validated}" if n_repeats == 1 else f"over {n_repeats:,} repeats of {validated}"
+
+
+def failed_splits(row: dict[str, Any]) -> str:
+    """Say in how many splits a method has no value, in parentheses; nothing where it has all."""
+    failed = int(row.get("n_failed", 0))
+    return f" ({failed:,} of {plural(failed + int(row['n_repeats']), 'split')} failed)" if failed else ""
 
 
 def _name(row: dict[str, Any]) -> str:

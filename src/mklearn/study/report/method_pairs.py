@@ -140,7 +140,7 @@ def _signed_rank_p(rows: pd.DataFrame) -> float:
     """Return the p-value over data sets; NaN where there are few, or several rows of one."""
     from scipy.stats import wilcoxon
 
-    gained = rows["difference"].to_numpy(dtype=np.float64)
+    gained = rows["difference"].to_numpy(dtype=np.float64).round(9)  # else what is level has a rank
     if len(gained) < FEWEST_SETS or rows["dataset"].duplicated().any() or not np.any(gained):
         return float("nan")
     return float(wilcoxon(gained).pvalue)

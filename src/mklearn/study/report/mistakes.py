@@ -1,4 +1,4 @@
-"""Which samples methods get wrong: those that most splits do, with what they are taken for and what decided."""
+"""Which samples methods get wrong most often, with what they are taken for and what decided."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ READ = ["sample", "true", "predicted", "nearest"]
 def wrong_samples(
     predictions: Mapping[str, pd.DataFrame], reference: str, data: SampleSet, pixels: int = PIXELS
 ) -> WrongSamples | None:
-    """Find the samples that each method gets wrong in most of the splits that test them.
+    """Find the samples that each method gets wrong most often, by the share of the splits that test them.
 
     Parameters
     ----------

@@ -56,10 +56,13 @@ def paper_table(results: Results, columns: Sequence[str] = (SCORE,), caption: st
 def _rows(table: Table, rules: set[str], columns: Sequence[str]) -> dict[str, dict[str, Cell]]:
     """Return the chosen cells of a result table by method and column."""
     found = {}
-    for row, rule in zip(table.rows, table.rules, strict=True):
-        if rule not in rules:
-            continue
+    kept = [row for row, rule in zip(table.rows, table.rules, strict=True) if rule in rules]
+    score = next(number for number, column in enumerate(table.columns) if column.name == SCORE)
+    best = max((float(row[score].sort) for row in kept if row[score].sort), default=None)
+    for row in kept:
         cells = {column.name: cell for column, cell in zip(table.columns, row, strict=True)}
+        is_best = bool(row[score].sort) and float(row[score].sort) == best
+        cells[SCORE] = replace(cells[SCORE], kind=f"number{' strong' * is_best}")
         mark = next((mark for kind, mark in MARKS.items() if kind in cells.get(DIFFERENCE, row[0]).kind), "")
         if mark and DIFFERENCE not in columns:
             cells[SCORE] = replace(cells[SCORE], text=f"{cells[SCORE].text} {mark}")
@@ -83,7 +86,7 @@ def _caption(results: Results, columns: Sequence[str], known: dict[str, Column])
         parts.append(f"{known[SCORE].title}: {known[SCORE].note}")
     elif len(columns) == 1:
         parts.append(known[columns[0]].title)
-    if {SCORE, DIFFERENCE} & set(columns):
+    if results.reference and {SCORE, DIFFERENCE} & set(columns):
         parts.append(
             f"▲ better and ▼ worse than {results.reference_title}: the 95 % interval of the paired difference excludes "
             "0 after Holm's correction"
@@ -92,7 +95,7 @@ def _caption(results: Results, columns: Sequence[str], known: dict[str, Column])
 
 
 def latex(table: Table, label: str = "") -> str:
-    """Return a table environment; it takes the package booktabs. The best value of each column is bold."""
+    """Return a table environment; it takes the package booktabs. The best score of each setting is bold."""
     rows = [[_latex_cell(cell) for cell in row] for row in table.rows]
     frame = pd.DataFrame(rows, columns=[escape_latex(column.title) for column in table.columns])
     text: str = frame.style.hide(axis="index").to_latex(

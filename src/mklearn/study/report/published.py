@@ -12,7 +12,7 @@ import pandas as pd
 
 from mklearn.study.evaluation import reproduction as verdicts
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.reproduction import Check, compare_published, sentence
+from mklearn.study.evaluation.reproduction import Check, compare_published, judged_rows, sentence
 from mklearn.study.report import wording
 from mklearn.study.report.frames import Results, records, whole_or_none
 from mklearn.study.report.tables import Cell, Column, Table, number_cell, setting_columns
@@ -75,7 +75,7 @@ def published_part(
     found = compare_published(summary, study.calibration.model_dump() if study.calibration else None, tolerance)
     labelled = found.cells.assign(label=summary.loc[found.cells.index, "label"])
     rules = set(labelled["neighbour"]) - {""}
-    extra = summary[summary["selection"].eq("oracle") & summary["method"].isin(baselines)]
+    extra = summary[judged_rows(summary) & summary["method"].isin(baselines)]
     extra = extra[extra["neighbour"].isin([*rules, ""])]
     if len(rules) > 1:
         labelled, extra = (_with_rule(frame) for frame in (labelled, extra))
@@ -144,7 +144,12 @@ def statement(labelled: pd.DataFrame, tolerance: Tolerance) -> str:
         )
         if unsure:
             parts.append(f"{wording.plural(unsure, 'cell differs', 'cells differ')} by more, and not for certain.")
-    heads = {"all": "In every cell", "some": "In some", "none": "In none", "unjudged": "Without a value to compare"}
+    heads = {
+        "all": "In every judged cell",
+        "some": "In some",
+        "none": "In none",
+        "unjudged": "Without a value to compare",
+    }
     many = sum(map(len, groups.values())) > MOST_NAMED
     parts += [
         # semicolons, as the names of methods have commas

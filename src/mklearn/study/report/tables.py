@@ -91,7 +91,8 @@ def result_table(results: Results, setting: Setting) -> Table:
     for row in records(rows):
         by_method.setdefault((row["label"], row["neighbour"]), {})[str(row["selection"])] = row
     pairs = sorted(by_method.items(), key=lambda item: _height(item[1]), reverse=True)
-    best = max((pair["inner_cv"]["mean"] for _, pair in pairs if "inner_cv" in pair), default=None)
+    means = (pair["inner_cv"]["mean"] for _, pair in pairs if "inner_cv" in pair)
+    best = max((mean for mean in means if not pd.isna(mean)), default=None)
     messages: list[str] = []
     times = setting.of(results.typical_times).set_index(["label", "neighbour"])[["seconds", "ratio"]].to_dict("index")
     unknown, marked = {"seconds": None, "ratio": None}, not results.below_majority(setting)
@@ -211,13 +212,13 @@ def _metric_cell(metric: Metric, row: dict[str, Any] | None, messages: list[str]
     return number_cell(wording.number(row["mean"]), row["mean"])
 
 
-def _height(pair: dict[str, dict[str, Any]]) -> float:
+def _height(pair: dict[str, dict[str, Any]]) -> tuple[int, float]:
     """Return what rows are sorted by: the inner-CV mean; rows without one come after it, by the oracle's."""
-    for selection, below in (("inner_cv", 0.0), ("oracle", 1.0)):
+    for place, selection in ((2, "inner_cv"), (1, "oracle")):
         mean = pair.get(selection, {}).get("mean")
         if not pd.isna(mean):
-            return float(mean) - below
-    return -1.0
+            return place, float(mean)
+    return 0, 0.0
 
 
 def _result_row(

@@ -13,6 +13,7 @@ from mklearn.study.evaluation.predictions import (
     SplitPredictions,
     common,
     prediction_table,
+    typed,
 )
 
 Y = np.array([0, 1, 0, 1, 2])
@@ -114,3 +115,19 @@ def test_protocols_without_a_training_size():
     found = Predictions(table).outcomes({**fit, "neighbour": "", "selection": "inner_cv"})
     assert found.units.tolist() == [(0, 1)]
     np.testing.assert_array_equal(found.values, [[1]])
+
+
+def test_the_majority_value_is_of_a_methods_own_splits():
+    """Whichever method asks first. Kills: one value for all methods of a setting."""
+    y = np.array([0, 0, 0, 1, 1, 1, 1])
+    ids = np.array(list("abcdefg"))
+    tests = [np.array([0, 1, 2, 3]), np.array([3, 4, 5, 6])]
+    nearest = (0, 1, 0, 1)
+    splits = [SplitPredictions(k, 0, np.array([0, 4]), test, {"": rule([y[test]], [], 0, nearest)})
+              for k, test in enumerate(tests)]  # fmt: skip
+    frames = [prediction_table(own, FIT | {"method": name}, y, ids)
+              for name, own in (("whole", splits), ("partly", splits[:1]))]  # fmt: skip
+    for names in (("whole", "partly"), ("partly", "whole")):
+        predictions = Predictions(typed(pd.concat(frames)))
+        found = {name: predictions.majority_value(FIT | {"method": name, "neighbour": ""}) for name in names}
+        assert found == {"whole": pytest.approx((0.25 + 1) / 2), "partly": 0.75}

@@ -250,3 +250,12 @@ def test_a_method_without_a_dimension_is_judged_by_its_only_row() -> None:
     assert [check.status for check in found.checks] == ["met"]
     raw = summary[summary["method"].eq("raw")]
     assert raw["difference"].tolist() == pytest.approx([0.0])  # to the reference by the study's first rule
+
+
+def test_a_difference_of_a_point_is_within_a_point():
+    """Kills: 0.75 - 0.74 in binary, which is more."""
+    assert 100 * (0.75 - 0.74) > 1
+    values = {"pca": [0.739, 0.74, 0.741]}
+    summary = summarise(scores(values), published=[entry(0.75, repeats=20)])
+    (cell,) = compare_published(summary, None, Tolerance(points=1)).cells.to_dict("records")
+    assert (cell["verdict"], cell["difference_points"]) == (module.REPRODUCED, 1.0)

@@ -374,3 +374,15 @@ def test_the_winner_is_better_with_certainty_where_something_is():
     entries = [FinalEntry(method=name, protocol="random", train_size=10) for name in "abcd"]
     found = winner(rows, "accuracy", "d", entries)
     assert (found.row["method"], found.among, found.better) == ("b", 4, 2)
+
+
+def test_the_model_is_none_that_failed_in_a_split_if_another_did_not():
+    """Unless it is better than the reference with certainty, by the splits that both have."""
+    scores = [row("a", k, 0.7 + 0.01 * k, selection="inner_cv", dimension=1) for k in range(6)]
+    scores += [row("b", k, 0.95 if k == 0 else math.nan, selection="inner_cv", dimension=1) for k in range(6)]
+    summary = summarise(table(scores), reference="a")
+    entries = [FinalEntry(protocol="random", train_size=5, method=name) for name in ("a", "b")]
+    found = winner(summary, "accuracy", "d", entries)
+    assert (found.position, found.among, found.complete) == (0, 2, 1)
+    alone = winner(summary, "accuracy", "d", entries[1:])
+    assert (alone.row["method"], alone.complete) == ("b", 0)

@@ -57,7 +57,14 @@ DIGITS = DataSetRecord(
 def report_spec(study: str, **more: Any) -> ReportSpec:
     """A specification that is empty but for what is given."""
     lists = ("fits", "datasets", "remarks", "learned", "best_single", "plain", "descriptors", "kernels", "methods")
-    empty = {"title": "", "description": "", "reference": "", "thumbnails": 0, "calibration": None, "tolerance": {}}
+    empty = {
+        "title": "",
+        "description": "",
+        "reference": "average",
+        "thumbnails": 0,
+        "calibration": None,
+        "tolerance": {},
+    }
     return ReportSpec(study=study, **empty | {name: [] for name in lists} | more)
 
 

@@ -151,3 +151,35 @@ def test_studies_with_nothing_in_common_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no data set with the same protocol and training size"):
         compare(first, other, tmp_path / "page")
     assert not (tmp_path / "page").exists()
+
+
+def test_what_a_study_says_of_itself_is_taken() -> None:
+    """Kills: the first metric of the summary; the first method as reference; the score for the headline's metric."""
+    tables = study(1, evaluation={"choose_by": "r2", "metrics": ["rmse", "r2"]}, final={"metric": "r2"})
+    numbers = [tables.summary.assign(metric=name) for name in ("rmse", "r2")]
+    assert (found := replace(tables, summary=pd.concat(numbers))).score == found.metric == "r2"
+    assert study(1, final={"metric": "balanced_accuracy"}).metric == "balanced_accuracy"
+    assert study(1).metric == study(1).score == "accuracy"
+    equal = tables.summary.assign(difference=0.0, difference_low=0.0, p_value=[np.nan, 1.0], method=["average", "kfd"])
+    for summary in (equal, equal.iloc[::-1]):
+        assert replace(tables, summary=summary).reference == "average"
+    assert replace(tables, summary=equal.assign(p_value=1.0)).reference == ""
+    assert study(1, evaluation={"reference": "kfd"}).reference == "kfd"
+
+
+def test_a_failed_split_of_one_method_leaves_the_others_paired(tmp_path: Path) -> None:
+    first, second = study(1), study(2)
+    kept = ~(first.predictions["method"].eq("average") & first.predictions["repeat"].eq(0))
+    first = replace(first, predictions=first.predictions[kept])
+    assert same_splits(first, second) == same_splits(second, first) == {("d", "random-p5", 5): True}
+    assert difference_in(compare(first, second, tmp_path)[0], "kfd")[3] == "the same splits"
+
+
+def test_holms_correction_counts_the_differences_that_are_shown(tmp_path: Path) -> None:
+    """With other splits in the second study, all that is left is what the page of the first has."""
+    first = study(1)
+    path = compare(first, study(2, draw=1), tmp_path)[0]
+    shown = pd.read_csv(path.with_name("summary.csv"), index_col="method")
+    own = first.summary.set_index("method")
+    assert shown["p_holm"].notna().sum() == 1
+    assert shown.at["kfd@a", "p_holm"] == pytest.approx(own.at["kfd", "p_holm"])

@@ -14,7 +14,7 @@ from mklearn.contract.fit_spec import PairFeatures, Setting
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.build import build_report
 from mklearn.study.report.frames import results_of
-from mklearn.study.report.method_pairs import differences_table, pair_differences
+from mklearn.study.report.method_pairs import _signed_rank_p, differences_table, pair_differences
 from mklearn.study.report.records import RunRecord
 from mklearn.study.report.tables import Table
 from mklearn.study.specs.table_specs import Comparison, ReportFit
@@ -164,3 +164,11 @@ def test_the_page_has_the_table_and_the_figure_of_components(tmp_path):
     expected = [("SVM", 10, 10), ("SVM", 25, 25), ("SVM", 50, 50), ("F-SVM", 25, 12.5), ("F-SVM", 50, 25)]
     assert sorted(points) == sorted(expected)
     assert [x for s, x, _ in points if s == "SVM"] == [10, 25, 50]
+
+
+def test_differences_of_rounding_are_level_for_wilcoxons_test_too():
+    """As for the numbers of data sets above it. Kills: ranks of differences of 1e-16."""
+    gains = [0.02, 0.03, 0.04, 0.05, 0.06, 0.07]
+    own = pd.DataFrame({"dataset": list("abcdefgh"), "difference": [*gains, 0.0, 0.0]})
+    rounded = own.assign(difference=[*gains, 1e-16, 1e-16])
+    assert _signed_rank_p(own) == _signed_rank_p(rounded)

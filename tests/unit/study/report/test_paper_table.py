@@ -115,3 +115,13 @@ def test_the_rule_is_that_of_the_page(final: Any, rules: list[str], expected: st
     empty = pd.DataFrame()
     record = {"config": {"final": final, "evaluation": {"neighbours": rules}}}
     assert StudyTables("x", empty, empty, empty, record).neighbour == expected
+
+
+def test_the_best_score_of_the_rows_that_are_shown_is_bold() -> None:
+    """Not that of another nearest-neighbour rule, which the table leaves out."""
+    scores = score_table({key: mean for key, mean in MEANS.items() if key[0] == "a"}).assign(neighbour="cosine")
+    better = scores.assign(neighbour="euclidean", value=scores["value"] + 0.1)
+    both = pd.concat([scores, better], ignore_index=True)
+    found = results_of(both, summarise(both, reference="svm", titles=TITLES), [], "svm")
+    assert latex(paper_table(found)).count(r"\textbf") == 1
+    assert [cell.kind for cell in paper_table(found).rows[1]][1] == "number strong"

@@ -76,7 +76,7 @@ def test_cells_counts_and_statement(study, published):
     assert [cell.text for cell in overview["MKL-DR"][2:5]] == [f"+{gap:.2f}"] * 3
     assert part.statement == (
         "1 of 3 published cells reproduce: they differ from ours by at most 3 units of split noise. 1 cell differs by "
-        "more, and not for certain. In every cell: uniform average (1 of 1). "
+        "more, and not for certain. In every judged cell: uniform average (1 of 1). "
         "In none: MKL-DR (0 of 1; not certain in 1); single (0 of 1; ours is higher in 1). "
         "Without a value to compare: SDP. 1 cell is without a value of ours."
     )
@@ -97,7 +97,7 @@ def test_methods_that_reproduce_in_some_cells_are_counted():
     text = statement(frame, Tolerance())
     assert "In some: a (1 of 3; ours is lower in 2)." in text
     assert "In none: b (0 of 1; ours is higher in 1)." in text
-    assert "In every cell" not in text
+    assert "In every judged cell" not in text
     assert statement(frame.iloc[:0], Tolerance()) == ""
 
 
@@ -109,7 +109,7 @@ def test_the_tolerance_of_a_study_is_said():
 def test_of_many_methods_only_those_that_reproduce_are_named():
     labels = [f"m{number}" for number in range(MOST_NAMED + 1)]
     frame = pd.DataFrame({"label": labels, "verdict": [verdicts.REPRODUCED] + [verdicts.LOWER] * MOST_NAMED})
-    assert statement(frame, Tolerance()).endswith(f"In every cell: m0 (1 of 1). In none: {MOST_NAMED} methods.")
+    assert statement(frame, Tolerance()).endswith(f"In every judged cell: m0 (1 of 1). In none: {MOST_NAMED} methods.")
 
 
 def test_another_crop_is_said_above_everything(study, published, tmp_path):

@@ -87,7 +87,7 @@ def over_sizes(*rows_of_size, sizes=None, learned=("mkl",), repeats=6, folds=1, 
     ).assign(
         dataset="d", dataset_title="Data", protocol="p", kernel_set="k", selection="inner_cv", std=0.01, message="why",
         n_repeats=repeats * folds, p_holm=math.nan if holm is None else holm, majority=majority, published=math.nan,
-        n_failed=0, status="ok", fit_seconds=1.0, value=0.7,
+        n_failed=0, status="ok", fit_seconds=1.0, value=0.7, metric=more.get("metric", "accuracy"),
     )  # fmt: skip
     frame = frame.assign(ci_low=frame["mean"] - 0.05, ci_high=frame["mean"] + 0.05)
     frame["method_title"] = frame["method"].replace("average", "the average")
@@ -413,3 +413,52 @@ def test_series_are_unique_and_the_reference_is_neutral():
     many = series_of(pd.DataFrame({"dataset": "d", "method": numbers, "kernel_set": "k", "method_title": numbers}), "0")
     looks = set(zip(many.colours(SCHEMES[0]), map(tuple, many.dashes()), strict=True))
     assert len(looks) == 30
+
+
+# --- failed splits, no reference, errors of several units
+
+
+def test_failed_splits_are_said_beside_the_mean_and_cost_a_method_the_model():
+    results = made_of(AVERAGE, ("good", "cosine", 0.72, 0.02, -0.01, 0.05), ("lucky", "cosine", 0.9, 0.0, -0.1, 0.1))
+    lucky = results.all_metrics["method"].eq("lucky")
+    results.all_metrics.loc[lucky, ["n_failed", "n_repeats"]] = (5, 1)
+    final = ReportFinal(
+        dataset="d", chosen=True,
+        entries=[FinalEntry(protocol="p", train_size=5, method=name) for name in ("good", "lucky")],
+    )  # fmt: skip
+    found = findings(results, final)
+    assert "lucky (1-NN cosine) with 90.0 ± 1.0 % over 6 random splits (5 of 6 splits failed)" in found.settings[0]
+    assert "model.mklearn) is good, which has the highest mean accuracy of the 1 without a failed split" in found.model
+    assert "lucky" in (text := answer(results, found))
+    assert text.count("(5 of 6 splits failed)") == 1
+
+
+def test_without_a_reference_none_is_spoken_of():
+    rows = [(name, "cosine", mean, math.nan, math.nan, math.nan) for name, mean in (("a", 0.7), ("b", 0.8))]
+    found = finding(*rows, reference="")
+    assert found.headline.startswith("No method is the reference")
+    assert found.settings == ["Highest: b (1-NN cosine) with 80.0 ± 1.0 % over 6 random splits."]
+    assert finding(AVERAGE).headline == "the average is the only method: there is none to compare it with."
+
+
+def test_errors_of_several_units_have_no_mean():
+    """Kills: an order by the mean over settings, in which the target with the largest numbers decides."""
+    small = [
+        ("average", "", 0.5, 0.0, 0.0, 0.0), ("few", "", 0.4, -0.1, -0.11, -0.09), ("many", "", 0.6, 0.1, 0.05, 0.2),
+    ]  # fmt: skip
+    large = [("average", "", 500, 0.0, 0.0, 0.0), ("few", "", 510, 10, -2, 30), ("many", "", 400, -100, -130, 20)]
+    results = over_sizes(small, large, metric="rmse", score="rmse")
+    found = findings(results)
+    assert found.headline == "Better than the average in some settings only: few (better in 1 of 2 settings)."
+    assert found.verdicts == [
+        "Better in some settings: few (better in 1 of 2 settings)", "Worse: many (worse in 1 of 2 settings)",
+    ]  # fmt: skip
+
+
+def test_rows_without_a_value_come_last_though_r2_may_be_below_any_accuracy():
+    results = made_of(
+        ("none", "", math.nan, *[math.nan] * 3), ("b", "", -1.5, -0.5, -0.7, -0.3), ("a", "", -3, 0, 0, 0)
+    )
+    table = result_table(results, results.settings[0])
+    assert [row[0].text for row in table.rows] == ["b", "a", "none"]
+    assert ["strong" in row[1].kind for row in table.rows] == [True, False, False]
