@@ -99,17 +99,22 @@ def check_keys(keys: Iterable[object], valid: Sequence[str], owner: str) -> None
 def regular_array(values: Any, name: str) -> NDArray[Any]:
     """Return `values` as an array; raise `DataError` for nested lists whose parts have different lengths."""
     try:
-        if hasattr(values, "iloc") and _has_missing_type(values):
+        if hasattr(values, "iloc") and _needs_conversion(values):
             return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
         return np.asarray(values)
     except ValueError as error:
         raise DataError(f"{name} is not a regular array: its parts have different lengths") from error
 
 
-def _has_missing_type(table: Any) -> bool:
-    """Tell whether all columns of a table of pandas are numbers or logical, some of a type with missing values."""
+def _needs_conversion(table: Any) -> bool:
+    """Tell whether all columns of a table of pandas are numbers or logical, and NumPy takes them for objects.
+
+    It does where some are of a type with missing values, and where numbers stand beside logical values.
+    """
     dtypes = list(table.dtypes) if table.ndim == 2 else [table.dtype]
-    return any(not isinstance(dtype, np.dtype) for dtype in dtypes) and all(dtype.kind in "fiub" for dtype in dtypes)
+    kinds = {dtype.kind for dtype in dtypes}
+    mixed = "b" in kinds and len(kinds) > 1
+    return kinds <= set("fiub") and (mixed or any(not isinstance(dtype, np.dtype) for dtype in dtypes))
 
 
 def as_float_matrix(values: ArrayLike, name: str) -> Array:

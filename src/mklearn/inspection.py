@@ -199,7 +199,8 @@ def r2_shares(fitted: Any, X: Any, y: ArrayLike) -> R2Shares:
     Returns
     -------
     R2Shares
-        NaN for a target, or a class, that is constant over the samples.
+        NaN for a target, or a class, that is constant over the samples. Samples without a value of a target (NaN) are
+        left out of its shares.
 
     Raises
     ------
@@ -222,12 +223,21 @@ def r2_shares(fitted: Any, X: Any, y: ArrayLike) -> R2Shares:
     outputs = fitted.intercept_ + sum(parts.values())
     if values.shape != outputs.shape:
         raise DataError(f"y has shape {np.shape(y)} for outputs of shape {outputs.shape}")
-    deviations = values - values.mean(axis=0)
+    known = ~np.isnan(values)
+    counts = np.maximum(known.sum(axis=0), 1)
+
+    def mean(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(np.where(known, numbers, 0.0).sum(axis=0) / counts)
+
+    deviations = np.where(known, values - mean(values), 0.0)
     total = (deviations**2).sum(axis=0)
-    total[np.ptp(values, axis=0) == 0] = np.nan
-    other = 2 * deviations - (outputs - outputs.mean(axis=0))
-    views = {name: ((part - part.mean(axis=0)) * other).sum(axis=0) / total for name, part in parts.items()}
-    offset = -len(values) * (outputs.mean(axis=0) - values.mean(axis=0)) ** 2 / total
+    lowest, highest = (
+        end(values, axis=0, where=known, initial=start) for end, start in ((np.min, np.inf), (np.max, -np.inf))
+    )
+    total[~(highest > lowest)] = np.nan
+    other = np.where(known, 2 * deviations - (outputs - mean(outputs)), 0.0)
+    views = {name: ((part - mean(part)) * other).sum(axis=0) / total for name, part in parts.items()}
+    offset = -counts * (mean(outputs) - mean(values)) ** 2 / total
     return R2Shares(views, offset, offset + sum(views.values()))
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.validation import checked_labels
 from mklearn.checks import check_integer, invalid
+from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure
 from mklearn.kernels.specs import StackTransform
 from mklearn.kernels.views import as_views
@@ -151,6 +152,8 @@ def _complementary_halves(
     """Return pairs of halves without a common sample, or group; classes are dealt out in turn."""
     names = np.arange(len(codes)) if groups is None else group_codes(groups, len(codes))
     _, first, unit = np.unique(names, return_index=True, return_inverse=True)
+    if len(first) < 2:
+        raise NotApplicable("all samples are in one group: there are no two halves without a common group")
     rng, halves = np.random.default_rng(seed), []
     for _ in range(n_pairs):
         order = rng.permutation(len(first))

@@ -221,3 +221,15 @@ def test_weights_of_several_targets_are_compared_one_by_one() -> None:
     with pytest.raises(ConfigError, match="each target has kernel weights of its own: pass one target at a time"):
         kernel_weights_over_splits(MultiViewRegressor(weights="per_target"), views, targets)
     assert len(kernel_weights_over_splits(MultiViewRegressor(), views, targets).weights) == 10
+
+
+def test_shares_of_r2_leave_out_samples_without_a_value() -> None:
+    views, y = diabetes()
+    targets = np.column_stack([y, y])
+    targets[::7, 1] = np.nan
+    model = MultiViewRegressor().fit(views, targets)
+    known = np.flatnonzero(~np.isnan(targets[:, 1]))
+    both, of_known = r2_shares(model, views, targets), r2_shares(model, views[known], targets[known])
+    assert both.r2[1] == pytest.approx(of_known.r2[1], rel=1e-9)
+    for name, share in both.views.items():
+        assert share[1] == pytest.approx(of_known.views[name][1], rel=1e-9)

@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 
 from mklearn import MultiViewClassifier
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels import StackTransform, group_kernels
 from mklearn.stability_selection import SelectionFrequencies, _complementary_halves, stability_selection
 
@@ -150,3 +150,9 @@ def test_numbers_and_missing_labels_are_no_classes(y: object, words: str) -> Non
     X = np.random.default_rng(0).normal(size=(60, 2))
     with pytest.raises(DataError, match=words):
         stability_selection(["linear", "gaussian"], X, y, n_kernels=1, n_pairs=2)
+
+
+def test_one_group_has_no_halves() -> None:
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(NotApplicable, match="all samples are in one group"):
+        stability_selection({"a": "linear"}, X, np.arange(20) % 2, n_kernels=1, groups=np.zeros(20))

@@ -50,4 +50,4 @@ class KernelPasses:
         if self.stack is not None:
             return (self.stack[number] for number in numbers)
         assert self._transform is not None
-        return self._transform.of_kernels(numbers).training_kernels(self._samples)
+        return self._transform.training_kernels_again(numbers)

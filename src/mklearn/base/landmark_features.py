@@ -290,6 +290,11 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
             Of the features' dtype. Errors are those of ``transform``.
         """
         check_is_fitted(self)
+        if np.ndim(coefficients) != 2 or len(coefficients) != self.blocks_[-1].stop:
+            shape = np.shape(coefficients)
+            raise DataError(
+                f"coefficients have shape {shape}: expected a row for each of {self.blocks_[-1].stop} features"
+            )
         made = copy.copy(self)
         made._map_ = self._map_.times(coefficients)
         made.blocks_ = made._map_.blocks

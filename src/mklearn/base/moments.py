@@ -279,7 +279,8 @@ class Moments:
             raise DataError(f"moments of {self.n_targets_} and of {other.n_targets_} targets do not go together")
         if self._labelled != other._labelled:
             raise DataError("moments of samples with labels and of samples without labels do not go together")
-        if self._labelled and (self.classes_.dtype.kind in "US") != (other.classes_.dtype.kind in "US"):
+        some = self._labelled and len(self.classes_) and len(other.classes_)
+        if some and _is_text(self.classes_) != _is_text(other.classes_):
             raise DataError("moments of samples with text and with numbers as labels do not go together")
 
     def _set(self, classes: NDArray[Any], counts: NDArray[np.int64], sums: Array, upper: Array, beside: Array) -> None:

@@ -575,9 +575,10 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         Returns
         -------
         dict of str to array of shape (m, c)
-            By view, in units of the targets, of classes in those of class indicators. The mean over the training
-            samples is 0 for kernels that are centred, as those of the dictionary are. A kernel that is given, or a
-            product of kernels, is a view of its own.
+            By view, in units of the targets, of classes in those of class indicators. Without
+            landmarks, and if no sample lacks a view, the mean over the training samples is 0 for kernels that are
+            centred, as those of the dictionary are. A kernel that is given, or a product of kernels, is a view of its
+            own.
         """
         parts = [self._contributions(block) for block in self._blocks(X)]
         return {view: np.concatenate([part[view] for part in parts]) for view in parts[0]}

@@ -100,13 +100,21 @@ class RidgeProblem:
         return K if len(self.rows) == self.n else K[np.ix_(self.rows, self.rows)]
 
     def drawn(self, most: int, seed: int) -> NDArray[np.intp]:
-        """Draw positions among the rows, ascending: of each class in proportion, two or more if it has them."""
+        """Draw positions among the rows, ascending: of each class in proportion, two or more if it has them.
+
+        Where that would be more than ``most``: of as many classes as possible one, and any others.
+        """
         n = len(self.rows)
         if n <= most:
             return np.arange(n)
         codes = np.zeros(n, dtype=np.intp) if self.codes is None else self.codes
         rng, found = np.random.default_rng(seed), []
-        for code, count in enumerate(np.bincount(codes)):
+        counts = np.bincount(codes)
+        if np.minimum(counts, 2).sum() > most:
+            order = rng.permutation(n)
+            firsts = np.unique(codes[order], return_index=True)[1]
+            return np.sort(np.concatenate([rng.permutation(order[firsts]), np.delete(order, firsts)])[:most])
+        for code, count in enumerate(counts):
             members = np.flatnonzero(codes == code)
             found.append(rng.permutation(members)[: min(count, max(2, round(count * most / n)))])
         return np.sort(np.concatenate(found))

@@ -59,9 +59,11 @@ def centred_span(X: Array) -> CentredSpan:
 
     Notes
     -----
-    Singular values up to max(n, d) eps times the largest count as zero. The cost is O(n d min(n, d)).
+    Singular values up to max(n, d) eps times the largest, or times the largest entry of X, count as zero: equal samples
+    have rank 0. The cost is O(n d min(n, d)).
     """
     mean = X.mean(axis=0)
     left, singular, axes = svd(X - mean, full_matrices=False)
-    rank = int((singular > max(X.shape) * np.finfo(np.float64).eps * singular[0]).sum())
+    largest = max(float(singular[0]), float(np.abs(X).max()))
+    rank = int((singular > max(X.shape) * np.finfo(np.float64).eps * largest).sum())
     return CentredSpan(mean, left[:, :rank], singular[:rank], axes[:rank])

@@ -193,7 +193,8 @@ def paired_sample_difference(
     if one.shape != other.shape:
         raise DataError(f"values have shapes {one.shape} and {other.shape}: both methods need the same test samples")
     table = one - other
-    disagreement = mean(np.nanmean(np.abs(table), axis=1)) if len(table) else math.nan
+    own = _mean_of_models(np.abs(table), None)
+    disagreement = mean(np.nanmean(own, axis=1)) if len(own) else math.nan
     table = _mean_of_models(table, draws)
     difference = mean(np.nanmean(table, axis=1)) if len(table) else math.nan
     if len(table) < FEWEST_SPLITS:
@@ -361,16 +362,15 @@ def _sample_values(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def _mean_of_models(values: NDArray[np.float64], draws: ArrayLike | None) -> NDArray[np.float64]:
-    """Average the rows of each draw, in which the same samples are tested."""
-    if draws is None:
-        return values
-    numbers = np.asarray(draws)
+    """Average the rows of each draw, in which the same samples are tested; without splits that have no value."""
+    numbers = np.arange(len(values)) if draws is None else np.asarray(draws)
     if numbers.shape != values.shape[:1]:
         raise DataError(f"draws have shape {numbers.shape} for {len(values)} splits: give one number for each split")
     found = dict.fromkeys(numbers.tolist())
-    if len(found) == len(values):
-        return values
-    return np.array([values[numbers == number].mean(axis=0) for number in found])
+    if len(found) < len(values):
+        values = np.array([values[numbers == number].mean(axis=0) for number in found])
+    known = ~np.isnan(values).all(axis=1)
+    return values if known.all() else values[known]
 
 
 def _finite(values: ArrayLike) -> NDArray[np.float64]:

@@ -107,6 +107,8 @@ def checked_numbers(estimator: object, y: ArrayLike | None, n: int) -> NDArray[n
         values = regular_array(y, "y")
         if values.dtype.kind in "ScUMmV":
             raise TypeError(f"they have dtype {values.dtype}")
+        if values.dtype.kind == "O" and any(isinstance(each, str) for each in values.flat):
+            raise TypeError("they are text")
         values = values.astype(np.float64)
     except (TypeError, ValueError) as error:
         advice = "; for labels use a classifier, such as MultiViewClassifier"

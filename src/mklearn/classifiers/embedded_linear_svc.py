@@ -30,7 +30,9 @@ class EmbeddedLinearSVC(KernelClassifier):
     """One-vs-rest linear SVM on the kernel Fisher embedding of a fixed combination of kernels.
 
     Embedded samples, less the mean of the training embedding, are scaled to unit length: with a ridge, new samples are
-    closer to the mean than training samples, so that lengths do not discriminate classes.
+    closer to the mean than training samples, so that lengths do not discriminate classes. Of a single component
+    only the sign would be left: it is divided by its mean length over the training samples, and the machine has no
+    intercept, so that the sign still decides.
 
     Parameters
     ----------
@@ -50,6 +52,8 @@ class EmbeddedLinearSVC(KernelClassifier):
     embedder_ : KernelFDA
     mean_ : array of shape (n_components,)
         Of the training embedding.
+    length_ : float
+        The mean length of the training embedding less its mean.
     svc_ : LinearSVC
     kernel_weights_, kernel_ids_, classes_, n_features_in_
         As for `mklearn.subspace.KernelFDA`.
@@ -91,7 +95,9 @@ class EmbeddedLinearSVC(KernelClassifier):
         self.embedder_ = KernelFDA(self.n_components, ridge=self.ridge)
         Z = self.embedder_.fit_transform(stack.combine(self.kernel_weights_), codes)
         self.mean_ = Z.mean(axis=0)
-        svc = LinearSVC(C=self.C, random_state=self.random_state, max_iter=10_000)
+        self.length_ = float(np.linalg.norm(Z - self.mean_, axis=1).mean())
+        several = Z.shape[1] > 1
+        svc = LinearSVC(C=self.C, fit_intercept=several, random_state=self.random_state, max_iter=10_000)
         self.svc_ = svc.fit(self._centre_and_normalise(Z), codes)
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
@@ -114,4 +120,4 @@ class EmbeddedLinearSVC(KernelClassifier):
         return self._centre_and_normalise(self.embedder_.transform(stack.combine(self.kernel_weights_)))
 
     def _centre_and_normalise(self, Z: NDArray[np.floating]) -> NDArray[np.floating]:
-        return normalize(Z - self.mean_)
+        return (Z - self.mean_) / self.length_ if Z.shape[1] == 1 else normalize(Z - self.mean_)

@@ -146,11 +146,14 @@ class LedoitWolfLDA(ClassScores, LinearEmbedding):
     def class_scores(self, X: ArrayLike) -> NDArray[np.floating]:
         """Compute the cosine with each class mean, or minus the squared distance to it, shape (m, n_classes).
 
-        The cosine of one component is a sign, which tells two classes apart: of more, the distance decides.
+        The cosine of one component is a sign. Of two classes the component itself is taken, with the sign of each
+        class, which ranks the samples; of more the distance decides.
         """
         Z = np.asarray(self.transform(X), dtype=np.float64)
         if self.rule == "euclidean" or (Z.shape[1] == 1 and len(self.classes_) > 2):
             return -(((Z[:, None, :] - self.class_means_) ** 2).sum(axis=-1))
+        if Z.shape[1] == 1:
+            return Z * np.sign(self.class_means_[:, 0])
         lengths = np.linalg.norm(Z, axis=1)[:, None] * np.linalg.norm(self.class_means_, axis=1)
         return (Z @ self.class_means_.T) / np.where(lengths > 0, lengths, 1.0)
 

@@ -131,10 +131,10 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     Raises
     ------
     DataError
-        Among others: a view that lacks for too many samples, labels, weights or groups that do not fit, kernels far
-        from positive semidefinite.
+        Among others: labels, weights or groups that do not fit, kernels far from positive semidefinite.
     NotApplicable
-        A single class, all samples in one group, or all kernels constant over the samples.
+        A single class, all samples in one group, a view that fewer than two samples have, or all kernels constant over
+        the samples.
     ConfigError
         An invalid parameter.
 

@@ -117,6 +117,8 @@ def lacking(table: Any) -> Mask:
         of_row = np.repeat(np.arange(len(stored)), stored)
         absent = np.bincount(of_row, weights=np.isnan(rows.data), minlength=len(stored))
         return (stored > 0) & (absent == stored)
+    if hasattr(table, "iloc") and len(table.shape) == 1:
+        return np.asarray(table.isna().to_numpy(dtype=bool))
     if hasattr(table, "iloc"):
         found = table.iloc[:, 0].isna().to_numpy(dtype=bool, copy=True)
         if found.any():

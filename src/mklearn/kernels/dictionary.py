@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mklearn.errors import DataError
 from mklearn.kernels.completion import MissingViews, lacking, present_rows
 from mklearn.kernels.features import is_sparse
 from mklearn.kernels.gaussian import GaussianKernel
@@ -127,6 +128,11 @@ def _of_view(name: str, views: Views, missing_views: MissingViews, filling: Spec
 
 def _of_table(name: str, view: str | None, table: Any, others: Spec) -> list[Spec]:
     if is_sparse(table):
+        present = present_rows(table.tocsr(), ~lacking(table))
+        if others.get("impute", "none") != "none" and present.dtype.kind == "f" and np.isnan(present.data).any():
+            raise DataError(
+                f"view {view or name!r} has NaN: `impute` does not take sparse features; pass a dense table"
+            )
         return sparse_kernels(name, view, **{key: value for key, value in others.items() if key != "impute"})
     return feature_kernels(name, view, histogram=_holds_histograms(table), **others)
 

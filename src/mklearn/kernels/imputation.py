@@ -70,5 +70,18 @@ class FeatureImputer:
 
 
 def _floats(X: Any) -> NDArray[Any]:
-    values: NDArray[Any] = X.to_numpy(dtype=np.float64, na_value=np.nan) if hasattr(X, "iloc") else np.asarray(X)
-    return values if values.dtype.kind == "f" else values.astype(np.float64)
+    if not hasattr(X, "iloc"):
+        values = np.asarray(X)
+        if not _holds_numbers(values):
+            raise DataError("`impute` fills in numbers, and these features hold text or times")
+        return values if values.dtype.kind == "f" else values.astype(np.float64)
+    frame = X.to_frame() if X.ndim == 1 else X
+    wrong = [str(name) for place, name in enumerate(frame.columns) if not _holds_numbers(frame.iloc[:, place])]
+    if wrong:
+        raise DataError(f"`impute` fills in numbers, and these columns hold text or times: {', '.join(wrong)}")
+    return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _holds_numbers(values: Any) -> bool:
+    kind = values.dtype.kind
+    return kind in "fiub" or (kind == "O" and not any(isinstance(each, str) for each in np.asarray(values).flat))

@@ -57,6 +57,8 @@ class CachingViews(Views):
                 positions = [transform.specs.index(spec) for spec in specs]
             except ValueError:  # not one of them, or arrays in it, which can't be compared
                 continue
+            if any(repr(transform.specs[k]) != repr(spec) for k, spec in zip(positions, specs, strict=True)):
+                continue  # True == 1, but not as a choice of columns
             if drop_constant or not transform.has_dropped(positions):
                 return transform, positions, stack.select(positions)
         return None

@@ -254,8 +254,18 @@ class StackTransform(KernelsOfSpecs):
         Parameters and errors are those of `fit_transform`. One kernel at a time is in memory; kernels of new samples
         can be computed when all have been taken.
         """
-        self._whole = None
         self._fit_sources(X)
+        yield from self._kernels_of_sources()
+
+    def training_kernels_again(self, numbers: Iterable[int]) -> Iterator[Array]:
+        """Yield some training kernels, by position, once more: of the same features, so that nothing is drawn anew."""
+        numbers = list(numbers)
+        some = self.of_kernels(numbers)
+        some._sources, some._forms = [self._sources[number] for number in numbers], self._forms
+        return some._kernels_of_sources()
+
+    def _kernels_of_sources(self) -> Iterator[Array]:
+        self._whole = None
         self._completions: list[MeanCompletion | None] = []
         self._is_constant: list[bool] = []
         self.infos: list[dict[str, Any]] = []

@@ -50,7 +50,7 @@ from mklearn.graphs import ClassStructure
 from mklearn.kernels.normalise import centred_trace_of
 from mklearn.optimize.left_out import LeftOut
 from mklearn.optimize.ridge_path import scaled_and_centred
-from mklearn.optimize.validation import kernel_list, not_positive_semidefinite, weighted_sum
+from mklearn.optimize.validation import kernel_list, nonnegative_weights, not_positive_semidefinite, weighted_sum
 
 Array = NDArray[np.floating[Any]]
 Status = Literal["converged", "max_iter", "uniform"]
@@ -80,13 +80,29 @@ def class_targets(classes: ClassStructure, sample_weight: Array | None = None) -
 
 
 def kernel_traces(kernels: Iterable[NDArray[Any]], sample_weight: Array | None = None) -> Array:
-    """Compute the centred traces t_m, shape (M,); exactly 0 for kernels that are constant over the samples."""
+    """Compute the centred traces t_m, shape (M,); exactly 0 for kernels that are constant over the samples.
+
+    Raises
+    ------
+    DataError
+        A trace is negative beyond rounding, as that of distances, or NaN.
+    """
     found = []
-    for K in kernels:
+    for number, K in enumerate(kernels):
         trace = centred_trace_of(K, sample_weight)
-        largest = float(np.abs(np.diagonal(K)).max())
-        found.append(trace if trace > 10 * len(K) * np.finfo(np.float64).eps * largest else 0.0)
+        if not trace >= 0 and not trace >= -_rounding_of(K):
+            raise DataError(
+                f"kernel {number} has the centred trace {trace:.3g}: it is no kernel (distances?); give a kernel of "
+                "the distances, or repair it by `mklearn.kernels.psd`"
+            )
+        least = 10 * len(K) * np.finfo(np.float64).eps * float(np.abs(np.diagonal(K)).max())
+        found.append(trace if trace > least else 0.0)
     return np.array(found)
+
+
+def _rounding_of(K: NDArray[Any]) -> float:
+    """Return what the centred trace of a kernel may be wrong by."""
+    return 10 * len(K) * float(np.finfo(np.result_type(K, np.float32)).eps) * float(np.abs(K).max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +144,7 @@ class LeaveOneOutRidge:
     Raises
     ------
     DataError
-        Shapes do not match, or the targets are not finite.
+        Shapes do not match, the targets are not finite, a kernel has NaN or a negative trace, or a weight is negative.
     NotApplicable
         All kernels, or the targets, are constant.
     ConfigError
@@ -155,11 +171,12 @@ class LeaveOneOutRidge:
         n = len(self.targets)
         self.kernels = kernel_list(self.kernels, n)
         check_positive(self.regularisation, "regularisation")
+        self.sample_weight = nonnegative_weights(self.sample_weight, n)
         self.traces = kernel_traces(self.kernels, self.sample_weight)
         if not self.traces.any():
             raise NotApplicable("All kernels are constant over the samples: nothing can be told from them.")
         self._left_out = LeftOut(n, self.groups)
-        weights = np.ones(n) if self.sample_weight is None else np.asarray(self.sample_weight, dtype=np.float64)
+        weights = np.ones(n) if self.sample_weight is None else self.sample_weight
         self._shares, self._root = weights / weights.sum(), np.sqrt(weights)
         u = np.sqrt(self._shares)
         self._centred = self._root[:, None] * (self.targets - self._shares @ self.targets)

@@ -32,13 +32,16 @@ def target_cosines(outputs: Array, frequencies: Array) -> Array:
     Returns
     -------
     array of shape (m, c)
-        0 for outputs that are the frequencies.
+        0 for outputs that are the frequencies. Of two classes the cosine is only a sign: in its place the deviation
+        over the length of the target, which has that sign and ranks the samples.
     """
     deviations = outputs - frequencies
     # <f - p, e_k - p> = (f_k - p_k) - <f - p, p>, |e_k - p|^2 = 1 - 2 p_k + |p|^2
     products = deviations - (deviations @ frequencies)[:, None]
     lengths = np.linalg.norm(deviations, axis=1)[:, None]
     targets = np.sqrt(1.0 - 2.0 * frequencies + frequencies @ frequencies)
+    if outputs.shape[1] == 2:
+        return np.asarray(deviations / targets)
     return np.divide(products, lengths * targets, out=np.zeros_like(products), where=lengths * targets > 0)
 
 

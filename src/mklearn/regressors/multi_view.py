@@ -86,10 +86,11 @@ class MultiViewRegressor(RidgeRegressor):
     Raises
     ------
     DataError
-        Among others: targets that are no numbers, or with fewer than two values; a view that lacks for too many
-        samples; weights or groups that do not fit; kernels far from positive semidefinite.
+        Among others: targets that are no numbers, or with fewer than two values; weights or groups that do not fit;
+        kernels far from positive semidefinite.
     NotApplicable
-        All samples with a value in one group, or all kernels constant over the samples.
+        All samples with a value in one group, a view that fewer than two samples have, or all kernels constant over the
+        samples.
     ConfigError
         An invalid parameter.
 

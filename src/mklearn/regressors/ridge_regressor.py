@@ -75,6 +75,8 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         samples, n = self._samples(X)
         values = checked_numbers(self, y, n)
         weights = nonnegative_weights(sample_weight, n)
+        if weights is not None and (~np.isnan(values.reshape(n, -1)[weights > 0])).sum(axis=0).min() < 2:
+            raise DataError("a target has fewer than two values at samples of positive weight: leave it out")
         targets, mean, scale = standardised(values.reshape(n, -1), weights)
         every = RidgeProblem.of(targets, weights, groups)
         problem = replace(every.of_targets(np.arange(targets.shape[1])), units=scale)

@@ -425,3 +425,12 @@ def test_usps_at_few_and_at_all_landmarks(mirror: Path) -> None:
         errors.append(np.abs(grams(model, X, X) - K).max())
     assert errors[0] > errors[1] > 1e-3
     assert errors[2] < 1e-10
+
+
+def test_coefficients_of_another_number_of_features_are_refused() -> None:
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    features = LandmarkFeatures({"g": "gaussian", "l": "linear"}, n=10).fit(X, np.arange(20) % 2)
+    n_features = features.blocks_[-1].stop
+    for wrong in (np.ones((n_features + 7, 2)), np.ones((n_features - 1, 2)), np.ones(n_features)):
+        with pytest.raises(DataError, match=f"expected a row for each of {n_features} features"):
+            features.transform_times(X, wrong)

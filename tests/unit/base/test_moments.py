@@ -158,3 +158,11 @@ def test_numbers_and_text_as_labels_do_not_go_together() -> None:
     one, other = Moments().partial_fit(X, [0, 1, 10]), Moments().partial_fit(X, ["0", "1", "2"])
     with pytest.raises(DataError, match="text and with numbers as labels"):
         one.merge(other)
+
+
+def test_text_labels_of_pandas_go_with_those_of_numpy() -> None:
+    one = Moments().partial_fit(np.ones((2, 2)), ["a", "b"])
+    other = Moments().partial_fit(np.ones((2, 2)), np.array(["a", "b"], dtype=object))
+    assert one.merge(other).class_counts_.tolist() == [2, 2]
+    with pytest.raises(DataError, match="with text and with numbers"):
+        other.merge(Moments().partial_fit(np.ones((1, 2)), [1]))

@@ -26,3 +26,9 @@ def test_constant_features_have_no_variance() -> None:
     assert span.rank == 0
     with pytest.raises(NotApplicable, match="constant"):
         span.require_variance()
+
+
+def test_equal_samples_span_nothing_though_their_mean_is_rounded() -> None:
+    X = np.full((10, 3), 0.1)
+    assert (X.mean(axis=0) != 0.1).any()
+    assert centred_span(X).rank == 0

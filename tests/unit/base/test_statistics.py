@@ -295,3 +295,19 @@ def test_samples_alone_leave_no_effect_of_training_sets(folds: bool) -> None:
             beyond.append(np.nanmean(values, axis=1).var(ddof=1) - _variance_of_test_samples(values, tested))
     assert len(beyond) > 1000
     assert abs(np.mean(beyond)) < 0.02 * hard.var()  # of folds it was a twentieth of the variance, of samples 1/N
+
+
+def test_a_split_without_values_is_none() -> None:
+    """Kills: a row of NaN that counts as a split, and takes away the variance of training sets."""
+    rng = np.random.default_rng(0)
+    values = np.full((8, 30), np.nan)
+    for row in values:
+        row[rng.permutation(30)[:8]] = rng.random(8) < 0.2 + 0.6 * rng.random()
+    nothing = np.full((1, 30), np.nan)
+    assert sample_interval(np.vstack([values, nothing]), 22) == sample_interval(values, 22)
+    other = np.where(np.isnan(values), np.nan, 1.0)
+    whole, more = (
+        paired_sample_difference(np.vstack([values, *add]), np.vstack([other, *add]), 22) for add in ([], [nothing])
+    )
+    assert whole == more
+    assert math.isnan(sample_interval(np.full((3, 4), np.nan), 22).low)

@@ -12,6 +12,7 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
+from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.classifiers import MultiViewClassifier
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.inspection import kernel_weights_over_splits, view_contributions
@@ -615,3 +616,16 @@ def test_missing_views_are_completed_alike_in_any_order_of_samples() -> None:
     order = rng.permutation(160)
     one, other = (MultiViewClassifier().fit({"a": a[rows], "b": b[rows]}, y[rows]) for rows in (slice(None), order))
     np.testing.assert_allclose(one.class_scores({"a": a, "b": b}), other.class_scores({"a": a, "b": b}), atol=1e-9)
+
+
+def test_no_more_samples_are_drawn_than_are_asked_for() -> None:
+    """Of more classes than that: some. Kills: two of each of a thousand classes as 100 landmarks."""
+    codes = np.repeat(np.arange(40), 5)
+    problem = RidgeProblem.of(np.zeros((200, 1)), None, None, codes)
+    for most, n_classes in ((20, 20), (40, 40), (60, 40), (100, 40)):
+        drawn = problem.drawn(most, seed=0)
+        assert len(drawn) <= most
+        assert len(np.unique(codes[drawn])) == n_classes
+        assert (np.diff(drawn) > 0).all()
+    X = np.eye(40)[codes] + np.random.default_rng(0).normal(size=(200, 40)) / 10
+    assert MultiViewClassifier(landmarks=50).fit(X, codes).score(X, codes) > 0.9

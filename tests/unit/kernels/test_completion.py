@@ -222,3 +222,7 @@ def test_what_lacks_a_view() -> None:
     assert lacking(np.array([np.nan, 1.0])).tolist() == [True, False]
     stored = sp.csr_array(np.array([[np.nan, 0.0], [np.nan, 1.0], [0.0, 0.0], [np.nan, np.nan]]))
     assert lacking(stored).tolist() == expected
+
+
+def test_a_series_lacks_its_missing_entries() -> None:
+    assert lacking(pd.Series(["a", None, "b"])).tolist() == [False, True, False]

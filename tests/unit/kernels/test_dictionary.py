@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 
+from mklearn import MultiViewClassifier
 from mklearn.errors import ConstantKernel, DataError
 from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.kernels.dictionary import kernel_dictionary
@@ -107,3 +110,28 @@ def test_kernels_one_by_one_are_the_stack() -> None:
     (third, first) = lazy.of_kernels([2, 0]).training_kernels(views)
     np.testing.assert_array_equal(third, stack[2])
     np.testing.assert_array_equal(first, stack[0])
+
+
+def test_text_and_times_are_not_filled_in_as_numbers_and_logical_columns_are_numbers() -> None:
+    rng = np.random.default_rng(0)
+    y, x = np.arange(30) % 2, rng.normal(size=30)
+    x[3] = np.nan
+    frames = {
+        "when": pd.DataFrame({"when": pd.date_range("2020", periods=30), "x": x}),
+        "code": pd.DataFrame({"code": ["0", "1"] * 15, "x": x}),
+    }
+    for name, frame in frames.items():
+        with pytest.raises(DataError, match=f"these columns hold text or times: {name}"):
+            MultiViewClassifier(impute="mean").fit({"a": frame}, y)
+    smoker = pd.DataFrame({"smoker": y == 1, "age": rng.normal(size=30)})
+    numbers = smoker.astype(float)
+    one, other = (MultiViewClassifier().fit({"a": frame}, y).decision_function({"a": frame})
+                  for frame in (smoker, numbers))  # fmt: skip
+    np.testing.assert_array_equal(one, other)
+
+
+def test_a_sparse_view_with_gaps_is_refused_where_gaps_are_to_be_filled_in() -> None:
+    table = sp.random_array((30, 5), density=0.5, rng=np.random.default_rng(0), format="csr")
+    table.data[2] = np.nan
+    with pytest.raises(DataError, match="view 's' has NaN: `impute` does not take sparse features"):
+        MultiViewClassifier(impute="mean").fit({"s": table}, np.arange(30) % 2)

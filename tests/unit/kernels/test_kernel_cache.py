@@ -205,3 +205,12 @@ def test_a_transform_that_is_fitted_again_changes_no_other(digits) -> None:
         np.testing.assert_array_equal(again.transform(CachingViews(views[:30])).matrices, other.matrices)
         np.testing.assert_array_equal(third.transform(views[60:]).matrices, expected)
         np.testing.assert_array_equal(StackTransform(specs).fit(train).transform(views[60:]).matrices, expected)
+
+
+def test_logical_columns_are_not_the_numbers_that_they_equal() -> None:
+    X = np.random.default_rng(0).normal(size=(10, 5))
+    views = CachingViews(Views({"a": X}))
+    for columns in ([1, 0, 1, 0, 0], [True, False, True, False, False]):
+        specs = {"k": {"kind": "linear", "view": "a", "columns": columns}}
+        found, expected = (StackTransform(specs).fit_transform(each) for each in (views, Views({"a": X})))
+        np.testing.assert_array_equal(found[0], expected[0])

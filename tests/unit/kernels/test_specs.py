@@ -243,3 +243,16 @@ def test_package_is_lazy_and_complete() -> None:
         "[getattr(k, name) for name in k.__all__]; assert 'sklearn' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_kernels_of_a_second_pass_are_those_of_the_first_though_preprocessing_is_random() -> None:
+    """Kills: preprocessing that is fitted anew, to other features than new samples get."""
+    from sklearn.random_projection import GaussianRandomProjection
+
+    X = np.random.default_rng(0).normal(size=(12, 30))
+    specs = {name: {"kind": "linear", "preprocessing": GaussianRandomProjection(4)} for name in "abc"}
+    transform = StackTransform(specs)
+    first = [kernel.copy() for kernel in transform.training_kernels(X)]
+    again = list(transform.training_kernels_again([2, 0]))
+    np.testing.assert_array_equal(again, [first[2], first[0]])
+    np.testing.assert_allclose(transform.transform(X)[2], first[2], atol=1e-9)

@@ -332,3 +332,16 @@ def test_weights_are_repeated_samples_that_are_left_out_together() -> None:
     assert one.status == two.status == "converged"
     np.testing.assert_allclose(one.shares, two.shares, atol=1e-5)
     assert one.value == pytest.approx(two.value)
+
+
+def test_what_is_no_kernel_is_refused_and_so_are_bad_weights() -> None:
+    """Kills: the share 0 of a matrix of distances, or of NaN, which says that it tells nothing."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    K, T = X @ X.T, np.eye(2)[np.arange(20) % 2]
+    distances = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+    for wrong in (distances, K * np.nan):
+        with pytest.raises(DataError, match="kernel 1 has the centred trace"):
+            LeaveOneOutRidge([K, wrong], T)
+    for weights in (np.ones(3), -np.ones(20), np.r_[np.nan, np.ones(19)]):
+        with pytest.raises(DataError, match="sample_weight"):
+            LeaveOneOutRidge([K], T, 1.0, weights)
