@@ -26,6 +26,13 @@ from mklearn.study.data.registry import entry
 from mklearn.study.data.splits import random_per_class
 
 CELLS = [("orl", 2), ("orl", 3), ("orl", 4), ("yale", 2), ("yale", 3), ("yale", 4)]
+cells = pytest.mark.parametrize(
+    "cell",
+    [
+        pytest.param(number, id=f"{name}-{size}", marks=[pytest.mark.exhaustive] if size == 4 else [])
+        for number, (name, size) in enumerate(CELLS)
+    ],
+)
 PUBLISHED_SPLITS, MEASURED_SPLITS = 20, 100
 
 # accuracy (%) in the order of CELLS, and the standard deviation over splits
@@ -67,7 +74,7 @@ def nearest_neighbour_rate(Z: np.ndarray, y: np.ndarray, Z_test: np.ndarray, y_t
 
 
 @pytest.mark.parametrize("row", ROWS)
-@pytest.mark.parametrize("cell", range(len(CELLS)), ids=[f"{name}-{size}" for name, size in CELLS])
+@cells
 def test_accuracy(row: str, cell: int, faces: Faces) -> None:
     estimator, sizes, repeats, (targets, deviations), splits_behind_target = ROWS[row]
     name, train_size = CELLS[cell]
@@ -107,7 +114,7 @@ def test_printed_equation_7_selects_what_does_not_discriminate(faces: Faces) -> 
     assert np.mean(printed) < 30
 
 
-@pytest.mark.parametrize("cell", range(len(CELLS)), ids=[f"{name}-{size}" for name, size in CELLS])
+@cells
 def test_the_printed_algorithm_reaches_15_to_44_per_cent(cell: int, faces: Faces) -> None:
     """What the study's claim says; of sizes 1 to 20 these are the best ones. Kills scatters that are exchanged back."""
     name, train_size = CELLS[cell]

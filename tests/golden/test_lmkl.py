@@ -161,7 +161,11 @@ def test_single_kernels_of_usps(usps: Task, side, C, accuracy) -> None:
 
 @pytest.mark.parametrize(
     ("representation", "accuracy", "uniform"),
-    [("resolutions", 95.95, 96.19), ("8x8", 95.68, 95.81), ("4x4", 94.72, 94.92)],
+    [
+        ("resolutions", 95.95, 96.19),
+        ("8x8", 95.68, 95.81),
+        pytest.param("4x4", 94.72, 94.92, marks=pytest.mark.exhaustive),
+    ],
 )
 def test_mkl_and_uniform_average_of_usps(usps: Task, representation, accuracy, uniform) -> None:
     parts = REPRESENTATIONS[representation](usps)

@@ -156,7 +156,7 @@ def _commands() -> Commands:
     return Commands(
         "docutils.core", "jsonschema", "nbformat", "packaging.version", "pandas", "platformdirs", "psutil",
         "pyarrow.parquet", "pydantic", "requests", "scipy.linalg", "scipy.spatial.distance", "sklearn.base",
-        "sklearn.pipeline", "smart_open", "snakemake.assets", "snakemake.cli", "snakemake.dag",
+        "sklearn.pipeline", "skops.io", "smart_open", "snakemake.assets", "snakemake.cli", "snakemake.dag",
         "snakemake.executors.dryrun", "snakemake.executors.local", "snakemake.persistence.file", "snakemake.profiles",
         "snakemake.report.html_reporter", "snakemake.scheduling.job_scheduler", "snakemake.script", "snakemake.storage",
         "snakemake.workflow", "rich.live", "rich.progress", "yaml", "yte",

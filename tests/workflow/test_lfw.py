@@ -53,10 +53,13 @@ def random_pairs(y: np.ndarray, ids: np.ndarray, *, folds: int, per_fold: int) -
 
 
 def assert_projections_change_no_number(ran: Checkout, study: dict[str, Any]) -> None:
-    """Fit again from features alone, and without a choice from projections alone too; compare with the run."""
+    """Fit again from features alone, and without a choice from projections alone too; compare with the run.
+
+    All methods but the slowest, whose classifier another one has.
+    """
     with working_in(ran.folder):
         targets = Targets(plan_study(check_study(study)))
-        for job in targets.jobs("fit"):
+        for job in (job for job in targets.jobs("fit") if job.spec["method"]["id"] != "svm"):
             shared, spec = {name: job.input(name) for name in ("labels", "splits")}, job.spec
             features, projected = ({name: job.input(name)} for name in ("sources", "projections"))
             fixed = spec | {"method": spec["method"] | {"grid": {"C": [1.0]}}}

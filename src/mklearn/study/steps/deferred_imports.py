@@ -21,7 +21,7 @@ class _DeferredModule(ModuleType):
 
 
 def defer(name: str) -> None:
-    """Put a module into ``sys.modules`` that executes itself at its first use, unless the module is there.
+    """Put a module of a package into ``sys.modules`` that executes itself at its first use, unless the module is there.
 
     So the import statements of other packages cost nothing. `importlib.util.LazyLoader` does not serve here: in Python
     3.11 an import statement executes its modules. Two threads must not be the first to use the module at one time.
@@ -34,3 +34,5 @@ def defer(name: str) -> None:
         vars(module).pop("__path__", None)  # asked for when a module in it is imported: its package is executed first
         object.__setattr__(module, "__class__", _DeferredModule)
         sys.modules[name] = module
+        package, _, short = name.rpartition(".")
+        setattr(sys.modules[package], short, module)  # as an import does

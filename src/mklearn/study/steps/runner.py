@@ -46,6 +46,7 @@ def call(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], thre
     """
     _limit_threads(threads)
     defer("scipy.stats")  # scikit-learn imports it for what few methods use: a third of the time of all imports
+    defer("numpy.f2py")  # SciPy takes all names of NumPy: a twentieth
     step = load_step(name)
     parameters = inspect.signature(step, eval_str=True).parameters
     files = {key: value for key, value in {**inputs, **outputs}.items() if value}

@@ -22,7 +22,7 @@ NUMBERS = hnp.arrays(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=30)
 @given(NUMBERS, st.lists(NUMBERS, max_size=4), st.booleans())
 def test_arrays_and_cells_as_scipy_reads_them(
     tmp_path: Path, array: np.ndarray, parts: list[np.ndarray], compressed: bool

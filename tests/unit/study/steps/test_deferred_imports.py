@@ -47,6 +47,7 @@ except ConfigError as error:
     assert "missing" in str(error)
 assert "sklearn.base" in sys.modules
 assert "scipy.stats._distn_infrastructure" not in sys.modules
+assert "numpy.f2py.crackfortran" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True)
 
