@@ -487,3 +487,10 @@ def test_repeats_that_no_memory_has_are_refused(tmp_path: Path, capsys: pytest.C
     assert main(["validate", str(tmp_path / "s.yaml")]) == 1
     said = capsys.readouterr().err
     assert "protocols.p.repeats: invalid value 1000000000: should be less than or equal to 10000" in said
+
+
+@pytest.mark.parametrize("cores", ["0", "-1", "x"])
+def test_a_run_needs_a_core(cores: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Kills: a run that waits without end, as no job can start."""
+    assert main(["run", "smoke", "--cores", cores]) == 1
+    assert f"--cores {cores}: expected a whole number from 1, or all." in capsys.readouterr().err

@@ -124,6 +124,8 @@ def test_numbers_that_yaml_reads_as_text_are_numbers() -> None:
         ({"kind": "kernel_fda", "n_components": 5}, None, "one_standard_error"),
         ({"kind": "kernel_pca"}, None, "all"),
         ({"kind": "kernel_pca", "n_components": 20}, None, "one_standard_error"),
+        ({"kind": "mkmmc"}, None, "all"),
+        ({"kind": "mkmmc", "sizes": [1, 2, 3]}, None, "one_standard_error"),
         ({"kind": "kernel_fda"}, "best", "best"),
         ({"kind": "kernel_fda", "components": "one_standard_error"}, "best", "one_standard_error"),
     ],

@@ -135,3 +135,18 @@ def test_mistakes(tables: dict[str, Any], extra: dict[str, Any], sentence: str) 
     datasets = {"a": tables} | {key: tables | fields for key, fields in extra.items()}
     with pytest.raises(ConfigError, match=re.escape(sentence)):
         names(datasets)
+
+
+def test_the_key_says_what_seeds_the_splits_that_are_shared(tmp_path, monkeypatch) -> None:
+    """Kills: files of equal names for other splits, in two studies that share their results."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("id,label,x\n" + "".join(f"s{k},{'ab'[k % 2]},{k}\n" for k in range(20)))
+    own = {"kind": "feature_tables", "tables": {"t": "t.csv"}}
+    keys = []
+    for other in (own, {"name": "iris"}, {"name": "iris"} | {"title": "Flowers"}):
+        study = check_study({
+            "study": "s", "datasets": {"b": other, "a": own | {"splits_of": "b"}},
+            "protocols": {"cv": {"kind": "k_fold", "folds": 2}}, "methods": {"m": {"kind": "majority"}},
+        })  # fmt: skip
+        keys += [dataset.key for dataset in plan_study(study).datasets.values() if dataset.id == "a"]
+    assert keys[0] != keys[1] == keys[2]

@@ -36,6 +36,8 @@ def _compare(options: argparse.Namespace) -> None:
     from mklearn.study.report.comparison import compare
 
     first, second = (study_tables(Path(path)) for path in (options.first, options.second))
+    if Path(first.name).resolve() == Path(second.name).resolve():
+        raise ConfigError(f"{first.name} and {second.name} are the same results: there is nothing to compare.")
     words = ["mklearn", "compare", options.first, options.second, "--output", options.output]
     paths = compare(first, second, Path(options.output), shlex.join(words))
     print(f"Comparison: {paths[0]}")
@@ -53,7 +55,7 @@ def study_tables(path: Path) -> StudyTables:
     from mklearn.study.report.comparison import StudyTables
     from mklearn.study.steps.scores import read_study_table
 
-    folder = path
+    folder, study = path, None
     if not path.is_dir():
         from mklearn.study.config.reading import read_study
         from mklearn.study.engine.workflow_files import study_file
@@ -64,6 +66,10 @@ def study_tables(path: Path) -> StudyTables:
     if missing:
         raise ConfigError(f"{folder}: there is no {missing[0]}: run the study first, or name its folder of results.")
     record = read_record(folder / "run.json")
+    if study is not None and record["config"] != study.model_dump(mode="json"):
+        raise ConfigError(
+            f"{path}: not the study that was run at {record['utc']}: run it, or name the folder of results, {folder}."
+        )
     scores, predictions, summary = (
         read_study_table(folder / f"{name}.parquet", name, record["study"])[0]
         for name in ("scores", "predictions", "summary")

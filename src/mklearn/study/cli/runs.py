@@ -71,6 +71,8 @@ def _why(options: argparse.Namespace) -> int:
 
 def _cores(options: argparse.Namespace) -> list[str]:
     """Return the option for cores: all of this machine, unless a profile or an executor says where jobs run."""
+    if options.cores not in (None, "all") and not (options.cores.isdecimal() and int(options.cores) > 0):
+        raise ConfigError(f"--cores {options.cores}: expected a whole number from 1, or all.")
     elsewhere = {"--workflow-profile", "--profile", "--executor", "--jobs", "-j"} & set(options.snakemake)
     return ["--cores", options.cores or "all"] if options.cores or not elsewhere else []
 

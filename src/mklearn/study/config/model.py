@@ -65,7 +65,7 @@ class Evaluation(Strict):
     components: Components | None = None
     """How many components are taken, of methods that do not say: ``all`` there are, the most within
     ``one_standard_error`` of the best score in the inner cross-validation, or the ``best``. By default all of them, and
-    one standard error of methods that learn anew for each number of components."""
+    one standard error of methods that learn anew for each of several sizes."""
     metrics: Annotated[list[str], Field(min_length=1)] = ["accuracy"]
     """Metrics that are reported, by name."""
     choose_by: str = "accuracy"

@@ -145,7 +145,7 @@ def resize_images(
 def _resize_all(images: np.ndarray, rows: int, cols: int, interpolation: str, rounding: str) -> np.ndarray:
     """Resize (n, rows, cols) grey images in batches: one by one, their number sets the time."""
     if images.shape[1:] == (rows, cols):
-        return images
+        return _unrounded(images) if rounding == "none" else images
     found: np.ndarray | None = None
     for start in range(0, len(images), BATCH):
         batch = images[start : start + BATCH]
@@ -161,7 +161,7 @@ def _resize_all(images: np.ndarray, rows: int, cols: int, interpolation: str, ro
 
 def _resize(image: np.ndarray, rows: int, cols: int, interpolation: str, rounding: str) -> np.ndarray:
     if image.shape[:2] == (rows, cols):
-        return image
+        return _unrounded(image) if rounding == "none" else image
     left = resize_matrix(image.shape[0], rows, interpolation)
     right = resize_matrix(image.shape[1], cols, interpolation)
     values = image.astype(np.float64, copy=False)
@@ -170,6 +170,11 @@ def _resize(image: np.ndarray, rows: int, cols: int, interpolation: str, roundin
     else:
         result = np.stack([left @ values[:, :, channel] @ right.T for channel in range(values.shape[2])], axis=2)
     return _converted(result, image.dtype, rounding)
+
+
+def _unrounded(images: np.ndarray) -> np.ndarray:
+    """Return images that have the size in the type of those that are resized without rounding."""
+    return images if images.dtype.kind == "f" else images.astype(np.float64)
 
 
 def _converted(result: np.ndarray, dtype: np.dtype, rounding: str) -> np.ndarray:

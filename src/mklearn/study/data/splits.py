@@ -213,6 +213,8 @@ def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Gen
 
 FOLDS = {"type": "integer", "minimum": 2}
 MOST_REPEATS = 10_000
+LARGEST_NUMBER = 2**31 - 1
+"""Of a repeat or fold: what tables of predictions hold."""
 REPEATS = COUNT | {"maximum": MOST_REPEATS}
 
 
@@ -380,6 +382,9 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
     frame["train_size"] = pd.NA  # a user's splits have no sizes
     for name in ("repeat", "fold", "index"):
         frame[name] = whole_numbers(frame[name], path, name) if name in frame else 0
+    for name in ("repeat", "fold"):
+        if not frame[name].between(0, LARGEST_NUMBER).all():
+            raise DataError(f"{path}: column {name!r} has numbers outside 0 to {LARGEST_NUMBER}")
     try:
         return Splits(_from_frame(frame, path), len(ids))
     except DataError as error:

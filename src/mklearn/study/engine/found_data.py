@@ -17,7 +17,7 @@ from mklearn.study.data.readers.content import IMAGE_SUFFIXES, is_hidden
 from mklearn.study.data.readers.precomputed import is_bare
 from mklearn.study.data.readers.table_files import ANNOTATED, ARRAYS, SUFFIXES, Table, column_names
 from mklearn.study.data.readers.tabular import read_frame
-from mklearn.study.data.readers.text_tables import table_stem, table_suffix
+from mklearn.study.data.readers.text_tables import slug, table_stem, table_suffix
 
 LABEL_NAMES = ("label", "labels", "class", "diagnosis", "subtype", "cell_type", "condition", "species")
 GROUP_NAMES = ("patient", "subject", "donor", "person", "participant", "individual", "animal", "mouse", "group")
@@ -77,6 +77,8 @@ class FoundData:
     """Tables by descriptor name; none where there are images."""
     labels: FoundTable | None = None
     """The table that the user has named as that of labels."""
+    others: tuple[str, ...] = ()
+    """Names of files of the folder that are no tables."""
 
     @property
     def matrices(self) -> dict[str, FoundTable]:
@@ -109,7 +111,7 @@ def find_data(place: str | Path, labels: str = "") -> FoundData:
     DataError
         There is neither, or a table can't be read.
     """
-    path = Path(place)
+    path, others = Path(place), list[Path]()
     if path.is_file():
         files = [path]
     elif not path.is_dir():
@@ -117,7 +119,9 @@ def find_data(place: str | Path, labels: str = "") -> FoundData:
     elif _has_class_folders(path):
         return FoundData(path)
     else:
-        files = sorted(file for file in path.iterdir() if table_suffix(file) in SUFFIXES and not is_hidden(file.name))
+        inside = sorted(file for file in path.iterdir() if file.is_file() and not is_hidden(file.name))
+        files = [file for file in inside if table_suffix(file) in SUFFIXES]
+        others = [file for file in inside if file not in files]
     named = existing_file(Path(labels)) if labels else None
     files = [file for file in files if named is None or file.resolve() != named.resolve()]
     if not files:
@@ -131,7 +135,8 @@ def find_data(place: str | Path, labels: str = "") -> FoundData:
     looked = {file: look_into(file) for file in files}
     tables = {name: FoundTable(file, looked[file].columns, looked[file].names, array, looked[file].measure)
               for name, file, array in found}  # fmt: skip
-    return FoundData(path, tables, None if named is None else look_into(named))
+    left_out = tuple(file.name for file in others if named is None or file.resolve() != named.resolve())
+    return FoundData(path, tables, None if named is None else look_into(named), left_out)
 
 
 def look_into(path: Path) -> FoundTable:
@@ -151,11 +156,6 @@ def look_into(path: Path) -> FoundTable:
     described = [ids] if measure else list(frame)
     columns = {str(name): _column(frame[name], str(name)) for name in described}
     return FoundTable(path, columns, tuple(map(str, frame.columns)), measure=measure)
-
-
-def slug(text: str) -> str:
-    """Return a text as the name of a study or descriptor."""
-    return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._")[:60].strip("-._") or "data"
 
 
 def named_like(column: str, names: tuple[str, ...]) -> bool:

@@ -22,7 +22,8 @@ from mklearn.study.config.yaml_file import yaml_text
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.content import decode_image
 from mklearn.study.data.readers.image_folder import find_images
-from mklearn.study.data.readers.text_tables import table_stem
+from mklearn.study.data.readers.table_files import SUFFIXES
+from mklearn.study.data.readers.text_tables import slug, table_stem
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet, some
 from mklearn.study.engine.found_data import (
@@ -33,7 +34,6 @@ from mklearn.study.engine.found_data import (
     FoundData,
     FoundTable,
     named_like,
-    slug,
 )
 from mklearn.study.plan.plan import plan_study
 
@@ -119,6 +119,8 @@ def new_study(found: FoundData, choices: Choices = Choices(), name: str = "") ->
             entry, samples, taken = of(found, replace(choices, group_column=""))  # no class can be held out by groups
         labels: Any = samples.y if samples.target == "numbers" else samples.classes[samples.y].tolist()
         notes = [*taken, *samples.notes]
+        if found.others:
+            notes.append(f"Left out, because they are no tables ({', '.join(SUFFIXES)}): {some(found.others)}.")
         groups: Sequence[str] = list(map(str, samples.groups)) if samples.groups is not None else []
     else:
         entry, notes = _of_images(found.path)
@@ -280,10 +282,12 @@ def _groups(holders: Sequence[FoundTable], choices: Choices) -> tuple[str, list[
     columns = {name: column for table in holders for name, column in table.columns.items()
                if name not in known and 1 < column.n_distinct < column.n_values}  # fmt: skip
     for name, column in columns.items():
-        if named_like(name, GROUP_NAMES) and column.n_distinct >= _FEWEST_GROUPS:
+        complete = column.n_values == column.n_rows
+        if named_like(name, GROUP_NAMES) and column.n_distinct >= _FEWEST_GROUPS and complete:
             return name, [f"Folds hold out whole groups: {name!r} has {column.n_distinct} (--group '' for none)."]
     told = [
-        f"{name!r} has {column.n_distinct} values; --group {name} holds out whole ones."
+        f"{name!r} has {column.n_distinct} values; --group {name} holds out whole ones"
+        f"{'' if column.n_values == column.n_rows else ', once every sample has one'}."
         for name, column in columns.items()
         if named_like(name, (*GROUP_NAMES, *BATCH_NAMES))
     ]

@@ -70,7 +70,7 @@ def choose(mean_scores: ArrayLike, components: Components = "best", n_samples: i
     if components == "one_standard_error":
         top = float(known.max())
         share = min(max(top, 0.0), 1.0)
-        error = math.sqrt(share * (1.0 - share) / n_samples)
+        error = math.sqrt(share * (1.0 - share) / n_samples) if n_samples else 0.0
         column = int(np.flatnonzero(known[candidate] >= top - error - TIE)[-1])
     return candidate, column + 1
 

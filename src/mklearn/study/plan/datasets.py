@@ -65,14 +65,17 @@ class PlannedDataset:
         return self.missing_views == "mean" or self.impute != "none"
 
 
-def planned_dataset(dataset_id: str, config: DatasetConfig, results: str, mirror: str | None) -> PlannedDataset:
-    """Expand a data set; its key depends on what is read and how it is resized, not on where it lies.
+def planned_dataset(
+    dataset_id: str, datasets: Mapping[str, DatasetConfig], results: str, mirror: str | None
+) -> PlannedDataset:
+    """Expand one of the data sets; its key depends on what is read and how it is resized, not on where it lies.
 
     Raises
     ------
     ConfigError
         A file or folder of the user does not exist, or Snakemake can't take its name.
     """
+    config = datasets[dataset_id]
     raw = config.model_dump(exclude={"title"})
     if getattr(config, "target", None) is not None:
         raw["task"] = config.task_of_target
@@ -82,7 +85,7 @@ def planned_dataset(dataset_id: str, config: DatasetConfig, results: str, mirror
         fields["expected"] = {name: value for name, value in fields["expected"].items() if name != "image_shape"}
     read = ReadSpec(**fields, dataset=dataset_id)
     resize = ResizeSpec(**size) if size else None
-    named = read.as_dict() | _further_names(config, results)
+    named = read.as_dict() | _further_names(config, splits_source(dataset_id, datasets), results)
     original = key(dataset_id, named)
     final = key(dataset_id, [named, resize.as_dict()]) if resize else original
     title = config.title or f"{dataset_id} (your own {OWN[config.family]})"
@@ -99,13 +102,14 @@ def planned_dataset(dataset_id: str, config: DatasetConfig, results: str, mirror
     return replace(planned, missing_views="mean" if config.missing_views == "mean" else "error", impute=config.impute)
 
 
-def _further_names(config: DatasetConfig, results: str) -> dict[str, Any]:
+def _further_names(config: DatasetConfig, splits_of: str, results: str) -> dict[str, Any]:
     """Return what else a data set's files depend on: the order of tables, which a key drops, its splits, its folder."""
     found: dict[str, Any] = {}
     if isinstance(config, FeatureTables) and list(config.files) != sorted(config.files):
         found["order"] = list(config.files)  # of the samples, too
     if config.splits_of is not None:
-        found["splits_of"] = config.splits_of
+        same = config.splits_of == splits_of
+        found["splits_of"] = splits_of if same else [config.splits_of, splits_of]  # whose, and what seeds those
     if not isinstance(config, RegisteredDataset) and not Path(results).resolve().is_relative_to(Path.cwd()):
         found["folder"] = str(Path.cwd())  # the study of another folder may have the same paths
     return found

@@ -132,7 +132,7 @@ def _add_dataset(
 ) -> None:
     """Add what the study makes of one data set."""
     study = plan.study
-    dataset = planned_dataset(dataset_id, config, study.results, study.mirror)
+    dataset = planned_dataset(dataset_id, study.datasets, study.results, study.mirror)
     shared = config.splits_of if config.splits_of != dataset_id else None
     dataset = replace(dataset, splits_of=splits_source(dataset_id, study.datasets), splits_from=shared)
     for protocol in protocols:

@@ -21,7 +21,7 @@ from mklearn.study.data.readers.annotated_data import MUDATA, arrays_of
 from mklearn.study.data.readers.content import IMAGE_SUFFIXES, decode_image, is_hidden
 from mklearn.study.data.readers.table_files import SUFFIXES, Table, array_of_view, column_names
 from mklearn.study.data.readers.tabular import MISSING, numeric_values, require_columns
-from mklearn.study.data.readers.text_tables import table_suffix
+from mklearn.study.data.readers.text_tables import slug, table_stem, table_suffix
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import check_text, natural_key, some, stack_if_regular
 from mklearn.study.specs.model_card import CardImages, CardTables, CardView, ModelCard
@@ -89,7 +89,9 @@ class NewSamples:
         rows = np.flatnonzero(self.labels == "")
         if not rows.size:
             raise ConfigError(f"--unlabelled: all {len(self)} samples have a label")
-        return self.chosen(rows)
+        chosen = self.chosen(rows)
+        counts = {name: int(lacking.sum()) for name, lacking in zip(self.X.names, chosen._lacking(), strict=True)}
+        return replace(chosen, missing={name: count for name, count in counts.items() if count})
 
 
 def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[str, NDArray[Any]]) -> NewSamples:
@@ -277,8 +279,16 @@ def _names_in(path: Path) -> tuple[str, ...]:
 
 
 def _table_of_view(folder: Path, view: CardView) -> Path | None:
-    """Return the table of a folder that has the view's name, else the MuData file that has its modality."""
-    named = next((path for suffix in SUFFIXES if (path := folder / f"{view.name}{suffix}").is_file()), None)
+    """Return the table of a folder that has the view's name, else the MuData file that has its modality.
+
+    A table whose name `mklearn init` would turn into the view's serves too.
+    """
+    tables = [path for path in sorted(folder.iterdir()) if path.is_file() and table_suffix(path) in SUFFIXES]
+    named = next((path for path in tables if table_stem(path) == view.name), None)
+    alike = [path for path in tables if slug(table_stem(path)) == view.name]
+    if named is None and len(alike) > 1:
+        raise DataError(f"{folder}: view {view.name!r} may be {' or '.join(path.name for path in alike)}; rename one")
+    named = named or next(iter(alike), None)
     modality = (view.array or view.table).partition("/")[0]
     files = (file for file in sorted(folder.glob(f"*{MUDATA}")) if modality in arrays_of(file)[1])
     return named or next(files, None)

@@ -132,7 +132,7 @@ class Projection(Method):
     components: Components | None = None
     """How many components are taken: ``all`` there are, the most within ``one_standard_error`` of the best score in the
     inner cross-validation, or the ``best``. By default as the study says. If it says nothing: all; but one standard
-    error with a given ``n_components``, and for methods that learn anew for each number of components."""
+    error with a given ``n_components`` or ``sizes``, and for methods that learn anew for each size."""
 
     def component_choice(self) -> Components | None:
         """Return the method's own choice."""
@@ -328,6 +328,10 @@ class RefittedMethod(Projection):
     sizes: Annotated[list[Count], Field(min_length=1)] | None = None
     """Numbers of components, each with its own fit as in the paper; those above the number of classes are left out. By
     default one fit, whose leading components are swept."""
+
+    def usual_choice(self) -> Components:
+        """Return all components of one fit, unless the study gives sizes."""
+        return super().usual_choice() if self.sizes is None else "one_standard_error"
 
     def sweep(self) -> Implementation:
         """Return the sweep over leading components, or over ``sizes`` with their common work done once."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -81,7 +81,7 @@ def final_model(
     logger.info("%s: %s %.4f", candidate.fit.method.id, expected.metric, expected.value)
     data = _samples(labels, sources or [], learned or [], images, tables or [], spec)
     fit = candidate.fit
-    groups = groups_kept_together(Splits.load(splits, data.ids).splits[0], data.groups)
+    groups = groups_kept_together(Splits.load(splits, data.ids).splits, data.groups)
     kept = data.kept
     used = [view for view in spec.views if view.name in fit.descriptors]
     views = Views({view.name: data.features[view.name] for view in used} or {IMAGES: _images_of(data)})[kept]
@@ -204,9 +204,11 @@ def _columns(path: Path, view: FinalView, spec: FinalSpec, width: int) -> list[s
     return names if table.names_columns and len(names) == width else None
 
 
-def groups_kept_together(split: Split, groups: NDArray[np.str_] | None) -> NDArray[np.str_] | None:
-    """Return the groups if none has training and test samples in a split of the study, as the evaluation does."""
-    return None if groups is None or np.isin(groups[split.test], groups[split.train]).any() else groups
+def groups_kept_together(splits: Sequence[Split], groups: NDArray[np.str_] | None) -> NDArray[np.str_] | None:
+    """Return the groups if none has training and test samples in any split of the study, as the evaluation does."""
+    if groups is None or any(np.isin(groups[split.test], groups[split.train]).any() for split in splits):
+        return None
+    return groups
 
 
 def groups_of(table: pd.DataFrame) -> NDArray[np.str_] | None:

@@ -74,7 +74,7 @@ def _measured(
     estimator: Any, features: Mapping[str, NDArray[Any]], named: Mapping[str, FeatureSets], table: pd.DataFrame,
     drawn: list[Split], spec: ImportancesSpec,
 ) -> tuple[FeatureImportance, ...]:  # fmt: skip
-    groups = groups_kept_together(drawn[0], groups_of(table))
+    groups = groups_kept_together(drawn, groups_of(table))
     beside = {} if groups is None or not has_fit_parameter(estimator, "groups") else {"groups": groups}
     return feature_importances(
         estimator,

@@ -288,12 +288,13 @@ def test_matrices_in_all_forms_and_orders(tmp_path: Path, labels: Path) -> None:
     frame = pd.DataFrame(moved, columns=names)
     frame.insert(0, "id", names)
     frame.to_csv(tmp_path / "named.csv", index=False)
+    frame.rename(columns={names[0]: f"{names[0]} "}).to_csv(tmp_path / "spaced.csv", index=False)
     frame[["id", *IDS]].to_parquet(tmp_path / "named.parquet")  # columns in another order than rows
     write_npz(tmp_path / "named.npz", K=moved, id=names)
     write_npz(tmp_path / "bare.npz", K=kernel)
     np.savetxt(tmp_path / "bare.csv", kernel, delimiter=",")
     np.savetxt(tmp_path / "bare.csv.gz", kernel, delimiter=",")
-    for name in ("named.csv", "named.parquet", "named.npz", "bare.npz", "bare.csv", "bare.csv.gz"):
+    for name in ("named.csv", "spaced.csv", "named.parquet", "named.npz", "bare.npz", "bare.csv", "bare.csv.gz"):
         samples = read_one(tmp_path / name, labels)
         np.testing.assert_allclose(samples.matrices["k"], kernel, rtol=1e-12)
         np.testing.assert_array_equal(samples.matrices["k"], samples.matrices["k"].T)

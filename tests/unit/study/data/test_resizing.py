@@ -162,3 +162,14 @@ def test_an_array_gives_to_the_bit_what_its_images_give(dtype: type, rounding: s
         single = [resize_images([image], **size, interpolation="bicubic", rounding=rounding)[0] for image in images]
         assert together.dtype == single[0].dtype
         np.testing.assert_array_equal(together, single)
+
+
+def test_unrounded_images_have_one_type_also_those_of_the_size() -> None:
+    rng = np.random.default_rng(0)
+    images = [rng.integers(0, 256, (n, n), dtype=np.uint8) for n in (20, 30)]
+    found = resize_images(images, shape=(20, 20), rounding="none")
+    assert {image.dtype for image in found} == {np.dtype(np.float64)}
+    np.testing.assert_array_equal(found[0], images[0])
+    whole = np.stack([images[0]] * 2)
+    assert resize_images(whole, shape=(20, 20), rounding="none").dtype == np.float64
+    assert resize_images(whole, shape=(20, 20)) is whole

@@ -168,6 +168,8 @@ def test_given_splits(tmp_path: Path) -> None:
         ("role,index\ntrain,0\ntest,9\n", "but there are 2 samples"),
         ("role,index\ntrain,0\ntest,1.5\n", "not whole numbers, in rows '1'"),
         ("role,index,repeat\ntrain,0,1e30\ntest,1,2e30\n", r"column 'repeat' .* in rows '0', '1'; .* below 2\*\*53"),
+        ("role,index,fold\ntrain,0,20240102123456\ntest,1,1\n", r"column 'fold' has numbers outside 0 to 2147483647"),
+        ("role,index,repeat\ntrain,0,-1\ntest,1,-1\n", "column 'repeat' has numbers outside 0"),
         ("role,id\ntrain,a\n", "no test samples"),
         ("", "is empty"),
     ],

@@ -15,7 +15,8 @@ from mklearn.__main__ import main
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.config.reading import read_study
 from mklearn.study.data.readers.content import decode_image
-from mklearn.study.engine.found_data import find_data, slug
+from mklearn.study.data.readers.text_tables import slug
+from mklearn.study.engine.found_data import find_data
 from mklearn.study.engine.new_study import Choices, new_study
 
 
@@ -401,3 +402,23 @@ def test_options_for_other_data_are_refused(
     assert main(["init", place, *words]) == 1
     assert sentence in capsys.readouterr().err
     assert not list(folder.glob("*.yaml"))
+
+
+def test_files_that_are_no_tables_are_named(folder: Path) -> None:
+    """Kills: a table whose suffix is in capitals, which is left out without a word."""
+    Path("cohort").mkdir()
+    table(Path("cohort/blood.csv"), 24)
+    for name in ("imaging.CSV", "other.xlsx"):
+        Path("cohort", name).touch()
+    (*_, last) = new_study(find_data("cohort")).notes
+    assert last.startswith("Left out, because they are no tables (")
+    assert last.endswith("'imaging.CSV', 'other.xlsx'.")
+
+
+def test_groups_that_some_samples_lack_are_named_and_not_taken(folder: Path) -> None:
+    table(Path("cells.csv"), 24, more="patient")
+    text = Path("cells.csv").read_text(encoding="utf-8")
+    Path("cells.csv").write_text(text.replace(",p2,", ",,", 1), encoding="utf-8")
+    made = new_study(find_data("cells.csv"))
+    assert "group_column" not in made.text
+    assert "'patient' has 6 values; --group patient holds out whole ones, once every sample has one." in made.notes

@@ -18,6 +18,7 @@ from mklearn.errors import ConfigError, NotApplicable
 from mklearn.study.config.reading import check_study, target_mistakes
 from mklearn.study.evaluation.metrics.labels import minority_recall
 from mklearn.study.evaluation.metrics.metric import metric_mistakes, metric_named, metric_names
+from mklearn.study.evaluation.metrics.scores import auc, equal_error_rate
 from mklearn.study.evaluation.sweeps import MethodOutput, leading_scores
 
 Y = np.array([0, 0, 0, 1, 1, 2])
@@ -271,3 +272,10 @@ def test_the_equal_error_rate_is_one_of_two_classes() -> None:
         metric.score(SimpleNamespace(y=np.arange(3), class_scores=np.eye(3), classes=np.arange(3)))
     with pytest.raises(NotApplicable, match="both classes"):
         metric.score(SimpleNamespace(y=np.ones(3), class_scores=np.arange(3.0), classes=np.arange(2)))
+
+
+def test_a_class_without_training_samples_is_no_negative() -> None:
+    scores = np.array([0.1, 0.2, 0.3])
+    for metric in (auc, equal_error_rate):
+        with pytest.raises(NotApplicable, match="2 has no training sample"):
+            metric(np.array([0, 1, 2]), scores, np.array([0, 1]))

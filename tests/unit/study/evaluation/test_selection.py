@@ -256,3 +256,7 @@ def test_a_race_without_a_candidate_left():
 
     with pytest.raises(SolverFailed, match="one class only"):
         select_by_leaving_one_out(failing, ["a", "b"], np.array([0, 1]), ["euclidean"])
+
+
+def test_without_a_number_of_samples_the_standard_error_is_zero() -> None:
+    assert choose([[0.5, 0.9, 0.89]], "one_standard_error") == (0, 2)

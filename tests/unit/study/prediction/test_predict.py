@@ -565,3 +565,32 @@ def test_arrays_without_ids_have_those_of_the_file_of_labels(tables: Path, tmp_p
     frame = pd.read_csv(model.with_name("predicted.csv"))
     expected = predicted(tables, "cells", str(tables / "new"))
     pd.testing.assert_frame_equal(frame[["id", "label"]], expected[["id", "label"]], check_dtype=False)
+
+
+def test_tables_are_found_by_the_names_that_init_gives_them(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Kills: a view that is filled in although its table is there, in capitals."""
+    model = tables / "results/cells/model.mklearn"
+    names = {path.stem: path for path in (tables / "new").glob("*.csv")}
+    (tmp_path / "new").mkdir()
+    for name, path in names.items():
+        shutil.copy(path, tmp_path / "new" / f"{name.capitalize()}.csv")
+    frames = []
+    for folder in (tables / "new", tmp_path / "new"):
+        assert main(["predict", str(model), str(folder)]) == 0
+        said = capsys.readouterr()
+        assert "is missing" not in said.err
+        frames.append(said.out)
+    assert frames[0] == frames[1]
+    name = next(iter(names))
+    shutil.copy(names[name], tmp_path / "new" / f"{name.upper()}.csv")
+    said = refusal(capsys, model, tmp_path / "new")
+    assert f"view {name!r} may be {name.upper()}.csv or {name.capitalize()}.csv; rename one" in said
+
+
+def test_views_are_missing_of_the_samples_that_are_predicted() -> None:
+    a, b = np.ones((4, 2)), np.ones((4, 3))
+    b[:2] = np.nan
+    samples = NewSamples(np.array(list("wxyz")), Views({"a": a, "b": b}), np.array(["p", "q", "", ""]), {"b": 2})
+    assert samples.without_labels().missing == {}

@@ -59,3 +59,15 @@ def test_a_damaged_table_is_refused(finished: SmallStudy, tmp_path: Path, capsys
         path.write_bytes(content[:-40] + bytes(8) + content[-32:])
         assert main(["compare", "results/small", "results/small"]) == 1
     assert "summary.parquet" in capsys.readouterr().err
+
+
+def test_an_edited_study_and_equal_results_are_refused(
+    finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Kills: the table of an earlier state of the study, without a word."""
+    with working_in(finished.copy(tmp_path / "study").folder):
+        Path("small.yaml").write_text(yaml.safe_dump(STUDY | {"title": "Another"}), encoding="utf-8")
+        assert main(["table", "small.yaml"]) == 1
+        assert "small.yaml: not the study that was run at" in capsys.readouterr().err
+        assert main(["compare", "results/small", "./results/small"]) == 1
+        assert "are the same results" in capsys.readouterr().err

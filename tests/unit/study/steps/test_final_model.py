@@ -31,6 +31,7 @@ from mklearn.study.artefacts import read_arrays, read_table
 from mklearn.study.config.reading import check_study
 from mklearn.study.config.registry import registered
 from mklearn.study.data.samples import SampleSet
+from mklearn.study.data.splits import Split
 from mklearn.study.engine.integrity import artefacts, verify_file
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.final_model import final_model
@@ -39,6 +40,7 @@ from mklearn.study.plan.plan import plan_study
 from mklearn.study.report.importances import read_importances
 from mklearn.study.specs.model_card import ModelCard
 from mklearn.study.stages.targets import Targets
+from mklearn.study.steps.final_model import groups_kept_together
 from mklearn.study.steps.runner import call, set_aside
 
 STUDY: dict[str, Any] = {
@@ -339,3 +341,13 @@ def test_a_damaged_model_is_set_aside(folder: Path, model: Callable[[str], Saved
         verify_file(path)
     assert "the next run makes it again" in set_aside(path)
     assert not path.exists()
+
+
+def test_groups_are_kept_together_if_no_split_divides_one() -> None:
+    """Kills: a look at the first split alone, which may keep small groups whole by chance."""
+    groups = np.array(["p", "p", "q", "q"])
+    whole = Split(0, 0, np.array([0, 1]), np.array([2, 3]))
+    divided = Split(0, 1, np.array([0, 2]), np.array([1, 3]))
+    assert groups_kept_together([whole], groups) is groups
+    assert groups_kept_together([whole, divided], groups) is None
+    assert groups_kept_together([whole], None) is None

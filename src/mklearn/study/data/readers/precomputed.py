@@ -120,7 +120,7 @@ def _read_matrix(path: Path, id_column: str, ids: np.ndarray, labels_path: Path)
         return numeric_values(numbers, path, ids)
     own_ids = table.unique_ids(id_column)
     if not table.holds_arrays:  # its columns have names, maybe in another order than the rows
-        names = np.array([str(name) for name in numbers.columns])
+        names = np.array([str(name).strip() for name in numbers.columns])
         numbers = numbers.iloc[:, row_order(names, path, own_ids, path)]
     order = row_order(own_ids, path, ids, labels_path)
     return numeric_values(numbers, path, own_ids)[np.ix_(order, order)]

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,6 +35,11 @@ def table_suffix(path: Path) -> str:
 def table_stem(path: Path) -> str:
     """Return the name of a table's file without its suffixes: ``cells`` of ``cells.csv.gz``."""
     return Path(path.stem).stem if _is_compressed(path) else path.stem
+
+
+def slug(text: str) -> str:
+    """Return a text, such as the name of a table's file, as the name of a study or view."""
+    return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._")[:60].strip("-._") or "data"
 
 
 def text_content(path: Path) -> bytes:

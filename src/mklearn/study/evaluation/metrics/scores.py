@@ -12,6 +12,12 @@ from mklearn.cards import MetricCard
 from mklearn.errors import NotApplicable
 
 
+def _refuse_unknown(y: Any, classes: Any, needs: str) -> None:
+    unknown = np.setdiff1d(y, classes)
+    if unknown.size:
+        raise NotApplicable(f"{needs}; {unknown[0]!s} has no training sample")
+
+
 @MetricCard(
     kind="log_loss",
     title="Log loss",
@@ -21,9 +27,7 @@ from mklearn.errors import NotApplicable
 )
 def log_loss(y: Any, probabilities: Any, classes: Any) -> float:
     """Return the mean of minus the logarithm of the probability of each test sample's class."""
-    unknown = np.setdiff1d(y, classes)
-    if unknown.size:
-        raise NotApplicable(f"the log loss needs a probability of every class; {unknown[0]!s} has no training sample")
+    _refuse_unknown(y, classes, "the log loss needs a probability of every class")
     if probabilities.shape != (len(y), len(classes)):
         raise NotApplicable(f"probabilities have shape {probabilities.shape}: expected one column for each class")
     order = np.argsort(classes)  # scikit-learn takes the columns in the order of the sorted classes
@@ -35,6 +39,7 @@ def log_loss(y: Any, probabilities: Any, classes: Any) -> float:
 )
 def auc(y: Any, class_scores: Any, classes: Any) -> float:
     """Return the area under the ROC curve; of more than two classes the mean over each against the others."""
+    _refuse_unknown(y, classes, "the area under the ROC curve needs a score of every class")
     present = np.isin(classes, y)
     if not present.all():
         raise NotApplicable(f"the area under the ROC curve needs test samples of every class; {classes[~present][0]!s}"
@@ -53,6 +58,7 @@ def equal_error_rate(y: Any, class_scores: Any, classes: Any) -> float:
     """Return the error on the ROC curve where as many of either class are wrong; lines join its points."""
     if len(classes) != 2:
         raise NotApplicable(f"the equal error rate is one of two classes; there are {len(classes)}")
+    _refuse_unknown(y, classes, "the equal error rate is one of two classes")
     if len(np.unique(y)) < 2:
         raise NotApplicable("the equal error rate needs test samples of both classes")
     values = class_scores[:, 1] if class_scores.ndim == 2 else class_scores
