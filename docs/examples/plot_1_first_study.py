@@ -39,8 +39,8 @@ table.head()
 # The study file
 # --------------
 #
-# What it omits has a default: one Gaussian kernel for each table, with its scaling chosen by inner cross-validation,
-# and five-fold cross-validation.
+# What it omits has a default: one Gaussian kernel for each table, with its scaling chosen by a left-out error of the
+# training samples, and five-fold cross-validation.
 
 study = """\
 study: wine

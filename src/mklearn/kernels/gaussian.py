@@ -38,8 +38,9 @@ class GaussianKernel(Kernel):
         gamma = multiple x mean squared distance of the training samples, multiple x (mean distance)^2, or the number
         itself; see `mklearn.kernels.bandwidth.resolve_bandwidth`.
     measure : {"squared_euclidean", "chi2", "point_set", "distance"}
-        "distance" is a plain distance d, which is squared; the others go into the exponent as they are. In a study by
-        default the one that suits the descriptor, of scaled features "squared_euclidean".
+        "distance" is a plain distance d, which is squared (in a study `measure: distance` of a data set of matrices
+        says so); the others go into the exponent as they are. In a study by default the one that suits the descriptor,
+        of scaled features "squared_euclidean".
     centre, normalise, psd, name
         See `mklearn.kernels.base.Kernel`.
 

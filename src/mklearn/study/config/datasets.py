@@ -238,6 +238,10 @@ class Precomputed(OwnTables):
 DatasetConfig = Annotated[RegisteredDataset | ImageFolder | FeatureTables | Precomputed, Field(discriminator="kind")]
 
 
+_OF_OWN_DATA = {"path", "tables", "matrices"}
+"""Keys that no registered data set has: without a kind beside them, it is the kind that is missing."""
+
+
 def normalise_datasets(value: Any) -> Any:
     """Write out the short forms of registered data sets: a name, a list of names, a mapping with empty values."""
     if isinstance(value, str):
@@ -250,7 +254,7 @@ def normalise_datasets(value: Any) -> Any:
     for key, spec in value.items():
         if spec is None:
             spec = {}
-        if isinstance(spec, dict) and spec.get("kind", "registered") == "registered":
+        if isinstance(spec, dict) and spec.get("kind", "registered") == "registered" and not _OF_OWN_DATA & set(spec):
             spec = {**spec, "kind": "registered", "name": spec.get("name") or f"{key}"}
         full |= of_each_target(key, spec, {*value, *full}) if isinstance(spec, dict) else {key: spec}
     return full

@@ -66,12 +66,36 @@ def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[Mistake]
     """Return all that pydantic found, each with its dotted path, the value, and the nearest valid key."""
     located = [(*_walk(model, item["loc"]), item) for item in error.errors(include_url=False)]
     useful = [path for path, _, item in located if not _of_another_type(item)]
-    found = set()
+    found: dict[tuple[str, str], dict[str, None]] = {}
     for path, owner, item in located:
         # A field may be a number or a list of numbers: errors of the form that was not meant say nothing useful.
         if not _of_another_type(item) or not any(other.startswith(path) for other in useful):
-            found.add(Mistake(path, _sentence(item, owner)))
-    return sorted(found)
+            sentence, value = _sentence(item, owner), f"invalid value {show(item.get('input'))}"
+            value = value if sentence.startswith(value) else sentence
+            found.setdefault((path, value), {})[sentence.removeprefix(value)] = None
+    lists = {path for path, _, item in located if item["type"] == "list_type"}
+    return sorted(Mistake(path, _joined(value, list(forms), path in lists)) for (path, value), forms in found.items())
+
+
+_BEFORE_FORM = (". Expected ", ": ", "should be ")
+
+
+def _joined(value: str, forms: list[str], may_be_list: bool) -> str:
+    """Make one sentence of what is said of one value with several legal forms, and name a list among these."""
+    if forms == [""] or (len(forms) == 1 and not may_be_list):
+        return value + forms[0]
+    named = [*map(_form, forms)]
+    if may_be_list and not any("list" in form for form in named):
+        named.append("a list of them")
+    return f"{value}. Expected {'; or '.join(named)}."
+
+
+def _form(text: str) -> str:
+    """Return what is expected, of the end of a sentence: ``one of: auto``, ``a number greater than 1``."""
+    for begin in _BEFORE_FORM:
+        text = text.removeprefix(begin)
+    text = text.removesuffix(".").partition(", unable")[0]
+    return f"a number {text}" if text.startswith(("greater", "less")) else text
 
 
 def valid_part(model: type[Model], given: Any) -> tuple[Model, set[Path]]:
@@ -139,6 +163,8 @@ def _sentence(item: Any, owner: type[BaseModel] | None) -> str:
         return f"invalid value {show(value)}.{nearest(value, words)} Expected one of: {one_of(words)}."
     if kind == "string_pattern_mismatch":
         return f"invalid name {show(value)}: expected lower-case letters, digits, '.', '_' and '-' only."
+    if kind in ("dict_type", "model_type", "model_attributes_type"):
+        return f"invalid value {show(value)}: should be a mapping of keys to values."
     message = item["msg"]
     if message.startswith("Value error, "):
         return message.removeprefix("Value error, ")

@@ -111,9 +111,12 @@ def _failures_in(targets: Targets, key: tuple[str, str, str], scores: str) -> li
         frame, _ = read_table(scores)
     except DataError as error:
         return [Failure(name_of(targets, key), "failed", str(error), scores, log)]
-    n_splits = frame.drop_duplicates(["protocol", "repeat", "fold"])["protocol"].value_counts()
+    split = ["protocol", "repeat", "fold"]
+    n_splits = frame.drop_duplicates(split)["protocol"].value_counts()
+    # a split with a value did not fail, though the method may have none of some metric
+    has_value = frame["status"].eq("ok").groupby([frame[name] for name in split]).transform("any")
     found = []
-    for (setting, status), rows in frame[frame["status"].ne("ok")].groupby(["protocol", "status"], sort=False):
+    for (setting, status), rows in frame[~has_value].groupby(["protocol", "status"], sort=False):
         reasons = [text for text in dict.fromkeys(rows["message"]) if text]
         more = f" (and {len(reasons) - 3} other reasons)" if len(reasons) > 3 else ""
         splits = len(rows.drop_duplicates(["repeat", "fold"])), int(n_splits[str(setting)])

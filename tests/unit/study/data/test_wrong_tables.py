@@ -176,3 +176,11 @@ def test_names_and_arrays_that_numpy_would_change() -> None:
         SampleSet.from_labels(IDS, LABELS, tables={"a": X * 1j})
     with pytest.raises(DataError, match=r"class names: .* can't be written as UTF-8"):
         SampleSet.from_labels(IDS, np.where(LABELS == "cat", "\udcff", LABELS), tables={"a": X})
+
+
+def test_a_mistyped_column_of_labels_is_named_before_the_column_that_it_left_behind(tmp_path: Path) -> None:
+    """Kills: 'label' has values that are no numbers, as nothing says that it is the column of labels."""
+    path = tmp_path / "a.csv"
+    path.write_text("id,label,f\n" + "".join(f"s{k},{'xy'[k % 2]},{k}\n" for k in range(8)), encoding="utf-8")
+    with pytest.raises(DataError, match=r"no column 'labell', and no labels file given .* Did you mean 'label'\?"):
+        feature_tables.read({"a": path}, label_column="labell")

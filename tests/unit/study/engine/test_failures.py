@@ -170,3 +170,12 @@ def test_a_fit_of_which_every_split_failed_has_no_result(made: Made) -> None:
     (empty,) = empty_fits(made.targets)
     assert empty.scores == made.files[every]
     assert (empty.status, empty.reason) == ("failed", "no solution")
+
+
+def test_a_metric_that_a_method_has_no_value_of_is_no_failure(made: Made) -> None:
+    """Kills: a fit with its accuracy in every split among those that would fail again."""
+    key = made.keys[0]
+    frame = pd.read_parquet(made.files[key])
+    lacking = frame.assign(metric="log_loss", value=float("nan"), status="not_applicable", message="no probabilities")
+    write_table(made.files[key], pd.concat([frame, lacking], ignore_index=True).astype(COLUMNS), {})
+    assert failures_of(made.targets) == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mklearn.contract.fit_spec import Impute
 from mklearn.contract.specs import TargetKind
 from mklearn.errors import ConfigError, DataError, nearest
-from mklearn.study.data.readers.table_files import ARRAYS, Table, array_of_view
+from mklearn.study.data.readers.table_files import ARRAYS, Table, array_of_view, column_names
 from mklearn.study.data.readers.tabular import (
     MISSING,
     missing_hint,
@@ -92,9 +92,16 @@ def read(
     reading = _Reading(id_column, label_column, group_column, impute, task, leave_out, missing_labels)
     given = None if labels is None else reading.labels_file(Path(paths[labels]))
     chosen = arrays or {}
-    parts = {
-        name: reading.table(path, array_of_view(path, name, chosen.get(name)), given) for name, path in named.items()
-    }
+    try:
+        parts = {
+            name: reading.table(path, array_of_view(path, name, chosen.get(name)), given)
+            for name, path in named.items()
+        }
+    except DataError as error:  # perhaps the column of labels, which has another name, is taken for a feature
+        columns = _columns_of(named.values())
+        if given is not None or not columns or label_column in columns:
+            raise
+        raise DataError(f"{_no_labels(next(iter(named.values())), label_column, columns)} ({error})") from error
     _check_row_numbers(list(parts.values()), given, id_column)
     ids, absent = _aligned(list(parts.values()), given, missing_views)
     notes = _missing_note(dict(zip(parts, absent, strict=True)), ids, missing_views)
@@ -106,7 +113,9 @@ def read(
         columns = [f"{name}" for part in parts.values() for name in part.columns]
         raise DataError(f"leave_out: no table has a column {some(unknown)}.{nearest(unknown, columns)}")
     if all(source.labels is None for source in sources):
-        raise DataError(f"{first}: no column {label_column!r}, and no labels file given (labels: ...)")
+        raise DataError(
+            _no_labels(first, label_column, [f"{name}" for part in parts.values() for name in part.columns])
+        )
     if group_column and all(source.groups is None for source in sources):
         raise DataError(f"{paths[labels] if labels else first}: no column {group_column!r} of groups (group_column)")
     label_text = _agreed(sources, ids, "labels")
@@ -161,6 +170,20 @@ class _Part:
         own, positions = _positions(self.ids, ids)
         found[positions] = self.values[own]
         return found
+
+
+def _columns_of(paths: Iterable[Path]) -> list[str]:
+    """Return the names of all columns; none if a table can't be read."""
+    try:
+        return list(dict.fromkeys(column for path in paths for column in column_names(path)))
+    except DataError:
+        return []
+
+
+def _no_labels(path: Path, label_column: str, columns: Sequence[str]) -> str:
+    return (
+        f"{path}: no column {label_column!r}, and no labels file given (labels: ...).{nearest(label_column, columns)}"
+    )
 
 
 @dataclass(frozen=True)

@@ -151,8 +151,8 @@ def class_names(labels: np.ndarray, path: Path, column: str) -> np.ndarray:
         return np.array([names[label] for label in labels.tolist()], dtype=str)
     if len(given) > _MANY_TARGETS:
         advice = (
-            f"to predict the numbers themselves, set `target: {column}` in place of `label_column` (mklearn init: "
-            f"--target {column})"
+            f"to predict the numbers themselves, set `target: {column}` in place of `label_column`, without `task: "
+            f"classes` (mklearn init: --target {column})"
         )
     else:
         advice = "write the classes as whole numbers or as text, such as 'grade 2.5'"

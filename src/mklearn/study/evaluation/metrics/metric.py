@@ -140,7 +140,7 @@ def metric_mistakes(metrics: Sequence[str], choose_by: str, inner_folds: int | s
     mistakes += [
         ("metrics", f"metric {name!r} is named twice.") for name in dict.fromkeys(metrics) if metrics.count(name) > 1
     ]
-    if choose_by not in metrics:
+    if choose_by not in metrics and not unknown:
         mistakes.append(("choose_by", f"{choose_by!r} is not among metrics; valid: {', '.join(metrics)}."))
     if mistakes:
         return mistakes
