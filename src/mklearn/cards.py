@@ -64,6 +64,8 @@ class Card:
 POSITIVE = {"type": "number", "exclusiveMinimum": 0}
 NONNEGATIVE = {"type": "number", "minimum": 0}
 COUNT = {"type": "integer", "minimum": 1}
+PATCH_SIDE = {"type": "number", "minimum": 4, "maximum": 1024}
+"""Pixels of a patch of 4 x 4 cells."""
 
 
 def list_of(schema: Mapping[str, Any]) -> dict[str, Any]:

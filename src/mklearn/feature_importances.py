@@ -137,6 +137,8 @@ def permutation_splits(
     numbers = is_regressor(estimator)
     if cv is None:
         cv = default_splitter(estimator, random_state)
+    if numbers and np.isnan(labels).any():
+        raise DataError("y has missing values: leave these samples out")
     deviation = float(np.std(labels)) if numbers else 0.0
     if numbers and not np.ptp(labels) > 0:
         raise DataError("the target is constant: there is nothing that views could contribute")

@@ -254,7 +254,9 @@ def class_structure(y: ArrayLike, n: int | None = None) -> ClassStructure:
         raise DataError(f"y has shape {array.shape}: expected a vector of one label per sample.")
     if n is not None and array.size != n:
         raise DataError(f"y has {array.size} labels for {n} samples: expected one label per sample.")
-    if np.issubdtype(array.dtype, np.floating) and not np.isfinite(array).all():
+    masked = isinstance(y, np.ma.MaskedArray)
+    absent = array.dtype.kind in "mMO" and any(map(_is_missing, array))
+    if masked or absent or (array.dtype.kind == "f" and not np.isfinite(array).all()):
         raise DataError("y has labels that are missing or not finite.")
     try:
         labels, codes, counts = np.unique(array, return_inverse=True, return_counts=True)
@@ -263,6 +265,10 @@ def class_structure(y: ArrayLike, n: int | None = None) -> ClassStructure:
     if len(labels) < 2:
         raise NotApplicable(f"All {array.size} samples are of class {str(labels[0])!r}: expected two classes or more.")
     return ClassStructure(labels, codes.reshape(-1), counts)
+
+
+def _is_missing(label: Any) -> bool:
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
 def within_laplacian(y: ArrayLike | ClassStructure) -> ClassOperator:
@@ -389,7 +395,8 @@ def lde_graph(
     neighbours of j or j among those of i. The paper gives neither k nor k' and does not say among which samples
     neighbours are counted; with few samples and many classes "global" leaves hardly any edge inside a class, hence the
     default. In a class of at most k samples all other members are neighbours (k is clipped per class, as is customary);
-    a class of one sample has no edge in W. Equal distances are ordered by sample index.
+    a class of one sample has no edge in W. Equal distances are ordered by sample index; those of features are equal
+    up to rounding.
 
     Deviation: each affinity is divided by its mean degree, so that L and L' have one scale for all k and k'. This
     changes results only through the ridge.
@@ -470,7 +477,7 @@ def mfa_graph(distances: Any, y: ArrayLike, k: int = 5, k_prime: int = 20) -> Gr
     Notes
     -----
     Yan, Xu, Zhang, Zhang, Yang, Lin, "Graph embedding and extensions", PAMI 2007, section 3. Equal distances are
-    ordered by sample index.
+    ordered by sample index; those of features are equal up to rounding.
     """
     k, k_prime = check_integer(k, "k"), check_integer(k_prime, "k_prime")
     stack = _distance_list(distances)
@@ -658,11 +665,11 @@ def _laplacian(W: sparse.csr_array) -> MatrixOperator:
 
 def _feature_tables(features: Sequence[ArrayLike]) -> list[Floats]:
     """Return one or more checked tables of the same samples."""
-    tables = [as_float_matrix(each, "The feature array") for each in features]
+    tables = [as_float_matrix(each, "The feature array").astype(np.float64, copy=False) for each in features]
     if not tables or len({len(X) for X in tables}) > 1 or len(tables[0]) < 2:
         shapes = ", ".join(str(X.shape) for X in tables) or "none"
         raise DataError(f"The feature arrays have shapes {shapes}: expected one or more (n, d), all with n >= 2 rows.")
-    return tables
+    return [X - X.mean(axis=0) for X in tables]  # products of features far from the origin lose their distances
 
 
 def _distance_list(distances: Any) -> list[Floats]:

@@ -190,3 +190,10 @@ def test_weights_need_linear_outputs_and_known_numbers() -> None:
         linear_weights(linear, np.where(X > 2, np.nan, X))
     with pytest.raises(ConfigError, match="KNeighborsClassifier has no outputs"):
         linear_weights(KNeighborsClassifier().fit(X, y > 0), X)
+
+
+def test_a_target_with_gaps_is_said_to_have_gaps() -> None:
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    y = np.where(np.arange(20) == 3, np.nan, X[:, 0])
+    with pytest.raises(DataError, match="y has missing values"):
+        feature_importances(MultiViewRegressor(kernels="linear"), X, y)

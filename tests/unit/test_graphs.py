@@ -427,7 +427,7 @@ def test_arrays_of_no_real_numbers(build: Any, change: Any, sentence: str) -> No
 
 def test_labels_without_an_order() -> None:
     with pytest.raises(DataError, match="can't be sorted"):
-        class_structure(np.array(["a", 1, None], dtype=object))
+        class_structure(np.array(["a", 1, ("b",)], dtype=object))
 
 
 def mfa_by_loops(distances, y, k, k_prime):
@@ -481,3 +481,28 @@ def test_sda_graph_is_lda_of_the_labelled_and_a_neighbour_graph_of_all():
         sda_graph(neighbours, y, weight=-1.0)
     with pytest.raises(DataError, match="no neighbour graph"):
         sda_graph(lda_graph(LABELS), y)
+
+
+def test_neighbours_of_features_far_from_the_origin_are_exact() -> None:
+    Z = np.random.default_rng(0).normal(size=(60, 3))
+    y = np.arange(60) % 3
+    for features in (Z + 1e7, (Z + 1e3).astype(np.float32)):
+        exact = features.astype(np.float64) - features.astype(np.float64).mean(axis=0)
+        distances = ((exact[:, None] - exact) ** 2).sum(axis=2)
+        for found, expected in (
+            (lde_graph_of_features([features], y, 3, 5), lde_graph([distances], y, 3, 5)),
+            (lpp_graph_of_features(features, 5), lpp_graph(distances, 5)),
+        ):
+            assert abs(found.L.matrix - expected.L.matrix).max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([0.0, 1, np.nan], dtype=object), np.ma.array([0, 1, 2], mask=[0, 1, 0]),
+        np.array(["2020", "2021", "NaT"], dtype="M8[Y]"), np.array(["a", None, "b"], dtype=object),
+    ],
+)  # fmt: skip
+def test_missing_labels_of_every_kind_are_refused(labels: np.ndarray) -> None:
+    with pytest.raises(DataError, match="missing"):
+        class_structure(labels)

@@ -121,7 +121,8 @@ class KernelsMixin:
         scikit-learn itself keeps the row labels of one DataFrame only.
         """
         output = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
-        views = as_views(X) if output == "pandas" and not self._is_precomputed else None
+        reads_views = not self._is_precomputed or getattr(self, "landmark_features_", None) is not None
+        views = as_views(X) if output == "pandas" and reads_views else None
         if views is None or views.index is None:
             return values
         import pandas as pd

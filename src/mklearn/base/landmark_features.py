@@ -83,6 +83,8 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         Positions of the landmarks among the training samples; None if they are centres, or if there are none.
     landmarks_ : dict of str to array of shape (l, p)
         Features of the landmarks as each kernel reads them; of a linear kernel None.
+    observed_shares_ : array of shape (n_kernels,)
+        Share of the training samples that have the view of each kernel.
     centred_, scaled_ : array of shape (n_kernels,), bool
         Whether the specs ask for centring, and for scaling to unit trace, which the features leave out.
     n_samples_ : int
@@ -247,6 +249,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         self.blocks_ = transform.blocks
         self.ranks_ = np.array([each.rank for each in transform.maps_])
         self.centred_, self.scaled_ = transform.centred, transform.scaled
+        self.observed_shares_ = transform.observed_shares
         self.landmark_indices_ = transform.landmark_indices_
         self.landmarks_ = {name: each.landmarks for name, each in zip(transform.ids, transform.maps_, strict=True)}
         self.n_landmarks_ = 0 if all(each is None for each in self.landmarks_.values()) else n_landmarks

@@ -90,9 +90,13 @@ class LandmarkMoments:
 
     @cached_property
     def centred_traces(self) -> Array:
-        """tr(K_m)/n - 1'K_m 1/n^2 of each kernel before it is scaled, (M,)."""
+        """tr(K_m)/n - 1'K_m 1/n^2 of each kernel before it is scaled, (M,).
+
+        Of the samples that have its view: others are at the mean of those.
+        """
         variances = self.moments.squares / self.moments.n_samples_
-        return np.array([variances[block].sum() for block in self.features.blocks_])
+        traces = np.array([variances[block].sum() for block in self.features.blocks_])
+        return traces / self.features.observed_shares_
 
     @cached_property
     def scale(self) -> Array:

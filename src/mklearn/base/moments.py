@@ -161,12 +161,13 @@ class Moments:
         ``classes`` (c,), ``counts`` (c,), ``sums`` (c, d + t), ``scatter`` (d (d + 1) / 2,), the upper triangle of the
         scatter column by column, ``beside`` (d + t, t), `cross` above `target_scatter`, and ``labelled``: `ARRAYS`.
         """
+        classes = np.array(self.classes_.tolist()) if self.classes_.dtype.kind == "O" else self.classes_.copy()
         return {
-            "classes": self.classes_,
-            "counts": self.class_counts_,
-            "sums": self.class_sums_,
+            "classes": classes,
+            "counts": self.class_counts_.copy(),
+            "sums": self.class_sums_.copy(),
             "scatter": self._upper.T[np.tril_indices(len(self._upper))],
-            "beside": self._beside,
+            "beside": self._beside.copy(),
             "labelled": np.array(self.labelled),
         }
 
@@ -177,7 +178,9 @@ class Moments:
         lower = np.zeros((d, d))
         lower[np.tril_indices(d)] = arrays["scatter"]
         made = cls()
-        made._set(arrays["classes"], arrays["counts"], arrays["sums"], lower.T, arrays["beside"])
+        held = (np.array(arrays[name]) for name in ("classes", "counts", "sums", "beside"))
+        classes, counts, sums, beside = held
+        made._set(classes, counts, sums, lower.T, beside)
         made._labelled = bool(arrays["labelled"])
         return made
 

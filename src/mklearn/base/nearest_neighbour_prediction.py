@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -76,6 +77,6 @@ class NearestNeighbourPrediction:
         return np.ones(len(labels), dtype=bool)
 
     def _keep_labels(self, y: ArrayLike | None) -> None:
-        """Keep the labels of the training samples for `predict`; those that ``fit`` ignores are checked there."""
+        """Keep a copy of the training samples' labels for `predict`; those that ``fit`` ignores are checked there."""
         column: Any = y
-        self._training_labels = column.to_numpy() if hasattr(column, "to_numpy") else y
+        self._training_labels = copy.copy(column.to_numpy() if hasattr(column, "to_numpy") else y)

@@ -136,6 +136,8 @@ def _label_array(y: ArrayLike) -> NDArray[Any]:
         raise DataError(f"y has dtype {labels.dtype}: expected class labels as text or whole numbers")
     values = y if isinstance(y, list | tuple) else labels.tolist() if labels.dtype.kind in "Of" and labels.ndim else []
     types = sorted({type(value).__name__ for value in values if not isinstance(value, list | tuple)})
+    if labels.dtype.kind in "mM" and np.isnat(labels).any():
+        raise DataError("y has missing labels; leave these samples out")
     if {"NoneType", "NAType", "NaTType"} & set(types) or any(v != v for v in values if isinstance(v, float)):
         raise DataError("y has missing labels; leave these samples out")
     if "bytes" in types or ({"str", "str_"} & set(types) and set(types) - {"str", "str_"}):

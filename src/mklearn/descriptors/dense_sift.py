@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.cards import COUNT, POSITIVE, DescriptorCard, list_of
+from mklearn.cards import COUNT, PATCH_SIDE, DescriptorCard, list_of
 from mklearn.checks import check_integer, check_list, invalid
 from mklearn.descriptors.images import Grey, Images, check_size, iterate_grey_images
 from mklearn.descriptors.learned import Learned, learned_array
@@ -27,7 +27,7 @@ _KMEANS_BATCH = 4096
     measure="chi2",
     learns="learn_dense_sift",
     images_per_job=512,
-    valid={"step": [COUNT], "sizes": [list_of(POSITIVE)], "n_words": [{"type": "integer", "minimum": 2}]},
+    valid={"step": [COUNT], "sizes": [list_of(PATCH_SIDE)], "n_words": [{"type": "integer", "minimum": 2}]},
 )
 def dense_sift(
     images: Images,

@@ -90,4 +90,4 @@ def hog(
         )
         return features
 
-    return features_of(grey, extract, "hog")
+    return features_of(grey, extract, "hog", one_size=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.checks import LARGEST_VALUE
+from mklearn.checks import LARGEST_VALUE, check_kept
 from mklearn.errors import DataError
 
 Grey = NDArray[np.float64]
@@ -83,6 +83,7 @@ def _iterate_channels(images: Images) -> Iterator[NDArray[np.float64]]:
     if len(images) == 0:
         raise DataError("There are no images: expected one or more.")
     for number, image in enumerate(images):
+        check_kept(image, f"Image {number}")
         try:
             array = np.asarray(image)
         except ValueError as error:
@@ -109,17 +110,30 @@ def check_size(image: Grey, number: int, least: float, user: str) -> None:
         )
 
 
-def features_of(images: Sequence[Grey], extract: Callable[[Grey], NDArray], name: str) -> Grey:
+def features_of(
+    images: Sequence[Grey], extract: Callable[[Grey], NDArray], name: str, *, one_size: bool = False
+) -> Grey:
     """Apply `extract` to every image and stack the features, shape (n, d).
+
+    Parameters
+    ----------
+    images : sequence of (height, width) arrays
+    extract : callable
+    name : str
+        Of the descriptor, for errors.
+    one_size : bool, default=False
+        Whether a feature belongs to a place in the image: two sizes may have as many features, such as an image on its
+        side.
 
     Raises
     ------
     DataError
-        The features have different lengths, as many descriptors give for images of different sizes.
+        The features have different lengths, as many descriptors give for images of different sizes; or the images
+        have, though they need one.
     """
     features = [np.asarray(extract(image), dtype=np.float64).ravel() for image in images]
     for number, vector in enumerate(features):
-        if vector.size != features[0].size:
+        if vector.size != features[0].size or (one_size and images[number].shape != images[0].shape):
             raise DataError(
                 f"{name} gives {vector.size} features for image {number} ({_size(images[number])} pixels) and "
                 f"{features[0].size} for image 0 ({_size(images[0])}): resize the images to one size first."

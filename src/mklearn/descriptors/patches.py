@@ -85,4 +85,4 @@ def patches(
             return grid.ravel()
         return np.stack([grid.mean(axis=2), grid.std(axis=2)], axis=2).ravel()
 
-    return features_of(grey, extract, "patches")
+    return features_of(grey, extract, "patches", one_size=patch is None)

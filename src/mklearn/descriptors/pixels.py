@@ -45,4 +45,4 @@ def pixels(images: Images, *, norm: Literal["none", "l2"] = "none") -> Grey:
         length = float(np.linalg.norm(vector))
         return vector / length if norm == "l2" and length > 0 else vector
 
-    return features_of(as_grey_images(images), extract, "pixels")
+    return features_of(as_grey_images(images), extract, "pixels", one_size=True)

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.cards import COUNT, POSITIVE, DescriptorCard
+from mklearn.cards import COUNT, PATCH_SIDE, DescriptorCard
 from mklearn.checks import check_integer, check_positive, invalid
 from mklearn.descriptors.edge_points import edge_points, stretch
 from mklearn.descriptors.images import Grey, Images
@@ -35,7 +35,7 @@ _PATCH_PER_DIAMETER = 6.0
     base="PointSetDescriptor",
     learns="learn_sift_points",
     images_per_job=512,
-    valid={"size": [POSITIVE], "n_points": [COUNT], "n_components": [COUNT]},
+    valid={"size": [PATCH_SIDE], "n_points": [COUNT], "n_components": [COUNT | {"maximum": 128}]},
 )
 def sift_points(
     images: Images,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mklearn.cards import COUNT, DescriptorCard
+from mklearn.cards import COUNT, PATCH_SIDE, DescriptorCard
 from mklearn.checks import check_integer
 from mklearn.descriptors.dense_sift import grid_centres
 from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, require_size
@@ -15,7 +15,7 @@ from mklearn.descriptors.sift import check_patch, sift_at
     kind="sift_grid",
     title="SIFT at fixed points",
     reference="Lowe 2004",
-    valid={"step": [COUNT], "size": [{"type": "number", "minimum": 4, "maximum": 1024}]},
+    valid={"step": [COUNT], "size": [PATCH_SIDE]},
 )
 def sift_grid(images: Images, *, step: int = 16, size: float = 24.0) -> Grey:
     """Compute upright SIFT descriptors at fixed points: for images that are aligned, such as faces.
@@ -55,4 +55,4 @@ def sift_grid(images: Images, *, step: int = 16, size: float = 24.0) -> Grey:
         features: Grey = sift_at(image, points, [size] * len(points)).astype(np.float64).ravel()
         return features
 
-    return features_of(grey, extract, "sift_grid")
+    return features_of(grey, extract, "sift_grid", one_size=True)

@@ -68,7 +68,8 @@ class FeatureScaler:
             self._unit = np.where(constant, 1.0, deviations)
         elif self.scaling == "minmax":
             ranges = np.ptp(features, axis=0)
-            self._origin, self._unit = features.min(axis=0), np.where(ranges > 0, ranges, 1.0)
+            constant = ranges <= 10 * np.finfo(np.float64).eps * np.abs(features).max(axis=0)  # rounding errors
+            self._origin, self._unit = features.min(axis=0), np.where(constant, 1.0, ranges)
         elif self.scaling == "rank":
             values, ranks = zip(*(_mean_ranks(column) for column in features.T), strict=True)
             # one feature after the other: a saved model has a file for each array

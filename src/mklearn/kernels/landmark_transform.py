@@ -112,7 +112,9 @@ class LandmarkTransform(KernelsOfSpecs):
         self._groups = [self._with_maps(group, n_landmarks, rank_tolerance, dtype, centres_seed) for group in groups]
         found = {n: each for group in self._groups for n, each in zip(group.kernels, group.maps, strict=True)}
         self.maps_ = tuple(found[number] for number in range(len(self._entries)))
+        self.observed_shares = np.ones(len(self._entries))
         for group in groups:
+            self.observed_shares[list(group.kernels)] = np.mean(group.source.observed_)
             group.source.selected.drop_training_features()
         return self
 

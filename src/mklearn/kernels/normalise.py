@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from mklearn.checks import (
     Array,
@@ -51,7 +51,9 @@ class KernelCentring:
         self._fit(kernel)
         shares = self._shares(kernel)
         diagonal = np.diagonal(kernel) - (shares + shares)
-        divisor = checked_trace(float(diagonal.sum(dtype=np.float64)) / len(kernel), largest_diagonal(kernel))
+        divisor = checked_trace(
+            float(diagonal.sum(dtype=np.float64)) / len(kernel), largest_diagonal(kernel), kernel.dtype
+        )
         return self._centred(kernel, out, divisor), divisor
 
     def _centred(self, kernel: Array, out: Array | None, divisor: float = 1.0) -> Array:
@@ -144,6 +146,13 @@ def centred_trace(K: ArrayLike, sample_weight: ArrayLike | None = None) -> float
     """
     kernel = as_float_matrix(K, "the kernel")
     check_square(kernel, "the kernel")
+    if sample_weight is not None:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+        if weights.shape != (len(kernel),) or not (weights >= 0).all() or not 0 < weights.sum() < np.inf:
+            raise DataError(
+                f"sample_weight has shape {weights.shape} for {len(kernel)} samples, or weights that are negative, "
+                "NaN or all zero"
+            )
     return centred_trace_of(kernel, sample_weight)
 
 
@@ -185,7 +194,7 @@ def scale_to_centred_trace(K: ArrayLike, *, out: Array | None = None) -> tuple[A
 
 def divided_by_trace(kernel: Array, divisor: float, size: float, out: Array | None) -> tuple[Array, float]:
     """Return `scale_to_centred_trace` of a valid kernel whose centred trace, and size before centring, are known."""
-    return np.divide(kernel, kernel.dtype.type(checked_trace(divisor, size)), out=out), divisor
+    return np.divide(kernel, kernel.dtype.type(checked_trace(divisor, size, kernel.dtype)), out=out), divisor
 
 
 def largest_diagonal(kernel: Array) -> float:
@@ -193,13 +202,13 @@ def largest_diagonal(kernel: Array) -> float:
     return float(np.abs(np.diagonal(kernel)).max())
 
 
-def checked_trace(divisor: float, size: float) -> float:
-    """Return the centred trace of a kernel of this size, its largest entry before it was centred.
+def checked_trace(divisor: float, size: float, dtype: DTypeLike = np.float64) -> float:
+    """Return the centred trace of a kernel of this size, its largest entry before it was centred, and of this type.
 
     If it is not positive, or no larger than rounding errors of kernel values are, raise `ConstantKernel`.
     """
-    # 1e-12: below this the difference of the two means is rounding error
-    if divisor <= 1e-12 * size or size == 0:
+    # below this the difference of the two means is rounding error
+    if divisor <= max(1e-12, 4 * float(np.finfo(dtype).eps)) * size or size == 0:
         raise ConstantKernel(
             f"the kernel has centred trace {divisor:.3g}: in its feature space all training samples coincide (or the "
             "kernel is not positive semidefinite), so it can't be scaled to unit variance; leave it out, choose "

@@ -10,7 +10,7 @@ import numpy as np
 
 from mklearn.cards import COUNT, NONNEGATIVE, POSITIVE, KernelCard
 from mklearn.checks import Array, check_integer, check_nonnegative, check_positive
-from mklearn.errors import DataError
+from mklearn.errors import ConstantKernel
 from mklearn.kernels.base import Kernel
 
 
@@ -63,7 +63,7 @@ class PolynomialKernel(Kernel):
             return
         mean = float(np.trace(gram, dtype=np.float64)) / len(gram)
         if mean <= 0:
-            raise DataError(
+            raise ConstantKernel(
                 f"the mean self-similarity of the training samples is {mean:.3g}, so no scale of the polynomial kernel "
                 "can be derived from it; set `scale` to a number"
             )

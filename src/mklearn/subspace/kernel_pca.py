@@ -70,7 +70,8 @@ class KernelPCA(LandmarkFit, KernelEmbedding):
     Notes
     -----
     Equal to `sklearn.decomposition.KernelPCA` except for the signs. If the kernel is not positive semidefinite,
-    directions of negative eigenvalue are left out (scikit-learn raises for large ones). ``y`` is ignored.
+    directions of negative eigenvalue are left out (scikit-learn raises for large ones). ``y`` is ignored, but that
+    landmarks are drawn from each class.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

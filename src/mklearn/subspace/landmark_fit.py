@@ -30,9 +30,10 @@ class LandmarkFit(LandmarkInput):
         X : array of shape (n, d), views, or array of shape (n, n, n_kernels) with ``kernels="precomputed"``
             Views are a dict or list of tables, or `mklearn.kernels.Views`.
         y : array of shape (n,)
-            Class labels; ignored by unsupervised methods.
+            Class labels; unsupervised methods ignore them, but that landmarks are drawn from each class.
         """
         self.landmark_features_ = None
+        vars(self).pop("offset_", None)
         if self.landmarks is None:
             return super().fit(X, y)  # type: ignore[misc]
         labels = self._fit_landmarks(X, y)

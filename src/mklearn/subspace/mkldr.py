@@ -400,6 +400,10 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
 
     def _labelled(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
         if self.graph == "sda":
+            if labels.dtype.kind == "U" and (labels == str(UNLABELLED)).any():
+                raise DataError(
+                    f"y has the text {str(UNLABELLED)!r}: samples without a label are {UNLABELLED} among numbers"
+                )
             return np.asarray(labels != UNLABELLED)
         return super()._labelled(labels)
 

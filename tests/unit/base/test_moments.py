@@ -166,3 +166,15 @@ def test_text_labels_of_pandas_go_with_those_of_numpy() -> None:
     assert one.merge(other).class_counts_.tolist() == [2, 2]
     with pytest.raises(DataError, match="with text and with numbers"):
         other.merge(Moments().partial_fit(np.ones((1, 2)), [1]))
+
+
+def test_moments_and_their_arrays_share_no_memory_and_hold_text_as_text() -> None:
+    rng = np.random.default_rng(0)
+    X, y, z = rng.normal(size=(20, 3)), np.array(["a", "b"] * 10, dtype=object), rng.normal(size=20)
+    moments = Moments().partial_fit(X, y, targets=z)
+    before, arrays = moments.cross.copy(), moments.as_arrays()
+    assert arrays["classes"].dtype.kind == "U"
+    for array in arrays.values():
+        array.flags.writeable = False
+    Moments.from_arrays(arrays).partial_fit(X + 5, y, targets=z)
+    np.testing.assert_array_equal(moments.cross, before)

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 
+from mklearn.descriptors.hog import hog
 from mklearn.descriptors.images import as_grey_images, features_of, iterate_grey_images
+from mklearn.descriptors.patches import patches
+from mklearn.descriptors.pixels import pixels
+from mklearn.descriptors.sift_grid import sift_grid
 from mklearn.errors import DataError
 
 
@@ -103,3 +108,17 @@ def check_import(module: str, needed: set[str]) -> None:
         "import mklearn.descriptors as d; assert d.lbp.lbp and d.as_grey_images"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("describe", [pixels, hog, partial(patches, size=16), sift_grid])
+def test_an_image_on_its_side_is_another_size_though_it_has_as_many_features(describe) -> None:
+    """Kills: pixel (i, j) of one image compared with another place of the other one."""
+    images = [np.random.default_rng(k).random(shape) for k, shape in enumerate([(32, 48), (48, 32)])]
+    with pytest.raises(DataError, match=r"image 1 \(48 x 32 pixels\) and .* image 0 \(32 x 48\)"):
+        describe(images)
+    describe(images[:1] * 2)
+
+
+def test_a_masked_image_is_refused() -> None:
+    with pytest.raises(DataError, match="Image 1 is a masked array"):
+        as_grey_images([np.ones((4, 4)), np.ma.array(np.ones((4, 4)), mask=np.eye(4, dtype=bool))])

@@ -179,3 +179,9 @@ def test_kernels_share_a_scaler_and_a_block(X: np.ndarray, monkeypatch: pytest.M
 def test_refuses_specs(X: np.ndarray, spec: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         split_stacks({"d2": np.zeros((30, 30))}, [{"id": "k", **spec}], TRAIN, TEST, {"t": X})
+
+
+def test_a_column_of_rounding_errors_is_constant() -> None:
+    X = np.array([[0.3], [0.1 + 0.2], [0.3]])
+    assert np.ptp(X) > 0
+    assert abs(FeatureScaler("minmax").fit(X).transform([[0.4]])).max() < 1

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mklearn.errors import DataError
+from mklearn.errors import ConstantKernel, DataError
+from mklearn.kernels.distances import squared_euclidean
 from mklearn.kernels.normalise import (
     KernelCentring,
     centre_kernel,
@@ -89,3 +90,18 @@ def test_refusals() -> None:
         KernelCentring().fit(np.eye(2)).transform(np.ones((1, 3)))
     with pytest.raises(DataError, match="not symmetric"):
         KernelCentring().fit([[1.0, 2.0], [0.0, 1.0]])
+
+
+def test_a_kernel_of_single_precision_that_is_rounding_alone_is_constant() -> None:
+    X = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
+    distances = squared_euclidean(X)
+    wide = np.exp(-distances / (1e8 * distances.mean()))
+    with pytest.raises(ConstantKernel):
+        scale_to_centred_trace(wide)
+    scale_to_centred_trace(np.exp(-squared_euclidean(X.astype(np.float64)) / (1e8 * float(distances.mean()))))
+
+
+@pytest.mark.parametrize("weights", [[0, 0, 0], [2, -1, 0], [1, 1], [1, np.nan, 1]])
+def test_weights_of_a_centred_trace_are_checked(weights: list[float]) -> None:
+    with pytest.raises(DataError, match="sample_weight"):
+        centred_trace(np.eye(3), weights)

@@ -256,3 +256,11 @@ def test_kernels_of_a_second_pass_are_those_of_the_first_though_preprocessing_is
     again = list(transform.training_kernels_again([2, 0]))
     np.testing.assert_array_equal(again, [first[2], first[0]])
     np.testing.assert_allclose(transform.transform(X)[2], first[2], atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["linear", "polynomial", "gaussian", "laplacian"])
+def test_a_view_of_zeros_is_dropped_where_constant_kernels_are(kind: str) -> None:
+    X = np.c_[np.random.default_rng(0).normal(size=(20, 2)), np.zeros((20, 2))]
+    specs = [{"kind": "linear", "columns": [0, 1]}, {"kind": kind, "columns": [2, 3]}]
+    transform = StackTransform(specs, drop_constant=True).fit(X)
+    assert transform.infos[1] == {"id": "1", "constant": True}

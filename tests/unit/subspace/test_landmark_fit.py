@@ -228,3 +228,28 @@ def test_mistakes_in_moments_and_in_what_needs_kernel_matrices():
     constant = LandmarkFeatures("linear").fit(np.ones((20, 2)), np.arange(20) % 2)
     with pytest.raises(DataError, match="all training samples coincide"):
         KernelFDA().fit_moments(constant, Moments().partial_fit(np.ones((20, 2)), np.arange(20) % 2))
+
+
+def test_unsupervised_methods_take_any_target_and_views_with_gaps_are_scaled_by_what_is_there() -> None:
+    """All samples as landmarks give the dense method. Kills: numbers taken for labels; variances over gaps."""
+    rng = np.random.default_rng(0)
+    views = {"a": rng.normal(size=(40, 3)), "b": rng.normal(size=(40, 3))}
+    KernelPCA(2, kernels="gaussian", landmarks=10).fit(views["a"], rng.normal(size=40))
+    views["b"][:20] = np.nan
+    specs = {name: {"kind": "gaussian", "view": name, "missing_views": "mean"} for name in views}
+    dense, exact = (KernelPCA(2, kernels=specs, landmarks=each).fit(views) for each in (None, 40))
+    np.testing.assert_allclose(exact.eigenvalues_, dense.eigenvalues_, rtol=1e-9)
+
+
+def test_nothing_of_a_fit_with_landmarks_is_left_after_one_without() -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
+    model = KernelFDA(kernels="gaussian", landmarks=10).fit(X, y).set_params(landmarks=None).fit(X, y)
+    assert not hasattr(model, "offset_")
+
+
+def test_labels_that_change_after_the_fit_change_no_prediction() -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
+    model = KernelFDA(kernels="gaussian").fit(X, y)
+    before = model.predict(X)
+    y[:] = 0
+    np.testing.assert_array_equal(model.predict(X), before)

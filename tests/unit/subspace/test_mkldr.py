@@ -363,3 +363,9 @@ def test_one_constant_kernel_among_others_gets_no_weight():
     kernels[..., 0] = 1.0
     model = MKLDR().fit(kernels, LABELS)
     assert model.kernel_weights_[0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_text_can_not_mark_samples_without_a_label() -> None:
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(DataError, match="y has the text '-1'"):
+        MKLDR(kernels="gaussian", graph="sda").fit(X, np.array(["-1", "0", "1", "1"] * 5))

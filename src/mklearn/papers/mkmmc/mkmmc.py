@@ -269,13 +269,15 @@ def fit_path(estimator: MKMMC, X: ArrayLike, y: ArrayLike, sizes: Iterable[int])
     if estimator.landmarks is not None:
         raise ConfigError("fit_path works on kernel matrices: set landmarks=None")
     read = clone(estimator)
+    for size in sizes:
+        read.set_params(n_components=size)._validate_params()
+    read.landmark_features_ = None
     stack, labels = read._training_data(X, y)
     assert labels is not None
     steps = _KernelSteps(stack, mmc_graph(labels, read.trade_off), read.constraint, max(sizes))
     models = []
     for size in sizes:
         model = copy(read).set_params(n_components=size)
-        model._validate_params()
         model._set_kernel_solution(steps, model._wanted_components(steps.graph, labels))
         models.append(model)
     return models

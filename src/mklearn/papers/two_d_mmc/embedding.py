@@ -76,7 +76,7 @@ class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMi
         """
         images, labels, dtype = self._training_images(X, y)
         problem, sizes = self._problem(images, labels, None), self._sizes()
-        found = alternate(problem, self._start(sizes), self._fixed_side, sizes, self.max_iter, self.tol)
+        found = alternate(problem, self._start(sizes, images), self._fixed_side, sizes, self.max_iter, self.tol)
         self._set_fitted(images, dtype, found)
         return self
 
@@ -166,9 +166,17 @@ class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMi
             )
         return sizes
 
-    def _start(self, sizes: tuple[int, int]) -> Array:
+    def _start(self, sizes: tuple[int, int], images: NDArray[Any]) -> Array:
+        """Return the projection that the alternation begins with.
+
+        (I, 0)' looks at the first columns, or rows, alone. Where these are blank margins all objectives are 0 for ever:
+        then it is the whole identity.
+        """
         side = 1 if self._fixed_side == "right" else 0
-        return starting_projection(self.init, self.shape_[side], sizes[side], self.random_state)
+        seen = images[:, :, : sizes[1]] if side else images[:, : sizes[0]]
+        blank = isinstance(self.init, str) and self.init == "identity" and not np.ptp(seen, axis=0).any()
+        size = self.shape_[side] if blank else sizes[side]
+        return starting_projection(self.init, self.shape_[side], size, self.random_state)
 
     def _set_fitted(self, images: Array, dtype: np.dtype[Any], found: Alternation) -> None:
         """Set the attributes that all these estimators have."""

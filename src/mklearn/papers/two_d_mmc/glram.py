@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.cards import IMAGES, MethodCard
+from mklearn.checks import as_float_array, regular_array
 from mklearn.errors import DataError
 from mklearn.papers.two_d_mmc.alternation import Alternation, Problem, Side, TraceProblem
 from mklearn.papers.two_d_mmc.embedding import REFIT, BilinearEmbedding
@@ -140,11 +141,12 @@ class GLRAM(BilinearEmbedding):
         Raises
         ------
         DataError
-            Y has another number of features.
+            Y has another number of features, text, NaN or infinite entries.
         """
         check_is_fitted(self)
         sizes = (self.left_components_.shape[1], self.right_components_.shape[1])
-        features = np.asarray(Y)
+        features = regular_array(Y, "Y")
+        features = as_float_array(features, "Y", ndim=features.ndim)
         if features.shape[1:] not in {sizes, (sizes[0] * sizes[1],)}:
             raise DataError(f"Y has shape {features.shape}: it must be (m, {sizes[0] * sizes[1]}) or (m, *{sizes})")
         return self._reconstruct(features.reshape(-1, *sizes))

@@ -46,7 +46,7 @@ def fit_path(
     shapes = [model._sizes() for model in models]  # raises if a size is too large, before any computation
     problem = first._problem(images, labels, [max(shape) for shape in shapes])
     _share_fitted(models)
-    starts = [model._start(shape) for model, shape in zip(models, shapes, strict=True)]
+    starts = [model._start(shape, images) for model, shape in zip(models, shapes, strict=True)]
     solved = alternate_all(problem, starts, first._fixed_side, shapes, first.max_iter, first.tol)
     for model, found in zip(models, solved, strict=True):
         model._set_fitted(images, dtype, found)
@@ -66,7 +66,7 @@ def fit_iterations(estimator: Method, X: ArrayLike, y: ArrayLike | None = None, 
     sizes = first._sizes()
     problem = first._problem(images, labels, None)
     _share_fitted(models)
-    projection, history = first._start(sizes), np.empty(0)
+    projection, history = first._start(sizes, images), np.empty(0)
     for model in models:
         found = alternate(problem, projection, first._fixed_side, sizes, max_iter=1, tol=0.0)
         projection, history = found.projection(first._fixed_side), np.append(history, found.history)

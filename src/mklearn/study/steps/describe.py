@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -108,10 +109,16 @@ def _from_images(data: SampleSet, rows: slice, spec: DescriptorSpec, path: Path,
     images = data.images[rows]
     compute = load(spec.implementation)
     starts = range(0, len(images), BATCH)
-    batches = (
-        compute(images[start : start + BATCH], **extra, **spec.parameters)
-        for start in progress(starts, len(starts), f"{spec.kind}: batch")
-    )
+    ids = data.ids[rows]
+
+    def described(start: int) -> Any:
+        try:
+            return compute(images[start : start + BATCH], **extra, **spec.parameters)
+        except DataError as error:  # which counts the images of a batch
+            named = re.sub(r"^Image (\d+)\b", lambda found: f"image {str(ids[start + int(found[1])])!r}", str(error))
+            raise DataError(f"{path}: {named}") from error
+
+    batches = map(described, progress(starts, len(starts), f"{spec.kind}: batch"))
     first = next(batches)
     if isinstance(first, PointSets):
         return PointSets.concatenate([first, *batches])

@@ -199,3 +199,23 @@ def test_masks_and_dates_are_refused(estimator: type, flat: bool) -> None:
             estimator(**shape).fit(bad, y)
         with pytest.raises(DataError, match=said):
             fitted.transform(bad)
+
+
+@pytest.mark.parametrize("model", [TwoDMMC(2), GLRAM(2), TwoDLDA(2)], ids=lambda model: type(model).__name__)
+def test_blank_margins_do_not_stop_the_alternation(model) -> None:
+    """Kills: the start (I, 0)', which sees the margin alone: every objective is 0, which is "converged"."""
+    images, y = make_images(0)
+    padded = np.pad(images, ((0, 0), (3, 3), (3, 3)))
+    fitted = clone(model).fit(padded, y)
+    assert fitted.objective_history_[-1] > 0
+    assert fitted.embedding_.std(axis=0).min() > 1e-6
+    (alone,) = fit_path(model, padded, y, [2])
+    np.testing.assert_allclose(alone.embedding_, fitted.embedding_, atol=1e-8)
+
+
+def test_features_to_reconstruct_from_are_numbers() -> None:
+    images, _ = make_images(0)
+    model = GLRAM(2).fit(images)
+    for wrong in (np.full((1, 4), "a"), [[1.0, 2.0], [1.0]], np.full((1, 4), np.nan), np.full((1, 2, 2), np.inf)):
+        with pytest.raises(DataError, match="Y"):
+            model.inverse_transform(wrong)
