@@ -99,3 +99,12 @@ def test_images_of_several_sizes_give_no_table(tmp_path: Path) -> None:
     message = r"pixels gives float64 features of shape \(72,\) for images 257 to 300, and float64 of shape \(64,\)"
     with pytest.raises(DataError, match=message):
         described(tmp_path / "samples.npz", model("pixels"))
+
+
+def test_an_image_that_can_not_be_described_is_named_by_its_id(tmp_path: Path) -> None:
+    """Kills: its number within a batch of 256, which is another image's."""
+    images = [np.zeros((2, 2) if number == 280 else (8, 8), dtype=np.uint8) for number in range(300)]
+    ids = [f"photo-{number}" for number in range(300)]
+    SampleSet.from_labels(ids, [str(n % 2) for n in range(300)], images=images).save(tmp_path / "samples.npz")
+    with pytest.raises(DataError, match=r"samples\.npz: image 'photo-280' has 2 x 2 pixels"):
+        described(tmp_path / "samples.npz", HOG_4)
