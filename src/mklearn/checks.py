@@ -278,3 +278,23 @@ def _tolerance(array: Array) -> float:
 def _position(flat_index: np.intp, matrix: Array) -> tuple[int, int]:
     row, column = np.unravel_index(int(flat_index), matrix.shape)
     return int(row), int(column)
+
+
+def nonnegative_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
+    """Return sample weights as an array; raise `DataError` unless one per sample, finite, >= 0 and not all 0."""
+    if sample_weight is None:
+        return None
+    try:
+        given = np.asarray(sample_weight)
+        if given.dtype.kind == "c":
+            raise TypeError("they are complex")
+        weights = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"sample_weight must be numbers: {error}") from error
+    if weights.shape != (n,):
+        raise DataError(f"sample_weight has shape {weights.shape}: expected one weight for each of {n} samples")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise DataError("sample_weight has negative weights, NaN or infinity: expected finite numbers >= 0")
+    if not weights.any():
+        raise DataError("sample_weight: all weights are zero; expected positive ones")
+    return weights

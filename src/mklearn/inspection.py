@@ -231,10 +231,7 @@ def r2_shares(fitted: Any, X: Any, y: ArrayLike) -> R2Shares:
 
     deviations = np.where(known, values - mean(values), 0.0)
     total = (deviations**2).sum(axis=0)
-    lowest, highest = (
-        end(values, axis=0, where=known, initial=start) for end, start in ((np.min, np.inf), (np.max, -np.inf))
-    )
-    total[~(highest > lowest)] = np.nan
+    total[~(np.fmax.reduce(values) > np.fmin.reduce(values))] = np.nan
     other = np.where(known, 2 * deviations - (outputs - mean(outputs)), 0.0)
     views = {name: ((part - mean(part)) * other).sum(axis=0) / total for name, part in parts.items()}
     offset = -counts * (mean(outputs) - mean(values)) ** 2 / total

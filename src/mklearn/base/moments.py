@@ -161,13 +161,13 @@ class Moments:
         ``classes`` (c,), ``counts`` (c,), ``sums`` (c, d + t), ``scatter`` (d (d + 1) / 2,), the upper triangle of the
         scatter column by column, ``beside`` (d + t, t), `cross` above `target_scatter`, and ``labelled``: `ARRAYS`.
         """
-        classes = np.array(self.classes_.tolist()) if self.classes_.dtype.kind == "O" else self.classes_.copy()
+        classes = np.array(self.classes_.tolist()) if self.classes_.dtype.kind == "O" else self.classes_
         return {
             "classes": classes,
-            "counts": self.class_counts_.copy(),
-            "sums": self.class_sums_.copy(),
+            "counts": self.class_counts_,
+            "sums": self.class_sums_,
             "scatter": self._upper.T[np.tril_indices(len(self._upper))],
-            "beside": self._beside.copy(),
+            "beside": self._beside,
             "labelled": np.array(self.labelled),
         }
 
@@ -178,9 +178,7 @@ class Moments:
         lower = np.zeros((d, d))
         lower[np.tril_indices(d)] = arrays["scatter"]
         made = cls()
-        held = (np.array(arrays[name]) for name in ("classes", "counts", "sums", "beside"))
-        classes, counts, sums, beside = held
-        made._set(classes, counts, sums, lower.T, beside)
+        made._set(arrays["classes"], arrays["counts"], arrays["sums"], lower.T, arrays["beside"])
         made._labelled = bool(arrays["labelled"])
         return made
 
@@ -306,7 +304,7 @@ class Moments:
             return
         for columns in _column_blocks(len(self._upper)):
             self._upper[: columns.stop, columns] += other._upper[: columns.stop, columns]
-        self._beside += other._beside
+        self._beside = self._beside + other._beside  # not in place: arrays of `as_arrays` may be the same
         self._shift(self, other, 1.0)
         classes = np.union1d(self.classes_, other.classes_)
         counts = np.zeros(len(classes), dtype=np.int64)
@@ -323,7 +321,7 @@ class Moments:
         if n and m:
             step, factor = other._means - rest._means, sign * n * m / (n + m)
             self._upper = blas.dsyr(factor, step[: self.n_features_], a=self._upper, overwrite_a=1)
-            self._beside += factor * np.outer(step, step[self.n_features_ :])
+            self._beside = self._beside + factor * np.outer(step, step[self.n_features_ :])
 
 
 def _moments_of(features: Array, labels: NDArray[Any], numbers: Array) -> Moments:

@@ -139,7 +139,7 @@ def sample_interval(
     ----------
     Wilson (1927), with p (1 - p)/V samples for the N that independent ones would be.
     """
-    table = _mean_of_models(_sample_values(values), draws)
+    table = _with_values(_mean_of_models(_sample_values(values), draws))
     split_means = np.nanmean(table, axis=1) if len(table) else np.empty(0)
     p = mean(split_means)
     if len(table) < 2:
@@ -193,9 +193,9 @@ def paired_sample_difference(
     if one.shape != other.shape:
         raise DataError(f"values have shapes {one.shape} and {other.shape}: both methods need the same test samples")
     table = one - other
-    own = _mean_of_models(np.abs(table), None)
-    disagreement = mean(np.nanmean(own, axis=1)) if len(own) else math.nan
-    table = _mean_of_models(table, draws)
+    apart = np.abs(_with_values(table))
+    disagreement = mean(np.nanmean(apart, axis=1)) if len(apart) else math.nan
+    table = _with_values(_mean_of_models(table, draws))
     difference = mean(np.nanmean(table, axis=1)) if len(table) else math.nan
     if len(table) < FEWEST_SPLITS:
         return Difference(difference, math.nan, math.nan, math.nan, disagreement)
@@ -362,15 +362,21 @@ def _sample_values(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def _mean_of_models(values: NDArray[np.float64], draws: ArrayLike | None) -> NDArray[np.float64]:
-    """Average the rows of each draw, in which the same samples are tested; without splits that have no value."""
-    numbers = np.arange(len(values)) if draws is None else np.asarray(draws)
+    """Average the rows of each draw, in which the same samples are tested."""
+    if draws is None:
+        return values
+    numbers = np.asarray(draws)
     if numbers.shape != values.shape[:1]:
         raise DataError(f"draws have shape {numbers.shape} for {len(values)} splits: give one number for each split")
     found = dict.fromkeys(numbers.tolist())
-    if len(found) < len(values):
-        values = np.array([values[numbers == number].mean(axis=0) for number in found])
-    known = ~np.isnan(values).all(axis=1)
-    return values if known.all() else values[known]
+    if len(found) == len(values):
+        return values
+    return np.array([values[numbers == number].mean(axis=0) for number in found])
+
+
+def _with_values(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Leave out the rows without a value: two methods may share no tested sample of a split."""
+    return values[~np.isnan(values).all(axis=1)]
 
 
 def _finite(values: ArrayLike) -> NDArray[np.float64]:

@@ -128,13 +128,18 @@ def _of_view(name: str, views: Views, missing_views: MissingViews, filling: Spec
 
 def _of_table(name: str, view: str | None, table: Any, others: Spec) -> list[Spec]:
     if is_sparse(table):
-        present = present_rows(table.tocsr(), ~lacking(table))
-        if others.get("impute", "none") != "none" and present.dtype.kind == "f" and np.isnan(present.data).any():
+        if others.get("impute", "none") != "none" and _has_gaps(table):
             raise DataError(
                 f"view {view or name!r} has NaN: `impute` does not take sparse features; pass a dense table"
             )
         return sparse_kernels(name, view, **{key: value for key, value in others.items() if key != "impute"})
     return feature_kernels(name, view, histogram=_holds_histograms(table), **others)
+
+
+def _has_gaps(table: Any) -> bool:
+    """Return whether a sparse table has NaN in the rows of samples that it does not lack."""
+    present = present_rows(table.tocsr(), ~lacking(table))
+    return present.dtype.kind == "f" and bool(np.isnan(present.data).any())
 
 
 def _meaning(values: Pairwise) -> str:

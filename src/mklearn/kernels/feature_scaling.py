@@ -64,12 +64,10 @@ class FeatureScaler:
         if self.scaling == "standard":
             self._origin = features.mean(axis=0)
             deviations = features.std(axis=0, ddof=1) if len(features) > 1 else np.zeros(self.n_features_in_)
-            constant = deviations <= 10 * np.finfo(np.float64).eps * np.abs(features).max(axis=0)  # rounding errors
-            self._unit = np.where(constant, 1.0, deviations)
+            self._unit = _unless_constant(deviations, features)
         elif self.scaling == "minmax":
             ranges = np.ptp(features, axis=0)
-            constant = ranges <= 10 * np.finfo(np.float64).eps * np.abs(features).max(axis=0)  # rounding errors
-            self._origin, self._unit = features.min(axis=0), np.where(constant, 1.0, ranges)
+            self._origin, self._unit = features.min(axis=0), _unless_constant(ranges, features)
         elif self.scaling == "rank":
             values, ranks = zip(*(_mean_ranks(column) for column in features.T), strict=True)
             # one feature after the other: a saved model has a file for each array
@@ -107,6 +105,11 @@ class FeatureScaler:
             )
             features = np.stack([np.interp(*column) for column in columns], axis=1)
         return features.astype(given.dtype, copy=False)
+
+
+def _unless_constant(spreads: Array, features: Array) -> Array:
+    """Return the spread of each feature, 1 where it is that of rounding errors."""
+    return np.where(spreads <= 10 * np.finfo(np.float64).eps * np.abs(features).max(axis=0), 1.0, spreads)
 
 
 def _mean_ranks(column: Array) -> tuple[Array, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mklearn.kernels.stack import KernelStack
@@ -10,6 +10,11 @@ from mklearn.kernels.views import Views
 
 Transform = Any
 """A `mklearn.kernels.specs.StackTransform`."""
+
+
+def _columns_in(spec: Any) -> list[str]:
+    """Return the columns of a kernel and of its factors as text: True == 1, but not as a choice of columns."""
+    return [repr(part.get("columns")) for part in (spec, *spec.get("factors", ())) if isinstance(part, Mapping)]
 
 
 class CachingViews(Views):
@@ -57,8 +62,9 @@ class CachingViews(Views):
                 positions = [transform.specs.index(spec) for spec in specs]
             except ValueError:  # not one of them, or arrays in it, which can't be compared
                 continue
-            if any(repr(transform.specs[k]) != repr(spec) for k, spec in zip(positions, specs, strict=True)):
-                continue  # True == 1, but not as a choice of columns
+            kept = (transform.specs[position] for position in positions)
+            if [*map(_columns_in, kept)] != [*map(_columns_in, specs)]:
+                continue
             if drop_constant or not transform.has_dropped(positions):
                 return transform, positions, stack.select(positions)
         return None

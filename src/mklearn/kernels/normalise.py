@@ -13,6 +13,7 @@ from mklearn.checks import (
     cached_rows,
     check_columns,
     check_square,
+    nonnegative_weights,
 )
 from mklearn.errors import ConstantKernel, DataError
 
@@ -146,14 +147,7 @@ def centred_trace(K: ArrayLike, sample_weight: ArrayLike | None = None) -> float
     """
     kernel = as_float_matrix(K, "the kernel")
     check_square(kernel, "the kernel")
-    if sample_weight is not None:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-        if weights.shape != (len(kernel),) or not (weights >= 0).all() or not 0 < weights.sum() < np.inf:
-            raise DataError(
-                f"sample_weight has shape {weights.shape} for {len(kernel)} samples, or weights that are negative, "
-                "NaN or all zero"
-            )
-    return centred_trace_of(kernel, sample_weight)
+    return centred_trace_of(kernel, nonnegative_weights(sample_weight, len(kernel)))
 
 
 def centred_trace_of(kernel: Array, sample_weight: ArrayLike | None = None) -> float:

@@ -143,19 +143,15 @@ def zero_threshold(Z: Floats, y: Floats, rho: float = 1.0) -> float:
         Relative accuracy `THRESHOLD_ACCURACY`. Infinite if w = 0 is optimal for every C.
     """
     fewer = min(int((y > 0).sum()), int((y < 0).sum()))
-    tolerance = 0.0
     if 2 * fewer == len(y):
         force = y @ Z
     else:
         # Below the largest valid nu by rounding; libsvm scales the multipliers.
-        tolerance = 1e-5
-        dual = NuSVC(nu=2 * fewer / len(y) * (1 - 1e-12), kernel="linear", tol=tolerance).fit(Z, y)
+        dual = NuSVC(nu=2 * fewer / len(y) * (1 - 1e-12), kernel="linear", tol=1e-5).fit(Z, y)
         signed = dual.dual_coef_.ravel()
         force = signed @ Z[dual.support_] * (2 * fewer / np.abs(signed).sum())
     norm = float(np.linalg.norm(force))
-    # A force whose square is within the dual's tolerance, summed over the multipliers, can't be told from zero.
-    told = norm > 1e-10 * len(y) * float(np.abs(Z).max()) and norm**2 > 4 * tolerance * fewer
-    return 2 * math.sqrt(rho) / norm if told else np.inf
+    return 2 * math.sqrt(rho) / norm if norm > 1e-10 * len(y) * float(np.abs(Z).max()) else np.inf
 
 
 def alternate(

@@ -44,13 +44,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import get_lapack_funcs
 
-from mklearn.checks import cached_rows, check_positive, invalid
+from mklearn.checks import cached_rows, check_positive, invalid, nonnegative_weights
 from mklearn.errors import DataError, NotApplicable
 from mklearn.graphs import ClassStructure
 from mklearn.kernels.normalise import centred_trace_of
 from mklearn.optimize.left_out import LeftOut
 from mklearn.optimize.ridge_path import scaled_and_centred
-from mklearn.optimize.validation import kernel_list, nonnegative_weights, not_positive_semidefinite, weighted_sum
+from mklearn.optimize.validation import kernel_list, not_positive_semidefinite, weighted_sum
 
 Array = NDArray[np.floating[Any]]
 Status = Literal["converged", "max_iter", "uniform"]
@@ -93,7 +93,7 @@ def kernel_traces(kernels: Iterable[NDArray[Any]], sample_weight: Array | None =
         if not trace >= 0 and not trace >= -_rounding_of(K):
             raise DataError(
                 f"kernel {number} has the centred trace {trace:.3g}: it is no kernel (distances?); give a kernel of "
-                "the distances, or repair it by `mklearn.kernels.psd`"
+                "the distances, or repair it by `mklearn.kernels.psd_repair`"
             )
         least = 10 * len(K) * np.finfo(np.float64).eps * float(np.abs(np.diagonal(K)).max())
         found.append(trace if trace > least else 0.0)

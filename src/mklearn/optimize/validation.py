@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.checks import check_positive
+from mklearn.checks import check_positive, nonnegative_weights
 from mklearn.errors import ConfigError, DataError
 
 Floats = NDArray[np.floating[Any]]
@@ -93,23 +93,3 @@ def _check_class_weight(by_label: Mapping[Any, Any], classes: NDArray[Any]) -> N
         raise ConfigError(f"class_weight names the class {unknown[0]!r}, which is not in y; classes: {known}")
     for label, value in by_label.items():
         check_positive(value, f"class_weight[{label!r}]")
-
-
-def nonnegative_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
-    """Check sample weights as in `checked_sample_weight`, but for their sums in classes."""
-    if sample_weight is None:
-        return None
-    try:
-        given = np.asarray(sample_weight)
-        if given.dtype.kind == "c":
-            raise TypeError("they are complex")
-        weights = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"sample_weight must be numbers: {error}") from error
-    if weights.shape != (n,):
-        raise DataError(f"sample_weight has shape {weights.shape}: expected one weight for each of {n} samples")
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise DataError("sample_weight has negative weights, NaN or infinity: expected finite numbers >= 0")
-    if not weights.any():
-        raise DataError("sample_weight: all weights are zero; expected positive ones")
-    return weights

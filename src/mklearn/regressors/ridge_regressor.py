@@ -13,11 +13,10 @@ from mklearn.base.multi_view_ridge import MultiViewRidge, RidgeFits
 from mklearn.base.parameters import fit_context, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.validation import checked_numbers
-from mklearn.checks import invalid
+from mklearn.checks import invalid, nonnegative_weights
 from mklearn.errors import DataError
 from mklearn.optimize.left_out import group_codes, smaller_error
 from mklearn.optimize.prediction_interval import jackknife_radius
-from mklearn.optimize.validation import nonnegative_weights
 
 Array = NDArray[np.floating[Any]]
 WeightSharing = Literal["shared", "per_target"]

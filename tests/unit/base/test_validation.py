@@ -95,3 +95,20 @@ def test_types_of_pandas_with_missing_values_are_numbers_in_views_too(dtype: str
     assert KernelSVC(kernels=columns).fit(table, y).score(table, y) > 0.9
     targets = table[["a", "b"]].mask(plain["c"] > 1)
     assert MultiViewRegressor(kernels="linear").fit({"u": table}, targets).predict({"u": table}).shape == (40, 2)
+
+
+def test_text_and_a_single_value_are_no_target() -> None:
+    """Also as objects of pandas; and where the other values have no weight."""
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.normal(size=(30, 3)), rng.normal(size=(30, 2)), np.ones(30)
+    with pytest.raises(DataError, match="y must hold numbers: they are text"):
+        MultiViewRegressor().fit(X, pd.Series(["1", "2"] * 15, dtype=object))
+    y[2:, 0], weights[0] = np.nan, 0
+    for targets in (y, y[:, 0]):
+        with pytest.raises(DataError, match="fewer than two values at samples of positive weight"):
+            MultiViewRegressor().fit(X, targets, sample_weight=weights)
+
+
+def test_a_date_that_is_missing_is_no_class() -> None:
+    with pytest.raises(DataError, match="missing labels"):
+        KernelSVC(kernels="linear").fit(np.eye(6), np.array(["2020", "2021", "NaT"] * 2, dtype="M8[Y]"))

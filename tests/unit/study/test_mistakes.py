@@ -247,6 +247,10 @@ def test_nearest(word: Any, valid: list[str], expected: str) -> None:
         ({"kernels": {"k": {"kind": "gaussian", "feature_scaling": "zscore"}}},
          "kernels.k.feature_scaling: invalid value 'zscore'. Expected one of: minmax, none, rank, standard, unit; or "
          "one of: auto; or a list of them."),
+        ({"kernels": {"k": {"kind": "gaussian", "feature_scaling": "standart"}}},
+         "kernels.k.feature_scaling: invalid value 'standart'. Did you mean 'standard'? Expected one of: minmax,"),
+        ({"datasets": {"photos": {"kind": "registered", "path": "x"}}},
+         "datasets.photos.path: unknown key 'path'. Valid keys: classes,"),
         ({"evaluation": {"inner_folds": 1}},
          "evaluation.inner_folds: invalid value 1. Expected a number greater than or equal to 2; or one of: leave_one"),
         ({"methods": {"m": {"kind": "kernel_fda", "kernels": "hog"}}},

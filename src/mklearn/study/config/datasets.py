@@ -254,7 +254,8 @@ def normalise_datasets(value: Any) -> Any:
     for key, spec in value.items():
         if spec is None:
             spec = {}
-        if isinstance(spec, dict) and spec.get("kind", "registered") == "registered" and not _OF_OWN_DATA & set(spec):
+        kind = "" if isinstance(spec, dict) and _OF_OWN_DATA & set(spec) else "registered"
+        if isinstance(spec, dict) and spec.get("kind", kind) == "registered":
             spec = {**spec, "kind": "registered", "name": spec.get("name") or f"{key}"}
         full |= of_each_target(key, spec, {*value, *full}) if isinstance(spec, dict) else {key: spec}
     return full

@@ -77,25 +77,23 @@ def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[Mistake]
     return sorted(Mistake(path, _joined(value, list(forms), path in lists)) for (path, value), forms in found.items())
 
 
-_BEFORE_FORM = (". Expected ", ": ", "should be ")
-
-
 def _joined(value: str, forms: list[str], may_be_list: bool) -> str:
     """Make one sentence of what is said of one value with several legal forms, and name a list among these."""
     if forms == [""] or (len(forms) == 1 and not may_be_list):
         return value + forms[0]
-    named = [*map(_form, forms)]
-    if may_be_list and not any("list" in form for form in named):
-        named.append("a list of them")
-    return f"{value}. Expected {'; or '.join(named)}."
+    meant, named = zip(*map(_hint_and_form, forms), strict=True)
+    more = ["a list of them"] if may_be_list and not any("list" in form for form in named) else []
+    return f"{value}.{''.join(dict.fromkeys(meant))} Expected {'; or '.join([*named, *more])}."
 
 
-def _form(text: str) -> str:
-    """Return what is expected, of the end of a sentence: ``one of: auto``, ``a number greater than 1``."""
-    for begin in _BEFORE_FORM:
-        text = text.removeprefix(begin)
-    text = text.removesuffix(".").partition(", unable")[0]
-    return f"a number {text}" if text.startswith(("greater", "less")) else text
+def _hint_and_form(text: str) -> tuple[str, str]:
+    """Return the hint and what is expected, of the end of a sentence: " Did you mean 'a'?" and ``one of: a, b``."""
+    hint, expected, form = text.partition(" Expected ")
+    form = form if expected else text.removeprefix(": ").removeprefix("should be ")
+    form = form.removesuffix(".").partition(", unable")[0]
+    return hint.removeprefix(".") if expected else "", f"a number {form}" if form.startswith(
+        ("greater", "less")
+    ) else form
 
 
 def valid_part(model: type[Model], given: Any) -> tuple[Model, set[Path]]:

@@ -120,8 +120,7 @@ def summarise(
     references = _references(groups, reference)
     rows = [_row(group, _reference(group, references, neighbour), predictions) for group in groups]
     table = pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
-    families = table.groupby([*SETTING, "metric", "selection"], dropna=False, sort=False)["p_value"]
-    table["p_holm"] = families.transform(lambda values: holm(values.to_numpy(dtype=np.float64)))
+    table["p_holm"] = corrected(table)
     names = titles or {}
     for kind in ("dataset", "method"):
         known = names.get(f"{kind}s", {})
@@ -137,6 +136,12 @@ def summarise(
     table["z"] = cells["z"].reindex(table.index)
     table["verdict"] = cells["verdict"].reindex(table.index).fillna("").astype(str)
     return table
+
+
+def corrected(summary: pd.DataFrame) -> pd.Series:
+    """Return the p-values of a summary by Holm's method, for all in one setting, by one metric and selection."""
+    families = summary.groupby([*SETTING, "metric", "selection"], dropna=False, sort=False)["p_value"]
+    return families.transform(lambda values: holm(values.to_numpy(dtype=np.float64)))
 
 
 class _Group(NamedTuple):

@@ -85,12 +85,21 @@ def planned_dataset(
         fields["expected"] = {name: value for name, value in fields["expected"].items() if name != "image_shape"}
     read = ReadSpec(**fields, dataset=dataset_id)
     resize = ResizeSpec(**size) if size else None
-    named = read.as_dict() | _further_names(config, splits_source(dataset_id, datasets), results)
+    splits_of = splits_source(dataset_id, datasets)
+    named = read.as_dict() | _further_names(config, splits_of, results)
     original = key(dataset_id, named)
     final = key(dataset_id, [named, resize.as_dict()]) if resize else original
     title = config.title or f"{dataset_id} (your own {OWN[config.family]})"
     planned = PlannedDataset(
-        dataset_id, final, original, config.family, read, resize, title, target=config.task_of_target
+        dataset_id,
+        final,
+        original,
+        config.family,
+        read,
+        resize,
+        title,
+        splits_of=splits_of,
+        target=config.task_of_target,
     )
     if isinstance(config, RegisteredDataset):
         return _registered(planned, config, raw, results, mirror)

@@ -16,7 +16,7 @@ from mklearn.study.config.final import final_dataset
 from mklearn.study.config.mistakes import listed
 from mklearn.study.config.model import Study
 from mklearn.study.plan.blocks import number_of_blocks
-from mklearn.study.plan.datasets import PlannedDataset, planned_dataset, splits_source
+from mklearn.study.plan.datasets import PlannedDataset, planned_dataset
 from mklearn.study.plan.descriptors import PlannedDescriptor, planned_descriptors
 from mklearn.study.plan.final import PlannedFinal, planned_final
 from mklearn.study.plan.fits import PlannedFit, planned_fits
@@ -134,7 +134,7 @@ def _add_dataset(
     study = plan.study
     dataset = planned_dataset(dataset_id, study.datasets, study.results, study.mirror)
     shared = config.splits_of if config.splits_of != dataset_id else None
-    dataset = replace(dataset, splits_of=splits_source(dataset_id, study.datasets), splits_from=shared)
+    dataset = replace(dataset, splits_from=shared)
     for protocol in protocols:
         if protocol.spec.kind == "released" and dataset.released_splits is None:
             mistakes.append(

@@ -265,10 +265,15 @@ def _labels_beside(folder: Path, files: Mapping[str, Path], said: CardTables) ->
     """Return the only other table of a folder that has ids and labels, if there is one."""
     if not folder.is_dir():
         return None
-    others = [path for path in sorted(folder.iterdir())
-              if path.is_file() and table_suffix(path) in SUFFIXES and path not in files.values()]  # fmt: skip
+    others = [path for path in _tables_in(folder) if path not in files.values()]
     found = [path for path in others if {said.id_column, said.label_column} <= set(_names_in(path))]
     return _Rows.of_labels(found[0], said) if len(found) == 1 else None
+
+
+def _tables_in(folder: Path) -> list[Path]:
+    """Return the files of a folder that are tables by their names, in order."""
+    files = (path for path in sorted(folder.iterdir()) if path.is_file() and not is_hidden(path.name))
+    return [path for path in files if table_suffix(path) in SUFFIXES]
 
 
 def _names_in(path: Path) -> tuple[str, ...]:
@@ -283,7 +288,7 @@ def _table_of_view(folder: Path, view: CardView) -> Path | None:
 
     A table whose name `mklearn init` would turn into the view's serves too.
     """
-    tables = [path for path in sorted(folder.iterdir()) if path.is_file() and table_suffix(path) in SUFFIXES]
+    tables = sorted(_tables_in(folder), key=lambda path: SUFFIXES.index(table_suffix(path)))
     named = next((path for path in tables if table_stem(path) == view.name), None)
     alike = [path for path in tables if slug(table_stem(path)) == view.name]
     if named is None and len(alike) > 1:

@@ -17,7 +17,7 @@ import pandas as pd
 from mklearn.base.statistics import holm
 from mklearn.errors import ConfigError
 from mklearn.study.evaluation.predictions import Predictions, typed
-from mklearn.study.evaluation.summary import summarise
+from mklearn.study.evaluation.summary import corrected, summarise
 from mklearn.study.evaluation.verdicts import MATTERS
 from mklearn.study.report import wording
 from mklearn.study.report.build import build_report
@@ -196,8 +196,7 @@ def _without_pairs(summary: pd.DataFrame, same: Mapping[tuple[Any, ...], bool], 
     unequal = np.array([not same.get(_key(key), False) for key in keys], dtype=bool)
     summary = summary.copy()
     summary.loc[other.to_numpy() & unequal, PAIRED] = np.nan
-    families = summary.groupby([*SETTING, "metric", "selection"], dropna=False, sort=False)["p_value"]
-    return summary.assign(p_holm=families.transform(lambda values: holm(values.to_numpy(dtype=np.float64))))
+    return summary.assign(p_holm=corrected(summary))
 
 
 def _paired_with_itself(both: Sequence[StudyTables]) -> pd.DataFrame:

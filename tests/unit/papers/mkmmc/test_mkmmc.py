@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_wine
 
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.graphs import mmc_graph
@@ -182,3 +182,12 @@ def test_a_path_equals_a_fit_for_each_size(problems, constraint, keep):
 def test_a_path_needs_sizes(problems):
     with pytest.raises(ConfigError, match="sizes is empty"):
         fit_path(MKMMC(), *problems["wine"], [])
+
+
+def test_models_of_a_path_have_the_attributes_of_a_fit_and_sizes_are_checked_first() -> None:
+    X, y = load_wine(return_X_y=True)
+    estimator = MKMMC(kernels=["gaussian", "linear"])
+    (model,) = fit_path(estimator, X, y, [1])
+    assert vars(model).keys() == vars(estimator.set_params(n_components=1).fit(X, y)).keys()
+    with pytest.raises(ValueError, match="n_components"):
+        fit_path(MKMMC(kernels=["gaussian", "linear"]), X, y, [1, "a"])

@@ -35,8 +35,9 @@ from mklearn.study.config.reading import check_study
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.prediction import predict
-from mklearn.study.prediction.new_samples import NewSamples
+from mklearn.study.prediction.new_samples import NewSamples, _table_of_view
 from mklearn.study.prediction.predictions import prediction_frame
+from mklearn.study.specs.model_card import CardView
 from mklearn.study.stages.targets import Targets
 from mklearn.study.steps.runner import call
 from mklearn.subspace import KernelFDA
@@ -594,3 +595,16 @@ def test_views_are_missing_of_the_samples_that_are_predicted() -> None:
     b[:2] = np.nan
     samples = NewSamples(np.array(list("wxyz")), Views({"a": a, "b": b}), np.array(["p", "q", "", ""]), {"b": 2})
     assert samples.without_labels().missing == {}
+
+
+def test_hidden_files_are_no_tables_and_the_first_kind_of_table_is_taken(tables: Path, tmp_path: Path) -> None:
+    """Of a view with two tables the Parquet file, as ever; Kills: an order by name."""
+    view = CardView(name="upper", kind="table", parameters={"table": "upper"}, n_features=1)
+    assert _table_of_view(tables / "new", view) == tables / "new" / "upper.csv"
+    shutil.copytree(tables / "new", tmp_path / "new")
+    (tmp_path / "new" / "._Upper.csv").write_text("no table", encoding="utf-8")
+    pd.read_csv(tmp_path / "new" / "upper.csv").to_parquet(tmp_path / "new" / "upper.parquet")
+    assert _table_of_view(tmp_path / "new", view) == tmp_path / "new" / "upper.parquet"
+    for name in ("upper.csv", "upper.parquet"):
+        (tmp_path / "new" / name).unlink()
+    assert _table_of_view(tmp_path / "new", view) is None
