@@ -57,7 +57,7 @@ rule data:
 
 rule kernels:
     input:
-        targets.all_of("kernel_set"),
+        targets.all_of("pairwise"),
 
 
 rule fits:

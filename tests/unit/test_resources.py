@@ -121,7 +121,7 @@ class Unread:
 def test_fits_on_kernels_of_the_default_study_are_known_before_anything_is_read(default: Targets) -> None:
     """Those on features wait for them: the memory depends on their number."""
     for job in default.jobs("fit"):
-        held = Unread() if job.input("manifest") else SimpleNamespace(size_mb=6.0)
+        held = Unread() if job.input("matrices") else SimpleNamespace(size_mb=6.0)
         memory = job.asked_mb(held)
         assert 800 <= memory <= 4 * 419
         assert job.asked_mb(held, 2) == 2 * memory

@@ -31,7 +31,6 @@ def files() -> dict[str, str]:
         "read": targets.path("samples", dataset=dataset),
         "describe": targets.path("features", dataset=dataset, descriptor=blocks),
         "pairwise": targets.path("pairwise", dataset=dataset, descriptor=blocks, measure=measure),
-        "kernel_set": next(p for p in targets.all_of("kernel_set") if "/blocks" in p),
         "fit": mkl,
         "model": mkl.replace(".parquet", ".npz"),
         "scores": "results/smoke/scores.parquet",
@@ -114,7 +113,7 @@ def test_the_record_of_a_run_says_how_to_make_it_again(finished: Checkout) -> No
 
 
 def test_a_finished_study_is_up_to_date(finished: Checkout, files: dict[str, str]) -> None:
-    for rule in ("describe", "kernel_set", "model", "report"):
+    for rule in ("describe", "pairwise", "model", "report"):
         verdict, reasons = explained(finished, files[rule])
         assert verdict == "UP TO DATE"
         assert len(reasons.splitlines()) == 1, reasons
@@ -159,7 +158,7 @@ def test_an_edit_of_a_method_and_of_a_descriptor(finished: Checkout, copy_of: An
     checkout.edit("src/mklearn/descriptors/multiresolution.py")
     verdict, reasons = explained(checkout, files["fit"])
     assert verdict == "WOULD BE MADE AGAIN"
-    assert "inputs that are made again first: results/cache/kernels/" in reasons
+    assert "inputs that are made again first: results/cache/pairwise/" in reasons
     assert f"First describe makes {files['describe']}: its code has changed: " in reasons
     assert "First pairwise" not in reasons  # it only follows
 
@@ -200,7 +199,7 @@ def test_missing_files(finished: Checkout, copy_of: Any, files: dict[str, str]) 
     assert f"First summary makes {files['summary']}: missing: {files['summary']}" in reasons
     shutil.rmtree(checkout.folder / "results")
     verdict, reasons = explained(checkout, files["fit"])
-    assert "after other jobs (2 describe, 1 kernel_set, 2 pairwise, 1 read, 1 split)" in reasons
+    assert "after other jobs (2 describe, 2 pairwise, 1 read, 1 split)" in reasons
 
 
 def test_results_without_a_record(finished: Checkout, copy_of: Any, files: dict[str, str]) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from tests.workflow.conftest import SMOKE, Checkout
 
-# 2 descriptors and distances, 3 kernel sets (each kernel, both), one protocol of two sizes, 4 methods (KFD twice)
+# 2 descriptors and distances, one protocol of two sizes, 4 methods (KFD twice)
 FRESH = {
-    "read": 1, "describe": 2, "pairwise": 2, "kernel_set": 3, "split": 1, "fit": 4,
+    "read": 1, "describe": 2, "pairwise": 2, "split": 1, "fit": 4,
     "scores": 1, "summary": 1, "run_record": 1, "report": 1, "all": 1,
 }  # fmt: skip
 TABLES = {"scores": 1, "summary": 1, "run_record": 1, "report": 1, "all": 1}
@@ -63,9 +63,9 @@ def planned_with(checkout: Checkout, change: Callable[[dict[str, Any]], Any]) ->
         ("subspace/kfd.py", {"fit": 3, **TABLES}),
         ("optimize/kernel_weights.py", {"fit": 1, **TABLES}),  # a solver
         ("optimize/relaxations.py", {"fit": 1, **TABLES}),
-        ("descriptors/multiresolution.py", {"describe": 1, "pairwise": 1, "kernel_set": 2, "fit": 3, **TABLES}),
+        ("descriptors/multiresolution.py", {"describe": 1, "pairwise": 1, "fit": 3, **TABLES}),
         ("kernels/gaussian.py", {"fit": 4, **TABLES}),  # a kernel
-        ("kernels/distances.py", {"pairwise": 2, "kernel_set": 3, "fit": 4, **TABLES}),
+        ("kernels/distances.py", {"pairwise": 2, "fit": 4, **TABLES}),
         ("study/data/readers/digits.py", {"read": 1, **{k: v for k, v in FRESH.items() if k != "read"}}),
         ("study/evaluation/summary.py", {"summary": 1, "report": 1, "all": 1}),
         ("study/steps/scores.py", TABLES),
@@ -116,16 +116,16 @@ NAMES_ONLY = {"run_record": 1, "report": 1, "all": 1}
         (lambda study: study["methods"]["mkl-lda"].update(ridge=1e-3), {"fit": 1, **TABLES}),
         (lambda study: study["methods"].update({"mkl-lde": {"kind": "mkl_dr", "graph": "lde"}}), {"fit": 1, **TABLES}),
         (lambda study: study["methods"].pop("kfd"), TABLES),
-        # the average and MKL-LDA see another kernel set, the new descriptor's KFD is added
+        # the average and MKL-LDA see other kernels, the new descriptor's KFD is added
         (lambda study: study["descriptors"].update(fine={"kind": "multiresolution", "resolutions": [8]}),
-         {"describe": 1, "pairwise": 1, "kernel_set": 2, "fit": 3, **TABLES}),
+         {"describe": 1, "pairwise": 1, "fit": 3, **TABLES}),
         (lambda study: study["descriptors"].pop("blocks"), {"fit": 2, **TABLES}),
         (lambda study: study["descriptors"]["blocks"].update(resolutions=[2]),
-         {"describe": 1, "pairwise": 1, "kernel_set": 2, "fit": 3, **TABLES}),
+         {"describe": 1, "pairwise": 1, "fit": 3, **TABLES}),
         (lambda study: study.update(kernels={"gauss": {"kind": "gaussian", "bandwidth": 0.5}}),
-         {"kernel_set": 3, "fit": 4, **TABLES}),
+         {"fit": 4, **TABLES}),
         (lambda study: study["datasets"].update(few={"name": "digits", "per_class": 12}),
-         {name: FRESH[name] for name in ("read", "describe", "pairwise", "kernel_set", "split", "fit")} | TABLES),
+         {name: FRESH[name] for name in ("read", "describe", "pairwise", "split", "fit")} | TABLES),
         (lambda study: study["datasets"]["digits"].update(resize={"shape": [4, 4]}), FRESH | {"resize": 1}),
         (lambda study: study["protocols"]["random"].update(train_size=[4, 6, 8]), FITS),  # sizes are one job
         (lambda study: study["protocols"].update(more={"kind": "random_per_class", "train_size": 8, "repeats": 2}),
@@ -165,13 +165,6 @@ def test_another_study_shares_descriptors_kernels_and_fits(mine: Checkout) -> No
 
 
 # --- runs
-
-
-def test_kernels_rebuilt_alike_cost_no_training(finished, copy_of) -> None:
-    checkout = copy_of(finished)
-    checkout.edit("src/mklearn/descriptors/pixels.py")
-    checkout.said("snakemake", "--cores", "2", "kernels")
-    assert checkout.planned() == {}
 
 
 def test_what_was_made_from_the_output_of_a_failed_job_is_made_again(finished: Checkout, copy_of) -> None:

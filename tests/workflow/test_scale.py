@@ -98,7 +98,7 @@ targets = Targets(plan_study(read_study("config.yaml")))
 targets.wildcard_constraints()
 rules = {rule.name: rule for rule in targets.rules()}
 for stage in ("describe", "pairwise", "fit", "report", "summary", "run_record"):
-    inputs, asked = rules[stage].inputs(ancient=lambda given: given), rules[stage].params
+    inputs, asked = rules[stage].inputs, rules[stage].params
     for job in targets.jobs(stage):
         for ask in (*inputs.values(), *asked.values()):
             ask(job.wildcards)

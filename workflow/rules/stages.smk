@@ -6,7 +6,7 @@ for stage in targets.rules():
         name:
             stage.name
         input:
-            **stage.inputs(ancient),
+            **stage.inputs,
         output:
             **stage.outputs(report, caption="../report/page.rst", category="Results"),
         log:

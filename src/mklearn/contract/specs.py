@@ -171,12 +171,3 @@ class PairwiseBlockSpec(PairwiseSpec):
     rows: str
     parameters: dict[str, Any]
     part: str
-
-
-class KernelSetSpec(Spec):
-    """Step ``kernel_set``: the kernels that a method takes, and the pairwise matrices that they are made from."""
-
-    kernels: list[dict[str, Any]]
-    """As `mklearn.kernels.specs.StackTransform` takes them."""
-    pairwise: list[str]
-    """``DESCRIPTOR/MEASURE`` of each matrix."""

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 CACHE = "cache"
 """Folder of the artefacts that studies share."""
 STAGES = (
-    "data", "resized", "splits", "descriptors", "pairwise", "projections", "kernels", "landmarks", "moments",
-    "fits",
+    "data", "resized", "splits", "descriptors", "pairwise", "projections", "landmarks", "moments", "fits",
 )  # fmt: skip
 """Folders in it."""
 _STAMP = "provenance"

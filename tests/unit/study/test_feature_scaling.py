@@ -40,8 +40,7 @@ def test_features_are_the_source_and_no_matrix_is_cached() -> None:
     plan = planned()
     fit = the_fit(plan)
     assert not plan.pairwise
-    assert not plan.kernel_sets
-    assert fit.kernel_set is None
+    assert fit.spec.pairwise == []
     pixels, lbp = sorted(fit.spec.kernel_features, reverse=True)
     assert {(pixels.split("-")[0], lbp.split("-")[0])} == {("pixels", "lbp")}
     assert {name for _, name in plan.descriptors} == {pixels, lbp}
@@ -55,7 +54,7 @@ def test_features_are_the_source_and_no_matrix_is_cached() -> None:
     assert number_of_matrices(fit.spec.kernels) == 3
     dataset, protocol, method = next(iter(plan.fits))
     job = Targets(plan).job("fit", dataset=dataset, protocol=protocol, method=method)
-    assert (job.input("manifest"), job.input("matrices")) == ([], [])
+    assert job.input("matrices") == []
     assert [path.split("/")[-1] for path in job.input("sources")] == [f"{lbp}.npz", f"{pixels}.npz"]
     assert job.asked_mb(SimpleNamespace(size_mb=100)) > job.asked_mb(SimpleNamespace(size_mb=1))
 
@@ -70,7 +69,7 @@ def test_a_list_makes_one_kernel_of_each_and_unscaled_ones_are_as_before() -> No
     (plain,) = the_fit(planned(kernels={"gauss": {"kind": "gaussian", "descriptor": "pixels"}})).spec.kernels
     assert raw == plain | {"id": "gauss-none"}
     assert "feature_scaling" not in plain
-    assert len(plan.kernel_sets) == len(plan.pairwise) == 1
+    assert len(plan.pairwise) == 1
 
 
 def test_scaled_factors_of_a_product() -> None:

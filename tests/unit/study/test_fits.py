@@ -11,7 +11,6 @@ from pydantic import ValidationError
 from tests.unit.contract.test_method import Gated
 
 from mklearn.contract.fit_spec import Setting
-from mklearn.contract.specs import KernelSetSpec
 from mklearn.errors import ConfigError
 from mklearn.study.config.model import Evaluation
 from mklearn.study.config.registry import registered
@@ -72,9 +71,8 @@ def test_a_method_of_several_inputs() -> None:
         "kernels": {"kind": "kernels"}, "gating": {"kind": "features", "descriptors": ["pixels-0a"]},
         "second": {"kind": "features", "descriptors": ["hog-0a"]},
     }  # fmt: skip
-    assert fit.kernel_set is not None
-    assert fit.kernel_set.startswith("2-kernels-")
-    assert fit.kernel_set_spec == KernelSetSpec(kernels=KERNELS[1:], pairwise=["hog-0a/d", "lbp-0a/d"])
+    assert fit.spec.kernels == KERNELS[1:]
+    assert fit.spec.pairwise == ["hog-0a/d", "lbp-0a/d"]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +86,7 @@ def test_an_input_of_several_descriptors(chosen: dict[str, Any], expected: list[
     fit = planned(method("logistic_regression", **chosen))[0]
     (entry,) = fit.spec.method.inputs.values()
     assert entry.model_dump(exclude_defaults=True) == {"kind": "features", "descriptors": expected}
-    assert fit.kernel_set is None
+    assert fit.spec.pairwise == []
     assert "descriptors" not in fit.spec.method.parameters
 
 
@@ -162,7 +160,7 @@ def test_a_dictionary_of_kernels_is_of_all_descriptors() -> None:
     """Whatever kernels the study names; unless it names some for the method."""
     fit = planned(method("multi_view"))[0]
     assert fit.spec.kernels == []
-    assert fit.kernel_set is None
+    assert fit.spec.pairwise == []
     assert fit.spec.descriptors == ["pixels-0a", "hog-0a"]
     assert fit.spec.n_kernels == 18
     named = planned(method("multi_view", kernels=["hog"]))[0]

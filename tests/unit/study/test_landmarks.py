@@ -57,7 +57,7 @@ def test_methods_on_the_same_kernels_and_landmarks_share_their_moments() -> None
     assert sets["dense"] is None
     assert {name for *_, name in plan.landmark_sets} == {sets["mkl"], sets["one"]}
     dense = next(fit for fit in plan.fits.values() if fit.method_id == "dense")
-    assert plan.kernel_sets.keys() == {(dense.dataset.key, dense.kernel_set)}
+    assert {(dense.dataset.key, *name.split("/")) for name in dense.spec.pairwise} == plan.pairwise.keys()
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,6 @@ def test_kernels_are_computed_from_features_and_all_components_are_taken() -> No
     assert {kernel["feature_scaling"] for kernel in fit.spec.kernels} == {"none"}
     assert fit.spec.evaluation.components == "all"
     assert fit.spec.method.iterations is None
-    assert fit.kernel_set is None
 
 
 def test_features_are_described_in_the_blocks_that_are_passed_over() -> None:

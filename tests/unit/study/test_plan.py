@@ -45,7 +45,7 @@ def keys(plan: Plan) -> dict[str, set[Any]]:
     """Return all keys of a plan, by sort."""
     return {
         "datasets": set(plan.datasets), "descriptors": set(plan.descriptors), "pairwise": set(plan.pairwise),
-        "kernel_sets": set(plan.kernel_sets), "protocols": set(plan.protocols), "fits": set(plan.fits),
+        "protocols": set(plan.protocols), "fits": set(plan.fits),
     }  # fmt: skip
 
 
@@ -54,8 +54,8 @@ def methods(plan: Plan) -> list[str]:
 
 
 def kernels(plan: Plan) -> list[str]:
-    largest = max(plan.kernel_sets.values(), key=lambda entry: len(entry.kernels))
-    return [kernel["id"] for kernel in largest.kernels]
+    largest = max((fit.spec.kernels for fit in plan.fits.values()), key=len)
+    return [kernel["id"] for kernel in largest]
 
 
 # --- short forms
@@ -176,7 +176,7 @@ def test_each_makes_one_method_of_every_kernel_and_no_label_is_lost() -> None:
     assert [kernel["id"] for kernel in by_id["kfd-g-blocks-2"].spec.kernels] == ["g-blocks-2"]
     assert by_id["kfd-g-blocks-2"].spec.kernels[0]["bandwidth"] == 2
     assert by_id["kfd-g-blocks-2"].label == "kfd on blocks (g-2)"
-    assert len({by_id[name].kernel_set for name in each}) == 4
+    assert len({tuple(by_id[name].spec.pairwise) for name in each}) == 2
     assert len(by_id["average"].spec.kernels) == 4
     assert set(summary_spec(plan).titles["methods"]) == set(by_id)
 
@@ -305,21 +305,20 @@ def test_a_learner_with_equal_weights_is_not_the_reference() -> None:
 
 
 def source(plan: Plan, method: str) -> Any:
-    """Return the fit of a method, its manifest and its other input files."""
+    """Return the fit of a method without matrices, and its input files."""
     targets = Targets(plan)
     place, fit = next((place, fit) for place, fit in plan.fits.items() if fit.method_id == method)
     job = targets.job("fit", **dict(zip(("dataset", "protocol", "method"), place, strict=True)))
     assert job.input("matrices") == []
-    return fit, job.input("manifest"), job.input("sources")
+    return fit, job.input("sources")
 
 
 def test_features_are_planned_even_if_no_kernel_needs_them() -> None:
     methods = {"m": {"kind": "mmc", "descriptor": "blocks", "trade_off": [0.5, 1]}}
     plan = planned(SMOKE | {"kernels": {"k": {"kind": "linear", "descriptor": "pixels"}}, "methods": methods})
     assert {descriptor.spec.kind for descriptor in plan.descriptors.values()} >= {"multiresolution"}
-    assert not plan.kernel_sets
-    fit, manifest, (features,) = source(plan, "m")
-    assert (fit.kernel_set, manifest, fit.spec.kernels) == (None, [], [])
+    fit, (features,) = source(plan, "m")
+    assert fit.spec.kernels == []
     (entry,) = fit.spec.method.inputs.values()
     assert entry.kind == "features"
     (descriptor,) = entry.descriptors
@@ -332,8 +331,7 @@ def test_features_are_planned_even_if_no_kernel_needs_them() -> None:
 def test_images_are_used_at_their_final_size() -> None:
     study = SMOKE | {"datasets": {"digits": {"resize": {"shape": [6, 6]}}},
                      "methods": {"m": {"kind": "glram", "sizes": [1, 4]}}}  # fmt: skip
-    fit, manifest, (images,) = source(planned(study), "m")
-    assert (fit.kernel_set, manifest) == (None, [])
+    fit, (images,) = source(planned(study), "m")
     assert images.endswith(f"cache/resized/{fit.dataset.key}.npz")
     assert [(entry.kind, entry.descriptors) for entry in fit.spec.method.inputs.values()] == [("images", [])]
     assert fit.spec.method.sweep.parameters["sizes"] == [1, 4]
@@ -395,7 +393,7 @@ def test_the_score_table_is_made_again_in_another_order_of_methods() -> None:
 
 
 def test_a_table_is_named_as_a_descriptor(tables: dict[str, Any]) -> None:
-    fit, _, (features,) = source(planned(tables | {"methods": {"m": {"kind": "pca", "descriptor": "t"}}}), "m")
+    fit, (features,) = source(planned(tables | {"methods": {"m": {"kind": "pca", "descriptor": "t"}}}), "m")
     (entry,) = fit.spec.method.inputs.values()
     assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{entry.descriptors[0]}.npz")
 
@@ -409,10 +407,10 @@ def test_descriptors_that_no_kernel_needs_are_computed_for_methods_that_take_all
     study["methods"]["logistic"] = {"kind": "logistic_regression"}
     plan = planned(study)
     assert {name.split("-")[0] for _, name in plan.descriptors} == {"pixels", "phog", "lbp"}
-    _, _, files = source(plan, "logistic")
+    _, files = source(plan, "logistic")
     assert [Path(file).name.split("-")[0] for file in files] == ["pixels", "phog", "lbp"]
     study["methods"]["logistic"]["descriptors"] = ["lbp", "phog", "pixels"]
-    assert source(planned(study), "logistic")[2] == files[::-1]
+    assert source(planned(study), "logistic")[1] == files[::-1]
 
 
 @pytest.mark.parametrize(
@@ -500,11 +498,11 @@ KEPT = [
 """Changes of a study that change no number, and therefore no file."""
 CHANGED = [
     (("seed",), 1, {"protocols", "fits"}),
-    (("datasets", "digits", "per_class"), 21, {"datasets", "descriptors", "pairwise", "kernel_sets", "fits"}),
+    (("datasets", "digits", "per_class"), 21, {"datasets", "descriptors", "pairwise", "fits"}),
     (("datasets", "digits", "resize"), {"shape": [9, 9]},
-     {"datasets", "descriptors", "pairwise", "kernel_sets", "fits"}),
-    (("descriptors", "pixels", "norm"), "l2", {"descriptors", "pairwise", "kernel_sets", "fits"}),
-    (("descriptors", "blocks", "resolutions"), [2, 8], {"descriptors", "pairwise", "kernel_sets", "fits"}),
+     {"datasets", "descriptors", "pairwise", "fits"}),
+    (("descriptors", "pixels", "norm"), "l2", {"descriptors", "pairwise", "fits"}),
+    (("descriptors", "blocks", "resolutions"), [2, 8], {"descriptors", "pairwise", "fits"}),
     (("methods", "average", "ridge"), 0.5, {"fits"}),
     (("methods", "average", "n_components"), 3, {"fits"}),
     (("methods", "mkl-lda", "ridge"), [0.01, 0.001], {"fits"}),
@@ -516,7 +514,7 @@ CHANGED = [
     (("evaluation",), {"neighbours": ["euclidean"]}, {"fits"}),
     (("evaluation",), {"time_limit": 5}, {"fits"}),
     (("methods", "average", "time_limit"), 5, {"fits"}),
-    (("kernels",), {"g": {"kind": "gaussian", "psd": "flip"}}, {"kernel_sets", "fits"}),
+    (("kernels",), {"g": {"kind": "gaussian", "psd": "flip"}}, {"fits"}),
 ]  # fmt: skip
 """Changes that change numbers, and the sorts of keys that change with them."""
 
@@ -541,7 +539,7 @@ def test_specifications_contain_no_texts_and_no_paths(tmp_path: Path) -> None:
     study["methods"]["average"]["label"] = "SECRET"
     plan = planned(study)
     made = [*plan.descriptors.values(), *plan.pairwise.values()]
-    specs = [*(entry.spec for entry in made), *plan.kernel_sets.values(), *plan.protocols.values(),
+    specs = [*(entry.spec for entry in made), *plan.protocols.values(),
              *(fit.spec for fit in plan.fits.values()), *(d.read for d in plan.datasets.values())]  # fmt: skip
     assert "SECRET" not in json.dumps([spec.as_dict() for spec in specs])
 

@@ -77,7 +77,7 @@ def test_factors_are_the_kernels_before_centring_and_normalising() -> None:
 def test_the_matrices_of_all_factors_are_planned_and_shared() -> None:
     plan = planned()
     (product,) = kernels_of(plan, "geometric")
-    found = next(s for s in plan.kernel_sets.values() if [k["id"] for k in s.kernels] == ["product"])
+    found = next(fit.spec for fit in plan.fits.values() if [k["id"] for k in fit.spec.kernels] == ["product"])
     assert found.pairwise == sorted(set(pairwise_of(product)))
     assert len(found.pairwise) == 2
     known = {f"{descriptor}/{measure}" for _, descriptor, measure in plan.pairwise}

@@ -47,7 +47,7 @@ def test_a_fit_states_its_pairs_and_the_descriptors_side_by_side() -> None:
             "terms": ["absolute_difference", "product"],
         }  # fmt: skip
     assert [key.split("-")[0] for key in svm.spec.method.inputs["features"].descriptors] == ["hog", "lbp"]
-    assert rbf.kernel_set is None
+    assert rbf.spec.pairwise == []
 
 
 def test_another_representation_is_another_protocol_and_no_other_split() -> None:

@@ -84,7 +84,7 @@ def export_kernel(study: Path, place: Place, out: Path) -> str:
     table, _ = read_table(inputs["labels"][0])
     split = _split(Path(inputs["splits"][0]), table, place.split)
     matrices, sources = ([Path(path) for path in inputs[name]] for name in ("matrices", "sources"))
-    views = read_views(fit.spec, next(map(Path, inputs["manifest"]), None), matrices, sources)
+    views = read_views(fit.spec, matrices, sources, table["id"].to_numpy(dtype=str))
     kernels = [kernel for kernel in fit.spec.kernels if kernel["id"] == place.kernel]
     problem = MethodOnViews(views, table["y"].to_numpy(), fit.spec.method, kernels)
     groups = table["group"].to_numpy(dtype=str) if "group" in table else None

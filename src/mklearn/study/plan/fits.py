@@ -21,7 +21,6 @@ from mklearn.contract.fit_spec import (
     is_pairwise,
 )
 from mklearn.contract.model import as_list
-from mklearn.contract.specs import KernelSetSpec
 from mklearn.descriptors.models import Descriptor
 from mklearn.errors import ConfigError
 from mklearn.study.config.model import Evaluation
@@ -55,9 +54,6 @@ class PlannedFit:
     """Key of the method in the study, of which there may be a fit for each kernel."""
     label: str
     spec: FitSpec
-    kernel_set: str | None = None
-    """Key of the kernel set; None for a method without kernels, or with kernels on scaled features only."""
-    kernel_set_spec: KernelSetSpec | None = None
     landmark_set: str | None = None
     """Key of the landmark set; None for a method without landmarks."""
     landmark_set_spec: LandmarkSetSpec | None = None
@@ -125,7 +121,7 @@ def planned_fits(
             found.append(
                 PlannedFit(
                     dataset, protocol.key, protocol.id, method_key, variant.id, method_id, variant.label, fit,
-                    *_kernel_set(fit.kernels), *landmark_set(fit),
+                    *landmark_set(fit),
                 )
             )  # fmt: skip
     return found
@@ -320,12 +316,3 @@ def _kernel_weights(method_id: str, method: KernelMethod, kernels: list[Spec]) -
     if not sum(in_order):
         raise ConfigError(f"methods.{method_id}.kernel_weights: all are zero; give at least one a positive weight.")
     return {"kernel_weights": in_order}
-
-
-def _kernel_set(kernels: list[Spec]) -> tuple[str | None, KernelSetSpec | None]:
-    """Return key and specification of a kernel set; None if no kernel is made from a pairwise matrix."""
-    pairwise = sorted({name for kernel in kernels for name in pairwise_of(kernel)})
-    if not pairwise:
-        return None, None
-    name = key(f"{len(kernels)}-kernels" if len(kernels) > 1 else kernels[0]["id"], kernels)
-    return name, KernelSetSpec(kernels=kernels, pairwise=pairwise)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from mklearn.contract.model import Registered
-from mklearn.contract.specs import KernelSetSpec, ProjectSpec, SplitSpec
+from mklearn.contract.specs import ProjectSpec, SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.study.config.datasets import DatasetConfig
 from mklearn.study.config.final import final_dataset
@@ -40,8 +40,6 @@ class Plan:
     """By data set and descriptor."""
     pairwise: dict[tuple[str, str, str], PlannedPairwise] = field(default_factory=dict)
     """By data set, descriptor (or the user's matrix) and measure."""
-    kernel_sets: dict[tuple[str, str], KernelSetSpec] = field(default_factory=dict)
-    """By data set and kernel set."""
     landmark_sets: dict[tuple[str, str, str], LandmarkSetSpec] = field(default_factory=dict)
     """By data set, protocol and landmark set."""
     projections: dict[tuple[str, str, str], ProjectSpec] = field(default_factory=dict)
@@ -166,8 +164,6 @@ def _add_dataset(
     plan.pairwise.update({(dataset.key, matrix.source, matrix.spec.measure): matrix for matrix in pairwise})
     for fit in fits:
         plan.fits[dataset.key, fit.protocol, fit.method] = fit
-        if fit.kernel_set is not None and fit.kernel_set_spec is not None:
-            plan.kernel_sets[dataset.key, fit.kernel_set] = fit.kernel_set_spec
         if fit.landmark_set is not None and fit.landmark_set_spec is not None:
             plan.landmark_sets[dataset.key, fit.protocol, fit.landmark_set] = fit.landmark_set_spec
         pairs = fit.spec.pairs

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from mklearn.study.plan import resources
-from mklearn.study.stages.kernel_set import matrices
 from mklearn.study.stages.split import split_files
 from mklearn.study.stages.stage import Artefact, Job, Stage, blocks
 
@@ -21,16 +20,10 @@ def _planned(job: Job) -> PlannedFit:
 # --- inputs
 
 
-def _manifest(job: Job) -> list[str]:
-    """Return the manifest of the method's kernel set; nothing for methods without cached matrices."""
-    name = _planned(job).kernel_set
-    return [job.path("kernel_set", kernel_set=name)] if name else []
-
-
 def _matrices(job: Job) -> list[str]:
-    """Return the pairwise matrices of the kernel set; nothing for methods without them."""
-    name = _planned(job).kernel_set
-    return matrices(job, name) if name else []
+    """Return the pairwise matrices that the kernels are made from."""
+    names = [name.split("/") for name in _planned(job).spec.pairwise]
+    return [job.path("pairwise", descriptor=source, measure=measure) for source, measure in names]
 
 
 def _sources(job: Job) -> list[str]:
@@ -121,7 +114,6 @@ STAGE = Stage(
     jobs=lambda plan: plan.fits,
     spec=lambda job: _planned(job).spec,
     inputs={
-        "manifest": _manifest,
         "matrices": _matrices,
         "sources": _sources,
         "projections": _projections,
@@ -141,5 +133,4 @@ STAGE = Stage(
     minutes=lambda job, files: resources.fit_minutes(_planned(job).spec, _seconds_by_size(job)),
     priority=_priority,
     licences=lambda job: resources.licences(_planned(job).spec.method, len(_planned(job).spec.kernels)),
-    digested="matrices",
 )

@@ -61,8 +61,6 @@ class Stage:
         Module and function of `mklearn.study.steps`, where it has not the name of the stage.
     follows_code : bool
         Whether an edit of the code behind the step makes its jobs run again.
-    digested : str
-        An input whose content another one holds digests of: newer files alone make no job run again.
     shown : bool
         Whether Snakemake's own report shows the outputs.
     title : str
@@ -84,7 +82,6 @@ class Stage:
     licences: Callable[[Job], int] | None = None
     step: str = ""
     follows_code: bool = True
-    digested: str = ""
     shown: bool = False
     title: str = ""
     part_of: str = ""

@@ -103,13 +103,10 @@ class Rule:
         self.local = stage.memory is None
         self.priority = self._of_job(stage.priority) if callable(stage.priority) else stage.priority
 
-    def inputs(self, ancient: Callable[[Any], Any]) -> dict[str, Any]:
-        """Return an input function by name; `ancient` is Snakemake's mark of files whose times do not count."""
-        found = {}
-        for name in self._stage.inputs:
-            given = self._of_job(partial(Job.input, name=name))
-            found[name] = ancient(given) if name == self._stage.digested else given
-        return found
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """An input function by name."""
+        return {name: self._of_job(partial(Job.input, name=name)) for name in self._stage.inputs}
 
     def outputs(self, report: Callable[..., Any], **about: str) -> dict[str, Any]:
         """Return the outputs by name; `report` is Snakemake's mark of files that its own report shows."""

@@ -17,7 +17,7 @@ from mklearn.contract.loading import load
 from mklearn.errors import DataError
 from mklearn.kernels.pairwise_view import Pairwise
 from mklearn.kernels.views import Views
-from mklearn.study.artefacts import read_arrays, read_record, read_table, write_arrays, write_table
+from mklearn.study.artefacts import read_arrays, read_table, write_arrays, write_table
 from mklearn.study.data.pairs import PairLists
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Splits
@@ -32,7 +32,7 @@ from mklearn.study.supervisor import SplitAborted, supervised
 
 def fit(
     labels: Path, splits: Path, scores: Path, model: Path, predictions: Path, *, spec: FitSpec,
-    manifest: Path | None = None, matrices: list[Path] | None = None, sources: list[Path] | None = None,
+    matrices: list[Path] | None = None, sources: list[Path] | None = None,
     projections: list[Path] | None = None, landmarks: Path | None = None, moments: list[Path] | None = None,
     blocks: list[Path] | None = None, code: list[Path] | None = None,
 ) -> None:  # fmt: skip
@@ -50,8 +50,8 @@ def fit(
         Written.
     spec : FitSpec
         With ``spec.pairs``, the samples of the splits are pairs of those of the labels.
-    manifest, matrices : Path, list of Path
-        The kernel set and its pairwise matrices, for an input of kind kernels on such matrices.
+    matrices : list of Path
+        The pairwise matrices of ``spec.pairwise``, for kernels that are made from such.
     sources : list of Path
         The images, for a method on images, and the features of each of ``spec.descriptors``. For pairs, with
         ``projections``, they may be left out, and are read for inner folds only.
@@ -84,7 +84,7 @@ def fit(
     if spec.landmarks is not None:
         at_size = load(spec.fitted_by or "")(landmarks, moments, blocks, drawn.splits, ids)
     else:
-        views = read_views(spec, manifest, matrices or [], sources or [], projections or [], pairs)
+        views = read_views(spec, matrices or [], sources or [], ids, projections or [], pairs)
     problem = MethodOnViews(views, y, spec.method, spec.kernels)
     fingerprint = code_fingerprint(code or [])
     used = [spec.method.implementation, "scipy.spatial.distance:cdist"]
@@ -97,9 +97,9 @@ def fit(
         for setting in spec.settings
     ]
     digests = input_digests(
-        manifest=manifest, sources=sources, projections=projections, landmarks=landmarks, moments=moments,
+        matrices=matrices, sources=sources, projections=projections, landmarks=landmarks, moments=moments,
         blocks=blocks, labels=labels, splits=splits,
-    )  # fmt: skip # matrices: the manifest's
+    )  # fmt: skip
     found = [(size, supervised_records(size, spec.evaluation.time_limit)) for size in sizes]
     write_fit(found, spec, y, ids, stamp(spec.as_dict(), digests, code or []), scores, model, predictions)
 
@@ -136,7 +136,7 @@ def write_fit(
 
 
 def read_views(
-    spec: FitSpec, manifest: Path | None, matrices: list[Path], sources: list[Path], projections: Sequence[Path] = (),
+    spec: FitSpec, matrices: list[Path], sources: list[Path], ids: NDArray[np.str_], projections: Sequence[Path] = (),
     pairs: PairLists | None = None,
 ) -> Views:  # fmt: skip
     """Read the views of the method: matrices of its kernels, images, and features of its descriptors.
@@ -144,22 +144,22 @@ def read_views(
     Raises
     ------
     DataError
-        Files are missing or too many.
+        Files are missing or too many, or a matrix is of other samples.
     """
-    views: dict[str, Any] = {}
-    if manifest is not None:
-        views |= {name: Pairwise(matrix) for name, matrix in _read_matrices(manifest, matrices).items()}
     if pairs is not None:
-        return Views(views | _read_pairs(spec, pairs, sources, projections))
+        return Views(_read_pairs(spec, pairs, sources, projections))
+    if len(matrices) != len(spec.pairwise):
+        wanted = ", ".join(spec.pairwise) or "none"
+        raise DataError(f"step fit: matrices must be a file for each of these: {wanted}; got {len(matrices)}.")
+    views: dict[str, Any] = {
+        name: Pairwise(_read_matrix(path, ids)) for name, path in zip(spec.pairwise, matrices, strict=True)
+    }
     names = [IMAGES for entry in spec.method.inputs.values() if entry.kind == "images"] + spec.descriptors
     if len(sources) != len(names):
         wanted = ", ".join(names) or "none"
         raise DataError(f"step fit: sources must be a file for each of these views: {wanted}; got {len(sources)}.")
     for name, path in zip(names, sources, strict=True):
         views[name] = _read_images(path, spec.method.id) if name == IMAGES else _read_features(path)
-    missing = [name for name in spec.pairwise if name not in views]
-    if missing:
-        raise DataError(f"step fit: the kernels need a manifest and matrices: {', '.join(missing)}.")
     return Views(views)
 
 
@@ -183,15 +183,11 @@ def _read_pairs(
     return views
 
 
-def _read_matrices(manifest: Path, paths: list[Path]) -> dict[str, NDArray[np.float64]]:
-    content = read_record(manifest)
-    found = {}
-    for name, path in zip(content["matrices"], paths, strict=True):
-        held = read_arrays(path, ("matrix", "sha256"))
-        if str(held["sha256"]) != content["matrices"][name]["sha256"]:
-            raise DataError(f"{path}: not the matrix that the manifest names; delete the manifest and run again.")
-        found[name] = held["matrix"]
-    return found
+def _read_matrix(path: Path, ids: NDArray[np.str_]) -> NDArray[np.float64]:
+    held = read_arrays(path, ("matrix", "ids"))
+    if not np.array_equal(held["ids"], ids):
+        raise DataError(f"{path} holds other samples, or the same in another order; delete it and run again.")
+    return held["matrix"]
 
 
 def _read_features(path: Path) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.row_blocks import merge_row_blocks
 from mklearn.study.artefacts import read_arrays, write_arrays
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.provenance import array_digest, input_digests, stamp
+from mklearn.study.provenance import input_digests, stamp
 from mklearn.study.steps.log import logger
 
 
@@ -50,7 +50,7 @@ def pairwise(
             values = MEASURES[spec.measure](np.asarray(held["features"], dtype=np.float64))
     logger.info("%s: %d x %d, %.1f MB", spec.measure, *values.shape, values.nbytes / 1e6)
     record = stamp(spec.as_dict(), input_digests(source=source, blocks=blocks), code or [])
-    write_arrays(matrix, record, matrix=values, ids=ids, sha256=array_digest(values))
+    write_arrays(matrix, record, matrix=values, ids=ids)
 
 
 def _merge_blocks(blocks: list[Path], ids: np.ndarray) -> np.ndarray:

@@ -126,8 +126,8 @@ def first_to_notice(study: SmallStudy, name: str) -> tuple[dict[str, Any], str]:
     raise AssertionError(f"no step refuses {name}")
 
 
-OF_EACH_FORMAT = ("samples", "labels", "kernel_set")
-"""NPZ, Parquet and JSON. One function for all kinds reads a format; that it is the right file, each kind has to say."""
+OF_EACH_FORMAT = ("samples", "labels")
+"""NPZ and Parquet. One function for all kinds reads a format; that it is the right file, each kind has to say."""
 DAMAGES = [
     pytest.param(kind, damage, marks=[] if damage is swapped or kind in OF_EACH_FORMAT else pytest.mark.exhaustive)
     for kind in KINDS

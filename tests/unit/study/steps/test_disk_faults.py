@@ -60,7 +60,7 @@ def check_faults(study: SmallStudy, job: dict[str, Any], most: int = 10**9, both
         assert not list(study.folder.rglob("*.part")), where
 
 
-STEPS = ("read", "resize", "learn", "describe", "pairwise", "pairwise_block", "kernel_set", "split", "project", "fit",
+STEPS = ("read", "resize", "learn", "describe", "pairwise", "pairwise_block", "split", "project", "fit",
          "landmarks", "moments", "scores", "summary", "run_record")  # fmt: skip
 
 LONG = ("fit", "moments", "scores", "summary")

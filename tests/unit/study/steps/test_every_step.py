@@ -29,8 +29,8 @@ from mklearn.study.steps.scores import MEASURED
 
 PARTS = 12
 """The jobs are looked at in so many tests, so that on a slow machine none waits for long."""
-WITHOUT_CODE = {"download", "kernel_set", "run_record"}
-"""Steps without code in their rules: a file is verified by its checksum; manifests and records are cheap."""
+WITHOUT_CODE = {"download", "run_record"}
+"""Steps without code in their rules: a file is verified by its checksum; a record is cheap."""
 
 
 class EveryStep:
@@ -134,12 +134,15 @@ def test_damaged_and_mixed_up_files_are_named(tmp_path: Path, every_step: EveryS
     with pytest.raises(DataError, match=r"broken\.npz"):
         call("describe", {"samples": str(broken)}, features, table)
     fits = [record for record in every_step.records if record["step"] == "fit"]
-    one, other = (_here(every_step, next(r["inputs"] for r in fits if r["spec"]["method"]["id"] == name))
-                  for name in ("kfd", "average"))  # fmt: skip
-    spec = next(record["spec"] for record in fits if record["spec"]["method"]["id"] == "kfd")
+    kfd = next(record for record in fits if record["spec"]["method"]["id"] == "kfd")
+    one = _here(every_step, kfd["inputs"])
+    other = next(
+        found for found in (_here(every_step, record["inputs"]) for record in fits)
+        if found.get("matrices") and found["labels"] != one["labels"]
+    )  # fmt: skip
     outputs = {"scores": str(tmp_path / "s"), "model": str(tmp_path / "m"), "predictions": str(tmp_path / "p")}
-    with pytest.raises(DataError, match="not the matrix that the manifest names"):
-        call("fit", one | {"matrices": other["matrices"][:1]}, outputs, spec)
+    with pytest.raises(DataError, match="holds other samples, or the same in another order"):
+        call("fit", one | {"matrices": other["matrices"][:1]}, outputs, kfd["spec"])
 
 
 def test_a_fit_says_what_it_lacks(tmp_path: Path, every_step: EveryStep) -> None:

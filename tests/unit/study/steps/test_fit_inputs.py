@@ -23,7 +23,6 @@ from mklearn.kernels import StackTransform, Views
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
-from mklearn.study.artefacts import write_record
 from mklearn.study.config.registry import registered
 from mklearn.study.data.pairs import PairLists, Pairs
 from mklearn.study.data.splits import Split, Splits
@@ -70,15 +69,14 @@ def files(tmp_path: Path) -> dict[str, Any]:
     write_npz(tmp_path / "gating.npz", features=X[:, :2])
     write_npz(tmp_path / "more.npz", features=X[:, :3])
     matrix = MEASURES["squared_euclidean"](X)
-    write_npz(tmp_path / "d.npz", matrix=matrix, sha256=np.array("0a"))
-    write_record(tmp_path / "set.json", {"matrices": {"d/m": {"sha256": "0a"}}})
+    write_npz(tmp_path / "d.npz", matrix=matrix, ids=ids)
     drawn = []
     for repeat in range(2):
         order = np.argsort(rng.permuted(np.tile(np.arange(10), (3, 1)), axis=1).ravel() >= 7, kind="stable")
         drawn.append(Split(repeat, 0, np.sort(order[:20]), np.sort(order[20:])))
     Splits(tuple(drawn), N).save(tmp_path / "splits.parquet", ids)
     return {
-        "labels": tmp_path / "labels.parquet", "splits": tmp_path / "splits.parquet", "manifest": tmp_path / "set.json",
+        "labels": tmp_path / "labels.parquet", "splits": tmp_path / "splits.parquet",
         "matrices": [tmp_path / "d.npz"], "sources": [tmp_path / "gating.npz", tmp_path / "more.npz"],
         "scores": tmp_path / "scores.parquet", "model": tmp_path / "model.npz",
         "predictions": tmp_path / "predictions.parquet",
@@ -162,7 +160,7 @@ def of_tables(kind: str, descriptors: list[str]) -> FitSpec:
 def test_tables_of_several_descriptors_are_put_side_by_side(files: dict[str, Any], kind: str) -> None:
     """The order of the files is that of the columns; every metric has a value, by scikit-learn's functions."""
     found = of_tables(kind, ["gating-0a", "more-0a"])
-    step.fit(**files | {"manifest": None, "matrices": None}, spec=found)
+    step.fit(**files | {"matrices": None}, spec=found)
     frame, metadata = read_parquet(files["scores"])
     assert set(metadata["inputs"]["sources"]) == {"gating.npz", "more.npz"}
     assert set(frame["status"]) == {"ok"}
@@ -204,7 +202,7 @@ def test_kernels_on_scaled_features(files: dict[str, Any]) -> None:
     cached = {"id": "c", "view": "d/m", "kind": "gaussian"}
     found = on_scaled_features(rank, standard)
     assert found.kernel_features == ["gating-0a", "more-0a"]
-    step.fit(**files | {"manifest": None, "matrices": None}, spec=found)
+    step.fit(**files | {"matrices": None}, spec=found)
     frame, metadata = read_parquet(files["scores"])
     assert set(metadata["inputs"]["sources"]) == {"gating.npz", "more.npz"}
     assert set(frame["status"]) == {"ok"}
@@ -224,14 +222,14 @@ def test_kernels_on_scaled_features(files: dict[str, Any]) -> None:
     step.fit(**files, spec=on_scaled_features(rank, standard, cached))
     assert set(read_parquet(files["scores"])[0]["status"]) == {"ok"}
     with pytest.raises(DataError, match="sources must be a file for each of these views: gating-0a, more-0a; got"):
-        step.fit(**files | {"sources": files["sources"][:1]}, spec=found)
+        step.fit(**files | {"matrices": None, "sources": files["sources"][:1]}, spec=found)
 
 
 def test_features_of_a_method_are_scaled_by_the_training_samples(files: dict[str, Any]) -> None:
     found = of_tables("nearest_neighbour", ["gating-0a", "more-0a"]).as_dict()
     found["method"]["inputs"]["features"]["feature_scaling"] = "rank"
     found["evaluation"]["metrics"] = ["accuracy"]
-    step.fit(**files | {"manifest": None, "matrices": None}, spec=FitSpec.model_validate(found))
+    step.fit(**files | {"matrices": None}, spec=FitSpec.model_validate(found))
     values = read_parquet(files["scores"])[0].set_index("repeat")["value"]
     X = np.concatenate([read_npz(path, ("features",))["features"] for path in files["sources"]], axis=1)
     labels = read_parquet(files["labels"])[0]
@@ -243,7 +241,7 @@ def test_features_of_a_method_are_scaled_by_the_training_samples(files: dict[str
 
 
 def test_a_missing_table_of_several(files: dict[str, Any]) -> None:
-    arguments = files | {"manifest": None, "matrices": None, "sources": files["sources"][:1]}
+    arguments = files | {"matrices": None, "sources": files["sources"][:1]}
     with pytest.raises(DataError, match="sources must be a file for each of these views: gating-0a, more-0a; got"):
         step.fit(**arguments, spec=of_tables("logistic_regression", ["gating-0a", "more-0a"]))
 
@@ -252,7 +250,7 @@ def test_more_neighbours_than_training_samples_are_not_applicable(files: dict[st
     found = of_tables("nearest_neighbour", ["gating-0a", "more-0a"]).as_dict()
     found["method"]["parameters"]["n_neighbors"] = 21
     found["evaluation"]["metrics"] = ["accuracy"]
-    step.fit(**files | {"manifest": None, "matrices": None}, spec=FitSpec.model_validate(found))
+    step.fit(**files | {"matrices": None}, spec=FitSpec.model_validate(found))
     frame = read_parquet(files["scores"])[0]
     assert set(frame["status"]) == {"not_applicable"}
     assert set(frame["message"]) == {"n_neighbors=21: there are too few training samples, n_samples=20"}
@@ -273,7 +271,7 @@ def test_a_choice_on_the_test_samples_ignores_pairs_to_choose_by(files: dict[str
     found["pairs"] = {
         "components": None, "square_root": False, "whiten": False, "unit_length": False, "terms": ["product"],
     }  # fmt: skip
-    step.fit(**files | {"manifest": None, "matrices": None}, spec=FitSpec.model_validate(found))
+    step.fit(**files | {"matrices": None}, spec=FitSpec.model_validate(found))
     frame = read_parquet(files["scores"])[0]
     with_value = set(frame.loc[frame["value"].notna(), "selection"])
     assert with_value == {"inner_cv" if choice == "inner_cv" else "dimension"}
@@ -285,7 +283,7 @@ def test_the_status_of_a_pipeline_is_that_of_its_last_step(files: dict[str, Any]
     train = np.array([0, 1, 10, 11, 20, 21])
     Splits((Split(0, 0, train, np.setdiff1d(np.arange(N), train)),), N).save(files["splits"], ids)
     found = of_tables("standardised_shrinkage_lda", ["gating-0a", "more-0a"])
-    step.fit(**files | {"manifest": None, "matrices": None}, spec=found)
+    step.fit(**files | {"matrices": None}, spec=found)
     frame, _ = read_parquet(files["scores"])
     assert set(frame["status"]) == {"inaccurate"}
     assert frame["message"].str.contains("shrinkage is 0").all()
@@ -300,7 +298,7 @@ def test_a_failure_is_one_row_for_all_metrics(files: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("lacking", "sentence"),
     [
-        ({"manifest": None}, "the kernels need a manifest and matrices: d/m"),
+        ({"matrices": None}, "matrices must be a file for each of these: d/m; got 0"),
         ({"sources": 1}, "sources must be a file for each of these views: gating-0a, more-0a; got"),
     ],
 )

@@ -48,7 +48,7 @@ def test_the_jobs_behind_the_scores_are_counted_by_stage(files: StudyFiles) -> N
     found = costs(files)
     assert list(found) == [stage for stage in COSTLY if stage not in ("resize", "learn", "project")]
     assert {stage: row["jobs"] for stage, row in found.items()} == {
-        "read": 1, "describe": 2 + 2 * 3, "pairwise": 4, "kernel_set": 1, "split": 1, "landmarks": 2,
+        "read": 1, "describe": 2 + 2 * 3, "pairwise": 4, "split": 1, "landmarks": 2,
         "moments": 2 * 3, "fit": 4,
     }  # fmt: skip
 
@@ -83,7 +83,7 @@ def test_what_has_no_benchmark_is_not_known(files: StudyFiles, text: str | None)
         finish(files, "fit", text, **other)
     found = costs(files)
     assert (found["fit"]["jobs"], found["fit"]["known"], found["fit"]["seconds"]) == (4, 1, 4.0)
-    kernels = found["kernel_set"]
+    kernels = found["pairwise"]
     assert (kernels["known"], kernels["seconds"], kernels["longest"], kernels["longest_job"]) == (0, None, None, None)
 
 
