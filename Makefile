@@ -4,6 +4,7 @@
 PYTHON ?= python3
 CORES  ?= all
 STUDY  ?=
+TESTS  ?= tests
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
@@ -13,7 +14,7 @@ COMPILE := pip compile -q --no-config --universal --python-version 3.11 --genera
 
 .DEFAULT_GOAL := help
 unexport PYTHONDONTWRITEBYTECODE # with it, each test worker, job and process of a test compiles all that it imports
-.PHONY: help setup run why failed test test-core lint format lock schema docs slurm clean clean-cache
+.PHONY: help setup run why failed test exhaustive test-core lint format lock schema docs slurm clean clean-cache
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -29,8 +30,11 @@ why: $(READY) ## what a run would do now, and for which reasons; nothing is run 
 failed: $(READY) ## the fits that failed, and why; then runs just those again (STUDY=FILE.yaml)
 	@$(BIN)/python -m mklearn failed --run $(STUDY) --cores $(CORES)
 
-test: $(READY) ## the whole test suite
+test: $(READY) ## the test suite, as CI runs it
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+exhaustive: $(READY) ## the tests that take minutes each, hours in all (TESTS=tests/fuzz: some of them)
+	$(BIN)/python -m pytest -n auto --dist loadfile -m exhaustive $(TESTS)
 
 test-core: $(READY) ## unit tests of the library in a copy of the last commit without the papers
 	rm -rf build/core && mkdir -p build/core

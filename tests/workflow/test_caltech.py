@@ -1,4 +1,7 @@
-"""The study of seven descriptors on Caltech-101, scaled down: from the archive to the report, and what reruns."""
+"""The study of seven descriptors on Caltech-101, scaled down: from the archive to the report, and what reruns.
+
+A minute of processor time: `pytest -m exhaustive tests/workflow`.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ def study(repository: Path) -> dict[str, Any]:
     return study
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_from_the_archive_to_the_table_and_what_reruns(
     tmp_path: Path, repository: Path, mirror: Path, study: dict[str, Any]
 ) -> None:

@@ -21,7 +21,7 @@ def files(checkout: Checkout, pattern: str) -> list[Path]:
     return sorted(checkout.folder.glob(f"results/cache/{pattern}"))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_run_after_damage_completes_with_equal_tables(
     finished: Checkout, copy_of: Callable[[Checkout], Checkout]
 ) -> None:

@@ -229,6 +229,7 @@ def test_a_second_failure_writes_the_table_again_and_mended_code_ends_with_the_u
     assert checkout.planned() == {}
 
 
+@pytest.mark.exhaustive
 def test_a_result_of_an_earlier_state_is_not_taken_for_one_of_this(whole: Checkout, copy_of) -> None:
     """A step before a fit dies while the fit's old result is still there; then the edit is taken back."""
     checkout = copy_of(whole)

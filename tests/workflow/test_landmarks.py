@@ -151,6 +151,7 @@ def test_a_killed_block_is_made_again_alone(done: Checkout, tmp_path: Path) -> N
     assert tables(copied) == tables(done)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("slurm")
 def test_tables_through_slurm_are_those_of_a_local_run_byte_for_byte(done: Checkout, tmp_path: Path) -> None:
     cluster = Cluster(before_the_pass(done, tmp_path / "copy"))

@@ -116,10 +116,10 @@ def test_the_record_of_the_run_has_the_version_of_the_package(checkout: WithPack
     [
         ("gated_centroids", {"fit": 1}),
         ("powers", {"describe": 1}),
-        ("stripes", {"read": 1}),
-        ("cauchy", {"fit": 2}),
-        ("first_per_class", {"split": 1}),
-        ("worst_class", {"fit": 2}),
+        pytest.param("stripes", {"read": 1}, marks=pytest.mark.exhaustive),
+        pytest.param("cauchy", {"fit": 2}, marks=pytest.mark.exhaustive),
+        pytest.param("first_per_class", {"split": 1}, marks=pytest.mark.exhaustive),
+        pytest.param("worst_class", {"fit": 2}, marks=pytest.mark.exhaustive),
     ],
 )
 def test_an_edit_of_the_package_runs_what_depends_on_it(

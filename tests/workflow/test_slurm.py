@@ -204,6 +204,7 @@ def test_a_cancelled_job_ends_the_run_and_a_rerun_completes(one_unfitted: Cluste
     _finish(one_unfitted, local, "lost")
 
 
+@pytest.mark.exhaustive
 def test_a_node_that_is_drained_and_resumed_holds_a_run_up_and_no_more(unfitted: Cluster, local: Checkout) -> None:
     process = unfitted.start("--jobs", "1")
     unfitted.wait_for_jobs("RUNNING")

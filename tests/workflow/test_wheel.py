@@ -144,10 +144,10 @@ def test_the_core_is_small_and_has_the_estimators(environment: Callable[[str], E
 @pytest.mark.parametrize(
     ("extra", "parts"),
     [
-        ("sdp", {"sdp"}),
-        ("images", {"hog", "sift_grid"}),
-        ("report", {"report"}),
-        ("models", {"models"}),
+        pytest.param("sdp", {"sdp"}, marks=pytest.mark.exhaustive),
+        pytest.param("images", {"hog", "sift_grid"}, marks=pytest.mark.exhaustive),
+        pytest.param("report", {"report"}, marks=pytest.mark.exhaustive),
+        pytest.param("models", {"models"}, marks=pytest.mark.exhaustive),
         ("predict", {"hog", "models", "predict"}),
     ],
 )
@@ -187,11 +187,23 @@ def test_an_install_that_predicts_is_small(environment: Callable[[str], Environm
     refused = predicts.run("mklearn", "predict", str(model), "new.parquet", folder=tmp_path, code=1)
     assert refused.stderr.count("\n") == 1
     assert 'pip install "mklearn[workflow]"' in refused.stderr
-    without = environment("models").run("mklearn", "predict", str(model), "new.csv", folder=tmp_path, code=1)
-    assert without.stderr.count("\n") == 1
-    assert 'pip install "mklearn[predict]"' in without.stderr
 
 
+@pytest.mark.exhaustive
+def test_an_install_of_models_says_what_predicting_needs(
+    environment: Callable[[str], Environment], tmp_path: Path
+) -> None:
+    images, labels, _ = digits()
+    pd.DataFrame(images.reshape(len(images), -1)).assign(label=labels.astype(str)).to_csv(tmp_path / "t.csv")
+    tables = {"kind": "feature_tables", "tables": {"pixels": "t.csv"}}
+    shared = {"methods": {"all": {"kind": "multi_view"}}, "protocols": {"halves": {"kind": "k_fold", "folds": 2}}}
+    model = make({"study": "rows", "datasets": {"own": tables}, "final": {}, **shared}, tmp_path)
+    said = environment("models").run("mklearn", "predict", str(model), "t.csv", folder=tmp_path, code=1).stderr
+    assert said.count("\n") == 1
+    assert 'pip install "mklearn[predict]"' in said
+
+
+@pytest.mark.exhaustive
 def test_the_readmes_example_runs(environment: Callable[[str], Environment], repository: Path, tmp_path: Path) -> None:
     (tmp_path / "example.py").write_text(blocks(repository / "README.md", "python")[0], encoding="utf-8")
     printed = environment("images").run("python", "example.py", folder=tmp_path).stdout

@@ -93,8 +93,8 @@ def test_photos_in_colour_to_probabilities(folder: Path, mirror: Path) -> None:
         for flower in ("daffodil", "snowdrop", "bluebell", "crocus"):
             of_class = [name for name in names if flower in name.lower()]
             assert of_class, flower
-            for number, name in enumerate(of_class[:20]):
-                place = folder / "photos" / flower if number < 14 else folder / "new-photos"
+            for number, name in enumerate(of_class[:14]):
+                place = folder / "photos" / flower if number < 9 else folder / "new-photos"
                 place.mkdir(parents=True, exist_ok=True)
                 (place / f"{flower}-{number}.jpg").write_bytes(archive.read(name))
     follow(commands("mklearn init path/to/photos"))

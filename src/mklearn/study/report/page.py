@@ -7,13 +7,14 @@ forbids the browser to fetch anything. Every name from data or configuration pas
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from mklearn.study.report.bibliography import bibtex
@@ -94,7 +95,7 @@ def render(content: Content, downloads: Mapping[str, str]) -> str:
     looks = zip(series.labels, series.colours(LIGHT), series.colours(DARK), series.dashes(), strict=True)
     specs = {panel.slug: compact(panel.chart) for panel in content.panels if panel.chart is not None}
     catalogue = {"Methods": study.methods, "Kernels": study.kernels, "Descriptors": study.descriptors}
-    return _environment(autoescape=True).from_string(page_file("index.html.j2")).render(
+    return _template("index.html.j2", autoescape=True).render(
         page=content,
         sections=[_section(content, key) for key in figure_sections(content.score) if _has(content, key)],
         result_panels=[panel for panel in content.panels if panel.section in WITH_RESULTS],
@@ -118,7 +119,7 @@ def render(content: Content, downloads: Mapping[str, str]) -> str:
 
 def markdown_report(content: Content) -> str:
     """Return the findings and tables of a report as Markdown, for a repository."""
-    template = _environment(autoescape=False).from_string(page_file("summary.md.j2"))
+    template = _template("summary.md.j2", autoescape=False)
     return template.render(page=content, sections=figure_sections(content.score), table_of=markdown_table)
 
 
@@ -204,7 +205,8 @@ def _groups(panels: Sequence[Panel], section: str) -> list[dict[str, Any]]:
     return [{"heading": heading, "panels": found} for heading, found in groups.items()]
 
 
-def _environment(*, autoescape: bool) -> Environment:
+@functools.cache
+def _template(name: str, *, autoescape: bool) -> Template:
     environment = Environment(
         autoescape=autoescape,
         undefined=StrictUndefined,
@@ -216,4 +218,4 @@ def _environment(*, autoescape: bool) -> Environment:
         "link": link, "byte_size": byte_size, "data_uris": data_uris, "markdown": escape_markdown,
         "sentences": sentences, "rule_title": rule_title, "counted": plural, "wrong_table": wrong_table,
     }  # fmt: skip
-    return environment
+    return environment.from_string(page_file(name))
