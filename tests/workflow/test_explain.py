@@ -186,6 +186,7 @@ def test_a_newer_input(finished: Checkout, copy_of: Any, files: dict[str, str]) 
     assert f"newer inputs: {files['run_record']}" in reasons
 
 
+@pytest.mark.exhaustive
 def test_missing_files(finished: Checkout, copy_of: Any, files: dict[str, str]) -> None:
     checkout = copy_of(finished)
     for rule in ("describe", "summary"):
@@ -202,6 +203,7 @@ def test_missing_files(finished: Checkout, copy_of: Any, files: dict[str, str]) 
     assert "after other jobs (2 describe, 2 pairwise, 1 read, 1 split)" in reasons
 
 
+@pytest.mark.exhaustive
 def test_results_without_a_record(finished: Checkout, copy_of: Any, files: dict[str, str]) -> None:
     """Copied without .snakemake, nothing runs again, whatever has changed; what Snakemake can't see, the stamp does."""
     checkout = copy_of(finished)
@@ -226,6 +228,7 @@ def test_files_that_belong_to_another(finished: Checkout, files: dict[str, str])
         assert "UP TO DATE" in text
 
 
+@pytest.mark.exhaustive
 def test_another_study_is_asked_for_by_its_file(finished: Checkout, copy_of: Any, files: dict[str, str]) -> None:
     checkout = copy_of(finished)
     checkout.write(SMOKE | {"study": "other"}, "other.yaml")

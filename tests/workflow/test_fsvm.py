@@ -39,7 +39,7 @@ def study(repository: Path, mirror: Path) -> dict[str, Any]:
     return found | {"mirror": str(mirror), "datasets": {"heart": {}, "iris": {}}}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_from_the_mirror_to_the_optimistic_tables(tmp_path: Path, repository: Path, study: dict[str, Any]) -> None:
     ran = Checkout(tmp_path / "checkout", repository)
     ran.write(study)

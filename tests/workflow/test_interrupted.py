@@ -15,7 +15,7 @@ from tests.workflow.test_failures import FAILING
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("runs", [5, pytest.param(10, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("runs", [3, pytest.param(10, marks=pytest.mark.exhaustive)])
 def test_kills_change_nothing(checkout: Checkout, finished: Checkout, runs: int) -> None:
     """SIGKILL to Snakemake alone and to the whole group in turn: no lock, marker or half file stops the plain rerun."""
     chance = random.Random(20081208)

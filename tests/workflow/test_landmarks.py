@@ -126,6 +126,7 @@ def test_jobs_are_replayed_from_the_first_line_of_their_logs(done: Checkout, tmp
             assert [values_of(path) for path in outputs] == before, step
 
 
+@pytest.mark.exhaustive
 def test_a_killed_block_is_made_again_alone(done: Checkout, tmp_path: Path) -> None:
     """The tables of the run that lost it have a row and a reason for the fit; those of the next run are the usual."""
     copied = before_the_pass(done, tmp_path / "copy")

@@ -39,7 +39,7 @@ def processor_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_thousand_jobs_are_planned(checkout: Checkout) -> None:
     checkout.write(large_study(8))
     done = checkout.snakemake("--cores", "1", "--dry-run", "--quiet", "host")

@@ -195,6 +195,7 @@ def test_tables_are_those_of_a_local_run_byte_for_byte(fresh: Cluster, local: Ch
     assert fresh.checkout.planned(*TABLES) == {}
 
 
+@pytest.mark.exhaustive
 def test_a_cancelled_job_ends_the_run_and_a_rerun_completes(one_unfitted: Cluster, local: Checkout) -> None:
     process = one_unfitted.start("--retries", "0")
     job = one_unfitted.in_the_fit()

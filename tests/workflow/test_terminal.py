@@ -55,6 +55,7 @@ def test_a_run_ends_with_the_answer(finished: Checkout, copy_of: Callable[[Check
     assert not missing, shown[-3000:]
 
 
+@pytest.mark.exhaustive
 def test_without_a_report_there_is_no_answer(finished: Checkout, copy_of: Callable[[Checkout], Checkout]) -> None:
     mine = copy_of(finished)
     (mine.folder / "results" / "smoke" / "summary.parquet").unlink()

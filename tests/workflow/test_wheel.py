@@ -148,7 +148,7 @@ def test_the_core_is_small_and_has_the_estimators(environment: Callable[[str], E
         pytest.param("images", {"hog", "sift_grid"}, marks=pytest.mark.exhaustive),
         pytest.param("report", {"report"}, marks=pytest.mark.exhaustive),
         pytest.param("models", {"models"}, marks=pytest.mark.exhaustive),
-        ("predict", {"hog", "models", "predict"}),
+        pytest.param("predict", {"hog", "models", "predict"}, marks=pytest.mark.exhaustive),
     ],
 )
 def test_an_extra_alone_has_its_part(
@@ -159,6 +159,7 @@ def test_an_extra_alone_has_its_part(
     assert missing(endings) & {extra} == set()
 
 
+@pytest.mark.exhaustive
 def test_an_install_that_predicts_is_small(environment: Callable[[str], Environment], tmp_path: Path) -> None:
     """Photos and tables, by models whose kernels are chi-squared too, and a sentence for what is not in it."""
     predicts = environment("predict")

@@ -205,6 +205,7 @@ def test_kernels_and_distances_with_numbers_to_predict(folder: Path) -> None:
     assert [count.split(" with")[0] for count in counts] == ["pairs-weeks: 40 samples", "pairs-height: 39 samples"]
 
 
+@pytest.mark.exhaustive
 def test_a_method_of_her_own_to_a_table_in_latex(folder: Path) -> None:
     """Wine by two kernels; the package is installed in a process of its own, whose registry has the method."""
     wine = load_wine()

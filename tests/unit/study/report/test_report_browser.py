@@ -146,6 +146,7 @@ def test_axe_finds_nothing(open_page, name, scheme, width, request):
     assert len(found.response["passes"]) > 20
 
 
+@pytest.mark.exhaustive
 def test_axe_finds_nothing_on_the_page_of_a_comparison(open_page, tmp_path):
     """On a phone, in light colours."""
     path = compare(compared_study(1), compared_study(2, seed=1), tmp_path)[0]
@@ -428,6 +429,7 @@ def test_forty_hostile_names_are_in_every_table_and_figure(open_page, forty_name
     assert counts[0] == counts[1], "as many marks"
 
 
+@pytest.mark.exhaustive
 def test_forty_hostile_classes_on_two_data_sets(open_page, tmp_path):
     page = open_page(build_report(tmp_path, **study_of(2, False, CLASSES), figure_files=False)[0])
     assert page.locator(".problem").count() == 0
@@ -599,6 +601,7 @@ def test_figures_numbers_and_references_are_saved(open_page, page_file):
     assert b"@misc{data-digits," in references
 
 
+@pytest.mark.exhaustive
 def test_the_saved_figure_is_the_figure_file(open_page, tmp_path, monkeypatch):
     """Page and files are drawn from the same specification by the same rules."""
     monkeypatch.setattr(rendering.vl_convert, "svg_to_png", lambda svg, scale: b"")  # half of the time

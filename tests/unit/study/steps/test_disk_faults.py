@@ -64,9 +64,13 @@ STEPS = ("read", "resize", "learn", "describe", "pairwise", "pairwise_block", "s
          "landmarks", "moments", "scores", "summary", "run_record")  # fmt: skip
 
 LONG = ("fit", "moments", "scores", "summary")
+OFTEN = ("read", "describe", "pairwise", "split", "fit", "scores", "run_record")
+"""One of each kind of file."""
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(
+    "step", [step if step in OFTEN else pytest.param(step, marks=pytest.mark.exhaustive) for step in STEPS]
+)
 def test_each_operation_of_a_step_may_fail(finished: SmallStudy, tmp_path: Path, step: str) -> None:
     """The last job of each step, as it is the smallest; some operations of the long ones. See below for all."""
     study = finished.copy(tmp_path / "copy")
