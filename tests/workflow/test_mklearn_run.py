@@ -49,9 +49,9 @@ def test_a_summary_says_what_would_run_why_and_how_long(
 ) -> None:
     said = checkout.said("mklearn", "run", "--dry-run").splitlines()
     assert len(said) <= 14
-    assert said[0] == "config.yaml: 17 jobs would run, 4 fits of them"
+    assert said[0] == "config.yaml: 14 jobs would run, 4 fits of them"
     assert "  fits by method: average 1, " in "\n".join(said)
-    assert said[-4:-2] == ["Why:", "  17 jobs: no file yet"]
+    assert said[-4:-2] == ["Why:", "  14 jobs: no file yet"]
     assert re.fullmatch(r"Time: about 0:0\d:\d\d on one core; memory: at most 0\.9 GB a job", said[-2])
     assert not (checkout.folder / "results").exists()
     fits = checkout.said("mklearn", "why", "--", "fits")
