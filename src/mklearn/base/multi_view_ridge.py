@@ -1,4 +1,4 @@
-"""Ridge regression on a dictionary of kernels of several views, half of it with learned kernel weights."""
+"""Ridge regression on a dictionary of kernels of several views, part of it with learned kernel weights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.kernel_passes import KernelPasses
 from mklearn.base.kernels_mixin import KernelsMixin
-from mklearn.base.parameters import POSITIVE, Interval, at_least, one_of
+from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.view_completion import CompletedProducts, ViewCompletion, present_views
 from mklearn.checks import cached_rows, check_positive, invalid
@@ -47,15 +47,15 @@ MissingViews = Literal["regression", "error"]
 
 
 class MultiViewRidge(KernelsMixin, BaseEstimator):
-    """Base of estimators whose outputs are the mean of two ridge regressions, of equal and of learned kernel weights.
+    """Base of estimators whose outputs are a mean of two ridge regressions, of equal and of learned kernel weights.
 
     A subclass checks its targets, begins ``fit`` with `_samples`, and calls `_fit_problem` with the targets as numbers;
-    its predictions are made of `_outputs_of`. It defines `_weighing_targets`.
+    its predictions are made of `_outputs_of`. It defines `_weighing_targets` and `_chosen_part`.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **KernelsMixin._parameter_constraints,
-        "learned": [Interval(Real, 0, 1, closed="both")],
+        "learned": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
         "shrinkage": [Interval(Real, 0, 1, closed="both")],
         "least_agreement": [Interval(Real, 0, None, closed="left")],
         "alphas": ["array-like"],
@@ -473,14 +473,22 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         shares[kept] = found.shares
         return shares
 
-    def _part_of_learned(self, fits: RidgeFits, columns: NDArray[np.intp], shares: Array) -> float:
-        """Return the part of the outputs that learned weights have, given a set of targets and shares of halves."""
-        return float(self.learned)
+    def _chosen_part(self, fits: RidgeFits, columns: NDArray[np.intp], shares: Array) -> float:
+        """Return the part of the outputs that ``learned="auto"`` means, given a set of targets and shares of halves."""
+        raise NotImplementedError
+
+    @property
+    def learned_(self) -> Any:
+        """The part of the outputs that learned weights have."""
+        return of_sets(self._parts[:, 1])
 
     def _set_parts(self, fits: RidgeFits) -> None:
         """Choose the parts of both halves, and set what is told of the weights."""
         shares, sets = self._shares_of_halves, self._sets(fits.problem.targets.shape[1])
-        learned = [self._part_of_learned(fits, columns, own) for columns, own in zip(sets, shares, strict=True)]
+        learned = [
+            self._chosen_part(fits, columns, own) if self.learned == "auto" else float(self.learned)
+            for columns, own in zip(sets, shares, strict=True)
+        ]
         self._parts = np.array([[1.0 - part, part] for part in learned])
         fits.weigh(self._parts, sets)
         self._set_weights(shares, self._scales)

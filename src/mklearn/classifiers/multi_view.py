@@ -1,4 +1,4 @@
-"""Classification from several views: a dictionary of kernels, half of the decision with learned kernel weights."""
+"""Classification from several views: a dictionary of kernels, part of the decision with learned kernel weights."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.base.multi_view_ridge import ALPHAS, MissingViews, MultiViewRidge
+from mklearn.base.multi_view_ridge import ALPHAS, MissingViews, MultiViewRidge, RidgeFits
 from mklearn.base.parameters import CLASS_WEIGHT, fit_context, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.validation import checked_labels
@@ -23,6 +23,8 @@ from mklearn.optimize.validation import checked_sample_weight
 
 Array = NDArray[np.floating[Any]]
 Decision = Literal["auto", "ridge", "cosine"]
+LARGEST_PART = 0.75
+"""Of learned weights, for many classes: with them alone the worst of the settings that were tried lost points."""
 
 
 @MethodCard(
@@ -39,7 +41,7 @@ Decision = Literal["auto", "ridge", "cosine"]
     valid={"alphas": [list_of(POSITIVE)], "class_weight": CLASS_WEIGHT[:2]},
 )
 class MultiViewClassifier(ClassScores, MultiViewRidge):
-    """Kernel ridge classification on a dictionary of kernels of each view, half of it with learned weights.
+    """Kernel ridge classification on a dictionary of kernels of each view, part of it with learned weights.
 
     Nothing has to be chosen, and nothing is chosen by cross-validation:
 
@@ -53,7 +55,7 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     3. Kernel weights minimise the leave-one-out error of a ridge regression, and are shrunk towards equal ones
        (`mklearn.optimize.leave_one_out_ridge`).
     4. One kernel ridge regression of the class indicators has equal weights and one the learned weights, each with the
-       ridge of the smallest leave-one-out error (`mklearn.optimize.ridge_path`). The outputs are their mean.
+       ridge of the smallest leave-one-out error (`mklearn.optimize.ridge_path`). The outputs are a mean of both.
     5. The class is that of the largest output; or that of the largest cosine of the output with the class's indicator,
        both about the class frequencies, if this is better for left-out training samples by more than a standard error.
     6. Probabilities are calibrated on the outputs for left-out training samples.
@@ -63,8 +65,10 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     kernels : "dictionary", "precomputed", or specs
         By default the dictionary, of every view of X. Else kernels as for `mklearn.subspace.KernelFDA`: kernel
         matrices, or specs of kernels of views.
-    learned : float
-        Part of the outputs that is computed with learned kernel weights, from 0 (equal weights alone) to 1.
+    learned : "auto" or float
+        Part of the outputs that is computed with learned kernel weights, from 0 (equal weights alone) to 1. "auto" is
+        3/4 (1 - 1/c) for c classes: 0.375 of two, 0.5 of three, 0.675 of ten. All c - 1 independent outputs share the
+        weights, which are the surer the more they are.
     shrinkage : float
         From 0 to 1: log ratios of the learned weights shrink by this factor. 0 for weights of the smallest
         leave-one-out error, 1 for equal weights of the kernels that these use.
@@ -101,6 +105,8 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+    learned_ : float
+        The part that learned weights have.
     kernel_ids_ : tuple of str
     kernel_weights_ : array of shape (n_kernels,), sum 1
         Mean of the equal and the learned weights, in the parts that ``learned`` says: of the kernels as given.
@@ -108,7 +114,7 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         The same for kernels at unit centred trace: shares of the variance that the kernels bring to the decision. 0 for
         kernels that are constant over the training samples.
     learned_shares_ : array of shape (n_kernels,), sum 1
-        Shares of the learned half alone.
+        Shares of the learned part alone.
     view_shares_ : dict of str to float
         Sums of ``shares_`` by view.
     view_agreements_ : dict of str to float
@@ -174,7 +180,7 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         self,
         *,
         kernels: Any = "dictionary",
-        learned: float = 0.5,
+        learned: Any = "auto",
         shrinkage: float = 0.5,
         least_agreement: float = 3.0,
         alphas: Any = ALPHAS,
@@ -240,6 +246,9 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     def _weighing_targets(self, problem: RidgeProblem) -> Array:
         assert problem.codes is not None
         return class_targets(class_structure(problem.codes), problem.weights)
+
+    def _chosen_part(self, fits: RidgeFits, columns: NDArray[np.intp], shares: Array) -> float:
+        return LARGEST_PART * (1.0 - 1.0 / len(self.classes_))
 
     def _choose_decision(self, problem: RidgeProblem) -> None:
         assert problem.codes is not None

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
-from mklearn.base.multi_view_ridge import MissingViews, of_sets
-from mklearn.base.parameters import Interval, StrOptions
+from mklearn.base.multi_view_ridge import MissingViews
 from mklearn.cards import KERNEL_DICTIONARY, POSITIVE, MethodCard, list_of
 from mklearn.kernels.imputation import Impute
 from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor, WeightSharing
@@ -116,11 +114,6 @@ class MultiViewRegressor(RidgeRegressor):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **RidgeRegressor._parameter_constraints,
-        "learned": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
-    }
-
     def __init__(
         self,
         *,
@@ -151,8 +144,3 @@ class MultiViewRegressor(RidgeRegressor):
         self.memory = memory
         self.random_state = random_state
         self.landmarks = landmarks
-
-    @property
-    def learned_(self) -> Any:
-        """The part of the predictions that learned weights have."""
-        return of_sets(self._parts[:, 1])

@@ -91,9 +91,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         every = np.arange(n_targets)
         return [every] if self.weights == "shared" else list(every[:, None])
 
-    def _part_of_learned(self, fits: RidgeFits, columns: NDArray[np.intp], shares: Array) -> float:
-        if self.learned != "auto":
-            return super()._part_of_learned(fits, columns, shares)
+    def _chosen_part(self, fits: RidgeFits, columns: NDArray[np.intp], shares: Array) -> float:
         problem, n_learned = fits.problem, int(np.count_nonzero(shares[1])) - 1
         equal, learned = fits.left_out[:, :, columns] - problem.targets[:, columns]
         return 1.0 if learned_alone_is_better(equal, learned, n_learned, problem.weights, problem.groups) else 0.5

@@ -124,8 +124,19 @@ def test_shares_and_weights_are_of_named_kernels(digits: tuple[Views, np.ndarray
     np.testing.assert_allclose(only.shares_, model.learned_shares_)
     none = MultiViewClassifier(learned=0.0).fit(views[:150], y[:150])
     np.testing.assert_allclose(none.shares_, np.where(of_noise, 0, 1 / 16))
-    mean = (only.class_scores(views[150:]) + none.class_scores(views[150:])) / 2
+    assert model.learned_ == pytest.approx(0.675), "3/4 (1 - 1/10)"
+    mean = 0.675 * only.class_scores(views[150:]) + 0.325 * none.class_scores(views[150:])
     np.testing.assert_allclose(model.class_scores(views[150:]), mean, atol=1e-9)
+
+
+@pytest.mark.parametrize(("n_classes", "part"), [(2, 0.375), (3, 0.5), (10, 0.675)])
+def test_the_part_of_learned_weights_grows_with_the_number_of_classes(
+    digits: tuple[Views, np.ndarray], n_classes: int, part: float
+) -> None:
+    views, y = digits
+    some = np.flatnonzero(y < n_classes)[: 12 * n_classes]
+    assert MultiViewClassifier().fit(views[some], y[some]).learned_ == pytest.approx(part)
+    assert MultiViewClassifier(learned=0.2).fit(views[some], y[some]).learned_ == 0.2
 
 
 def test_views_that_say_nothing_of_the_classes_are_left_out(digits: tuple[Views, np.ndarray]) -> None:
@@ -138,7 +149,7 @@ def test_views_that_say_nothing_of_the_classes_are_left_out(digits: tuple[Views,
     alone = MultiViewClassifier().fit(halves, y[:150])
     np.testing.assert_allclose(model.class_scores(new), alone.class_scores(new_halves), atol=1e-9)
     every = MultiViewClassifier(least_agreement=0).fit(train, y[:150])
-    assert every.view_shares_["noise"] == pytest.approx(1 / 6, abs=0.01)  # that of the equal half
+    assert every.view_shares_["noise"] == pytest.approx(0.325 / 3, abs=0.01)  # that of the equal part
     strict = MultiViewClassifier(least_agreement=1e6).fit(train, y[:150])  # no view does
     np.testing.assert_allclose(strict.shares_, every.shares_)
 
@@ -210,7 +221,7 @@ def test_the_cosine_decides_where_it_is_better_by_more_than_a_standard_error() -
 
     def fitted(n_of_eight: int, decision: Any) -> MultiViewClassifier:
         train = np.concatenate([np.flatnonzero(y == k)[: n_of_eight if k == 8 else 5] for k in range(10)])
-        return MultiViewClassifier(decision=decision).fit(X[train], y[train])
+        return MultiViewClassifier(decision=decision, learned=0.5).fit(X[train], y[train])
 
     auto, ridge, cosine = (fitted(30, decision) for decision in ("auto", "ridge", "cosine"))
     assert cosine.left_out_accuracy_ == pytest.approx(ridge.left_out_accuracy_ + 2 / 75)
