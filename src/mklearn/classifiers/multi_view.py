@@ -152,7 +152,7 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     Notes
     -----
     Equal weights are drowned by many views of noise: on three_sources with 8 samples per class the accuracy falls from
-    89.1 to 81.5 and 75.7 % with 5 and 20 of them, and without the views that step 2 leaves out from 89.1 to 89.1 and
+    89.3 to 83.8 and 79.7 % with 5 and 20 of them, and without the views that step 2 leaves out from 89.3 to 89.3 and
     88.4 %. Of the visible sets (mfeat, protein_fold, three_sources, digits; 5 to 20 per class, 5 splits) it leaves out
     at most one of 12 views of protein_fold with 5 per class, which gains 0.1 points, and nothing else.
 
