@@ -33,7 +33,7 @@ failed: $(READY) ## the fits that failed, and why; then runs just those again (S
 test: $(READY) ## the test suite, as CI runs it
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-exhaustive: $(READY) ## the tests that take minutes each, hours in all (TESTS=tests/fuzz: some of them)
+exhaustive: $(READY) ## the tests that CI leaves out, hours in all (TESTS=tests/fuzz: some of them)
 	$(BIN)/python -m pytest -n auto --dist loadfile -m exhaustive $(TESTS)
 
 test-core: $(READY) ## unit tests of the library in a copy of the last commit without the papers

@@ -12,7 +12,7 @@ from tests.workflow.conftest import Checkout
 
 from mklearn.study.engine.workflow_files import study_file
 
-METHODS = ("majority", "svm", "fsvm", "alternating", "svm-33")
+METHODS = ("majority", "svm", "fsvm", "lda", "alternating", "rbf-fsvm", "svm-33")
 
 
 @pytest.fixture
@@ -20,6 +20,7 @@ def study(repository: Path, mirror: Path) -> dict[str, Any]:
     """Heart, with the authors' splits, and for the machines iris, which has three classes; short grids."""
     found = yaml.safe_load(study_file("fsvm").read_text(encoding="utf-8"))
     found["methods"] = {name: found["methods"][name] for name in METHODS}
+    found["methods"]["rbf-fsvm"] |= {"n_components": [5, 20], "machine": {"kind": "fsvc", "C": [1, 16]}}
     found["methods"]["svm"] |= {"C": [0.5, 8]}
     found["methods"]["fsvm"] |= {"C": [0.5, 8]}
     found["methods"]["alternating"] |= {"C": 8}
@@ -35,7 +36,8 @@ def study(repository: Path, mirror: Path) -> dict[str, Any]:
             if "datasets" in entry:
                 entry["datasets"] = [name for name in ("heart", "iris") if name in entry["datasets"]]
     found["protocols"]["once"]["datasets"] = ["heart"]
-    found["methods"]["majority"]["datasets"] = ["heart"]
+    for name in ("majority", "lda"):
+        found["methods"][name]["datasets"] = ["heart"]
     return found | {"mirror": str(mirror), "datasets": {"heart": {}, "iris": {}}}
 
 
@@ -53,9 +55,9 @@ def test_from_the_mirror_to_the_optimistic_tables(tmp_path: Path, repository: Pa
     everywhere = {("heart", name) for name in ("folds", "once", "released", "released-test-optimistic")}
     assert set(mean.index) == everywhere | {("iris", "folds")}
     for protocol, methods in {
-        "folds": {"majority", "svm", "fsvm"},
+        "folds": {"majority", "svm", "fsvm", "lda"},
         "once": set(METHODS) - {"svm-33"},
-        "released": {"svm", "fsvm", "svm-33"},
+        "released": {"svm", "fsvm", "lda", "svm-33"},
         "released-test-optimistic": {"svm", "fsvm", "svm-33"},
     }.items():
         assert set(mean.loc["heart", protocol].dropna().index) == methods, protocol

@@ -176,6 +176,7 @@ def test_each_makes_one_method_of_every_kernel_and_no_label_is_lost() -> None:
     assert [kernel["id"] for kernel in by_id["kfd-g-blocks-2"].spec.kernels] == ["g-blocks-2"]
     assert by_id["kfd-g-blocks-2"].spec.kernels[0]["bandwidth"] == 2
     assert by_id["kfd-g-blocks-2"].label == "kfd on blocks (g-2)"
+    assert len({str(by_id[name].spec.kernels) for name in each}) == 4
     assert len({tuple(by_id[name].spec.pairwise) for name in each}) == 2
     assert len(by_id["average"].spec.kernels) == 4
     assert set(summary_spec(plan).titles["methods"]) == set(by_id)

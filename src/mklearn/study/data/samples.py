@@ -321,6 +321,12 @@ def check_unique(names: np.ndarray, what: str) -> None:
         raise DataError(f"{what} must be unique; more than once: {some(values[counts > 1])}")
 
 
+def check_same(ids: np.ndarray, expected: np.ndarray, path: Path) -> None:
+    """Raise `DataError` if a file of the cache is not of these samples in this order."""
+    if not np.array_equal(ids, expected):
+        raise DataError(f"{path} holds other samples, or the same in another order; delete it and run again.")
+
+
 def check_text(names: Iterable[str], what: str) -> None:
     """Raise DataError if a name has a NUL character, which NumPy drops at the end, or can't be written as UTF-8."""
     for name in names:

@@ -19,7 +19,7 @@ from mklearn.kernels.pairwise_view import Pairwise
 from mklearn.kernels.views import Views
 from mklearn.study.artefacts import read_arrays, read_table, write_arrays, write_table
 from mklearn.study.data.pairs import PairLists
-from mklearn.study.data.samples import SampleSet
+from mklearn.study.data.samples import SampleSet, check_same
 from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.predictions import prediction_table, typed
@@ -185,8 +185,7 @@ def _read_pairs(
 
 def _read_matrix(path: Path, ids: NDArray[np.str_]) -> NDArray[np.float64]:
     held = read_arrays(path, ("matrix", "ids"))
-    if not np.array_equal(held["ids"], ids):
-        raise DataError(f"{path} holds other samples, or the same in another order; delete it and run again.")
+    check_same(held["ids"], ids, path)
     return held["matrix"]
 
 

@@ -13,11 +13,10 @@ import numpy as np
 from mklearn.contract.loading import load
 from mklearn.contract.specs import PairwiseSpec
 from mklearn.descriptors.point_sets import PointSets
-from mklearn.errors import DataError
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.row_blocks import merge_row_blocks
 from mklearn.study.artefacts import read_arrays, write_arrays
-from mklearn.study.data.samples import SampleSet
+from mklearn.study.data.samples import SampleSet, check_same
 from mklearn.study.provenance import input_digests, stamp
 from mklearn.study.steps.log import logger
 
@@ -58,7 +57,6 @@ def _merge_blocks(blocks: list[Path], ids: np.ndarray) -> np.ndarray:
     parts = []
     for path in blocks:
         held = read_arrays(path, ("rows", "values", "ids"))
-        if not np.array_equal(held["ids"], ids):
-            raise DataError(f"{path} holds other samples, or the same in another order; delete it and run again.")
+        check_same(held["ids"], ids, path)
         parts.append((held["rows"], held["values"]))
     return merge_row_blocks(parts, len(ids))
