@@ -195,7 +195,8 @@ def test_an_install_of_models_says_what_predicting_needs(
     environment: Callable[[str], Environment], tmp_path: Path
 ) -> None:
     images, labels, _ = digits()
-    pd.DataFrame(images.reshape(len(images), -1)).assign(label=labels.astype(str)).to_csv(tmp_path / "t.csv")
+    table = pd.DataFrame(images.reshape(len(images), -1)).add_prefix("x").assign(label=labels.astype(str))
+    table.to_csv(tmp_path / "t.csv", index_label="id")
     tables = {"kind": "feature_tables", "tables": {"pixels": "t.csv"}}
     shared = {"methods": {"all": {"kind": "multi_view"}}, "protocols": {"halves": {"kind": "k_fold", "folds": 2}}}
     model = make({"study": "rows", "datasets": {"own": tables}, "final": {}, **shared}, tmp_path)
