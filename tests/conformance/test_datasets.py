@@ -25,7 +25,12 @@ PARTS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", list(registry()))
+# Long ones whose reader another set has, too.
+LONG = {"lfw", "pregnancy", "bace", "delaney", "flowers17", "coil20"}
+NAMES = [pytest.param(name, marks=[pytest.mark.exhaustive] if name in LONG else []) for name in registry()]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_read_as_in_the_workflow(
     name: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:

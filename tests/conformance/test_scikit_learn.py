@@ -73,7 +73,7 @@ OTHER_WAYS = [
 ]
 
 
-def instances() -> list[BaseEstimator]:
+def instances() -> list[Any]:
     """Every estimator with its default input, those on kernels also with kernels of features, and other ways."""
     found: list[BaseEstimator] = []
     for estimator in ESTIMATORS:
@@ -82,7 +82,7 @@ def instances() -> list[BaseEstimator]:
         found.append(estimator())
         if "kernels" in inspect.signature(estimator).parameters:
             found.append(estimator(kernels=KERNELS, **FEWER.get(estimator, {})))
-    return found + OTHER_WAYS
+    return [*found, *(pytest.param(each, marks=pytest.mark.exhaustive) for each in OTHER_WAYS)]
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:

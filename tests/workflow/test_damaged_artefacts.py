@@ -111,11 +111,8 @@ def swapped(path: Path, other: Path) -> None:
     path.write_bytes(other.read_bytes())
 
 
-LATER = [pytest.param(damage, marks=pytest.mark.exhaustive) for damage in (truncated, emptied, swapped)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("damage", [flipped, *LATER])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("damage", [flipped, truncated, emptied, swapped])
 def test_verified_damage_to_every_kind_is_made_again_by_one_run(
     downloaded: Checkout, copy_of: Callable[[Checkout], Checkout], damage: Callable[[Path, Path], None]
 ) -> None:

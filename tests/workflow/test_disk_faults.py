@@ -78,11 +78,9 @@ def sound(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> tuple[d
     return tables(checkout), list(disk.all_operations)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("runs", [1, pytest.param(8, marks=pytest.mark.exhaustive)])
-@pytest.mark.parametrize(
-    "lasting", [False, pytest.param(True, marks=pytest.mark.exhaustive)], ids=["once", "from then on"]
-)
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("runs", [1, 8])
+@pytest.mark.parametrize("lasting", [False, True], ids=["once", "from then on"])
 def test_runs_on_a_disk_that_fails_end_with_equal_tables(
     tmp_path: Path, repository: Path, sound: tuple[dict[str, bytes], list[str]], runs: int, lasting: bool
 ) -> None:

@@ -163,6 +163,7 @@ def test_an_edit_of_a_method_and_of_a_descriptor(finished: Checkout, copy_of: An
     assert "First pairwise" not in reasons  # it only follows
 
 
+@pytest.mark.exhaustive
 def test_an_edit_of_a_parameter(finished: Checkout, copy_of: Any, files: dict[str, str]) -> None:
     """A file of its own for the new parameter; the old one is no longer planned. A table is written again."""
     checkout = copy_of(finished)

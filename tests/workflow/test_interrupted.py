@@ -15,7 +15,7 @@ from tests.workflow.test_failures import FAILING
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("runs", [3, pytest.param(10, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("runs", [2, pytest.param(10, marks=pytest.mark.exhaustive)])
 def test_kills_change_nothing(checkout: Checkout, finished: Checkout, runs: int) -> None:
     """SIGKILL to Snakemake alone and to the whole group in turn: no lock, marker or half file stops the plain rerun."""
     chance = random.Random(20081208)
@@ -36,7 +36,7 @@ def test_kills_change_nothing(checkout: Checkout, finished: Checkout, runs: int)
     assert checkout.planned(*TABLES) == {}
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sent", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.exhaustive)])
 def test_an_interrupted_run_leaves_nothing_in_the_way_and_reports_nothing_as_lost(
     finished: Checkout, copy_of: Callable[[Checkout], Checkout], sent: signal.Signals
 ) -> None:

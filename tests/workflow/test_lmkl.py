@@ -42,6 +42,7 @@ def study(repository: Path, mirror: Path) -> dict[str, Any]:
     }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_from_the_mirror_to_the_published_cells(tmp_path: Path, repository: Path, study: dict[str, Any]) -> None:
     ran = Checkout(tmp_path / "checkout", repository)

@@ -68,7 +68,7 @@ class WithFiles(Checkout):
         subprocess.run(command, check=True, cwd=self.folder, env=self.environment)
 
 
-@pytest.fixture(scope="module", params=[WithPackage, WithFiles])
+@pytest.fixture(scope="module", params=[WithPackage, pytest.param(WithFiles, marks=pytest.mark.exhaustive)])
 def checkout(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Any:
     made = request.param(tmp_path_factory.mktemp("outside") / "checkout", repository)
     if isinstance(made, WithPackage):

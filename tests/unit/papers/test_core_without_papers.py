@@ -90,6 +90,7 @@ def test_the_default_study_is_planned_to_the_same_jobs(run: Run, repository: Pat
     assert len(here.stdout.split()) > 50
 
 
+@pytest.mark.exhaustive
 def test_a_paper_study_is_not_known(run: Run) -> None:
     said = run("-c", RUN, "validate", "weights", "digits-weights")
     assert said.count("is valid") == 2
@@ -108,6 +109,7 @@ def test_the_registry_of_the_core_is_the_same(run: Run) -> None:
     assert run("-c", code).strip() == "True"
 
 
+@pytest.mark.exhaustive
 def test_estimators_of_the_core_are_fitted(run: Run, repository: Path) -> None:
     script = str(repository / "tests" / "unit" / "core_install.py")
     found = json.loads(run("-W", "ignore", script, "estimators").splitlines()[-1])["estimators"]

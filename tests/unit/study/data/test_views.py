@@ -32,7 +32,12 @@ def registered(name: str, mirror: Path) -> SampleSet:
     return read_dataset(dataset_spec({"kind": "registered", "name": name}), files)
 
 
-@pytest.mark.parametrize("name", SETS)
+LONG = {"bace", "three_sources"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.exhaustive] if name in LONG else []) for name in SETS]
+)
 def test_upstream_file_equals_the_tables_of_the_mirror(mirror: Path, name: str) -> None:
     folder = mirror / "multiview" / (entry(name).of or name)
     samples = registered(name, mirror)

@@ -136,7 +136,11 @@ def test_every_figure_is_drawn(open_page, page_file):
 
 @pytest.mark.parametrize(
     ("name", "scheme", "width"),
-    [("page_file", "light", 1280), ("page_file", "dark", 390), ("numbers_file", "dark", 1280)],
+    [
+        pytest.param("page_file", "light", 1280, marks=pytest.mark.exhaustive),
+        ("page_file", "dark", 390),
+        ("numbers_file", "dark", 1280),
+    ],
 )
 def test_axe_finds_nothing(open_page, name, scheme, width, request):
     """Rules of WCAG and good practice: names of controls, contrast, order of headings, landmarks, tables."""
@@ -387,6 +391,7 @@ CELLS = """tables => tables.map(table => [table.caption.textContent,
     [...table.rows].map(row => [...row.cells].map(cell => cell.textContent))])"""
 
 
+@pytest.mark.exhaustive
 def test_forty_hostile_names_are_in_every_table_and_figure(open_page, forty_names):
     """Cell by cell the page of plain names, with the hostile ones in their place; as many marks and entries."""
     hostile, plain, names = forty_names

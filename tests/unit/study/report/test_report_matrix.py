@@ -79,7 +79,11 @@ def study_of(
 
 @pytest.mark.parametrize(
     ("n_datasets", "same_kernels", "n_classes"),
-    [(1, True, 2), (1, True, 26), pytest.param(2, True, 25, marks=pytest.mark.exhaustive), (2, False, 40)],
+    [
+        (1, True, 2),
+        (1, True, 26),
+        *(pytest.param(*each, marks=pytest.mark.exhaustive) for each in ((2, True, 25), (2, False, 40))),
+    ],
 )
 def test_every_figure_of_hostile_names_is_drawn(
     tmp_path: Path, n_datasets: int, same_kernels: bool, n_classes: int, caplog: pytest.LogCaptureFixture,

@@ -154,6 +154,7 @@ def test_a_step_names_a_bad_file_and_sets_it_aside(
         study.run(reader)
 
 
+@pytest.mark.exhaustive
 def test_after_damage_to_every_kind_the_tables_are_the_same(finished: SmallStudy, tmp_path: Path) -> None:
     """As the next runs do it: what is missing, and all that is newer than what was made from it."""
     study = finished.copy(tmp_path / "copy")
