@@ -82,7 +82,9 @@ def instances() -> list[Any]:
         found.append(estimator())
         if "kernels" in inspect.signature(estimator).parameters:
             found.append(estimator(kernels=KERNELS, **FEWER.get(estimator, {})))
-    return [*found, *(pytest.param(each, marks=pytest.mark.exhaustive) for each in OTHER_WAYS)]
+    only = {type(estimator): estimator for estimator in reversed(OTHER_WAYS) if type(estimator) not in ESTIMATORS}
+    more = [pytest.param(each, marks=[] if each in only.values() else pytest.mark.exhaustive) for each in OTHER_WAYS]
+    return [*found, *more]
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
