@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Mapping
 from typing import Any
@@ -51,7 +52,7 @@ def is_one_spec(kernels: Any) -> bool:
     """
     if isinstance(kernels, str):
         return True
-    known = {"id", "kind", "implementation", *FEATURE_KEYS, *inspect.signature(GaussianKernel).parameters} - {"name"}
+    known = {"id", "kind", "implementation", *FEATURE_KEYS, *declared(GaussianKernel)}
     return (
         isinstance(kernels, Mapping)
         and any(key in known for key in kernels)
@@ -74,11 +75,17 @@ def spec_parameters(spec: KernelSpec) -> dict[str, Any]:
     Raises `ConfigError` for an unknown kind or class.
     """
     given = {"kind": spec} if isinstance(spec, str) else {key: value for key, value in spec.items() if key != "id"}
-    declared = inspect.signature(kernel_class(given)).parameters.items()
-    defaults = {key: None if each.default is each.empty else each.default for key, each in declared if key != "name"}
+    parameters = declared(kernel_class(given)).items()
+    defaults = {key: None if each.default is each.empty else each.default for key, each in parameters}
     kind = {} if "implementation" in given else {"kind": "gaussian"}
     of_features = dict.fromkeys(FEATURE_KEYS) | {"impute": "none", "feature_scaling": "none", "missing_views": "error"}
     return {**kind, **of_features, **defaults, **given}
+
+
+@functools.cache
+def declared(of_class: Any) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a kernel's class but its name; they are asked for whenever an estimator's are set."""
+    return {key: each for key, each in inspect.signature(of_class).parameters.items() if key != "name"}
 
 
 def _with_id(name: str, spec: Any) -> dict[str, Any]:

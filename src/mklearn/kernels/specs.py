@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-import inspect
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,7 +31,7 @@ from mklearn.kernels.features import is_sparse
 from mklearn.kernels.imputation import FeatureImputer
 from mklearn.kernels.kernel_cache import CachingViews
 from mklearn.kernels.pairwise_view import Pairwise
-from mklearn.kernels.spec_forms import KernelSpec, is_one_spec, kernel_class, spec_list, valid_kinds
+from mklearn.kernels.spec_forms import KernelSpec, declared, is_one_spec, kernel_class, spec_list, valid_kinds
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import Views, as_views
 
@@ -511,7 +510,7 @@ def _entry(spec: KernelSpec, number: int) -> _Entry:
     name = str(spec.get("id", number))
     with _error_prefix(name):
         found = kernel_class(spec)
-    parameters = {key: value for key, value in inspect.signature(found).parameters.items() if key != "name"}
+    parameters = declared(found)
     check_keys(
         spec, tuple(dict.fromkeys(("id", "kind", "implementation", *FEATURE_KEYS, *parameters))), f"kernel {name!r}"
     )

@@ -270,14 +270,16 @@ def fit_path(estimator: MKMMC, X: ArrayLike, y: ArrayLike, sizes: Iterable[int])
         raise ConfigError("fit_path works on kernel matrices: set landmarks=None")
     read = clone(estimator)
     for size in sizes:
-        read.set_params(n_components=size)._validate_params()
+        read.n_components = size
+        read._validate_params()
     read.landmark_features_ = None
     stack, labels = read._training_data(X, y)
     assert labels is not None
     steps = _KernelSteps(stack, mmc_graph(labels, read.trade_off), read.constraint, max(sizes))
     models = []
     for size in sizes:
-        model = copy(read).set_params(n_components=size)
+        model = copy(read)
+        model.n_components = size
         model._set_kernel_solution(steps, model._wanted_components(steps.graph, labels))
         models.append(model)
     return models
