@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_digits
 
+from mklearn.base.view_completion import present_views
 from mklearn.classifiers import MultiViewClassifier
 from mklearn.descriptors.hog import hog
 from mklearn.descriptors.lbp import lbp
@@ -87,36 +88,35 @@ def test_noise_views_cost_at_most_three_points_and_gaps_eight(mirror: Path, reco
         assert many > plain - 3.0, setting
 
 
-def refitted(tables: Tables, y: np.ndarray, train: np.ndarray, X: Views, test: np.ndarray) -> np.ndarray:
+def refitted(tables: Tables, y: np.ndarray, train: np.ndarray, present: np.ndarray, test: np.ndarray) -> np.ndarray:
     """Predict each test sample by a classifier of the views that it has, fitted to complete training samples."""
-    present = np.stack([~np.isnan(X[name][test]).all(axis=1) for name in tables], axis=1)
     predicted = np.empty(len(test), dtype=y.dtype)
     for pattern in np.unique(present, axis=0):
-        own = test[(present == pattern).all(axis=1)]
-        views = Views({name: table for name, table, has in zip(tables, tables.values(), pattern, strict=True) if has})
-        model = MultiViewClassifier().fit(views[train], y[train])
-        predicted[np.isin(test, own)] = model.predict(views[own])
+        own = (present == pattern).all(axis=1)
+        views = Views({name: table for (name, table), has in zip(tables.items(), pattern, strict=True) if has})
+        predicted[own] = MultiViewClassifier().fit(views[train], y[train]).predict(views[test[own]])
     return predicted
 
 
 @pytest.mark.benchmark
-def test_gaps_cost_little_more_than_fewer_samples_and_views_do(mirror: Path, record_property) -> None:
-    """Beside gaps: classifiers of each sample's own views, fitted to complete training samples, all and four fifths."""
+def test_gaps_cost_less_than_fewer_samples_and_views(mirror: Path, record_property) -> None:
+    """Beside gaps: classifiers of each test sample's own views, fitted to all or four fifths of complete samples."""
     print("\n| | complete | gaps | own views, all training samples | four fifths |\n|" + " --- |" * 5)
     for name, per_class in [*SETTINGS[:4], ("digits", 5), ("digits", 10)]:
         tables, y = read(mirror, name)
-        rows, few = [], len(tables) > 6  # of twelve views nearly each sample has others: as many fits as samples
-        for seed in range(2 if few else N_SPLITS):
+        rows, many = [], len(tables) > 6  # of twelve views nearly each sample has others: as many fits as samples
+        for seed in range(2 if many else N_SPLITS):
             train, test = split(y, per_class, seed)
             fewer = np.sort(np.random.default_rng(seed).permutation(train)[: round(0.8 * len(train))])
             X, complete = with_gaps(tables, seed), Views(tables)
-            test = test[: 100 if few else None]
-            test = test[~np.all([np.isnan(X[view][test]).all(axis=1) for view in tables], axis=0)]
+            test = test[: 100 if many else None]
+            test = test[present_views(X[test], list(tables)).any(axis=1)]
+            present = present_views(X[test], list(tables))
             models = [MultiViewClassifier().fit(each[train], y[train]) for each in (complete, X)]
             found = [models[0].predict(complete[test]), models[1].predict(X[test])]
-            found += [refitted(tables, y, known, X, test) for known in (train, fewer)]
+            found += [refitted(tables, y, known, present, test) for known in (train, fewer)]
             rows.append([100 * np.mean(each == y[test]) for each in found])
         row = np.mean(rows, axis=0)
         record_property(f"{name} {per_class}", row.tolist())
         print(f"| {name}, {per_class} per class | " + " | ".join(f"{value:.1f}" for value in row) + " |", flush=True)
-        assert row[1] > row[3] - 3.0, name
+        assert row[1] > row[3], name

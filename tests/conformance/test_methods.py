@@ -76,7 +76,7 @@ TREES = {"random_forest", "gradient_boosting", "random_forest_regressor", "gradi
 ONE_CLASS_IS_FITTED = {"shrinkage_lda", "standardised_shrinkage_lda", *TREES, *NUMBERS}
 """scikit-learn's discriminant analysis fits a single class and fails to predict; the workflow refuses it, see below."""
 NEEDS_MORE_FEATURES_THAN_SAMPLES = {"null_space_lda"}
-FOLLOW_THE_ORDER = {"guarded_mkl", "kernel_samme", "lmkl_svc", "majority", "random_forest", "random_forest_regressor"}
+FOLLOW_THE_ORDER = {"guarded_mkl", "kernel_samme", "lmkl_svc", "majority", "random_forest_regressor"}
 """Folds of the first two follow the order of the samples; localized weights are a local optimum, whose random start is
 by the position of the kernels too; of equally large classes the first is the majority; a forest draws by position."""
 OVERFITS = {("fisherface", "unit"): 0.75, ("fsvc", "alternating"): 0.75, ("majority", ""): 0.25, (MEAN, ""): -0.01}
@@ -103,10 +103,9 @@ def share_right(kind: str, predicted: NDArray[Any], y: NDArray[Any]) -> float:
 
 
 def parameters(kind: str) -> dict[str, Any]:
-    """What the workflow calls the implementation with, by default; fewer trees."""
+    """What the workflow calls the implementation with, by default."""
     found: dict[str, Any] = MODELS[kind](kind=kind).parameters()
-    few = {"n_components": SIZE} if SWEEPS[kind] is Refit else {"n_estimators": 50} if "n_estimators" in found else {}
-    return found | few
+    return found | ({"n_components": SIZE} if SWEEPS[kind] is Refit else {})
 
 
 def ways(kind: str) -> list[dict[str, Any]]:

@@ -83,8 +83,8 @@ def spec_parameters(spec: KernelSpec) -> dict[str, Any]:
 
 
 @functools.cache
-def declared(of_class: Any) -> Mapping[str, inspect.Parameter]:
-    """Return the parameters of a kernel's class but its name; they are asked for whenever an estimator's are set."""
+def declared(of_class: type[Kernel]) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a kernel's class, without its name; ``set_params`` asks for those of every kernel."""
     return {key: each for key, each in inspect.signature(of_class).parameters.items() if key != "name"}
 
 

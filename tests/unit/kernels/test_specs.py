@@ -15,7 +15,7 @@ from tests.split_stacks import split_stacks
 from mklearn.errors import ConfigError, ConstantKernel, DataError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
-from mklearn.kernels.spec_forms import kernel_class
+from mklearn.kernels.spec_forms import kernel_class, spec_parameters
 from mklearn.kernels.specs import StackTransform, compute_stack
 from mklearn.study.config.registry import registered
 
@@ -264,3 +264,12 @@ def test_a_view_of_zeros_is_dropped_where_constant_kernels_are(kind: str) -> Non
     specs = [{"kind": "linear", "columns": [0, 1]}, {"kind": kind, "columns": [2, 3]}]
     transform = StackTransform(specs, drop_constant=True).fit(X)
     assert transform.infos[1] == {"id": "1", "constant": True}
+
+
+def test_parameters_of_a_spec_have_no_name_and_are_none_without_a_default() -> None:
+    """An id names a kernel; of a product the factors have no default."""
+    found = spec_parameters({"kind": "product", "id": "both"})
+    assert not {"name", "id"} & set(found)
+    assert found["factors"] is None
+    assert spec_parameters({"bandwidth": 0.5})["bandwidth"] == 0.5
+    assert spec_parameters("gaussian")["bandwidth"] == 1.0, "a spec given before changes no default"

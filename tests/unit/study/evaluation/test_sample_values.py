@@ -51,7 +51,9 @@ def samples(n: int, shares: list[float], seed: int = 0) -> tuple[Labels, NDArray
 
 
 @pytest.mark.parametrize("name", METRICS)
-@pytest.mark.parametrize("shares", [[0.3, 0.7], [0.5, 0.3, 0.2]])
+@pytest.mark.parametrize(
+    "shares", [[0.3, 0.7], [0.5, 0.3, 0.2], pytest.param([0.1, 0.2, 0.3, 0.4], marks=pytest.mark.exhaustive)]
+)
 def test_they_have_the_metric_as_mean_and_its_variance(name: str, shares: list[float]) -> None:
     metric, (y, probabilities) = metric_named(name), samples(240, shares)
     values = metric.sample_values(output(y, probabilities))
