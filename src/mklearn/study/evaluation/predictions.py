@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 import mklearn.study.evaluation.metrics.labels  # noqa: F401 # what it computes by names is code of the steps that import this
 from mklearn.contract.loading import load
@@ -140,29 +140,31 @@ def typed(table: pd.DataFrame) -> pd.DataFrame:
 
 def _oracle(rule: str, splits: Sequence[SplitPredictions], y: NDArray[np.int64]) -> int | None:
     """Return the number of components with the best mean accuracy on the test samples; None for a classifier."""
-    rows = [
-        {"dimension": component, "value": float(np.mean(labels == y[split.test]))}
+    curve = [
+        (component, float(np.mean(labels == y[split.test])))
         for split in splits
         if rule in split.rules
         for component, labels in zip(split.rules[rule].components, split.rules[rule].by_component, strict=False)
     ]
-    return best_dimension(pd.DataFrame(rows)) if rows else None
+    return best_dimension(*np.transpose(curve)) if curve else None
 
 
-def best_dimension(values: pd.DataFrame, larger_is_better: bool = True) -> int:
+def best_dimension(dimensions: ArrayLike, values: ArrayLike, larger_is_better: bool = True) -> int:
     """Return the dimension whose mean over the splits is best; of several the smallest.
 
     Only dimensions that the largest number of splits reached take part: else one lucky split could win a dimension.
 
     Parameters
     ----------
-    values : DataFrame
-        ``dimension`` and ``value``, a row for each split and dimension.
+    dimensions, values : array-like of shape (n,)
+        One for each split and dimension; a dimension that is NaN is none.
     """
-    curve = values.dropna(subset=["dimension"]).groupby("dimension")["value"].agg(["mean", "count"])
-    curve = curve[curve["count"] == curve["count"].max()].sort_index()
-    heights = curve["mean"] if larger_is_better else -curve["mean"]
-    return int(curve.index[heights >= heights.max() - 1e-12][0])
+    dimensions, values = np.asarray(dimensions, dtype=np.float64), np.asarray(values, dtype=np.float64)
+    known = ~np.isnan(dimensions)
+    numbers, place, counts = np.unique(dimensions[known], return_inverse=True, return_counts=True)
+    means = np.bincount(place, values[known]) / counts
+    heights = np.where(counts == counts.max(), means if larger_is_better else -means, -np.inf)
+    return int(numbers[np.argmax(heights >= heights.max() - 1e-12)])
 
 
 class Outcomes(NamedTuple):
@@ -280,26 +282,34 @@ class Predictions:
         labelled = "classes" in metric.targets and {"y", "labels"}.issuperset(metric.needs)
         if rows is None or rows.empty or not labelled:
             return math.nan
-        splits = rows[["repeat", "fold"]].drop_duplicates()
-        name = (*_key(keys, SETTING), metric.kind, *splits.itertuples(index=False, name=None))
+        splits, split, n_folds = _numbered(rows)
+        name = (*_key(keys, SETTING), metric.kind, n_folds, splits.tobytes())
         if name not in self._majority:
-            largest = rows.drop_duplicates("sample")["true"].mode().iloc[0]
-            compute = load(metric.implementation)
-            parts = (y.to_numpy() for _, y in rows.groupby(["repeat", "fold"])["true"])
+            true = rows["true"].to_numpy()
+            _, once = np.unique(rows["sample"].cat.codes, return_index=True)
+            classes, counts = np.unique(true[once], return_counts=True)
+            largest, compute = classes[counts.argmax()], load(metric.implementation)
+            parts = (true[split == number] for number in range(len(splits)))
             self._majority[name] = float(np.mean([compute(y, np.full(len(y), largest)) for y in parts]))
         return self._majority[name]
 
 
 def _outcomes(rows: pd.DataFrame, values: NDArray[np.float64]) -> Outcomes:
     """Arrange the values of one method by split and sample."""
-    repeat, fold = rows["repeat"].to_numpy(), rows["fold"].to_numpy()
-    n_folds = int(fold.max()) + 1
-    numbers, unit = np.unique(repeat.astype(np.int64) * n_folds + fold, return_inverse=True)
+    numbers, unit, n_folds = _numbered(rows)
     codes, sample = np.unique(rows["sample"].cat.codes, return_inverse=True)
     table = np.full((len(numbers), len(codes)), np.nan)
     table[unit, sample] = values
     units = pd.MultiIndex.from_arrays([numbers // n_folds, numbers % n_folds], names=["repeat", "fold"])
     return Outcomes(units, pd.Index(rows["sample"].cat.categories[codes].astype(str)), table)
+
+
+def _numbered(rows: pd.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.intp], int]:
+    """Return the numbers ``repeat * n_folds + fold`` of the splits, the place of each row among them, and n_folds."""
+    repeat, fold = rows["repeat"].to_numpy(np.int64), rows["fold"].to_numpy(np.int64)
+    n_folds = int(fold.max()) + 1
+    numbers, split = np.unique(repeat * n_folds + fold, return_inverse=True)
+    return numbers, split, n_folds
 
 
 def common(first: Outcomes, second: Outcomes) -> Paired:

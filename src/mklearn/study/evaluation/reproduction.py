@@ -107,7 +107,8 @@ def compare_published(
         ``VERDICTS``; ``reason`` explains a missing value, a missing verdict or one that is not certain.
     """
     oracle = summary[summary["published"].notna() & judged_rows(summary)]
-    inner = {_place(row): row["mean"] for row in plain_records(summary[summary["selection"].eq("inner_cv")])}
+    chosen = summary.loc[summary["selection"].eq("inner_cv"), [*_PLACE, "mean"]]
+    inner = {_place(row): row["mean"] for row in plain_records(chosen)}
     rows = [_cell(row, inner.get(_place(row), math.nan), tolerance or Tolerance()) for row in plain_records(oracle)]
     checks = _checks(summary, rows, calibration) if calibration else []
     missed = {check.dataset: check for check in checks if check.status == "missed"}
@@ -119,9 +120,10 @@ def compare_published(
 
 def judged_rows(summary: pd.DataFrame) -> pd.Series:
     """Mark the rows to compare with a paper: the oracle's, and the only row of a method without a dimension."""
-    oracle = {_place(row) for row in plain_records(summary[summary["selection"].eq("oracle")])}
-    only = [_place(row) not in oracle for row in plain_records(summary)]
-    return summary["selection"].eq("oracle") | pd.Series(only, index=summary.index, dtype=bool)
+    is_oracle = summary["selection"].eq("oracle")
+    places = [_place(row) for row in plain_records(summary[[*_PLACE]])]
+    oracle = {place for place, own in zip(places, is_oracle, strict=True) if own}
+    return is_oracle | pd.Series([place not in oracle for place in places], index=summary.index, dtype=bool)
 
 
 def z_score(

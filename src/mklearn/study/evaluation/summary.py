@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from mklearn.base.statistics import (
     Difference,
@@ -144,12 +145,31 @@ def corrected(summary: pd.DataFrame) -> pd.Series:
     return families.transform(lambda values: holm(values.to_numpy(dtype=np.float64)))
 
 
+_Rows = dict[str, NDArray[Any]]
+"""Score rows by column: a pandas table of every group would be most of the time."""
+
+
+class _Units(NamedTuple):
+    """The splits behind a summary row, or the draws of several models: an array each, NaN where it is not known."""
+
+    number: NDArray[np.int64]
+    """Of repeat and fold, or of repeat and test part."""
+    value: NDArray[np.float64]
+    fit_seconds: NDArray[np.float64]
+    n_train: NDArray[np.float64]
+    n_test: NDArray[np.float64]
+    n_validation: NDArray[np.float64]
+
+    def at(self, kept: NDArray[Any]) -> _Units:
+        return _Units(*(values[kept] for values in self))
+
+
 class _Group(NamedTuple):
     """The values behind one summary row: one for each (repeat, fold) or draw, NaN where it failed."""
 
     keys: dict[str, Any]  # setting, method, kernel_set, metric, neighbour, selection
-    units: pd.DataFrame  # by repeat and fold, or by draw of several models: value, n_train, n_test, fit_seconds
-    incomplete: pd.MultiIndex  # repeat and fold of the models of draws in which one has no value
+    units: _Units
+    incomplete: pd.MultiIndex | None  # repeat and fold of the models of draws in which one has no value
     dimension: int | None
     status: str
     message: str
@@ -157,80 +177,111 @@ class _Group(NamedTuple):
 
 def _groups(scores: pd.DataFrame) -> Iterator[_Group]:
     """Yield every (setting, method, kernel set, metric, neighbour rule, selection), in order of first appearance."""
-    order = [*SETTING, "method", "kernel_set"]
-    frame = scores[SCORE_COLUMNS].assign(
-        metric=scores.get("metric", "accuracy"), test_part=scores.get("test_part", scores["fold"]),
-        n_validation=scores.get("n_validation", 0),
-    )  # fmt: skip
-    for column in ("metric", "kernel_set", "neighbour", "selection", "status", "message", "protocol"):
-        frame[column] = frame[column].astype(object).where(frame[column].notna(), "").astype(str)
-    repeat, fold, part = (
-        frame[column].astype("Int64").fillna(0).astype("int64") for column in ("repeat", "fold", "test_part")
-    )
-    frame["unit"] = repeat * (fold.max() + 1) + fold  # one number: a table of many groups is all look-ups by it
-    frame["draw"] = repeat * (fold.max() + 1) + part
-    frame["value"] = frame["value"].astype("float64")
-    frame = frame[frame["selection"].isin(_COUNTED)]
-    frame["usable"] = frame["value"].notna() & ~frame["status"].isin(["failed", "not_applicable"])
-    metrics = [name for name in dict.fromkeys(frame["metric"]) if name] or ["accuracy"]
-    for keys, rows in frame.groupby(order, sort=False, dropna=False):
+    names = [*SETTING, "method", "kernel_set"]
+    fixed = scores[names].assign(protocol=_words(scores["protocol"]), kernel_set=_words(scores["kernel_set"]))
+    columns = _columns(scores)
+    counted = np.flatnonzero(np.isin(columns["selection"], _COUNTED))
+    metrics = [name for name in dict.fromkeys(columns["metric"][counted]) if name] or ["accuracy"]
+    places = fixed.iloc[counted].assign(place=counted).groupby(names, sort=False, dropna=False)["place"]
+    for keys, place in places:
+        rows = _selected(columns, place.to_numpy())
         for metric in metrics:
-            fixed = dict(zip(order, keys, strict=True)) | {"metric": metric}
-            yield from _groups_of_metric(fixed, rows[rows["metric"].isin([metric, ""])])
+            of_metric = _selected(rows, _is_one_of(rows["metric"], metric, ""))
+            yield from _groups_of_metric(dict(zip(names, keys, strict=True)) | {"metric": metric}, of_metric)
 
 
-def _groups_of_metric(fixed: dict[str, Any], rows: pd.DataFrame) -> Iterator[_Group]:
+def _columns(scores: pd.DataFrame) -> _Rows:
+    """Return what a summary takes of each score row, as arrays of words and numbers."""
+    repeat, fold = (scores[name].astype("Int64").fillna(0).to_numpy(np.int64) for name in ("repeat", "fold"))
+    part = scores.get("test_part", scores["fold"]).astype("Int64").fillna(0).to_numpy(np.int64)
+    n_folds = fold.max(initial=0) + 1
+    n_validation = scores.get("n_validation", pd.Series(0.0, scores.index))
+    numbers = {name: scores[name] for name in ("dimension", "value", "n_train", "n_test", "fit_seconds")}
+    rows = {name: column.to_numpy(np.float64, na_value=math.nan) for name, column in numbers.items()}
+    rows |= {"n_validation": n_validation.to_numpy(np.float64, na_value=math.nan)}
+    rows |= {name: _words(scores[name]) for name in ("neighbour", "selection", "status", "message")}
+    rows["metric"] = _words(scores["metric"]) if "metric" in scores else np.full(len(scores), "accuracy", dtype=object)
+    usable = ~np.isnan(rows["value"]) & ~_is_one_of(rows["status"], "failed", "not_applicable")
+    unit, draw = repeat * n_folds + fold, repeat * n_folds + part
+    return rows | {"repeat": repeat, "fold": fold, "unit": unit, "draw": draw, "usable": usable}
+
+
+def _words(column: pd.Series) -> NDArray[np.object_]:
+    return column.astype(object).where(column.notna(), "").astype(str).to_numpy(object)
+
+
+def _selected(rows: _Rows, kept: NDArray[Any]) -> _Rows:
+    return {name: values[kept] for name, values in rows.items()}
+
+
+def _is_one_of(words: NDArray[np.object_], *wanted: str) -> NDArray[np.bool_]:
+    return np.logical_or.reduce([words == word for word in wanted])
+
+
+def _groups_of_metric(fixed: dict[str, Any], rows: _Rows) -> Iterator[_Group]:
     """Yield the groups of one method and metric: each neighbour rule and selection."""
-    usable = rows[rows["usable"]]
+    usable = rows["usable"]
     # A fit that failed may not know its rule and selection; it then counts against each that others have.
-    neighbours = list(dict.fromkeys(usable["neighbour"])) or list(dict.fromkeys(rows["neighbour"]))
+    neighbours = list(dict.fromkeys(rows["neighbour"][usable])) or list(dict.fromkeys(rows["neighbour"]))
     named = set(rows["selection"]) & set(_SELECTION_OF_ROWS.values())
     for neighbour in neighbours:
         for selection, tag in _SELECTION_OF_ROWS.items():
             if named and tag not in named:
                 continue
-            own = rows[rows["neighbour"].isin([neighbour, ""]) & rows["selection"].isin([tag, ""])]
-            own = own[~own["usable"] | own["neighbour"].eq(neighbour)]
-            if not own.empty:
-                yield _group(fixed | {"neighbour": neighbour, "selection": selection}, own)
+            own = (rows["neighbour"] == neighbour) | (~usable & (rows["neighbour"] == ""))
+            own &= _is_one_of(rows["selection"], tag, "")
+            if own.any():
+                keys = fixed | {"neighbour": neighbour, "selection": selection}
+                yield _group(keys, _selected(rows, own))
 
 
-def _group(keys: dict[str, Any], rows: pd.DataFrame) -> _Group:
-    usable = rows[rows["usable"]]
-    if usable.duplicated(["unit", "dimension"]).any() or (
-        keys["selection"] == "inner_cv" and usable.duplicated("unit").any()
-    ):
+def _group(keys: dict[str, Any], rows: _Rows) -> _Group:
+    usable = _selected(rows, rows["usable"])
+    named = ["unit"] if keys["selection"] == "inner_cv" else ["unit", "dimension"]
+    if len({*zip(*(np.nan_to_num(usable[name], nan=-1.0) for name in named), strict=True)}) < len(usable["unit"]):
         raise DataError(
             f"the score table has two values of method {keys['method']!r} ({keys['metric']}, {keys['selection']}, data "
             f"set {keys['dataset']!r}) for the same repeat, fold and dimension"
         )
     chosen, dimension = usable, None
-    if not usable.empty and keys["selection"] == "oracle":
-        chosen, dimension = _best_dimension(usable, metric_named(keys["metric"]).larger_is_better)
-    elif not usable.empty and usable["dimension"].notna().any():
-        ordered = sorted(usable["dimension"].dropna().astype(int))
-        dimension = ordered[(len(ordered) - 1) // 2]
-    # sizes as far as any row knows them, values as far as there are any
-    sizes = rows.groupby("unit")[["n_train", "n_test", "n_validation", "draw"]].first()
-    units = sizes.join(chosen.set_index("unit")[["value", "fit_seconds"]])
-    incomplete = pd.MultiIndex.from_frame(rows.loc[[], ["repeat", "fold"]])
-    if not sizes["draw"].is_unique:
-        complete = units["value"].notna().groupby(units["draw"]).all()
-        lacking = rows["draw"].isin(complete.index[~complete])
-        incomplete = pd.MultiIndex.from_frame(rows.loc[lacking, ["repeat", "fold"]].drop_duplicates())
-        units = units.groupby("draw", sort=False).mean()
-        units["value"] = units["value"].where(complete)
-    status = _worst(chosen["status"] if len(chosen) else rows["status"])
-    notes = rows.loc[rows["message"].ne("") & (rows["status"].ne("ok") | rows["usable"]), "message"]
+    known = usable["dimension"][~np.isnan(usable["dimension"])]
+    if len(known) and keys["selection"] == "oracle":
+        larger_is_better = metric_named(keys["metric"]).larger_is_better
+        dimension = best_dimension(usable["dimension"], usable["value"], larger_is_better)
+        chosen = _selected(usable, usable["dimension"] == dimension)
+    elif len(known):
+        dimension = int(np.sort(known)[(len(known) - 1) // 2])
+    units, incomplete = _units(rows, chosen)
+    status = _worst(chosen["status"] if len(chosen["status"]) else rows["status"])
+    notes = rows["message"][(rows["message"] != "") & ((rows["status"] != "ok") | rows["usable"])]
     return _Group(keys, units, incomplete, dimension, status, "; ".join(dict.fromkeys(notes)))
 
 
-def _best_dimension(usable: pd.DataFrame, larger_is_better: bool) -> tuple[pd.DataFrame, int | None]:
-    """Return the rows at the best dimension of the mean curve; all rows of a method that has no dimension."""
-    if usable["dimension"].isna().all():
-        return usable, None
-    best = best_dimension(usable, larger_is_better)
-    return usable[usable["dimension"].eq(best).fillna(False)], best
+def _units(rows: _Rows, chosen: _Rows) -> tuple[_Units, pd.MultiIndex | None]:
+    """Return sizes as far as any row knows them, and values as far as there are any, by repeat and fold.
+
+    By draw, where several models share one; then also the repeat and fold of those of a draw that has no value.
+    """
+    numbers, first, place = np.unique(rows["unit"], return_index=True, return_inverse=True)
+    chosen_place = np.searchsorted(numbers, chosen["unit"])
+
+    def first_known(values: NDArray[np.float64], place: NDArray[np.intp] = place) -> NDArray[np.float64]:
+        found, known = np.full(len(numbers), math.nan), np.flatnonzero(~np.isnan(values))[::-1]
+        found[place[known]] = values[known]  # the last one that is written is the first row's
+        return found
+
+    made = [first_known(chosen[name], chosen_place) for name in ("value", "fit_seconds")]
+    units = _Units(numbers, *made, *(first_known(rows[name]) for name in ("n_train", "n_test", "n_validation")))
+    draw = rows["draw"][first]
+    if len(np.unique(draw)) == len(draw):
+        return units, None
+    means = pd.DataFrame(units._asdict()).groupby(draw, sort=False).mean()
+    without = pd.Series(units.value).isna().groupby(draw, sort=False).any().to_numpy()
+    models = {name: rows[name][np.isin(rows["draw"], means.index[without])] for name in UNIT}
+    averaged = [means[name].to_numpy() for name in _Units._fields[2:]]
+    value = means["value"].where(~without).to_numpy()
+    lacking = pd.MultiIndex.from_frame(pd.DataFrame(models).drop_duplicates())
+    return _Units(means.index.to_numpy(), value, *averaged), lacking
 
 
 def _references(groups: Sequence[_Group], reference: str) -> dict[tuple[Any, ...], list[_Group]]:
@@ -264,14 +315,15 @@ def _place(group: _Group) -> tuple[Any, ...]:
 
 
 def _row(group: _Group, reference: _Group | None, predictions: Predictions | None) -> dict[str, Any]:
-    values, metric = group.units["value"], metric_named(group.keys["metric"])
+    values, metric = group.units.value, metric_named(group.keys["metric"])
+    n_failed = int(np.isnan(values).sum())
     row: dict[str, Any] = group.keys | {
         "dimension": group.dimension,
-        "n_repeats": int(values.notna().sum()),
-        "n_failed": int(values.isna().sum()),
+        "n_repeats": len(values) - n_failed,
+        "n_failed": n_failed,
         "mean": mean(values),
         "std": standard_deviation(values),
-        "fit_seconds_mean": mean(group.units["fit_seconds"].astype("float64")),
+        "fit_seconds_mean": mean(group.units.fit_seconds),
         "status": group.status,
         "message": group.message,
     }
@@ -296,36 +348,38 @@ def _interval(group: _Group, predictions: Predictions | None) -> Interval:
         return sample_interval(found.values, n_train, draws=found.draws, bounds=bounds)
     if not n_train * n_test > 0:  # no split is known
         return Interval(math.nan, math.nan, math.nan)
-    return corrected_resampled_interval(group.units["value"], n_train, n_test)
+    return corrected_resampled_interval(group.units.value, n_train, n_test)
 
 
 def _paired(group: _Group, reference: _Group, predictions: Predictions | None) -> Difference:
-    if reference is group and group.units["value"].notna().any():
+    if reference is group and not np.isnan(group.units.value).all():
         return Difference(0.0, 0.0, 0.0, math.nan, 0.0)
-    values = group.units.join(reference.units["value"].rename("reference"), how="inner")
-    n_train, n_test = _sizes(values)
+    _, mine, others = np.intersect1d(group.units.number, reference.units.number, return_indices=True)
+    units = group.units.at(mine)
+    n_train, n_test = _sizes(units)
     one, other = _outcomes(group, predictions), _outcomes(reference, predictions)
     if one is not None and other is not None:
         both, bounds = common(one, other), metric_named(group.keys["metric"]).bounds
         return paired_sample_difference(both.first, both.second, n_train, draws=both.draws, bounds=bounds)
     if not n_train * n_test > 0:
         return Difference(*[math.nan] * 5)
-    return paired_difference(values["value"], values["reference"], n_train, n_test)
+    return paired_difference(units.value, reference.units.value[others], n_train, n_test)
 
 
 def _outcomes(group: _Group, predictions: Predictions | None) -> Outcomes | None:
     """Return the values of samples behind the group's values: without draws that have none."""
     found = None if predictions is None else predictions.outcomes(group.keys)
-    return found if found is None or group.incomplete.empty else found.without(group.incomplete)
+    return found if found is None or group.incomplete is None else found.without(group.incomplete)
 
 
-def _sizes(units: pd.DataFrame) -> tuple[float, float]:
+def _sizes(units: _Units) -> tuple[float, float]:
     """Return the mean numbers of training and test samples of the splits that know them; NaN if none does.
 
     Validation samples count as training samples: they are those of other models of the draw.
     """
-    known = units[["n_train", "n_test", "n_validation"]].astype("float64").dropna()
-    return float((known["n_train"] + known["n_validation"]).mean()), float(known["n_test"].mean())
+    n_train = units.n_train + units.n_validation
+    known = ~np.isnan(n_train) & ~np.isnan(units.n_test)
+    return (float(n_train[known].mean()), float(units.n_test[known].mean())) if known.any() else (math.nan, math.nan)
 
 
 def _within(value: float, bounds: tuple[float, float]) -> float:
@@ -333,7 +387,7 @@ def _within(value: float, bounds: tuple[float, float]) -> float:
     return value if math.isnan(value) else min(max(value, bounds[0]), bounds[1])
 
 
-def _worst(statuses: pd.Series) -> str:
+def _worst(statuses: NDArray[np.object_]) -> str:
     seen = set(statuses)
     unknown = sorted(seen - set(STATUSES))
     return unknown[0] if unknown else max(seen, key=STATUSES.index)
