@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from mklearn.study.evaluation.verdicts import BETTER, NO_GAIN, NOT_SHOWN, verdicts
-from mklearn.study.report.findings import by_one_rule, difference
+from mklearn.study.report.findings import difference
 from mklearn.study.report.frames import Results, records
 from mklearn.study.report.wording import percent
 
@@ -28,7 +28,7 @@ def accuracy_for_time(results: Results) -> pd.DataFrame:
 
     Methods without an accuracy or a time are left out.
     """
-    rows = by_one_rule(results).dropna(subset=["mean"])
+    rows = results.by_one_rule.dropna(subset=["mean"])
     return rows.merge(results.typical_times, on=["dataset", "protocol", "train_size", "label", "neighbour"])
 
 

@@ -17,7 +17,7 @@ BEST = 5
 
 def answer(results: Results, found: Findings) -> str:
     """Return the headline, the best methods of the first setting by the headline's rows, and what the model is of."""
-    metric, rows = results.metric, results.headline_rows().dropna(subset=["mean"])
+    metric, rows = results.metric, results.headline_rows.dropna(subset=["mean"])
     headline = textwrap.fill(found.headline, WIDTH)
     setting = next((setting for setting in results.settings if len(setting.of(rows))), None)
     if setting is None:
@@ -43,7 +43,7 @@ def _value(row: dict[str, Any], share: bool) -> str:
 
 def _against(row: dict[str, Any], setting: Setting, results: Results) -> str:
     """Return the difference to the reference, if there is one; beside one that is none, what the majority class has."""
-    if results.below_majority(setting):
+    if setting in results.below_majority:
         return f"  the majority class: {percent(row['majority'])}"
     if row["method"] == results.reference:
         return "  the reference"

@@ -20,7 +20,7 @@ from mklearn.study.report.answer import answer
 from mklearn.study.report.charts import standalone
 from mklearn.study.report.confusion import FEW_CLASSES, class_table, confused, pairs_table
 from mklearn.study.report.figure_names import FigureNames
-from mklearn.study.report.findings import by_one_rule, findings, gain_title, splits_of
+from mklearn.study.report.findings import findings, gain_title, splits_of
 from mklearn.study.report.frames import Results, results_of
 from mklearn.study.report.gallery import Panel, panels
 from mklearn.study.report.method_pairs import differences_table, pair_differences
@@ -151,7 +151,7 @@ def _content(
         gain=gain_title(results),
         findings=findings(results, study.final),
         costs=[
-            "" if results.below_majority(setting) else sentence(setting.of(costs), results)
+            "" if setting in results.below_majority else sentence(setting.of(costs), results)
             for setting in results.settings
         ],
         published=published,
@@ -211,7 +211,7 @@ def _labelled(found: WrongSamples, results: Results) -> WrongSamples:
 def _rules(results: Results) -> list[str]:
     """List the nearest-neighbour rules of the study, the one that the headline is made by first."""
     rules = [rule for rule in in_order(results.summary["neighbour"]) if rule]
-    headline = [rule for rule in dict.fromkeys(by_one_rule(results)["neighbour"]) if rule]
+    headline = [rule for rule in dict.fromkeys(results.by_one_rule["neighbour"]) if rule]
     return sorted(rules, key=lambda rule: rule not in headline)
 
 

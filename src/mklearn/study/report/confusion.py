@@ -64,7 +64,7 @@ def confused(results: Results) -> list[Confused]:
     next best one. Methods without an accuracy by inner cross-validation, as those whose kernel the test samples choose,
     are not considered, and neither are fits without counts. Classes that are neither tested nor predicted are left out.
     """
-    inner = results.inner_cv().dropna(subset=["mean"])
+    inner = results.inner_cv.dropna(subset=["mean"])
     found = []
     for setting in results.largest_settings():
         considered = set(setting.of(inner)["method"])

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from mklearn.base.statistics import FEWEST_SPLITS
-from mklearn.study.evaluation.headline import headline_rows, winner
+from mklearn.study.evaluation.headline import winner
 from mklearn.study.evaluation.verdicts import BETTER, NO_GAIN, NOT_SHOWN, WORSE, only_before_holm, verdict, verdicts
 from mklearn.study.report.frames import Results, Setting, records
 from mklearn.study.report.wording import (
@@ -88,15 +88,10 @@ class _Verdict(NamedTuple):
 
 def findings(results: Results, final: ReportFinal | None = None) -> Findings:
     """Word the findings of a study by the rows of its headline."""
-    rows = results.headline_rows()
+    rows = results.headline_rows
     settings = [_setting(setting, setting.of(rows), results) for setting in results.settings]
     headline, lists = _headline(rows, results)
     return Findings(headline, lists, settings, "" if final is None else _model(rows, results, final))
-
-
-def by_one_rule(results: Results) -> pd.DataFrame:
-    """Return the scores by inner cross-validation, by the rule of the headline, and those of classifiers."""
-    return headline_rows(results.inner_cv(), results.score.kind, results.neighbour, results.reference)
 
 
 def gain_title(results: Results) -> str:
@@ -120,7 +115,7 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
     name = metric.name
     if rows["mean"].isna().all():
         return f"No method has {_value_of(name)} chosen by inner cross-validation: see the failures below.", []
-    below = [setting for setting in results.settings if results.below_majority(setting)]
+    below = [setting for setting in results.settings if setting in results.below_majority]
     if below and len(below) == sum(len(setting.of(rows)) > 0 for setting in results.settings):
         return _beside_majority(rows, results, below)
     lost = [place for setting in below for place in setting.of(rows).index]
@@ -345,7 +340,7 @@ def _against_reference(best: dict[str, Any], setting: Setting, results: Results)
     title, share = results.reference_title, is_share(results)
     if not title:
         return "."
-    if results.below_majority(setting):
+    if setting in results.below_majority:
         return f"; {title} is below the majority class, whose value is {_value(best['majority'], results)}."
     if best["method"] == results.reference:
         return ", the reference itself."

@@ -93,22 +93,30 @@ class Results:
     matters: float = MATTERS
     """The smallest gain that matters, as a fraction."""
 
+    @cached_property
     def headline_rows(self) -> pd.DataFrame:
-        """Return the rows that the headline is made of."""
+        """The rows that the headline is made of."""
         return headline_rows(self.all_metrics, self.metric.kind, self.neighbour, self.reference)
 
-    def below_majority(self, setting: Setting) -> bool:
-        """Tell whether the reference is below the majority class in a setting: then it is none."""
-        rows = setting.of(self.headline_rows())
+    @cached_property
+    def inner_cv(self) -> pd.DataFrame:
+        """The summary rows chosen by inner cross-validation."""
+        return self.summary[self.summary["selection"].eq("inner_cv")]
+
+    @cached_property
+    def by_one_rule(self) -> pd.DataFrame:
+        """The scores by inner cross-validation, by the rule of the headline, and those of classifiers."""
+        return headline_rows(self.inner_cv, self.score.kind, self.neighbour, self.reference)
+
+    @cached_property
+    def below_majority(self) -> set[Setting]:
+        """The settings in which the reference is below the majority class: there it is none."""
+        rows = self.headline_rows
         if "majority" not in rows:
-            return False
+            return set()
         own = rows[rows["method"].eq(self.reference) & rows["mean"].notna() & rows["majority"].notna()]
         behind = own["mean"] < own["majority"] if self.metric.larger_is_better else own["mean"] > own["majority"]
-        return bool(behind.any())
-
-    def inner_cv(self) -> pd.DataFrame:
-        """Return the summary rows chosen by inner cross-validation."""
-        return self.summary[self.summary["selection"].eq("inner_cv")]
+        return {setting for setting in self.settings if len(setting.of(own[behind]))}
 
     @cached_property
     def times(self) -> pd.DataFrame:
@@ -306,7 +314,7 @@ def shown_embeddings(results: Results) -> list[tuple[Setting, FitRecord]]:
 
     Of several training sizes, the largest. Methods without an accuracy by inner cross-validation come last.
     """
-    inner = results.inner_cv()
+    inner = results.inner_cv
     found = []
     for setting in results.largest_settings():
         means = setting.of(inner).groupby("method")["mean"].max()

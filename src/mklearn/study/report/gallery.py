@@ -20,7 +20,6 @@ from mklearn.study.report.accuracy_for_time import FEWEST_METHODS, labels
 from mklearn.study.report.charts import Chart
 from mklearn.study.report.confusion import FEW_CLASSES, Confused, class_accuracies
 from mklearn.study.report.figure_names import FigureNames
-from mklearn.study.report.findings import by_one_rule
 from mklearn.study.report.frames import Results, Setting
 from mklearn.study.report.numbers import first_repeat, shown_numbers
 from mklearn.study.report.parts import ReportPart
@@ -129,7 +128,7 @@ class _Gallery:
 
     def add_scores(self, setting: Setting) -> None:
         title, series, scores = setting.title, self.results.series, setting.of(self.results.scores)
-        inner = setting.of(self.results.inner_cv())
+        inner = setting.of(self.results.inner_cv)
         others = inner[inner["method"].ne(self.results.reference)]
         if others["difference"].notna().any():
             reference = self.results.reference_title
@@ -280,7 +279,7 @@ class _Gallery:
 
     def add_train_sizes(self) -> None:
         """Add accuracy and time of each data set and protocol with several training sizes."""
-        series, inner = self.results.series, self.results.inner_cv()
+        series, inner = self.results.series, self.results.inner_cv
         for heading, settings in self.results.families():
             known = pd.concat([setting.of(inner) for setting in settings]).dropna(subset=["train_size", "mean"])
             if known["train_size"].nunique() > 1:
@@ -303,7 +302,7 @@ class _Gallery:
             (fit.dataset, setting.protocol): fit.pairs.components
             for fit in study.fits if fit.pairs is not None for setting in fit.settings
         }  # fmt: skip
-        inner = by_one_rule(self.results)
+        inner = self.results.by_one_rule
         places = zip(inner["dataset"], inner["protocol"], strict=True)
         known = inner.assign(components=pd.array([chosen.get(place) for place in places], dtype="Int64"))
         for heading, own in known.dropna(subset=["components", "mean"]).groupby("dataset_title", sort=False):

@@ -59,27 +59,31 @@ def wrong_samples(
     return _with_images(found, data, position, pixels)
 
 
-def _is_wrong(rows: pd.DataFrame) -> pd.Series:
-    return pd.Series(rows["predicted"].to_numpy(np.int64) != rows["true"].to_numpy(), index=rows.index)
+def _is_wrong(rows: pd.DataFrame) -> NDArray[np.bool_]:
+    return rows["predicted"].to_numpy(np.int64) != rows["true"].to_numpy()
 
 
 def _mistakes(method: str, rows: pd.DataFrame, classes: NDArray[np.str_], position: pd.Index) -> MethodMistakes:
     """Find what one method gets wrong; of samples that are wrong equally often, the first of the data set."""
-    is_wrong = _is_wrong(rows)
-    wrong = rows[is_wrong]
-    counts = is_wrong.groupby(rows["sample"], observed=True).agg(["sum", "count"])
-    counts = counts[counts["sum"] > 0]
-    counts = counts.assign(share=counts["sum"] / counts["count"], place=position.get_indexer(counts.index.astype(str)))
-    worst = counts.sort_values(["share", "sum", "place"], ascending=[False, False, True]).head(MOST_SAMPLES)
-    wrong = wrong[wrong["sample"].isin(worst.index)]
+    names, is_wrong = pd.Categorical(rows["sample"]), _is_wrong(rows)
+    place = position.get_indexer(names.categories.astype(str))[names.codes]
+    n_tested, n_wrong = (np.bincount(one, minlength=len(position)) for one in (place, place[is_wrong]))
+    ever = np.flatnonzero(n_wrong)
+    worst = ever[np.lexsort((ever, -n_wrong[ever], -n_wrong[ever] / n_tested[ever]))][:MOST_SAMPLES]
+    true, predicted = rows["true"].to_numpy(), rows["predicted"].to_numpy(np.int64)
+    nearest = rows["nearest"].astype(object).where(rows["nearest"].notna(), "").to_numpy()
     samples = []
-    for sample, n_wrong, n_tested in worst[["sum", "count"]].itertuples():
-        own = wrong[wrong["sample"].eq(sample)]
-        taken = own["predicted"].mode().iloc[0]
-        first = own[own["predicted"].eq(taken)].iloc[0]
-        true, predicted = str(classes[first["true"]]), str(classes[taken])
-        nearest = "" if pd.isna(first["nearest"]) else str(first["nearest"])
-        samples.append(WrongSample(str(sample), true, predicted, int(n_wrong), int(n_tested), nearest))
+    for number in worst:
+        own = np.flatnonzero(is_wrong & (place == number))
+        labels, counts = np.unique(predicted[own], return_counts=True)
+        taken = labels[counts.argmax()]
+        first = own[predicted[own] == taken][0]
+        samples.append(
+            WrongSample(
+                str(position[number]), str(classes[true[first]]), str(classes[taken]), int(n_wrong[number]),
+                int(n_tested[number]), str(nearest[first]),
+            )
+        )  # fmt: skip
     return MethodMistakes(method, int(is_wrong.sum()), len(is_wrong), tuple(samples))
 
 

@@ -15,7 +15,7 @@ MOST_GROUPS = 30
 
 def shown_numbers(results: Results, setting: Setting) -> list[FitRecord]:
     """Return the best method and the reference of a setting, or the two best; none where classes are predicted."""
-    means = setting.of(results.inner_cv()).groupby("method")["mean"].max().dropna()
+    means = setting.of(results.inner_cv).groupby("method")["mean"].max().dropna()
     known = [
         record
         for record in setting.fits(results.fits)

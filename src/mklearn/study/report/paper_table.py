@@ -9,7 +9,6 @@ import pandas as pd
 
 from mklearn.atomic import csv_text
 from mklearn.errors import ConfigError
-from mklearn.study.report.findings import by_one_rule
 from mklearn.study.report.frames import Results
 from mklearn.study.report.latex import escape_latex
 from mklearn.study.report.markdown import escape_markdown, markdown_table
@@ -42,7 +41,7 @@ def paper_table(results: Results, columns: Sequence[str] = (SCORE,), caption: st
     for name in columns:
         if name not in known:
             raise ConfigError(f"--columns {name}: the results have no such column; valid: {', '.join(known)}.")
-    rules = set(by_one_rule(results)["neighbour"])
+    rules = set(results.by_one_rule["neighbour"])
     rows = [_rows(table, rules, columns) for table in tables]
     labels = [label for label in results.series.labels if any(label in found for found in rows)]
     dashes = {name: Cell(DASH, kind="number") for name in columns}

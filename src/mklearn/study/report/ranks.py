@@ -21,7 +21,6 @@ from mklearn.base.statistics import holm
 from mklearn.study.evaluation.verdicts import NOT_SHOWN
 from mklearn.study.report import wording
 from mklearn.study.report.charts import Chart, chart, field, tooltip
-from mklearn.study.report.findings import by_one_rule
 from mklearn.study.report.frames import Results, records
 from mklearn.study.report.parts import PartFigure, ReportPart
 from mklearn.study.report.tables import Cell, Column, Table, number_cell
@@ -119,7 +118,7 @@ def critical_difference(n_methods: int, n_sets: int) -> float:
 
 def ranks_of(results: Results) -> Ranks | None:
     """Rank the methods that have a score on every data set; None of few data sets or methods."""
-    rows = by_one_rule(results).dropna(subset=["mean"])
+    rows = results.by_one_rule.dropna(subset=["mean"])
     table = rows.pivot_table(index="dataset", columns="label", values="mean", aggfunc="mean", sort=False)
     n_settings = rows.groupby(["dataset", "label"], sort=False).size().unstack()
     complete = n_settings.eq(n_settings.max(axis=1), axis=0).all() if len(table) else pd.Series(dtype=bool)

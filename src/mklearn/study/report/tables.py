@@ -95,7 +95,7 @@ def result_table(results: Results, setting: Setting) -> Table:
     best = max((mean for mean in means if not pd.isna(mean)), default=None)
     messages: list[str] = []
     times = setting.of(results.typical_times).set_index(["label", "neighbour"])[["seconds", "ratio"]].to_dict("index")
-    unknown, marked = {"seconds": None, "ratio": None}, not results.below_majority(setting)
+    unknown, marked = {"seconds": None, "ratio": None}, setting not in results.below_majority
     lines = [
         _result_row(
             pair.get("inner_cv", {}),
