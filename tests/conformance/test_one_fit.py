@@ -41,6 +41,8 @@ STUDIES = [Path("config.yaml"), *studies().values()]
 OWN = {
     "lmkl_svc": {"gating": "blocks", "max_iter": 3},
     "r_svm_plus_mu": {"C": 1.0},
+    "random_forest": {"n_estimators": 30},
+    "random_forest_regressor": {"n_estimators": 30},
     "two_d_lda": {"sizes": [3, 5]},
 }
 """Fields that a method needs, or that make it fast; 2DLDA needs more components than the empty border of digits."""

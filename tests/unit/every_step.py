@@ -1,9 +1,10 @@
 """Run every step of the workflow on small data, each in a process of its own, and note what each of them read.
 
 Usage: ``python every_step.py FOLDER``. Jobs are made as Snakemake makes them - the same plan, files, specifications
-and log - and run in forked processes that have loaded third-party packages but nothing of mklearn. All jobs are in
-``jobs.json`` when the first line is written; each further line is the number of a job that has ended. Its record,
-``record-NUMBER.json``, is the job with the mklearn modules that it loaded and the files of the package that it opened.
+and log - and run in forked processes that have loaded third-party packages and the runner, which every job loads
+first. All jobs are in ``jobs.json`` when the first line is written; each further line is the number of a job that has
+ended. Its record, ``record-NUMBER.json``, is the job with the mklearn modules that it loaded and the files of the
+package that it opened, those of the runner included.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ IMAGES = {
         "klde": {"kind": "kernel_lde", "k": 2, "k_prime": 4},
         "mkl-lda": {"kind": "mkl_dr", "a_step": "trace_ratio"},
         "mkl-lda-sdp": {"kind": "mkl_dr", "beta_step": "sdp", "max_iter": 1, "kernels": ["gauss-hog", "linear"]},
-        "multi-view": {"kind": "multi_view"},
+        "multi-view": {"kind": "multi_view", "kernels": ["gauss-hog", "linear"]},
         "mkl-lde": {"kind": "mkl_dr", "graph": "lde", "k": 2, "k_prime": 4, "init": "orthonormal"},
         "kpca": {"kind": "kernel_pca"},
         "kmmc": {"kind": "kernel_mmc", "kernels": ["linear"]},
@@ -86,12 +87,17 @@ IMAGES = {
         "two-d-mmc": {"kind": "two_d_mmc", "sizes": [2, 3]},
     },
     "protocols": {"random": {"kind": "random_per_class", "train_size": 4, "repeats": 1}},
+}
+SUMMARISED = IMAGES | {
+    "study": "summarised",
+    "methods": {name: IMAGES["methods"][name] for name in ("kfd", "mkl-lda", "pca", "svc", "glram")},
     "report": {"thumbnails": 4},
     "final": {"method": "kfd", "importances": 1},
 }
+"""The tables and the report of some of them."""
 LEARNED = {
     "study": "learned",
-    "datasets": {"digits": {"per_class": 3, "resize": {"shape": [96, 90], "interpolation": "bicubic"}}},
+    "datasets": {"digits": {"per_class": 2, "resize": {"shape": [96, 90], "interpolation": "bicubic"}}},
     "descriptors": {
         "blur": {"kind": "geometric_blur", "n_points": 30, "n_components": 8},
         "sift": {"kind": "sift_points", "n_points": 20, "n_components": 8},
@@ -112,7 +118,7 @@ OWN = {
         "kernels": {"kind": "precomputed", "measure": "kernel", "matrices": {"k": "k.npz"}, "labels": "labels.csv"},
     },
     "methods": {"average": {"kind": "kernel_fda"}},
-    "protocols": {"given": {"kind": "given", "path": "splits.csv"}, "folds": {"kind": "k_fold", "folds": 2}},
+    "protocols": {"given": {"kind": "given", "path": "splits.csv"}},
 }  # fmt: skip
 TABLE = {
     "study": "table",
@@ -178,8 +184,8 @@ NUMBERS = {
         "mean": {"kind": "mean_regressor"},
         "ridge": {"kind": "ridge"},
         "elastic-net": {"kind": "elastic_net"},
-        "forest": {"kind": "random_forest_regressor"},
-        "boosting": {"kind": "gradient_boosting_regressor"},
+        "forest": {"kind": "random_forest_regressor", "n_estimators": 5},
+        "boosting": {"kind": "gradient_boosting_regressor", "max_iter": 2},
     },
     "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
 }
@@ -201,7 +207,21 @@ PACKAGES = (
 """What steps import, other than mklearn: loaded once, before jobs are forked."""
 FOLDER = {"study": "folder", "datasets": {"pictures": {"kind": "image_folder", "path": "pictures"}}}
 SHIPPED = {"study": "shipped", "datasets": {"diabetes": None, "linnerud": None}}
-STUDIES = (IMAGES, LEARNED, OWN, TABLE, GROUPED, PLANE, PAIRED, LANDMARKS, NUMBERS, COLOURED, FOLDER, SHIPPED)
+STUDIES = (
+    IMAGES,
+    SUMMARISED,
+    LEARNED,
+    OWN,
+    TABLE,
+    GROUPED,
+    PLANE,
+    PAIRED,
+    LANDMARKS,
+    NUMBERS,
+    COLOURED,
+    FOLDER,
+    SHIPPED,
+)
 MIRRORED = {
     "study": "mirrored",
     "datasets": {
@@ -214,10 +234,7 @@ MIRRORED = {
         "wine": None,
         "yale": None,
     },
-    "protocols": {
-        "folds": {"kind": "k_fold", "folds": 2},
-        "released": {"kind": "released", "datasets": ["wine"]},
-    },
+    "protocols": {"released": {"kind": "released", "datasets": ["wine"]}},
 }
 """One data set for each reader of files that are downloaded, but for Caltech-101's: that archive has 130 MB."""
 
@@ -279,7 +296,7 @@ def jobs() -> Iterator[dict[str, Any]]:
         yield from data_jobs(targets)
         if study not in (FOLDER, SHIPPED):
             yield from model_jobs(targets)
-        if study is IMAGES:
+        if study is SUMMARISED:
             yield from table_jobs(targets)
     if os.environ.get("MKLEARN_MIRROR"):
         targets = Targets(plan_study(check_study(MIRRORED)))
@@ -312,16 +329,24 @@ def jobs_of(targets: Any, stages: Iterable[str]) -> Iterator[dict[str, Any]]:
 
 # --- running them
 
+OPENED: set[str] = set()
+"""What the runner has opened, and in its fork a job."""
+
+
+def note_opened(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "open" and isinstance(arguments[0], str | os.PathLike):
+        OPENED.add(os.path.abspath(os.fspath(arguments[0])))
+
+
+def load_runner(planned: list[dict[str, Any]]) -> None:
+    """Load what every job loads first, and read the source files whose imports its code is found by."""
+    runner = importlib.import_module("mklearn.study.steps.runner")
+    for made in planned:
+        runner.step_code(made["step"], made["spec"])
+
 
 def run_job(number: int, made: dict[str, Any]) -> None:
     """Run one job as its Snakemake script does, and note what was loaded and opened."""
-    opened: set[str] = set()
-
-    def note(event: str, arguments: tuple[Any, ...]) -> None:
-        if event == "open" and isinstance(arguments[0], str | os.PathLike):
-            opened.add(os.path.abspath(os.fspath(arguments[0])))
-
-    sys.addaudithook(note)
     runner = importlib.import_module("mklearn.study.steps.runner")
     supervisor = importlib.import_module("mklearn.study.supervisor")
     # in this process, whose modules and files are noted
@@ -332,19 +357,16 @@ def run_job(number: int, made: dict[str, Any]) -> None:
         input=made["inputs"], output=made["outputs"], params=SimpleNamespace(spec=made["spec"]), threads=1,
         log=[made["log"]],
     )  # fmt: skip
-    before = set(sys.modules)
     runner.run(made["rule"], snakemake)
     package = Path(runner.__file__).parents[2]
-    data = [path for path in opened if path.startswith(f"{package}{os.sep}") and "__pycache__" not in path]
+    data = [path for path in OPENED if path.startswith(f"{package}{os.sep}") and "__pycache__" not in path]
     loaded = {
         name: module.__file__
         for name, module in sys.modules.items()
         if name.split(".")[0] == "mklearn" and getattr(module, "__file__", None)
     }
-    of_the_runner = sorted(path for name, path in loaded.items() if name in before)
     record = made | {
         "loaded": loaded,
-        "of_the_runner": of_the_runner,
         "opened": sorted(path for path in data if not path.endswith(".py")),
     }
     Path(f"record-{number}.json").write_text(json.dumps(record), encoding="utf-8")
@@ -369,7 +391,8 @@ def in_a_fork(function: Any, *arguments: Any) -> None:
 
 def plan_jobs() -> None:
     write_own_files()
-    Path("jobs.json").write_text(json.dumps(list(jobs())), encoding="utf-8")
+    once = {made["log"]: made for made in jobs()}  # studies share jobs
+    Path("jobs.json").write_text(json.dumps(list(once.values())), encoding="utf-8")
 
 
 def main(folder: Path) -> None:
@@ -377,11 +400,14 @@ def main(folder: Path) -> None:
     os.chdir(folder)
     for package in PACKAGES:
         importlib.import_module(package)
-    gc.freeze()  # else each fork looks through all that they hold
+    importlib.import_module("numba").njit(lambda: None)()  # loads what the first function that is compiled loads
     in_a_fork(plan_jobs)
     planned = json.loads(Path("jobs.json").read_text(encoding="utf-8"))
     assert not any(name.split(".")[0] == "mklearn" for name in sys.modules)
     print("planned", flush=True)
+    sys.addaudithook(note_opened)
+    load_runner(planned)
+    gc.freeze()  # else each fork looks through all that they hold
     for number, made in enumerate(planned):
         in_a_fork(run_job, number, made)
         print(number, flush=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import compileall
+import contextlib
 import copy
 import fcntl
 import functools
+import io
 import os
 import shutil
 import signal
@@ -20,6 +22,7 @@ import pytest
 import yaml
 from tests.commands import Commands
 
+from mklearn.__main__ import main
 from mklearn.study.report.vega_script import vega_script
 from mklearn.study.steps.scores import MEASURED
 
@@ -110,9 +113,10 @@ class Checkout:
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # which a shell's background jobs ignore
         )  # fmt: skip
 
-    def ended(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def ended(self, program: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """How snakemake or mklearn ends, and what it says, without the start of a process (see tests/commands.py)."""
-        code, text = _commands().run(program, *arguments, folder=self.folder, environment=self.environment)
+        environment = self.environment | environment
+        code, text = _commands().run(program, *arguments, folder=self.folder, environment=environment)
         return subprocess.CompletedProcess([program, *arguments], code, stderr=text)
 
     def said(self, program: str, *arguments: str, code: int = 0) -> str:
@@ -121,6 +125,17 @@ class Checkout:
         if done.returncode != code:
             raise AssertionError(f"{' '.join(done.args)} ended with {done.returncode}:\n{done.stderr[-6000:]}")
         return str(done.stderr)
+
+    def answer(self, *arguments: str, code: int = 0) -> str:
+        """What mklearn says in this process, if it ends with this code: for commands that start no Snakemake.
+
+        The code is the repository's, already imported: edits of the copy are not seen.
+        """
+        text = io.StringIO()
+        with contextlib.chdir(self.folder), contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
+            ended = main(arguments)
+        assert ended == code, f"mklearn {' '.join(arguments)} ended with {ended}:\n{text.getvalue()[-6000:]}"
+        return text.getvalue()
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """How many jobs of each rule a run would start now."""

@@ -77,31 +77,41 @@ def test_such_a_study_is_run_and_up_to_date(awkward: Checkout) -> None:
     assert awkward.planned("fits") == {}
 
 
+OTHERS: dict[str, Callable[[Path], None]] = {
+    "täble.csv": lambda path: table(3.0).to_csv(path, index=False),
+    "splits ß.csv": lambda path: splits().iloc[::-1].assign(id=IDS).to_csv(path, index=False),
+    "k é.npz": lambda path: write_kernel(path, 0.7),
+    "läbels.csv": lambda path: table(0.0)[["id", "label"]].iloc[::-1].to_csv(path, index=False),
+}
+"""What writes another content of a file."""
+
+
 @pytest.mark.parametrize(
-    ("name", "other", "first"),
+    ("names", "first"),
     [
-        ("täble.csv", lambda path: table(3.0).to_csv(path, index=False), {"read": 1}),
-        ("splits ß.csv", lambda path: splits().iloc[::-1].assign(id=IDS).to_csv(path, index=False), {"split": 1}),
-        ("k é.npz", lambda path: write_kernel(path, 0.7), {"read": 1}),
-        ("läbels.csv", lambda path: table(0.0)[["id", "label"]].iloc[::-1].to_csv(path, index=False), {"read": 1}),
+        (["splits ß.csv", "k é.npz"], {"read": 1, "split": 2}),  # one of another data set than the other
+        (["täble.csv", "läbels.csv"], {"read": 2, "split": 2}),
     ],
-    ids=["table", "splits", "matrix", "labels"],
+    ids=["splits and matrix", "tables"],
 )
 def test_an_older_file_in_the_place_of_a_newer_one_is_noticed(
-    awkward: Checkout, name: str, other: Callable[[Path], None], first: dict[str, int]
+    awkward: Checkout, names: list[str], first: dict[str, int]
 ) -> None:
-    path = awkward.folder / "own data" / name
-    kept = path.with_name("kept")
-    shutil.copy2(path, kept)
+    paths = [awkward.folder / "own data" / name for name in names]
+    for path in paths:
+        shutil.copy2(path, path.with_suffix(".kept"))
     try:
-        other(path)
-        os.utime(path, (1e9, 1e9))
+        for path in paths:
+            OTHERS[path.name](path)
+            os.utime(path, (1e9, 1e9))
         assert first.items() <= awkward.planned("fits").items()
-        shutil.copy(kept, path)  # a newer time, the content as it was
-        os.utime(path, (1e9, 1e9))
+        for path in paths:
+            shutil.copy(path.with_suffix(".kept"), path)  # a newer time, the content as it was
+            os.utime(path, (1e9, 1e9))
         assert awkward.planned("fits") == {}
     finally:
-        shutil.copy2(kept, path)
+        for path in paths:
+            shutil.copy2(path.with_suffix(".kept"), path)
 
 
 def test_a_file_below_an_absolute_folder_of_results_is_planned(awkward: Checkout, tmp_path: Path) -> None:

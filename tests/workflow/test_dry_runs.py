@@ -54,9 +54,7 @@ def with_slurm(disturbed: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     "words",
     [
         "snakemake --cores 1 --dry-run",
-        "snakemake --summary",
-        "snakemake --lint",
-        "snakemake --list-rules",
+        *(pytest.param(f"snakemake --{do}", marks=pytest.mark.exhaustive) for do in ("summary", "lint", "list-rules")),
         "mklearn explain results/smoke/scores.parquet",
         "mklearn failed",
     ],
@@ -87,7 +85,7 @@ def test_a_second_run_that_makes_the_same_files_ends_with_a_sentence(disturbed: 
     ) as first:  # fmt: skip
         assert first.stdout is not None
         first.stdout.readline()
-        done = disturbed.snakemake("--cores", "2", "results/smoke/scores.parquet", check=False)
+        done = disturbed.ended("snakemake", "--cores", "2", "results/smoke/scores.parquet")
         first.kill()
     assert done.returncode == 1
     assert f"mklearn: process {first.pid} on " in done.stderr

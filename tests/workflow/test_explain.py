@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import re
 import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +17,8 @@ from mklearn.study.provenance import file_digest
 from mklearn.study.stages.targets import Targets
 from mklearn.study.stamps import read_stamp
 
+LATER = pytest.mark.exhaustive
+"""Kept in CI by tests/unit/study/engine/test_explain.py."""
 VERDICT = re.compile(r"^(UP TO DATE|WOULD BE MADE AGAIN|MISSING|NOT PLANNED)", re.MULTILINE)
 
 
@@ -41,20 +42,25 @@ def files() -> dict[str, str]:
     }
 
 
+def verdict_of(text: str) -> tuple[str, str]:
+    """The verdict and the sentences after it."""
+    found = VERDICT.search(text)
+    assert found is not None, text
+    return found[1], text[found.start() :]
+
+
 def explained(checkout: Checkout, path: str) -> tuple[str, str]:
     """The verdict and the sentences after it; Snakemake has to plan just what they say."""
     text = checkout.said("mklearn", "explain", path)
-    found = VERDICT.search(text)
-    assert found is not None, text
-    after = text[found.start() :]
-    if found[1] != "NOT PLANNED":
+    verdict, after = verdict_of(text)
+    if verdict != "NOT PLANNED":
         planned = checkout.planned(path)
         rule = re.search(r"made by  rule (\w+)", text)
         assert rule is not None
         first = re.search(r"after other jobs \((.*?)\)", after)
         said = {name: int(count) for count, name in re.findall(r"(\d+) (\w+)", first[1] if first else "")}
-        assert planned == (said | {rule[1]: said.get(rule[1], 0) + 1} if found[1] != "UP TO DATE" else {}), text
-    return found[1], after
+        assert planned == (said | {rule[1]: said.get(rule[1], 0) + 1} if verdict != "UP TO DATE" else {}), text
+    return verdict, after
 
 
 # --- stamps
@@ -63,7 +69,6 @@ def explained(checkout: Checkout, path: str) -> tuple[str, str]:
 def test_every_file_of_a_finished_study_carries_its_provenance(finished: Checkout) -> None:
     """Specification, code and inputs, whatever the kind of the file; figures and CSV by the file beside them."""
     made = [path for path in (finished.folder / "results").rglob("*") if path.is_file()]
-    assert finished.planned() == {}
     assert {path.suffix for path in made} == {
         ".npz", ".parquet", ".json", ".html", ".csv", ".md", ".txt", ".svg", ".png",
     }  # fmt: skip
@@ -113,8 +118,9 @@ def test_the_record_of_a_run_says_how_to_make_it_again(finished: Checkout) -> No
 
 
 def test_a_finished_study_is_up_to_date(finished: Checkout, files: dict[str, str]) -> None:
-    for rule in ("describe", "pairwise", "model", "report"):
-        verdict, reasons = explained(finished, files[rule])
+    """Snakemake plans nothing: see test_plan_and_reruns.py."""
+    for rule in ("model", "report"):
+        verdict, reasons = verdict_of(finished.said("mklearn", "explain", files[rule]))
         assert verdict == "UP TO DATE"
         assert len(reasons.splitlines()) == 1, reasons
 
@@ -134,6 +140,7 @@ def test_a_file_is_asked_about_by_the_study_that_was_run(finished: Checkout, fil
 
 def test_the_text_has_all_that_a_reader_wants_to_know(finished: Checkout, files: dict[str, str]) -> None:
     text = finished.said("mklearn", "explain", files["pairwise"])
+    assert verdict_of(text) == ("UP TO DATE", "UP TO DATE: a run would not make it again.\n")
     log = files["pairwise"].replace("results/cache/", "logs/").replace(".npz", ".log")
     assert f"log      {log}\n" in text
     spec = text[text.index("Specification") : text.index("Inputs")].partition("\n")[2]
@@ -152,12 +159,12 @@ def test_an_edit_of_a_method_and_of_a_descriptor(finished: Checkout, copy_of: An
     assert (verdict, reasons.splitlines()[1:]) == (
         "WOULD BE MADE AGAIN", ["  - its code has changed: subspace/mkldr.py"],
     )  # fmt: skip
-    assert explained(checkout, files["pairwise"])[0] == "UP TO DATE"
+    assert verdict_of(checkout.said("mklearn", "explain", files["pairwise"]))[0] == "UP TO DATE"
     (checkout.folder / "src/mklearn/subspace/mkldr.py").write_text(before, encoding="utf-8")
-    assert explained(checkout, files["fit"])[0] == "UP TO DATE"
     checkout.edit("src/mklearn/descriptors/multiresolution.py")
     verdict, reasons = explained(checkout, files["fit"])
     assert verdict == "WOULD BE MADE AGAIN"
+    assert "mkldr.py" not in reasons  # its edit is taken back
     assert "inputs that are made again first: results/cache/pairwise/" in reasons
     assert f"First describe makes {files['describe']}: its code has changed: " in reasons
     assert "First pairwise" not in reasons  # it only follows
@@ -223,7 +230,7 @@ def test_files_that_belong_to_another(finished: Checkout, files: dict[str, str])
     page = files["report"]
     figure = next((finished.folder / "results/smoke/report/figures").glob("*.svg")).relative_to(finished.folder)
     log = next((finished.folder / "logs/describe").rglob("blocks*.log")).relative_to(finished.folder)
-    for path, owner in ((f"{Path(page).parent}/summary.csv", page), (str(figure), page), (str(log), files["describe"])):
+    for path, owner in ((str(figure), page), (str(log), files["describe"])):
         text = finished.said("mklearn", "explain", path)
         assert f"written with {owner}" in text
         assert "UP TO DATE" in text
@@ -246,16 +253,19 @@ def test_another_study_is_asked_for_by_its_file(finished: Checkout, copy_of: Any
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["results"], "results: is a folder; name a file in it."),
+        pytest.param(["results"], "results: is a folder; name a file in it.", marks=LATER),
         (
             ["config.yaml"],
             "config.yaml: is not made by mklearn: it carries no stamp, and study file config.yaml",
         ),
-        (
+        pytest.param(
             ["results/none.npz"],
             "results/none.npz: there is no such file, and study file config.yaml plans none",
+            marks=LATER,
         ),
-        (["x.npz", "--study", "none.yaml"], "none.yaml: there is no such file. Studies of mklearn: "),
+        pytest.param(
+            ["x.npz", "--study", "none.yaml"], "none.yaml: there is no such file. Studies of mklearn: ", marks=LATER
+        ),
         (["x.npz", "--study", "bad.yaml"], "bad.yaml has 1 mistake"),
     ],
 )

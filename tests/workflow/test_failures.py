@@ -28,7 +28,7 @@ STUDY: dict[str, Any] = {
         "hog": {"kind": "hog", "cell": 4},
     },
     "methods": {
-        "kfd": {"kind": "kernel_fda", "kernels": "each"},
+        "cut-off": {"kind": "kernel_fda", "kernels": ["hog"]},
         "average": {"kind": "kernel_fda", "kernels": BOTH},
         "killed": {"kind": "mkl_dr", "kernels": BOTH},
         "buggy": {"kind": "kernel_mmc", "kernels": BOTH},
@@ -128,7 +128,7 @@ def failed(
 
 
 STATUSES = {
-    "kfd-pixels": ["ok"] * 3, "kfd-blocks": ["ok"] * 3, "kfd-hog": ["lost"] * 3, "average": ["ok"] * 3,
+    "cut-off": ["lost"] * 3, "average": ["ok"] * 3,
     "killed": ["lost"] * 3, "buggy": ["lost"] * 3, "slow": ["ok", "time_limit", "time_limit"],
     "hungry": ["out_of_memory", "ok", "ok"],
 }  # fmt: skip
@@ -144,11 +144,11 @@ def test_the_table_comes_with_a_row_and_a_reason_for_each(failed, whole: Checkou
     said = scores.drop_duplicates(["method", "status"]).set_index(["method", "status"])["message"]
     assert "killed" in said["killed", "lost"]
     assert "RuntimeError: a bug of two lines" in said["buggy", "lost"]
-    assert "step describe" in said["kfd-hog", "lost"]
-    assert "no gradients today" in said["kfd-hog", "lost"]
+    assert "step describe" in said["cut-off", "lost"]
+    assert "no gradients today" in said["cut-off", "lost"]
     assert "0.2 minutes" in said["slow", "time_limit"]
     assert "Unable to allocate 12.0 GiB" in said["hungry", "out_of_memory"]
-    for method in ("killed", "buggy", "kfd-hog"):
+    for method in ("killed", "buggy", "cut-off"):
         log = said[method, "lost"].rsplit("log: ", 1)[1]
         assert (checkout.folder / log).is_file()
     # All rows that do have a value are those of the undisturbed run.
@@ -177,9 +177,9 @@ def test_summary_and_report_say_so(failed) -> None:
         assert words in page
     assert "out of memory" in markdown
     # The terminal: what is missing and why, where the table is, and what to do.
-    said = done.stderr[done.stderr.index("mklearn: 3 of 8 fits have no result:") :]
+    said = done.stderr[done.stderr.index("mklearn: 3 of 6 fits have no result:") :]
     assert len(said.split("\n\n")[0].splitlines()) == 4
-    for words in ("killed on digits", "buggy on digits", "a bug", "kfd-hog on digits", "step describe"):
+    for words in ("killed on digits", "buggy on digits", "a bug", "cut-off on digits", "step describe"):
         assert words in said.split("\n\n")[0]
     answer = (folder / "report" / "answer.txt").read_text(encoding="utf-8")
     assert f"{answer}\nresults/hurt/report/index.html\n\nNext: `mklearn failed` lists what failed. " in said
@@ -193,7 +193,7 @@ def test_nothing_is_half_written_and_the_list_names_them(failed) -> None:
     checkout, _, _ = failed
     assert unfinished(checkout) == []
     fits = sorted((checkout.folder / "results" / "cache" / "fits").rglob("*.npz"))
-    assert {path.name.rsplit("-", 1)[0] for path in fits} == set(STATUSES) - {"killed", "buggy", "kfd-hog"}
+    assert {path.name.rsplit("-", 1)[0] for path in fits} == set(STATUSES) - {"killed", "buggy", "cut-off"}
     for path in fits:
         read_npz(path)
         read_parquet(path.with_suffix(".parquet"))
@@ -204,7 +204,7 @@ def test_nothing_is_half_written_and_the_list_names_them(failed) -> None:
         assert (f"{method} on digits" in text) == bool(bad)
         if bad:
             assert f"{method} on digits, random-p4: {bad[0].replace('_', ' ')} in {len(bad)} of 3" in text
-    targets = checkout.said("mklearn", "failed", "--targets").split()
+    targets = checkout.answer("failed", "--targets").split()
     assert len(targets) == 5
     assert all(target.startswith("results/cache/fits/") for target in targets)
 
@@ -217,16 +217,16 @@ def test_a_second_failure_writes_the_table_again_and_mended_code_ends_with_the_u
     assert checkout.planned()["fit"] == 3
     table = checkout.folder / "results" / "hurt" / "scores.parquet"
     table.unlink()
-    checkout.said("snakemake", "--cores", "2", *TABLES, code=1)
+    checkout.said("snakemake", "--cores", "2", TABLES[0], code=1)
     assert values_of(scores_of(checkout)) == before
     mend()
-    targets = checkout.said("mklearn", "failed", "--targets").split()
+    targets = checkout.answer("failed", "--targets").split()
     # The edited modules of those with values are what they were: nothing but the three, and those that are forced.
-    checkout.said("snakemake", "--cores", "2", "--forcerun", *targets)
+    checkout.said("snakemake", *TABLES, "--cores", "2", "--forcerun", *targets)
     assert tables(checkout, "hurt") == tables(whole, "hurt")
-    assert checkout.said("mklearn", "failed").strip().endswith("nothing failed.")
-    assert checkout.said("mklearn", "failed", "--targets") == ""
-    assert checkout.planned() == {}
+    assert checkout.answer("failed").strip().endswith("nothing failed.")
+    assert checkout.answer("failed", "--targets") == ""
+    assert checkout.planned(*TABLES) == {}
 
 
 @pytest.mark.exhaustive
@@ -238,10 +238,10 @@ def test_a_result_of_an_earlier_state_is_not_taken_for_one_of_this(whole: Checko
     path.write_bytes(good + EDITS["descriptors/hog.py"].encode())
     checkout.said("snakemake", "--cores", "2", *TABLES, code=1)
     scores = scores_of(checkout)
-    assert set(scores.loc[scores["status"].ne("ok"), "method"]) == {"kfd-hog"}
-    assert "kfd-hog on digits, random-p4: lost in 3 of 3" in checkout.said("mklearn", "failed")
+    assert set(scores.loc[scores["status"].ne("ok"), "method"]) == {"cut-off"}
+    assert "cut-off on digits, random-p4: lost in 3 of 3" in checkout.answer("failed")
     path.write_bytes(good)
     checkout.said("snakemake", "--cores", "2", *TABLES)
     assert tables(checkout, "hurt") == tables(whole, "hurt")
-    assert checkout.said("mklearn", "failed").strip().endswith("nothing failed.")
+    assert checkout.answer("failed").strip().endswith("nothing failed.")
     assert checkout.planned(*TABLES) == {}

@@ -18,7 +18,7 @@ def test_the_kernel_of_a_split_is_that_of_the_library(
     finished: Checkout, copy_of: Callable[[Checkout], Checkout]
 ) -> None:
     checkout = copy_of(finished)
-    said = checkout.said("mklearn", "kernel", "config.yaml", "pixels", "--split", "2")
+    said = checkout.answer("kernel", "config.yaml", "pixels", "--split", "2")
     assert "pixels.npz: kernel pixels of digits, random" in said
     (features,) = checkout.folder.glob("results/cache/descriptors/digits-*/pixels-*.npz")
     (splits,) = checkout.folder.glob("results/cache/splits/digits-*/random-*.parquet")
@@ -37,7 +37,7 @@ def test_the_kernel_of_a_split_is_that_of_the_library(
     np.testing.assert_allclose(found["test"], by_hand.transform(views[np.array(test)]).matrices[0], atol=1e-6)
     assert found["train_labels"].tolist() == labels["label"].astype(str).iloc[train].tolist()
 
-    checkout.said("mklearn", "kernel", "config.yaml", "pixels", "--split", "2", "--out", "pixels.parquet")
+    checkout.answer("kernel", "config.yaml", "pixels", "--split", "2", "--out", "pixels.parquet")
     frame = pd.read_parquet(checkout.folder / "pixels.parquet")
     assert list(frame.columns) == ["id", "label", "part", *found["train_ids"]]
     np.testing.assert_array_equal(
@@ -53,7 +53,7 @@ def test_what_there_is_not_is_said(finished: Checkout, copy_of: Callable[[Checko
         ("pixels", "--split", "99"): "--split 99: the protocol has splits 1 to",
         ("pixels", "--out", "pixels.txt"): "pixels.txt: a kernel is written as .npz or .parquet",
     }.items():
-        assert message in checkout.said("mklearn", "kernel", "config.yaml", *words, code=1)
+        assert message in checkout.answer("kernel", "config.yaml", *words, code=1)
     next(checkout.folder.glob("results/cache/splits/*/*.parquet")).unlink()
-    said = checkout.said("mklearn", "kernel", "config.yaml", "pixels", code=1)
+    said = checkout.answer("kernel", "config.yaml", "pixels", code=1)
     assert "is missing: run the study first (mklearn run config.yaml)" in said

@@ -91,8 +91,8 @@ def test_every_fit_has_values_and_the_files_are_verified(done: Checkout) -> None
     assert done.planned(*TABLES) == {}
     n_files = sum(path.suffix in (".npz", ".parquet") for path in cached(done, "**/*.*"))
     n_tables = len(list((done.folder / "results" / "smoke").glob("*.*")))
-    assert f"{n_files + n_tables} files verified: none is damaged." in done.said("mklearn", "verify")
-    assert "many on digits, drawn-p3: not applicable in 1 of 1 splits" in done.said("mklearn", "failed")
+    assert f"{n_files + n_tables} files verified: none is damaged." in done.answer("verify")
+    assert "many on digits, drawn-p3: not applicable in 1 of 1 splits" in done.answer("failed")
 
 
 def test_a_block_is_explained(done: Checkout) -> None:
@@ -169,7 +169,7 @@ def test_damaged_files_are_set_aside_and_made_again(done: Checkout, tmp_path: Pa
     assert set(files) == kinds
     for path in files.values():
         flipped(path, path)
-    said = copied.said("mklearn", "verify", code=1)
+    said = copied.answer("verify", code=1)
     for path in files.values():
         assert f"{path.relative_to(copied.folder)}: " in said
         assert path.with_name(f"{path.name}.damaged").is_file()

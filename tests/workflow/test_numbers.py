@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +14,7 @@ from tests.workflow.conftest import Checkout
 STUDY = """\
 study: clinic
 datasets: {all: {kind: feature_tables, target: weeks, group_column: ward, tables: {body: body.csv, serum: serum.csv}}}
-rows_per_block: 100
+rows_per_block: 150
 kernels: {gauss: {kind: gaussian, feature_scaling: auto}, plain: {kind: gaussian, feature_scaling: standard}}
 methods:
   average: {kind: kernel_ridge_regressor, kernels: [gauss-*]}
@@ -53,7 +50,9 @@ def test_a_study_of_numbers_from_csv_to_predictions(tmp_path: Path, repository: 
     checkout.write(STUDY)
     said = checkout.said("snakemake", "--cores", "2", "--quiet")
     assert "R² in % by five-fold cross-validation" in said
+    assert "results/clinic/model.mklearn (mklearn predict results/clinic/model.mklearn NEW)" in said
     results = checkout.folder / "results" / "clinic"
+    assert "in the study (protocol wards, 5 splits)" in (results / "model.md").read_text(encoding="utf-8")
     predictions = pd.read_parquet(results / "predictions.parquet")
     assert predictions["true"].dtype == predictions["predicted"].dtype == np.float64
     assert predictions["sample"].nunique() == 270, "30 have no target"
@@ -75,12 +74,13 @@ def test_a_study_of_numbers_from_csv_to_predictions(tmp_path: Path, repository: 
     assert checkout.planned() == {}, "nothing is left to do"
     scores = pd.read_parquet(results / "scores.parquet").query("method == 'average' and fold == 0")
     (chosen,) = scores["parameters"].map(lambda text: json.loads(text)["feature_scaling"]["gauss-body"]).unique()
-    said = checkout.said("mklearn", "kernel", "config.yaml", "gauss-body", "--split", "1")
+    said = checkout.answer("kernel", "config.yaml", "gauss-body", "--split", "1")
     assert f"feature scaling: {chosen}." in said
     with np.load(checkout.folder / "gauss-body.npz") as kernel:
         truths = predictions.drop_duplicates("sample").set_index("sample")["true"]
         np.testing.assert_array_equal(kernel["test_labels"], truths[kernel["test_ids"]])
-    frame = predict(checkout, results / "model.mklearn", tmp_path / "new")
+    checkout.said("mklearn", "predict", str(results / "model.mklearn"), str(tmp_path / "new"), "--output", "new.csv")
+    frame = pd.read_csv(checkout.folder / "new.csv")
     assert frame.columns.tolist()[:2] == ["id", "predicted"]
     errors = frame.set_index("id")["predicted"] - truth
     assert np.sqrt((errors**2).mean()) < 0.8 * truth.std()
@@ -89,9 +89,3 @@ def test_a_study_of_numbers_from_csv_to_predictions(tmp_path: Path, repository: 
     assert held.mean() >= 0.8
     width = (frame["high_90"] - frame["low_90"]).mean()
     assert width < 6 * np.sqrt((errors**2).mean()), "3.3 for normal errors, more for 12 groups"
-
-
-def predict(checkout: Checkout, model: Path, new: Path) -> pd.DataFrame:
-    words = [sys.executable, "-m", "mklearn", "predict", str(model), str(new)]
-    done = subprocess.run(words, env=checkout.environment, capture_output=True, text=True, check=True)
-    return pd.read_csv(io.StringIO(done.stdout))

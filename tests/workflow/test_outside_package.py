@@ -106,7 +106,8 @@ def test_methods_of_mklearn_take_the_packages_kernels_and_descriptors(scores: pd
     assert rows["value"].max() > 0.6
 
 
-def test_the_record_of_the_run_has_the_version_of_the_package(checkout: WithPackage) -> None:
+def test_the_study_is_up_to_date_and_its_record_has_the_version_of_the_package(checkout: WithPackage) -> None:
+    assert checkout.planned() == {}
     record = json.loads((checkout.folder / "results" / "outside" / "run.json").read_text(encoding="utf-8"))
     assert record["versions"].get("mklearn-outside") == ("0.1" if isinstance(checkout, WithPackage) else None)
 
@@ -127,7 +128,6 @@ def test_an_edit_of_the_package_runs_what_depends_on_it(
 ) -> None:
     if module not in ROOMS and isinstance(checkout, WithFiles):
         pytest.skip("mklearn's own data sets have an entry in registry.yaml")
-    assert checkout.planned() == {}
     name = checkout.file_of(module)
     before = checkout.edit(name)
     try:

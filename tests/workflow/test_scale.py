@@ -77,18 +77,18 @@ def test_a_second_run_ends_in_seconds(finished: Checkout) -> None:
 
 
 def test_planning_imports_nothing_numerical(checkout: Checkout) -> None:
-    _, packages, modules = questions_of_the_rules(checkout)
+    _, packages, modules = questions_of_the_rules(checkout, n_methods=2)
     assert not set(HEAVY) & set(packages)
     rooms = ("mklearn.subspace", "mklearn.classifiers", "mklearn.optimize", "mklearn.study.report")
     assert not [name for name in modules if name.startswith(rooms) or re.match(r"mklearn\.papers\.\w+\.", name)]
 
 
-def questions_of_the_rules(checkout: Checkout) -> tuple[float, list[str], list[str]]:
+def questions_of_the_rules(checkout: Checkout, n_methods: int = METHODS) -> tuple[float, list[str], list[str]]:
     """Read and plan a large study, and ask of the plan all that the rules ask.
 
     Returns processor seconds, imported packages and modules.
     """
-    checkout.write(large_study())
+    checkout.write(large_study(n_methods))
     source = """
 import json, sys, time
 from mklearn.study.config.reading import read_study

@@ -459,14 +459,13 @@ def test_saved_models_predict_the_same_bits(digits: tuple[Views, np.ndarray], tm
 
 def test_what_views_contribute(digits: tuple[Views, np.ndarray]) -> None:
     views, y = digits
-    found = {
-        each.view: each for each in view_contributions(MultiViewClassifier(), views[:200], y[:200], n_permutations=2)
-    }
+    X, y = views[:120], y[:120]
+    found = {each.view: each for each in view_contributions(MultiViewClassifier(), X, y, n_permutations=2)}
     assert found["upper"].permuted.mean > 0.1
     assert found["lower"].left_out.mean > 0.02
     assert abs(found["noise"].left_out.mean) < 0.05
-    stability = kernel_weights_over_splits(MultiViewClassifier(), views[:200], y[:200], cv=3)
-    assert stability.weights.shape == (3, 24)
+    stability = kernel_weights_over_splits(MultiViewClassifier(), X, y, cv=2)
+    assert stability.weights.shape == (2, 24)
 
 
 @pytest.mark.parametrize("alphas", [[], [0.0], "abc", [[1.0]], [np.nan]])
@@ -595,6 +594,7 @@ def test_weights_of_few_kernels_stand_where_these_are(digits: tuple[Views, np.nd
         assert (weights > 0).tolist() == [False, True, False, True]
 
 
+@pytest.mark.exhaustive  # test_hundreds_of_classes has 300
 def test_a_thousand_classes_of_two_samples() -> None:
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(1000), 3)

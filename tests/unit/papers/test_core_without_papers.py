@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import json
 import os
 import shutil
@@ -28,6 +29,7 @@ def run(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
         repository / "src" / "mklearn", folder / "src" / "mklearn",
         ignore=lambda path, names: {"__pycache__", "papers"} if path.endswith("mklearn") else {"__pycache__"},
     )  # fmt: skip
+    compileall.compile_dir(folder / "src", quiet=2)  # else each command would do it
     shutil.copytree(repository / "workflow", folder / "workflow")
     for name in ("Snakefile", "config.yaml"):
         shutil.copy(repository / name, folder)

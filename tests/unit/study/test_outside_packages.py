@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.commands import Commands
 from tests.outside_package.install import install, write_metadata
 from tests.workflow.conftest import SMOKE
 
@@ -23,17 +24,35 @@ BROKEN = [
 """Entry points that can't be used: group, value, and what is said."""
 
 
-def run(site: Path, *arguments: str, code: int = 0) -> str:
-    """What Python says and ends with, with the packages of a folder installed."""
+def environment(site: Path) -> dict[str, str]:
+    """The environment of a process, with the packages of a folder installed."""
     path = os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))
-    environment = os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True)
-    assert done.returncode == code, done.stdout + done.stderr
+    return os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+@pytest.fixture(scope="module")
+def commands() -> Commands:
+    """Command lines, without the import of these packages for each."""
+    return Commands("numpy", "pydantic.main", "scipy.optimize", "sklearn.svm", "yaml")
+
+
+def mklearn(commands: Commands, site: Path, *arguments: str, code: int = 0) -> str:
+    """What the command says, which ends with a code."""
+    ended, said = commands.run("mklearn", *arguments, folder=Path.cwd(), environment=environment(site))
+    assert ended == code, said
+    assert "Traceback" not in said
+    return said
+
+
+def run(site: Path, *arguments: str) -> str:
+    """What Python says."""
+    done = subprocess.run([sys.executable, *arguments], env=environment(site), capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done.stdout + done.stderr
 
 
-def test_a_package_that_can_not_be_used_is_named(tmp_path: Path) -> None:
+def test_a_package_that_can_not_be_used_is_named(tmp_path: Path, commands: Commands) -> None:
     """All that is wrong, where a study is checked and where kinds are listed; not a traceback from somewhere else."""
     points: dict[str, dict[str, str]] = {}
     for number, (group, value, _) in enumerate(BROKEN):
@@ -42,7 +61,7 @@ def test_a_package_that_can_not_be_used_is_named(tmp_path: Path) -> None:
     study = tmp_path / "study.yaml"
     study.write_text(yaml.safe_dump(SMOKE), encoding="utf-8")
     for command in (["validate", str(study)], ["methods"]):
-        said = run(tmp_path, "-m", "mklearn", *command, code=1)
+        said = mklearn(commands, tmp_path, *command, code=1)
         for number, (group, _, sentence) in enumerate(BROKEN):
             (line,) = (line for line in said.splitlines() if f"entry point 'mine{number}' ({group})" in line)
             assert "package broken: " in line
@@ -50,13 +69,13 @@ def test_a_package_that_can_not_be_used_is_named(tmp_path: Path) -> None:
             assert sentence in line
 
 
-def test_a_data_set_is_registered_once(tmp_path: Path) -> None:
+def test_a_data_set_is_registered_once(tmp_path: Path, commands: Commands) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "__init__.py").touch()
     entry = {"title": "t", "files": [], "reader": "mine:read", "expected": {}, "licence": "", "citation": ""}
     (tmp_path / "mine" / "data.yaml").write_text(yaml.safe_dump({"digits": entry | {"homepage": ""}}), encoding="utf-8")
     write_metadata(tmp_path, "mine", "1.0", {"mklearn.datasets": {"mine": "mine:data.yaml"}})
-    said = run(tmp_path, "-m", "mklearn", "datasets", code=1)
+    said = mklearn(commands, tmp_path, "datasets", code=1)
     assert "mklearn: package mine: data set 'digits' is registered already." in said
 
 
@@ -91,8 +110,8 @@ def test_what_a_package_adds_is_listed_with_its_name(site: Path) -> None:
         assert "package:" not in sections[own]
 
 
-def test_a_package_is_in_the_schema(site: Path) -> None:
-    assert "GatedCentroids" in json.loads(run(site, "-m", "mklearn", "schema"))["$defs"]
+def test_a_package_is_in_the_schema(site: Path, commands: Commands) -> None:
+    assert "GatedCentroids" in json.loads(mklearn(commands, site, "schema"))["$defs"]
 
 
 CODE = """
@@ -121,7 +140,7 @@ def test_code_of_a_package_is_followed_by_its_imports_and_not_loaded(tmp_path: P
     assert {name for name in before if before[name] != after[name]} == {"outside_package/powers.py"}
 
 
-def test_a_package_may_bring_a_registry_file_and_studies(site: Path, tmp_path: Path) -> None:
+def test_a_package_may_bring_a_registry_file_and_studies(tmp_path: Path, commands: Commands) -> None:
     """Its methods are listed without its code being imported; its studies are found by name."""
     command = "import mklearn.study.config.registry_entries as r; r.main(['outside_package'])"
     install(tmp_path / "other")
@@ -133,8 +152,8 @@ def test_a_package_may_bring_a_registry_file_and_studies(site: Path, tmp_path: P
     (package / "studies" / "gated.yaml").write_text(yaml.safe_dump(SMOKE), encoding="utf-8")
     points = {"mklearn.methods": {"m": "mine:registry.json"}, "mklearn.studies": {"m": "mine:studies"}}
     write_metadata(tmp_path, "mine", "1.0", points)
-    assert "  gated_centroids " in run(tmp_path, "-m", "mklearn", "methods")  # outside_package is not there
-    assert "gated: study 'smoke' is valid" in run(tmp_path, "-m", "mklearn", "validate", "gated")
+    assert "  gated_centroids " in mklearn(commands, tmp_path, "methods")  # outside_package is not there
+    assert "gated: study 'smoke' is valid" in mklearn(commands, tmp_path, "validate", "gated")
     (package / "studies" / "gated.yaml").unlink()
-    said = run(tmp_path, "-m", "mklearn", "validate", "gated", code=1)
+    said = mklearn(commands, tmp_path, "validate", "gated", code=1)
     assert "package mine: there is no study file (*.yaml) in mine:studies." in said

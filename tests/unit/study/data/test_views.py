@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,12 @@ def registered(name: str, mirror: Path) -> SampleSet:
     return read_dataset(dataset_spec({"kind": "registered", "name": name}), files)
 
 
+@cache
+def whole(name: str, mirror: Path) -> SampleSet:
+    """A registered set, read once, for tests that only look."""
+    return registered(name, mirror)
+
+
 LONG = {"bace", "three_sources"}
 
 
@@ -40,7 +47,7 @@ LONG = {"bace", "three_sources"}
 )
 def test_upstream_file_equals_the_tables_of_the_mirror(mirror: Path, name: str) -> None:
     folder = mirror / "multiview" / (entry(name).of or name)
-    samples = registered(name, mirror)
+    samples = whole(name, mirror)
     about = pd.read_csv(folder / "samples.csv").set_index("id")
     ids = [text.rpartition("/")[2] for text in samples.ids]
     assert ids == about.index.tolist()
@@ -58,7 +65,7 @@ def test_upstream_file_equals_the_tables_of_the_mirror(mirror: Path, name: str) 
 
 def test_published_splits(mirror: Path) -> None:
     for name, n_train in (("protein_fold", 311), ("breast_tcga", 150), ("bace", 249)):
-        samples = registered(name, mirror)
+        samples = whole(name, mirror)
         (test,) = published_test_part(Path(), samples.ids)
         assert len(samples) - len(test) == n_train
         assert entry(name).released_splits == "mklearn.study.data.readers.content:published_test_part"
@@ -69,7 +76,7 @@ def test_published_splits(mirror: Path) -> None:
 
 
 def test_samples_that_lack_a_view(mirror: Path) -> None:
-    samples = registered("breast_tcga", mirror)
+    samples = whole("breast_tcga", mirror)
     assert samples.incomplete == ("protein",)
     lacking = np.isnan(samples.tables["protein"]).all(axis=1)
     np.testing.assert_array_equal(lacking, np.char.startswith(samples.ids, "test/"))
@@ -92,7 +99,7 @@ def test_the_listing_says_what_to_know() -> None:
 
 
 def test_molecules_that_repeat_are_one_group(mirror: Path) -> None:
-    samples = registered("bace", mirror)
+    samples = whole("bace", mirror)
     assert samples.groups is not None
     assert len(samples) - len(set(samples.groups)) == 9
 
@@ -152,9 +159,7 @@ def test_other_lists_of_r_than_expected(mirror: Path) -> None:
 
 def test_a_bomb_as_a_file_of_r(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(r_files, "MOST_BYTES", 128 << 20)
-    with gzip.open(tmp_path / "a.rda", "wb", compresslevel=1) as stream:
-        for _ in range(800):
-            stream.write(bytes(1 << 20))
+    (tmp_path / "a.rda").write_bytes(gzip.compress(bytes(1 << 20)) * 800)
     with pytest.raises(DataError, match=r"reading this file of R was ended: .*memory"):
         views.read({"a": tmp_path / "a.rda"}, tables=["gene"])
 

@@ -55,7 +55,7 @@ def samples(n: int, shares: list[float], seed: int = 0) -> tuple[Labels, NDArray
     "shares", [[0.3, 0.7], [0.5, 0.3, 0.2], pytest.param([0.1, 0.2, 0.3, 0.4], marks=pytest.mark.exhaustive)]
 )
 def test_they_have_the_metric_as_mean_and_its_variance(name: str, shares: list[float]) -> None:
-    metric, (y, probabilities) = metric_named(name), samples(240, shares)
+    metric, (y, probabilities) = metric_named(name), samples(120, shares)
     values = metric.sample_values(output(y, probabilities))
     assert values.mean() == pytest.approx(metric.score(output(y, probabilities)), abs=1e-12)
     every = np.arange(len(y))
@@ -73,7 +73,7 @@ def test_their_variance_is_that_of_new_samples(name: str) -> None:
     """Of classes whose numbers are fixed, where the metric is of recalls or ranks: as splits have them."""
     metric, found, estimated = metric_named(name), [], []
     shares = [0.25, 0.25, 0.5]
-    for seed in range(300):
+    for seed in range(200):
         y, probabilities = samples(400, shares, seed)
         kept = np.concatenate([np.flatnonzero(y == code)[:count] for code, count in enumerate((20, 40, 60))])
         made = output(y, probabilities, kept)

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,11 @@ from mklearn.kernels.psd import spectrum_curve
 from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.study.evaluation.selection import select_by_scores
 from mklearn.study.evaluation.summary import summarise
+from mklearn.study.report.accuracy_for_time import accuracy_for_time
+from mklearn.study.report.build import build_report
+from mklearn.study.report.figure_names import FigureNames
+from mklearn.study.report.frames import results_of
+from mklearn.study.report.gallery import panels
 from mklearn.study.report.records import DataFile, DataSetRecord, FitRecord, RunRecord, StageCost
 from mklearn.study.specs.table_specs import CatalogueEntry, ReportSpec
 
@@ -282,6 +288,37 @@ def _unit(points: np.ndarray) -> np.ndarray:
 def study() -> dict[str, Any]:
     """A small study that every test may read, and none may change."""
     return make_study()
+
+
+@pytest.fixture(scope="session")
+def report(study: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with its report, without files of figures."""
+    folder = tmp_path_factory.mktemp("report")
+    build_report(folder, **study, figure_files=False)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def report_of_numbers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the report of a study that predicts numbers, without files of figures."""
+    folder = tmp_path_factory.mktemp("numbers")
+    build_report(folder, **make_numbers_study(), figure_files=False)
+    return folder
+
+
+def read(folder: Path) -> tuple[str, str]:
+    """Return the page and the Markdown of a report."""
+    html, text = ((folder / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+    return html, text
+
+
+def sections_of(scores: pd.DataFrame, summary: pd.DataFrame) -> set[str]:
+    """Return the sections of the figures that a study without fits has."""
+    results = results_of(scores, summary, [])
+    nothing = pd.DataFrame(columns=["z", "dataset_title", "metric"])
+    found = panels(results, report_spec("x"), nothing, accuracy_for_time(results), [], [], FigureNames())
+    assert not [panel.problem for panel in found if panel.problem]
+    return {panel.section for panel in found}
 
 
 @pytest.fixture(scope="module")

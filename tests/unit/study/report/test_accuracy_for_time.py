@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from tests.unit.study.report.conftest import report_spec
+from tests.unit.study.report.conftest import read, report_spec
 
 from mklearn.study.report.accuracy_for_time import accuracy_for_time, labels, sentence
 from mklearn.study.report.figure_names import FigureNames
@@ -168,15 +169,12 @@ def test_two_methods_have_no_figure() -> None:
     assert slugs(AVERAGE, RIDGE, SVC) == ["accuracy-for-time-data-training-size-5"]
 
 
-def test_the_page_has_the_sentence_below_both_figures(study: dict[str, Any], tmp_path: Any) -> None:
-    from mklearn.study.report.build import build_report
-
-    html = build_report(tmp_path, **study, figure_files=False)[0].read_text(encoding="utf-8")
+def test_the_page_has_the_sentence_below_both_figures(study: dict[str, Any], report: Path) -> None:
+    html, text = read(report)
     results = results_of(study["scores"], study["summary"], study["fits"])
     expected = sentence(accuracy_for_time(results), results)
     assert "uniform average" in expected
     end = html.index(expected.replace("'", "&#39;"))
     figures = re.findall(r'<figure class="([a-z-]+)"', html[:end])
     assert figures == ["difference", "accuracy-for-time"]
-    text = (tmp_path / "summary.md").read_text(encoding="utf-8").replace("\\", "")
-    assert f" {expected}\n" in text
+    assert f" {expected}\n" in text.replace("\\", "")

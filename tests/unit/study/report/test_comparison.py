@@ -50,6 +50,38 @@ def study(chance: int, *, methods: tuple[str, ...] = ("average", "kfd"), draw: i
     return StudyTables(f"results/{chance}", table, predicted_table, summary, record)
 
 
+def configured(tables: StudyTables, **config: Any) -> StudyTables:
+    """The same study with other settings."""
+    return replace(tables, record={**tables.record, "config": CONFIG | config})
+
+
+@pytest.fixture(scope="module")
+def first() -> StudyTables:
+    return study(1)
+
+
+@pytest.fixture(scope="module")
+def second() -> StudyTables:
+    return study(2)
+
+
+@pytest.fixture(scope="module")
+def page(first: StudyTables, second: StudyTables, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compare(first, second, tmp_path_factory.mktemp("page"))[0]
+
+
+@pytest.fixture(scope="module")
+def other_splits() -> StudyTables:
+    return study(2, draw=1)
+
+
+@pytest.fixture(scope="module")
+def page_of_other_splits(
+    first: StudyTables, other_splits: StudyTables, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    return compare(first, other_splits, tmp_path_factory.mktemp("other"))[0]
+
+
 def difference_in(path: Path, method: str) -> list[str]:
     """The cells of a method in the first table of the comparison."""
     text = path.with_name("summary.md").read_text(encoding="utf-8")
@@ -58,19 +90,17 @@ def difference_in(path: Path, method: str) -> list[str]:
     return [cell.strip().replace("\\", "") for cell in line.split("|")]
 
 
-def test_a_method_is_paired_with_itself_as_methods_of_one_study_are(tmp_path: Path) -> None:
-    first, second = study(1), study(2)
-    one, other = (
-        frame[frame["method"].eq("kfd")] for frame in (first.scores, second.scores)
-    )  # fmt: skip
+def test_a_method_is_paired_with_itself_as_methods_of_one_study_are(
+    first: StudyTables, second: StudyTables, page: Path
+) -> None:
+    one, other = (frame[frame["method"].eq("kfd")] for frame in (first.scores, second.scores))
     scores = pd.concat([one.assign(method="average"), other])
     predictions = [
         table[table["method"].eq("kfd")].assign(method=name)
         for table, name in ((first.predictions, "average"), (second.predictions, "kfd"))
     ]
     expected = summarise(scores, Predictions(typed(pd.concat(predictions))), reference="average").iloc[1]
-    path = compare(first, second, tmp_path)[0]
-    a, b, change, paired, rule = difference_in(path, "kfd")
+    a, b, change, paired, rule = difference_in(page, "kfd")
     low, high = (100 * expected[f"difference_{end}"] for end in ("low", "high"))
     assert (paired, rule) == ("the same splits", "1-NN cosine")
     assert change.replace("−", "-").startswith(f"{100 * expected['difference']:+.1f} [{low:+.1f}, {high:+.1f}]")
@@ -78,8 +108,8 @@ def test_a_method_is_paired_with_itself_as_methods_of_one_study_are(tmp_path: Pa
 
 
 def test_methods_compared_with_themselves_are_corrected_for_their_number(tmp_path: Path) -> None:
-    names = ("average", "kfd", *(f"m{k}" for k in range(8)))
-    both = study(1, methods=names), study(3, methods=names)
+    names = ("average", "kfd", "svc", "lda")
+    both = study(3, methods=names), study(4, methods=names)
     paired = _paired_with_itself(both)
     uncorrected = paired[paired["method"].eq("b") & paired["selection"].eq("inner_cv")]["p_value"]
     path = compare(*both, tmp_path)[0]
@@ -87,21 +117,22 @@ def test_methods_compared_with_themselves_are_corrected_for_their_number(tmp_pat
     assert not [name for name in names if re.search("[▲▼]", difference_in(path, name)[2])]
 
 
-def test_the_names_of_the_studies_do_not_matter(tmp_path: Path) -> None:
-    first, second = study(1), study(2)
-    expected = difference_in(compare(first, second, tmp_path / "one")[0], "kfd")
+def test_the_names_of_the_studies_do_not_matter(
+    first: StudyTables, second: StudyTables, page: Path, tmp_path: Path
+) -> None:
     renamed = replace(
         second, scores=second.scores.assign(study="t"), record={**second.record, "study": "t"},
         summary=second.summary.assign(study="t"),
     )  # fmt: skip
-    path = compare(first, renamed, tmp_path / "two")[0]
-    assert difference_in(path, "kfd") == expected
+    path = compare(first, renamed, tmp_path)[0]
+    assert difference_in(path, "kfd") == difference_in(page, "kfd")
     assert "kfd (B)" in path.read_text(encoding="utf-8")
 
 
-def test_a_study_equals_itself(tmp_path: Path) -> None:
-    assert all(same_splits(study(1), study(1)).values())
-    path = compare(study(1), study(1), tmp_path)[0]
+def test_a_study_equals_itself(first: StudyTables, tmp_path: Path) -> None:
+    again = study(1)
+    assert all(same_splits(first, again).values())
+    path = compare(first, again, tmp_path)[0]
     for method in ("average", "kfd"):
         _, _, change, paired, _ = difference_in(path, method)
         assert change == "0"
@@ -109,29 +140,26 @@ def test_a_study_equals_itself(tmp_path: Path) -> None:
     assert "What differs" not in path.read_text(encoding="utf-8")
 
 
-def test_other_splits_are_not_paired(tmp_path: Path) -> None:
-    first, second = study(1), study(2, draw=1)
-    assert list(same_splits(first, second).values()) == [False]
-    path = compare(first, second, tmp_path)[0]
-    cells = difference_in(path, "kfd")
+def test_other_splits_are_not_paired(first: StudyTables, other_splits: StudyTables, page_of_other_splits: Path) -> None:
+    assert list(same_splits(first, other_splits).values()) == [False]
+    cells = difference_in(page_of_other_splits, "kfd")
     assert cells[3] == "other splits: not paired"
     assert "[" not in cells[2]
-    summary = pd.read_csv(tmp_path / "summary.csv").set_index("method")
+    summary = pd.read_csv(page_of_other_splits.with_name("summary.csv")).set_index("method")
     assert summary.loc[["average@b", "kfd@b"], "difference"].isna().all()
     assert summary.loc[["average@a", "kfd@a"], "difference"].notna().all()
 
 
-def test_methods_of_one_study_alone_are_shown_and_not_compared(tmp_path: Path) -> None:
-    path = compare(study(1), study(2, methods=("average", "new")), tmp_path)[0]
+def test_methods_of_one_study_alone_are_shown_and_not_compared(first: StudyTables, tmp_path: Path) -> None:
+    path = compare(first, study(2, methods=("average", "new")), tmp_path)[0]
     text = path.read_text(encoding="utf-8")
     assert all(name in text for name in ("average (A)", "average (B)", "kfd (A)", "new (B)"))
     with pytest.raises(ValueError, match="not enough values"):
         difference_in(path, "new")
 
 
-def test_what_differs_in_the_settings_is_a_table() -> None:
-    first = study(1)
-    second = study(2, methods=("average",), seed=3)
+def test_what_differs_in_the_settings_is_a_table(first: StudyTables, second: StudyTables) -> None:
+    second = configured(second, seed=3)
     second = replace(second, record={**second.record, "versions": {"numpy": "2.1"}, "commit": "def"})
     table = settings_table(first, second)
     assert [[cell.text for cell in row] for row in table.rows] == [
@@ -145,41 +173,39 @@ def test_what_differs_in_the_settings_is_a_table() -> None:
     assert names["methods.new.kind"] == ("–", "x")
 
 
-def test_studies_with_nothing_in_common_are_refused(tmp_path: Path) -> None:
-    first = study(1)
+def test_studies_with_nothing_in_common_are_refused(first: StudyTables, tmp_path: Path) -> None:
     other = replace(first, predictions=first.predictions.assign(dataset="e"), scores=first.scores.assign(dataset="e"))
     with pytest.raises(ConfigError, match="no data set with the same protocol and training size"):
         compare(first, other, tmp_path / "page")
     assert not (tmp_path / "page").exists()
 
 
-def test_what_a_study_says_of_itself_is_taken() -> None:
+def test_what_a_study_says_of_itself_is_taken(first: StudyTables) -> None:
     """Kills: the first metric of the summary; the first method as reference; the score for the headline's metric."""
-    tables = study(1, evaluation={"choose_by": "r2", "metrics": ["rmse", "r2"]}, final={"metric": "r2"})
+    tables = configured(first, evaluation={"choose_by": "r2", "metrics": ["rmse", "r2"]}, final={"metric": "r2"})
     numbers = [tables.summary.assign(metric=name) for name in ("rmse", "r2")]
     assert (found := replace(tables, summary=pd.concat(numbers))).score == found.metric == "r2"
-    assert study(1, final={"metric": "balanced_accuracy"}).metric == "balanced_accuracy"
-    assert study(1).metric == study(1).score == "accuracy"
+    assert configured(first, final={"metric": "balanced_accuracy"}).metric == "balanced_accuracy"
+    assert first.metric == first.score == "accuracy"
     equal = tables.summary.assign(difference=0.0, difference_low=0.0, p_value=[np.nan, 1.0], method=["average", "kfd"])
     for summary in (equal, equal.iloc[::-1]):
         assert replace(tables, summary=summary).reference == "average"
     assert replace(tables, summary=equal.assign(p_value=1.0)).reference == ""
-    assert study(1, evaluation={"reference": "kfd"}).reference == "kfd"
+    assert configured(first, evaluation={"reference": "kfd"}).reference == "kfd"
 
 
-def test_a_failed_split_of_one_method_leaves_the_others_paired(tmp_path: Path) -> None:
-    first, second = study(1), study(2)
+def test_a_failed_split_of_one_method_leaves_the_others_paired(
+    first: StudyTables, second: StudyTables, tmp_path: Path
+) -> None:
     kept = ~(first.predictions["method"].eq("average") & first.predictions["repeat"].eq(0))
     first = replace(first, predictions=first.predictions[kept])
     assert same_splits(first, second) == same_splits(second, first) == {("d", "random-p5", 5): True}
     assert difference_in(compare(first, second, tmp_path)[0], "kfd")[3] == "the same splits"
 
 
-def test_holms_correction_counts_the_differences_that_are_shown(tmp_path: Path) -> None:
+def test_holms_correction_counts_the_differences_that_are_shown(first: StudyTables, page_of_other_splits: Path) -> None:
     """With other splits in the second study, all that is left is what the page of the first has."""
-    first = study(1)
-    path = compare(first, study(2, draw=1), tmp_path)[0]
-    shown = pd.read_csv(path.with_name("summary.csv"), index_col="method")
+    shown = pd.read_csv(page_of_other_splits.with_name("summary.csv"), index_col="method")
     own = first.summary.set_index("method")
     assert shown["p_holm"].notna().sum() == 1
     assert shown.at["kfd@a", "p_holm"] == pytest.approx(own.at["kfd", "p_holm"])

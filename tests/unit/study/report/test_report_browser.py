@@ -7,6 +7,7 @@ import io
 import itertools
 import re
 import xml.etree.ElementTree as ElementTree
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -14,11 +15,12 @@ import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
-from tests.unit.study.report.conftest import METHODS, make_numbers_study, make_study
+from tests.unit.study.report.conftest import METHODS, make_study
 from tests.unit.study.report.test_comparison import study as compared_study
 from tests.unit.study.report.test_report_matrix import HOSTILE as CLASSES
 from tests.unit.study.report.test_report_matrix import study_of
 
+from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report import rendering
 from mklearn.study.report.build import build_report
 from mklearn.study.report.comparison import compare
@@ -37,6 +39,7 @@ HOSTILE = {
 }
 
 
+PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "is_mobile": True, "color_scheme": "dark"}
 DRAWN = "html[data-figures=drawn]"
 UNFOLD = """() => {
     for (const select of document.querySelectorAll("#setting, #rule")) {
@@ -56,9 +59,9 @@ def page_file(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def numbers_file(tmp_path_factory):
+def numbers_file(report_of_numbers):
     """The page of a study that predicts numbers."""
-    return build_report(tmp_path_factory.mktemp("numbers"), **make_numbers_study(), figure_files=False)[0]
+    return report_of_numbers / "index.html"
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +82,9 @@ def hostile_file(tmp_path_factory):
     return build_report(tmp_path_factory.mktemp("hostile"), **study, figure_files=False)[0]
 
 
-@pytest.fixture
-def open_page(browser):
-    """Opens a page, waits for its figures, and fails if it logged an error or asked for anything but itself."""
+@contextmanager
+def pages_of(browser):
+    """Opens pages, waits for their figures, and fails if one logged an error or asked for anything but itself."""
     contexts, troubles = [], []
 
     def opened(path, unfold=True, **options):
@@ -113,8 +116,42 @@ def open_page(browser):
     assert troubles == []
 
 
-def test_every_figure_is_drawn(open_page, page_file):
-    page = open_page(page_file)
+@pytest.fixture
+def open_page(browser):
+    with pages_of(browser) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def folded_page(browser, page_file):
+    """The page as a laptop shows it, for tests that leave it as it was."""
+    with pages_of(browser) as opened:
+        yield opened(page_file, unfold=False, viewport={"width": 1280, "height": 800})
+
+
+@pytest.fixture(scope="module")
+def whole_page(browser, page_file):
+    """The page with all that it has, for tests that leave it as it was."""
+    with pages_of(browser) as opened:
+        yield opened(page_file, viewport={"width": 1280, "height": 900})
+
+
+@pytest.fixture(scope="module")
+def phone_page(browser, page_file):
+    """The page on a phone, in dark colours, with all that it has, for tests that leave it as it was."""
+    with pages_of(browser) as opened:
+        yield opened(page_file, **PHONE)
+
+
+@pytest.fixture(scope="module")
+def numbers_page(browser, numbers_file):
+    """The page of numbers in dark colours, for tests that leave it as it was."""
+    with pages_of(browser) as opened:
+        yield opened(numbers_file, color_scheme="dark", viewport={"width": 1280, "height": 900})
+
+
+def test_every_figure_is_drawn(whole_page):
+    page = whole_page
     figures = page.eval_on_selector_all(
         ".chart",
         """boxes => boxes.map(box => {
@@ -135,16 +172,11 @@ def test_every_figure_is_drawn(open_page, page_file):
 
 
 @pytest.mark.parametrize(
-    ("name", "scheme", "width"),
-    [
-        pytest.param("page_file", "light", 1280, marks=pytest.mark.exhaustive),
-        ("page_file", "dark", 390),
-        ("numbers_file", "dark", 1280),
-    ],
+    "name", [pytest.param("whole_page", marks=pytest.mark.exhaustive), "phone_page", "numbers_page"]
 )
-def test_axe_finds_nothing(open_page, name, scheme, width, request):
+def test_axe_finds_nothing(name, request):
     """Rules of WCAG and good practice: names of controls, contrast, order of headings, landmarks, tables."""
-    page = open_page(request.getfixturevalue(name), color_scheme=scheme, viewport={"width": width, "height": 900})
+    page = request.getfixturevalue(name)
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
     assert len(found.response["passes"]) > 20
@@ -166,8 +198,8 @@ def test_the_page_is_small(page_file):
     assert page_file.stat().st_size < 1_500_000
 
 
-def test_numbers_are_drawn_against_true_ones_with_residuals_and_errors_by_group(open_page, numbers_file):
-    page = open_page(numbers_file)
+def test_numbers_are_drawn_against_true_ones_with_residuals_and_errors_by_group(numbers_page):
+    page = numbers_page
     text = page.inner_text("body")
     for words in ("Predicted and true numbers", "Errors by group", "ward 3"):
         assert words in text
@@ -177,10 +209,9 @@ def test_numbers_are_drawn_against_true_ones_with_residuals_and_errors_by_group(
     assert marks == [142] * 4, "both methods, first repeat: predicted against true, and residuals"
 
 
-def test_marks_follow_the_numbers(open_page, page_file):
+def test_marks_follow_the_numbers(whole_page):
     """The dots of the difference figure lie in the order of the differences that the table shows."""
-    page = open_page(page_file, viewport={"width": 1280, "height": 900})
-    shown = page.eval_on_selector_all(
+    shown = whole_page.eval_on_selector_all(
         ".difference .chart svg",
         """svgs => [...svgs[0].querySelectorAll(".mark-symbol.role-mark path")].map(path => [
             Number(path.getAttribute("aria-label").replaceAll("\\u2212", "-").match(/difference, points: ([^;]+)/)[1]),
@@ -192,11 +223,10 @@ def test_marks_follow_the_numbers(open_page, page_file):
     assert len(set(values)) > 2
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_names_of_methods_in_accuracy_against_time_do_not_overlap(open_page, page_file, width):
+@pytest.mark.parametrize("name", ["whole_page", "phone_page"])
+def test_names_of_methods_in_accuracy_against_time_do_not_overlap(name, request):
     """Nor do they leave the figure; the point of each named method lies below its name."""
-    page = open_page(page_file, viewport={"width": width, "height": 900})
-    for svg in page.locator(".accuracy-for-time .chart svg").all():
+    for svg in request.getfixturevalue(name).locator(".accuracy-for-time .chart svg").all():
         frame, (names, points) = svg.bounding_box(), (
             svg.locator(f".mark-{kind}.role-mark {tag}").evaluate_all(
                 "all => all.map(one => [one.textContent, ...Object.values(one.getBoundingClientRect().toJSON())])"
@@ -214,7 +244,9 @@ def test_names_of_methods_in_accuracy_against_time_do_not_overlap(open_page, pag
 
 
 def test_columns_sort_by_click_and_by_keyboard(open_page, page_file):
-    page = open_page(page_file)
+    page = open_page(page_file, unfold=False)
+    for chosen in ("#setting", "#rule"):
+        page.select_option(chosen, "")
     table = page.locator("#results table").first
 
     def column(number):
@@ -270,9 +302,8 @@ def test_columns_can_be_left_out_and_the_address_keeps_them(open_page, page_file
     assert cells.count() == shown
 
 
-def test_bars_are_as_long_as_the_numbers(open_page, page_file):
-    page = open_page(page_file, unfold=False)
-    cells = page.locator("#results table").first.locator("tbody td:nth-child(2)")
+def test_bars_are_as_long_as_the_numbers(folded_page):
+    cells = folded_page.locator("#results table").first.locator("tbody td:nth-child(2)")
     bars = cells.evaluate_all("all => all.map(cell => [cell.dataset.sort, cell.style.getPropertyValue('--bar')])")
     largest = max(float(value) for value, _ in bars if value)
     for value, bar in bars:
@@ -299,8 +330,8 @@ def test_the_address_keeps_what_is_chosen(open_page, page_file):
         assert page.input_value("#filter") == "mkl-dr"
 
 
-def test_legend_highlights_in_every_figure(open_page, page_file):
-    page = open_page(page_file)
+def test_legend_highlights_in_every_figure(whole_page):
+    page = whole_page
     faint = """() => [...document.querySelectorAll("#dimension .chart")].map(box =>
         [...box.querySelectorAll(".mark-line path")].filter(path => path.getAttribute("opacity") === "0.1").length)"""
     assert set(page.evaluate(faint)) == {0}
@@ -313,11 +344,12 @@ def test_legend_highlights_in_every_figure(open_page, page_file):
     page.wait_for_function(f"({faint})().every(count => count === 0)")
 
 
-@pytest.mark.parametrize("name", ["page_file", "numbers_file", "hostile_file"])
+@pytest.mark.parametrize(
+    "name", ["phone_page", "hostile_file", pytest.param("numbers_file", marks=pytest.mark.exhaustive)]
+)
 def test_a_phone_needs_no_sideways_scrolling(open_page, name, request):
-    page = open_page(
-        request.getfixturevalue(name), viewport={"width": 390, "height": 844}, device_scale_factor=2, is_mobile=True
-    )
+    found = request.getfixturevalue(name)
+    page = found if name == "phone_page" else open_page(found, **PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.evaluate("document.querySelectorAll('details').forEach(element => element.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -450,16 +482,18 @@ def test_forty_hostile_classes_on_two_data_sets(open_page, tmp_path):
     assert len(named) > 10
 
 
-def test_tables_have_captions_and_scroll_in_their_own_box(open_page, page_file):
-    page = open_page(page_file, unfold=False)
+def test_tables_have_captions_and_scroll_in_their_own_box(folded_page):
+    page = folded_page
     assert page.locator("table").count() == page.locator("table > caption").count()
     assert page.locator("table").count() == page.locator(".scroll[tabindex='0'][aria-label] > table").count()
     assert page.locator("th:not([scope])").count() == 0
 
 
-@pytest.mark.parametrize("name", ["page_file", "numbers_file"])
-def test_prints(open_page, name, tmp_path, request):
-    page = open_page(request.getfixturevalue(name), color_scheme="dark")
+@pytest.mark.parametrize(
+    ("name", "unfold"), [("page_file", False), pytest.param("numbers_file", True, marks=pytest.mark.exhaustive)]
+)
+def test_prints(open_page, name, unfold, tmp_path, request):
+    page = open_page(request.getfixturevalue(name), unfold=unfold, color_scheme="dark")
     page.pdf(path=tmp_path / "page.pdf", format="A4")
     assert (tmp_path / "page.pdf").stat().st_size > 50_000
 
@@ -482,26 +516,29 @@ def test_what_is_not_the_answer_is_folded_and_drawn_when_it_is_opened(open_page,
         assert fold.locator("h2").count() == 1
 
 
-def test_the_first_screen_has_the_answer_a_figure_and_the_top_of_the_table(open_page, page_file):
+def test_the_first_screen_has_the_answer_a_figure_and_the_top_of_the_table(folded_page):
     """In this order on a laptop, without scrolling; what the study compares stands below."""
-    page = open_page(page_file, unfold=False, viewport={"width": 1280, "height": 800})
+    folded_page.evaluate("scrollTo(0, 0)")
     shown = (
         ".headline",
         ".setting:not(.other) .difference svg",
         ".setting:not(.other) tbody tr:nth-child(3)",
         "#about",
     )
-    boxes = [page.locator(place).first.bounding_box() for place in shown]
+    boxes = [folded_page.locator(place).first.bounding_box() for place in shown]
     for above, below in itertools.pairwise(boxes):
         assert above["y"] + above["height"] <= below["y"]
     assert boxes[2]["y"] + boxes[2]["height"] <= 800
 
 
-@pytest.mark.parametrize("width", [1024, 1280, 1440])
-def test_the_navigation_fits_a_laptop(open_page, page_file, width):
-    page = open_page(page_file, unfold=False, viewport={"width": width, "height": 800})
-    assert page.evaluate("document.querySelector('nav .inner').scrollWidth") <= width
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+def test_the_navigation_fits_a_laptop(open_page, page_file):
+    page = open_page(page_file, unfold=False, viewport={"width": 1440, "height": 800})
+    for width in (1440, 1280, 1024):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_selector(DRAWN, state="attached")
+        assert page.evaluate("window.innerWidth") == width
+        assert page.evaluate("document.querySelector('nav .inner').scrollWidth") <= width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 ROWS = "rows => rows.filter(row => row.checkVisibility()).map(row => [row.cells[0].textContent, row.dataset.rule])"
@@ -523,8 +560,8 @@ def test_one_row_for_each_method_by_the_rule_and_in_the_setting_that_are_chosen(
     assert page.locator("#results .difference svg:visible").count() >= 1
 
 
-def test_methods_are_filtered_and_highlighted_by_name(open_page, page_file):
-    page = open_page(page_file)
+def test_methods_are_filtered_and_highlighted_by_name(whole_page):
+    page = whole_page
     page.fill("#filter", "mkl-dr")
     assert {name for name, _ in page.eval_on_selector_all("#results tbody tr", ROWS)} == {
         "MKL-DR (exact)", "MKL-DR (relaxation)",
@@ -558,10 +595,9 @@ def saved(page, button):
     return download.value.suggested_filename, download.value.path().read_bytes()
 
 
-def test_tables_are_saved_as_csv(open_page, page_file):
-    page = open_page(page_file, unfold=False)
-    table = page.locator("#results .setting").first
-    name, content = saved(page, table.locator(".files button", has_text="CSV"))
+def test_tables_are_saved_as_csv(folded_page):
+    table = folded_page.locator("#results .setting").first
+    name, content = saved(folded_page, table.locator(".files button", has_text="CSV"))
     assert name == "digits-8-8-training-size-5.csv"
     rows = list(csv.reader(content.decode("utf-8").splitlines()))
     assert rows[0][:3] == ["Method", "Test accuracy, chosen by inner CV, %", "Difference to uniform average, points"]
@@ -570,8 +606,8 @@ def test_tables_are_saved_as_csv(open_page, page_file):
     assert all(re.fullmatch(r"\d+\.\d ± \d+\.\d", row[1]) for row in rows[1:6])
 
 
-def test_names_in_files_are_text_to_spreadsheets(open_page, hostile_file):
-    page = open_page(hostile_file, unfold=False)
+def test_names_in_files_are_text_to_spreadsheets(folded_page):
+    page = folded_page
     evil = {"=1+1": "'=1+1", "+1.5 [−0.2, 1]": '"+1.5 [-0.2, 1]"', "@x": "'@x", 'a"b': '"a""b"', "−0.3": "-0.3"}
     for text, expected in evil.items():
         made = page.evaluate(
@@ -586,8 +622,8 @@ def test_names_in_files_are_text_to_spreadsheets(open_page, hostile_file):
         assert expected in made.splitlines()[-1].strip() + "\n", text
 
 
-def test_figures_numbers_and_references_are_saved(open_page, page_file):
-    page = open_page(page_file)
+def test_figures_numbers_and_references_are_saved(whole_page, page_file):
+    page = whole_page
     figure = page.locator("#objective figure").first
     name, svg = saved(page, figure.locator("button", has_text="SVG"))
     assert name.endswith(".svg")
@@ -664,23 +700,22 @@ def test_a_phone_shows_differences_and_keeps_head_and_first_column(open_page, pa
     assert texts[0].startswith("Training size 5")
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_names_are_not_cut_to_the_same_words(open_page, tmp_path, width):
+def test_names_are_not_cut_to_the_same_words(open_page, study, tmp_path):
     names = ("uniform average of all kernels and a ridge", "uniform average of all kernels and a machine")
-    study = make_study(repeats=5, titles=dict(METHODS, mkldr=names[0], random=names[1]))
-    path = build_report(tmp_path, **study, figure_files=False)[0]
-    page = open_page(path, unfold=False, viewport={"width": width, "height": 844})
-    shown = page.locator(".difference svg .role-axis-label text").evaluate_all(
-        "all => all.map(text => [...text.querySelectorAll('tspan')].map(line => line.textContent).join(' '))"
-    )
-    assert set(names) <= set(shown)
+    summary = summarise(study["scores"], titles={"methods": dict(METHODS, mkldr=names[0], random=names[1])})
+    path = build_report(tmp_path, **study | {"summary": summary, "fits": []}, figure_files=False)[0]
+    for width in (1280, 390):
+        page = open_page(path, unfold=False, viewport={"width": width, "height": 844})
+        shown = page.locator(".difference svg .role-axis-label text").evaluate_all(
+            "all => all.map(text => [...text.querySelectorAll('tspan')].map(line => line.textContent).join(' '))"
+        )
+        assert set(names) <= set(shown)
 
 
-def test_landmarks_have_names_of_their_own(open_page, page_file):
-    page = open_page(page_file)
-    names = page.eval_on_selector_all("[role=region]", "all => all.map(one => one.getAttribute('aria-label'))")
+def test_landmarks_have_names_of_their_own(whole_page):
+    names = whole_page.eval_on_selector_all("[role=region]", "all => all.map(one => one.getAttribute('aria-label'))")
     assert len(set(names)) == len(names)
-    ids = page.eval_on_selector_all("[id]", "all => all.map(one => one.id)")
+    ids = whole_page.eval_on_selector_all("[id]", "all => all.map(one => one.id)")
     assert len(set(ids)) == len(ids)
 
 

@@ -11,7 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
-from tests.unit.study.report.conftest import METHODS, make_numbers_study, make_study, report_spec
+from tests.unit.study.report.conftest import (
+    METHODS,
+    make_numbers_study,
+    make_study,
+    read,
+    report_spec,
+    sections_of,
+)
 
 from mklearn.study.evaluation.split import ON_TEST
 from mklearn.study.evaluation.summary import summarise
@@ -25,15 +32,32 @@ from mklearn.study.report.parts import PartFigure, ReportPart
 from mklearn.study.report.records import RunRecord
 from mklearn.study.report.sections import figure_sections
 from mklearn.study.report.series import Series, series_of
-from mklearn.study.report.tables import Cell, Column, Table, metric_tables
+from mklearn.study.report.tables import Cell, Column, Table, failure_table, metric_tables
 from mklearn.study.report.wording import byte_size
 from mklearn.study.stamps import write_beside
 
 
 @pytest.fixture(scope="module")
 def built(study, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("report")
+    folder = tmp_path_factory.mktemp("files")
     return folder, build_report(folder, **study)
+
+
+@pytest.fixture(scope="module")
+def with_more(study, tmp_path_factory):
+    """The report with something to know of the data, values of another metric, and a metric without a value."""
+    summary = study["summary"]
+    other = summary.assign(metric="auc", published=None, mean=0.123)
+    lost = summary.assign(metric="log_loss", published=None, mean=np.nan, message="one class has no test sample")
+    scores = pd.concat([study["scores"].assign(metric="accuracy"), study["scores"].assign(metric="auc", value=0.123)])
+    more = {
+        "data": [replace(study["data"][0], warnings=("3 samples without a label are left out",))],
+        "scores": scores.reset_index(drop=True),
+        "summary": pd.concat([summary.assign(metric="accuracy"), other, lost], ignore_index=True),
+    }
+    folder = tmp_path_factory.mktemp("more")
+    build_report(folder, **study | more, figure_files=False)
+    return folder
 
 
 def specs_of(html):
@@ -100,25 +124,21 @@ def test_methods_far_behind_are_counted_below_the_title_and_not_drawn():
     assert "2 methods at −1.0 to −1.1 points" in said
 
 
-def test_one_dimension_has_no_figure_of_accuracy_against_dimension(study, tmp_path):
+def test_one_dimension_has_no_figure_of_accuracy_against_dimension(study):
     """Kills a figure of one dot, as of every study of two classes."""
-    scores = study["scores"][
-        study["scores"]["dimension"].fillna(1).eq(1) | study["scores"]["selection"].ne("dimension")
-    ]
-    folder = tmp_path / "one"
-    build_report(folder, **study | {"scores": scores}, figure_files=False)
-    slugs = specs_of((folder / "index.html").read_text(encoding="utf-8"))["specs"]
-    assert not [slug for slug in slugs if slug.startswith("dimension")]
+    scores = study["scores"]
+    one = scores[scores["dimension"].fillna(1).eq(1) | scores["selection"].ne("dimension")]
+    assert "dimension" in sections_of(scores, study["summary"])
+    assert "dimension" not in sections_of(one, study["summary"])
 
 
-def test_a_page_of_numbers_speaks_of_no_dimension(built, tmp_path):
-    build_report(tmp_path, **make_numbers_study(), figure_files=False)
-    for name in ("index.html", "summary.md"):
-        text = re.sub("<(script|style).*?</\\1>", "", (tmp_path / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+def test_a_page_of_numbers_speaks_of_no_dimension(report, report_of_numbers):
+    for of_numbers, other in zip(read(report_of_numbers), read(report), strict=True):
+        text = re.sub("<(script|style).*?</\\1>", "", of_numbers, flags=re.DOTALL)
         words = re.compile("dimension|oracle|embedding", re.IGNORECASE)
         assert "arameters chosen by cross-validation" in text
-        assert not words.findall(text), name
-        assert words.findall((built[0] / name).read_text(encoding="utf-8"))
+        assert not words.findall(text)
+        assert words.findall(other)
 
 
 def test_metrics_are_averaged_over_targets():
@@ -133,24 +153,17 @@ def test_metrics_are_averaged_over_targets():
     assert float(cell.sort) == pytest.approx(float(pulse.rows[0][1].sort) + 0.1)
 
 
-def test_why_a_metric_has_no_value_is_a_footnote(study, tmp_path):
+def test_why_a_metric_has_no_value_is_a_footnote(with_more):
     """Kills a reason that only the pointer finds."""
-    reason = "one class has no test sample"
-    lost = study["summary"].assign(metric="auc", mean=np.nan, message=reason)
-    summary = pd.concat([study["summary"], lost], ignore_index=True)
-    build_report(tmp_path, **study | {"summary": summary}, figure_files=False)
-    html = (tmp_path / "index.html").read_text(encoding="utf-8")
+    html, _ = read(with_more)
     metrics = html[html.index('id="metrics"') :].split("</details>")[0]
-    assert f"<li>{reason}</li>" in metrics
+    assert "<li>one class has no test sample</li>" in metrics
     assert "–<sup>1</sup>" in metrics
 
 
-def test_what_to_know_of_the_data_stands_below_the_headline(study, tmp_path):
-    data = [replace(study["data"][0], warnings=("3 samples without a label are left out",))]
-    build_report(tmp_path, **study | {"data": data}, figure_files=False)
-    for name, end in (("index.html", 'id="results"'), ("summary.md", "Inner CV")):
-        start = (tmp_path / name).read_text(encoding="utf-8").split(end)[0]
-        assert "Digits 8 × 8: 3 samples without a label are left out." in start
+def test_what_to_know_of_the_data_stands_below_the_headline(with_more):
+    for content, end in zip(read(with_more), ('id="results"', "Inner CV"), strict=True):
+        assert "Digits 8 × 8: 3 samples without a label are left out." in content.split(end)[0]
 
 
 def test_what_a_study_adds_is_on_the_page_and_in_files(study, tmp_path):
@@ -164,8 +177,8 @@ def test_what_a_study_adds_is_on_the_page_and_in_files(study, tmp_path):
         ],
         files={"wins.csv": pd.DataFrame({"set": ["a"], "wins": [7]})},
     )
-    paths = build_report(tmp_path, **study, parts=[part])
-    html, summary = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+    paths = build_report(tmp_path, **bare(study, no_rows=True), parts=[part])
+    html, summary = read(tmp_path)
     assert specs_of(html)["specs"]["own-two-panels"]["concat"] == drawn["concat"]
     assert (tmp_path / "figures" / "own-two-panels.svg").read_text().count(">left<") == 1
     assert "This figure could not be drawn: ZeroDivisionError" in html
@@ -190,12 +203,11 @@ def test_figure_files_can_be_opened(built):
             assert "training size 5" in "".join(root.itertext())
 
 
-def test_same_arguments_give_the_same_bytes(built, study, tmp_path):
+def test_same_arguments_give_the_same_bytes(built, report):
     folder, _ = built
-    build_report(tmp_path, **study, figure_files=False)
     for name in ("index.html", "summary.md", "summary.csv", "reproduction.csv"):
-        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
-    assert not (tmp_path / "figures").exists()
+        assert (report / name).read_bytes() == (folder / name).read_bytes()
+    assert not (report / "figures").exists()
 
 
 def test_the_page_asks_for_nothing(built):
@@ -210,7 +222,7 @@ def test_the_page_asks_for_nothing(built):
 
 def test_numbers_of_the_summary_stand_in_page_and_markdown(built, study):
     folder, _ = built
-    html, text = ((folder / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+    html, text = read(folder)
     for row in study["summary"].dropna(subset=["mean"]).to_dict("records"):
         shown = f"{100 * row['mean']:.1f} ± {100 * row['std']:.1f}"
         assert shown in html
@@ -224,68 +236,60 @@ def test_numbers_of_the_summary_stand_in_page_and_markdown(built, study):
     assert "ab" * 32 in html
 
 
-def test_arguments_are_not_changed(tmp_path):
-    study = make_study(repeats=2)
-    scores, summary = study["scores"].copy(deep=True), study["summary"].copy(deep=True)
-    history = study["fits"][1].history.copy(deep=True)
-    build_report(tmp_path, **study, figure_files=False)
-    pd.testing.assert_frame_equal(study["scores"], scores)
-    pd.testing.assert_frame_equal(study["summary"], summary)
-    pd.testing.assert_frame_equal(study["fits"][1].history, history)
+@pytest.mark.usefixtures("built", "report")
+def test_arguments_are_not_changed(study):
+    """After two reports the study is as it was made."""
+    made = make_study()
+    pd.testing.assert_frame_equal(study["scores"], made["scores"])
+    pd.testing.assert_frame_equal(study["summary"], made["summary"])
+    pd.testing.assert_frame_equal(study["fits"][1].history, made["fits"][1].history)
+
+
+def bare(study, no_rows=False):
+    """Nothing but scores, or not even these: no fits, no data, no facts of the run."""
+    tables = {name: study[name].iloc[:0] if no_rows else study[name] for name in ("scores", "summary")}
+    return {"study": report_spec("bare"), "fits": [], "data": [], "run": RunRecord()} | tables
 
 
 def test_a_bare_study_has_a_report(study, tmp_path):
-    """Nothing but scores: no fits, no data, no facts of the run."""
-    bare = {"study": report_spec("bare"), "fits": [], "data": [], "run": RunRecord()}
-    build_report(tmp_path, **bare, scores=study["scores"], summary=study["summary"], figure_files=False)
+    build_report(tmp_path, **bare(study), figure_files=False)
     html = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "<h1>bare</h1>" in html
     assert "None" not in re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
 
 
 def test_an_empty_study_has_a_report(study, tmp_path):
-    bare = {"study": report_spec("empty"), "fits": [], "data": [], "run": RunRecord()}
-    paths = build_report(tmp_path, **bare, scores=study["scores"].iloc[:0], summary=study["summary"].iloc[:0])
+    paths = build_report(tmp_path, **bare(study, no_rows=True))
     assert len(paths) == 4
     assert "The score table is empty" in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 
-def test_an_upper_bound_is_no_failure(study, tmp_path):
-    bare = {"study": report_spec("x"), "fits": [], "data": [], "run": RunRecord(), "summary": study["summary"]}
+def test_an_upper_bound_is_no_failure(study):
     for message, is_failure in ((ON_TEST, False), ("no solution", True)):
         failed = study["scores"]["status"].ne("ok")
         scores = study["scores"].assign(message=study["scores"]["message"].mask(failed, message))
-        build_report(tmp_path, **bare, scores=scores, figure_files=False)
-        text = (tmp_path / "summary.md").read_text(encoding="utf-8")
         assert failed.any()
-        assert ("Fits that did not end well" in text) == is_failure
+        assert bool(failure_table(results_of(scores, study["summary"], [])).rows) == is_failure
 
 
 def test_a_study_where_everything_failed_has_a_report(study, tmp_path):
-    scores = study["scores"].query("method == 'sdp'")
-    summary = study["summary"].query("method == 'sdp'")
-    build_report(tmp_path, study=report_spec("x"), scores=scores, summary=summary, fits=[], data=[], run=RunRecord())
-    html = (tmp_path / "index.html").read_text(encoding="utf-8")
+    failed = {name: study[name].query("method == 'sdp'") for name in ("scores", "summary")}
+    build_report(tmp_path, **bare(study) | failed)
+    html, text = read(tmp_path)
     assert "No method has an accuracy" in html
+    assert "Fits that did not end well" in text
     assert "the solver ended without a solution" in html
 
 
-def test_other_metrics_have_a_table_and_change_no_other(built, study, tmp_path):
-    more = {}
-    for name in ("scores", "summary"):
-        frame = study[name].assign(metric="accuracy")
-        value = "value" if name == "scores" else "mean"
-        other = frame.assign(metric="auc", published=None) if name == "summary" else frame.assign(metric="auc")
-        more[name] = pd.concat([frame, other.assign(**{value: 0.123})], ignore_index=True)
-    build_report(tmp_path, **study | more, figure_files=False)
-    assert (tmp_path / "reproduction.csv").read_bytes() == (built[0] / "reproduction.csv").read_bytes()
-    before, after = ((folder / "summary.md").read_text(encoding="utf-8") for folder in (built[0], tmp_path))
+def test_other_metrics_have_a_table_and_change_no_other(report, with_more):
+    assert (with_more / "reproduction.csv").read_bytes() == (report / "reproduction.csv").read_bytes()
+    (_, before), (html, after) = read(report), read(with_more)
     added = set(after.splitlines()) - set(before.splitlines())
     assert set(before.splitlines()) <= set(after.splitlines())
     assert any("Area under the ROC curve, %" in line for line in added)
     assert any("| 12.3 ±" in line for line in added)
-    assert "12.3" in (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert set(pd.read_csv(tmp_path / "summary.csv")["metric"]) == {"accuracy", "auc"}
+    assert "12.3" in html
+    assert set(pd.read_csv(with_more / "summary.csv")["metric"]) == {"accuracy", "auc", "log_loss"}
 
 
 def test_files_of_an_earlier_report_are_deleted(study, tmp_path):
@@ -296,7 +300,7 @@ def test_files_of_an_earlier_report_are_deleted(study, tmp_path):
     (tmp_path / "notes.txt").write_text("kept")
     (tmp_path / "ranks.csv").write_text("method\n")
     write_beside([figures / "earlier.svg", tmp_path / "ranks.csv"], {}, tmp_path / "provenance.json")
-    build_report(tmp_path, **study, figure_files=False)
+    build_report(tmp_path, **bare(study, no_rows=True))
     assert [path.name for path in figures.iterdir()] == ["own.svg"], "only what a report has written itself"
     assert (tmp_path / "notes.txt").exists()
     assert not (tmp_path / "ranks.csv").exists()

@@ -119,6 +119,7 @@ def test_a_figure_that_can_not_be_drawn_costs_one_figure(
     def broken(*_: Any, **__: Any) -> Any:
         raise KeyError("no such class")
 
+    monkeypatch.setattr(rendering.vl_convert, "svg_to_png", lambda svg, scale: b"")  # half of the time
     study = study_of(1, True, ["a", "b"])
     whole = build_report(tmp_path / "whole", **study)
     monkeypatch.setattr(figures_of_fits, "embedding", broken)
@@ -131,7 +132,9 @@ def test_a_figure_that_can_not_be_drawn_costs_one_figure(
     assert "can't be drawn: KeyError" in caplog.text
 
 
-@pytest.mark.parametrize("change", [{"layer": [{"mark": "unheard-of"}]}, {"height": 1e7}])
+@pytest.mark.parametrize(
+    "change", [{"layer": [{"mark": "unheard-of"}]}, pytest.param({"height": 1e7}, marks=pytest.mark.exhaustive)]
+)
 def test_a_figure_that_can_not_be_rendered_costs_its_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:

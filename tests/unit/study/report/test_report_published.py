@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from tests.unit.study.report.conftest import make_study, report_spec
+from tests.unit.study.report.conftest import make_study, read, report_spec, sections_of
 
 import mklearn.study.evaluation.reproduction as verdicts
 from mklearn.study.evaluation.summary import summarise
@@ -34,7 +34,7 @@ def mean_of(study, method, neighbour="euclidean"):
     return float(rows["mean"].item())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def published(study):
     """One value that is met, one far above ours, one far below, one of a method that failed."""
     ours = {method: mean_of(study, method) for method in ("average", "mkldr", "kfd")}
@@ -44,6 +44,26 @@ def published(study):
         DIGITS | {"method": "kfd", "value": 0.1, "neighbour": "euclidean"},
         DIGITS | {"method": "sdp", "value": 0.9},
     ]
+
+
+@pytest.fixture(scope="module")
+def compared(study, published):
+    return with_published(study, published)
+
+
+REMARKS = [
+    ReportRemark(methods=["mkldr", "kfd"], text="The weights <b>are</b> a vertex."),
+    ReportRemark(methods=["mkldr"], text=" ".join(f"This is <i>sentence</i> {number}." for number in range(5))),
+]
+
+
+@pytest.fixture(scope="module")
+def of_another_crop(study, published, tmp_path_factory):
+    """The folder of a report whose calibration is missed, with remarks."""
+    more = {"calibration": Calibration(method="mkldr", tolerance=3), "remarks": REMARKS}
+    folder = tmp_path_factory.mktemp("crop")
+    build_report(folder, **with_published(study, published, **more), figure_files=False)
+    return folder
 
 
 def part_of(study, calibration=None):
@@ -57,8 +77,8 @@ def test_every_verdict_is_written_in_words_and_has_a_class():
     assert len({text for text, _ in MARKS.values()}) == len(MARKS)
 
 
-def test_cells_counts_and_statement(study, published):
-    part = part_of(with_published(study, published))
+def test_cells_counts_and_statement(study, compared):
+    part = part_of(compared)
     cells = {row[0].text: row[1] for row in part.tables[0].rows}
     assert cells["uniform average"].below == "z 0.0 ✓ reproduced"
     assert cells["uniform average"].detail.endswith(f"inner CV {inner_cv(study):.1f}")
@@ -112,35 +132,30 @@ def test_of_many_methods_only_those_that_reproduce_are_named():
     assert statement(frame, Tolerance()).endswith(f"In every judged cell: m0 (1 of 1). In none: {MOST_NAMED} methods.")
 
 
-def test_another_crop_is_said_above_everything(study, published, tmp_path):
-    changed = with_published(study, published, calibration=Calibration(method="mkldr", tolerance=3))
-    build_report(tmp_path, **changed, figure_files=False)
-    html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+def test_another_crop_is_said_above_everything(of_another_crop):
+    html, text = read(of_another_crop)
     for content, headline in ((html, 'class="headline"'), (text, "\n**")):
         assert "Not comparable." in content
         assert content.index("Not comparable.") < content.index(headline)
         assert "another crop: not comparable" in content
         assert "published 100.0 %" in content
     assert "✓ reproduced" not in text
-    table = pd.read_csv(tmp_path / "reproduction.csv")
+    table = pd.read_csv(of_another_crop / "reproduction.csv")
     assert list(table.columns) == verdicts.CELL_COLUMNS
     assert set(table["verdict"]) == {verdicts.OTHER_DATA, verdicts.NO_VALUE}
 
 
-def test_a_calibration_that_is_met_and_one_that_is_not_there_are_said(study, published):
-    changed = with_published(study, published)
-    met = part_of(changed, Calibration(method="average", tolerance=3))
+def test_a_calibration_that_is_met_and_one_that_is_not_there_are_said(compared):
+    met = part_of(compared, Calibration(method="average", tolerance=3))
     assert met.alerts == []
     assert "is within 3 units of split noise of its published value in 1 cell" in met.calibration
-    absent = part_of(changed, Calibration(method="svc", tolerance=3))
+    absent = part_of(compared, Calibration(method="svc", tolerance=3))
     assert "not calibrated, SVC has no published value here" in absent.calibration
     assert absent.alerts == []
 
 
-def test_remarks_stand_beside_the_names_of_their_methods(study, published, tmp_path):
-    remarks = [ReportRemark(methods=["mkldr", "kfd"], text="The weights <b>are</b> a vertex.")]
-    build_report(tmp_path, **with_published(study, published, remarks=remarks), figure_files=False)
-    html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+def test_remarks_stand_beside_the_names_of_their_methods(of_another_crop):
+    html, text = read(of_another_crop)
     assert "<dt>MKL-DR and single</dt><dd>The weights &lt;b&gt;are&lt;/b&gt; a vertex.</dd>" in html
     assert r"- **MKL-DR and single**: The weights \<b\>are\</b\> a vertex." in text
 
@@ -149,7 +164,7 @@ def test_claims_have_a_verdict_on_the_page_also_without_published_values(study, 
     """Kills: a section that only values or remarks open, and a verdict that the Markdown leaves out."""
     claims = [Claim(source="A paper, 3.5", text="It is <b>fast</b>.", verdict="does not hold", evidence="Ten times.")]
     build_report(tmp_path, **with_published(study, [], claims=claims), figure_files=False)
-    html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+    html, text = read(tmp_path)
     assert r"| It is \<b\>fast\</b\>. \| A paper, 3.5 | does not hold | Ten times. |" in text
     assert 'href="#published"' in html
     row = html[html.index("It is &lt;b&gt;fast&lt;/b&gt;.") :].split("</tr>")[0]
@@ -165,11 +180,12 @@ def test_the_average_stands_in_a_table_of_a_paper_that_has_it_not(study, publish
     assert last[1].below == "not published"
 
 
-def test_without_published_values_there_is_no_part(study, tmp_path):
-    build_report(tmp_path, **with_published(study, []), figure_files=False)
-    assert not (tmp_path / "reproduction.csv").exists()
-    assert 'id="published"' not in (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert "Published" not in (tmp_path / "summary.md").read_text(encoding="utf-8")
+def test_without_published_values_there_is_no_part(report, report_of_numbers):
+    for folder, has_part in ((report, True), (report_of_numbers, False)):
+        html, text = read(folder)
+        assert (folder / "reproduction.csv").exists() == has_part
+        assert ('id="published"' in html) == has_part
+        assert ("Published" in text) == has_part
 
 
 # --- iterations
@@ -210,9 +226,8 @@ def test_a_method_is_shown_as_picks_if_it_nearly_always_picks_one():
     assert picks([fit([[1.0]] * 5, kernels=["one"])]) == [], "nothing to choose from"
 
 
-def test_weights_of_a_method_that_picks_are_shown_as_picks_with_the_average_beside(study, tmp_path):
-    build_report(tmp_path, **study, figure_files=False)
-    html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+def test_weights_of_a_method_that_picks_are_shown_as_picks_with_the_average_beside(report):
+    html, text = read(report)
     slugs = re.findall(r'<figure id="((?:weights|picks)-[^"]*)"', html)
     assert sum("best-single-kernel" in slug for slug in slugs if slug.startswith("picks")) == 1
     assert not any("best-single-kernel" in slug for slug in slugs if slug.startswith("weights"))
@@ -242,21 +257,15 @@ def test_sizes_of_one_protocol_are_no_protocols_of_their_own():
     assert frames.protocol_family("5-fold", None) == "5-fold"
 
 
-def test_training_times_have_a_figure_where_there_are_several_sizes(tmp_path):
+def test_training_times_have_a_figure_where_there_are_several_sizes():
     study = make_study(repeats=2, sizes=(5, 10))
     for frame in (study["scores"], study["summary"]):
         frame["protocol"] = [f"random-p{size}" for size in frame["train_size"]]
-    build_report(tmp_path, **study | {"fits": []}, figure_files=False)
-    html = (tmp_path / "index.html").read_text(encoding="utf-8")
-    for section in ("train-time", "train-size"):
-        assert re.search(f'<figure id="{section}-digits', html), section
+    assert {"train-time", "train-size"} <= sections_of(study["scores"], study["summary"])
 
 
-def test_a_remark_of_many_sentences_is_folded_on_the_page_and_whole_in_markdown(study, published, tmp_path):
-    told = " ".join(f"This is <i>sentence</i> {number}." for number in range(5))
-    remarks = [ReportRemark(methods=["mkldr"], text=told)]
-    build_report(tmp_path, **with_published(study, published, remarks=remarks), figure_files=False)
-    html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+def test_a_remark_of_many_sentences_is_folded_on_the_page_and_whole_in_markdown(of_another_crop):
+    html, text = read(of_another_crop)
     shown = html[html.index('<dl class="remarks">') :].split("</dl>")[0]
     first, rest = shown.split('<details class="more"><summary>More</summary>')
     assert [first.count("This is"), rest.count("This is")] == [3, 2]

@@ -7,16 +7,17 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from tests.unit.study.report.conftest import read
 
 from mklearn.inspection import weight_stability
-from mklearn.study.report.build import build_report
+from mklearn.study.report.frames import results_of
+from mklearn.study.report.weights import weights_frame, weights_tables
 
 
-def test_weights_over_splits_are_tabulated(study, tmp_path):
+def test_weights_over_splits_are_tabulated(study, report):
     """Learned weights and picks have a row, the uniform average none; the CSV has every kernel's numbers."""
-    build_report(tmp_path, **study, figure_files=False)
-    html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
-    saved = pd.read_csv(tmp_path / "weights.csv")
+    html, text = read(report)
+    saved = pd.read_csv(report / "weights.csv")
     learned = {record.method: record for record in study["fits"] if record.method in ("mkldr", "random", "kfd")}
     assert set(saved["method"]) == set(learned)
     for method, record in learned.items():
@@ -33,8 +34,10 @@ def test_weights_over_splits_are_tabulated(study, tmp_path):
     assert re.search(r"leave a view\s+out \(kernels: all_but_each\)", html)
 
 
-def test_a_study_without_learned_weights_has_no_such_table(study, tmp_path):
+def test_a_study_without_learned_weights_has_no_such_table(study, report_of_numbers):
     fits = [record for record in study["fits"] if record.method == "average"]
-    build_report(tmp_path, **study | {"fits": fits}, figure_files=False)
-    assert not (tmp_path / "weights.csv").exists()
-    assert "Stability over splits" not in (tmp_path / "index.html").read_text(encoding="utf-8")
+    results = results_of(study["scores"], study["summary"], fits)
+    assert weights_tables(results) == []
+    assert weights_frame(results).empty
+    assert not (report_of_numbers / "weights.csv").exists()
+    assert "Stability over splits" not in read(report_of_numbers)[0]

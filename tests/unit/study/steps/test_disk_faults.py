@@ -64,8 +64,8 @@ STEPS = ("read", "resize", "learn", "describe", "pairwise", "pairwise_block", "s
          "landmarks", "moments", "scores", "summary", "run_record")  # fmt: skip
 
 LONG = ("fit", "moments", "scores", "summary")
-OFTEN = ("read", "describe", "pairwise", "split", "fit", "scores", "run_record")
-"""One of each kind of file."""
+OFTEN = ("describe", "pairwise", "split", "fit", "scores", "run_record")
+"""One of each kind of file; a fit writes several."""
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("plain_figures", "computed_once")
 def test_operations_of_the_report_may_fail(finished: SmallStudy, tmp_path: Path) -> None:
     study = finished.copy(tmp_path / "copy")
-    check_faults(study, study.jobs[-1], most=5)
+    check_faults(study, study.jobs[-1], most=3)
 
 
 @pytest.mark.exhaustive
