@@ -86,6 +86,7 @@ def all_jobs(study: str) -> Iterator[dict]:
         yield from jobs(targets)
 
 
+@pytest.mark.exhaustive  # test_predict.py has images from a study to predictions, test_new_study.py its study
 def test_photos_in_colour_to_probabilities(folder: Path, mirror: Path) -> None:
     """Four flowers of Flowers-17: white and yellow ones have the same shapes in grey."""
     with zipfile.ZipFile(mirror / "flowers17" / "flowers17_224.zip") as archive:
