@@ -265,13 +265,13 @@ def _units(rows: _Rows, chosen: _Rows) -> tuple[_Units, pd.MultiIndex | None]:
     numbers, first, place = np.unique(rows["unit"], return_index=True, return_inverse=True)
     chosen_place = np.searchsorted(numbers, chosen["unit"])
 
-    def first_known(values: NDArray[np.float64], place: NDArray[np.intp] = place) -> NDArray[np.float64]:
-        found, known = np.full(len(numbers), math.nan), np.flatnonzero(~np.isnan(values))[::-1]
-        found[place[known]] = values[known]  # the last one that is written is the first row's
+    def known(values: NDArray[np.float64], place: NDArray[np.intp] = place) -> NDArray[np.float64]:
+        found, kept = np.full(len(numbers), math.nan), ~np.isnan(values)
+        found[place[kept]] = values[kept]
         return found
 
-    made = [first_known(chosen[name], chosen_place) for name in ("value", "fit_seconds")]
-    units = _Units(numbers, *made, *(first_known(rows[name]) for name in ("n_train", "n_test", "n_validation")))
+    made = [known(chosen[name], chosen_place) for name in ("value", "fit_seconds")]
+    units = _Units(numbers, *made, *(known(rows[name]) for name in ("n_train", "n_test", "n_validation")))
     draw = rows["draw"][first]
     if len(np.unique(draw)) == len(draw):
         return units, None

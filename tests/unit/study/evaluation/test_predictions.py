@@ -131,3 +131,12 @@ def test_the_majority_value_is_of_a_methods_own_splits():
         predictions = Predictions(typed(pd.concat(frames)))
         found = {name: predictions.majority_value(FIT | {"method": name, "neighbour": ""}) for name in names}
         assert found == {"whole": pytest.approx((0.25 + 1) / 2), "partly": 0.75}
+
+
+def test_the_majority_is_of_samples_however_often_they_are_tested():
+    y, ids = np.array([0, 0, 1]), np.array(list("abc"))
+    tests = [np.array([0, 1, 2]), np.array([2]), np.array([2])]
+    splits = [SplitPredictions(k, 0, np.array([0]), test, {"": rule([y[test]], [], 0, [0] * len(test))})
+              for k, test in enumerate(tests)]  # fmt: skip
+    predictions = Predictions(prediction_table(splits, FIT, y, ids))
+    assert predictions.majority_value(FIT | {"neighbour": ""}) == pytest.approx((2 / 3 + 0 + 0) / 3)

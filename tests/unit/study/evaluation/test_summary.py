@@ -107,6 +107,11 @@ def test_inner_cv_and_paired_difference(rows):
     assert (own["n_repeats"], own["n_failed"]) == (3, 0)
 
 
+def test_of_an_even_number_of_chosen_dimensions_the_lower_median_is_shown(rows):
+    frame = table(rows)
+    assert pick(summarise(frame[frame["repeat"].lt(2)]), "mkldr", "inner_cv")["dimension"] == 1  # of 1 and 3
+
+
 def test_order_of_rows_does_not_change_the_numbers(rows):
     shuffled = table(rows).sample(frac=1, random_state=0)
     keys = ["method", "selection"]

@@ -47,6 +47,12 @@ TABLE = predictions(
 )  # fmt: skip
 
 
+def test_of_samples_that_are_always_wrong_the_one_that_is_tested_more_often_comes_first() -> None:
+    table = predictions((0, 0, 0, 1, "s3"), (0, 1, 1, 0, "s3"), (1, 1, 1, 0, "s3"))
+    found = wrong_samples({"m": table}, "average", sample_set())
+    assert [one.sample for one in found.methods[0].samples] == ["s1", "s0"]
+
+
 def test_samples_are_ordered_by_the_share_of_splits_that_get_them_wrong() -> None:
     found = wrong_samples({"m": TABLE}, "average", sample_set())
     (method,) = found.methods
