@@ -208,20 +208,8 @@ PACKAGES = (
 FOLDER = {"study": "folder", "datasets": {"pictures": {"kind": "image_folder", "path": "pictures"}}}
 SHIPPED = {"study": "shipped", "datasets": {"diabetes": None, "linnerud": None}}
 STUDIES = (
-    IMAGES,
-    SUMMARISED,
-    LEARNED,
-    OWN,
-    TABLE,
-    GROUPED,
-    PLANE,
-    PAIRED,
-    LANDMARKS,
-    NUMBERS,
-    COLOURED,
-    FOLDER,
-    SHIPPED,
-)
+    IMAGES, SUMMARISED, LEARNED, OWN, TABLE, GROUPED, PLANE, PAIRED, LANDMARKS, NUMBERS, COLOURED, FOLDER, SHIPPED,
+)  # fmt: skip
 MIRRORED = {
     "study": "mirrored",
     "datasets": {

@@ -180,7 +180,7 @@ def _groups(scores: pd.DataFrame) -> Iterator[_Group]:
     names = [*SETTING, "method", "kernel_set"]
     fixed = scores[names].assign(protocol=_words(scores["protocol"]), kernel_set=_words(scores["kernel_set"]))
     columns = _columns(scores)
-    counted = np.flatnonzero(np.isin(columns["selection"], _COUNTED))
+    counted = np.flatnonzero(_is_one_of(columns["selection"], *_COUNTED))
     metrics = [name for name in dict.fromkeys(columns["metric"][counted]) if name] or ["accuracy"]
     places = fixed.iloc[counted].assign(place=counted).groupby(names, sort=False, dropna=False)["place"]
     for keys, place in places:
@@ -195,10 +195,9 @@ def _columns(scores: pd.DataFrame) -> _Rows:
     repeat, fold = (scores[name].astype("Int64").fillna(0).to_numpy(np.int64) for name in ("repeat", "fold"))
     part = scores.get("test_part", scores["fold"]).astype("Int64").fillna(0).to_numpy(np.int64)
     n_folds = fold.max(initial=0) + 1
-    n_validation = scores.get("n_validation", pd.Series(0.0, scores.index))
     numbers = {name: scores[name] for name in ("dimension", "value", "n_train", "n_test", "fit_seconds")}
+    numbers["n_validation"] = scores.get("n_validation", pd.Series(0.0, scores.index))
     rows = {name: column.to_numpy(np.float64, na_value=math.nan) for name, column in numbers.items()}
-    rows |= {"n_validation": n_validation.to_numpy(np.float64, na_value=math.nan)}
     rows |= {name: _words(scores[name]) for name in ("neighbour", "selection", "status", "message")}
     rows["metric"] = _words(scores["metric"]) if "metric" in scores else np.full(len(scores), "accuracy", dtype=object)
     usable = ~np.isnan(rows["value"]) & ~_is_one_of(rows["status"], "failed", "not_applicable")

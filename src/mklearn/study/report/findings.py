@@ -115,7 +115,7 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
     name = metric.name
     if rows["mean"].isna().all():
         return f"No method has {_value_of(name)} chosen by inner cross-validation: see the failures below.", []
-    below = [setting for setting in results.settings if setting in results.below_majority]
+    below = results.below_majority
     if below and len(below) == sum(len(setting.of(rows)) > 0 for setting in results.settings):
         return _beside_majority(rows, results, below)
     lost = [place for setting in below for place in setting.of(rows).index]

@@ -109,14 +109,14 @@ class Results:
         return headline_rows(self.inner_cv, self.score.kind, self.neighbour, self.reference)
 
     @cached_property
-    def below_majority(self) -> set[Setting]:
+    def below_majority(self) -> list[Setting]:
         """The settings in which the reference is below the majority class: there it is none."""
         rows = self.headline_rows
         if "majority" not in rows:
-            return set()
+            return []
         own = rows[rows["method"].eq(self.reference) & rows["mean"].notna() & rows["majority"].notna()]
         behind = own["mean"] < own["majority"] if self.metric.larger_is_better else own["mean"] > own["majority"]
-        return {setting for setting in self.settings if len(setting.of(own[behind]))}
+        return [setting for setting in self.settings if len(setting.of(own[behind]))]
 
     @cached_property
     def times(self) -> pd.DataFrame:
