@@ -4,9 +4,10 @@
 PYTHON ?= python3
 CORES  ?= all
 STUDY  ?=
-TESTS  ?= tests
+TESTS  ?=
 VENV   := .venv
 BIN    := $(VENV)/bin
+PYTEST := $(VENV)/bin/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 READY  := $(VENV)/.ready
 DOCS   := $(VENV)/.docs
 UV     := $(shell command -v uv 2>/dev/null || echo .tools/bin/uv)
@@ -14,7 +15,7 @@ COMPILE := pip compile -q --no-config --universal --python-version 3.11 --genera
 
 .DEFAULT_GOAL := help
 unexport PYTHONDONTWRITEBYTECODE # with it, each test worker, job and process of a test compiles all that it imports
-.PHONY: help setup run why failed test exhaustive test-core lint format lock schema docs slurm clean clean-cache
+.PHONY: help setup run why failed test test-all smoke oracle test-core lint budget format lock schema docs slurm clean clean-cache
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,11 +31,17 @@ why: $(READY) ## what a run would do now, and for which reasons; nothing is run 
 failed: $(READY) ## the fits that failed, and why; then runs just those again (STUDY=FILE.yaml)
 	@$(BIN)/python -m mklearn failed --run $(STUDY) --cores $(CORES)
 
-test: $(READY) ## the test suite, as CI runs it
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+test: $(READY) ## the tests of a commit, in five minutes; they need neither data nor network
+	$(PYTEST)
 
-exhaustive: $(READY) ## the tests that CI leaves out, hours in all (TESTS=tests/fuzz: some of them)
-	$(BIN)/python -m pytest -n auto --dist loadfile -m exhaustive $(TESTS)
+test-all: $(READY) ## all tests, or TESTS=FOLDER; without mirror, Chromium, SLURM (make slurm) or docs tools (make docs) theirs skip
+	$(PYTEST) -m "not benchmark" $(TESTS)
+
+smoke: $(READY) ## one published cell of each paper, with the mirror
+	$(PYTEST) -m smoke
+
+oracle: $(READY) ## small studies of every kind against stored values, with the mirror (STORE=1: store them anew)
+	$(BIN)/python tests/oracle/oracle.py $(if $(STORE),--store)
 
 test-core: $(READY) ## unit tests of the library in a copy of the last commit without the papers
 	rm -rf build/core && mkdir -p build/core
@@ -43,13 +50,17 @@ test-core: $(READY) ## unit tests of the library in a copy of the last commit wi
 	  $(abspath $(BIN))/python -m pytest -n auto tests/unit --ignore tests/unit/study \
 	  --ignore tests/unit/contract/test_method.py --deselect tests/unit/test_extras.py::test_the_estimators_need_the_core_alone
 
-lint: $(READY) ## ruff, import-linter, snakefmt, snakemake --lint, mypy
+lint: $(READY) ## ruff, budget, import-linter, snakefmt, snakemake --lint, mypy
+	$(BIN)/python tests/budget.py
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
 	$(BIN)/mypy
+
+budget: $(READY) ## lower the ceilings of rooms that have become smaller, and show what each room has and may have
+	$(BIN)/python tests/budget.py --lower --show
 
 format: $(READY) ## bring the code into the house's format
 	$(BIN)/ruff check --fix .

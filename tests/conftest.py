@@ -16,12 +16,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
 LONGEST_FIRST = ("workflow", "golden", "conformance", "unit/study/steps", "unit/study", "unit", "fuzz", "benchmarks")
-
-
-def pytest_xdist_auto_num_workers() -> int:
-    """Return two workers more than there are cores: some tests wait for SLURM, a time limit or a study's last job."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return cores + 2
+FULL = ("golden", "fuzz")
+"""Folders of which `make test` runs nothing."""
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
@@ -31,8 +27,13 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return "from mklearn.papers" in collection_path.read_text(encoding="utf-8") or None
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the rooms with the longest files first, so that no worker is left alone with one of them."""
+    """Leave what needs the mirror or a browser to `make test-all`, and put the rooms with the longest files first."""
+    for item in items:
+        room = item.path.relative_to(REPOSITORY / "tests").parts[0]
+        if room in FULL or "mirror" in getattr(item, "fixturenames", ()) or item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.full)
     place = {str(REPOSITORY / "tests" / room): number for number, room in enumerate(LONGEST_FIRST)}
     if gone := [room for room in LONGEST_FIRST if not (REPOSITORY / "tests" / room).is_dir()]:
         raise pytest.UsageError(f"LONGEST_FIRST names folders of tests that are not there: {', '.join(gone)}")

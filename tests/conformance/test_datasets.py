@@ -27,7 +27,7 @@ PARTS: dict[str, dict[str, Any]] = {
 
 # Long ones whose reader another set has, too.
 LONG = {"lfw", "pregnancy", "bace", "delaney", "flowers17", "coil20"}
-NAMES = [pytest.param(name, marks=[pytest.mark.exhaustive] if name in LONG else []) for name in registry()]
+NAMES = [pytest.param(name, marks=[pytest.mark.full] if name in LONG else []) for name in registry()]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -136,8 +136,14 @@ def named(way: tuple[str, dict[str, Any]]) -> str:
     return "-".join([kind, *(f"{name}={value}" for name, value in values.items() if value != default[name])])
 
 
-WAYS = [(kind, way) for kind in MODELS for way in ways(kind)]
-every_way = pytest.mark.parametrize(("kind", "way"), WAYS, ids=map(named, WAYS))
+every_way = pytest.mark.parametrize(
+    ("kind", "way"),
+    [
+        pytest.param(kind, way, id=named((kind, way)), marks=[pytest.mark.full] if number else [])
+        for kind in MODELS
+        for number, way in enumerate(ways(kind))
+    ],
+)
 every_method = pytest.mark.parametrize("kind", MODELS)
 kernel_methods = pytest.mark.parametrize("kind", KERNELS)
 sample_methods = pytest.mark.parametrize("kind", SAMPLES)
@@ -314,7 +320,9 @@ def test_training_embeddings_do_not_depend_on_test_samples(digits: Digits, kind:
     np.testing.assert_array_equal(one.kernel_weights_, two.kernel_weights_)
 
 
-@pytest.mark.parametrize("scaling", ["none", "standard", "rank"])
+@pytest.mark.parametrize(
+    "scaling", ["standard", *(pytest.param(scaling, marks=pytest.mark.full) for scaling in ("none", "rank"))]
+)
 @sample_methods
 def test_what_is_learned_of_samples_does_not_depend_on_test_samples(digits: Digits, kind: str, scaling: str) -> None:
     """Whatever the test samples and their labels are: in the inner cross-validation, the choice and the fit."""

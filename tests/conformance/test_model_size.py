@@ -20,6 +20,8 @@ from mklearn.kernels.gaussian import GaussianKernel
 from mklearn.kernels.specs import StackTransform
 from mklearn.study.config.registry import registered
 
+pytestmark = pytest.mark.full
+
 METHODS: dict[str, Any] = {
     kind: model
     for kind, model in registered("methods").items()

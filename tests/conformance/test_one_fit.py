@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +53,7 @@ RECOMMENDED = {"multi_view", "multi_view_regressor", "kernel_ridge_regressor"}
 """Methods that are tried here whether or not a published study has them."""
 
 
+@functools.cache
 def published_methods() -> list[str]:
     """The kinds of all methods of published studies."""
     methods = [yaml.safe_load(path.read_text(encoding="utf-8")).get("methods", {}) for path in STUDIES]
@@ -189,7 +191,10 @@ def test_predictions_of_a_study_are_those_of_a_script(kind: str, fitted: Fitted)
         np.testing.assert_array_equal(found["decision_value"], values.astype(np.float32))
 
 
-@pytest.mark.parametrize("kind", published_methods())
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=[] if kind in RECOMMENDED else [pytest.mark.full]) for kind in published_methods()],
+)
 def test_the_final_model_is_that_of_a_script(kind: str, fitted: Fitted) -> None:
     """On features, from which kernels of new samples follow; fitted to the training part, it predicts the rest."""
     _, planned = fitted.plan_of(kind)

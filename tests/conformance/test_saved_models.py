@@ -73,6 +73,7 @@ def test_a_card_says_that_a_method_can_not_be_saved(digits: Digits, kind: str, t
         again(model, tmp_path / "model.mklearn")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KERNELS)
 def test_a_method_on_views_and_its_size(digits: Digits, kind: str, tmp_path: Path) -> None:
     """Noise, because features that are small integers could be compressed."""
@@ -101,6 +102,7 @@ def test_a_method_that_a_view_gates(digits: Digits, gating: Any, tmp_path: Path)
     assert_equal(outputs(again(model, tmp_path / "model.mklearn"), new), outputs(model, new))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("estimator", "labels"),
     [*((estimator, "category") for estimator in ESTIMATORS), (KernelFDA, "str"), (KernelSVC, "str"), (TwoDLDA, "str")],

@@ -46,11 +46,8 @@ UNCHECKED = {NullSpaceLDA}
 """It needs more features than samples less classes, which no data of the checks have."""
 FEWER: dict[type[BaseEstimator], dict[str, int]] = {GuardedMKL: {"folds": 2, "repeats": 1}, LMKLSVC: {"max_iter": 2}}
 """Fewer folds or steps where kernels are computed from features; on precomputed kernels as many as by default."""
-OFTEN_ON_FEATURES = {KernelRidge, KernelSVC, LMKLSVC, MKLDR}
-"""Each run has one regressor, one classifier, one that gates and one embedding on kernels computed from features.
-
-All share one mixin; `-m exhaustive` has the others, and test_methods.py fits each of them on such kernels.
-"""
+OFTEN = {FSVC, KernelRidge, KernelSVC, LedoitWolfLDA, MKLDR, MMC, MultiViewClassifier}
+"""Those of `make test`: what we recommend, and one of each kind. test_methods.py fits all the others."""
 OTHER_WAYS = [
     MKLDR(kernels=["gaussian"], graph="lde", max_iter=3),
     MKLDR(kernels=["gaussian"], graph="pca", max_iter=3),
@@ -86,12 +83,11 @@ def instances() -> list[Any]:
             continue
         found.append(estimator())
         if "kernels" in inspect.signature(estimator).parameters:
-            on_features = estimator(kernels=KERNELS, **FEWER.get(estimator, {}))
-            marks = [] if estimator in OFTEN_ON_FEATURES else [pytest.mark.exhaustive]
-            found.append(pytest.param(on_features, marks=marks))
-    only = {type(estimator): estimator for estimator in reversed(OTHER_WAYS) if type(estimator) not in ESTIMATORS}
-    more = [pytest.param(each, marks=[] if each in only.values() else pytest.mark.exhaustive) for each in OTHER_WAYS]
-    return [*found, *more]
+            found.append(estimator(kernels=KERNELS, **FEWER.get(estimator, {})))
+    often = {str(estimator()) for estimator in OFTEN} | {str(MKLDR(kernels=KERNELS)), str(OTHER_WAYS[-3])}
+    return [
+        pytest.param(each, marks=[] if str(each) in often else [pytest.mark.full]) for each in [*found, *OTHER_WAYS]
+    ]
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 from sklearn.utils._param_validation import InvalidParameterError
 from tests.fuzz.mutations import OTHER, SAME, changed, changes
-from tests.fuzz.trials import PROCESSES, a_sentence, amounts, run_trials
+from tests.fuzz.trials import PROCESSES, a_sentence, run_trials
 
 from mklearn.contract.loading import load
 from mklearn.graphs import kernel_squared_distances, lda_graph, lde_graph, lpp_graph
@@ -118,8 +118,7 @@ def warm() -> None:
         assert is_finite(applied(kind, fitted(kind, X, LABELS[right_labels(kind)]), X))
 
 
-@amounts(120, 2500)
-def test_estimators(trials: int) -> None:
+def test_estimators() -> None:
     """Any array and labels in fit, and any other array after it; other forms of the same array change nothing."""
 
     def trial(drawn: tuple[str, str | None, tuple[str, float, int], bool]) -> None:
@@ -139,7 +138,7 @@ def test_estimators(trials: int) -> None:
             pass
 
     labels = st.none() | st.sampled_from(list(LABELS))
-    run_trials(trials, st.tuples(st.sampled_from(list(MODELS)), labels, changes(), st.booleans()), trial, PROCESSES)
+    run_trials(120, st.tuples(st.sampled_from(list(MODELS)), labels, changes(), st.booleans()), trial, PROCESSES)
 
 
 VIEWS = {"a": FEATURES[:, :5], "b": FEATURES[:, 5:9]}
@@ -151,8 +150,7 @@ KERNELS_OF_VIEWS = ("gaussian", ("gaussian", "linear"), *({"one": value} for val
 )))  # fmt: skip
 
 
-@amounts(100, 800)
-def test_views(trials: int) -> None:
+def test_views() -> None:
     """Several tables in every form, one of which is wrong, and kernels that are computed from them."""
     forms: dict[str, Callable[[dict[str, Any]], Any]] = {
         "dict": dict, "list": lambda views: list(views.values()), "Views": Views, "one": lambda views: views["a"],
@@ -171,11 +169,10 @@ def test_views(trials: int) -> None:
         st.sampled_from(list(forms)), st.sampled_from("ab"),
         changes(), st.sampled_from(KERNELS_OF_VIEWS), st.booleans(),
     )  # fmt: skip
-    run_trials(trials, drawn, trial, PROCESSES)
+    run_trials(100, drawn, trial, PROCESSES)
 
 
-@amounts(150, 1000)
-def test_parameters(trials: int) -> None:
+def test_parameters() -> None:
     """Any value for any parameter of an estimator."""
 
     def trial(drawn: tuple[str, int, Any]) -> None:
@@ -193,7 +190,7 @@ def test_parameters(trials: int) -> None:
             pass
 
     drawn = st.tuples(st.sampled_from(list(MODELS)), st.integers(0, 30), st.sampled_from(PARAMETERS))
-    run_trials(trials, drawn, trial, PROCESSES)
+    run_trials(150, drawn, trial, PROCESSES)
 
 
 def gaussian(d2: Any) -> Any:
@@ -224,8 +221,7 @@ FUNCTIONS: dict[str, tuple[Callable[[Any], Any], np.ndarray]] = {
 """Functions of one array that are wrong about it in one place each."""
 
 
-@amounts(150, 1000)
-def test_functions(trials: int) -> None:
+def test_functions() -> None:
     def trial(drawn: tuple[str, tuple[str, float, int]]) -> None:
         name, change = drawn
         call, array = FUNCTIONS[name]
@@ -236,4 +232,4 @@ def test_functions(trials: int) -> None:
                 np.testing.assert_allclose(result, call(array), rtol=1e-9, atol=1e-12)
 
     ways = [way for way in SAME + OTHER if way not in ("fewer columns", "one axis less", "one axis more")]
-    run_trials(trials, st.tuples(st.sampled_from(list(FUNCTIONS)), changes(ways)), trial, PROCESSES)
+    run_trials(150, st.tuples(st.sampled_from(list(FUNCTIONS)), changes(ways)), trial, PROCESSES)

@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from tests.fuzz.mutations import damaged, mistaken
 from tests.fuzz.test_images import images
 from tests.fuzz.test_tables import FRAME, LABELS, TABLES, X, in_file
-from tests.fuzz.trials import a_sentence, amounts, run_files, run_trials
+from tests.fuzz.trials import a_sentence, run_files, run_trials
 from tests.unit.study.prediction.conftest import make
 
 from mklearn import MultiViewClassifier, MultiViewRegressor
@@ -67,8 +67,7 @@ def loaded(path: Path) -> tuple[SavedModel, ModelCard]:
 
 
 @pytest.mark.parametrize("suffix", TABLES)
-@amounts(40, 250)
-def test_new_tables(trials: int, tmp_path: Path, of_table: Path, suffix: str) -> None:
+def test_new_tables(tmp_path: Path, of_table: Path, suffix: str) -> None:
     model, card = loaded(of_table)
     path = tmp_path / f"new.{suffix}"
 
@@ -81,11 +80,10 @@ def test_new_tables(trials: int, tmp_path: Path, of_table: Path, suffix: str) ->
             assert samples.ids.tolist() == ids
             np.testing.assert_allclose(samples.X["one"], values.astype(float), rtol=1e-14)
 
-    run_files(trials, path, TABLES[suffix], read)
+    run_files(40, path, TABLES[suffix], read)
 
 
-@amounts(40, 250)
-def test_new_images(trials: int, tmp_path: Path, of_images: Path) -> None:
+def test_new_images(tmp_path: Path, of_images: Path) -> None:
     model, card = loaded(of_images)
 
     def read(_: bytes) -> None:
@@ -93,11 +91,10 @@ def test_new_images(trials: int, tmp_path: Path, of_images: Path) -> None:
         assert frame["id"].tolist() == ["new.png"]
         assert np.isfinite(frame["distance_1"]).all()
 
-    run_files(trials, tmp_path / "new.png", damaged(images()), read)
+    run_files(40, tmp_path / "new.png", damaged(images()), read)
 
 
-@amounts(100, 1000)
-def test_damaged_models(trials: int, tmp_path: Path, of_table: Path) -> None:
+def test_damaged_models(tmp_path: Path, of_table: Path) -> None:
     whole = of_table.read_bytes()
     path = tmp_path / "model.mklearn"
 
@@ -105,7 +102,7 @@ def test_damaged_models(trials: int, tmp_path: Path, of_table: Path) -> None:
         load_model(path)
         assert content == whole, "a damaged model is loaded"
 
-    run_files(trials, path, st.just(whole) | damaged([whole]), read)
+    run_files(100, path, st.just(whole) | damaged([whole]), read)
 
 
 SCHEMA_WORDS = (
@@ -132,8 +129,7 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
-@amounts(15, 1000)
-def test_forged_models(trials: int, tmp_path: Path, kind: str) -> None:
+def test_forged_models(tmp_path: Path, kind: str) -> None:
     """With a checksum that is right. A forged estimator may fail in any way, but nothing happens than arithmetic.
 
     Each is loaded, and predicts, in a child process, whose death by a signal would be a reading outside its arrays.
@@ -165,7 +161,7 @@ def test_forged_models(trials: int, tmp_path: Path, kind: str) -> None:
         lambda name: st.tuples(st.just(name), damaged([members[name]]) | values(members[name]))
     )
     texts = st.just(schema.encode()) | mistaken([schema], SCHEMA_WORDS, r'"[^"]*"|[\d.]+|null|true|false')
-    run_trials(trials, st.tuples(texts, st.none() | changed), trial)
+    run_trials(15, st.tuples(texts, st.none() | changed), trial)
     assert read
     assert [file.name for file in tmp_path.iterdir()] == ["model.mklearn"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 from hypothesis import strategies as st
 from tests.fuzz.mutations import YAML_WORDS, damaged, mistaken
-from tests.fuzz.trials import a_sentence, amounts, run_trials
+from tests.fuzz.trials import a_sentence, run_trials
 
 from mklearn.study.config.reading import read_study
 from mklearn.study.config.yaml_file import read_yaml
@@ -15,8 +15,7 @@ from mklearn.study.engine.workflow_files import studies
 from mklearn.study.plan.plan import plan_study
 
 
-@amounts(80, 1500)
-def test_studies(trials: int, tmp_path: Path, repository: Path) -> None:
+def test_studies(tmp_path: Path, repository: Path) -> None:
     originals = [path.read_bytes() for path in studies().values()]
     path = tmp_path / "study.yaml"
     accepted = 0
@@ -34,5 +33,5 @@ def test_studies(trials: int, tmp_path: Path, repository: Path) -> None:
             assert read_study(path) == study
 
     texts = [content.decode() for content in originals]
-    run_trials(trials, st.one_of(mistaken(texts, YAML_WORDS), damaged(originals)), trial)
-    assert trials / 50 < accepted < trials * 0.9
+    run_trials(80, st.one_of(mistaken(texts, YAML_WORDS), damaged(originals)), trial)
+    assert 80 / 50 < accepted < 80 * 0.9

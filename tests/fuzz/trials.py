@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import SearchStrategy
 
@@ -42,12 +41,6 @@ def _is_of_supervisor() -> bool:
 
 
 sys.addaudithook(_audit)
-
-
-def amounts(quick: int, many: int) -> Any:
-    """Parametrize a test with a number of trials for every run, and one for the exhaustive mark."""
-    exhaustive = pytest.param(many, marks=[pytest.mark.exhaustive, pytest.mark.timeout(7200)])
-    return pytest.mark.parametrize("trials", [quick, exhaustive])
 
 
 def run_trials(

@@ -5,8 +5,6 @@ the best dimension of the mean curve taken then ("mean-then-max"), as the papers
 splits as well: they may differ from ours by three standard errors of the difference, 3 sd sqrt(1/20 + 1/20), with sd
 the standard deviation over splits, measured on 200 splits (kernel PCA: 20). Values of our own specification come from
 at least 20 other splits: the same rule, with their sd.
-
-Four training pictures per person, and three of ORL, take longer than all others, and are left to `-m exhaustive`.
 """
 
 from __future__ import annotations
@@ -38,16 +36,12 @@ from mklearn.subspace.mmc import MMC
 from mklearn.subspace.null_space_lda import NullSpaceLDA
 from mklearn.subspace.pca import PCA
 
-pytestmark = pytest.mark.slow
-
 REPEATS = 20
 CELLS = [(name, size) for name in ("orl", "yale") for size in (2, 3, 4)]
 cells = pytest.mark.parametrize(
     "cell",
     [
-        pytest.param(
-            cell, id=f"{cell[0]}{cell[1]}", marks=[pytest.mark.exhaustive] if cell[1] == 4 or cell == ("orl", 3) else []
-        )
+        pytest.param(cell, id=f"{cell[0]}{cell[1]}", marks=[pytest.mark.smoke] if cell == ("yale", 2) else [])
         for cell in CELLS
     ],
 )
@@ -208,7 +202,7 @@ def test_the_scale_of_lda_decides_and_the_baseline_beats_all(cell: tuple[str, in
     assert max(values, key=lambda method: values[method]) == "ledoit_wolf_cosine"
 
 
-@pytest.mark.parametrize("train_size", [2, *(pytest.param(size, marks=pytest.mark.exhaustive) for size in (3, 4))])
+@pytest.mark.parametrize("train_size", [2, 3, 4])
 def test_best_dimensions_are_the_published_ones(train_size: int, mirror: Path) -> None:
     """c - 1 or c for the margin criterion (40 in the paper, whose last direction is a null one)."""
     assert best("orl", train_size, "mmc", mirror)[1] in (39, 40)
@@ -224,13 +218,7 @@ CHOSEN_BY_LEAVING_ONE_OUT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("method", "train_size"),
-    [
-        pytest.param(*case, marks=[] if case == ("coef", 3) else [pytest.mark.exhaustive])
-        for case in CHOSEN_BY_LEAVING_ONE_OUT
-    ],
-)
+@pytest.mark.parametrize(("method", "train_size"), CHOSEN_BY_LEAVING_ONE_OUT)
 def test_bandwidth_by_leaving_one_out(method: str, train_size: int, mirror: Path) -> None:
     X, y = _faces("yale", mirror)
     distances = squared_euclidean(X)

@@ -173,14 +173,12 @@ MEASURED = {
 }
 """Accuracy of the SVM, the semi-whitened SVM and the exact F-SVM by their power, %, in the first repeat."""
 CASES = [
-    # The SVM and the semi-whitened SVM differ from F-SVM in the power alone.
-    pytest.param(name, power, marks=[] if (name, power) == ("sonar", 0.5) else pytest.mark.exhaustive)
+    pytest.param(name, power, marks=[pytest.mark.smoke] if (name, power) == ("sonar", 0.5) else [])
     for name, powers in MEASURED.items()
     for power in powers
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "power"), CASES)
 def test_nested_cross_validation(mirror, name, power):
     """Ten folds, C by ten inner ones: within 2 points of another solver, as swapping solvers moves up to 1."""

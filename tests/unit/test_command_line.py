@@ -237,11 +237,13 @@ def test_solvers_say_whether_they_can_run(capsys: pytest.CaptureFixture[str]) ->
     assert lines[resolve_solver("auto")] == "can run"
 
 
+@pytest.mark.full
 def test_the_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schema"]) == 0
     assert json.loads(capsys.readouterr().out)["title"] == "Study"
 
 
+@pytest.mark.full
 def test_a_closed_pipe_gives_no_traceback() -> None:
     done = subprocess.run(
         f"{sys.executable} -u -m mklearn datasets | head -n 1", shell=True, capture_output=True, text=True
@@ -417,6 +419,7 @@ def test_a_specification_is_an_object(content: str, tmp_path: Path, capsys: pyte
     assert "a specification is a JSON object" in said
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("as_file", [True, False])
 def test_a_step_by_hand(as_file: bool, tmp_path: Path) -> None:
     spec = tmp_path / "spec.json"
@@ -450,6 +453,7 @@ def test_names_can_not_steer_the_terminal(
     assert said.err.count("\\x1b[2J") >= 2
 
 
+@pytest.mark.full
 def test_a_full_disk_behind_the_output_is_a_sentence() -> None:
     full = Path("/dev/full")
     if not full.exists():

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.full
+
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 MODULES = [
     ".".join(path.relative_to(SOURCE).with_suffix("").parts)

@@ -93,6 +93,7 @@ def files_for(page: str, folder: Path) -> None:
         make(study | {"descriptors": descriptors, "protocols": protocols, "final": {"method": "all"}}, folder)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "page", ["README.md", "docs/library.md", "docs/models.md", "docs/own_data.md", "docs/explanation/new_samples.md"]
 )
@@ -113,6 +114,7 @@ def test_code_runs_in_the_install_that_its_page_names(page: str, tmp_path: Path)
             assert expected is None or printed == expected
 
 
+@pytest.mark.full
 def test_modules_of_an_install() -> None:
     """The check above would pass with any modules, if none were hidden."""
     assert {"skops", "prettytable"} <= set(modules_of("models"))

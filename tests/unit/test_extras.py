@@ -54,6 +54,7 @@ def sentence(module: str, extra: str) -> str:
     )
 
 
+@pytest.mark.full
 def test_the_estimators_need_the_core_alone(core_alone: dict[str, dict[str, str]]) -> None:
     endings = core_alone["estimators"]
     assert len(endings) > 32
@@ -64,6 +65,7 @@ def test_the_estimators_need_the_core_alone(core_alone: dict[str, dict[str, str]
     }
 
 
+@pytest.mark.full
 def test_every_part_names_its_extra(core_alone: dict[str, dict[str, str]]) -> None:
     assert core_alone["others"] == {
         "exact": "ok",
@@ -87,6 +89,7 @@ def test_a_missing_extra_is_an_import_error_and_a_users_mistake(monkeypatch: pyt
     assert str(caught.value) == sentence("cv2", "images")
 
 
+@pytest.mark.full
 def test_every_optional_import_is_of_an_extra_that_installs_it(repository: Path, project: dict) -> None:
     imported: set[str] = set()
     for path in (repository / "src").rglob("*.py"):

@@ -62,6 +62,7 @@ def test_intervals_of_a_regression_are_as_narrow_as_its_errors() -> None:
     assert found[2].high < 1e-3
 
 
+@pytest.mark.full
 def test_features_of_views_by_name_and_by_group() -> None:
     views, y = exclusive_or()
     found = by_feature(feature_importances(KernelSVC(kernels="gaussian"), views, y))
@@ -88,6 +89,7 @@ def test_features_that_tell_the_same_count_as_a_group() -> None:
     assert together.permuted.low > 0.4
 
 
+@pytest.mark.full
 def test_tables_of_any_form_have_the_same_importances(tmp_path: Path) -> None:
     X, y = numbers(60)
     codes, whole = (y > 0).astype(int), pd.DataFrame(X, columns=["a", "b", "c"])

@@ -34,6 +34,7 @@ def digits(n: int = 150) -> tuple[dict[str, np.ndarray], np.ndarray]:
     return views, y[:n]
 
 
+@pytest.mark.full
 def test_contributions_of_views_that_tell_something_the_same_or_nothing() -> None:
     views, y = digits()
     found = {each.view: each for each in view_contributions(KernelSVC(kernels="gaussian"), views, y)}
@@ -72,6 +73,7 @@ def test_a_view_that_is_the_same_for_all_test_samples_relies_on_nothing() -> Non
     assert np.isnan(found["noise"].changed[train]).all()
 
 
+@pytest.mark.full
 def test_named_kernels_leave_with_their_view_also_in_a_pipeline() -> None:
     views, y = digits(60)
     frames = {name: pd.DataFrame(table, index=[f"s{i}" for i in range(60)]) for name, table in views.items()}
@@ -91,6 +93,7 @@ def test_named_kernels_leave_with_their_view_also_in_a_pipeline() -> None:
     assert {each.view: each for each in plain}["lower"].left_out.mean == pytest.approx(full - reduced)
 
 
+@pytest.mark.full
 def test_listed_kernels_and_products_leave_with_every_view_they_read() -> None:
     views, y = digits(60)
     kernels = [
@@ -146,6 +149,7 @@ def test_weights_over_splits_are_those_of_the_fits() -> None:
         kernel_weights_over_splits(KNeighborsClassifier(), views["upper"], y)
 
 
+@pytest.mark.full
 def test_weights_over_splits_of_a_regressor() -> None:
     views, y = diabetes()
     targets = np.column_stack([y, y**2])[:100]
@@ -192,6 +196,7 @@ def test_shares_of_r2_of_class_indicators() -> None:
         r2_shares(KernelSVC(kernels="gaussian").fit(views, y), views, y)
 
 
+@pytest.mark.full
 def test_contributions_of_views_to_numbers() -> None:
     views, y = diabetes()
     model = KernelRidge(kernels={"body": "gaussian", "blood": "gaussian", "noise": "gaussian"})
@@ -214,6 +219,7 @@ def test_a_target_that_is_constant_but_for_rounding() -> None:
         view_contributions(fitted, views, np.full(40, 0.1))
 
 
+@pytest.mark.full
 def test_weights_of_several_targets_are_compared_one_by_one() -> None:
     rng = np.random.default_rng(0)
     views = {"a": rng.normal(size=(40, 2)), "b": rng.normal(size=(40, 2))}
@@ -223,6 +229,7 @@ def test_weights_of_several_targets_are_compared_one_by_one() -> None:
     assert len(kernel_weights_over_splits(MultiViewRegressor(), views, targets).weights) == 10
 
 
+@pytest.mark.full
 def test_shares_of_r2_leave_out_samples_without_a_value() -> None:
     views, y = diabetes()
     targets = np.column_stack([y, y])

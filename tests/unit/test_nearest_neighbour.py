@@ -183,6 +183,7 @@ def neighbours(Z_train, Z_test, rule):
     return np.vstack([swept, nearest_neighbour_indices(Z_train, Z_test, rule)])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("whole", [False, True], ids=["discriminants", "pixels"])
 def test_a_tree_finds_the_same_neighbours_of_digits(rule, whole, monkeypatch):

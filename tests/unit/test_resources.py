@@ -136,6 +136,7 @@ def test_unknown_sizes_wait_for_the_files(default: Targets) -> None:
     assert job.asked_mb(SimpleNamespace(size_mb=3.0)) >= 600
 
 
+@pytest.mark.full
 def test_every_fit_of_every_study_asks_for_less_than_a_day_and_a_node(repository: Path) -> None:
     for path in studies().values():
         targets = Targets(plan_study(read_study(path)))

@@ -34,6 +34,7 @@ def test_planted_groups_are_stable_and_others_are_not() -> None:
     assert found.ranked()[0][1] == found.frequencies.max()
 
 
+@pytest.mark.full
 def test_classes_without_a_cause_have_no_more_stable_kernels_than_the_bound() -> None:
     X, y, specs = planted(n=120)
     rng, counts, bounds = np.random.default_rng(1), [], []
@@ -76,6 +77,7 @@ def test_thresholds_and_numbers_out_of_range_are_refused() -> None:
         stability_selection(specs, X, y, n_kernels=2, n_pairs=0)
 
 
+@pytest.mark.full
 def test_the_classifier_chooses_the_planted_groups_and_gives_the_others_no_weight() -> None:
     X, y, specs = planted(n=500)
     train, test = slice(0, 300), slice(300, None)
@@ -127,6 +129,7 @@ def test_few_kernels_with_landmarks_weights_of_samples_and_constant_columns() ->
     np.testing.assert_array_equal(np.flatnonzero(one.shares_), np.flatnonzero(two.shares_))
 
 
+@pytest.mark.full
 def test_the_gene_that_separates_the_genotypes_best_is_stable(mirror: Path) -> None:
     folder = mirror / "multiview" / "nutrimouse"
     genes = pd.read_csv(folder / "gene.csv.gz", index_col=0)

@@ -14,6 +14,8 @@ import pandas as pd
 import pytest
 from tests.workflow.conftest import Checkout
 
+pytestmark = pytest.mark.full
+
 RNG = np.random.default_rng(0)
 IDS = [f"s{k}" for k in range(24)]
 NAME = "my folder of Größe 猫's & $HOME #1"

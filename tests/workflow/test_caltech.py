@@ -1,7 +1,4 @@
-"""The study of seven descriptors on Caltech-101, scaled down: from the archive to the report, and what reruns.
-
-A minute of processor time: `pytest -m exhaustive tests/workflow`.
-"""
+"""The study of seven descriptors on Caltech-101, scaled down: from the archive to the report, and what reruns."""
 
 from __future__ import annotations
 
@@ -16,6 +13,8 @@ from tests.workflow.conftest import Checkout
 
 from mklearn.study.engine.workflow_files import study_file
 
+pytestmark = [pytest.mark.full, pytest.mark.smoke]
+
 METHODS = ("kfd", "voting", "samme", "average", "product", "mkl-lda", "from-orthonormal", "mkl-lpp", "convex", "svc")
 """The others are fitted beside a script in ``tests/conformance``."""
 
@@ -29,7 +28,6 @@ def study(repository: Path) -> dict[str, Any]:
     return study
 
 
-@pytest.mark.exhaustive
 def test_from_the_archive_to_the_table_and_what_reruns(
     tmp_path: Path, repository: Path, mirror: Path, study: dict[str, Any]
 ) -> None:

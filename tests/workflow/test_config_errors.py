@@ -56,11 +56,10 @@ UNREADABLE = {
     ),
 }
 """Files with which Snakemake's own reader ends in a traceback, or after minutes; unit tests have more."""
-LATER = pytest.mark.exhaustive
-"""One more of a kind."""
+KINDS = ["utf-16", *(pytest.param(kind, marks=pytest.mark.full) for kind in ("digits", "bomb"))]
 
 
-@pytest.mark.parametrize("kind", UNREADABLE)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_file_that_yaml_can_not_read(checkout: Checkout, kind: str) -> None:
     content, sentence = UNREADABLE[kind]
     (checkout.folder / "config.yaml").write_bytes(content)
@@ -69,7 +68,7 @@ def test_a_file_that_yaml_can_not_read(checkout: Checkout, kind: str) -> None:
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("kind", ["utf-16", *(pytest.param(kind, marks=LATER) for kind in ("digits", "bomb"))])
+@pytest.mark.parametrize("kind", KINDS)
 def test_mklearn_run_checks_the_file_before_snakemake_reads_it(checkout: Checkout, kind: str) -> None:
     content, sentence = UNREADABLE[kind]
     (checkout.folder / "bad.yaml").write_bytes(content)
@@ -78,7 +77,7 @@ def test_mklearn_run_checks_the_file_before_snakemake_reads_it(checkout: Checkou
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("goal", ["run", pytest.param("why", marks=LATER)])
+@pytest.mark.parametrize("goal", ["run", pytest.param("why", marks=pytest.mark.full)])
 def test_make_checks_the_file_before_snakemake_reads_it(repository: Path, tmp_path: Path, goal: str) -> None:
     content, sentence = UNREADABLE["bomb"]
     (tmp_path / "bad.yaml").write_bytes(content)

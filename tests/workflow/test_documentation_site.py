@@ -28,7 +28,7 @@ NEEDED = (
 )
 missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.full,
     pytest.mark.skipif(bool(missing), reason=f"{', '.join(missing)} not installed: make docs"),
 ]
 
@@ -124,7 +124,6 @@ def test_every_paper_has_a_page_and_every_descriptor_of_images_its_drawing(
         assert [name for name in pages[site / "descriptors" / f"{kind}.html"].loaded if name.endswith(f"{kind}.png")]
 
 
-@pytest.mark.exhaustive
 def test_every_example_has_run_and_drawn(repository: Path, tmp_path: Path) -> None:
     site = built(repository, tmp_path)
     examples = sorted((repository / "docs" / "examples").glob("plot_*.py"))

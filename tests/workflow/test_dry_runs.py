@@ -54,9 +54,8 @@ def with_slurm(disturbed: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     "words",
     [
         "snakemake --cores 1 --dry-run",
-        *(pytest.param(f"snakemake --{do}", marks=pytest.mark.exhaustive) for do in ("summary", "lint", "list-rules")),
-        "mklearn explain results/smoke/scores.parquet",
-        "mklearn failed",
+        pytest.param("mklearn explain results/smoke/scores.parquet", marks=pytest.mark.full),
+        pytest.param("mklearn failed", marks=pytest.mark.full),
     ],
 )
 def test_nothing_is_changed(disturbed: Checkout, words: str) -> None:
@@ -65,6 +64,7 @@ def test_nothing_is_changed(disturbed: Checkout, words: str) -> None:
     assert listing(disturbed.folder) == before
 
 
+@pytest.mark.full
 def test_unlock_removes_snakemakes_locks_alone(disturbed: Checkout) -> None:
     before = listing(disturbed.folder)
     disturbed.said("snakemake", "--unlock")
@@ -72,6 +72,7 @@ def test_unlock_removes_snakemakes_locks_alone(disturbed: Checkout) -> None:
     assert listing(disturbed.folder) == {name: state for name, state in before.items() if name not in gone}
 
 
+@pytest.mark.full
 def test_a_second_run_that_makes_the_same_files_ends_with_a_sentence(disturbed: Checkout) -> None:
     """The first one is stood in for; when it is killed, its lock is gone."""
     script = (
@@ -93,6 +94,7 @@ def test_a_second_run_that_makes_the_same_files_ends_with_a_sentence(disturbed: 
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.full
 def test_a_run_does_what_a_dry_run_does_not(disturbed: Checkout) -> None:
     """Nor do Snakemake's own locks stop it: a run locks its files itself."""
     (disturbed.folder / ".snakemake" / "locks").mkdir(exist_ok=True)

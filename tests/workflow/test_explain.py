@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import re
-import shutil
 from typing import Any
 
 import pytest
@@ -17,8 +15,8 @@ from mklearn.study.provenance import file_digest
 from mklearn.study.stages.targets import Targets
 from mklearn.study.stamps import read_stamp
 
-LATER = pytest.mark.exhaustive
-"""Kept in CI by tests/unit/study/engine/test_explain.py."""
+pytestmark = pytest.mark.full
+
 VERDICT = re.compile(r"^(UP TO DATE|WOULD BE MADE AGAIN|MISSING|NOT PLANNED)", re.MULTILINE)
 
 
@@ -170,60 +168,12 @@ def test_an_edit_of_a_method_and_of_a_descriptor(finished: Checkout, copy_of: An
     assert "First pairwise" not in reasons  # it only follows
 
 
-@pytest.mark.exhaustive
-def test_an_edit_of_a_parameter(finished: Checkout, copy_of: Any, files: dict[str, str]) -> None:
-    """A file of its own for the new parameter; the old one is no longer planned. A table is written again."""
-    checkout = copy_of(finished)
-    study = copy.deepcopy(SMOKE)
-    study["methods"]["mkl-lda"]["ridge"] = [1e-3, 0.5]
-    checkout.write(study)
-    assert explained(checkout, files["fit"])[0] == "NOT PLANNED"
-    new = next(path for path in Targets(plan_study(check_study(study))).all_of("fit_scores") if "/mkl-lda" in path)
-    assert explained(checkout, new)[0] == "MISSING"
-    checkout.write(SMOKE | {"title": "Another title"})
-    verdict, reasons = explained(checkout, files["report"])
-    assert verdict == "WOULD BE MADE AGAIN"
-    assert "its specification has changed: title: smoke -> Another title" in reasons
-
-
 def test_a_newer_input(finished: Checkout, copy_of: Any, files: dict[str, str]) -> None:
     checkout = copy_of(finished)
     checkout.edit(files["run_record"], " \n")
     verdict, reasons = explained(checkout, files["report"])
     assert verdict == "WOULD BE MADE AGAIN"
     assert f"newer inputs: {files['run_record']}" in reasons
-
-
-@pytest.mark.exhaustive
-def test_missing_files(finished: Checkout, copy_of: Any, files: dict[str, str]) -> None:
-    checkout = copy_of(finished)
-    for rule in ("describe", "summary"):
-        (checkout.folder / files[rule]).unlink()
-    verdict, reasons = explained(checkout, files["describe"])
-    assert verdict == "MISSING"
-    assert f"`mklearn run -- {files['describe']}` would make it." in reasons
-    assert explained(checkout, files["fit"])[0] == "UP TO DATE"
-    (checkout.folder / files["report"]).unlink()
-    verdict, reasons = explained(checkout, files["report"])
-    assert f"First summary makes {files['summary']}: missing: {files['summary']}" in reasons
-    shutil.rmtree(checkout.folder / "results")
-    verdict, reasons = explained(checkout, files["fit"])
-    assert "after other jobs (2 describe, 2 pairwise, 1 read, 1 split)" in reasons
-
-
-@pytest.mark.exhaustive
-def test_results_without_a_record(finished: Checkout, copy_of: Any, files: dict[str, str]) -> None:
-    """Copied without .snakemake, nothing runs again, whatever has changed; what Snakemake can't see, the stamp does."""
-    checkout = copy_of(finished)
-    shutil.rmtree(checkout.folder / ".snakemake")
-    verdict, reasons = explained(checkout, files["fit"])
-    assert (verdict, len(reasons.splitlines())) == ("UP TO DATE", 1)
-    checkout.edit("src/mklearn/subspace/mkldr.py")
-    verdict, reasons = explained(checkout, files["fit"])
-    assert verdict == "UP TO DATE"
-    assert "Snakemake has no record of these changes" in reasons
-    assert "its code has changed: subspace/mkldr.py" in reasons
-    assert f"delete it: rm {files['fit']}" in reasons
 
 
 def test_files_that_belong_to_another(finished: Checkout, files: dict[str, str]) -> None:
@@ -236,35 +186,15 @@ def test_files_that_belong_to_another(finished: Checkout, files: dict[str, str])
         assert "UP TO DATE" in text
 
 
-@pytest.mark.exhaustive
-def test_another_study_is_asked_for_by_its_file(finished: Checkout, copy_of: Any, files: dict[str, str]) -> None:
-    checkout = copy_of(finished)
-    checkout.write(SMOKE | {"study": "other"}, "other.yaml")
-    text = checkout.said("mklearn", "explain", "results/other/scores.parquet", "--study", "other.yaml")
-    assert "MISSING: `mklearn run other.yaml -- results/other/scores.parquet`" in text
-    checkout.write(SMOKE | {"study": "other"})
-    text = checkout.said("mklearn", "explain", files["scores"])
-    assert "NOT PLANNED by config.yaml" in text
-
-
 # --- mistakes
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        pytest.param(["results"], "results: is a folder; name a file in it.", marks=LATER),
         (
             ["config.yaml"],
             "config.yaml: is not made by mklearn: it carries no stamp, and study file config.yaml",
-        ),
-        pytest.param(
-            ["results/none.npz"],
-            "results/none.npz: there is no such file, and study file config.yaml plans none",
-            marks=LATER,
-        ),
-        pytest.param(
-            ["x.npz", "--study", "none.yaml"], "none.yaml: there is no such file. Studies of mklearn: ", marks=LATER
         ),
         (["x.npz", "--study", "bad.yaml"], "bad.yaml has 1 mistake"),
     ],

@@ -32,7 +32,7 @@ STUDY: dict[str, Any] = {
         "average": {"kind": "kernel_fda", "kernels": BOTH},
         "killed": {"kind": "mkl_dr", "kernels": BOTH},
         "buggy": {"kind": "kernel_mmc", "kernels": BOTH},
-        "slow": {"kind": "kernel_pca", "kernels": BOTH, "components": "one_standard_error", "time_limit": 0.2},
+        "slow": {"kind": "kernel_pca", "kernels": BOTH, "components": "one_standard_error", "time_limit": 0.05},
         "hungry": {"kind": "kernel_lde", "kernels": BOTH},
     },
     "protocols": {"random": {"kind": "random_per_class", "train_size": [4], "repeats": 3}},
@@ -146,7 +146,7 @@ def test_the_table_comes_with_a_row_and_a_reason_for_each(failed, whole: Checkou
     assert "RuntimeError: a bug of two lines" in said["buggy", "lost"]
     assert "step describe" in said["cut-off", "lost"]
     assert "no gradients today" in said["cut-off", "lost"]
-    assert "0.2 minutes" in said["slow", "time_limit"]
+    assert "0.05 minutes" in said["slow", "time_limit"]
     assert "Unable to allocate 12.0 GiB" in said["hungry", "out_of_memory"]
     for method in ("killed", "buggy", "cut-off"):
         log = said[method, "lost"].rsplit("log: ", 1)[1]
@@ -173,7 +173,7 @@ def test_summary_and_report_say_so(failed) -> None:
     assert summary.loc[["slow", "hungry"], "difference"].notna().all()
     page = (folder / "report" / "index.html").read_text(encoding="utf-8")
     markdown = (folder / "report" / "summary.md").read_text(encoding="utf-8")
-    for words in ("Fits that did not end well", "killed", "no gradients today", "12.0 GiB", "0.2 minutes"):
+    for words in ("Fits that did not end well", "killed", "no gradients today", "12.0 GiB", "0.05 minutes"):
         assert words in page
     assert "out of memory" in markdown
     # The terminal: what is missing and why, where the table is, and what to do.
@@ -209,6 +209,7 @@ def test_nothing_is_half_written_and_the_list_names_them(failed) -> None:
     assert all(target.startswith("results/cache/fits/") for target in targets)
 
 
+@pytest.mark.full
 def test_a_second_failure_writes_the_table_again_and_mended_code_ends_with_the_undisturbed_tables(
     failed, whole: Checkout
 ) -> None:
@@ -229,7 +230,7 @@ def test_a_second_failure_writes_the_table_again_and_mended_code_ends_with_the_u
     assert checkout.planned(*TABLES) == {}
 
 
-@pytest.mark.exhaustive
+@pytest.mark.full
 def test_a_result_of_an_earlier_state_is_not_taken_for_one_of_this(whole: Checkout, copy_of) -> None:
     """A step before a fit dies while the fit's old result is still there; then the edit is taken back."""
     checkout = copy_of(whole)

@@ -19,6 +19,8 @@ from mklearn.kernels import Views
 from mklearn.study.data.resizing import resize_images
 from mklearn.subspace import KernelFDA
 
+pytestmark = pytest.mark.full
+
 STUDY = {
     "study": "photos",
     "datasets": {"photos": {"kind": "image_folder", "path": "photos", "resize": {"shape": [16, 16]}}},
@@ -29,7 +31,6 @@ STUDY = {
 }
 
 
-@pytest.mark.exhaustive  # in CI, test_numbers.py ends with a model that predicts
 def test_a_run_ends_with_a_model_that_predicts(tmp_path: Path, repository: Path) -> None:
     checkout = Checkout(tmp_path / "checkout", repository)
     images, y, held = digits()

@@ -12,6 +12,8 @@ from tests.workflow.conftest import Checkout
 
 from mklearn.study.engine.workflow_files import study_file
 
+pytestmark = pytest.mark.full
+
 METHODS = ("majority", "svm", "fsvm", "lda", "alternating", "rbf-fsvm", "svm-33")
 
 
@@ -41,7 +43,6 @@ def study(repository: Path, mirror: Path) -> dict[str, Any]:
     return found | {"mirror": str(mirror), "datasets": {"heart": {}, "iris": {}}}
 
 
-@pytest.mark.exhaustive
 def test_from_the_mirror_to_the_optimistic_tables(tmp_path: Path, repository: Path, study: dict[str, Any]) -> None:
     ran = Checkout(tmp_path / "checkout", repository)
     ran.write(study)

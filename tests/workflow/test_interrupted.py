@@ -14,15 +14,14 @@ from tests.workflow.conftest import TABLES, Checkout, end, tables
 from tests.workflow.test_failures import FAILING
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("runs", [2, pytest.param(10, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("runs", [1, pytest.param(10, marks=pytest.mark.full)])
 def test_kills_change_nothing(checkout: Checkout, finished: Checkout, runs: int) -> None:
     """SIGKILL to Snakemake alone and to the whole group in turn: no lock, marker or half file stops the plain rerun."""
     chance = random.Random(20081208)
     kills = 0
     for number in range(runs):
         process = checkout.start()
-        time.sleep(chance.uniform(1.0, 7.0))
+        time.sleep(chance.uniform(1.0, 4.0))
         if process.poll() is None:
             kills += 1
             if number % 2:
@@ -36,9 +35,9 @@ def test_kills_change_nothing(checkout: Checkout, finished: Checkout, runs: int)
     assert checkout.planned(*TABLES) == {}
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.exhaustive)])
+@pytest.mark.full
 def test_an_interrupted_run_leaves_nothing_in_the_way_and_reports_nothing_as_lost(
-    finished: Checkout, copy_of: Callable[[Checkout], Checkout], sent: signal.Signals
+    finished: Checkout, copy_of: Callable[[Checkout], Checkout]
 ) -> None:
     """In the first fits after an edit; until there are others, the tables of the former run stay."""
     checkout, code = copy_of(finished), "src/mklearn/subspace/kfd.py"
@@ -49,7 +48,7 @@ def test_an_interrupted_run_leaves_nothing_in_the_way_and_reports_nothing_as_los
         assert process.poll() is None
         time.sleep(0.1)
     time.sleep(1)
-    said = end(process, sent)
+    said = end(process, signal.SIGINT)
     assert process.returncode != 0
     assert "have no result" not in said
     assert tables(checkout) == tables(finished)

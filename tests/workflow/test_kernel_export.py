@@ -12,8 +12,9 @@ from tests.workflow.conftest import Checkout
 from mklearn.kernels import StackTransform, Views
 from mklearn.study.artefacts import read_arrays
 
+pytestmark = pytest.mark.full
 
-@pytest.mark.slow
+
 def test_the_kernel_of_a_split_is_that_of_the_library(
     finished: Checkout, copy_of: Callable[[Checkout], Checkout]
 ) -> None:

@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 from tests.unit.study.steps.small_study import content_of, working_in
 from tests.workflow.conftest import TABLES, Checkout, tables
-from tests.workflow.test_damaged_artefacts import flipped, one_of_each_kind
 from tests.workflow.test_slurm import Cluster, slurm  # noqa: F401 - a fixture
 
 from mklearn.__main__ import main
@@ -22,7 +21,7 @@ from mklearn.study.stages.order import STAGES
 from mklearn.study.stages.stage import StudyFiles
 from mklearn.study.steps.stage_costs import stage_costs
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 STUDY: dict[str, Any] = {
     "study": "smoke",
@@ -126,7 +125,6 @@ def test_jobs_are_replayed_from_the_first_line_of_their_logs(done: Checkout, tmp
             assert [values_of(path) for path in outputs] == before, step
 
 
-@pytest.mark.exhaustive
 def test_a_killed_block_is_made_again_alone(done: Checkout, tmp_path: Path) -> None:
     """The tables of the run that lost it have a row and a reason for the fit; those of the next run are the usual."""
     copied = before_the_pass(done, tmp_path / "copy")
@@ -152,7 +150,6 @@ def test_a_killed_block_is_made_again_alone(done: Checkout, tmp_path: Path) -> N
     assert tables(copied) == tables(done)
 
 
-@pytest.mark.exhaustive
 @pytest.mark.usefixtures("slurm")
 def test_tables_through_slurm_are_those_of_a_local_run_byte_for_byte(done: Checkout, tmp_path: Path) -> None:
     cluster = Cluster(before_the_pass(done, tmp_path / "copy"))
@@ -160,23 +157,3 @@ def test_tables_through_slurm_are_those_of_a_local_run_byte_for_byte(done: Check
     assert said.count("has been submitted with SLURM jobid") >= 3
     assert tables(cluster.checkout) == tables(done)
     assert cluster.checkout.planned(*TABLES) == {}
-
-
-def test_damaged_files_are_set_aside_and_made_again(done: Checkout, tmp_path: Path) -> None:
-    copied = done.copy(tmp_path / "copy")
-    kinds = {"features_part", "landmarks", "moments"}
-    files = {kind: path for kind, (path, _) in one_of_each_kind(copied).items() if kind in kinds}
-    assert set(files) == kinds
-    for path in files.values():
-        flipped(path, path)
-    said = copied.answer("verify", code=1)
-    for path in files.values():
-        assert f"{path.relative_to(copied.folder)}: " in said
-        assert path.with_name(f"{path.name}.damaged").is_file()
-    assert f" {len(files)} are damaged." in said
-    assert copied.planned(*TABLES) == {}, "the fit has been made from whole files"
-    cached(copied, "fits/*/*/many-*[0-9a-f].parquet")[0].unlink()
-    (copied.folder / TABLES[0]).unlink()
-    assert copied.planned(*TABLES) == {
-        "describe_part": 1, "describe": 1, "fit": 2, "landmarks": 1, "moments": 2, "scores": 1, "summary": 1
-    }  # fmt: skip

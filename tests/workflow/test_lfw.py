@@ -22,6 +22,8 @@ from mklearn.study.stages.targets import Targets
 from mklearn.study.steps.runner import call
 from mklearn.study.steps.scores import MEASURED
 
+pytestmark = pytest.mark.full
+
 METHODS = ("svm-pixels", "svm", "rbf")
 PERSONS = 300
 
@@ -88,7 +90,6 @@ def assert_equal_fits(one: list[str], other: list[str]) -> None:
             pd.testing.assert_frame_equal(*tables, rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.exhaustive
 def test_from_the_mirror_to_the_wrong_pairs(tmp_path: Path, repository: Path, mirror: Path) -> None:
     study: dict[str, Any] = yaml.safe_load(study_file("lfw").read_text(encoding="utf-8"))
     study["methods"] = {name: study["methods"][name] for name in METHODS}

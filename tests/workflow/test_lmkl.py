@@ -12,6 +12,8 @@ from tests.workflow.conftest import Checkout
 
 from mklearn.study.engine.workflow_files import study_file
 
+pytestmark = pytest.mark.full
+
 DATASET = "faces-16"
 METHODS = ("majority", "average", "mkl", "sigmoid-4", "ridge-4", "rbf")
 
@@ -42,8 +44,6 @@ def study(repository: Path, mirror: Path) -> dict[str, Any]:
     }
 
 
-@pytest.mark.exhaustive
-@pytest.mark.slow
 def test_from_the_mirror_to_the_published_cells(tmp_path: Path, repository: Path, study: dict[str, Any]) -> None:
     ran = Checkout(tmp_path / "checkout", repository)
     ran.write(study)

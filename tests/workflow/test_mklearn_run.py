@@ -29,6 +29,7 @@ def empty(tmp_path: Path, repository: Path) -> EmptyFolder:
     return EmptyFolder(tmp_path / "empty", repository)
 
 
+@pytest.mark.full
 def test_why_plans_what_snakemake_plans(checkout: Checkout) -> None:
     planned = checkout.planned()
     assert planned["fit"] == 4
@@ -43,6 +44,7 @@ def test_why_plans_what_snakemake_plans(checkout: Checkout) -> None:
     assert "Traceback" not in said
 
 
+@pytest.mark.full
 def test_a_summary_says_what_would_run_why_and_how_long(
     checkout: Checkout, finished: Checkout, copy_of: Callable[[Checkout], Checkout]
 ) -> None:
@@ -68,6 +70,7 @@ def test_a_summary_says_what_would_run_why_and_how_long(
     assert "  1 job: new parameters, or of what they are made from" in why
 
 
+@pytest.mark.full
 def test_a_folder_without_a_checkout(empty: EmptyFolder) -> None:
     """Other workflows lie here: their Snakefile and profile are not read."""
     (empty.folder / "profiles" / "default").mkdir(parents=True)
@@ -86,6 +89,7 @@ def test_a_folder_without_a_checkout(empty: EmptyFolder) -> None:
     assert "Traceback" not in said
 
 
+@pytest.mark.full
 def test_what_one_checkout_has_made_is_up_to_date_elsewhere(finished: Checkout, empty: EmptyFolder) -> None:
     """Keys and triggers do not depend on where the code and the Snakefile lie."""
     for name in ("results", ".snakemake", "config.yaml"):

@@ -9,6 +9,8 @@ import yaml
 from tests.unit.test_documentation import blocks
 from tests.workflow.conftest import SMOKE, Checkout, jobs_by_rule
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def outer(tmp_path: Path, repository: Path) -> Checkout:

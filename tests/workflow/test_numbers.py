@@ -11,6 +11,8 @@ import pytest
 from sklearn.datasets import load_diabetes
 from tests.workflow.conftest import Checkout
 
+pytestmark = pytest.mark.full
+
 STUDY = """\
 study: clinic
 datasets: {all: {kind: feature_tables, target: weeks, group_column: ward, tables: {body: body.csv, serum: serum.csv}}}
@@ -42,7 +44,6 @@ def write_tables(folder: Path, rows: slice, *, with_target: bool = True) -> pd.S
     return y.set_axis(ids)
 
 
-@pytest.mark.slow
 def test_a_study_of_numbers_from_csv_to_predictions(tmp_path: Path, repository: Path) -> None:
     checkout = Checkout(tmp_path / "checkout", repository)
     write_tables(checkout.folder, slice(0, 300))

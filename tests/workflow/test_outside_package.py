@@ -14,6 +14,8 @@ import pytest
 from tests.outside_package.install import SOURCE, install
 from tests.workflow.conftest import Checkout
 
+pytestmark = pytest.mark.full
+
 METRICS = ["accuracy", "worst_class_accuracy", "auc"]
 STUDY: dict[str, Any] = {
     "study": "outside",
@@ -68,7 +70,7 @@ class WithFiles(Checkout):
         subprocess.run(command, check=True, cwd=self.folder, env=self.environment)
 
 
-@pytest.fixture(scope="module", params=[WithPackage, pytest.param(WithFiles, marks=pytest.mark.exhaustive)])
+@pytest.fixture(scope="module", params=[WithPackage, WithFiles])
 def checkout(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Any:
     made = request.param(tmp_path_factory.mktemp("outside") / "checkout", repository)
     if isinstance(made, WithPackage):
@@ -117,10 +119,10 @@ def test_the_study_is_up_to_date_and_its_record_has_the_version_of_the_package(c
     [
         ("gated_centroids", {"fit": 1}),
         ("powers", {"describe": 1}),
-        pytest.param("stripes", {"read": 1}, marks=pytest.mark.exhaustive),
-        pytest.param("cauchy", {"fit": 2}, marks=pytest.mark.exhaustive),
-        pytest.param("first_per_class", {"split": 1}, marks=pytest.mark.exhaustive),
-        pytest.param("worst_class", {"fit": 2}, marks=pytest.mark.exhaustive),
+        ("stripes", {"read": 1}),
+        ("cauchy", {"fit": 2}),
+        ("first_per_class", {"split": 1}),
+        ("worst_class", {"fit": 2}),
     ],
 )
 def test_an_edit_of_the_package_runs_what_depends_on_it(

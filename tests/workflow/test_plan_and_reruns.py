@@ -53,27 +53,26 @@ def planned_with(checkout: Checkout, change: Callable[[dict[str, Any]], Any]) ->
         checkout.write(SMOKE)
 
 
-LATER = pytest.mark.exhaustive
-"""One more of a kind."""
-
 # --- edits of files
 
 
 @pytest.mark.parametrize(
     ("module", "expected"),
     [
-        pytest.param("subspace/kfd.py", {"fit": 3, **TABLES}, marks=LATER),
-        pytest.param("optimize/kernel_weights.py", {"fit": 1, **TABLES}, marks=LATER),  # a solver
-        pytest.param("optimize/relaxations.py", {"fit": 1, **TABLES}, marks=LATER),
+        pytest.param("subspace/kfd.py", {"fit": 3, **TABLES}, marks=pytest.mark.full),
+        pytest.param("optimize/kernel_weights.py", {"fit": 1, **TABLES}, marks=pytest.mark.full),  # a solver
+        pytest.param("optimize/relaxations.py", {"fit": 1, **TABLES}, marks=pytest.mark.full),
         ("descriptors/multiresolution.py", {"describe": 1, "pairwise": 1, "fit": 3, **TABLES}),
-        pytest.param("kernels/gaussian.py", {"fit": 4, **TABLES}, marks=LATER),  # a kernel
+        pytest.param("kernels/gaussian.py", {"fit": 4, **TABLES}, marks=pytest.mark.full),  # a kernel
         ("kernels/distances.py", {"pairwise": 2, "fit": 4, **TABLES}),
         pytest.param(
-            "study/data/readers/digits.py", {"read": 1, **{k: v for k, v in FRESH.items() if k != "read"}}, marks=LATER
+            "study/data/readers/digits.py",
+            {"read": 1, **{k: v for k, v in FRESH.items() if k != "read"}},
+            marks=pytest.mark.full,
         ),
-        pytest.param("study/evaluation/summary.py", {"summary": 1, "report": 1, "all": 1}, marks=LATER),
-        pytest.param("study/steps/scores.py", TABLES, marks=LATER),
-        pytest.param("study/report/figures.py", {"report": 1, "all": 1}, marks=LATER),
+        pytest.param("study/evaluation/summary.py", {"summary": 1, "report": 1, "all": 1}, marks=pytest.mark.full),
+        pytest.param("study/steps/scores.py", TABLES, marks=pytest.mark.full),
+        pytest.param("study/report/figures.py", {"report": 1, "all": 1}, marks=pytest.mark.full),
         ("study/report/page/style.css", {"report": 1, "all": 1}),
     ],
 )
@@ -152,7 +151,7 @@ MORE_CHANGES: dict[str, tuple[Any, dict[str, int]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [*CHANGES, *(pytest.param(name, marks=LATER) for name in MORE_CHANGES)])
+@pytest.mark.parametrize("name", [*CHANGES, *(pytest.param(name, marks=pytest.mark.full) for name in MORE_CHANGES)])
 def test_changing_the_study_runs_only_what_is_new(mine: Checkout, name: str) -> None:
     change, expected = (CHANGES | MORE_CHANGES)[name]
     assert planned_with(mine, change) == expected
@@ -165,11 +164,13 @@ def test_a_missing_table_is_made_again_and_nothing_before_it(mine: Checkout) -> 
     held.rename(path)
 
 
+@pytest.mark.full
 def test_taking_a_change_back_runs_nothing(mine: Checkout) -> None:
     """Results of the other parameter are files of their own; only dry runs were done here."""
     assert mine.planned("--cores", "7") == {}
 
 
+@pytest.mark.full
 def test_another_study_shares_descriptors_kernels_and_fits(mine: Checkout) -> None:
     other = mine.write(SMOKE | {"study": "other"}, "other.yaml")
     assert mine.planned("--configfile", str(other)) == TABLES
@@ -178,6 +179,7 @@ def test_another_study_shares_descriptors_kernels_and_fits(mine: Checkout) -> No
 # --- runs
 
 
+@pytest.mark.full
 def test_what_was_made_from_the_output_of_a_failed_job_is_made_again(finished: Checkout, copy_of) -> None:
     """The failed job's output is gone, and what was made from it by the former code looks up to date."""
     checkout = copy_of(finished)
@@ -193,6 +195,7 @@ def test_what_was_made_from_the_output_of_a_failed_job_is_made_again(finished: C
     assert checkout.planned(goal) == {}
 
 
+@pytest.mark.full
 def test_a_given_study_replaces_the_default_one(checkout: Checkout) -> None:
     """Snakemake alone would merge the two, and run the default study's methods as well."""
     study = copy.deepcopy(SMOKE) | {"study": "single"}
@@ -210,6 +213,7 @@ def test_results_copied_into_a_fresh_clone_are_used(finished: Checkout, tmp_path
     assert clone.planned() == {}
 
 
+@pytest.mark.full
 def test_a_second_run_starts_no_job_and_writes_nothing(finished: Checkout, copy_of) -> None:
     checkout = copy_of(finished)
 

@@ -39,7 +39,7 @@ def processor_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-@pytest.mark.exhaustive
+@pytest.mark.full
 def test_a_thousand_jobs_are_planned(checkout: Checkout) -> None:
     checkout.write(large_study(8))
     done = checkout.snakemake("--cores", "1", "--dry-run", "--quiet", "host")
@@ -76,6 +76,7 @@ def test_a_second_run_ends_in_seconds(finished: Checkout) -> None:
     assert processor_seconds() - before < 10
 
 
+@pytest.mark.full
 def test_planning_imports_nothing_numerical(checkout: Checkout) -> None:
     _, packages, modules = questions_of_the_rules(checkout, n_methods=2)
     assert not set(HEAVY) & set(packages)

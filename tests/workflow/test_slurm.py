@@ -18,12 +18,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import yaml
 from tests.workflow.conftest import SMOKE, TABLES, Checkout, tables
 
 from mklearn.atomic import read_npz, read_parquet
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 FEW: dict[str, Any] = SMOKE | {
     "descriptors": {"blocks": SMOKE["descriptors"]["blocks"]},
@@ -195,7 +194,6 @@ def test_tables_are_those_of_a_local_run_byte_for_byte(fresh: Cluster, local: Ch
     assert fresh.checkout.planned(*TABLES) == {}
 
 
-@pytest.mark.exhaustive
 def test_a_cancelled_job_ends_the_run_and_a_rerun_completes(one_unfitted: Cluster, local: Checkout) -> None:
     process = one_unfitted.start("--retries", "0")
     job = one_unfitted.in_the_fit()
@@ -203,22 +201,6 @@ def test_a_cancelled_job_ends_the_run_and_a_rerun_completes(one_unfitted: Cluste
     said = one_unfitted.ended(process, succeeds=False)
     assert f"SLURM-job '{job}' failed, SLURM status is: 'CANCELLED'" in said
     _finish(one_unfitted, local, "lost")
-
-
-@pytest.mark.exhaustive
-def test_a_node_that_is_drained_and_resumed_holds_a_run_up_and_no_more(unfitted: Cluster, local: Checkout) -> None:
-    process = unfitted.start("--jobs", "1")
-    unfitted.wait_for_jobs("RUNNING")
-    _node("drain", "reason=test")
-    try:
-        unfitted.wait_for_jobs("COMPLETED")  # a drained node ends what it has begun
-        waiting = unfitted.wait_for_jobs("PENDING")
-        time.sleep(3)
-        assert unfitted.jobs("PENDING") == waiting
-    finally:
-        _node("resume")
-    unfitted.ended(process, succeeds=True)
-    assert tables(unfitted.checkout) == tables(local)
 
 
 def test_a_job_over_its_memory_ends_the_run_and_a_rerun_completes(one_unfitted: Cluster, local: Checkout) -> None:
@@ -259,17 +241,12 @@ def _node(state: str, *more: str) -> None:
     subprocess.run(["scontrol", "update", f"nodename={name}", f"state={state}", *more], check=True)
 
 
-# --- too long for every day: pytest -m exhaustive tests/workflow/test_slurm.py
-
-
-@pytest.mark.exhaustive
 def test_a_retry_has_more_memory(unfitted: Cluster, local: Checkout) -> None:
     said = unfitted.run("--set-resources", f"fit:mem_mb={FIT_MB} * attempt")
     assert "Trying to restart job" in said
     assert tables(unfitted.checkout) == tables(local)
 
 
-@pytest.mark.exhaustive
 def test_ten_kills_change_nothing(fresh: Cluster, local: Checkout) -> None:
     """SIGINT, SIGTERM and SIGKILL in turn, at random moments: a plain rerun completes."""
     chance = random.Random(20081208)
@@ -291,15 +268,3 @@ def test_ten_kills_change_nothing(fresh: Cluster, local: Checkout) -> None:
     fresh.run()
     assert tables(fresh.checkout) == tables(local)
     assert fresh.checkout.planned(*TABLES) == {}
-
-
-@pytest.mark.exhaustive
-def test_the_default_study_gives_the_tables_of_a_local_run(slurm: Path, repository: Path, tmp_path: Path) -> None:
-    here, there = (Checkout(tmp_path / name, repository) for name in ("here", "there"))
-    default = yaml.safe_load((repository / "config.yaml").read_text(encoding="utf-8"))
-    for checkout in (here, there):
-        checkout.write(default | {"study": "smoke"})  # its folder, where the tables are compared
-    here.snakemake("--cores", "2", *TABLES)
-    cluster = Cluster(there)
-    cluster.ended(cluster.start(), succeeds=True, within=2400)
-    assert tables(there) == tables(here)

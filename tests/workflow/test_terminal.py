@@ -15,6 +15,8 @@ from collections.abc import Callable
 import pytest
 from tests.workflow.conftest import Checkout
 
+pytestmark = pytest.mark.full
+
 PAGE = "results/smoke/report/index.html"
 
 
@@ -41,7 +43,6 @@ def on_a_terminal(command: list[str], checkout: Checkout, columns: int = 100) ->
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", written.decode())
 
 
-@pytest.mark.slow
 def test_a_run_ends_with_the_answer(finished: Checkout, copy_of: Callable[[Checkout], Checkout]) -> None:
     mine = copy_of(finished)
     (mine.folder / PAGE).unlink()
@@ -55,7 +56,6 @@ def test_a_run_ends_with_the_answer(finished: Checkout, copy_of: Callable[[Check
     assert not missing, shown[-3000:]
 
 
-@pytest.mark.exhaustive
 def test_without_a_report_there_is_no_answer(finished: Checkout, copy_of: Callable[[Checkout], Checkout]) -> None:
     mine = copy_of(finished)
     (mine.folder / "results" / "smoke" / "summary.parquet").unlink()

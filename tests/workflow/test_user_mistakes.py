@@ -12,6 +12,8 @@ from tests.workflow.conftest import SMOKE, Checkout
 
 from mklearn.study.data.registry import entry
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> tuple[str, Path]:

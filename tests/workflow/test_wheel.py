@@ -21,7 +21,7 @@ from tests.unit.test_documentation import blocks
 
 from mklearn.study.prediction import predict
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 STUDY = """\
 study: cells
@@ -144,11 +144,11 @@ def test_the_core_is_small_and_has_the_estimators(environment: Callable[[str], E
 @pytest.mark.parametrize(
     ("extra", "parts"),
     [
-        pytest.param("sdp", {"sdp"}, marks=pytest.mark.exhaustive),
-        pytest.param("images", {"hog", "sift_grid"}, marks=pytest.mark.exhaustive),
-        pytest.param("report", {"report"}, marks=pytest.mark.exhaustive),
-        pytest.param("models", {"models"}, marks=pytest.mark.exhaustive),
-        pytest.param("predict", {"hog", "models", "predict"}, marks=pytest.mark.exhaustive),
+        ("sdp", {"sdp"}),
+        ("images", {"hog", "sift_grid"}),
+        ("report", {"report"}),
+        ("models", {"models"}),
+        ("predict", {"hog", "models", "predict"}),
     ],
 )
 def test_an_extra_alone_has_its_part(
@@ -159,7 +159,6 @@ def test_an_extra_alone_has_its_part(
     assert missing(endings) & {extra} == set()
 
 
-@pytest.mark.exhaustive
 def test_an_install_that_predicts_is_small(environment: Callable[[str], Environment], tmp_path: Path) -> None:
     """Photos and tables, by models whose kernels are chi-squared too, and a sentence for what is not in it."""
     predicts = environment("predict")
@@ -190,7 +189,6 @@ def test_an_install_that_predicts_is_small(environment: Callable[[str], Environm
     assert 'pip install "mklearn[workflow]"' in refused.stderr
 
 
-@pytest.mark.exhaustive
 def test_an_install_of_models_says_what_predicting_needs(
     environment: Callable[[str], Environment], tmp_path: Path
 ) -> None:
@@ -205,7 +203,6 @@ def test_an_install_of_models_says_what_predicting_needs(
     assert 'pip install "mklearn[predict]"' in said
 
 
-@pytest.mark.exhaustive
 def test_the_readmes_example_runs(environment: Callable[[str], Environment], repository: Path, tmp_path: Path) -> None:
     (tmp_path / "example.py").write_text(blocks(repository / "README.md", "python")[0], encoding="utf-8")
     printed = environment("images").run("python", "example.py", folder=tmp_path).stdout

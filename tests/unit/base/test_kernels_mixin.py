@@ -51,6 +51,7 @@ def digits() -> tuple[dict[str, pd.DataFrame], np.ndarray]:
     }, y
 
 
+@pytest.mark.full
 def test_views_in_a_grid_search_equal_concatenated_columns(digits) -> None:
     """Named views against scikit-learn's ColumnTransformer and kernels on positions of what it returns."""
     tables, y = digits

@@ -229,6 +229,7 @@ def test_products_with_coefficients_need_no_features(digits, dtype: str, missing
     np.testing.assert_allclose(found, expected, atol=tolerance * np.abs(expected).max())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_temporary_arrays_of_a_transform_are_small(dtype: str) -> None:
     rng = np.random.default_rng(0)

@@ -19,6 +19,8 @@ from mklearn.base.moments import Moments
 from mklearn.classifiers.kernel_ridge import KernelRidgeClassifier
 from mklearn.subspace.mkldr import MKLDR
 
+pytestmark = pytest.mark.full
+
 KERNELS = {"narrow": {"bandwidth": 0.5}, "wide": {"bandwidth": 2.0}}
 N = 100_000
 Samples = tuple[np.ndarray, np.ndarray]

@@ -210,6 +210,7 @@ def test_too_few_splits_have_no_verdict():
     assert math.isnan(sample_interval(correct[:0], 20).mean)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("effect", "least"), [(0.1, 0.90), (0.2, 0.85)])
 def test_covers_where_samples_have_a_difficulty_and_training_sets_are_shared(effect, least):
     """500 pools of 100 samples; the effects of training samples add up, and hard samples mislead.

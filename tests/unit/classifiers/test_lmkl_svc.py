@@ -209,6 +209,7 @@ def test_uniform_is_the_machine_on_the_uniform_average(cancer, gate):
         assert abs(difference).max() < 1e-2
 
 
+@pytest.mark.full
 def test_grid_prefers_the_uniform_average_in_ties(cancer):
     """As ridge-gated LMKL is chosen: with a tiny C all candidates say the larger class."""
     X, y = load_breast_cancer(return_X_y=True)

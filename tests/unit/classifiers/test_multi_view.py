@@ -112,6 +112,7 @@ def test_the_recipe() -> None:
     assert model.left_out_accuracy_ == pytest.approx(np.mean(left_out.argmax(axis=1) == y[train]))
 
 
+@pytest.mark.full
 def test_shares_and_weights_are_of_named_kernels(digits: tuple[Views, np.ndarray]) -> None:
     views, y = digits
     model = MultiViewClassifier().fit(views[:150], y[:150])
@@ -170,6 +171,7 @@ def test_every_regression_has_a_kernel_of_unit_centred_trace(
     np.testing.assert_allclose(traces, [1.0] * 4)  # without the view of noise, with all; equal weights, learned ones
 
 
+@pytest.mark.full
 def test_many_noise_views_cost_little(digits: tuple[Views, np.ndarray]) -> None:
     views, y = digits
     rng = np.random.default_rng(3)
@@ -242,6 +244,7 @@ def reliability(P: np.ndarray, correct: np.ndarray) -> float:
     return float(sum(abs(confidence[bins == b].sum() - correct[bins == b].sum()) for b in range(10)) / len(P))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("decision", ["ridge", "cosine"])
 def test_probabilities_are_calibrated(digits: tuple[Views, np.ndarray], decision: Any) -> None:
     views, y = digits
@@ -278,6 +281,7 @@ def test_two_classes_with_names() -> None:
     assert model.score(X[1::2], names[1::2]) > 0.9
 
 
+@pytest.mark.full
 def test_hundreds_of_classes() -> None:
     rng = np.random.default_rng(0)
     centres, y = rng.normal(size=(300, 12)), np.repeat(np.arange(300), 3)
@@ -376,6 +380,7 @@ def test_samples_may_lack_views(digits: tuple[Views, np.ndarray]) -> None:
     MultiViewClassifier(impute="mean").fit(Views(tables)[:100], y[:100])
 
 
+@pytest.mark.full
 def test_sparse_views_and_distances(digits: tuple[Views, np.ndarray]) -> None:
     views, y = digits
     upper, lower = views["upper"][:500], views["lower"][:500]
@@ -411,6 +416,7 @@ def test_named_kernels_in_place_of_the_dictionary(digits: tuple[Views, np.ndarra
         MultiViewClassifier().set_params(kernels__upper__bandwidth=2.0)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("missing", [False, True])
 def test_kernels_one_by_one_are_those_in_memory(digits: tuple[Views, np.ndarray], missing: bool) -> None:
     views, y = digits
@@ -441,6 +447,7 @@ def test_many_new_samples_are_predicted_in_blocks(digits: tuple[Views, np.ndarra
     np.testing.assert_allclose(model.class_scores(views), expected, atol=1e-12)
 
 
+@pytest.mark.full
 def test_saved_models_predict_the_same_bits(digits: tuple[Views, np.ndarray], tmp_path: Path) -> None:
     views, y = digits
     tables = {
@@ -457,6 +464,7 @@ def test_saved_models_predict_the_same_bits(digits: tuple[Views, np.ndarray], tm
     np.testing.assert_array_equal(again.predict(X[200:]), model.predict(X[200:]))
 
 
+@pytest.mark.full
 def test_what_views_contribute(digits: tuple[Views, np.ndarray]) -> None:
     views, y = digits
     X, y = views[:120], y[:120]
@@ -488,6 +496,7 @@ def test_landmarks_of_a_kernel_of_low_rank_lose_nothing(digits: tuple[Views, np.
     assert few.inverse_temperature_ == pytest.approx(dense.inverse_temperature_, rel=0.02)
 
 
+@pytest.mark.full
 def test_landmarks_for_many_samples(digits: tuple[Views, np.ndarray], tmp_path: Path) -> None:
     views, y = digits
     tables = {name: np.array(views[name], dtype=float) for name in ("upper", "lower")}
@@ -592,20 +601,6 @@ def test_weights_of_few_kernels_stand_where_these_are(digits: tuple[Views, np.nd
     model = MultiViewClassifier(kernels="precomputed", n_kernels=2).fit(stack, y[:200])
     for weights in (model.kernel_weights_, model.shares_, model.learned_shares_):
         assert (weights > 0).tolist() == [False, True, False, True]
-
-
-@pytest.mark.exhaustive  # test_hundreds_of_classes has 300
-def test_a_thousand_classes_of_two_samples() -> None:
-    rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(1000), 3)
-    X = rng.normal(size=(1000, 12))[y] + 0.3 * rng.normal(size=(3000, 12))
-    held = np.arange(3000) % 3 == 2
-    model = MultiViewClassifier(kernels={"a": {"kind": "gaussian"}}).fit(X[~held], y[~held])
-    assert len(model.classes_) == 1000
-    assert model.score(X[held], y[held]) > 0.9
-    probabilities = model.predict_proba(X[held][:50])
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-    assert (model.classes_[probabilities.argmax(axis=1)] == model.predict(X[held][:50])).all()
 
 
 @pytest.mark.parametrize("changes", [{"weight_samples": 20}, {"landmarks": 20}])

@@ -27,6 +27,7 @@ def test_runs_where_nothing_can_be_written(monkeypatch: pytest.MonkeyPatch) -> N
     assert loop(np.arange(5.0)) == 10
 
 
+@pytest.mark.full
 def test_a_second_process_finds_the_machine_code(tmp_path: Path, repository: Path) -> None:
     """Also with the intrinsic, which numba can't look into."""
     program = (

@@ -234,6 +234,7 @@ def test_class_from_outside(X: np.ndarray) -> None:
         StackTransform([spec]).fit({"a": X, "b": X})
 
 
+@pytest.mark.full
 def test_package_is_lazy_and_complete() -> None:
     """Importing the package loads none of its files; every public name resolves."""
     code = (

@@ -216,6 +216,7 @@ def test_the_alternation_begins_with_the_semi_whitened_machine(name):
     assert path.objectives[0] == pytest.approx(expected)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["iris", "wine", "breast"])
 def test_the_alternation_approaches_the_optimum_slowly(name):
     found, path, _ = alternation(name, n_iter=200)

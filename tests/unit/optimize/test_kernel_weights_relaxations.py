@@ -33,6 +33,7 @@ def test_the_sdp_value_is_the_smallest_generalised_eigenvalue(m):
             assert found.value >= kernel_weights(S, T).value * (1 - 1e-9)
 
 
+@pytest.mark.full
 def test_programs_of_many_kernels_are_translated_anew():
     """CVXPY fails on programs of 1000 parameters or more that it translates once."""
     S, T = psd_pair(32, 0)

@@ -99,7 +99,7 @@ def relative_error(found, expected):
 
 @pytest.mark.parametrize("gate", GATES)
 @pytest.mark.parametrize("P", [5, 16])
-@pytest.mark.parametrize(("C", "scale"), [(0.1, 0.01), (10.0, 0.01), (0.1, 0.5), (10.0, 0.5)])
+@pytest.mark.parametrize(("C", "scale"), [(10.0, 0.01), (0.1, 0.5)])
 def test_gradient_equals_central_differences_through_the_svm(gate, P, C, scale):
     kernels, y, G = problem(P=P)
     smooth = GatedSVM(kernels, y, G, C, gate=gate, ridge=0.02, svm_tol=1e-10, jitter=1e-10)
@@ -171,6 +171,7 @@ def test_accepted_steps_do_not_raise_the_objective(gate, solver, P):
     assert found.n_svm >= len(values)
 
 
+@pytest.mark.full
 def test_line_search_is_the_published_one():
     """Doubling while J falls, from the same point along the gradient of norm 1; one step by hand."""
     kernels, y, G = problem()

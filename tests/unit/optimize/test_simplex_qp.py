@@ -120,6 +120,7 @@ def test_equivariance(m: int, seed: int, factor: float, shift: float) -> None:
     assert permuted.value == pytest.approx(local.value, abs=1e-10)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["normal", "copositive-like"])
 def test_local_is_exact_nearly_always_with_its_own_starts(kind: str) -> None:
     hits = [

@@ -105,6 +105,7 @@ def test_unknown_name(installed):
         resolve_solver(None)
 
 
+@pytest.mark.full
 def test_importing_is_light_and_gives_functions():
     import subprocess
 

@@ -38,8 +38,7 @@ def qcqp(kernels, y, C):
     return whole.value, multipliers / multipliers.sum()
 
 
-@pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("C", "seed"), [(0.1, 0), (1.0, 1), (30.0, 0)])
 def test_equals_the_cone_program(C, seed):
     kernels, y = problem(seed=seed)
     found = svm_weights(kernels, y, C, tol=1e-7, svm_tol=1e-8)

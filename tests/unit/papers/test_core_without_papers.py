@@ -15,7 +15,9 @@ import pytest
 
 from mklearn.__main__ import main
 from mklearn.cards import REGISTRY, own_entries
-from mklearn.contract.extensions import entry_points, own_registries, package_of, study_files
+from mklearn.contract.extensions import entry_points, own_registries, package_of
+
+pytestmark = pytest.mark.full
 
 RUN = "from mklearn.__main__ import main; import sys; sys.exit(main(sys.argv[1:]))"
 Run = Callable[..., str]
@@ -92,15 +94,6 @@ def test_the_default_study_is_planned_to_the_same_jobs(run: Run, repository: Pat
     assert len(here.stdout.split()) > 50
 
 
-@pytest.mark.exhaustive
-def test_a_paper_study_is_not_known(run: Run) -> None:
-    said = run("-c", RUN, "validate", "weights", "digits-weights")
-    assert said.count("is valid") == 2
-    said = run("-c", RUN, "why", "mkmmc", code=1)
-    assert "mkmmc: there is no such file" in said
-    assert not set(study_files()) & set(said.rpartition("Studies of mklearn: ")[2].rstrip(".\n").split(", "))
-
-
 def test_the_registry_of_the_core_is_the_same(run: Run) -> None:
     """Cards of the core name nothing of a paper; and the file is what ``make schema`` writes here, too."""
     code = (
@@ -109,15 +102,6 @@ def test_the_registry_of_the_core_is_the_same(run: Run) -> None:
         "before = REGISTRY.read_text(); write_registry(REGISTRY, CORE); print(REGISTRY.read_text() == before)"
     )
     assert run("-c", code).strip() == "True"
-
-
-@pytest.mark.exhaustive
-def test_estimators_of_the_core_are_fitted(run: Run, repository: Path) -> None:
-    script = str(repository / "tests" / "unit" / "core_install.py")
-    found = json.loads(run("-W", "ignore", script, "estimators").splitlines()[-1])["estimators"]
-    assert set(found.values()) == {"ok"}
-    assert {"MKLDR", "FSVC", "LMKLSVC"} < set(found)
-    assert not {"MKMMC", "GLRAM", "RMMSVC", "KernelVoting"} & set(found)
 
 
 def test_parts_of_the_core_take_those_of_papers_where_they_are(run: Run) -> None:

@@ -13,6 +13,8 @@ from mklearn.study.config.reading import read_study
 from mklearn.study.evaluation.reproduction import unmatched
 from mklearn.study.report.page import escape_markdown
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[3]
 STUDIES = {path.stem: path for path in sorted((ROOT / "src" / "mklearn" / "papers").glob("*/studies/*.yaml"))}
 REPORTED = [name for name in STUDIES if (ROOT / "reports" / name).is_dir()]

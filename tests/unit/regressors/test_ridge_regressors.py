@@ -350,7 +350,7 @@ def test_intervals_hold_the_share_that_they_promise() -> None:
         assert np.mean(found) == pytest.approx(coverage, abs=0.025)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_intervals_of_the_default_hold_the_share_that_they_promise() -> None:
     """Weights, views and ridges are chosen with all training samples: it may be a little too small."""
     rng, held = np.random.default_rng(0), []

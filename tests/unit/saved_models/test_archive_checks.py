@@ -69,6 +69,7 @@ def regression(svc: SVC) -> None:
     svc._impl = "epsilon_svr"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
 @pytest.mark.parametrize("forge", [far, before, more, negative, short, few, sure, narrow, wide, regression])
 def test_a_machine_is_read_within_its_arrays(forge: Callable[[SVC], None], kernel: str, tmp_path: Path) -> None:

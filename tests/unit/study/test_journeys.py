@@ -41,7 +41,7 @@ from mklearn.study.report.frames import results_of
 from mklearn.study.stages.targets import Targets
 from mklearn.study.steps.runner import call
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "own_data.md"
 STUDIES = ROOT / "docs" / "studies.md"
@@ -86,7 +86,6 @@ def all_jobs(study: str) -> Iterator[dict]:
         yield from jobs(targets)
 
 
-@pytest.mark.exhaustive  # test_predict.py has images from a study to predictions, test_new_study.py its study
 def test_photos_in_colour_to_probabilities(folder: Path, mirror: Path) -> None:
     """Four flowers of Flowers-17: white and yellow ones have the same shapes in grey."""
     with zipfile.ZipFile(mirror / "flowers17" / "flowers17_224.zip") as archive:
@@ -166,9 +165,8 @@ def simulated_omics(folder: Path, seed: int, n: int = 180) -> None:
         table.to_csv(folder / f"{view}.csv", index_label="id")
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in (1, 2))])
-def test_the_headline_and_the_model_are_the_learner_that_finds_the_informative_view(folder: Path, seed: int) -> None:
-    simulated_omics(folder / "omics", seed)
+def test_the_headline_and_the_model_are_the_learner_that_finds_the_informative_view(folder: Path) -> None:
+    simulated_omics(folder / "omics", seed=0)
     assert main(["init", "path/to/omics"]) == 0
     targets = Targets(plan_study(read_study("omics.yaml")))
     for jobs in (data_jobs, model_jobs, table_jobs):
@@ -206,7 +204,6 @@ def test_kernels_and_distances_with_numbers_to_predict(folder: Path) -> None:
     assert [count.split(" with")[0] for count in counts] == ["pairs-weeks: 40 samples", "pairs-height: 39 samples"]
 
 
-@pytest.mark.exhaustive
 def test_a_method_of_her_own_to_a_table_in_latex(folder: Path) -> None:
     """Wine by two kernels; the package is installed in a process of its own, whose registry has the method."""
     wine = load_wine()

@@ -14,6 +14,8 @@ from tests.commands import Commands
 from tests.outside_package.install import install, write_metadata
 from tests.workflow.conftest import SMOKE
 
+pytestmark = pytest.mark.full
+
 BROKEN = [
     ("mklearn.kernels", "missing_package.models:Kernel", "No module named 'missing_package'"),
     ("mklearn.kernels", "json:dumps", "json:dumps has no mklearn.cards.KernelCard."),

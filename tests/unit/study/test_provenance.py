@@ -187,6 +187,7 @@ def test_code_follows_relative_imports_of_other_packages(tmp_path: Path, monkeyp
     assert code_of("relative_package.method") == sorted(str(root / name) for name in sources.keys() - {"unused.py"})
 
 
+@pytest.mark.full
 def test_all_imports_are_found() -> None:
     """Those of every module of mklearn, and every form of the statement."""
     for path in PACKAGE.rglob("*.py"):

@@ -27,11 +27,13 @@ def validator(repository: Path) -> Any:
     return jsonschema.Draft202012Validator(schema)
 
 
+@pytest.mark.full
 def test_the_committed_schema_is_that_of_the_models(repository: Path) -> None:
     committed = (repository / "workflow" / "schemas" / "study.schema.json").read_text(encoding="utf-8")
     assert committed == study_schema(), "the models have changed: run `make schema`"
 
 
+@pytest.mark.full
 def test_the_shipped_studies_fit_the_schema(validator: Any, repository: Path) -> None:
     for path in [repository / "config.yaml", *studies().values()]:
         validator.validate(yaml.safe_load(path.read_text(encoding="utf-8")))
@@ -44,6 +46,7 @@ def test_studies_name_the_schema_for_editors(repository: Path) -> None:
     assert (repository / first.split("$schema=")[1]).is_file()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "study",
     [SMOKE, STUDY, *(SMOKE | {"datasets": form} for form in ("digits", ["digits"], {"digits": {}}, {"digits": None}))],
@@ -53,6 +56,7 @@ def test_what_the_models_accept_the_schema_accepts(validator: Any, study: Any) -
     validator.validate(study)
 
 
+@pytest.mark.full
 def test_both_refuse_unknown_keys_and_values_of_a_wrong_type(validator: Any) -> None:
     for path in [*((*mapping, "unheard-of") for mapping in MAPPINGS), *NAMED]:
         study = copy.deepcopy(STUDY)
@@ -62,6 +66,7 @@ def test_both_refuse_unknown_keys_and_values_of_a_wrong_type(validator: Any) -> 
             check_study(study)
 
 
+@pytest.mark.full
 def test_every_key_of_the_schema_is_described(validator: Any) -> None:
     """Editors show the description beside a key, and the reference pages below it."""
     models = {"": validator.schema, **validator.schema["$defs"]}

@@ -203,6 +203,7 @@ def test_the_time_limit_interrupts_compiled_code(clock: Clock) -> None:
     assert ended.value.status == "time_limit"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("ending", ["time_limit", "lost", "closed", "done"])
 @forks
 def test_processes_that_the_child_has_started_end_with_it(ending: str, clock: Clock) -> None:
@@ -264,6 +265,7 @@ SCRIPT = """
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("sent", "to_group"), [(signal.SIGINT, True), (signal.SIGTERM, True), (signal.SIGKILL, False)])
 @forks
 def test_a_child_dies_with_its_parent_and_nothing_is_reported(

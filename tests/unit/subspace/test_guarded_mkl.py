@@ -110,6 +110,7 @@ def test_kernels_of_noise_earn_learned_weights(digits):
     assert model.message_.startswith(model.choice_.capitalize())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("bar", [1.0, np.float64(50)])
 def test_weights_that_earn_nothing_are_the_average_to_the_last_bit(digits, bar):
     """Near copies of one kernel at the usual bar, or any kernels at one that nothing reaches."""
@@ -142,6 +143,7 @@ def test_scores_are_those_of_the_candidates_fitted_on_the_folds(digits):
         assert model.scores_[name] == pytest.approx(count / len(y))
 
 
+@pytest.mark.full
 def test_the_number_of_components_and_names_of_classes_do_not_change_the_choice(digits):
     K, y, _, _ = digits
     base = GuardedMKL().fit(K, y)

@@ -125,6 +125,7 @@ def test_batches_in_any_form_are_one_fit(method: Any):
     np.testing.assert_array_equal(found.predict(X[600:700]), nearest)
 
 
+@pytest.mark.full
 def test_few_landmarks_are_nearly_as_accurate_as_all():
     """300 of 1,200 digits: at most one point below the dense method, which has every sample."""
     X, y = load_digits(return_X_y=True)

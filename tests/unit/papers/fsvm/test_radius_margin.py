@@ -35,7 +35,9 @@ def small():
     return X[20:80:2], y[20:80:2]
 
 
-@pytest.mark.parametrize(("C", "lam"), [(8.0, 1.0), (0.5, 0.03), (30.0, 20.0)])
+@pytest.mark.parametrize(
+    ("C", "lam"), [(8.0, 1.0), *(pytest.param(*each, marks=pytest.mark.full) for each in ((0.5, 0.03), (30.0, 20.0)))]
+)
 def test_r_svm_plus_equals_cvxpys(C, lam):
     X, y = small()
     found = r_svm_plus(X, y, C, lam)

@@ -35,6 +35,7 @@ def results() -> StudyResults:
     return StudyResults(scores, predictions, {"gauss4": samples})
 
 
+@pytest.mark.full
 def test_gating_wins_on_gauss4() -> None:
     """Accuracies of an independent prototype, three draws; the best possible rule has 89.77."""
     test = gauss4.read(seed=100, n=4000)
@@ -65,6 +66,7 @@ def test_the_machines_are_those_of_the_study() -> None:
         assert [name.split("-")[0] for name in named] == {0: [], 2: ["features"], 5: ["quadratic"]}[n_gating]
 
 
+@pytest.mark.full
 def test_figure_1_has_a_machine_of_the_first_split_in_each_panel(results: StudyResults) -> None:
     samples = results.dataset("gauss4")
     train = gauss4_figure.first_training_set(results, samples)
@@ -81,6 +83,7 @@ def test_figure_1_has_a_machine_of_the_first_split_in_each_panel(results: StudyR
         gauss4_figure.gauss4_figure(StudyResults(results.scores, results.predictions, {}))
 
 
+@pytest.mark.full
 def test_lines_lie_where_decision_gates_and_densities_are_level() -> None:
     held = gauss4.read(n=400)
     model = gauss4_figure.machine("two-linear", held.tables["features"], held.y)

@@ -27,6 +27,7 @@ def test_means_and_variances() -> None:
     np.testing.assert_allclose(samples.var(axis=1), VARIANCES, rtol=5 * np.sqrt(2 / (n / 4)))
 
 
+@pytest.mark.full
 def test_accuracy_of_the_best_rule() -> None:
     """89.77 %, by the densities themselves."""
     held = read(seed=7, n=200000)

@@ -184,6 +184,7 @@ def test_numbers_of_patches(model: Model, total: int, counts: list[int]) -> None
     assert model(model.images[:1], learned=learned, n_patches=total).shape == (1, total)
 
 
+@pytest.mark.full
 @both
 def test_learned_arrays_of_any_memory_layout(model: Model) -> None:
     # learned arrays read from a file can be read-only, or of another memory layout
@@ -220,6 +221,7 @@ def test_images_without_contrast_are_alike(model: Model) -> None:
     np.testing.assert_array_equal(model(np.ones((1, 97, 97)), learned=nothing), 1)
 
 
+@pytest.mark.full
 @both
 def test_sizes_of_images(model: Model) -> None:
     images = model.images
@@ -293,6 +295,7 @@ def on_field(image: np.ndarray, row: int, column: int) -> np.ndarray:
     return field
 
 
+@pytest.mark.full
 @both
 def test_views_of_an_object_resemble_each_other(model: Model, objects: np.ndarray) -> None:
     n_patches = 60 if model is SERRE else 100
@@ -327,6 +330,7 @@ def test_shifts_beyond_the_range_change_mutch_and_lowe_s_features(objects: np.nd
     assert turned < moved - 0.04
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["c2_serre", "c2_mutch_lowe"])
 def test_importing_a_model_is_light(name: str) -> None:
     check_import(f"mklearn.papers.mkl_dr.{name}", {"images", "learned"})

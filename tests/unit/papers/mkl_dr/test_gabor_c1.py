@@ -144,6 +144,7 @@ def test_filters_have_mean_zero_norm_one_and_are_even(size: int, angle: float, c
     np.testing.assert_allclose(weights, weights[::-1, ::-1], atol=1e-6)
 
 
+@pytest.mark.full
 def test_serre_c1_equals_the_loop() -> None:
     image = texture(62, 68)
     bands = serre_c1(image)

@@ -148,6 +148,7 @@ def test_symlink_in_zip(tmp_path: Path) -> None:
 # --- decompression bombs
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("make", MAKERS)
 def test_bombs(tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = make(tmp_path / "x", {"zeros": bytes(20_000_000), "good": b"1"})
@@ -160,6 +161,7 @@ def test_bombs(tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch) -> N
         refused(archive, "decompression bomb", only_good)
 
 
+@pytest.mark.full
 def test_bombs_inside_a_zip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "_MAX_BYTES", 1_000_000)
     tar = make_tar(tmp_path / "inner.tar.gz", {"zeros": bytes(20_000_000), "good": b"1"}).read_bytes()
@@ -169,6 +171,7 @@ def test_bombs_inside_a_zip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             refused(outer, r"outer\.zip: .*decompression bomb", wanted, "inner.tar.gz")
 
 
+@pytest.mark.full
 def test_bomb_in_a_header(tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "x.tar.gz", "w:gz", format=tarfile.PAX_FORMAT, compresslevel=1) as archive:
         member = tarfile.TarInfo("good")

@@ -173,6 +173,7 @@ def test_good_and_then_present(server: Server, tmp_path: Path) -> None:
     assert len(server.requests) == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["drop", "stall"])
 def test_broken_transfer_is_resumed(server: Server, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if kind == "stall":
@@ -298,6 +299,7 @@ def test_log_lines_without_a_terminal(server: Server, tmp_path: Path, caplog: py
     assert "(100 %)" in text
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [

@@ -22,6 +22,7 @@ NUMBERS = hnp.arrays(
 )
 
 
+@pytest.mark.full
 @settings(max_examples=30)
 @given(NUMBERS, st.lists(NUMBERS, max_size=4), st.booleans())
 def test_arrays_and_cells_as_scipy_reads_them(
@@ -93,6 +94,7 @@ def test_what_is_no_array_of_real_numbers(tmp_path: Path) -> None:
         load_mat(path, ("X",))
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no child process on this system")
 def test_bombs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # 72 MB: from 32 MiB on, the C library takes new address space and never what this process has freed before

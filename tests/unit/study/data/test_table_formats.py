@@ -262,6 +262,7 @@ OPENERS: dict[str, Callable[..., Any]] = {
 COMPRESSED = ["a.csv.gz", "a.tsv.bz2", "a.csv.xz", "a.csv.zst"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", COMPRESSED)
 def test_a_bomb_of_text_is_refused_before_it_takes_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -293,6 +294,7 @@ def digits() -> str:
     return rows.tobytes().decode()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["a.csv", *COMPRESSED])
 def test_size_of_text_is_estimated_from_its_beginning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

@@ -43,7 +43,7 @@ LONG = {"bace", "three_sources"}
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.exhaustive] if name in LONG else []) for name in SETS]
+    "name", [pytest.param(name, marks=[pytest.mark.full] if name in LONG else []) for name in SETS]
 )
 def test_upstream_file_equals_the_tables_of_the_mirror(mirror: Path, name: str) -> None:
     folder = mirror / "multiview" / (entry(name).of or name)
@@ -157,6 +157,7 @@ def test_other_lists_of_r_than_expected(mirror: Path) -> None:
         views.read({"a": path}, tables=["gene"], label="weight")
 
 
+@pytest.mark.full
 def test_a_bomb_as_a_file_of_r(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(r_files, "MOST_BYTES", 128 << 20)
     (tmp_path / "a.rda").write_bytes(gzip.compress(bytes(1 << 20)) * 800)

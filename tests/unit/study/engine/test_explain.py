@@ -20,6 +20,8 @@ from mklearn.study.engine.explain import _made_with, code_changes, dry_run, expl
 from mklearn.study.provenance import canonical, file_digest, stamp
 from mklearn.study.stamps import read_stamp, stamp_beside, write_beside
 
+pytestmark = pytest.mark.full
+
 VALUES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text("xy")
 SPECS = st.dictionaries(
     st.text("abc", min_size=1),

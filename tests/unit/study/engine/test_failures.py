@@ -135,6 +135,7 @@ def test_a_model_that_failed_is_listed(
     assert not Path(model).exists()
 
 
+@pytest.mark.full
 def test_an_outdated_result_is_lost_until_it_is_made_anew(made: Made) -> None:
     key = made.keys[0]
     made.lose(key, outdated=os.stat(made.files[key]).st_mtime)
@@ -143,6 +144,7 @@ def test_an_outdated_result_is_lost_until_it_is_made_anew(made: Made) -> None:
     assert failures_of(made.targets) == []
 
 
+@pytest.mark.full
 def test_many_reasons_are_cut_and_damaged_files_named(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
     Path(made.files[made.keys[0]]).write_bytes(b"no table")
     Path(made.targets.path("scores")).parent.mkdir(parents=True)
@@ -152,6 +154,7 @@ def test_many_reasons_are_cut_and_damaged_files_named(made: Made, capsys: pytest
     assert made.files[made.keys[0]] in listing(capsys, "--targets")
 
 
+@pytest.mark.full
 def test_several_studies_and_mistakes(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
     Path("other.yaml").write_text(yaml.safe_dump(SMOKE | {"study": "other", "protocols": PROTOCOLS}), encoding="utf-8")
     text = listing(capsys, "config.yaml", "other.yaml")

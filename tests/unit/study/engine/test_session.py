@@ -133,6 +133,7 @@ def test_no_step_of_the_clock_frees_a_lock(folder: Path, other: subprocess.Popen
             lock_files(folder, {"made"}, set())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seconds", [-86400.0, -1.0, 1.0, 86400.0])
 def test_a_second_run_with_another_clock_gets_no_lock(
     folder: Path, other: subprocess.Popen[str], seconds: float
@@ -226,6 +227,7 @@ def test_snakemakes_jobs_of_this_folder_are_cancelled(
     assert cancel_left_jobs(project) == []
 
 
+@pytest.mark.full
 def test_jobs_that_do_not_end_are_a_sentence(project: Path, slurm: Path) -> None:
     _program(slurm / "scancel", SCANCEL.format(told=slurm / "told", then=""))
     with pytest.raises(UserError, match="11, 12 of a killed run"):
@@ -325,6 +327,7 @@ def test_left_jobs_are_cancelled_by_a_run_that_is_alone(fresh: Path, slurm: Path
     assert len(list((fresh / "mklearn-runs").glob("*.json"))) == 1
 
 
+@pytest.mark.full
 def test_what_could_not_be_cancelled_is_asked_for_again(
     fresh: Path, slurm: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

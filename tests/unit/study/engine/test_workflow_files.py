@@ -58,6 +58,7 @@ def test_a_wheel_has_every_file_where_it_is_looked_for(
         assert any(inside.is_relative_to((repository / part).resolve()) for part in carried), name
 
 
+@pytest.mark.full
 def test_a_source_distribution_has_every_file_of_its_wheel(tmp_path: Path, repository: Path) -> None:
     build = [sys.executable, "-m", "hatchling", "build", "--target", "sdist", "--directory", str(tmp_path)]
     subprocess.run(build, cwd=repository, check=True, capture_output=True)

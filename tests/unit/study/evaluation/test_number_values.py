@@ -81,7 +81,7 @@ def test_values_follow_the_unit_of_the_target(name: str, scale: float) -> None:
     assert np.allclose(metric.sample_values(scaled) / unit, expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("name", METRICS)
 def test_intervals_cover_what_new_samples_have(name: str) -> None:
     """Two fixed prediction rules on ten folds of 150 samples: their intervals hold the true values of the metric."""

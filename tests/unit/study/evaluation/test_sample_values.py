@@ -51,9 +51,7 @@ def samples(n: int, shares: list[float], seed: int = 0) -> tuple[Labels, NDArray
 
 
 @pytest.mark.parametrize("name", METRICS)
-@pytest.mark.parametrize(
-    "shares", [[0.3, 0.7], [0.5, 0.3, 0.2], pytest.param([0.1, 0.2, 0.3, 0.4], marks=pytest.mark.exhaustive)]
-)
+@pytest.mark.parametrize("shares", [[0.5, 0.3, 0.2]])
 def test_they_have_the_metric_as_mean_and_its_variance(name: str, shares: list[float]) -> None:
     metric, (y, probabilities) = metric_named(name), samples(120, shares)
     values = metric.sample_values(output(y, probabilities))
@@ -68,6 +66,7 @@ def test_they_have_the_metric_as_mean_and_its_variance(name: str, shares: list[f
         assert variance == pytest.approx(jackknife, rel=0.06)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", METRICS)
 def test_their_variance_is_that_of_new_samples(name: str) -> None:
     """Of classes whose numbers are fixed, where the metric is of recalls or ranks: as splits have them."""

@@ -362,6 +362,7 @@ class Waiting(Slow):
             pass
 
 
+@pytest.mark.full
 def test_times_count_the_work_of_all_threads_and_no_waiting() -> None:
     X, y = np.ones((8, 3)), np.arange(8) % 2
     assert 0.05 <= run(Waiting(), X, X, y, Predictions()).fit_seconds < 0.25

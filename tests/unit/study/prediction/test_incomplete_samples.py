@@ -52,6 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", METHODS)
 def test_rows_without_a_label_are_predicted(folder: Path, method: str) -> None:
     _, y, held = digits()
@@ -61,6 +62,7 @@ def test_rows_without_a_label_are_predicted(folder: Path, method: str) -> None:
     assert (frame["label"] == frame["id"].map(truth)).mean() >= 0.85
 
 
+@pytest.mark.full
 def test_a_missing_view_gives_the_labels_of_the_library(folder: Path, tmp_path: Path) -> None:
     model = load_model(folder / "results/svc/model.mklearn")
     output = tmp_path / "out.csv"

@@ -82,6 +82,7 @@ ESTIMATORS: dict[str, Any] = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", ESTIMATORS)
 def test_labels_of_twenty_held_back_images_are_the_librarys(method: str, pictures: Path) -> None:
     X, new, labels, held = library(method)
@@ -137,12 +138,14 @@ def test_samples_of_low_probability_are_rejected(capsys: pytest.CaptureFixture[s
     assert f"accuracy {right.mean():.4f} ({right.sum()} of {(~low).sum()} samples with a label)" in said
 
 
+@pytest.mark.full
 def test_a_rejection_needs_probabilities(pictures: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = pictures / "results/svc/model.mklearn"
     assert "--reject: KernelSVC has no probabilities" in refusal(capsys, model, pictures / "new", "--reject", "0.5")
     assert "--reject 50: expected a probability between 0 and 1." in refusal(capsys, model, "new", "--reject", "50")
 
 
+@pytest.mark.full
 def test_a_descriptor_that_learned_words_describes_new_images(pictures: Path) -> None:
     """Of the training images themselves it gives the features that the study has computed."""
     frame = predicted(pictures, "words", str(pictures / "train"))
@@ -156,6 +159,7 @@ def test_a_descriptor_that_learned_words_describes_new_images(pictures: Path) ->
     assert frame["label"].tolist() == expected.tolist()
 
 
+@pytest.mark.full
 def test_neighbours_and_embedding(pictures: Path, tmp_path: Path) -> None:
     X, new, labels, _ = library("kfd")
     estimator = KernelFDA(kernels=KERNELS).fit(X, labels)
@@ -169,6 +173,7 @@ def test_neighbours_and_embedding(pictures: Path, tmp_path: Path) -> None:
     np.testing.assert_allclose(frame[[f"distance_{k}" for k in (1, 2, 3)]], distances, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.full
 def test_one_image_and_its_table_on_the_terminal(pictures: Path, capsys: pytest.CaptureFixture[str]) -> None:
     image = next((pictures / "new").rglob("*.png"))
     assert main(["predict", str(pictures / "results/svc/model.mklearn"), str(image)]) == 0
@@ -177,6 +182,7 @@ def test_one_image_and_its_table_on_the_terminal(pictures: Path, capsys: pytest.
     assert second.startswith(f"{image.name},")
 
 
+@pytest.mark.full
 def test_a_broken_image_has_a_row_that_says_why(
     pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -198,6 +204,7 @@ def test_a_broken_image_has_a_row_that_says_why(
     pd.testing.assert_frame_equal(frame.drop(columns="problem")[:19], whole.drop(index=7).reset_index(drop=True))
 
 
+@pytest.mark.full
 def test_images_that_can_not_be_read(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = pictures / "results/kfd/model.mklearn"
     shutil.copytree(pictures / "new", tmp_path / "new")
@@ -225,6 +232,7 @@ def test_images_that_can_not_be_read(pictures: Path, tmp_path: Path, capsys: pyt
     )
 
 
+@pytest.mark.full
 def test_what_is_no_file_is_not_opened(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A pipe would wait for ever, and a device never ends."""
     model = pictures / "results/kfd/model.mklearn"
@@ -235,6 +243,7 @@ def test_what_is_no_file_is_not_opened(pictures: Path, tmp_path: Path, capsys: p
     assert "File name too long" in refusal(capsys, tmp_path / ("x" * 300), tmp_path)
 
 
+@pytest.mark.full
 def test_names_of_images_that_are_not_text(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     image = next((pictures / "new").rglob("*.png"))
     shutil.copy(image, os.fsencode(tmp_path) + b"/\xff.png")
@@ -242,6 +251,7 @@ def test_names_of_images_that_are_not_text(pictures: Path, tmp_path: Path, capsy
     assert "names of images: '\\udcff.png' can't be written as UTF-8; rename it" in said
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("option", ["--output", "--embedding"])
 def test_tables_that_can_not_be_written(
     pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
@@ -254,6 +264,7 @@ def test_tables_that_can_not_be_written(
     assert [path.name for path in tmp_path.iterdir()] == ["folder.parquet"]
 
 
+@pytest.mark.full
 def test_models_that_can_not_be_used(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = (pictures / "results/kfd/model.mklearn").read_bytes()
     path = tmp_path / "model.mklearn"
@@ -313,6 +324,7 @@ def test_labels_in_a_table_of_their_own_beside_the_views(
     assert predicted(tables, "cells", str(tmp_path), "--unlabelled")["id"].tolist() == upper["id"][:5].tolist()
 
 
+@pytest.mark.full
 def test_row_numbers_are_no_ids_of_training_samples(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     images, y, held = digits()
     for name, rows in (("train", ~held), ("new", held)):
@@ -323,6 +335,7 @@ def test_row_numbers_are_no_ids_of_training_samples(tmp_path: Path, capsys: pyte
     assert "training samples" not in capsys.readouterr().err
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("without", [["upper"], ["lower"], ["upper", "lower"]])
 def test_samples_in_several_files_need_ids(
     tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], without: list[str]
@@ -399,6 +412,7 @@ def test_arrays_with_other_ids_than_rows(
     assert f"upper.npz: {n_ids} ids but 20 rows" in said
 
 
+@pytest.mark.full
 def test_features_of_annotated_data_are_found_by_their_names(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -425,6 +439,7 @@ def test_features_of_annotated_data_are_found_by_their_names(
     assert f"{others}: no column 'g3'; it has 'g0', 'g1', 'g2', 'x'" in refusal(capsys, model, others)
 
 
+@pytest.mark.full
 def test_a_descriptor_of_another_name_than_its_modality(tmp_path: Path) -> None:
     images, y, held = digits()
     X = images.reshape(len(images), -1) / 16.0
@@ -441,6 +456,7 @@ def test_a_descriptor_of_another_name_than_its_modality(tmp_path: Path) -> None:
         assert (frame.set_index("id")["label"] == labels["label"][held]).mean() > 0.9
 
 
+@pytest.mark.full
 def test_arrays_of_different_lengths_have_no_common_row_numbers(
     tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -494,6 +510,7 @@ def test_samples_of_which_nothing_is_known_are_refused(
     assert f"upper.csv: no value at all for the samples {table['id'][4]!r}; leave them out" in said
 
 
+@pytest.mark.full
 def test_a_method_on_features_needs_all_views(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study = cells() | {"study": "sides", "methods": {"lda": {"kind": "standardised_shrinkage_lda"}}}
     model = make(study, tables)
@@ -501,10 +518,12 @@ def test_a_method_on_features_needs_all_views(tables: Path, capsys: pytest.Captu
     assert "missing views: 'lower' for 20 samples; this model needs all views of each sample" in said
 
 
+@pytest.mark.full
 def test_every_model_of_the_fixture_is_tried() -> None:
     assert set(METHODS) == {*ESTIMATORS, "words"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("labels_in", ["table", "file"])
 def test_samples_of_the_study_without_a_label_are_predicted(tables: Path, tmp_path: Path, labels_in: str) -> None:
     """The study has read the others; its step of the model gets tables with twenty samples more."""
@@ -533,6 +552,7 @@ def test_samples_of_the_study_without_a_label_are_predicted(tables: Path, tmp_pa
     assert pd.read_csv(tables / "results/cells/predicted.csv").empty, "all samples of the study itself have a label"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("final", [{"method": "svc"}, {}])
 def test_labels_may_be_in_a_table_that_the_model_does_not_use(tmp_path: Path, final: dict[str, str]) -> None:
     """Of no candidate, or of one that does not win. A sample with a label that the study drops is not predicted."""
@@ -552,6 +572,7 @@ def test_labels_may_be_in_a_table_that_the_model_does_not_use(tmp_path: Path, fi
     assert pd.read_csv(model.with_name("predicted.csv"))["id"].tolist() == table["id"][held].tolist()
 
 
+@pytest.mark.full
 def test_arrays_without_ids_have_those_of_the_file_of_labels(tables: Path, tmp_path: Path) -> None:
     images, y, held = digits()
     X = images.reshape(len(images), -1) / 16.0

@@ -19,6 +19,8 @@ from mklearn.study.report.gallery import panels
 from mklearn.study.report.tables import result_table
 from mklearn.study.report.wording import times_as_long
 
+pytestmark = pytest.mark.full
+
 NAN = math.nan
 SPLITS = 6
 

@@ -90,6 +90,7 @@ def difference_in(path: Path, method: str) -> list[str]:
     return [cell.strip().replace("\\", "") for cell in line.split("|")]
 
 
+@pytest.mark.full
 def test_a_method_is_paired_with_itself_as_methods_of_one_study_are(
     first: StudyTables, second: StudyTables, page: Path
 ) -> None:
@@ -107,6 +108,7 @@ def test_a_method_is_paired_with_itself_as_methods_of_one_study_are(
     assert [a, b] == [f"{100 * frame['value'].mean():.1f} ± {100 * frame['value'].std():.1f}" for frame in (one, other)]
 
 
+@pytest.mark.full
 def test_methods_compared_with_themselves_are_corrected_for_their_number(tmp_path: Path) -> None:
     names = ("average", "kfd", "svc", "lda")
     both = study(3, methods=names), study(4, methods=names)
@@ -117,6 +119,7 @@ def test_methods_compared_with_themselves_are_corrected_for_their_number(tmp_pat
     assert not [name for name in names if re.search("[▲▼]", difference_in(path, name)[2])]
 
 
+@pytest.mark.full
 def test_the_names_of_the_studies_do_not_matter(
     first: StudyTables, second: StudyTables, page: Path, tmp_path: Path
 ) -> None:
@@ -140,6 +143,7 @@ def test_a_study_equals_itself(first: StudyTables, tmp_path: Path) -> None:
     assert "What differs" not in path.read_text(encoding="utf-8")
 
 
+@pytest.mark.full
 def test_other_splits_are_not_paired(first: StudyTables, other_splits: StudyTables, page_of_other_splits: Path) -> None:
     assert list(same_splits(first, other_splits).values()) == [False]
     cells = difference_in(page_of_other_splits, "kfd")
@@ -150,6 +154,7 @@ def test_other_splits_are_not_paired(first: StudyTables, other_splits: StudyTabl
     assert summary.loc[["average@a", "kfd@a"], "difference"].notna().all()
 
 
+@pytest.mark.full
 def test_methods_of_one_study_alone_are_shown_and_not_compared(first: StudyTables, tmp_path: Path) -> None:
     path = compare(first, study(2, methods=("average", "new")), tmp_path)[0]
     text = path.read_text(encoding="utf-8")
@@ -194,6 +199,7 @@ def test_what_a_study_says_of_itself_is_taken(first: StudyTables) -> None:
     assert configured(first, evaluation={"reference": "kfd"}).reference == "kfd"
 
 
+@pytest.mark.full
 def test_a_failed_split_of_one_method_leaves_the_others_paired(
     first: StudyTables, second: StudyTables, tmp_path: Path
 ) -> None:
@@ -203,6 +209,7 @@ def test_a_failed_split_of_one_method_leaves_the_others_paired(
     assert difference_in(compare(first, second, tmp_path)[0], "kfd")[3] == "the same splits"
 
 
+@pytest.mark.full
 def test_holms_correction_counts_the_differences_that_are_shown(first: StudyTables, page_of_other_splits: Path) -> None:
     """With other splits in the second study, all that is left is what the page of the first has."""
     shown = pd.read_csv(page_of_other_splits.with_name("summary.csv"), index_col="method")

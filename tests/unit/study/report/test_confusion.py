@@ -90,6 +90,7 @@ def test_recall_and_precision_are_those_of_scikit_learn():
     assert class_table(found).rows[1][3].text == "–", "a class that nothing is taken for has no precision"
 
 
+@pytest.mark.full
 def test_the_page_and_the_markdown_have_recall_and_precision(report):
     for text in read(report):
         assert "Recall and precision by class: " in text
@@ -112,6 +113,7 @@ def test_pairs_have_a_direction_and_stand_by_share():
     ]
 
 
+@pytest.mark.full
 @settings(max_examples=30)
 @given(arrays(np.int64, (6, 6), elements=st.integers(0, 9)))
 def test_classes_and_pairs_add_up(counts):
@@ -130,6 +132,7 @@ def test_classes_and_pairs_add_up(counts):
     assert shown == wrong if n_pairs <= MOST_PAIRS else shown <= wrong
 
 
+@pytest.mark.full
 def test_many_classes_have_a_table_instead_of_a_map(study, tmp_path):
     n = FEW_CLASSES + 5
     rng = np.random.default_rng(0)
@@ -145,6 +148,7 @@ def test_many_classes_have_a_table_instead_of_a_map(study, tmp_path):
     assert "confusion-digits-8-8-training-size-5-best-and-worst-classes" in html
 
 
+@pytest.mark.full
 def test_a_study_without_counts_has_no_such_section(report, report_of_numbers):
     assert 'id="confusion"' in read(report)[0]
     assert 'id="confusion"' not in read(report_of_numbers)[0]

@@ -135,6 +135,7 @@ def features(components: int) -> PairFeatures:
     return PairFeatures(components=components, square_root=True, whiten=True, unit_length=True, terms=["product"])
 
 
+@pytest.mark.full
 def test_the_page_has_the_table_and_the_figure_of_components(tmp_path):
     """Kills: a table that opens no section, methods with one number in the figure, and numbers out of order."""
     means = {("faces", f"c{number}", "svm"): number / 100 for number in (50, 25, 10)}

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from PIL import Image
 from tests.unit.study.report.conftest import make_study
 
@@ -102,6 +103,7 @@ def test_large_images_show_fewer_methods() -> None:
         assert len(found.methods) == expected
 
 
+@pytest.mark.full
 def test_the_page_has_thumbnails_or_a_table(tmp_path: Path) -> None:
     study: dict[str, Any] = make_study(repeats=1)
     names = ("<b>", "{{ 1 }}", "c'\"")

@@ -110,6 +110,7 @@ def test_data_sets_are_the_units_and_methods_that_lack_one_are_left_out() -> Non
         assert ranks_of(results_of(scores, summarise(scores, reference="svm"), [], "svm")) is None
 
 
+@pytest.mark.full
 def test_page_summary_and_files_have_ranks_and_diagram(tmp_path: Path) -> None:
     scores = score_table(means(6, svm=0.7, fsvm=0.8, rmm=0.75))
     build_report(tmp_path, study=report_spec("x", reference="svm"), scores=scores, fits=[], data=[], run=RunRecord(),

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from mklearn.study.report.rendering import write_figure
+
+pytestmark = pytest.mark.full
 
 # Clipped marks and gradients are what the renderer numbers.
 MARK = {"type": "area", "clip": True, "color": {"gradient": "linear", "stops": [{"offset": 0, "color": "red"}]}}

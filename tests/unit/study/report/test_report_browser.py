@@ -16,14 +16,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from tests.unit.study.report.conftest import METHODS, make_study
-from tests.unit.study.report.test_comparison import study as compared_study
 from tests.unit.study.report.test_report_matrix import HOSTILE as CLASSES
 from tests.unit.study.report.test_report_matrix import study_of
 
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.report import rendering
 from mklearn.study.report.build import build_report
-from mklearn.study.report.comparison import compare
 from mklearn.study.report.records import DataFile
 from mklearn.study.specs.table_specs import CatalogueEntry
 
@@ -171,26 +168,13 @@ def test_every_figure_is_drawn(whole_page):
     assert page.locator("figure figcaption").count() == len(figures)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param("whole_page", marks=pytest.mark.exhaustive), "phone_page", "numbers_page"]
-)
+@pytest.mark.parametrize("name", ["phone_page", "numbers_page"])
 def test_axe_finds_nothing(name, request):
     """Rules of WCAG and good practice: names of controls, contrast, order of headings, landmarks, tables."""
     page = request.getfixturevalue(name)
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
     assert len(found.response["passes"]) > 20
-
-
-@pytest.mark.exhaustive
-def test_axe_finds_nothing_on_the_page_of_a_comparison(open_page, tmp_path):
-    """On a phone, in light colours."""
-    path = compare(compared_study(1), compared_study(2, seed=1), tmp_path)[0]
-    page = open_page(path, color_scheme="light", viewport={"width": 390, "height": 844}, is_mobile=True)
-    assert page.locator("#comparison table:visible").count() >= 2
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
 
 
 def test_the_page_is_small(page_file):
@@ -344,9 +328,7 @@ def test_legend_highlights_in_every_figure(whole_page):
     page.wait_for_function(f"({faint})().every(count => count === 0)")
 
 
-@pytest.mark.parametrize(
-    "name", ["phone_page", "hostile_file", pytest.param("numbers_file", marks=pytest.mark.exhaustive)]
-)
+@pytest.mark.parametrize("name", ["phone_page", "hostile_file"])
 def test_a_phone_needs_no_sideways_scrolling(open_page, name, request):
     found = request.getfixturevalue(name)
     page = found if name == "phone_page" else open_page(found, **PHONE)
@@ -423,65 +405,6 @@ CELLS = """tables => tables.map(table => [table.caption.textContent,
     [...table.rows].map(row => [...row.cells].map(cell => cell.textContent))])"""
 
 
-@pytest.mark.exhaustive
-def test_forty_hostile_names_are_in_every_table_and_figure(open_page, forty_names):
-    """Cell by cell the page of plain names, with the hostile ones in their place; as many marks and entries."""
-    hostile, plain, names = forty_names
-
-    def as_given(value):
-        if isinstance(value, list):
-            return [as_given(entry) for entry in value]
-        return re.sub(r"\[name \d\d\]", lambda found: names[found[0]], value)
-
-    page, other = open_page(hostile), open_page(plain)
-    assert page.evaluate("window.broken") is None
-    found, expected = page.eval_on_selector_all("table", CELLS), other.eval_on_selector_all("table", CELLS)
-    assert found == as_given(expected)
-    headers = {row[0] for _, rows in found for row in rows}
-    assert set(names.values()) <= headers
-    for section in ("results", "kernels", "failures", "data"):
-        shown = {c for _, rows in page.eval_on_selector_all(f"#{section} table", CELLS) for row in rows for c in row}
-        assert any(name in cell for name in names.values() for cell in shown if len(name) > 20), section
-    captions = [p.locator("figcaption").evaluate_all("all => all.map(e => e.textContent)") for p in (page, other)]
-    assert captions[0] == as_given(captions[1])
-
-    counts = []
-    for drawn in (page, other):
-        assert drawn.locator(".problem").count() == 0
-        figures = drawn.eval_on_selector_all(
-            ".chart",
-            """boxes => boxes.map(box => {
-                const svg = box.querySelector("svg"), size = svg?.getBoundingClientRect();
-                return [box.dataset.figure, size?.width ?? 0, size?.height ?? 0, svg?.querySelectorAll("path").length];
-            })""",
-        )
-        for slug, width, height, _marks in figures:
-            assert width > 100, slug
-            assert height > 60, slug
-        counts.append([marks for *_, marks in figures])
-        entries = drawn.eval_on_selector_all(
-            "#kernels .chart svg", "all => all.map(svg => svg.querySelectorAll('.role-legend-label text').length)"
-        )
-        assert [n for n in entries if n] == [40, 40], "an entry for each kernel"
-    assert counts[0] == counts[1], "as many marks"
-
-
-@pytest.mark.exhaustive
-def test_forty_hostile_classes_on_two_data_sets(open_page, tmp_path):
-    page = open_page(build_report(tmp_path, **study_of(2, False, CLASSES), figure_files=False)[0])
-    assert page.locator(".problem").count() == 0
-    assert page.evaluate("document.querySelectorAll('.chart svg').length") == page.locator(".chart").count()
-    tables = page.eval_on_selector_all(
-        "#confusion table", "all => all.map(t => [...t.tBodies[0].rows].map(r => [...r.cells].map(c => c.textContent)))"
-    )
-    assert len(tables) == 4
-    assert [len(table) for table in tables[::2]] == [40, 40], "recall and precision of every class"
-    pairs = tables[1::2]
-    named = {cell for table in pairs for row in table for cell in row[:2]}
-    assert named <= {name.replace("\x00", "") for name in CLASSES}
-    assert len(named) > 10
-
-
 def test_tables_have_captions_and_scroll_in_their_own_box(folded_page):
     page = folded_page
     assert page.locator("table").count() == page.locator("table > caption").count()
@@ -489,11 +412,8 @@ def test_tables_have_captions_and_scroll_in_their_own_box(folded_page):
     assert page.locator("th:not([scope])").count() == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "unfold"), [("page_file", False), pytest.param("numbers_file", True, marks=pytest.mark.exhaustive)]
-)
-def test_prints(open_page, name, unfold, tmp_path, request):
-    page = open_page(request.getfixturevalue(name), unfold=unfold, color_scheme="dark")
+def test_prints(open_page, page_file, tmp_path):
+    page = open_page(page_file, unfold=False, color_scheme="dark")
     page.pdf(path=tmp_path / "page.pdf", format="A4")
     assert (tmp_path / "page.pdf").stat().st_size > 50_000
 
@@ -640,26 +560,6 @@ def test_figures_numbers_and_references_are_saved(whole_page, page_file):
     assert rb"Test accuracy, chosen by inner CV, \%" in table
     _, references = saved(page, page.locator("button", has_text="references.bib"))
     assert b"@misc{data-digits," in references
-
-
-@pytest.mark.exhaustive
-def test_the_saved_figure_is_the_figure_file(open_page, tmp_path, monkeypatch):
-    """Page and files are drawn from the same specification by the same rules."""
-    monkeypatch.setattr(rendering.vl_convert, "svg_to_png", lambda svg, scale: b"")  # half of the time
-    study = make_study(repeats=2)
-    paths = build_report(tmp_path, **study)
-    page = open_page(paths[0])
-    for section in ("#results", ".accuracy-for-time", "#dimension", "#objective", "#weights", "#embedding", "#time"):
-        box = page.locator(f"{section} .chart").first
-        slug = box.get_attribute("data-figure")
-        _, svg = saved(page, box.locator("xpath=..").locator("button", has_text="SVG"))
-        own, file = (
-            ElementTree.fromstring(text) for text in (svg, (tmp_path / "figures" / f"{slug}.svg").read_bytes())
-        )
-        shown, written = (sorted(filter(None, "\n".join(root.itertext()).split("\n"))) for root in (own, file))
-        assert len(shown) == len(written), slug
-        marks = [len(root.findall(".//{http://www.w3.org/2000/svg}path")) for root in (own, file)]
-        assert marks[0] == marks[1], slug
 
 
 def test_without_a_script_nothing_is_lost(browser, page_file):

@@ -80,6 +80,7 @@ def expanded(value):
     return {name: expanded(entry) for name, entry in value.items()}
 
 
+@pytest.mark.full
 def test_writes_what_it_says_and_nothing_else(built):
     folder, paths = built
     assert [path.name for path in paths[:3]] == ["index.html", "summary.md", "summary.csv"]

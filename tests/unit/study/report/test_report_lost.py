@@ -44,6 +44,7 @@ def lost(study: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> tup
     return written(study, pd.concat([*rows, scores], ignore_index=True), tmp_path_factory.mktemp("lost"))
 
 
+@pytest.mark.full
 def test_a_lost_method_has_its_row_and_all_others_theirs(study: dict[str, Any], lost: tuple[pd.DataFrame, str]) -> None:
     before = summarise(study["scores"])
     summary, text = lost
@@ -57,6 +58,7 @@ def test_a_lost_method_has_its_row_and_all_others_theirs(study: dict[str, Any], 
     assert GONE in text.replace("\\", "")
 
 
+@pytest.mark.full
 def test_a_lost_reference_leaves_no_differences(study: dict[str, Any], tmp_path: Path) -> None:
     summary, text = written(study, without(study["scores"], "average"), tmp_path)
     assert summary["difference"].isna().all()

@@ -77,12 +77,12 @@ def study_of(
     }  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("n_datasets", "same_kernels", "n_classes"),
     [
         (1, True, 2),
         (1, True, 26),
-        *(pytest.param(*each, marks=pytest.mark.exhaustive) for each in ((2, True, 25), (2, False, 40))),
     ],
 )
 def test_every_figure_of_hostile_names_is_drawn(
@@ -106,6 +106,7 @@ def test_every_figure_of_hostile_names_is_drawn(
         assert f'scope="row" data-sort="{html.escape(title)}">{html.escape(title)}</th>' in page
 
 
+@pytest.mark.full
 def test_names_with_half_a_surrogate_pair_lose_no_page(tmp_path: Path) -> None:
     study = study_of(1, True, ["a", "b"])
     study["data"] = [DataSetRecord("d0", title="half \ud800", note="\udfff")]
@@ -113,6 +114,7 @@ def test_names_with_half_a_surrogate_pair_lose_no_page(tmp_path: Path) -> None:
     assert "half \\ud800" in page
 
 
+@pytest.mark.full
 def test_a_figure_that_can_not_be_drawn_costs_one_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -132,9 +134,8 @@ def test_a_figure_that_can_not_be_drawn_costs_one_figure(
     assert "can't be drawn: KeyError" in caplog.text
 
 
-@pytest.mark.parametrize(
-    "change", [{"layer": [{"mark": "unheard-of"}]}, pytest.param({"height": 1e7}, marks=pytest.mark.exhaustive)]
-)
+@pytest.mark.full
+@pytest.mark.parametrize("change", [{"layer": [{"mark": "unheard-of"}]}])
 def test_a_figure_that_can_not_be_rendered_costs_its_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -146,6 +147,7 @@ def test_a_figure_that_can_not_be_rendered_costs_its_files(
     assert "figure 'b0, training size 5 · b' has no file: it can't be rendered: " in caplog.text
 
 
+@pytest.mark.full
 def test_a_figure_larger_than_any_is_refused(tmp_path: Path) -> None:
     figure = {"width": 1e5, "height": 10, "data": {"values": [{}]}, "mark": "point"}
     with pytest.raises(ValueError, match=r"its size is 1000.. x .. pixels"):

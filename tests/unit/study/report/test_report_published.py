@@ -132,6 +132,7 @@ def test_of_many_methods_only_those_that_reproduce_are_named():
     assert statement(frame, Tolerance()).endswith(f"In every judged cell: m0 (1 of 1). In none: {MOST_NAMED} methods.")
 
 
+@pytest.mark.full
 def test_another_crop_is_said_above_everything(of_another_crop):
     html, text = read(of_another_crop)
     for content, headline in ((html, 'class="headline"'), (text, "\n**")):
@@ -180,6 +181,7 @@ def test_the_average_stands_in_a_table_of_a_paper_that_has_it_not(study, publish
     assert last[1].below == "not published"
 
 
+@pytest.mark.full
 def test_without_published_values_there_is_no_part(report, report_of_numbers):
     for folder, has_part in ((report, True), (report_of_numbers, False)):
         html, text = read(folder)
@@ -226,6 +228,7 @@ def test_a_method_is_shown_as_picks_if_it_nearly_always_picks_one():
     assert picks([fit([[1.0]] * 5, kernels=["one"])]) == [], "nothing to choose from"
 
 
+@pytest.mark.full
 def test_weights_of_a_method_that_picks_are_shown_as_picks_with_the_average_beside(report):
     html, text = read(report)
     slugs = re.findall(r'<figure id="((?:weights|picks)-[^"]*)"', html)
@@ -257,6 +260,7 @@ def test_sizes_of_one_protocol_are_no_protocols_of_their_own():
     assert frames.protocol_family("5-fold", None) == "5-fold"
 
 
+@pytest.mark.full
 def test_training_times_have_a_figure_where_there_are_several_sizes():
     study = make_study(repeats=2, sizes=(5, 10))
     for frame in (study["scores"], study["summary"]):

@@ -32,6 +32,8 @@ from mklearn.study.report.solutions import (
 )
 from mklearn.study.report.times import time_ratio_table
 
+pytestmark = pytest.mark.full
+
 TITLES = {"svm": "SVM", "exact": "F-SVM", "path": "F-SVM alternating"}
 MODELS = {"svm": FSVC(2.0, power=0.0), "exact": FSVC(2.0), "path": FSVC(2.0, solver="alternating", n_iter=3, rho=4.0)}
 SECONDS = {"svm": 0.01, "exact": 0.02, "path": 0.5}

@@ -42,6 +42,7 @@ def _forget():
     vega_script.cache_clear()
 
 
+@pytest.mark.full
 def test_the_real_one_is_safe_inside_a_script_element(monkeypatch, tmp_path):
     keep_in(tmp_path, monkeypatch)
     script = another_process()

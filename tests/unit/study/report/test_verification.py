@@ -67,6 +67,7 @@ def test_the_worst_pairs_of_the_best_method() -> None:
     assert found.images[1, 0, 0] == round(255 * 6 / 7)
 
 
+@pytest.mark.full
 def test_wrong_pairs_are_on_the_page_and_their_names_are_escaped(study: dict[str, Any], tmp_path: Path) -> None:
     found = wrong_pairs({"<b>": predictions([-3.0, 5.0], [1, 0])}, images(), 2)
     assert found is not None

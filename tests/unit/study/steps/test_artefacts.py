@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.unit.study.steps.small_study import KINDS, SmallStudy, content_of, tables_of, working_in
+from tests.unit.study.steps.small_study import KINDS, SmallStudy, content_of, working_in
 
 from mklearn.errors import DamagedArtefact, DataError
 from mklearn.study.artefacts import (
@@ -30,6 +30,8 @@ from mklearn.study.artefacts import (
 from mklearn.study.engine.integrity import verify_file
 from mklearn.study.stages.order import ARTEFACTS
 from mklearn.study.steps.runner import call, set_aside
+
+pytestmark = pytest.mark.full
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -75,19 +77,6 @@ def test_a_flipped_bit_is_noticed_or_changes_nothing(finished: SmallStudy, kind:
     assert_flips_are_noticed(finished, kind, places)
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("kind", KINDS)
-def test_flipped_bits_at_every_place(finished: SmallStudy, kind: str) -> None:
-    """Of a large file, whose time grows with its square: at every place of its ends and at some 20,000 between."""
-
-    def places(length: int) -> list[int]:
-        ends = min(4_000, length)
-        between = range(ends, length - ends, length // 20_000 or 1)
-        return sorted({*range(ends), *between, *range(length - ends, length)})
-
-    assert_flips_are_noticed(finished, kind, places)
-
-
 # --- steps: set aside, made again, and the same tables
 
 
@@ -129,9 +118,10 @@ def first_to_notice(study: SmallStudy, name: str) -> tuple[dict[str, Any], str]:
 OF_EACH_FORMAT = ("samples", "labels")
 """NPZ and Parquet. One function for all kinds reads a format; that it is the right file, each kind has to say."""
 DAMAGES = [
-    pytest.param(kind, damage, marks=[] if damage is swapped or kind in OF_EACH_FORMAT else pytest.mark.exhaustive)
+    (kind, damage)
     for kind in KINDS
     for damage in (truncated, emptied, altered, swapped)
+    if damage is swapped or kind in OF_EACH_FORMAT
 ]
 
 
@@ -152,29 +142,6 @@ def test_a_step_names_a_bad_file_and_sets_it_aside(
     assert content_of(path) == content
     if reader["step"] != "report":
         study.run(reader)
-
-
-@pytest.mark.exhaustive
-def test_after_damage_to_every_kind_the_tables_are_the_same(finished: SmallStudy, tmp_path: Path) -> None:
-    """As the next runs do it: what is missing, and all that is newer than what was made from it."""
-    study = finished.copy(tmp_path / "copy")
-    expected = tables_of(study)
-    for kind in KINDS:
-        altered(study.folder / study.of_kind(kind)[0], Path())
-    named = []
-    todo = [job for job in study.jobs if job["step"] not in ("download", "read", "report")]
-    while todo:
-        try:
-            study.run(todo[0])
-        except DataError as error:
-            lost = str(error).split(": ")[0]
-            named.append(lost)
-            todo.insert(0, study.maker(lost))
-        else:
-            todo.pop(0)
-    assert len(named) == len(set(named))
-    assert study.of_kind("samples")[0] in named  # every other one is made again before a step reads it
-    assert tables_of(study) == expected
 
 
 def test_tables_of_another_run_of_the_same_study_are_noticed(finished: SmallStudy, tmp_path: Path) -> None:

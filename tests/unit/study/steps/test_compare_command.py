@@ -10,6 +10,8 @@ from tests.unit.study.steps.small_study import STUDY, SmallStudy, working_in
 
 from mklearn.study.cli.command_line import main
 
+pytestmark = pytest.mark.full
+
 
 @pytest.mark.usefixtures("plain_figures")
 def test_the_command_reads_study_files_and_folders(

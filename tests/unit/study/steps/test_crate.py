@@ -109,6 +109,7 @@ def crate(finished_run: Path) -> tuple[dict[str, dict[str, Any]], dict[str, byte
     return exported(finished_run, "--author", "A. Person", "--orcid", "0000-0002-1825-0097", "--licence", "CC BY 4.0")
 
 
+@pytest.mark.full
 def test_every_file_is_described_with_its_checksum(crate: tuple) -> None:
     entities, files = crate
     described = {unquote(name): entity for name, entity in entities.items() if "File" in entity["@type"]}

@@ -9,6 +9,8 @@ import pytest
 
 from mklearn.study.steps.deferred_imports import defer
 
+pytestmark = pytest.mark.full
+
 FIRST_USES = {
     "an attribute": "assert not hasattr(stats, 'nothing')",
     "a module in it": "import scipy.stats.qmc; assert stats.qmc.Sobol(1, rng=0).random(2).shape == (2, 1)",

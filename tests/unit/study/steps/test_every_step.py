@@ -27,6 +27,8 @@ from mklearn.study.provenance import SILENT, code_fingerprint, code_of, step_cod
 from mklearn.study.steps.runner import STEPS, call, command
 from mklearn.study.steps.scores import MEASURED
 
+pytestmark = pytest.mark.full
+
 PARTS = 12
 """The jobs are looked at in so many tests, so that on a slow machine none waits for long."""
 WITHOUT_CODE = {"download", "run_record"}

@@ -43,6 +43,8 @@ from mklearn.study.stages.targets import Targets
 from mklearn.study.steps.final_model import groups_kept_together
 from mklearn.study.steps.runner import call, set_aside
 
+pytestmark = pytest.mark.full
+
 STUDY: dict[str, Any] = {
     "study": "final",
     "datasets": {"digits": {"per_class": 8, "classes": ["0", "1", "8"]}},

@@ -150,6 +150,7 @@ def test_after_the_limit_done_splits_keep_their_values(inputs: dict[str, Any], t
     pd.testing.assert_frame_equal(first, expected)
 
 
+@pytest.mark.full
 def test_each_training_size_has_a_limit_and_a_model_of_its_own(inputs: dict[str, Any], time_over: Path) -> None:
     """What one size uses up is not taken from the next."""
     held = Splits.load(inputs["splits"], read_parquet(inputs["labels"])[0]["id"].to_numpy(str))

@@ -23,6 +23,8 @@ from mklearn.study.report.importances import importances_part, read_importances
 from mklearn.study.specs.model_card import CardView
 from mklearn.study.steps.importances import _named_sets
 
+pytestmark = pytest.mark.full
+
 VIEWS = {"acids": slice(0, 5), "phenols": slice(5, 8)}
 
 

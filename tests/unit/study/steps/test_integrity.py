@@ -11,12 +11,14 @@ import pytest
 import yaml
 from tests.unit.study.steps.conftest import without_content
 from tests.unit.study.steps.small_study import KINDS, STUDY, SmallStudy, kind_of, tables_of, working_in
-from tests.unit.study.steps.test_artefacts import altered, emptied, flipped, replace, swapped, truncated
+from tests.unit.study.steps.test_artefacts import altered, emptied, flipped, replace, truncated
 
 from mklearn.__main__ import main
 from mklearn.errors import DamagedArtefact
 from mklearn.study.engine.integrity import artefacts, verify, verify_file
 from mklearn.study.stamps import load_beside, write_beside
+
+pytestmark = pytest.mark.full
 
 PAGE = "results/small/report/index.html"
 BESIDE_PAGE = ("provenance.json", "summary.csv", "figures")
@@ -49,10 +51,6 @@ def files_to_damage(study: SmallStudy) -> Iterator[tuple[Path, Path]]:
     yield page, study.folder / "config.yaml"
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [altered, *(pytest.param(damage, marks=pytest.mark.exhaustive) for damage in (truncated, emptied, swapped))],
-)
 def test_damage_to_every_kind_is_named_and_made_again(
     reported: SmallStudy, tmp_path: Path, plain_figures: None, damage: Callable[[Path, Path], None],
     capsys: pytest.CaptureFixture[str],
@@ -103,7 +101,7 @@ def test_damage_beside_a_page_costs_the_page(
     assert not path.exists()
 
 
-@pytest.mark.parametrize("places", [20, pytest.param(100, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("places", [20])
 @pytest.mark.parametrize("name", [PAGE, f"{PAGE}!", "results/downloads/source/file.csv",
                                   "results/downloads/source/file.csv!"])  # fmt: skip
 def test_flipped_bits_of_pages_downloads_and_their_records(

@@ -28,6 +28,8 @@ from mklearn.study.steps.landmarks import read_landmarks
 from mklearn.study.steps.moments import read_moments
 from mklearn.subspace.kfd import KernelFDA
 
+pytestmark = pytest.mark.full
+
 N, N_TRAIN = 120, 80
 MKL: dict[str, Any] = {"kind": "mkl_dr", "landmarks": N_TRAIN, "max_iter": 3}
 METHODS: dict[str, dict[str, Any]] = {
@@ -74,13 +76,7 @@ def values(frame: pd.DataFrame) -> pd.DataFrame:
 # --- the dense method's results
 
 
-SAME_JOBS = ("convex_mkl_dr", "kernel_mmc", "mkmmc")
-"""Their jobs run the code of those of `mkl_dr`; `test_landmark_fit.py` compares the estimators."""
-
-
-@pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=[pytest.mark.exhaustive] * (kind in SAME_JOBS)) for kind in METHODS]
-)
+@pytest.mark.parametrize("kind", METHODS)
 def test_with_all_training_samples_as_landmarks_the_results_are_the_dense_methods(made: Made, kind: str) -> None:
     jobs, spec = made(numbers=predicts_numbers(kind)), spec_of(**METHODS[kind])
     frame = jobs.run(spec, n_blocks=2)
@@ -98,9 +94,7 @@ def test_with_all_training_samples_as_landmarks_the_results_are_the_dense_method
     pd.testing.assert_frame_equal(predictions[columns], own[columns], rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "kind", ["mkl_dr", pytest.param("kernel_ridge", marks=pytest.mark.exhaustive), "kernel_ridge_regressor"]
-)
+@pytest.mark.parametrize("kind", ["mkl_dr", "kernel_ridge_regressor"])
 def test_the_number_of_blocks_changes_nothing(made: Made, kind: str) -> None:
     spec = spec_of(**METHODS[kind] | {"landmarks": 30})
     frames, weights, sums = [], [], []

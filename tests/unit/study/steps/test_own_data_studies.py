@@ -104,6 +104,7 @@ def test_samples_that_lack_a_view_score_as_in_the_library(folder: Path) -> None:
     assert [kernel["missing_views"] for kernel in fit["spec"]["kernels"]] == ["mean", "mean"]
 
 
+@pytest.mark.full
 def test_a_fold_without_samples_that_have_the_view_is_a_row_with_its_reason(folder: Path) -> None:
     paths = tables(folder, {"upper": np.arange(2, 90)})
     entry = {"kind": "feature_tables", "tables": paths, "missing_views": "mean"}
@@ -115,6 +116,7 @@ def test_a_fold_without_samples_that_have_the_view_is_a_row_with_its_reason(fold
     assert failed["message"].str.contains("missing (NaN in every column) for all 60 samples", regex=False).all()
 
 
+@pytest.mark.full
 def test_samples_that_lack_a_view_are_dropped(folder: Path) -> None:
     entry = {"kind": "feature_tables", "tables": tables(folder, LACK), "missing_views": "drop"}
     run(folder, entry)
@@ -122,6 +124,7 @@ def test_samples_that_lack_a_view_are_dropped(folder: Path) -> None:
     assert "5 of 90 samples lack a table and are left out (missing_views: drop)" in page(folder)
 
 
+@pytest.mark.full
 def test_unlabelled_samples_and_missing_values(folder: Path) -> None:
     labels = np.where(np.arange(90) % 10 == 0, None, LABELS)
     paths = tables(folder, {}, labels, "tsv")
@@ -176,6 +179,7 @@ def mat(folder: Path) -> dict[str, Any]:
     return {"kind": "feature_tables", "tables": tables, "label_column": "kind"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("made", [h5ad, h5mu, mat])
 def test_files_of_other_programs(folder: Path, made: Callable[[Path], dict[str, Any]]) -> None:
     grouped = {"folds": {"kind": "group_k_fold", "folds": 3}}
@@ -188,6 +192,7 @@ def test_files_of_other_programs(folder: Path, made: Callable[[Path], dict[str, 
         assert (predicted.groupby(donor)["fold"].nunique() == 1).all()
 
 
+@pytest.mark.full
 def test_class_means_decide_without_a_training_sample(folder: Path) -> None:
     rules = {"neighbours": ["class_mean", "euclidean"], "reference": "pca"}
     run(folder, {"kind": "feature_tables", "tables": tables(folder, {})}, evaluation=rules)
@@ -206,6 +211,7 @@ def test_class_means_decide_without_a_training_sample(folder: Path) -> None:
     assert "class mean" in page(folder)
 
 
+@pytest.mark.full
 def test_balanced_class_weights_find_more_of_a_small_class(folder: Path) -> None:
     """Of two classes that overlap, 96 samples and 16."""
     small = np.arange(112) >= 96
