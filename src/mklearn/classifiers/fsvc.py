@@ -56,7 +56,7 @@ class FSVMPairFit(PairFit):
 @MethodCard(
     kind="fsvc",
     title="F-SVM",
-    reference="Wu, Zuo, Lin, Jia, Zhang 2018",
+    reference="Wu, Zuo, Zhu, Lin 2015",
     advice=(
         "To study F-SVM. On eleven UCI sets it can't be told from a plain machine; with many features it loses "
         "(LFW: 7 points)."
@@ -137,8 +137,8 @@ class FSVC(OneVsOneLinear):
 
     References
     ----------
-    Wu, Zuo, Lin, Jia, Zhang, "F-SVM: Combination of feature transformation and SVM learning via convex relaxation",
-    arXiv 1504.05035 (2015); IEEE TNNLS, 2018.
+    Wu, Zuo, Zhu, Lin, "F-SVM: Combination of feature transformation and SVM learning via convex relaxation", arXiv
+    1504.05035, 2015.
 
     Notes
     -----

@@ -29,7 +29,7 @@ _DEFAULT_MACHINE = "mklearn.classifiers.fsvc:FSVC"  # by name: other machines do
 @MethodCard(
     kind="kernel_pca_classifier",
     title="Kernel PCA and a linear classifier",
-    reference="Wu, Zuo, Lin, Jia, Zhang 2018; Schoelkopf, Smola, Mueller 1998",
+    reference="Wu, Zuo, Zhu, Lin 2015; Schoelkopf, Smola, Mueller 1998",
     advice=(
         "To study F-SVM, RMM and R-SVM+ with kernels. With 80 components F-SVM is below the plain machine on ten of "
         "eleven sets; with all of them C has no say."
@@ -88,7 +88,7 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
 
     References
     ----------
-    Wu, Zuo, Lin, Jia, Zhang, "F-SVM", arXiv 1504.05035 (2015), section IV and equation (27).
+    Wu, Zuo, Zhu, Lin, "F-SVM", arXiv 1504.05035 (2015), section IV and equation (27).
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """F-SVM: a support vector machine with a learned feature transformation, exactly and by alternation.
 
-The joint problem, equation (12) of Wu, Zuo, Lin, Jia, Zhang, "F-SVM", arXiv 1504.05035 (2015), is
+The joint problem, equation (12) of Wu, Zuo, Zhu, Lin, "F-SVM", arXiv 1504.05035 (2015), is
 
     minimise over w, b, M > 0    w'M^-1 w + rho tr(M S) + C sum_i max(0, 1 - y_i (w'x_i + b)).
 

@@ -1,4 +1,4 @@
-"""Wu, Zuo, Lin, Jia, Zhang: F-SVM (TNNLS 2018), and the radius-margin machines that it is compared with."""
+"""Wu, Zuo, Zhu, Lin: F-SVM (arXiv 1504.05035, 2015), and the radius-margin machines that it is compared with."""
 
 import lazy_loader as _lazy
 

@@ -2,7 +2,7 @@
 
 The exact equations of Do, Kalousis, "Convex formulations of radius-margin based support vector machines", ICML 2013,
 were not available. Both programs are reconstructions from their descriptions in that paper's abstract and in Wu, Zuo,
-Lin, Jia, Zhang, "F-SVM", arXiv 1504.05035, sections II and III-C. With D_ijk = x_ik - x_jk:
+Zhu, Lin, "F-SVM", arXiv 1504.05035 (2015), sections II and III-C. With D_ijk = x_ik - x_jk:
 
     R-SVM+     minimise 1/2 sum_k w_k^2         + lam r + C sum xi,   sum_k w_k^2  D_ijk^2 <= r for all pairs i < j,
     R-SVM+_mu  minimise 1/2 sum_k w_k^2 / mu_k  + lam r + C sum xi,   sum_k mu_k   D_ijk^2 <= r for all pairs, mu >= 0.

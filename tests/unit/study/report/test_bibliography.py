@@ -68,7 +68,7 @@ def test_known_papers_have_full_names_title_and_place() -> None:
 
 def plain(name: str) -> str:
     """A surname as references write it, in ASCII."""
-    spelled = name.translate(str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"}))
+    spelled = name.translate(str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ı": "i"}))
     return unicodedata.normalize("NFKD", spelled).encode("ascii", "ignore").decode()
 
 
