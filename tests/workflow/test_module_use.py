@@ -9,6 +9,9 @@ import yaml
 from tests.unit.test_documentation import blocks
 from tests.workflow.conftest import SMOKE, Checkout, jobs_by_rule
 
+from mklearn.study.engine import session
+from mklearn.study.engine.session import lock_files
+
 pytestmark = pytest.mark.full
 
 
@@ -30,6 +33,17 @@ def test_a_rule_of_the_other_workflow_reads_what_the_study_makes(outer: Checkout
     assert jobs.pop("keep_summary") == 1
     assert jobs == outer.planned("results/smoke/summary.parquet")
     assert jobs["fit"] == 4  # a protocol of two training sizes and two repeats
+
+
+def test_two_runs_of_the_other_workflow_can_not_make_one_file(outer: Checkout) -> None:
+    """Kills: a page without `onstart`, with which nothing is locked."""
+    lock_files(outer.folder / ".snakemake" / "mklearn-runs", {"results/smoke/summary.parquet"}, set())
+    try:
+        said = outer.said("snakemake", "--cores", "1", code=1)
+    finally:
+        session._open_locks.pop().close()
+    assert "is another run in this folder" in said
+    assert not list((outer.folder / "results").rglob("*.npz"))
 
 
 def test_a_mistake_in_the_study_is_one_sentence(outer: Checkout) -> None:
