@@ -261,6 +261,9 @@ class MethodCard(Card):
         Seconds of a small fit, if far above 0.2.
     refit : Refit or None
         How it is fitted for several numbers of components, if these do not follow from one fit.
+    order_decides : bool
+        Whether the order of its kernels, or of the descriptors whose features are side by side, changes more than
+        rounding: as the first of equals, or by what is drawn for each. A study then keeps the order that it gives.
     in_model_files : bool
         Whether a model file can hold it: not trees, whose arrays scikit-learn reads without a look at their indices.
     targets : sequence of {"classes", "numbers"}
@@ -275,6 +278,7 @@ class MethodCard(Card):
     fits_each_kernel: bool = False
     fit_seconds: float = 0.2
     refit: Refit | None = None
+    order_decides: bool = False
     in_model_files: bool = True
     targets: Sequence[str] = ("classes",)
 

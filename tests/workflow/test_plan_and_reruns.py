@@ -146,6 +146,11 @@ MORE_CHANGES: dict[str, tuple[Any, dict[str, int]]] = {
         FITS,
     ),
     "one rule less": (lambda study: study.update(evaluation={"neighbours": ["cosine"]}), {"fit": 4, **TABLES}),
+    "the order of its keys": (
+        lambda study: study.update({
+            name: dict(reversed(study[name].items())) for name in ("descriptors", "methods", "protocols", "datasets")
+        }), TABLES,
+    ),
     "the title": (lambda study: study.update(title="Another title"), NAMES_ONLY),
     "thumbnails": (lambda study: study.update(report={"thumbnails": 4}), NAMES_ONLY),
 }  # fmt: skip

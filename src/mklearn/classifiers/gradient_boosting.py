@@ -19,6 +19,7 @@ from mklearn.cards import CONCATENATED, MethodCard
     ),
     inputs=CONCATENATED,
     fit_seconds=5.0,
+    order_decides=True,
     in_model_files=False,
     tuned=("learning_rate", "min_samples_leaf", "l2_regularization"),
     valid={"learning_rate": [POSITIVE]},

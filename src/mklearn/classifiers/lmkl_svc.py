@@ -83,6 +83,7 @@ class GatedMachines:
     },
     tuned=("ridge", "C"),
     learns_weights=True,
+    order_decides=True,
     library_only=("V0", "tol", "svm_tol", "clip_gates"),
     valid={"max_iter": [at_least(1)]},
 )

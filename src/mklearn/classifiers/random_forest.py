@@ -18,6 +18,7 @@ from mklearn.cards import CONCATENATED, MethodCard
     advice="Needs no scaling of the features; a strong baseline where few of many features matter.",
     inputs=CONCATENATED,
     fit_seconds=0.6,
+    order_decides=True,
     in_model_files=False,
     tuned=("max_features", "min_samples_leaf"),
     valid={"max_features": [StrOptions({"sqrt", "log2"}), Interval(Real, 0, 1, closed="right")]},

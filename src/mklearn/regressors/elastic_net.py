@@ -18,6 +18,7 @@ from mklearn.cards import CONCATENATED, MethodCard
     reference="Zou, Hastie 2005",
     advice="Many features of which few matter.",
     inputs=CONCATENATED,
+    order_decides=True,
     tuned=("alpha", "l1_ratio"),
     valid={"alpha": [POSITIVE], "l1_ratio": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}]},
     targets=("numbers",),

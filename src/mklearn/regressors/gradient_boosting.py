@@ -19,6 +19,7 @@ from mklearn.cards import CONCATENATED, COUNT, MethodCard
     valid={"learning_rate": [POSITIVE], "max_iter": [COUNT]},
     targets=("numbers",),
     fit_seconds=2,
+    order_decides=True,
     in_model_files=False,
 )
 def gradient_boosting_regressor(

@@ -18,6 +18,7 @@ from mklearn.cards import CONCATENATED, COUNT, MethodCard
     inputs=CONCATENATED,
     valid={"n_estimators": [COUNT], "max_features": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}]},
     targets=("numbers",),
+    order_decides=True,
     in_model_files=False,
 )
 def random_forest_regressor(

@@ -45,7 +45,7 @@ def test_features_are_the_source_and_no_matrix_is_cached() -> None:
     assert {(pixels.split("-")[0], lbp.split("-")[0])} == {("pixels", "lbp")}
     assert {name for _, name in plan.descriptors} == {pixels, lbp}
     ids = {kernel["id"]: kernel for kernel in fit.spec.kernels}
-    assert list(ids) == ["gauss-pixels-1", "gauss-pixels-2", "gauss-lbp-1", "gauss-lbp-2", "zunit"]
+    assert list(ids) == ["gauss-lbp-1", "gauss-lbp-2", "gauss-pixels-1", "gauss-pixels-2", "zunit"]
     assert ids["gauss-lbp-2"] == {
         "id": "gauss-lbp-2", "view": lbp, "feature_scaling": "standard", "kind": "gaussian", "bandwidth": 2.0,
         "bandwidth_rule": "mean_squared_distance", "centre": True, "normalise": "centred_trace", "psd": "clip",
@@ -120,7 +120,7 @@ def test_automatic_scaling_is_one_kernel_and_no_entry_of_the_grid() -> None:
     }
     plan = planned(kernels=kernels, methods=methods)
     fit = the_fit(plan)
-    assert [kernel["id"] for kernel in fit.spec.kernels] == ["gauss-pixels", "gauss-lbp", "raw"]
+    assert [kernel["id"] for kernel in fit.spec.kernels] == ["gauss-lbp", "gauss-pixels", "raw"]
     assert [kernel.get("feature_scaling") for kernel in fit.spec.kernels] == ["auto", "auto", None]
     assert list(fit.spec.method.grid) == ["ridge"]
     (product,) = the_fit(plan, "product").spec.kernels

@@ -152,7 +152,7 @@ def test_best_leaves_out_what_is_no_model() -> None:
 def test_the_job_reads_what_it_needs() -> None:
     made = Targets(plan_study(check_study(study({"method": "average"}))))
     assert made.path("final_model") in made.everything()
-    assert [Path(path).name.split("-")[0] for path in made.job("final_model").input("sources")] == ["pixels", "blocks"]
+    assert [Path(path).name.split("-")[0] for path in made.job("final_model").input("sources")] == ["blocks", "pixels"]
     code = {Path(path).name for path in made_code(made)}
     assert {"final_model.py", "kfd.py", "gaussian.py", "model_file.py"} <= code
     without = Targets(plan_study(check_study(SMOKE)))

@@ -78,7 +78,7 @@ def test_a_method_of_several_inputs() -> None:
 @pytest.mark.parametrize(
     ("chosen", "expected"),
     [
-        ({}, ["pixels-0a", "hog-0a"]), ({"descriptors": ["hog", "pixels"]}, ["hog-0a", "pixels-0a"]),
+        ({}, ["hog-0a", "pixels-0a"]), ({"descriptors": ["pixels", "hog"]}, ["hog-0a", "pixels-0a"]),
         ({"descriptors": ["hog"]}, ["hog-0a"]),
     ],
 )  # fmt: skip
@@ -132,7 +132,7 @@ def test_given_kernel_weights_are_one_candidate(weights: Any, count: int) -> Non
     assert fit.spec.method.n_candidates(3) == count
     assert number_of_candidates(fit.spec.method, 3) == count
     if isinstance(weights, dict):
-        assert fit.spec.method.parameters["kernel_weights"] == [1.0, 2.0, 0.0]
+        assert fit.spec.method.parameters["kernel_weights"] == [2.0, 0.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_dictionary_of_kernels_is_of_all_descriptors() -> None:
     fit = planned(method("multi_view"))[0]
     assert fit.spec.kernels == []
     assert fit.spec.pairwise == []
-    assert fit.spec.descriptors == ["pixels-0a", "hog-0a"]
+    assert fit.spec.descriptors == ["hog-0a", "pixels-0a"]
     assert fit.spec.n_kernels == 18
     named = planned(method("multi_view", kernels=["hog"]))[0]
     assert [kernel["id"] for kernel in named.spec.kernels] == ["hog"]
@@ -172,7 +172,7 @@ def test_a_dictionary_of_kernels_is_of_all_descriptors() -> None:
 
 def test_matrices_have_no_dictionary_but_their_kernels() -> None:
     fit = planned(method("multi_view"), family="matrices", descriptors={})[0]
-    assert [kernel["id"] for kernel in fit.spec.kernels] == ["pixels", "hog", "lbp"]
+    assert [kernel["id"] for kernel in fit.spec.kernels] == ["hog", "lbp", "pixels"]
 
 
 def test_a_dictionary_is_not_of_point_sets() -> None:

@@ -192,7 +192,7 @@ POINTS = {"digits": {"resize": {"shape": [40, 36]}}}
           "methods": {"m": {"kind": "kernel_fda", "landmarks": 9}}},
          "takes kernel 'blur', which compares sets of points; name other `kernels`"),
         ({"kernels": {"g": {"kind": "gaussian", "feature_scaling": "auto"}}},
-         "takes kernel 'g-pixels', whose feature_scaling is auto; give the kernels one `feature_scaling`"),
+         "takes kernel 'g-blocks', whose feature_scaling is auto; give the kernels one `feature_scaling`"),
         ({"protocols": {"p": {"kind": "k_fold", "choose": "test_set"}}}, "can't choose on test samples (protocol "),
         ({"protocols": {"p": {"kind": "validation_folds", "test_size": 10}}},
          "can't take validation folds (protocol 'p'); name other `protocols` for the method"),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.workflow.conftest import SMOKE
 
@@ -54,8 +54,8 @@ def methods(plan: Plan) -> list[str]:
 
 
 def kernels(plan: Plan) -> list[str]:
-    largest = max((fit.spec.kernels for fit in plan.fits.values()), key=len)
-    return [kernel["id"] for kernel in largest]
+    largest = {kernel["id"] for kernel in max((fit.spec.kernels for fit in plan.fits.values()), key=len)}
+    return [name for name in plan.kernels if name in largest]
 
 
 # --- short forms
@@ -239,9 +239,9 @@ def test_descriptors_kernels_and_methods_can_be_for_some_data_sets() -> None:
         (fit.dataset.id, fit.method_id): [kernel["id"] for kernel in fit.spec.kernels] for fit in plan.fits.values()
     }
     assert found == {
-        ("coarse", "average"): ["linear-pixels", "linear-blocks"],
-        ("fine", "average"): ["linear-pixels", "gaussian"],
-        ("fine", "voting"): ["linear-pixels", "gaussian"],
+        ("coarse", "average"): ["linear-blocks", "linear-pixels"],
+        ("fine", "average"): ["gaussian", "linear-pixels"],
+        ("fine", "voting"): ["gaussian", "linear-pixels"],
     }
     assert not any("datasets" in canonical(fit.spec.as_dict()) for fit in plan.fits.values())
 
@@ -400,7 +400,7 @@ def test_a_table_is_named_as_a_descriptor(tables: dict[str, Any]) -> None:
 
 
 def test_descriptors_that_no_kernel_needs_are_computed_for_methods_that_take_all() -> None:
-    """One file of features for each, in the order of the study."""
+    """One file of features for each, by name."""
     study = changed(("kernels",), {"g": {"kind": "gaussian", "descriptor": "pixels"}})
     study["descriptors"] = {name: {"kind": name} for name in ("pixels", "phog", "lbp")}
     study["methods"] = {"average": {"kind": "kernel_fda"}}
@@ -409,9 +409,9 @@ def test_descriptors_that_no_kernel_needs_are_computed_for_methods_that_take_all
     plan = planned(study)
     assert {name.split("-")[0] for _, name in plan.descriptors} == {"pixels", "phog", "lbp"}
     _, files = source(plan, "logistic")
-    assert [Path(file).name.split("-")[0] for file in files] == ["pixels", "phog", "lbp"]
+    assert [Path(file).name.split("-")[0] for file in files] == ["lbp", "phog", "pixels"]
     study["methods"]["logistic"]["descriptors"] = ["lbp", "phog", "pixels"]
-    assert source(planned(study), "logistic")[1] == files[::-1]
+    assert source(planned(study), "logistic")[1] == files
 
 
 @pytest.mark.parametrize(
@@ -506,7 +506,7 @@ CHANGED = [
     (("descriptors", "blocks", "resolutions"), [2, 8], {"descriptors", "pairwise", "fits"}),
     (("methods", "average", "ridge"), 0.5, {"fits"}),
     (("methods", "average", "n_components"), 3, {"fits"}),
-    (("methods", "mkl-lda", "ridge"), [0.01, 0.001], {"fits"}),
+    (("methods", "mkl-lda", "ridge"), [0.01, 0.1], {"fits"}),
     (("methods", "mkl-lda", "solver"), "CLARABEL", {"fits"}),
     (("methods", "mkl-lda", "kernels"), ["pixels"], {"fits"}),
     (("protocols", "random", "repeats"), 3, {"protocols", "fits"}),
@@ -545,11 +545,92 @@ def test_specifications_contain_no_texts_and_no_paths(tmp_path: Path) -> None:
     assert "SECRET" not in json.dumps([spec.as_dict() for spec in specs])
 
 
-@given(st.permutations(sorted(SMOKE)), st.permutations(["digits", "other"]))
-def test_keys_do_not_depend_on_the_order_of_a_study_file(order: list[str], datasets: list[str]) -> None:
-    forms: dict[str, Any] = {"digits": {"per_class": 20}, "other": {"name": "digits", "per_class": 9}}
-    study = {name: SMOKE[name] for name in order} | {"datasets": {name: forms[name] for name in datasets}}
-    assert keys(planned(study)) == keys(planned(SMOKE | {"datasets": forms}))
+EVERYTHING: dict[str, Any] = {
+    "study": "order",
+    "datasets": {"digits": {"per_class": 20, "draw": 1}, "other": {"name": "digits", "per_class": 9}},
+    "descriptors": {
+        "pixels": {"kind": "pixels"}, "hog": {"kind": "hog"},
+        "blocks": {"kind": "multiresolution", "resolutions": [2, 4]},
+    },
+    "kernels": {
+        "gauss": {"kind": "gaussian", "bandwidth": [2, 0.5]}, "linear": {"kind": "linear", "descriptor": "pixels"},
+        "product": {"kind": "product", "of": ["gauss-pixels-0.5", "gauss-blocks-2"]},
+    },
+    "methods": {
+        "multi-view": {"kind": "multi_view"},
+        "kfd": {"kind": "kernel_fda", "kernels": "each", "ridge": [1e-2, 1e-4]},
+        "without": {"kind": "kernel_fda", "kernels": "all_but_each"},
+        "weighted": {"kind": "kernel_fda", "kernel_weights": {"linear": 2, "gauss-hog-2": 1}},
+        "named": {"kind": "kernel_ridge", "kernels": ["product", "linear"]},
+        "svc": {"kind": "kernel_svc", "C": [10, 1, 100]},
+        "landmarks": {"kind": "kernel_ridge", "landmarks": {"n": [40, 20]}},
+        "single": {"kind": "kernel_ridge", "kernel_weights": "best_single", "landmarks": 40},
+        "sizes": {"kind": "two_d_mmc", "sizes": [4, 2]},
+        "components": {
+            "kind": "kernel_pca_classifier", "n_components": [9, 5], "machine": {"kind": "fsvc", "C": [4, 1]},
+        },
+        "logistic": {"kind": "logistic_regression", "C": [1, 0.1], "feature_scaling": "standard"},
+        "lda": {"kind": "shrinkage_lda", "descriptor": ["pixels", "hog"]},
+    },
+    "protocols": {"random": {"kind": "random_per_class", "train_size": 4}, "folds": {"kind": "k_fold", "folds": 2}},
+    "final": {"dataset": "digits", "method": "multi-view", "protocol": "folds"},
+}  # fmt: skip
+
+
+def reordered(node: Any, draw: Any, *, grids: bool = True) -> Any:
+    """Return a part of a study with the keys of every mapping, and the values of its grids, in another order."""
+    if isinstance(node, dict):
+        return {name: reordered(node[name], draw, grids=grids) for name in draw(st.permutations(list(node)))}
+    return draw(st.permutations(node)) if grids and isinstance(node, list) else node
+
+
+def as_planned(plan: Plan) -> dict[str, list[str]]:
+    """Return what every job but those of tables and page is given: keys, and specifications as they are."""
+    assert plan.final is not None
+    given = [
+        *plan.datasets, *plan.descriptors, *plan.pairwise, *plan.protocols, *plan.fits, *plan.landmark_sets,
+        *(fit.spec.as_dict() for fit in plan.fits.values()), plan.final.spec.as_dict(),
+    ]  # fmt: skip
+    return {"given": sorted(map(canonical, given))}
+
+
+@settings(max_examples=20)
+@given(st.data())
+def test_keys_do_not_depend_on_the_order_of_a_study_file(data: Any) -> None:
+    methods = reordered(EVERYTHING["methods"], data.draw)
+    study = reordered(EVERYTHING, data.draw, grids=False) | {"methods": methods}
+    study["kernels"]["gauss"]["bandwidth"] = data.draw(st.permutations([2, 0.5]))
+    assert as_planned(planned(study)) == as_planned(planned(EVERYTHING))
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        {"kind": "kernel_fda", "kernel_weights": "best_single"},
+        {"kind": "kernel_fda", "kernel_weights": "oracle_single"},
+        {"kind": "lmkl_svc", "gate": "softmax"},
+        {"kind": "random_forest"},
+    ],
+)
+def test_an_order_that_decides_is_a_part_of_the_value(method: dict[str, Any]) -> None:
+    """The first of equally good kernels is chosen, and each kernel or feature has its own draws."""
+    names = ["pixels", "blocks"]
+    one, other = (
+        keys(planned(SMOKE | {"descriptors": {name: SMOKE["descriptors"][name] for name in order},
+                              "methods": {"m": method}}))["fits"]
+        for order in (names, names[::-1])
+    )  # fmt: skip
+    assert one != other
+
+
+def test_tables_have_the_order_of_the_study() -> None:
+    study = SMOKE | {"descriptors": dict(sorted(SMOKE["descriptors"].items(), reverse=True))}
+    for names in (list(study["descriptors"]), list(study["descriptors"])[::-1]):
+        plan = planned(study | {"descriptors": {name: study["descriptors"][name] for name in names}})
+        (job,) = Targets(plan).jobs("scores")
+        assert job.spec["kernels"] == names
+        spec = report_spec(plan)
+        assert [kernel.id for kernel in spec.kernels] == [entry.id for entry in spec.descriptors] == names
 
 
 def test_a_method_has_the_studys_time_limit_or_its_own() -> None:

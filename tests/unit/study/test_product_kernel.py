@@ -49,7 +49,7 @@ def kernels_of(plan: Plan, method: str) -> list[dict[str, Any]]:
 def test_all_and_each_leave_the_product_out() -> None:
     plan = planned()
     names = {fit.method_id: [kernel["id"] for kernel in fit.spec.kernels] for fit in plan.fits.values()}
-    assert names["average"] == [*GAUSSIANS, "linear"]
+    assert names["average"] == sorted([*GAUSSIANS, "linear"])
     assert names["geometric"] == ["product"]
     assert [name for name in names if name.startswith("kfd-")] == [f"kfd-{name}" for name in [*GAUSSIANS, "linear"]]
     fit = next(fit for fit in plan.fits.values() if fit.method_id == "both")
@@ -67,11 +67,11 @@ def test_factors_are_the_kernels_before_centring_and_normalising() -> None:
         "id": "product", "kind": "product",
         "centre": True, "normalise": "centred_trace", "psd": "clip",
     }  # fmt: skip
-    assert [factor["id"] for factor in product["factors"]] == GAUSSIANS
+    assert [factor["id"] for factor in product["factors"]] == sorted(GAUSSIANS)
     for factor in product["factors"]:
         assert set(factor) == {"id", "view", "measure", "bandwidth", "bandwidth_rule"}
         assert factor.items() <= singles[factor["id"]].items()
-    assert [factor["measure"] for factor in product["factors"][:2]] == ["squared_euclidean", "chi2"]
+    assert [factor["measure"] for factor in product["factors"][:2]] == ["chi2", "squared_euclidean"]
 
 
 def test_the_matrices_of_all_factors_are_planned_and_shared() -> None:
@@ -90,11 +90,11 @@ def test_the_matrices_of_all_factors_are_planned_and_shared() -> None:
     assert set(without.fits) < set(plan.fits)
 
 
-def test_some_of_the_kernels_in_the_order_given() -> None:
+def test_some_of_the_kernels() -> None:
     plan = planned(kernels=with_product(of=["wide-4", "gauss-lbp"], normalise="none", centre=True))
     (product,) = kernels_of(plan, "geometric")
-    assert [factor["id"] for factor in product["factors"]] == ["wide-4", "gauss-lbp"]
-    assert product["factors"][0]["bandwidth"] == 4
+    assert [factor["id"] for factor in product["factors"]] == ["gauss-lbp", "wide-4"]
+    assert product["factors"][1]["bandwidth"] == 4
     assert (product["normalise"], product["centre"]) == ("none", True)
     assert kernels_of(plan, "average") == kernels_of(planned(), "average")
 

@@ -28,6 +28,7 @@ _ROUNDING = 1e-10  # error rates with a smaller difference count as equal
     reference="Zhu, Zou, Rosset, Hastie 2009; Lin, Liu, Fuh 2008, section 4.4",
     advice="A baseline of the MKL-DR paper. On Caltech-101 it is below voting.",
     fits_each_kernel=True,
+    order_decides=True,
     library_only=("max_iter",),
     tuned=("ridge",),
     valid={"estimator": [one_of(Discriminant)], "ridge": [POSITIVE]},

@@ -47,6 +47,7 @@ def method_model(entry: Mapping[str, Any]) -> type[Method]:
     made.inputs = {name: Input(**given) for name, given in entry["inputs"].items()}
     made.weights_are_learned, made.targets = entry["learns_weights"], entry.get("targets", ["classes"])
     made.in_model_files = entry.get("in_model_files", True)
+    made.order_decides = entry.get("order_decides", False)
     if issubclass(made, method.LandmarkMethod):
         made.unsuited = entry["needs_kernels"]
     if issubclass(made, method.RefittedMethod | method.RefittedClassifier):

@@ -166,6 +166,7 @@ def _method_entry(card: MethodCard, implementation: Any) -> dict[str, Any]:
             "fit_seconds": card.fit_seconds,
             "needs_kernels": {name: list(values) for name, values in card.needs_kernels.items()},
             "refit": asdict(card.refit) if card.refit else None,
+            "order_decides": card.order_decides,
             "in_model_files": card.in_model_files,
         }
     )

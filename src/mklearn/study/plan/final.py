@@ -78,7 +78,7 @@ def planned_final(
             "that is a vector, or features."
         )
     used = {name for candidate in candidates for name in candidate.fit.descriptors}
-    views = [planned for planned in descriptors.values() if planned.id in used]
+    views = sorted((planned for planned in descriptors.values() if planned.id in used), key=lambda view: view.id)
     config = study.datasets[dataset.id]
     own_tables = config.tables if isinstance(config, FeatureTables) else {}
     spec = FinalSpec(

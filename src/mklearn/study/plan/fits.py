@@ -27,7 +27,7 @@ from mklearn.study.config.model import Evaluation
 from mklearn.study.config.naming import matching, variants
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
 from mklearn.study.plan.datasets import PlannedDataset
-from mklearn.study.plan.kernels import pairwise_of
+from mklearn.study.plan.kernels import by_name, pairwise_of
 from mklearn.study.plan.landmarks import landmark_set, on_landmarks
 from mklearn.study.plan.protocols import PlannedProtocol
 from mklearn.study.provenance import key
@@ -225,7 +225,7 @@ def _descriptors(
             f"{path}: {point_sets[0]!r} is a set of points for each image, and {method.title} takes one vector; "
             f"{advice}, or use a method on kernels."
         )
-    return [descriptors[name][0] for name in names]
+    return [descriptors[name][0] for name in (names if method.keeps_order() else sorted(names))]
 
 
 def _described_by_vectors(method_id: str, method: Method, descriptors: Descriptors) -> list[str]:
@@ -236,12 +236,13 @@ def _described_by_vectors(method_id: str, method: Method, descriptors: Descripto
             f"methods.{method_id}.kernels: {point_sets[0]!r} is a set of points for each image, and the dictionary of "
             f"{method.title} is of vectors; use `kernels: all`, or omit this descriptor."
         )
-    return [name for name, _ in descriptors.values()]
+    return [descriptors[name][0] for name in sorted(descriptors)]
 
 
 def _variants(
     method_id: str, method: Method, kernels: Sequence[Spec], dataset: PlannedDataset, *, dictionary: bool
 ) -> list[_Variant]:
+    """Return the variants of a method; kernels by name, unless their order decides."""
     label = method.label or method_id
     if not isinstance(method, KernelMethod):
         return [_Variant(method_id, label)]
@@ -265,12 +266,17 @@ def _variants(
         return [
             _Variant(
                 variant, f"{label} {'on' if each else 'without'} {name}",
-                [kernel for kernel in usual if (kernel is own) == each],
+                _in_order(method, [kernel for kernel in usual if (kernel is own) == each]),
             )
             for variant, own, name in zip(ids, usual, names, strict=True)
         ]  # fmt: skip
     chosen = usual if isinstance(method.kernels, str) else _named_kernels(method_id, method.kernels, kernels, dataset)
+    chosen = _in_order(method, chosen)
     return [_Variant(method_id, label, chosen, _kernel_weights(method_id, method, chosen))]
+
+
+def _in_order(method: Method, kernels: list[Spec]) -> list[Spec]:
+    return kernels if method.keeps_order() else by_name(kernels)
 
 
 def _names_of_single_kernels(kernels: Sequence[Spec]) -> list[str]:

@@ -85,6 +85,11 @@ def planned_kernels(
     return kernels + _products(dataset, named or {}, [kernel.spec for kernel in kernels])
 
 
+def by_name(kernels: Sequence[KernelSpec]) -> list[KernelSpec]:
+    """Return kernels in an order that the study's does not change: that of their names."""
+    return sorted(kernels, key=lambda kernel: str(kernel["id"]))
+
+
 def kernel_parts(kernels: Sequence[KernelSpec]) -> list[KernelSpec]:
     """Return the specifications that name inputs: the kernels, or their factors."""
     return [part for kernel in kernels for part in kernel.get("factors", [kernel])]
@@ -159,7 +164,8 @@ def _products(dataset: PlannedDataset, named: Mapping[str, Kernel], kernels: lis
                 f"it has {', '.join(sorted(gaussians)) or 'none'}."
             )
         factors = [
-            {field: gaussians[name][field] for field in OF_A_FACTOR if field in gaussians[name]} for name in names
+            {field: gaussians[name][field] for field in OF_A_FACTOR if field in gaussians[name]}
+            for name in sorted(names)
         ]
         spec = {"id": kernel_id, **_code(product), "factors": factors, **product.parameters(), **_completion(dataset)}
         products.append(PlannedKernel(spec))

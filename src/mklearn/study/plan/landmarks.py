@@ -10,7 +10,7 @@ from mklearn.errors import ConfigError
 from mklearn.extras import require
 from mklearn.study.config.model import Evaluation
 from mklearn.study.plan.datasets import PlannedDataset
-from mklearn.study.plan.kernels import POINT_SET, kernel_parts
+from mklearn.study.plan.kernels import POINT_SET, by_name, kernel_parts
 from mklearn.study.plan.protocols import PlannedProtocol
 from mklearn.study.provenance import key
 from mklearn.study.specs.landmark_specs import LandmarkSetSpec
@@ -73,9 +73,12 @@ def on_landmarks(
             "`landmarks`."
         )
     require("skops")
-    numbers = {NUMBER_OF_LANDMARKS: sorted(landmarks.n)} if isinstance(landmarks.n, list) else {}
+    numbers = {}
+    if isinstance(landmarks.n, list):
+        landmarks = landmarks.model_copy(update={"n": sorted(landmarks.n)})
+        numbers = {NUMBER_OF_LANDMARKS: landmarks.n}
     return fit.model_copy(update={
-        "kernels": kernels_on_features(fit.kernels),
+        "kernels": by_name(kernels_on_features(fit.kernels)),  # whichever method, it shares their landmarks
         "method": fit.method.model_copy(update={"iterations": None, "grid": fit.method.grid | numbers}),
         "evaluation": fit.evaluation.model_copy(update={"components": "all"}),
         "landmarks": landmarks,

@@ -38,6 +38,8 @@ class Plan:
     datasets: dict[str, PlannedDataset] = field(default_factory=dict)
     descriptors: dict[tuple[str, str], PlannedDescriptor] = field(default_factory=dict)
     """By data set and descriptor."""
+    kernels: list[str] = field(default_factory=list)
+    """Names of the kernels in the order of the study, which tables and figures have."""
     pairwise: dict[tuple[str, str, str], PlannedPairwise] = field(default_factory=dict)
     """By data set, descriptor (or the user's matrix) and measure."""
     landmark_sets: dict[tuple[str, str, str], LandmarkSetSpec] = field(default_factory=dict)
@@ -160,7 +162,8 @@ def _add_dataset(
     if dataset.n_blocks > 1:  # a block of the pass reads the part of its own samples
         by_key |= {name: replace(by_key[name], n_parts=dataset.n_blocks) for name in passed}
     plan.datasets[dataset.key] = dataset
-    plan.descriptors.update({(dataset.key, name): by_key[name] for name in used if name in by_key})
+    plan.kernels.extend(spec["id"] for spec in specs if spec["id"] not in plan.kernels)
+    plan.descriptors.update({(dataset.key, name): by_key[name] for name in by_key if name in used})
     plan.pairwise.update({(dataset.key, matrix.source, matrix.spec.measure): matrix for matrix in pairwise})
     for fit in fits:
         plan.fits[dataset.key, fit.protocol, fit.method] = fit

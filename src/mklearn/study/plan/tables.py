@@ -60,7 +60,8 @@ def report_spec(plan: Plan) -> ReportSpec:
         )
         for fit in plan.fits.values()
     ]
-    kernels = {kernel["id"]: kernel["kind"] for fit in plan.fits.values() for kernel in fit.spec.kernels}
+    kinds = {kernel["id"]: kernel["kind"] for fit in plan.fits.values() for kernel in fit.spec.kernels}
+    kernels = {name: kinds[name] for name in plan.kernels if name in kinds}
     descriptors = {planned.id: planned.spec.kind for planned in plan.descriptors.values()}
     methods = {name: method.specification()["kind"] for name, method in study.methods.items()}
     return ReportSpec(

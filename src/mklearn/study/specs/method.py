@@ -40,10 +40,14 @@ KernelWeights = Annotated[dict[Slug, NonNegative], Field(min_length=1)]
 
 
 def tuned_lists(model: Strict) -> dict[str, list[Any]]:
-    """Return the candidate values of each tuned field that has a list."""
+    """Return the candidate values of each tuned field that has a list: numbers ascending, others as they are given."""
     fields = type(model).model_fields.items()
     tuned = [name for name, field in fields if any(isinstance(entry, Candidates) for entry in field.metadata)]
-    return {name: list(getattr(model, name)) for name in tuned if isinstance(getattr(model, name), list)}
+    return {name: _ascending(getattr(model, name)) for name in tuned if isinstance(getattr(model, name), list)}
+
+
+def _ascending(values: Sequence[Any]) -> list[Any]:
+    return sorted(values) if all(isinstance(value, (int, float)) for value in values) else list(values)
 
 
 class MethodPart(Strict):
@@ -70,6 +74,8 @@ class Method(Registered):
     """Whether the estimator learns kernel weights, unless its parameter ``kernel_weights`` says otherwise."""
     in_model_files: ClassVar[bool] = True
     """Whether a model file can hold the fitted estimator."""
+    order_decides: ClassVar[bool] = False
+    """See :class:`mklearn.cards.MethodCard`."""
 
     label: str | None = None
     """Name in tables and figures; by default the method's key."""
@@ -104,6 +110,10 @@ class Method(Registered):
     def kernel_choice(self) -> KernelChoice | None:
         """Return how evaluation chooses among the kernels; None: the method takes all of them."""
         return None
+
+    def keeps_order(self) -> bool:
+        """Return whether kernels and descriptors stay in the study's order: it decides, and is a part of the value."""
+        return self.order_decides or self.kernel_choice() in ("best_single", "oracle_single")
 
     def sweep(self) -> Implementation:
         """Return how components are swept: a class of :mod:`mklearn.study.evaluation.sweeps` and its parameters."""
@@ -337,7 +347,7 @@ class RefittedMethod(Projection):
         """Return the sweep over leading components, or over ``sizes`` with their common work done once."""
         if self.sizes is None:
             return super().sweep()
-        parameters = {"sizes": list(self.sizes), "at_most": self.refit.at_most, "path": self.refit.path}
+        parameters = {"sizes": sorted(self.sizes), "at_most": self.refit.at_most, "path": self.refit.path}
         return Implementation(implementation="mklearn.study.evaluation.sweeps:Refit", parameters=parameters)
 
 

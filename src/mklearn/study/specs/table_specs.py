@@ -42,6 +42,8 @@ class ScoresSpec(Spec):
     study: str
     order: list[str] = []
     """Names of the fits in the order of the plan, ``DATASET/PROTOCOL/METHOD``; inputs of a rule have none."""
+    kernels: list[str] = []
+    """Names of the kernels in the order of the study."""
     lost: list[LostFit] = []
 
 

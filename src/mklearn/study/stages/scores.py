@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 def _spec(job: Job) -> ScoresSpec:
     from mklearn.study.specs.table_specs import ScoresSpec  # here: jobs read this record too
 
-    return ScoresSpec(study=job.plan.study.study, order=["/".join(key) for key in job.plan.fits])
+    return ScoresSpec(
+        study=job.plan.study.study, order=["/".join(key) for key in job.plan.fits], kernels=job.plan.kernels
+    )
 
 
 STAGE = Stage(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -56,6 +56,7 @@ def report(
     _check_inputs(summary, made, inputs)
     _check_inputs(record, run["provenance"], inputs)
     provenance = stamp(spec.as_dict(), inputs, code or [])
+    order = [entry.id for entry in (*spec.kernels, *spec.descriptors)]
     held = StudyResults(frame, predicted, {entry.id: data for entry, data in datasets})
     written = build_report(
         page.parent,
@@ -68,7 +69,7 @@ def report(
         fits=[
             fit
             for path, entry in zip(models, spec.fits, strict=True)
-            for fit in _fits(path, entry, data_of[entry.dataset], predicted)
+            for fit in _fits(path, entry, data_of[entry.dataset], predicted, order)
         ],
         scores=frame,
         summary=summarised,
@@ -150,7 +151,9 @@ def _data_file(file: ReportFile) -> records.DataFile:
     return records.DataFile(file.name, sha256, file.source, None)
 
 
-def _fits(path: Path, entry: ReportFit, data: SampleSet, predicted: Predictions) -> Iterator[records.FitRecord]:
+def _fits(
+    path: Path, entry: ReportFit, data: SampleSet, predicted: Predictions, order: Sequence[str]
+) -> Iterator[records.FitRecord]:
     """Yield one record per training size."""
     arrays = read_arrays(path)
     for setting in entry.settings:
@@ -158,10 +161,10 @@ def _fits(path: Path, entry: ReportFit, data: SampleSet, predicted: Predictions)
         own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
         keys = {"dataset": entry.dataset, **setting.model_dump(), "method": entry.method}
         if data.target == "numbers":
-            yield replace(_fit(own, entry, setting), predicted=_numbers(predicted.by_first_rule(keys), data))
+            yield replace(_fit(own, entry, setting, order), predicted=_numbers(predicted.by_first_rule(keys), data))
             continue
         names = np.array(LABELS) if entry.pairs else data.classes
-        record = _fit(own, entry, setting, names, predicted.confusion(keys, len(names)))
+        record = _fit(own, entry, setting, order, names, predicted.confusion(keys, len(names)))
         record = replace(record, probabilities=_probabilities(predicted.by_first_rule(keys)))
         yield replace(record, roc=mean_roc(predicted.of({**keys, "neighbour": ""}))) if entry.pairs else record
 
@@ -205,9 +208,10 @@ def _wrong_samples(
 
 
 def _fit(
-    arrays: dict[str, np.ndarray], entry: ReportFit, setting: Setting, classes: np.ndarray | None = None,
-    confusion: np.ndarray | None = None,
+    arrays: dict[str, np.ndarray], entry: ReportFit, setting: Setting, order: Sequence[str],
+    classes: np.ndarray | None = None, confusion: np.ndarray | None = None,
 ) -> records.FitRecord:  # fmt: skip
+    """Return the record of a fit; ``order`` is that of the study's kernels and descriptors, the fit has its own."""
     columns = ["repeat", "fold", "half_step", "step", "value", "bound", "optimum"]
     history = pd.DataFrame(json.loads(str(arrays["history"])), columns=columns)
     diagnostics = pd.DataFrame(json.loads(str(arrays["diagnostics"])))
@@ -216,11 +220,17 @@ def _fit(
         embedding = pd.DataFrame(arrays["embedding"], columns=["x", "y"])
         embedding["label"] = classes[arrays["embedding_y"]]
         embedding["role"] = np.where(arrays["embedding_test"], "test", "train")
-    info = json.loads(str(arrays["kernel_info"]))
+    place = {name: position for position, name in enumerate(order)}
+    ids = arrays["kernel_ids"].tolist()
+    shown = sorted(range(len(ids)), key=lambda k: place.get(ids[k], len(place)))
+    info = [
+        sorted(rows, key=lambda row: place.get(row["id"], len(place)))
+        for rows in json.loads(str(arrays["kernel_info"]))
+    ]
     return records.FitRecord(
         dataset=entry.dataset, protocol=setting.protocol, train_size=setting.train_size, method=entry.method,
-        method_title=entry.title, kernel_ids=arrays["kernel_ids"].tolist(),
-        weights=arrays["weights"] if len(arrays["kernel_ids"]) > 1 else None,
+        method_title=entry.title, kernel_ids=[ids[k] for k in shown],
+        weights=arrays["weights"][:, shown] if len(ids) > 1 else None,
         history=history if len(history) else None, diagnostics=diagnostics if len(diagnostics) else None,
         embedding=embedding,
         kernel_info=pd.DataFrame(info[0]).rename(columns={"id": "kernel"}) if info else None,

@@ -54,6 +54,10 @@ def scores(
         frames.insert(entry.position, _without_values(entry))
     frame = pd.concat(frames, ignore_index=True)
     frame = frame.assign(study=spec.study, commit=commit())[ORDER]
+    place = {name: position for position, name in enumerate(spec.kernels)}
+    frame["kernel_set"] = frame["kernel_set"].map(
+        lambda names: "+".join(sorted(names.split("+"), key=lambda name: place.get(name, len(place))))
+    )
     failed = frame.loc[frame["status"] != "ok", ["dataset", "protocol", "method", "status", "message"]]
     for row in failed.drop_duplicates().itertuples(index=False):
         logger.warning("%s, %s, %s: %s: %s", row.dataset, row.protocol, row.method, row.status, row.message)

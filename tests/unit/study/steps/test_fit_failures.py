@@ -225,6 +225,18 @@ def test_lost_fits_have_rows_in_the_order_of_the_plan(inputs: dict[str, Any], tm
     assert table.dtypes.to_dict() == read_parquet(tmp_path / "whole.parquet")[0].dtypes.to_dict()
 
 
+def test_kernels_of_a_row_are_named_in_the_order_of_the_study(inputs: dict[str, Any], tmp_path: Path) -> None:
+    fit = {"dataset": "d", "protocol": "p", "train_size": 3, "method": "m", "seed": 0, "kernel_set": "a+b+other"}
+    entry: dict[str, Any] = {"fits": [fit], "status": "lost", "message": "", "reason": "", "log": "", "outdated": None}
+    lost = LostFit(**entry, key=("d", "p", "m"), position=0, splits=[[]])
+    files = [inputs["scores"]], [inputs["predictions"]], tmp_path / "table.parquet", tmp_path / "predicted.parquet"
+    Slow.calls = -10_000
+    rows(inputs, "Slow")
+    scores(*files, spec=ScoresSpec(study="s", lost=[lost], kernels=["c", "b", "a"]))
+    table, _ = read_parquet(tmp_path / "table.parquet")
+    assert table["kernel_set"].drop_duplicates().tolist() == ["b+a+other", "features"]
+
+
 def test_a_blank_row_has_every_column() -> None:
     fit = {"dataset": "d", "protocol": "p", "train_size": 3, "method": "m", "seed": 0, "kernel_set": "k"}
     assert set(blank(fit, 0, 0, 1, 1)) == set(COLUMNS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,9 +15,9 @@ import pytest
 
 from mklearn.contract.fit_spec import Setting
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.specs.table_specs import ReportDataset, ReportFile
+from mklearn.study.specs.table_specs import ReportDataset, ReportFile, ReportFit
 from mklearn.study.stamps import write_beside
-from mklearn.study.steps.report import _data_file, _data_set, _parts_groups, _warnings
+from mklearn.study.steps.report import _data_file, _data_set, _fit, _parts_groups, _warnings
 
 
 @pytest.mark.parametrize(
@@ -58,6 +59,21 @@ def test_warnings_are_of_samples_that_are_left_out_and_of_parted_groups() -> Non
     assert list(_warnings(*asked, data, predicted)) == [notes[0]]
     grouped = replace(data, groups=np.array(["1", "1", "2", "2"]))
     assert list(_warnings(*asked, grouped, predicted))[1].startswith("2 of 2 splits test some samples of a group ")
+
+
+def test_kernels_of_a_fit_are_shown_in_the_order_of_the_study() -> None:
+    arrays = {
+        "kernel_ids": np.array(["a", "b", "gone"]), "weights": np.array([[1, 2, 3], [4, 5, 6]]),
+        "history": "[]", "diagnostics": "[]",
+        "kernel_info": json.dumps([[{"id": "a", "rank": 1}, {"id": "b", "rank": 2}]]),
+    }  # fmt: skip
+    entry = ReportFit(dataset="d", settings=[], method="m", title="M")
+    record = _fit(arrays, entry, Setting(protocol="p", train_size=None), ["b", "a"])
+    assert record.kernel_ids == ["b", "a", "gone"]
+    assert record.weights is not None
+    assert record.weights.tolist() == [[2, 1, 3], [5, 4, 6]]
+    assert record.kernel_info is not None
+    assert record.kernel_info.to_dict("list") == {"kernel": ["b", "a"], "rank": [2, 1]}
 
 
 def test_a_file_that_was_not_kept_has_the_checksum_of_its_record(tmp_path: Path) -> None:
