@@ -67,10 +67,19 @@ def loop(file: h5py.Group, name: str, values: np.ndarray, _: str) -> None:
     file["loop"] = file["/"]
 
 
+def nullable(file: h5py.Group, name: str, values: np.ndarray, _: str) -> None:
+    """Store text as anndata 0.13 does."""
+    if values.dtype != object:
+        file[name] = values
+        return
+    file[f"{name}/values"], file[f"{name}/mask"] = values, np.zeros(len(values), dtype=bool)
+    file[name].attrs["encoding-type"] = "nullable-string-array"
+
+
 SAME: dict[str, Make] = {
     "plain": plain(), "gzip": plain(compression="gzip", shuffle=True), "checksum": plain(fletcher32=True),
     "lzf": plain(compression="lzf"), "unlimited": plain(maxshape=None, chunks=True), "soft link": linked,
-    "two names": twice, "loop": loop,
+    "two names": twice, "loop": loop, "nullable": nullable,
 }  # fmt: skip
 """Ways to store the same values: they must be read."""
 OTHER: dict[str, Make] = {

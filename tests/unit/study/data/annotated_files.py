@@ -1,66 +1,65 @@
-"""AnnData and MuData files by their documented layout, as anndata 0.12 writes them."""
+"""AnnData and MuData files, written by anndata and mudata."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import h5py
-import numpy as np
+import anndata
+import mudata
 import pandas as pd
-import scipy.sparse as sp
+
+NULLABLE, PLAIN = pd.StringDtype("python"), object
+"""Text as anndata 0.13 writes it, and as the versions before did."""
 
 
-def write_anndata(group: Any, X: Any, obs: pd.DataFrame, **more: Any) -> None:
-    """Write a matrix, or a sparse one, with a table of observations; ``obsm`` and ``layers`` are mappings."""
-    write_array(group, "X", X)
-    write_table(group, "obs", obs)
-    for place, arrays in more.items():
-        group.create_group(place)
-        for name, array in arrays.items():
-            write_array(group[place], name, array)
-
-
-def write_array(group: Any, name: str, X: Any) -> None:
-    if not sp.issparse(X):
-        group[name] = X
-        group[name].attrs["encoding-type"] = "array"
-        return
-    node = group.create_group(name)
-    node.attrs.update({"encoding-type": f"{X.format}_matrix", "shape": X.shape})
-    for part in ("data", "indices", "indptr"):
-        node[part] = getattr(X, part)
-
-
-def write_table(group: Any, name: str, table: pd.DataFrame) -> None:
-    node = group.create_group(name)
-    node.attrs.update({"encoding-type": "dataframe", "_index": "_index"})
-    for column, values in {"_index": table.index, **dict(table.items())}.items():
-        values = pd.Series(values)
-        if isinstance(values.dtype, pd.CategoricalDtype):
-            part = node.create_group(column)
-            part.attrs["encoding-type"] = "categorical"
-            part["codes"] = values.cat.codes.to_numpy()
-            part["categories"] = values.cat.categories.to_numpy(dtype=object)
-        elif values.dtype == "Int64":
-            part = node.create_group(column)
-            part.attrs["encoding-type"] = "nullable-integer"
-            part["values"] = values.fillna(0).to_numpy(dtype=np.int64)
-            part["mask"] = values.isna().to_numpy()
-        else:
-            node[column] = values.to_numpy(dtype=object if values.dtype.kind in "OUT" else None)
-
-
-def write_h5ad(path: Path, X: Any, obs: pd.DataFrame, **more: Any) -> Path:
-    with h5py.File(path, "w") as file:
-        write_anndata(file, X, obs, **more)
+def write_h5ad(
+    path: Path, X: Any, obs: pd.DataFrame, var: Iterable[str] | None = None, text: Any = NULLABLE, **more: Any
+) -> Path:
+    """Write a matrix with a table of observations and names of features; ``obsm`` and ``layers`` are mappings."""
+    with _texts(text):
+        _annotated(X, obs, text, var, **more).write_h5ad(path)
     return path
 
 
-def write_h5mu(path: Path, modalities: Mapping[str, tuple[Any, pd.DataFrame]], obs: pd.DataFrame) -> Path:
-    with h5py.File(path, "w") as file:
-        write_table(file, "obs", obs)
-        for name, (X, own) in modalities.items():
-            write_anndata(file.create_group(f"mod/{name}"), X, own)
+def write_h5mu(
+    path: Path, modalities: Mapping[str, tuple[Any, pd.DataFrame]], obs: pd.DataFrame, text: Any = NULLABLE
+) -> Path:
+    """Write modalities; the columns of `obs` are those of the whole."""
+    with _texts(text):
+        data = mudata.MuData({name: _annotated(X, own, text) for name, (X, own) in modalities.items()})
+        for column, values in obs.items():
+            data.obs[column] = _stored(values.reindex(data.obs_names.to_numpy(dtype=object)), text).array
+        data.write(path)
     return path
+
+
+@contextmanager
+def _texts(text: Any) -> Iterator[None]:
+    """Let anndata store text in one way; before 0.13 it can't write what pandas 3 makes of it by default."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names that are no text or occur twice, and of the option
+        with (
+            pd.option_context("future.infer_string", False),
+            anndata.settings.override(allow_write_nullable_strings=text is NULLABLE),
+        ):
+            yield
+
+
+def _annotated(X: Any, obs: pd.DataFrame, text: Any, var: Iterable[str] | None = None, **more: Any) -> anndata.AnnData:
+    table = pd.DataFrame(index=obs.index.astype(str).astype(text))
+    for name, values in obs.items():
+        table[name] = _stored(values, text).array
+    features = None if var is None else pd.DataFrame(index=pd.Index(list(var), dtype=text))
+    return anndata.AnnData(X, obs=table, var=features, **more)
+
+
+def _stored(values: pd.Series, text: Any) -> pd.Series:
+    """Return a column with its text, or that of its categories, in one type."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        is_text = pd.api.types.is_string_dtype(values.cat.categories)
+        return values.cat.rename_categories(values.cat.categories.astype(text)) if is_text else values
+    return values.astype(text) if pd.api.types.is_string_dtype(values) else values

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from scipy.io import savemat
-from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu, write_table
+from tests.unit.study.data.annotated_files import NULLABLE, PLAIN, write_h5ad, write_h5mu
 
 from mklearn.contract.specs import ReadSpec
 from mklearn.errors import DataError
@@ -38,6 +38,7 @@ IDS = np.array([f"s{number}" for number in range(N)])
 LABELS = np.array(["cat", "dog"] * 3)
 FRAME = pd.DataFrame(X, columns=list("abcd")).assign(id=IDS, label=LABELS)
 OBS = pd.DataFrame({"label": LABELS}, index=IDS)
+EMPTY = pd.DataFrame(index=IDS)
 
 
 def cells(values: Any) -> np.ndarray:
@@ -88,10 +89,12 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
     "packed.mat": lambda path: savemat(path, {"id": IDS, "label": LABELS, "X": X}, do_compression=True),
     "new.mat": mat73,
     "dense.h5ad": lambda path: write_h5ad(path, X, OBS),
+    "plain.h5ad": lambda path: write_h5ad(path, X, OBS, text=PLAIN),
     "csr.h5ad": lambda path: write_h5ad(path, sp.csr_array(X), OBS.astype({"label": "category"})),
     "csc.h5ad": lambda path: write_h5ad(path, sp.csc_array(X), OBS.reset_index(names="id")),
     "a.h5mu": lambda path: write_h5mu(path, {"one": (X, OBS), "two": (X, OBS.iloc[:, :0])}, OBS),
-    "whole.h5mu": lambda path: write_h5mu(path, {"one": (X, OBS.iloc[:, :0])}, OBS.iloc[::-1]),
+    "plain.h5mu": lambda path: write_h5mu(path, {"one": (X, OBS), "two": (X, OBS.iloc[:, :0])}, OBS, PLAIN),
+    "whole.h5mu": lambda path: write_h5mu(path, {"two": (X, EMPTY.iloc[::-1]), "one": (X, EMPTY)}, OBS),
 }
 
 
@@ -144,19 +147,31 @@ def test_arrays_of_one_file_without_ids_are_numbered(tmp_path: Path) -> None:
         feature_tables.read({"x1": path, "x2": path}, arrays={"x1": "X1", "x2": "X2"}, label_column="Y")
 
 
-def test_arrays_of_annotated_data(tmp_path: Path) -> None:
-    obs = OBS.assign(age=pd.array([1, None, 2, 1, 2, 1], dtype="Int64"), kind=pd.Categorical(["x", None, *"yxyx"]))
+@pytest.mark.parametrize("text", [NULLABLE, PLAIN], ids=["nullable", "plain"])
+def test_arrays_of_annotated_data(tmp_path: Path, text: Any) -> None:
+    """Each way in which anndata stores a column: text of few and of many values, numbers, True and False, with gaps."""
+    obs = OBS.assign(
+        age=pd.array([1, None, 2, 1, 2, 1], dtype="Int64"), kind=pd.Categorical(["x", None, *"yxyx"]),
+        grade=pd.Categorical([1, None, 2, 1, 2, 1]), treated=pd.array([True, None, *[False, True] * 2], "boolean"),
+        site=[*"pqpqpq"], name=[*"uvwxyz"],
+    )  # fmt: skip
+    if text is NULLABLE:
+        obs["remark"] = pd.array(["m", None, *"nonm"], dtype=text)
     more: dict[str, Any] = {"obsm": {"X_pca": X[:, :2]}, "layers": {"counts": sp.csc_array(X * 2)}}
-    path = write_h5ad(tmp_path / "a.h5ad", X, obs, **more)
-    assert column_names(path) == ("id", "age", "kind", "label", "X", "obsm/X_pca", "layers/counts")
+    path = write_h5ad(tmp_path / "a.h5ad", X, obs, text=text, **more)
+    assert column_names(path) == ("id", *sorted(obs), "X", "obsm/X_pca", "layers/counts")
+    with h5py.File(path) as file:
+        assert file["obs/_index"].attrs["encoding-type"] == (
+            "nullable-string-array" if text is NULLABLE else "string-array"
+        )
     arrays = {"pca": "obsm/X_pca", "counts": "layers/counts"}
     samples = feature_tables.read(dict.fromkeys(["x", *arrays], path), arrays=arrays)
     for name, expected in (("x", X), ("pca", X[:, :2]), ("counts", 2 * X)):
         np.testing.assert_array_equal(samples.tables[name], expected)
-    for column, classes in (("age", ["1", "2"]), ("kind", ["x", "y"])):
-        samples = feature_tables.read({"x": path}, label_column=column)
-        assert samples.ids.tolist() == [name for name in IDS if name != "s1"]
-        assert samples.classes.tolist() == classes
+    for column, values in obs.items():
+        samples = feature_tables.read({"x": path}, label_column=str(column))
+        assert samples.ids.tolist() == IDS[values.notna()].tolist()
+        assert samples.classes[samples.y].tolist() == values.dropna().astype(str).tolist()
     for array, words in (("obsm/umap", "no array 'obsm/umap'; it has X, obsm/X_pca, layers/counts"), ("obs", "no arr")):
         with pytest.raises(DataError, match=words):
             feature_tables.read({"x": path}, arrays={"x": array})
@@ -179,9 +194,7 @@ def test_the_kind_of_a_target_in_annotated_data(tmp_path: Path, values: list[Any
     obs = OBS.assign(outcome=values)
     whole = write_h5mu(tmp_path / "whole.h5mu", {"rna": (X, OBS)}, obs)
     part = write_h5mu(tmp_path / "part.h5mu", {"rna": (X, obs)}, OBS)
-    single = write_h5ad(tmp_path / "single.h5ad", X, obs, obsm={"X_pca": X[:, :2]})
-    with h5py.File(single, "r+") as file:
-        del file["X"]
+    single = write_h5ad(tmp_path / "single.h5ad", None, obs, obsm={"X_pca": X[:, :2]})
     kind = "classes" if isinstance(values[0], str) else "numbers"
     for path in (whole, part, single):
         entry = {"kind": "feature_tables", "target": "outcome", "tables": {"rna": str(path)}}
@@ -190,9 +203,7 @@ def test_the_kind_of_a_target_in_annotated_data(tmp_path: Path, values: list[Any
 
 
 def test_a_feature_of_annotated_data_is_left_out_by_its_name(tmp_path: Path) -> None:
-    path = write_h5ad(tmp_path / "a.h5ad", X, OBS.assign(batch=1))
-    with h5py.File(path, "r+") as file:
-        write_table(file, "var", pd.DataFrame(index=list("abcd")))
+    path = write_h5ad(tmp_path / "a.h5ad", X, OBS.assign(batch=1), var="abcd")
     samples = feature_tables.read({"x": path}, leave_out=["b", "batch"])
     np.testing.assert_array_equal(samples.tables["x"], X[:, [0, 2, 3]])
     with pytest.raises(DataError, match="leave_out: no table has a column 'e'"):
@@ -207,10 +218,10 @@ def test_a_feature_of_annotated_data_is_left_out_by_its_name(tmp_path: Path) -> 
 def test_names_of_features_of_annotated_data(
     tmp_path: Path, array: str, names: str | None, expected: list[str] | None
 ) -> None:
-    path = write_h5ad(tmp_path / "a.h5ad", X, OBS, obsm={"X_pca": X[:, :2]}, layers={"twice": 2 * X})
-    if names is not None:
+    path = write_h5ad(tmp_path / "a.h5ad", X, OBS, names, obsm={"X_pca": X[:, :2]}, layers={"twice": 2 * X})
+    if names is None:
         with h5py.File(path, "r+") as file:
-            write_table(file, "var", pd.DataFrame(index=list(names)))
+            del file["var"]
     table = Table(path, "id", ["label"], array=array)
     assert table.names_columns == (expected is not None)
     if expected is not None:
@@ -220,7 +231,8 @@ def test_names_of_features_of_annotated_data(
 def test_other_names_than_features_of_annotated_data(tmp_path: Path) -> None:
     path = write_h5ad(tmp_path / "a.h5ad", X, OBS)
     with h5py.File(path, "r+") as file:
-        write_table(file, "var", pd.DataFrame(index=list("abc")))
+        del file["var/_index"]
+        file["var/_index"] = ["a", "b", "c"]
     assert "X has 4 columns for 3 names in var" in refusal(path)
 
 
@@ -380,20 +392,20 @@ def test_arrays_in_other_files_are_not_read(tmp_path: Path, way: str) -> None:
     path, other = write_h5ad(tmp_path / "a.h5ad", X, OBS), write_h5ad(tmp_path / "other.h5ad", X, OBS)
     (tmp_path / "raw").write_bytes(X.tobytes())
     with h5py.File(path, "r+") as file:
-        del file["obs/label" if way == "text" else "X"]
+        del file["obs/_index/values" if way == "text" else "X"]
         if way == "link":
             file["X"] = h5py.ExternalLink(str(other), "X")
         elif way == "text":
-            file["obs/label"] = h5py.ExternalLink(str(other), "obs/label")
+            file["obs/_index/values"] = h5py.ExternalLink(str(other), "obs/_index/values")
         elif way == "external":
             file.create_dataset("X", shape=X.shape, dtype=X.dtype, external=str(tmp_path / "raw"))
         else:
             layout = h5py.VirtualLayout(X.shape, X.dtype)
             layout[:] = h5py.VirtualSource(str(other), "X", shape=X.shape)
             file.create_virtual_dataset("X", layout)
-        node = file["obs/label" if way == "text" else "X"]
-        assert node[()].tolist() in (X.tolist(), [label.encode() for label in LABELS])
-    assert f"{'label' if way == 'text' else 'X'} is in another file; copy it into this one" in refusal(path)
+        node = file["obs/_index/values" if way == "text" else "X"]
+        assert node[()].tolist() in (X.tolist(), [name.encode() for name in IDS])
+    assert f"{'values' if way == 'text' else 'X'} is in another file; copy it into this one" in refusal(path)
 
 
 def test_text_of_matlab(tmp_path: Path) -> None:

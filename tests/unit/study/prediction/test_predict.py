@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,7 +16,7 @@ from PIL import Image
 from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
-from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu, write_table
+from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu
 from tests.unit.study.prediction.conftest import METHODS, cells, digits, make
 from tests.unit.study.steps.small_study import working_in
 
@@ -422,10 +421,8 @@ def test_features_of_annotated_data_are_found_by_their_names(
     X = rng.normal(size=(20, 4)) + 2 * (y == "b")[:, None] * [1, -1, 2, 0]
 
     def write(path: Path, order: list[int], names: list[str]) -> str:
-        write_h5ad(path, X[:, order], pd.DataFrame({"label": y}, index=[f"s{number}" for number in range(20)]))
-        with h5py.File(path, "r+") as file:
-            write_table(file, "var", pd.DataFrame(index=[names[place] for place in order]))
-        return str(path)
+        obs = pd.DataFrame({"label": y}, index=[f"s{number}" for number in range(20)])
+        return str(write_h5ad(path, X[:, order], obs, [names[place] for place in order]))
 
     genes = ["g0", "g1", "g2", "g3"]
     write(tmp_path / "train.h5ad", [0, 1, 2, 3], genes)

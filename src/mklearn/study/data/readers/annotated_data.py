@@ -1,11 +1,11 @@
 """AnnData and MuData files (.h5ad, .h5mu), by their documented layout in HDF5.
 
-They are read with h5py: anndata itself asks for an older pandas than the other packages that mklearn is tested with,
-and for zarr.
+They are read with h5py: anndata itself asks for zarr, on Python 3.11 for an older pandas than the other packages, and
+opens other files that a file names.
 
 References
 ----------
-https://anndata.readthedocs.io/en/latest/fileformat-prose.html, on-disk format 0.1.0 and later (anndata 0.8, 2022).
+https://anndata.readthedocs.io/en/latest/fileformat-prose.html, on-disk format 0.1.0 and later (anndata 0.8 to 0.13).
 https://mudata.readthedocs.io/en/latest/io/spec.html
 """
 
@@ -77,7 +77,7 @@ def feature_names(path: Path, array: str) -> list[str] | None:
         part, place = _part(file, array, own)
         if place.startswith("obsm/") or "var" not in part or "_index" not in part["var"].attrs:
             return None
-        names = [str(name) for name in _column(part["var"][str(part["var"].attrs["_index"])], own)]
+        names = [str(name) for name in _index(part["var"], own)]
         return names if len(set(names)) == len(names) else None
 
 
@@ -142,15 +142,15 @@ def _filled(node: Any, encoding: str, own: Budget) -> np.ndarray:
     return matrix.toarray()
 
 
-def _index(obs: Any, own: Budget) -> np.ndarray:
-    return text(obs[str(obs.attrs["_index"])], own)
+def _index(table: Any, own: Budget) -> np.ndarray:
+    return _column(table[str(table.attrs["_index"])], own)
 
 
 def _column(node: Any, own: Budget) -> np.ndarray:
-    """Return a column of ``obs``; missing values of categories and of nullable types are None."""
+    """Return a column of a table, or its index; missing values of categories and of nullable types are None."""
     encoding = word(node, "encoding-type")
     if encoding == "categorical":
-        codes, categories = numbers(node["codes"], own), text(node["categories"], own)
+        codes, categories = numbers(node["codes"], own), _column(node["categories"], own)
         if codes.dtype.kind not in "iu" or codes.max(initial=-1) >= len(categories):
             raise DataError(f"{own.path}: {node.name} has codes without a category")
         return np.array([None if code < 0 else categories[code] for code in codes.tolist()], dtype=object)
