@@ -80,8 +80,15 @@ def _predict(options: argparse.Namespace) -> int:
 
 def _tell(frame: pd.DataFrame, samples: NewSamples, model: SavedModel, said: TextIO) -> None:
     """Print what a user should know of the predictions, and how good they are where samples have labels."""
+    from mklearn.study.data.samples import some
+
     for name, count in samples.missing.items():
         print(f"mklearn: view {name!r} is missing for {count} samples; it is filled in", file=sys.stderr)
+    for name, features in samples.completed.items():
+        lacking = f"{len(features)} features of view {name!r} are missing"
+        print(
+            f"mklearn: {lacking}; they are at their means over the training samples: {some(features)}", file=sys.stderr
+        )
     for problem in samples.unread.values():
         print(f"mklearn: {problem}; it is not predicted", file=sys.stderr)
     import numpy as np

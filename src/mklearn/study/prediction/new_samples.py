@@ -28,6 +28,10 @@ from mklearn.study.specs.model_card import CardImages, CardTables, CardView, Mod
 
 BATCH = 256
 """Images described at a time."""
+MOST_MISSING = 0.2
+"""Share of a view's features that new samples may all lack (docs/models.md says what was measured)."""
+CENTRE = "centre"
+"""The array ``VIEW/centre`` of a model has the mean of each feature of a table, or the median with impute: median."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,8 @@ class NewSamples:
         Labels that the tables have, "" where there is none.
     missing : dict of str to int
         Number of samples that lack a view, by its name.
+    completed : dict of str to list of str
+        Features that no sample has, by the name of their view: they are at their means over the training samples.
     unread : dict of str to str
         Images that can't be read, by their paths, and why. They are none of the samples.
     numbered : bool
@@ -54,6 +60,7 @@ class NewSamples:
     X: Any
     labels: NDArray[np.str_] | None = None
     missing: Mapping[str, int] = field(default_factory=dict)
+    completed: Mapping[str, list[str]] = field(default_factory=dict)
     unread: Mapping[str, str] = field(default_factory=dict)
     numbered: bool = False
 
@@ -105,13 +112,14 @@ def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[st
         ``VIEW=FILE`` for each view.
     card : ModelCard
     arrays : dict of str to array
-        Those beside the estimator: what descriptors have learned.
+        Those beside the estimator: what descriptors have learned, and means of the features of tables.
 
     Raises
     ------
     DataError
-        A file that can't be read, lacks columns, or holds other features than the training samples had; the message
-        names it. Of several images one that can be read is enough, see `NewSamples`.
+        A file that can't be read, lacks more than `MOST_MISSING` of the columns of a view, or holds other features than
+        the training samples had; the message names it. Of several images one that can be read is enough, see
+        `NewSamples`.
     ConfigError
         Sources of another kind than the model takes.
     """
@@ -122,7 +130,8 @@ def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[st
             raise ConfigError(f"{sources[0]}: no such file or folder; the model takes a folder of images, or one image")
         return _from_images(Path(sources[0]), card, card.images, arrays)
     files = _tables_by_view(sources, card)
-    samples = _from_tables(files, card, given=_labels_beside(Path(sources[0]), files, card.tables or CardTables()))
+    given = _labels_beside(Path(sources[0]), files, card.tables or CardTables())
+    samples = _from_tables(files, card, arrays, given=given)
     nothing = samples.without_any_view()
     if nothing.any():
         paths = ", ".join(dict.fromkeys(map(str, files.values())))
@@ -132,7 +141,7 @@ def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[st
 
 def read_unlabelled(
     files: Mapping[str, Path], others: Sequence[tuple[Path, str | None]], label_table: Path | None, card: ModelCard,
-    training_ids: NDArray[np.str_],
+    arrays: Mapping[str, NDArray[Any]], training_ids: NDArray[np.str_],
 ) -> NewSamples | None:  # fmt: skip
     """Read the samples of a study's own tables that have no label, which the study leaves out.
 
@@ -145,6 +154,8 @@ def read_unlabelled(
     label_table : Path or None
         A file of ids and labels, where the tables do not hold them.
     card : ModelCard
+    arrays : dict of str to array
+        Those beside the estimator.
     training_ids : array of str
         Ids of the samples of the study.
 
@@ -154,7 +165,7 @@ def read_unlabelled(
         None if all samples have a label. Samples that lack every table are left out.
     """
     given = None if label_table is None else _Rows.of_labels(label_table, card.tables or CardTables())
-    samples = _from_tables(files, card, others, given)
+    samples = _from_tables(files, card, arrays, others, given)
     known = np.isin(samples.ids, training_ids) | samples.without_any_view()
     if samples.labels is not None:
         known |= samples.labels != ""
@@ -252,11 +263,11 @@ def _tables_by_view(sources: Sequence[str], card: ModelCard) -> dict[str, Path]:
     if source.suffix == MUDATA or all(view.array for view in card.views):
         return dict.fromkeys(names, source)
     columns = set(map(str, _Rows.read(source, card.tables or CardTables()).columns))
-    found = {view.name: source for view in card.views if view.columns and set(view.columns) <= columns}
+    found = {view.name: source for view in card.views if view.columns and not columns.isdisjoint(view.columns)}
     if not found:
         raise DataError(
-            f"{source}: has not all columns of any view of the model ({', '.join(names)}); give each view its own "
-            "table: VIEW=FILE"
+            f"{source}: has no column of any view of the model ({', '.join(names)}); give each view its own table: "
+            "VIEW=FILE"
         )
     return found
 
@@ -347,11 +358,12 @@ class _Rows:
         return cls(path, ids, labels, pd.DataFrame(index=ids), has_names=True, has_ids=True)
 
     def of_view(self, view: CardView) -> pd.DataFrame:
-        """Return the features of a view, in the order of the training samples' columns."""
+        """Return the features of a view, in the order of the training samples' columns; NaN of those that it lacks."""
         if view.columns is not None and self.has_names:
             named = self.features.set_axis(self.columns, axis=1)
+            if named.columns.isin(view.columns).any():
+                return named.reindex(columns=view.columns)
             require_columns(named, view.columns, self.path)
-            return named[view.columns]
         if self.features.shape[1] != view.n_features:
             raise DataError(
                 f"{self.path}: {self.features.shape[1]} columns of features, but view {view.name!r} of the model has "
@@ -359,10 +371,32 @@ class _Rows:
             )
         return self.features
 
+    def features_gone(self, frame: pd.DataFrame, view: CardView, *, empty: bool) -> NDArray[np.bool_]:
+        """Return which features of a view the table lacks, with `empty` also those of which no sample has a value.
+
+        Raises
+        ------
+        DataError
+            These are too many to be completed.
+        """
+        gone = np.zeros(view.n_features, dtype=bool)
+        if view.columns is not None and self.has_names:
+            gone = ~np.isin(view.columns, self.columns)
+        if empty:
+            gone |= frame.isna().all().to_numpy()
+        if gone.sum() > MOST_MISSING * view.n_features:
+            raise DataError(
+                f"{self.path}: lacks {gone.sum()} of the {view.n_features} features of view {view.name!r}: "
+                f"{some([str(name) for name in frame.columns[gone]])}. At most {MOST_MISSING:.0%} are put at their "
+                "means over the training samples: with more, predictions of omics tables lost over 5 points. Leave the "
+                "view out (VIEW=FILE for the others), or fit a model on the features that there are"
+            )
+        return gone
+
 
 def _from_tables(
-    files: Mapping[str, Path], card: ModelCard, others: Sequence[tuple[Path, str | None]] = (),
-    given: _Rows | None = None,
+    files: Mapping[str, Path], card: ModelCard, learned: Mapping[str, NDArray[Any]],
+    others: Sequence[tuple[Path, str | None]] = (), given: _Rows | None = None,
 ) -> NewSamples:  # fmt: skip
     """Read the samples of the tables of views, with labels of these, of other tables, and of a file, `given`."""
     said = card.tables or CardTables()
@@ -382,7 +416,7 @@ def _from_tables(
     place = {name: number for number, name in enumerate(ids)}
     further = (_Rows.read(path, said, array, given) for path, array in others)
     labels = _merged_labels(place, itertools.chain(tables.values(), [] if given is None else [given], further))
-    views, missing = {}, {}
+    views, missing, completed = {}, {}, {}
     for view in card.views:
         values = np.full((len(ids), view.n_features), np.nan, dtype=view.dtype)
         if view.name in files:
@@ -390,8 +424,14 @@ def _from_tables(
             frame = rows.of_view(view)
             there = np.flatnonzero(frame.notna().any(axis=1).to_numpy())  # an empty row lacks the view
             if there.size:
-                numbers = numeric_values(
-                    frame.iloc[there], rows.path, rows.ids[there], may_have_nan=card.method.impute != "none"
+                may_have_nan = card.method.impute != "none"
+                gone = rows.features_gone(frame.iloc[there], view, empty=not may_have_nan)
+                numbers = np.empty((there.size, view.n_features))
+                if gone.any():
+                    numbers[:, gone] = learned[f"{view.name}/{CENTRE}"][gone]
+                    completed[view.name] = [str(name) for name in frame.columns[gone]]
+                numbers[:, ~gone] = numeric_values(
+                    frame.iloc[there, ~gone], rows.path, rows.ids[there], may_have_nan=may_have_nan
                 )
                 values[[place[name] for name in rows.ids[there]]] = numbers
         views[view.name] = values
@@ -400,7 +440,7 @@ def _from_tables(
             missing[view.name] = lacking
     if missing and len(missing) == len(views) and all(count == len(ids) for count in missing.values()):
         raise DataError(f"{some([str(path) for path, _ in tables])}: no features of any sample")
-    return NewSamples(ids, Views(views), labels, missing, numbered=numbered is not None)
+    return NewSamples(ids, Views(views), labels, missing, completed, numbered=numbered is not None)
 
 
 def _merged_labels(place: Mapping[str, int], sources: Iterable[_Rows]) -> NDArray[np.str_] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.final_model import FinalModel
 from mklearn.study.evaluation.final_model import final_model as choose_final_model
 from mklearn.study.evaluation.headline import headline_rows, winner
-from mklearn.study.prediction.new_samples import NewSamples, read_unlabelled
+from mklearn.study.prediction.new_samples import CENTRE, NewSamples, read_unlabelled
 from mklearn.study.prediction.predictions import prediction_frame
 from mklearn.study.provenance import array_digest, digest
 from mklearn.study.specs.final_spec import BEST, RULE, FinalCandidate, FinalSpec, FinalView
@@ -95,6 +96,10 @@ def final_model(
     estimator = chosen.estimator.fit(views, data.labels[kept], **problem.fit_parameters(np.arange(len(y))))
     described = _card(spec, candidate, expected, chosen, data, used)
     arrays = {"ids": data.ids[kept]} | data.learned_of(used)
+    centre = np.nanmedian if chosen.impute == "median" else np.nanmean
+    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of features that no sample has
+        of_tables = [view for view in used if view.column_table is not None]
+        arrays |= {f"{view.name}/{CENTRE}": centre(data.features[view.name][kept], axis=0) for view in of_tables}
     save_model(estimator, model, described.model_dump(mode="json"), arrays)
     write_text(card, described.as_markdown(versions()))
     held = list(zip([view for view in spec.views if view.column_table is not None], tables or [], strict=True))
@@ -104,7 +109,7 @@ def final_model(
         (path, array_of_view(path, table.name, table.array))
         for table, path in zip(spec.other_tables, other_tables or [], strict=True)
     ]
-    samples = read_unlabelled(files, others, label_table, described, data.ids) if files else None
+    samples = read_unlabelled(files, others, label_table, described, arrays, data.ids) if files else None
     write_text(predicted, csv_text(_predictions(SavedModel(estimator, {}, arrays), described, samples)))
 
 

@@ -386,8 +386,13 @@ def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest
     shutil.copytree(tables / "new", tmp_path / "new")
     lower = tmp_path / "new" / "lower.csv"
     table = pd.read_csv(lower)
-    table.drop(columns="lower7").to_csv(lower, index=False)
-    assert f"{lower}: no column 'lower7'" in refusal(capsys, model, tmp_path / "new")
+    few = [f"lower{number}" for number in range(7)]
+    table.drop(columns=few).to_csv(lower, index=False)
+    said = refusal(capsys, model, tmp_path / "new")
+    for words in (f"{lower}: lacks 7 of the 32 features of view 'lower': 'lower0', 'lower1'", "At most 20%"):
+        assert words in said
+    table.rename(columns=lambda name: name.replace("lower", "other")).to_csv(lower, index=False)
+    assert f"{lower}: no column 'lower0'" in refusal(capsys, model, tmp_path / "new")
     table.assign(lower7="x").to_csv(lower, index=False)
     assert f"{lower}: columns that are not numbers: 'lower7'" in refusal(capsys, model, tmp_path / "new")
     gap = table.copy()
@@ -433,7 +438,7 @@ def test_features_of_annotated_data_are_found_by_their_names(
     assert main(["predict", str(model), write(tmp_path / "new.h5ad", [3, 1, 0, 2], genes)]) == 0
     assert capsys.readouterr().out == expected
     others = write(tmp_path / "new.h5ad", [0, 1, 2, 3], ["g0", "g1", "g2", "x"])
-    assert f"{others}: no column 'g3'; it has 'g0', 'g1', 'g2', 'x'" in refusal(capsys, model, others)
+    assert f"{others}: lacks 1 of the 4 features of view 'rna': 'g3'" in refusal(capsys, model, others)
 
 
 @pytest.mark.full
@@ -492,6 +497,40 @@ def test_a_missing_view_is_completed_as_by_the_library(
         frame = pd.read_csv(io.StringIO(said.out)).set_index("id").loc[upper["id"]]
         assert frame["label"].tolist() == fitted.predict(numbers).tolist()
         assert f"view 'lower' is missing for {lacking.sum()} samples; it is filled in" in said.err
+
+
+@pytest.mark.parametrize("impute", [None, "median"])
+@pytest.mark.parametrize("way", ["absent", "empty", "one table"])
+def test_missing_features_are_at_their_means_over_the_training_samples(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], way: str, impute: str | None
+) -> None:
+    """As values of a model with `impute` are: a cohort has never measured what the training samples have."""
+    path = tables / "results/cells/model.mklearn"
+    if impute:
+        (tmp_path / "train").symlink_to(tables / "train")
+        study = cells()
+        study["datasets"]["own"]["impute"] = impute
+        path = make(study, tmp_path)
+    new, train = ({name: pd.read_csv(tables / part / f"{name}.csv") for name in ("upper", "lower")}
+                  for part in ("new", "train"))  # fmt: skip
+    gone = ["lower3", "lower12", "lower28"]
+    centre = train["lower"][gone].agg(impute or "mean")
+    expected, found = tmp_path / "expected", tmp_path / "found"
+    for folder, lower in ((expected, new["lower"].assign(**centre)), (found, new["lower"])):
+        folder.mkdir()
+        if folder == found:
+            lower = lower.assign(**dict.fromkeys(gone, np.nan)) if way == "empty" else lower.drop(columns=gone)
+        parts = {"both": new["upper"].merge(lower, on="id")} if way == "one table" else new | {"lower": lower}
+        for name, table in parts.items():
+            table.to_csv(folder / f"{name}.csv", index=False)
+    source = "both.csv" if way == "one table" else ""
+    frames = [predict(path, folder / source) for folder in (expected, found)]
+    pd.testing.assert_frame_equal(*frames)
+    assert main(["predict", str(path), str(found / source)]) == 0
+    said = capsys.readouterr().err
+    if not (impute and way == "empty"):  # then they are missing values as any other
+        assert "3 features of view 'lower' are missing; " in said
+        assert "'lower3', 'lower12', 'lower28'" in said
 
 
 def test_samples_of_which_nothing_is_known_are_refused(
