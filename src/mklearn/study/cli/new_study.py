@@ -18,7 +18,8 @@ _OF_TABLES = {
     "id_column": "--id", "label_column": "--label", "target": "--target", "group_column": "--group",
     "labels": "--labels",
 }  # fmt: skip
-_OF_FEATURES = {"views": "--views", "missing_views": "--missing-views", "impute": "--impute"}
+_OF_FEATURES = {"views": "--views", "missing_views": "--missing-views", "impute": "--impute",
+                "id_prefix": "--id-prefix"}  # fmt: skip
 _OF_MATRICES = {"measure": "--measure"}
 
 
@@ -35,6 +36,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     init.add_argument("--force", action="store_true", help="replace the file")
     init.add_argument("--name", default="", help="of the study (default: that of FOLDER)")
     init.add_argument("--id", dest="id_column", metavar="COLUMN", help="of tables: column of ids (default: id)")
+    init.add_argument(
+        "--id-prefix", type=int, metavar="N", help="how many characters of an id count (12 of TCGA barcodes: patients)"
+    )
     init.add_argument("--label", dest="label_column", metavar="COLUMN", help="column of classes (default: label)")
     init.add_argument(
         "--target", default="", metavar="COLUMN", help="in place of --label: column of numbers (or classes) to predict"
@@ -71,6 +75,8 @@ def _init(options: argparse.Namespace) -> None:
     from mklearn.study.engine.new_study import new_study
 
     folder = options.folder or _ask("Folder of images or tables, or one table", "name a folder: mklearn init FOLDER")
+    if options.id_prefix is not None and options.id_prefix < 1:
+        raise ConfigError(f"--id-prefix {options.id_prefix}: expected a number of characters, 1 or more.")
     found = find_data(folder, options.labels)
     _check_options(found, options)
     choices, taken = _choices(found, options)
@@ -120,7 +126,7 @@ def _choices(found: FoundData, options: argparse.Namespace) -> tuple[Choices, li
         label = _ask(f"Column of the labels, one of {known}", f"no column 'label': name one with --label, of {known}")
     elif label not in (options.label_column, "label"):
         taken.append(f"Classes are in column {label!r}, with {candidates[label].n_distinct} values.")
-    said = ("target", "group_column", "views", "missing_views", "impute", "measure")
+    said = ("target", "group_column", "views", "missing_views", "impute", "measure", "id_prefix")
     return Choices(ids, label, **{name: getattr(options, name) for name in said}), taken
 
 

@@ -201,6 +201,9 @@ class FeatureTables(OwnTables):
     """Descriptor name: file (Parquet, CSV, TSV, NPZ, MATLAB, .h5ad or .h5mu; of text also .csv.gz and so on), or a
     mapping with ``path`` and ``array`` where the file has several arrays. Without ``array`` it is the only matrix; of
     .h5ad X, and of .h5mu the modality with the name of the descriptor."""
+    id_prefix: Count | None = None
+    """Number of characters of an id that say which sample it is, where tables have longer ids than others: 12 of
+    barcodes of aliquots beside those of patients. By default all."""
     leave_out: list[str] = []
     """Columns that are no features, such as what else was measured of a sample."""
     missing_views: Literal["error", "drop", "mean"] = "error"

@@ -26,7 +26,13 @@ EXPECTED_OF_LABELS = ("n_samples", "n_classes", "per_class", "smallest_class")
 SELECTION = ("classes", "exclude_classes", "first_classes", "per_class", "draw")
 """Keys that select samples of a registered data set: :func:`mklearn.study.data.selection.chosen_rows`."""
 
-NEW_OPTIONS: dict[str, Any] = {"missing_views": "error", "impute": "none", "leave_out": [], "missing_labels": None}
+NEW_OPTIONS: dict[str, Any] = {
+    "missing_views": "error",
+    "impute": "none",
+    "leave_out": [],
+    "missing_labels": None,
+    "id_prefix": None,
+}
 """Options of own tables that are left out at their default, so that they change no key of older results."""
 LABELS_KEY = "LABELS"
 """Key of the labels file among the paths of own tables; ids of descriptors and kernels are lower case."""

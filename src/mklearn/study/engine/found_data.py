@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,11 +15,10 @@ from mklearn.study.data.readers.annotated_data import MUDATA, arrays_of
 from mklearn.study.data.readers.content import IMAGE_SUFFIXES, is_hidden
 from mklearn.study.data.readers.precomputed import is_bare
 from mklearn.study.data.readers.table_files import ANNOTATED, ARRAYS, SUFFIXES, Table, column_names
-from mklearn.study.data.readers.tabular import read_frame
+from mklearn.study.data.readers.tabular import GROUP_NAMES, named_like, read_frame
 from mklearn.study.data.readers.text_tables import slug, table_stem, table_suffix
 
 LABEL_NAMES = ("label", "labels", "class", "diagnosis", "subtype", "cell_type", "condition", "species")
-GROUP_NAMES = ("patient", "subject", "donor", "person", "participant", "individual", "animal", "mouse", "group")
 BATCH_NAMES = ("batch", "plate", "site", "centre", "center", "hospital", "cohort")
 _FEWEST_SAMPLES = 3
 _SYMMETRY_TOLERANCE = 1e-6
@@ -156,11 +154,6 @@ def look_into(path: Path) -> FoundTable:
     described = [ids] if measure else list(frame)
     columns = {str(name): _column(frame[name], str(name)) for name in described}
     return FoundTable(path, columns, tuple(map(str, frame.columns)), measure=measure)
-
-
-def named_like(column: str, names: tuple[str, ...]) -> bool:
-    """Return whether a column has one of some names, in any case, also as ``patient_id`` or ``Patient ID``."""
-    return re.sub(r"[\s_.-]*(id|no|number)?$", "", column.strip().lower()) in names
 
 
 def _arrays(file: Path) -> list[str]:

@@ -23,17 +23,16 @@ from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.content import decode_image
 from mklearn.study.data.readers.image_folder import find_images
 from mklearn.study.data.readers.table_files import SUFFIXES
+from mklearn.study.data.readers.tabular import GROUP_NAMES, named_like
 from mklearn.study.data.readers.text_tables import slug, table_stem
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet, some
 from mklearn.study.engine.found_data import (
     BATCH_NAMES,
-    GROUP_NAMES,
     LABEL_NAMES,
     Column,
     FoundData,
     FoundTable,
-    named_like,
 )
 from mklearn.study.plan.plan import plan_study
 
@@ -68,6 +67,8 @@ class Choices:
         How it fills in single missing values.
     measure : str or None
         What square matrices hold.
+    id_prefix : int or None
+        Number of characters of each id that count; None: all.
     """
 
     id_column: str = "id"
@@ -78,6 +79,7 @@ class Choices:
     missing_views: str | None = None
     impute: str | None = None
     measure: str | None = None
+    id_prefix: int | None = None
 
     @property
     def predicted(self) -> str:
@@ -267,8 +269,9 @@ def _holder_of_labels(found: FoundData, choices: Choices) -> tuple[FoundTable | 
 
 def _said(choices: Choices) -> Entry:
     """Return what a study has to say of columns."""
-    given = {"id_column": choices.id_column, "label_column": choices.label_column, "target": choices.target}
-    usual = {"id_column": "id", "label_column": "label", "target": ""}
+    given = {"id_column": choices.id_column, "label_column": choices.label_column, "target": choices.target,
+             "id_prefix": choices.id_prefix}  # fmt: skip
+    usual = {"id_column": "id", "label_column": "label", "target": "", "id_prefix": None}
     if choices.target:
         del given["label_column"]
     return {key: value for key, value in given.items() if value != usual[key]}

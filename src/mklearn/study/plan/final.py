@@ -149,7 +149,7 @@ def _images(dataset: PlannedDataset) -> CardImages:
 
 def _tables(config: FeatureTables) -> CardTables:
     return CardTables(
-        id_column=config.id_column, label_column=config.target or config.label_column,
+        id_column=config.id_column, id_prefix=config.id_prefix, label_column=config.target or config.label_column,
         group_column=config.group_column, task=config.task_of_target, leave_out=config.leave_out,
         missing_labels=config.missing_labels,
     )  # fmt: skip

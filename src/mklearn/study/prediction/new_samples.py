@@ -339,7 +339,7 @@ class _Rows:
             raise DataError(f"{path}: no rows")
         has_ids = said.id_column in table
         if has_ids:
-            ids = table.unique_ids(said.id_column)
+            ids = table.unique_ids(said.id_column, said.id_prefix)
         elif given is not None and len(given.ids) == len(features):
             ids, has_ids = given.ids, True
         else:
@@ -353,7 +353,7 @@ class _Rows:
     def of_labels(cls, path: Path, said: CardTables) -> _Rows:
         """Read a file of ids and labels."""
         table = _table(path, said)
-        ids = table.unique_ids(said.id_column)
+        ids = table.unique_ids(said.id_column, said.id_prefix)
         labels = table.labels(said.label_column, ids, said.task)
         return cls(path, ids, labels, pd.DataFrame(index=ids), has_names=True, has_ids=True)
 

@@ -56,6 +56,8 @@ class CardTables(Strict):
     """What the columns of tables hold that are no features."""
 
     id_column: str = "id"
+    id_prefix: int | None = None
+    """Number of characters of an id that count; None: all."""
     label_column: str = "label"
     group_column: str | None = None
     task: TargetKind = "classes"

@@ -126,7 +126,7 @@ def test_columns_that_are_probably_no_features_are_noted(tmp_path: Path) -> None
     path = tmp_path / "one.csv"
     code = np.unique(LABELS, return_inverse=True)[1]
     numbers = RNG.permutation(N) * 7 + 1000
-    counts = RNG.integers(0, 3, N)
+    counts = RNG.permutation(N) * 1009 + 37  # differ, as those of a frequent miRNA do
     FRAME.assign(index=np.arange(N), target=code, patient=numbers, counts=counts).to_csv(path, index=False)
     label, index, patient = read(path).notes
     assert label.startswith(f"{path}: columns 'target' have one value for each class: are they the label? They are")
@@ -134,6 +134,35 @@ def test_columns_that_are_probably_no_features_are_noted(tmp_path: Path) -> None
     assert "columns 'patient' have another whole number for each sample" in patient
     FRAME.assign(counts=counts).to_csv(path, index=False)
     assert read(path).notes == ()
+
+
+@pytest.mark.parametrize("missing_views", ["error", "mean"])
+@pytest.mark.parametrize("labels_in", ["people", "aliquots"])
+def test_ids_that_begin_with_those_of_another_table(tmp_path: Path, missing_views: Any, labels_in: str) -> None:
+    """Barcodes of aliquots beside those of patients: none is equal."""
+    people = FRAME.assign(id=[f"TCGA-{k:03}" for k in range(N)])
+    aliquots = people.assign(id=people["id"] + "-01A-R29S", g=X[:, 1])[["id", "label", "g"]].iloc[::-1]
+    tables = {"people": people, "aliquots": aliquots}
+    paths = {name: tmp_path / f"{name}.csv" for name in tables}
+    for name, table in tables.items():
+        table.drop(columns=[] if name == labels_in else ["label"]).to_csv(paths[name], index=False)
+    with pytest.raises(DataError) as caught:
+        feature_tables.read(paths, missing_views=missing_views)
+    for words in (paths["people"], paths["aliquots"], "'TCGA-011-01A-R29S' with 'TCGA-011'", "`id_prefix: 8`"):
+        assert str(words) in str(caught.value)
+    samples = feature_tables.read(paths, missing_views=missing_views, id_prefix=8)
+    assert samples.ids.tolist() == people["id"].tolist()
+    np.testing.assert_array_equal(np.column_stack(list(samples.tables.values())), X)
+    pd.concat([aliquots, aliquots.iloc[:1].assign(id="TCGA-011-11A-R29S")]).to_csv(paths["aliquots"], index=False)
+    with pytest.raises(DataError, match=r"aliquots\.csv: 'TCGA-011-01A-R29S' and 'TCGA-011-11A-R29S' are one sample"):
+        feature_tables.read(paths, missing_views=missing_views, id_prefix=8)
+
+
+def test_tables_of_other_samples_do_not_begin_with_each_other(tmp_path: Path) -> None:
+    FRAME.assign(id=[f"{k}" for k in range(1, N + 1)])[:9].to_csv(tmp_path / "one.csv", index=False)
+    FRAME.assign(id=[f"1{k:02}" for k in range(N)]).to_csv(tmp_path / "two.csv", index=False)
+    with pytest.raises(DataError, match="are they ids at all"):
+        feature_tables.read({name: tmp_path / f"{name}.csv" for name in ("one", "two")}, missing_views="mean")
 
 
 def test_a_column_that_is_left_out_must_be_there(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -348,6 +349,28 @@ def test_init_asks_on_a_terminal_for_what_it_can_not_find(
     monkeypatch.setattr("builtins.input", lambda question: "")
     assert main(["init"]) == 1
     assert "name a folder: mklearn init FOLDER." in capsys.readouterr().err
+
+
+def test_barcodes_of_aliquots_beside_those_of_patients(
+    folder: Path, mirror: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = mirror / "multiview" / "miniacc"
+    shutil.copy(source / "clinical.csv", folder)
+    (folder / "acc").mkdir()
+    for path in source.glob("*.csv.gz"):
+        shutil.copy(path, folder / "acc")
+    words = ["init", "acc", "--label", "cluster", "--labels", "clinical.csv"]
+    assert main(words) == 1
+    said = capsys.readouterr().err
+    assert "its ids begin with those of clinical.csv" in said
+    assert "--id-prefix 12" in said
+    assert main([*words, "--id-prefix", "12"]) == 0
+    said = capsys.readouterr().out
+    assert "78 samples of 2 classes; the smallest has 35 samples." in said
+    assert "are they ids" not in said  # 72 miRNAs have another count in each sample
+    assert main(["validate", "acc.yaml"]) == 0
+    assert main([*words, "--id-prefix", "9", "--force"]) == 1
+    assert "'TCGA-OR-A5J1' and 'TCGA-OR-A5J2' are one sample" in capsys.readouterr().err
 
 
 def test_files_of_other_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

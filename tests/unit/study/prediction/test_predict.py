@@ -533,6 +533,21 @@ def test_missing_features_are_at_their_means_over_the_training_samples(
         assert "'lower3', 'lower12', 'lower28'" in said
 
 
+def test_ids_of_new_samples_are_cut_as_those_of_the_study(tables: Path, tmp_path: Path) -> None:
+    study = cells()
+    study["datasets"]["own"]["id_prefix"] = 3
+    for part in ("train", "new"):
+        (tmp_path / part).mkdir()
+        for name in ("upper", "lower"):
+            table = pd.read_csv(tables / part / f"{name}.csv")
+            table["id"] = table["id"].str[0] + table["id"].str[1:].str.zfill(2) + f"-{name}"
+            table.to_csv(tmp_path / part / f"{name}.csv", index=False)
+    expected = predict(tables / "results/cells/model.mklearn", tables / "new")
+    found = predict(make(study, tmp_path), tmp_path / "new")
+    assert found["id"].tolist() == [f"s{int(name[1:]):02}" for name in expected["id"]]
+    assert found["label"].tolist() == expected["label"].tolist()
+
+
 def test_samples_of_which_nothing_is_known_are_refused(
     tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

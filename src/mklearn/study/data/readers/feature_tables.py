@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,7 +35,7 @@ def read(
     paths: Mapping[str, Path], *, id_column: str = "id", label_column: str = "label", group_column: str | None = None,
     labels: str | None = None, arrays: Mapping[str, str] | None = None, missing_views: MissingViews = "error",
     impute: Impute = "none", task: TargetKind = "classes", leave_out: Sequence[str] = (),
-    missing_labels: Sequence[str] = MISSING,
+    missing_labels: Sequence[str] = MISSING, id_prefix: int | None = None,
 ) -> SampleSet:  # fmt: skip
     """Read tables that describe the same samples.
 
@@ -68,6 +69,8 @@ def read(
         Columns that are no features, each in at least one file.
     missing_labels : sequence of str
         Words that stand for no label, group or number to predict, as an empty cell does.
+    id_prefix : int, optional
+        Number of characters of each id that count.
 
     Returns
     -------
@@ -89,7 +92,7 @@ def read(
     named = {name: Path(path) for name, path in paths.items() if name != labels}
     if not named:
         raise DataError("feature tables: no table given")
-    reading = _Reading(id_column, label_column, group_column, impute, task, leave_out, missing_labels)
+    reading = _Reading(id_column, label_column, group_column, impute, task, leave_out, missing_labels, id_prefix)
     given = None if labels is None else reading.labels_file(Path(paths[labels]))
     chosen = arrays or {}
     try:
@@ -197,6 +200,7 @@ class _Reading:
     task: TargetKind
     leave_out: Sequence[str]
     missing_labels: Sequence[str]
+    id_prefix: int | None
 
     def table(self, path: Path, array: str | None, given: _Part | None) -> _Part:
         """Read a table of features; `given` is the labels file."""
@@ -206,7 +210,7 @@ class _Reading:
         numbers = numbers.drop(columns=list(left_out & set(numbers.columns)))
         has_ids = self.id_column in table or path.suffix not in ARRAYS
         if has_ids:
-            ids = table.unique_ids(self.id_column)
+            ids = table.unique_ids(self.id_column, self.id_prefix)
         elif given is not None and len(given.ids) == len(numbers):
             ids = given.ids
         else:
@@ -229,7 +233,9 @@ class _Reading:
         """Read a file of ids, labels and groups."""
         table = self._open(path, None)
         left_out = frozenset(name for name in self.leave_out if name in table)
-        part = self._with_labels(_Part(path, table.unique_ids(self.id_column), left_out=left_out), table)
+        part = self._with_labels(
+            _Part(path, table.unique_ids(self.id_column, self.id_prefix), left_out=left_out), table
+        )
         return replace(part, labels=table.labels(self.label_column, part.ids, self.task))
 
     def _open(self, path: Path, array: str | None) -> Table:
@@ -273,6 +279,7 @@ def _aligned(parts: Sequence[_Part], given: _Part | None, missing_views: Missing
         A sample lacks a table, and `missing_views` does not say what to do; tables without a common sample; or a labels
         file without a sample of the tables.
     """
+    _check_prefixes([*parts, given] if given is not None else parts)
     first = parts[0]
     ids = np.array(list(dict.fromkeys(name for part in parts for name in part.ids.tolist())), dtype=str)
     if given is not None:
@@ -301,6 +308,20 @@ def _aligned(parts: Sequence[_Part], given: _Part | None, missing_views: Missing
         if len(parts) > 1 and not others:
             raise DataError(f"{part.path}: none of its ids {some(part.ids)} is in another table; are they ids at all?")
     return ids, absent
+
+
+def _check_prefixes(sources: Sequence[_Part]) -> None:
+    """Raise DataError if ids of one table are beginnings of those of another, as of patients of those of aliquots."""
+    for short, long in itertools.permutations(sources, 2):
+        (length, *others), known = set(map(len, short.ids.tolist())), set(short.ids.tolist())
+        begun = {name[:length] for name in long.ids.tolist()} & known
+        if not others and not known.intersection(long.ids.tolist()) and 2 * len(begun) >= len(long.ids):
+            name = next(name for name in long.ids.tolist() if name[:length] in known)
+            raise DataError(
+                f"{long.path}: its ids begin with those of {short.path}, such as {name!r} with {name[:length]!r}; "
+                f"`id_prefix: {length}` in the data set (mklearn init: --id-prefix {length}) takes so many characters of "
+                "each id"
+            )
 
 
 def _refuse(parts: Sequence[_Part], ids: np.ndarray, absent: Sequence[Mask], n_lacking: int) -> None:

@@ -139,11 +139,20 @@ class Table:
             return target_numbers(self._columns[name], self.path, name, ids, self._missing)
         return class_names(self.text(name, ids), self.path, name)
 
-    def unique_ids(self, name: str) -> np.ndarray:
-        """Return a complete column of ids that differ; raise DataError otherwise."""
+    def unique_ids(self, name: str, prefix: int | None = None) -> np.ndarray:
+        """Return a complete column of ids, or of their first characters, that differ; raise DataError otherwise."""
         ids = self._complete(name)
         check_unique(ids, f"{self.path}: ids")
-        return ids
+        cut = ids if prefix is None else ids.astype(f"U{prefix}")
+        order = np.argsort(cut, kind="stable")
+        alike = np.flatnonzero(cut[order[1:]] == cut[order[:-1]])
+        if alike.size:
+            one, other = ids[order[alike[0] : alike[0] + 2]].tolist()
+            raise DataError(
+                f"{self.path}: {one!r} and {other!r} are one sample by their first {prefix} characters (id_prefix); "
+                f"keep one row of it{'' if alike.size == 1 else f', and of {alike.size - 1} more'}"
+            )
+        return cut
 
     def numbers(self) -> pd.DataFrame:
         """Return all columns but those of text; of a file of arrays, the one that is named or its only matrix."""

@@ -31,6 +31,10 @@ MISSING = (
     "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
 )  # fmt: skip
 """Words that stand for no value, as an empty cell does: those of ``pandas.read_csv``."""
+GROUP_NAMES = ("patient", "subject", "donor", "person", "participant", "individual", "animal", "mouse", "group")
+_ID_NAMES = (*GROUP_NAMES, "sample")
+_ID = re.compile(r"(^|[\s_.-])(ids?|no|number)\s*$", re.IGNORECASE)
+"""The end of the name of an id: whole numbers that differ may as well be counts."""
 _FEWEST_SAMPLES = 10
 """Of fewer samples, different whole numbers in a column mean nothing."""
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -320,8 +324,13 @@ def whole_numbers(values: Any, path: Path, column: str) -> np.ndarray:
     return numbers.astype(np.int64)
 
 
+def named_like(column: str, names: Collection[str]) -> bool:
+    """Return whether a column has one of some names, in any case, also as ``patient_id`` or ``Patient ID``."""
+    return re.sub(r"[\s_.-]*(id|no|number)?$", "", column.strip().lower()) in names
+
+
 def suspicious_columns(values: np.ndarray, names: Sequence[Any], y: np.ndarray, path: Path) -> tuple[str, ...]:
-    """Describe columns that are probably no features: a row number, an id, or the label itself.
+    """Describe columns that are probably no features: a row number, an id by its name, or the label itself.
 
     Parameters
     ----------
@@ -343,8 +352,10 @@ def suspicious_columns(values: np.ndarray, names: Sequence[Any], y: np.ndarray, 
     numbers: list[int] = []
     for column in _positions((values == np.rint(values)).all(axis=0)):
         if len(values) >= _FEWEST_SAMPLES and _distinct(values[:, column]):
-            steps = np.diff(np.sort(values[:, column]))
-            (counts if (steps == 1).all() else numbers).append(column)
+            if (np.diff(np.sort(values[:, column])) == 1).all():
+                counts.append(column)
+            elif named_like(str(names[column]), _ID_NAMES) or _ID.search(str(names[column])):
+                numbers.append(column)
     found = (
         (lines, "are the target but for offset and scale: were they computed from it"),
         (labels, "have one value for each class: are they the label"),
