@@ -86,6 +86,8 @@ class ReadSpec(Spec):
     draw: int | None = None
     merge: dict[str, list[str] | Literal["rest"]] | None = None
     """Original classes by the name of the class that they become; the original class is then the sample's group."""
+    duplicates: Literal["group"] | None = None
+    """Samples that are equal in every view are one group."""
 
 
 class ResizeSpec(Spec):

@@ -50,6 +50,9 @@ class Dataset(Strict):
     """Another entry of the study whose splits it has, by the ids: with the same samples and labels, in any order.
     Without it, entries of one registered data set have the same splits, and your own data have splits of their own; its
     own name gives a registered data set splits of its own too."""
+    duplicates: Literal["group"] | None = None
+    """``group`` makes samples that are equal in every view one group, as ``group_column`` makes those of a person; with
+    it, their groups are joined. Without it they are counted in the notes on the data set."""
 
     @property
     def table_names(self) -> list[str]:

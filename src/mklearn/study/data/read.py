@@ -96,9 +96,28 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
         from mklearn.study.data.resizing import resize_images
 
         samples = replace(samples, images=resize_images(samples.images, **spec["resize"]))
+    samples = _with_duplicates(samples, grouped=spec.get("duplicates") == "group")
     tables = {name: table.shape[1] for name, table in samples.tables.items()}
     _check_expected({"image_shape": list(samples.image_shape or ()), "tables": tables}, expected, source)
     return samples
+
+
+def _with_duplicates(samples: SampleSet, *, grouped: bool) -> SampleSet:
+    """Return samples with a note on those that repeat another one, and such pairs in one group, if they are to be."""
+    first = samples.first_equal()
+    copies = np.flatnonzero(first != np.arange(len(first)))
+    if not copies.size:
+        return samples
+    pairs = "; ".join(f"{str(samples.ids[k])!r} is {str(samples.ids[first[k]])!r}" for k in copies[:5])
+    what = "1 sample repeats another one" if copies.size == 1 else f"{copies.size} samples repeat another one"
+    done = "are one group" if grouped else "can be one group"
+    note = f"{what} in every view ({pairs}{'; ...' if copies.size > 5 else ''}). They {done} (duplicates: group)"
+    groups = samples.groups
+    if grouped:
+        groups = (samples.ids if groups is None else groups).astype(object)
+        for copy in copies:
+            groups[groups == groups[copy]] = groups[first[copy]]
+    return replace(samples, notes=(*samples.notes, note), groups=groups)
 
 
 def content_check(spec: DownloadSpec) -> Callable[[Path], object] | None:

@@ -188,7 +188,7 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
         if "name" not in given:
             raise ConfigError("a registered data set needs `name`, its id in the registry")
         spec = entry(given["name"]).spec()
-        spec.update({key: given[key] for key in ("resize", "merge", *SELECTION) if key in given})
+        spec.update({key: given[key] for key in ("resize", "merge", "duplicates", *SELECTION) if key in given})
         if "target" in given:
             spec["options"] = {**spec["options"], "target": given["target"]}
         if "merge" in given:  # what the registry expects of labels concerns the original classes
@@ -199,7 +199,7 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
     if kind == "image_folder":
         options, paths = {"colour": given.get("colour", "grey")}, {"root": given["path"]}
         size = {"resize": given.get("resize")}
-        return _plain({"reader": kind, "options": options, "paths": paths, **size, **_excluded(given)})
+        return _plain({"reader": kind, "options": options, "paths": paths, **size, **_of_samples(given)})
     if kind in ("feature_tables", "precomputed"):
         tables = given["tables"] if kind == "feature_tables" else given["matrices"]
         options = {key: given[key] for key in ("id_column", "label_column", "group_column", "measure") if key in given}
@@ -213,13 +213,13 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
         if "labels" in given:
             options["labels"] = LABELS_KEY
             tables = {**tables, LABELS_KEY: given["labels"]}
-        return {"reader": kind, "options": options, "paths": tables, **_excluded(given)}
+        return {"reader": kind, "options": options, "paths": tables, **_of_samples(given)}
     valid = "registered, image_folder, feature_tables, precomputed"
     raise ConfigError(f"data set kind {kind!r} is unknown; valid: {valid}")
 
 
-def _excluded(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {"exclude_classes": given["exclude_classes"]} if "exclude_classes" in given else {}
+def _of_samples(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: given[key] for key in ("exclude_classes", "duplicates") if key in given}
 
 
 def selection_mistakes(known: Entry, given: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -136,6 +137,19 @@ class SampleSet:
     def image_shape(self) -> tuple[int, ...] | None:
         """Shape of one image; None without images or if the shapes differ."""
         return self.images.shape[1:] if isinstance(self.images, np.ndarray) else None
+
+    def first_equal(self) -> np.ndarray:
+        """Return the position of the first sample that equals each one in every view, (n,): mostly its own."""
+        views = [*self.tables.values(), *self.matrices.values(), *([] if self.images is None else [self.images])]
+        known: dict[bytes, int] = {}
+        found = np.arange(len(self))
+        for row in range(len(self)):
+            content = hashlib.sha256()
+            for view in views:
+                values = view[row] + 0  # -0.0 is 0.0
+                content.update(f"{values.shape}".encode() + values.tobytes())
+            found[row] = known.setdefault(content.digest(), row)
+        return found
 
     def subset(self, rows: Sequence[int] | np.ndarray) -> SampleSet:
         """Select samples by position, in the given order; classes without a selected sample are dropped.

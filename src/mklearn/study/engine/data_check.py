@@ -29,6 +29,8 @@ from mklearn.study.steps.read import labels_table
 from mklearn.study.steps.split import draw_splits
 
 CLASSES_SHOWN = 12
+FIRST = "first equal"
+"""A column of the user's own data: position of the first sample that equals this one in every view."""
 
 
 @dataclass
@@ -80,18 +82,28 @@ def _split_notes(
 ) -> Iterator[str]:
     """Yield a sentence for each thing that splits make of a data set and that a user may not expect."""
     column = dataset.read.options.get("group_column")
-    if column and "group" in table:
-        groups = table["group"].to_numpy(dtype=str)
-        parted = sum(bool(np.isin(groups[split.test], groups[split.train]).any()) for split in drawn)
-        if parted:
+    if (column or dataset.read.duplicates) and "group" in table:
+        said = f"group_column names {column!r}" if column else "duplicates: group makes equal samples one"
+        if parted := _n_parted(drawn, table["group"]):
             yield (
-                f"{parted} of {len(drawn)} splits have training and test samples of one group, although "
-                f"group_column names {column!r}; the protocol group_k_fold holds out whole groups"
+                f"{parted} of {len(drawn)} splits have training and test samples of one group, although {said}; the "
+                "protocol group_k_fold holds out whole groups"
             )
+    if FIRST in table and not dataset.read.duplicates and (parted := _n_parted(drawn, table[FIRST])):
+        yield (
+            f"{parted} of {len(drawn)} splits have equal samples on both sides, which the model then has seen; "
+            "`duplicates: group` in the data set and the protocol group_k_fold keep them together"
+        )
     if all(fit.spec.pairs is None for fit in fits):
         metrics = dict.fromkeys(name for fit in fits for name in fit.spec.evaluation.metrics)
         names = table["label" if "label" in table else "y"].to_numpy()
         yield from metrics_without_values(metrics, drawn, table["y"].to_numpy(), names)
+
+
+def _n_parted(drawn: Splits, names: pd.Series) -> int:
+    """Count the splits in which training and test samples have a name in common."""
+    values = names.to_numpy(dtype=str)
+    return sum(bool(np.isin(values[split.test], values[split.train]).any()) for split in drawn)
 
 
 def target_counts(table: pd.DataFrame) -> str:
@@ -139,7 +151,7 @@ def _labels(targets: Targets, dataset: PlannedDataset, found: DataCheck) -> pd.D
         found.mistakes += list(dict.fromkeys(broken)) or [str(error)]
         return None
     found.notes += data.notes
-    return labels_table(data)
+    return labels_table(data).assign(**{FIRST: data.first_equal()})
 
 
 def _unread_groups(plan: Plan) -> Iterator[str]:

@@ -118,18 +118,22 @@ def _data_set(
 def _warnings(spec: ReportSpec, entry: ReportDataset, data: SampleSet, predicted: Predictions) -> Iterator[str]:
     """Yield what a reader must know of the samples: which are left out, and that splits part their groups."""
     yield from (note for note in data.notes if "sample" in note)
-    if data.groups is None:
-        return
-    groups, parted = pd.Series(data.groups, index=data.ids), []
+    first = data.first_equal()
+    whole = {
+        "of a group without the others, although the data set has groups; the protocol group_k_fold holds out whole "
+        "groups": data.groups,
+        "that equal others, and those are training samples": first if len(set(first.tolist())) < len(data) else None,
+    }
     methods = {setting: fit.method for fit in spec.fits if fit.dataset == entry.id for setting in fit.settings}
-    for setting, method in methods.items():
-        rows = predicted.by_first_rule({"dataset": entry.id, **setting.model_dump(), "method": method})
-        parted += [] if rows is None else _parts_groups(rows, groups)
-    if any(parted):
-        yield (
-            f"{sum(parted)} of {len(parted)} splits test some samples of a group without the others, although the data "
-            "set has a column of groups; the protocol group_k_fold holds out whole groups"
-        )
+    for text, names in whole.items():
+        if names is None:
+            continue
+        parted = []
+        for setting, method in methods.items():
+            rows = predicted.by_first_rule({"dataset": entry.id, **setting.model_dump(), "method": method})
+            parted += [] if rows is None else _parts_groups(rows, pd.Series(names, index=data.ids))
+        if any(parted):
+            yield f"{sum(parted)} of {len(parted)} splits test some samples {text}"
 
 
 def _parts_groups(rows: pd.DataFrame, groups: pd.Series) -> list[bool]:

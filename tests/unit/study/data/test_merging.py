@@ -163,6 +163,22 @@ def test_groups_of_own_tables(tmp_path: Path) -> None:
     assert held.groups.tolist() == ["c", "b", "a"]
 
 
+@pytest.mark.parametrize(
+    ("persons", "groups"), [(None, ["1", "2", "1", "4"]), (["a", "b", "c", "c"], ["a", "b", "a", "a"])]
+)
+def test_equal_samples_are_one_group(tmp_path: Path, persons: list[str] | None, groups: list[str]) -> None:
+    """With persons, all of theirs: c has a sample that equals one of a."""
+    table = pd.DataFrame({"id": ["1", "2", "3", "4"], "label": list("xyxy"), "f": [0.5, 1.5, 0.5, 2.5]})
+    table.assign(**{} if persons is None else {"person": persons}).to_csv(tmp_path / "t.csv", index=False)
+    given = {"kind": "feature_tables", "tables": {"t": str(tmp_path / "t.csv")}}
+    given |= {} if persons is None else {"group_column": "person"}
+    plain, grouped = (read_dataset(dataset_spec(given | more)) for more in ({}, {"duplicates": "group"}))
+    assert (None if plain.groups is None else plain.groups.tolist()) == persons
+    assert grouped.groups.tolist() == groups
+    for data in (plain, grouped):
+        assert data.notes[0].startswith("1 sample repeats another one in every view ('3' is '1')")
+
+
 def test_groups_that_are_missing_or_disagree(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"t\.csv: no column 'patient' of groups"):
         read_dataset(tables(tmp_path, None))

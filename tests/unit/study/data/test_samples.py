@@ -118,6 +118,24 @@ def test_subsets(images: Any) -> None:
         samples.subset([0, 1, 1])
 
 
+@pytest.mark.parametrize("kind", ["images", "images of several sizes", "tables", "matrices"])
+def test_samples_that_equal_another_one(kind: str) -> None:
+    """In every view, -0.0 and missing values included; in one view is not enough."""
+    values = np.array([[1.0, 0.0], [2.0, np.nan], [1.0, -0.0], [2.0, np.nan], [1.0, 0.0], [3.0, 0.0]])
+    one = {"tables": {"one": values, "two": np.array([[0.0]] * 4 + [[1.0]] * 2)}, "incomplete": ("one",)}
+    images = np.arange(12).reshape(6, 2, 1)[[0, 1, 0, 1, 4, 5]]
+    square = np.array([[1.0, 0.2, 1.0, 0.2, 0.3, 0.1], [0.2, 1.0, 0.2, 1.0, 0.5, 0.6]])
+    kernel = np.vstack([square, square, [0.3, 0.5, 0.3, 0.5, 1.0, 0.7], [0.1, 0.6, 0.1, 0.6, 0.7, 1.0]])
+    content: dict[str, Any] = {
+        "tables": one,
+        "images": {"images": images.astype(np.uint8)},
+        "images of several sizes": {"images": [*images[:4], images[4].T, images[5]]},
+        "matrices": {"matrices": {"k": kernel}, "measures": {"k": "kernel"}},
+    }[kind]
+    data = SampleSet.from_labels(list("abcdef"), list("xyxyxy"), **content)
+    assert data.first_equal().tolist() == [0, 1, 0, 1, 4, 5]
+
+
 def test_foreign_and_broken_files(tmp_path: Path) -> None:
     np.savez(tmp_path / "foreign.npz", x=np.eye(2))
     with pytest.raises(DataError, match=r"foreign\.npz: not a data set of mklearn: it lacks ids"):

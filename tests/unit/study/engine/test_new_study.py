@@ -373,6 +373,28 @@ def test_barcodes_of_aliquots_beside_those_of_patients(
     assert "'TCGA-OR-A5J1' and 'TCGA-OR-A5J2' are one sample" in capsys.readouterr().err
 
 
+def test_equal_digits_are_counted_and_kept_together(
+    folder: Path, mirror: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Six pairs of mfeat are equal in all views."""
+    source = mirror / "multiview" / "mfeat"
+    tables = {path.name.partition(".")[0]: str(path) for path in source.glob("*.csv.gz")}
+    entry = {"kind": "feature_tables", "tables": tables, "labels": str(source / "samples.csv")}
+    study = {"study": "mfeat", "datasets": {"mfeat": entry}, "methods": {"svc": {"kind": "kernel_svc"}}}
+
+    def said(protocol: str, **more: str) -> str:
+        protocols = {"five": {"kind": protocol, "folds": 5}}
+        path = folder / "mfeat.yaml"
+        path.write_text(yaml.safe_dump(study | {"protocols": protocols, "datasets": {"mfeat": entry | more}}))
+        assert main(["validate", str(path)]) == 0
+        return capsys.readouterr().out
+
+    plain = said("k_fold")
+    assert "6 samples repeat another one in every view ('mfeat-0774' is 'mfeat-0605'; " in plain
+    assert "of 5 splits have equal samples on both sides" in plain
+    assert "splits" not in said("group_k_fold", duplicates="group")
+
+
 def test_files_of_other_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ids = [f"c{number}" for number in range(12)]
     obs = pd.DataFrame({"cell_type": ["T", "B"] * 6}, index=ids)

@@ -319,8 +319,8 @@ def _check_prefixes(sources: Sequence[_Part]) -> None:
             name = next(name for name in long.ids.tolist() if name[:length] in known)
             raise DataError(
                 f"{long.path}: its ids begin with those of {short.path}, such as {name!r} with {name[:length]!r}; "
-                f"`id_prefix: {length}` in the data set (mklearn init: --id-prefix {length}) takes so many characters of "
-                "each id"
+                f"`id_prefix: {length}` in the data set (mklearn init: --id-prefix {length}) takes so many characters "
+                "of each id"
             )
 
 
