@@ -22,7 +22,7 @@ from mklearn.study.config.naming import kernel_names
 from mklearn.study.config.reading import check_study
 from mklearn.study.config.registry import registered
 from mklearn.study.plan.plan import Plan, plan_study
-from mklearn.study.plan.tables import report_spec, summary_spec
+from mklearn.study.plan.tables import summary_spec
 from mklearn.study.provenance import canonical
 from mklearn.study.stages.targets import Targets
 
@@ -688,19 +688,3 @@ def test_steps_read_the_planned_specifications_unchanged() -> None:
     calibration = summary_spec(targets.plan).calibration
     assert calibration is not None
     assert calibration.tolerance == 3
-
-
-def test_the_report_knows_the_plain_methods_on_the_average() -> None:
-    """Not those on some of the kernels, with chosen or given weights, and no other classifier."""
-    every = {
-        "ridge": {"kind": "kernel_ridge"},
-        "svc": {"kind": "kernel_svc"},
-        "alone": {"kind": "kernel_svc", "kernels": "each"},
-        "one": {"kind": "kernel_svc", "kernels": ["pixels"]},
-        "without": {"kind": "kernel_svc", "kernels": "all_but_each"},
-        "chosen": {"kind": "kernel_ridge", "kernel_weights": "best_single"},
-        "given": {"kind": "kernel_ridge", "kernel_weights": {"pixels": 0.5, "blocks": 0.5}},
-        "fda": {"kind": "kernel_fda"},
-    }
-    study = SMOKE | {"descriptors": {"hog": {"kind": "hog"}} | SMOKE["descriptors"], "methods": every}
-    assert report_spec(planned(study)).plain == ["ridge", "svc"]

@@ -82,7 +82,6 @@ def report_spec(plan: Plan) -> ReportSpec:
         learned=[name for name, method in study.methods.items() if method.learns_weights()],
         best_single=_best_single(plan),
         parts=[report_parts()[name] for name in study.report.parts],
-        plain=_plain(plan),
         descriptors=_catalogue("descriptors", descriptors),
         kernels=_catalogue("kernels", kernels),
         methods=_catalogue("methods", methods),
@@ -135,17 +134,3 @@ def _best_single(plan: Plan) -> list[str]:
     """Return the methods that choose one kernel: what learned weights are compared with."""
     found = {fit.method_id: fit.spec.method.kernel_choice for fit in plan.fits.values()}
     return [method for method, choice in found.items() if choice in ("best_single", "oracle_single")]
-
-
-def _plain(plan: Plan) -> list[str]:
-    """Return kernel ridge regression and support vector machines on the uniform average of several kernels."""
-    plain = [registered("methods")[kind].implementation for kind in ("kernel_ridge", "kernel_svc")]
-    found = {
-        fit.method_id: None
-        for fit in plan.fits.values()
-        if fit.spec.method.implementation in plain
-        and fit.spec.method.kernel_choice is None
-        and fit.spec.method.parameters["kernel_weights"] == "uniform"
-        and len(fit.spec.kernels) > 1
-    }
-    return [name for name in found if name in plan.study.methods]  # not those that leave a kernel out

@@ -15,7 +15,6 @@ from mklearn.atomic import csv_text, write_text
 from mklearn.errors import DataError, UserError
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.report import frames
-from mklearn.study.report.accuracy_for_time import accuracy_for_time, sentence
 from mklearn.study.report.answer import answer
 from mklearn.study.report.charts import standalone
 from mklearn.study.report.confusion import FEW_CLASSES, class_table, confused, pairs_table
@@ -140,7 +139,6 @@ def _content(
     names = FigureNames()
     baselines = [results.reference, *study.best_single]
     published = published_part(results, study, baselines, pairs)
-    costs = accuracy_for_time(results)
     confusions, picked = confused(results), picks(results.fits)
     infos = [(setting, frames.kernel_info(setting.fits(results.fits))) for setting in results.settings]
     return Content(
@@ -150,14 +148,10 @@ def _content(
         lead=_lead(results, study, data),
         gain=gain_title(results),
         findings=findings(results, study.final),
-        costs=[
-            "" if setting in results.below_majority else sentence(setting.of(costs), results)
-            for setting in results.settings
-        ],
         published=published,
         results=[result_table(results, setting) for setting in results.settings],
         metrics=metric_tables(results),
-        panels=panels(results, study, published.cells, costs, confusions, picked, names, parts),
+        panels=panels(results, study, published.cells, confusions, picked, names, parts),
         weights=weights_tables(results),
         picks=picks_tables(picked, results, baselines),
         kernel_tables=[

@@ -16,7 +16,6 @@ from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.reproduction import OTHER_DATA
 from mklearn.study.report import figures, figures_of_fits, figures_of_numbers, figures_of_times, frames
-from mklearn.study.report.accuracy_for_time import FEWEST_METHODS, labels
 from mklearn.study.report.charts import Chart
 from mklearn.study.report.confusion import FEW_CLASSES, Confused, class_accuracies
 from mklearn.study.report.figure_names import FigureNames
@@ -51,13 +50,12 @@ class Panel:
 
 
 def panels(
-    results: Results, study: ReportSpec, published: pd.DataFrame, costs: pd.DataFrame, confused: Sequence[Confused],
+    results: Results, study: ReportSpec, published: pd.DataFrame, confused: Sequence[Confused],
     picks: Sequence[Picks], names: FigureNames, parts: Sequence[ReportPart] = (),
 ) -> list[Panel]:  # fmt: skip
     """Draw all figures of a report: by section, and by setting within a section.
 
-    ``costs`` are those of :func:`mklearn.study.report.accuracy_for_time.accuracy_for_time`. A figure that can't be
-    drawn has a panel that says why.
+    A figure that can't be drawn has a panel that says why.
     """
     gallery = _Gallery(results, names)
     gallery.add_published(published, study.tolerance.noise)
@@ -65,7 +63,6 @@ def panels(
     for setting in results.settings:
         fits = setting.fits(results.fits)
         gallery.add_scores(setting)
-        gallery.add_accuracy_for_time(setting, setting.of(costs), study.plain)
         gallery.add_roc(setting, fits)
         gallery.add_weights(setting.title, [record for record in fits if id(record) not in picked])
         gallery.add_objectives(setting.title, fits)
@@ -155,16 +152,6 @@ class _Gallery:
                 "time", title, "", alt, partial(figures_of_times.fit_times, times, series, title=setting.chart_title)
             )
         self._add_iterations(title, frames.iterations(scores))
-
-    def add_accuracy_for_time(self, setting: Setting, rows: pd.DataFrame, plain: Sequence[str]) -> None:
-        """Add the accuracy of each method against its training time, by the headline's nearest-neighbour rule."""
-        if len(rows) >= FEWEST_METHODS:
-            alt = "Dots with intervals: accuracy of each method against its training time on a logarithmic scale."
-            named = labels(rows, self.results, plain)
-            draw = partial(
-                figures_of_times.accuracy_by_time, rows, self.results.series, labels=named, title=setting.chart_title
-            )
-            self.add("accuracy-for-time", setting.title, "", alt, draw)
 
     def add_roc(self, setting: Setting, fits: Sequence[FitRecord]) -> None:
         """Add the mean ROC curves of methods that verify pairs."""

@@ -33,8 +33,8 @@ from mklearn.study.report.vega_script import vega_script
 from mklearn.study.report.wording import byte_size, plural, rule_title, sentences
 from mklearn.study.specs.table_specs import ReportSpec
 
-WITH_RESULTS = ("difference", "accuracy-for-time")
-"""Sections whose figures stand with the result table of their setting."""
+WITH_RESULTS = "difference"
+"""The section whose figures stand with the result table of their setting."""
 SCRIPTS = ("figures.js", "tables.js", "page.js")
 
 
@@ -49,8 +49,6 @@ class Content:
     gain: str
     """The smallest gain that matters, in words."""
     findings: Findings
-    costs: Sequence[str]
-    """For each setting what accuracy costs, in a sentence that may be empty."""
     published: Published
     results: Sequence[Table]
     metrics: Sequence[Table]
@@ -98,7 +96,7 @@ def render(content: Content, downloads: Mapping[str, str]) -> str:
     return _template("index.html.j2", autoescape=True).render(
         page=content,
         sections=[_section(content, key) for key in figure_sections(content.score) if _has(content, key)],
-        result_panels=[panel for panel in content.panels if panel.section in WITH_RESULTS],
+        result_panels=[panel for panel in content.panels if panel.section == WITH_RESULTS],
         series_names={label: content.names(label) for label in series.labels},
         bibliography=bibtex(study, content.data),
         downloads=script_json(downloads),
@@ -171,7 +169,7 @@ def _dash(pattern: Sequence[int]) -> str:
 
 def _has(content: Content, section: str) -> bool:
     """Tell whether a section of its own has something to show."""
-    if section in WITH_RESULTS:
+    if section == WITH_RESULTS:
         return False
     tables = {"weights": content.weights, "own": content.own}.get(section, ())
     return bool(tables) or any(panel.section == section for panel in content.panels)

@@ -225,8 +225,6 @@ class ReportSpec(Spec):
     """Methods that take one kernel, chosen by inner cross-validation or on the test samples."""
     parts: list[str] = []
     """Functions, ``"module:name"``, that make parts of the study's own, see :mod:`mklearn.study.report.parts`."""
-    plain: list[str] = []
-    """Kernel ridge regression and support vector machines on the uniform average of several kernels."""
     descriptors: list[CatalogueEntry] = []
     kernels: list[CatalogueEntry] = []
     methods: list[CatalogueEntry] = []

@@ -23,7 +23,6 @@ from mklearn.kernels.psd import spectrum_curve
 from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.study.evaluation.selection import select_by_scores
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.report.accuracy_for_time import accuracy_for_time
 from mklearn.study.report.build import build_report
 from mklearn.study.report.figure_names import FigureNames
 from mklearn.study.report.frames import results_of
@@ -62,7 +61,7 @@ DIGITS = DataSetRecord(
 
 def report_spec(study: str, **more: Any) -> ReportSpec:
     """A specification that is empty but for what is given."""
-    lists = ("fits", "datasets", "remarks", "learned", "best_single", "plain", "descriptors", "kernels", "methods")
+    lists = ("fits", "datasets", "remarks", "learned", "best_single", "descriptors", "kernels", "methods")
     empty = {
         "title": "",
         "description": "",
@@ -316,7 +315,7 @@ def sections_of(scores: pd.DataFrame, summary: pd.DataFrame) -> set[str]:
     """Return the sections of the figures that a study without fits has."""
     results = results_of(scores, summary, [])
     nothing = pd.DataFrame(columns=["z", "dataset_title", "metric"])
-    found = panels(results, report_spec("x"), nothing, accuracy_for_time(results), [], [], FigureNames())
+    found = panels(results, report_spec("x"), nothing, [], [], FigureNames())
     assert not [panel.problem for panel in found if panel.problem]
     return {panel.section for panel in found}
 

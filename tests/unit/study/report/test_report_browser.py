@@ -207,26 +207,6 @@ def test_marks_follow_the_numbers(whole_page):
     assert len(set(values)) > 2
 
 
-@pytest.mark.parametrize("name", ["whole_page", "phone_page"])
-def test_names_of_methods_in_accuracy_against_time_do_not_overlap(name, request):
-    """Nor do they leave the figure; the point of each named method lies below its name."""
-    for svg in request.getfixturevalue(name).locator(".accuracy-for-time .chart svg").all():
-        frame, (names, points) = svg.bounding_box(), (
-            svg.locator(f".mark-{kind}.role-mark {tag}").evaluate_all(
-                "all => all.map(one => [one.textContent, ...Object.values(one.getBoundingClientRect().toJSON())])"
-            )
-            for kind, tag in (("text", "text"), ("symbol", "path"))
-        )  # fmt: skip
-        assert len(points) == 5
-        assert "uniform average" in {name for name, *_ in names}
-        for name, x, y, w, h, *_ in names:
-            assert frame["x"] - 1 <= x
-            assert x + w <= frame["x"] + frame["width"] + 1, name
-            assert y + h <= min(top for _, _, top, *_ in points) + 4, name
-        rows = sorted((y, y + h) for _, _, y, _, h, *_ in names)
-        assert all(bottom - 2 <= top for (_, bottom), (top, _) in itertools.pairwise(rows))
-
-
 def test_columns_sort_by_click_and_by_keyboard(open_page, page_file):
     page = open_page(page_file, unfold=False)
     for chosen in ("#setting", "#rule"):
@@ -422,7 +402,7 @@ def test_what_is_not_the_answer_is_folded_and_drawn_when_it_is_opened(open_page,
     page = open_page(page_file, unfold=False, viewport={"width": 1280, "height": 900})
     folded = page.evaluate("document.documentElement.scrollHeight")
     shown = "boxes => boxes.filter(box => box.querySelector('svg')).map(box => box.closest('figure').className)"
-    assert page.eval_on_selector_all(".chart", shown) == ["difference", "accuracy-for-time"]
+    assert page.eval_on_selector_all(".chart", shown) == ["difference"]
     page.click("nav a[href='#dimension']")
     page.wait_for_function("document.querySelectorAll('#dimension .chart svg').length >= 4")
     assert page.locator("#dimension").get_attribute("open") is not None
@@ -625,8 +605,6 @@ def test_print_has_tables_of_results_and_no_diagnostics(open_page, page_file):
     page.emulate_media(media="print")
     assert page.locator("#results table:visible").count() == 2, "every setting"
     assert page.locator("#results .difference svg:visible").count() >= 1
-    figures = [figure.bounding_box() for figure in page.locator("#results figure:visible").all()]
-    assert figures[0]["y"] == figures[1]["y"], "beside each other, so that the table begins on the first sheet"
     assert page.locator("#published table:visible").count() > 0
     assert page.locator("#failures table:visible").count() == 1
     assert page.locator("figure:visible:not(:has(svg))").count() == 0, "no empty box"

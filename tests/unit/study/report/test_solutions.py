@@ -14,7 +14,6 @@ from tests.unit.study.report.conftest import report_spec
 
 from mklearn.classifiers import FSVC
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.report.accuracy_for_time import accuracy_for_time
 from mklearn.study.report.build import build_report
 from mklearn.study.report.figure_names import FigureNames
 from mklearn.study.report.figures_of_fits import LEAST_DISTANCE, objective
@@ -214,9 +213,7 @@ def test_alternations_whose_optimum_is_known_share_a_figure(study):
         results = tables(study, fits=fits)
         found = [
             panel
-            for panel in panels(
-                results, report_spec("demo"), nothing, accuracy_for_time(results), [], [], FigureNames()
-            )
+            for panel in panels(results, report_spec("demo"), nothing, [], [], FigureNames())
             if panel.section == "objective"
         ]
         assert {panel.chart["title"]["text"] for panel in found} == expected
