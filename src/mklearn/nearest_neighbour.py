@@ -7,11 +7,16 @@ O(block x n) memory.
 With more than 10^9 pairs of samples and at most 20 components, a k-d tree searches at each number of components. It
 finds the same neighbours, the first of equally near ones included: where the two nearest distinct samples are equally
 near up to rounding, the pairs are gone through as always.
+
+Of several training samples at the same distance, one of the first class in sorted order decides, so that no prediction
+depends on the order of rows. On a line (one component, or others without variance) a cosine about the mean is a sign,
+and nearly all samples are tied: there the cosine rule is the Euclidean one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain, islice
 from typing import Literal
 
 import numpy as np
@@ -41,15 +46,14 @@ def accuracy_by_dimension(
     Z_train : array-like of shape (n, p)
         Embedding of the training samples, components in order of importance.
     y_train : array-like of shape (n,)
-        Labels of the training samples, of any type that can be compared for equality.
+        Labels of the training samples, of any type that can be sorted.
     Z_test : array-like of shape (m, p)
         Embedding of the test samples.
     y_test : array-like of shape (m,)
         Labels of the test samples.
     rule : {"euclidean", "cosine"}, default="euclidean"
         "cosine" is the cosine similarity about the mean of the training embedding. The similarity of a sample at that
-        mean is 0. Ties go to the first training sample; with "cosine" and one component only the sign counts, so that
-        most samples are tied.
+        mean is 0. With one component it is the Euclidean rule. Ties go to the first class in sorted order.
 
     Returns
     -------
@@ -85,6 +89,8 @@ def nearest_neighbour_predictions_by_dimension(
     """
     first, second = _embeddings(Z_train, Z_test)
     labels = checked_labels(y_train, first.shape[0], "y_train")
+    order = np.argsort(labels, kind="stable")
+    first, labels = first[order], labels[order]
     predictions = np.empty((first.shape[1], second.shape[0]), dtype=labels.dtype)
     for rows, dimension, nearest in _sweep(first, second, rule):
         predictions[dimension - 1, rows] = labels[nearest]
@@ -98,11 +104,12 @@ def nearest_neighbour_predictions(
 
     Parameters and errors are those of :func:`accuracy_by_dimension`.
     """
-    nearest = nearest_neighbour_indices(Z_train, Z_test, rule)
-    return checked_labels(y_train, len(np.asarray(Z_train)), "y_train")[nearest]
+    return np.asarray(y_train)[nearest_neighbour_indices(Z_train, Z_test, rule, y_train)]
 
 
-def nearest_neighbour_indices(Z_train: ArrayLike, Z_test: ArrayLike, rule: Rule = "euclidean") -> NDArray[np.intp]:
+def nearest_neighbour_indices(
+    Z_train: ArrayLike, Z_test: ArrayLike, rule: Rule = "euclidean", y_train: ArrayLike | None = None
+) -> NDArray[np.intp]:
     """Find the nearest training sample of each test sample, with all components of an embedding.
 
     Parameters and errors are those of :func:`accuracy_by_dimension`.
@@ -110,9 +117,12 @@ def nearest_neighbour_indices(Z_train: ArrayLike, Z_test: ArrayLike, rule: Rule 
     Returns
     -------
     indices : ndarray of shape (m,)
-        Rows of ``Z_train``; of several at the same distance, the first.
+        Rows of ``Z_train``; of several at the same distance, the first of the first class, or without labels the first.
     """
     first, second = _embeddings(Z_train, Z_test)
+    if y_train is not None:
+        order = np.argsort(checked_labels(y_train, first.shape[0], "y_train"), kind="stable")
+        return order[nearest_neighbour_indices(first[order], second, rule)]
     nearest = np.empty(second.shape[0], dtype=np.intp)
     if rule == "euclidean" and not _is_large(first, second):
         # no sweep needed; cdist sums squared differences, so ties stay exact
@@ -131,12 +141,13 @@ def distances_to(
 ) -> NDArray[np.float64]:
     """Compute the distance of each test sample to one training sample each, given by its row.
 
-    With "cosine" it is 1 minus the cosine about the mean of the training embedding.
+    With "cosine" it is 1 minus the cosine about the mean of the training embedding; on a line the Euclidean distance.
     """
     first, second = _embeddings(Z_train, Z_test)
-    if rule == "euclidean":
+    centred = _centre(first, second) if rule == "cosine" else None
+    if centred is None or _on_a_line(centred[0]) == first.shape[1]:
         return np.asarray(np.linalg.norm(second - first[indices], axis=1))
-    first, second = _centre(first, second)
+    first, second = centred
     lengths = np.linalg.norm(first[indices], axis=1) * np.linalg.norm(second, axis=1)
     inner = np.einsum("ij,ij->i", first[indices], second)
     return np.asarray(1.0 - np.divide(inner, lengths, out=np.zeros_like(inner), where=lengths > 0.0))
@@ -158,17 +169,26 @@ def _sweep(
     """
     if rule not in RULES:
         raise DataError(f"nearest-neighbour rule {rule!r} is unknown: use one of {', '.join(map(repr, RULES))}")
+    centred, line = (first, second), first.shape[1]
     if rule == "cosine":
-        first, second = _centre(first, second)
+        centred = _centre(first, second)
+        line = _on_a_line(centred[0])
     if _is_large(first, second):
-        search = _euclidean_tree if rule == "euclidean" else _cosine_tree
         for dimension in range(dimensions_from, first.shape[1] + 1):
-            yield slice(None), dimension, search(first[:, :dimension], second[:, :dimension])
+            search, pair = (_euclidean_tree, (first, second)) if dimension <= line else (_cosine_tree, centred)
+            yield slice(None), dimension, search(*(Z[:, :dimension] for Z in pair))
         return
     for rows in _blocks(first, second):
-        sweep = _euclidean(first, second[rows]) if rule == "euclidean" else _cosine(first, second[rows])
+        sweep = _euclidean(first[:, :line], second[rows, :line])
+        if line < first.shape[1]:
+            sweep = chain(sweep, islice(_cosine(centred[0], centred[1][rows]), line, None))
         for dimension, nearest in enumerate(sweep, start=1):
             yield rows, dimension, nearest
+
+
+def _on_a_line(centred: NDArray) -> int:
+    """Count the leading dimensions in which centred samples vary in one column at most."""
+    return int(np.count_nonzero(np.cumsum(centred.any(axis=0)) <= 1))
 
 
 def _euclidean(first: NDArray, block: NDArray) -> Iterator[NDArray[np.intp]]:
@@ -190,18 +210,12 @@ def _cosine(first: NDArray, block: NDArray) -> Iterator[NDArray[np.intp]]:
     inner = np.zeros((block.shape[0], first.shape[0]))
     term = np.empty_like(inner)
     lengths = np.zeros(first.shape[0])
-    occupied = 0
     for column in range(first.shape[1]):
         np.multiply(block[:, column, None], first[None, :, column], out=term)
         inner += term
         lengths += first[:, column] ** 2
-        occupied += bool(first[:, column].any())
-        if occupied == 1:  # one nonzero column: the cosine is a sign, and rounding must not break its ties
-            similarity = np.sign(inner)
-        else:
-            scale = np.sqrt(np.where(lengths > 0.0, lengths, 1.0))  # the inner products of a zero vector are 0
-            similarity = np.divide(inner, scale, out=term)
-        yield similarity.argmax(axis=1)
+        scale = np.sqrt(np.where(lengths > 0.0, lengths, 1.0))  # the inner products of a zero vector are 0
+        yield np.divide(inner, scale, out=term).argmax(axis=1)
 
 
 def _is_large(first: NDArray, second: NDArray) -> bool:
@@ -218,11 +232,6 @@ def _euclidean_tree(first: NDArray, second: NDArray) -> NDArray[np.intp]:
 
 def _cosine_tree(first: NDArray, second: NDArray) -> NDArray[np.intp]:
     """Search by a tree of unit vectors: |x - y|^2 = 2 - 2 cos. The samples are centred."""
-    occupied = np.flatnonzero(first.any(axis=0))
-    if occupied.size <= 1:  # cosines are signs
-        column = int(occupied[0]) if occupied.size else 0
-        signs, asked = np.sign(first[:, column]), np.sign(second[:, column])
-        return np.choose(1 + asked.astype(np.intp), [(-signs).argmax(), 0, signs.argmax()])
     distinct = _distinct(first)
     lengths = np.linalg.norm(first[distinct], axis=1)
     distinct, lengths = distinct[lengths > 0.0], lengths[lengths > 0.0]
@@ -275,7 +284,7 @@ def _centre(first: NDArray, second: NDArray) -> tuple[NDArray, NDArray]:
 
     Each column pair is scaled as a whole by one power of two, which changes no cosine and avoids under- and overflow.
     """
-    centre = first.mean(axis=0)
+    centre = np.sort(first, axis=0).mean(axis=0)  # sorted: not even its rounding depends on the order of rows
     noise = 4.0 * np.finfo(np.float64).eps * np.abs(first).max(axis=0)
     centred = [Z - centre for Z in (first, second)]
     for Z in centred:

@@ -16,6 +16,7 @@ from mklearn.errors import DataError
 from mklearn.nearest_neighbour import (
     RULES,
     accuracy_by_dimension,
+    distances_to,
     nearest_neighbour_indices,
     nearest_neighbour_predictions,
     nearest_neighbour_predictions_by_dimension,
@@ -47,12 +48,37 @@ def test_every_dimension_equals_scikit_learn(problem):
     assert score(12, "cosine", 0) != expected[-1], "the fixture must tell centred from uncentred"
 
 
-def test_cosine_in_one_dimension_is_the_sign_and_ties_take_the_first(problem):
-    Z_train, _, Z_test, _ = problem
-    centre = Z_train[:, 0].mean()
-    signs = np.sign(Z_train[:, 0] - centre)
-    expected = [int(np.flatnonzero(signs == np.sign(value - centre))[0]) for value in Z_test[:, 0]]
-    np.testing.assert_array_equal(nearest_neighbour_indices(Z_train[:, :1], Z_test[:, :1], "cosine"), expected)
+def test_cosine_on_a_line_is_the_euclidean_rule(problem):
+    """There a cosine about the mean is a sign, and nearly all samples are tied; constant columns don't change that."""
+    Z_train, y_train, Z_test, _ = (np.array(part) for part in problem)
+    Z_train[:, 1:3] = Z_test[:, 1:3] = 0.1
+    swept = {rule: nearest_neighbour_predictions_by_dimension(Z_train, y_train, Z_test, rule) for rule in RULES}
+    np.testing.assert_array_equal(swept["cosine"][:3], swept["euclidean"][:3])
+    assert (swept["cosine"][3:] != swept["euclidean"][3:]).any()
+    for width in (1, 3):
+        pair = Z_train[:, :width], Z_test[:, :width]
+        found = {rule: nearest_neighbour_indices(*pair, rule) for rule in RULES}
+        np.testing.assert_array_equal(found["cosine"], found["euclidean"])
+        lengths = [distances_to(*pair, found[rule], rule) for rule in RULES]
+        np.testing.assert_array_equal(*lengths)
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["pairs", "tree"])
+@pytest.mark.parametrize("rule", RULES)
+@settings(max_examples=30)
+@given(data=st.data())
+def test_no_prediction_depends_on_the_order_of_training_samples(rule, large, data):
+    """Small integers: many samples of two classes coincide, or are at the same distance."""
+    n, p = data.draw(st.integers(2, 12)), data.draw(st.integers(1, 3))
+    Z_train = data.draw(hnp.arrays(float, (n, p), elements=st.integers(-2, 2)))
+    Z_test = data.draw(hnp.arrays(float, (6, p), elements=st.integers(-2, 2)))
+    y_train = data.draw(hnp.arrays(int, n, elements=st.integers(0, 2)))
+    order = data.draw(st.permutations(range(n)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "TREE_PAIRS", 0 if large else module.TREE_PAIRS)
+        for predict in (nearest_neighbour_predictions, nearest_neighbour_predictions_by_dimension):
+            found = predict(Z_train, y_train, Z_test, rule)
+            np.testing.assert_array_equal(predict(Z_train[order], y_train[order], Z_test, rule), found)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -96,14 +122,14 @@ def test_labels_of_any_type(problem, rule, kind):
 
 
 def test_zero_vectors_have_zero_similarity():
-    Z_train = np.array([[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0], [0.0, 0.0]])  # rows 1 and 3 lie at the mean
+    Z_train = np.array([[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [0.0, 1.0], [0.0, -1.0]])  # 1, 3 at the mean
     Z_test = np.array([[0.0, 0.0], [3.0, 0.0], [-3.0, 0.0]])
     np.testing.assert_array_equal(nearest_neighbour_indices(Z_train, Z_test, "cosine"), [0, 2, 0])
 
 
 def test_rounding_left_by_centring_a_constant_column_is_not_a_direction():
-    Z_train = np.column_stack([np.full(3, 0.1), [-1.0, 0.0, 1.0]])
-    Z_test = np.array([[0.1, 0.5]])
+    Z_train = np.column_stack([np.full(3, 0.1), [-1.0, 0.0, 1.0], [1.0, -2.0, 1.0]])
+    Z_test = np.array([[0.1, 0.5, 0.25]])
     assert nearest_neighbour_indices(Z_train, Z_test, "cosine")[0] == 2
     assert nearest_neighbour_indices(Z_train[:, :1], Z_test[:, :1], "cosine")[0] == 0
 

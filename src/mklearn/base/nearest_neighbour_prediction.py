@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.validation import checked_labels
 from mklearn.errors import NotApplicable
-from mklearn.nearest_neighbour import nearest_neighbour_indices
+from mklearn.nearest_neighbour import nearest_neighbour_predictions
 
 
 class NearestNeighbourPrediction:
@@ -20,7 +20,7 @@ class NearestNeighbourPrediction:
 
     All components count, and nearest is by Euclidean distance, as in the papers' experiments and as with
     ``KNeighborsClassifier(1)`` behind the embedding in a `Pipeline`. The cosine about the mean, a study's other rule,
-    is about as good with many components, but with one it is a sign, and a component without variance makes it one.
+    is about as good with many components; with one it is a sign, and is replaced by this rule.
 
     A subclass implements `_project`, sets ``embedding_``, and calls `_keep_labels` in ``fit``. Place the mixin before
     scikit-learn's classes in the list of bases.
@@ -52,7 +52,7 @@ class NearestNeighbourPrediction:
         train = self.embedding_.reshape(len(self.embedding_), -1)
         labels = checked_labels(self, self._training_labels, len(train))
         Z, labelled = self._project(X), self._labelled(labels)
-        return labels[labelled][nearest_neighbour_indices(train[labelled], Z.reshape(len(Z), -1), "euclidean")]
+        return nearest_neighbour_predictions(train[labelled], labels[labelled], Z.reshape(len(Z), -1), "euclidean")
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Compute the accuracy of `predict`; labels of shape (m,)."""

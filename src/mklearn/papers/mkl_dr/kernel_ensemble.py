@@ -68,7 +68,7 @@ class KernelEnsemble(KernelClassifier):
         stored = getattr(model, "embedding_", None)
         return model, np.asarray(model.transform(kernel) if stored is None else stored)
 
-    def _embed_and_match(self, embedding: Array, model: Any, rows: Array) -> tuple[Array, Codes]:
+    def _embed_and_match(self, embedding: Array, codes: Codes, model: Any, rows: Array) -> tuple[Array, Codes]:
         """Return the embedding of new samples, and the nearest training sample of each."""
         Z = np.asarray(model.transform(rows))
-        return Z, nearest_neighbour_indices(embedding, Z, self.neighbour)
+        return Z, nearest_neighbour_indices(embedding, Z, self.neighbour, codes)

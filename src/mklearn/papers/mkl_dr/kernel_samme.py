@@ -166,7 +166,7 @@ class KernelSAMME(ClassScores, KernelEnsemble):
         rows = np.arange(stack.n_rows)
         for m in np.flatnonzero(self.kernel_weights_):
             t = int(np.flatnonzero(self.picks_ == m)[0])
-            nearest = self._embed_and_match(self.embeddings_[t], self.estimators_[t], stack[int(m)])[1]
+            nearest = self._embed_and_match(self.embeddings_[t], self._codes, self.estimators_[t], stack[int(m)])[1]
             scores[rows, self._codes[nearest]] += self.kernel_weights_[m]
         return scores
 
@@ -196,7 +196,7 @@ class KernelSAMME(ClassScores, KernelEnsemble):
             for train, test in folds:
                 inner = kernel[np.ix_(train, train)]
                 model, embedding = self._fit_embedding(name, inner, codes[train])
-                nearest = self._embed_and_match(embedding, model, kernel[np.ix_(test, train)])[1]
+                nearest = self._embed_and_match(embedding, codes[train], model, kernel[np.ix_(test, train)])[1]
                 misses[m, test] = codes[train][nearest] != codes[test]
                 sizes = np.bincount(codes[test], minlength=n_classes)
                 hits = np.bincount(codes[test], weights=~misses[m, test], minlength=n_classes)

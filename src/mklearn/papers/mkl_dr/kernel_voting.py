@@ -105,7 +105,7 @@ class KernelVoting(KernelEnsemble):
         """
         stack, _ = self._new_stack(X)
         found = [
-            self._embed_and_match(embedding, model, rows)
+            self._embed_and_match(embedding, self._codes, model, rows)
             for embedding, model, rows in zip(self.embeddings_, self.estimators_, stack, strict=True)
         ]
         nearest = np.stack([indices for _, indices in found], axis=1)
@@ -142,7 +142,7 @@ def neighbour_order(Z_train: Array, Z_test: Array, rule: Rule, first: Codes | No
     int array of shape (m, n)
     """
     train, test = np.asarray(Z_train, dtype=np.float64), np.asarray(Z_test, dtype=np.float64)
-    if rule == "euclidean":
+    if rule == "euclidean" or train.shape[1] == 1:
         distances = cdist(test, train, "sqeuclidean")
     else:
         centre = train.mean(axis=0)

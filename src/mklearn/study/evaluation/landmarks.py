@@ -321,21 +321,21 @@ class WholeOutcome(RefitOutcome):
 
     _found: dict[str, Indices] = field(default_factory=dict, compare=False)
 
-    def nearest(self, rule: str, position: int) -> tuple[Indices, NDArray[np.float64]]:
+    def nearest(self, rule: str, position: int, y_train: NDArray[Any]) -> tuple[Indices, NDArray[np.float64]]:
         known, asked = self.embeddings[0]
         if rule == CLASS_MEAN:
-            return deciding_samples(known, asked, rule)
-        nearest = self._nearest(rule)
+            return deciding_samples(known, y_train, asked, rule)
+        nearest = self._nearest(rule, y_train)
         return nearest, distances_to(known, asked, nearest, rule)  # type: ignore[arg-type]
 
     def outputs(self, rule: str, y_train: NDArray[Any], y_test: NDArray[Any]) -> list[MethodOutput]:
         known, asked = self.embeddings[0]
-        labels = predictions(known, y_train, asked, rule) if rule == CLASS_MEAN else y_train[self._nearest(rule)]
+        labels = predictions(known, y_train, asked, rule) if rule == CLASS_MEAN else y_train[self._nearest(rule, y_train)]
         return [MethodOutput(self.estimators[0], y_train, y_test, labels, self.embeddings[0])]
 
-    def _nearest(self, rule: str) -> Indices:
+    def _nearest(self, rule: str, y_train: NDArray[Any]) -> Indices:
         if rule not in self._found:
-            self._found[rule] = nearest_neighbour_indices(*self.embeddings[0], rule)  # type: ignore[arg-type]
+            self._found[rule] = nearest_neighbour_indices(*self.embeddings[0], rule, y_train)  # type: ignore[arg-type]
         return self._found[rule]
 
 

@@ -65,7 +65,9 @@ def accuracy_by_dimension(
     return np.asarray((predicted == checked_labels(y_test, predicted.shape[1], "y_test")).mean(axis=1))
 
 
-def deciding_samples(Z_train: ArrayLike, Z_test: ArrayLike, rule: str) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def deciding_samples(
+    Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: str
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Find the training sample that decides the class of each test sample with all components, and its distance.
 
     Returns
@@ -76,7 +78,7 @@ def deciding_samples(Z_train: ArrayLike, Z_test: ArrayLike, rule: str) -> tuple[
     if rule == CLASS_MEAN:
         m = len(np.asarray(Z_test))
         return np.full(m, -1, dtype=np.intp), np.full(m, np.nan)
-    indices = nearest_neighbour_indices(Z_train, Z_test, _of_neighbours(rule))
+    indices = nearest_neighbour_indices(Z_train, Z_test, _of_neighbours(rule), y_train)
     return indices, distances_to(Z_train, Z_test, indices, _of_neighbours(rule))
 
 

@@ -56,10 +56,10 @@ def test_ties_take_the_first_class() -> None:
 
 
 def test_who_decides(embedding: Any) -> None:
-    indices, distances = deciding_samples(*embedding, "class_mean")
+    indices, distances = deciding_samples(embedding[0], TARGET[TRAIN], embedding[1], "class_mean")
     assert set(indices.tolist()) == {-1}
     assert np.isnan(distances).all()
-    indices, distances = deciding_samples(*embedding, "cosine")
+    indices, distances = deciding_samples(embedding[0], TARGET[TRAIN], embedding[1], "cosine")
     np.testing.assert_array_equal(indices, nearest_neighbour_indices(*embedding, "cosine"))
     assert np.isfinite(distances).all()
 
@@ -96,6 +96,6 @@ def test_in_both_sweeps() -> None:
             train, test = outcome.embedding_at(position)
             expected = NearestCentroid().fit(train, y_train).score(test, y_test)
             assert abs(scores[position] - expected) < 0.004  # at most one sample, where rounding decides a tie
-            assert set(outcome.nearest("class_mean", position)[0].tolist()) == {-1}
+            assert set(outcome.nearest("class_mean", position, y_train)[0].tolist()) == {-1}
         labels = [output.labels for output in outcome.outputs("class_mean", y_train, y_test)]
         np.testing.assert_array_equal(np.mean(np.equal(labels, y_test), axis=1), scores)

@@ -67,7 +67,7 @@ def digits() -> Digits:
 
 def by_hand(train: NDArray[Any], y: NDArray[Any], test: NDArray[Any], y_test: NDArray[Any], rule: str) -> float:
     """Share of test samples whose nearest training sample, over all columns, has their label."""
-    if rule == "cosine":  # about the training mean; the angle is smallest where unit vectors are nearest
+    if rule == "cosine" and train.shape[1] > 1:  # about the training mean: unit vectors
         mean = train.mean(axis=0)
         train, test = train - mean, test - mean
         train, test = (Z / np.linalg.norm(Z, axis=1, keepdims=True) for Z in (train, test))
@@ -100,7 +100,7 @@ def test_labels_give_one_accuracy_and_no_dimension(digits: Digits) -> None:
     for rule in ("", *RULES):  # no neighbour is asked
         (output,) = outcome.outputs(rule, y[digits.train], y[digits.test])
         np.testing.assert_array_equal(output.labels, expected)
-        assert set(outcome.nearest(rule, 0)[0]) == {-1}
+        assert set(outcome.nearest(rule, 0, y)[0]) == {-1}
         found = outcome.scores(metric_named("accuracy"), rule, y[digits.train], y[digits.test])
         np.testing.assert_array_equal(found, [np.mean(expected == y[digits.test])])
 
@@ -378,6 +378,6 @@ def test_predictions_are_those_that_the_accuracy_counts(sweep: Sweep, rule: str)
     accuracies = outcome.scores(metric_named("accuracy"), rule, y, y_test)
     for place, (accuracy, output) in enumerate(zip(accuracies, outcome.outputs(rule, y, y_test), strict=True)):
         assert np.mean(output.labels == y_test) == accuracy
-        nearest, distances = outcome.nearest(rule, place)
+        nearest, distances = outcome.nearest(rule, place, y)
         assert np.array_equal(y[nearest], output.labels)
         assert (distances >= 0).all()
