@@ -20,6 +20,8 @@ NeighbourRule = Literal["cosine", "euclidean"]
 CLASS_MEAN: Literal["class_mean"] = "class_mean"
 Rule = Literal[NeighbourRule, "class_mean"]
 """How a sample is classified in an embedding: see :mod:`mklearn.study.evaluation.rules`."""
+RULE: Rule = "euclidean"
+"""Nearest-neighbour rule of the library's embeddings, and so of models."""
 Choice = Literal["inner_cv", "test_set"]
 """By which samples parameters are chosen: the training samples, by inner cross-validation, or the test samples."""
 Components = Literal["all", "one_standard_error", "best"]
@@ -143,6 +145,14 @@ class MethodSpec(Implementation):
         """Count the combinations of the grid, each with every kernel if evaluation tries the kernels one by one."""
         combinations = math.prod(len(values) for values in self.grid.values())
         return combinations * (max(1, n_kernels) if self.kernel_choice else 1)
+
+
+def headline_rule(neighbours: Sequence[str]) -> str:
+    """Return the one rule of the headline, the figures and tables of classes, and the model.
+
+    The model's, of a study without a model too; where a study does not evaluate it, its first one.
+    """
+    return RULE if RULE in neighbours else neighbours[0]
 
 
 class EvaluationSpec(Strict):

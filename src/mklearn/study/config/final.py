@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from mklearn.contract.fit_spec import RULE
 from mklearn.study.config.datasets import Precomputed
 from mklearn.study.config.mistakes import Mistake, one_of
 from mklearn.study.config.model import Study
 from mklearn.study.config.protocols import Protocol
-from mklearn.study.specs.final_spec import RULE
 from mklearn.study.specs.method import Classifier, Method
 
 

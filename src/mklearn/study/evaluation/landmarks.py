@@ -330,7 +330,9 @@ class WholeOutcome(RefitOutcome):
 
     def outputs(self, rule: str, y_train: NDArray[Any], y_test: NDArray[Any]) -> list[MethodOutput]:
         known, asked = self.embeddings[0]
-        labels = predictions(known, y_train, asked, rule) if rule == CLASS_MEAN else y_train[self._nearest(rule, y_train)]
+        labels = (
+            predictions(known, y_train, asked, rule) if rule == CLASS_MEAN else y_train[self._nearest(rule, y_train)]
+        )
         return [MethodOutput(self.estimators[0], y_train, y_test, labels, self.embeddings[0])]
 
     def _nearest(self, rule: str, y_train: NDArray[Any]) -> Indices:

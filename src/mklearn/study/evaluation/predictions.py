@@ -224,18 +224,18 @@ class Predictions:
         """Return the rows of a method by one rule in one setting; None if there are none."""
         return self._groups.get(_key(keys))
 
-    def by_first_rule(self, keys: Mapping[str, Any]) -> pd.DataFrame | None:
-        """Return the rows of a method by its first rule in one setting; None if there are none."""
-        rule = next((name[-1] for name in self._groups if name[:-1] == _key(keys, GROUP[:-1])), None)
-        return None if rule is None else self.of({**keys, "neighbour": rule})
+    def by_rule(self, keys: Mapping[str, Any]) -> pd.DataFrame | None:
+        """Return the rows of a method by one rule in one setting, of a classifier its own; None if there are none."""
+        rows = self.of(keys)
+        return self.of({**keys, "neighbour": ""}) if rows is None else rows
 
     def confusion(self, keys: Mapping[str, Any], n_classes: int) -> NDArray[np.int64]:
-        """Count test samples by true class (row) and predicted class (column), by the method's first rule.
+        """Count test samples by true class (row) and predicted class (column), as `by_rule`.
 
         The number of components is the one that was chosen without the test samples.
         """
         counts = np.zeros((n_classes, n_classes), dtype=np.int64)
-        rows = self.by_first_rule(keys)
+        rows = self.by_rule(keys)
         if rows is not None:
             known = rows[rows["predicted"].notna()]
             np.add.at(counts, (known["true"].to_numpy(), known["predicted"].to_numpy(dtype=np.int64)), 1)

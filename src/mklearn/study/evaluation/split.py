@@ -425,7 +425,9 @@ def _predictions(
 ) -> RulePredictions:
     """Collect the predictions, with the values of samples by metrics that are no mean over them."""
     nothing = np.full(len(outputs[0].y), np.nan)
-    nearest, distances = (np.full(len(nothing), -1), nothing) if position is None else outcome.nearest(rule, position, outputs[0].y_train)
+    nearest, distances = np.full(len(nothing), -1), nothing
+    if position is not None:
+        nearest, distances = outcome.nearest(rule, position, outputs[0].y_train)
     output = outputs[-1 if position is None else position]
     try:
         values = output.class_scores

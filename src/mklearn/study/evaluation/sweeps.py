@@ -129,9 +129,7 @@ class Outcome(ABC):
     def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
         """Return what metrics are computed from: one output for each of ``components``, or the only one."""
 
-    def nearest(
-        self, rule: str, position: int, y_train: Labels
-    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def nearest(self, rule: str, position: int, y_train: Labels) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Return the nearest training sample of each test sample at one of ``components``, and the distance to it.
 
         A classifier and class means have none: -1 and NaN.
@@ -216,9 +214,7 @@ class PredictionOutcome(Outcome):
     def without_inputs(self) -> Outcome:
         return replace(self, test=None)
 
-    def nearest(
-        self, rule: str, position: int, y_train: Labels
-    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def nearest(self, rule: str, position: int, y_train: Labels) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Return -1 and NaN for each test sample."""
         return np.full(len(self.labels[0]), -1), np.full(len(self.labels[0]), np.nan)
 

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.contract.extensions import report_parts
+from mklearn.contract.fit_spec import headline_rule
 from mklearn.contract.model import Registered
 from mklearn.study.config.registry import registered
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.plan import Plan
-from mklearn.study.specs.final_spec import BEST, RULE
+from mklearn.study.specs.final_spec import BEST
 from mklearn.study.specs.table_specs import (
     CatalogueEntry,
     ReportDataset,
@@ -36,7 +37,8 @@ def summary_spec(plan: Plan) -> SummarySpec:
     study = plan.study
     return SummarySpec(
         study=study.study,
-        reference=plan.reference, neighbour=headline_rule(plan), published=study.published_values(), titles=titles,
+        reference=plan.reference, neighbour=headline_rule(study.evaluation.neighbours),
+        published=study.published_values(), titles=titles,
         calibration=study.calibration, tolerance=study.tolerance,
     )  # fmt: skip
 
@@ -90,19 +92,14 @@ def report_spec(plan: Plan) -> ReportSpec:
 
 def _headline(plan: Plan) -> dict[str, Any]:
     """Return what the headline is made by: of a study with a final model, what the model is chosen by."""
-    score = study_score(plan)
+    score = study_score(plan) | {"neighbour": headline_rule(plan.study.evaluation.neighbours)}
     if plan.final is None:
         return score
     spec = plan.final.spec
     final = ReportFinal(
         dataset=spec.dataset, chosen=spec.method == BEST, entries=[candidate.entry for candidate in spec.candidates]
     )
-    return score | {"metric": spec.metric, "neighbour": headline_rule(plan), "final": final}
-
-
-def headline_rule(plan: Plan) -> str:
-    """Return the nearest-neighbour rule of the headline: the model's; "" for the reference's first one."""
-    return RULE if plan.final is not None and RULE in plan.study.evaluation.neighbours else ""
+    return score | {"metric": spec.metric, "final": final}
 
 
 def study_score(plan: Plan) -> dict[str, Any]:

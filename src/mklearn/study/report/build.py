@@ -37,7 +37,7 @@ from mklearn.study.report.tables import Table, failure_table, kernel_table, metr
 from mklearn.study.report.theme import LIGHT, vega_config
 from mklearn.study.report.times import time_ratio_table
 from mklearn.study.report.weights import weights_frame, weights_tables
-from mklearn.study.report.wording import enumeration, in_order, plural
+from mklearn.study.report.wording import enumeration, in_order, plural, rule_title
 from mklearn.study.specs.table_specs import ReportSpec
 from mklearn.study.stamps import BESIDE, load_beside
 
@@ -220,7 +220,19 @@ def _lead(results: Results, study: ReportSpec, data: Sequence[DataSetRecord]) ->
     parts.append(enumeration(list(dict.fromkeys(splits_of(setting, results) for setting in results.settings))))
     if len(results.settings) > 1:
         parts.append(f"in {plural(len(results.settings), 'setting')}")
-    return f"{study.description.strip()} {' '.join(parts)}.".strip()
+    return f"{study.description.strip()} {' '.join(parts)}.{_one_rule(results)}".strip()
+
+
+def _one_rule(results: Results) -> str:
+    """Name the rule by which embeddings classify in everything that shows one rule only."""
+    rules = _rules(results)
+    if not rules:
+        return ""
+    replaced = " In one component the cosine is a sign, and the Euclidean distance takes its place."
+    return (
+        f" Embeddings classify by {rule_title(rules[0])} in the headline, confusions, wrong samples and model."
+        f"{replaced if 'cosine' in rules else ''}"
+    )
 
 
 def _figure_files(panel: Panel, folder: Path, config: dict[str, Any], names: FigureNames) -> list[Path]:

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from mklearn.base.statistics import holm
+from mklearn.contract.fit_spec import headline_rule
 from mklearn.errors import ConfigError
 from mklearn.study.evaluation.predictions import Predictions, typed
 from mklearn.study.evaluation.summary import corrected, summarise
@@ -24,7 +25,6 @@ from mklearn.study.report.build import build_report
 from mklearn.study.report.frames import Setting, records, results_of
 from mklearn.study.report.records import RunRecord
 from mklearn.study.report.tables import Cell, Column, Table, difference_cell, number_cell
-from mklearn.study.specs.final_spec import RULE
 from mklearn.study.specs.table_specs import ReportSpec
 
 MARKS = ("A", "B")
@@ -78,9 +78,9 @@ class StudyTables:
 
     @property
     def neighbour(self) -> str:
-        """The nearest-neighbour rule of the headline: with a final model the model's; empty: the reference's first."""
-        has_rule = RULE in (self._of_evaluation("neighbours") or ())
-        return RULE if self.record.get("config", {}).get("final") and has_rule else ""
+        """The nearest-neighbour rule of the headline; empty without embeddings."""
+        rules = [rule for rule in self.summary["neighbour"].fillna("") if rule]
+        return headline_rule(rules) if rules else ""
 
     def _of_evaluation(self, name: str) -> Any:
         return self.record.get("config", {}).get("evaluation", {}).get(name)

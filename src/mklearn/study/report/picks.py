@@ -60,6 +60,7 @@ def picks(fits: Sequence[FitRecord]) -> list[Picks]:
 def picks_tables(found: Sequence[Picks], results: Results, baselines: Sequence[str]) -> list[Table]:
     """Return a table per data set: accuracy and picked kernels of each method, and accuracy of the baselines."""
     titles = results.method_titles()
+    summary = results.summary[results.summary["neighbour"].isin(set(results.by_one_rule["neighbour"]))]
     tables = []
     for dataset in dict.fromkeys(record.dataset for record, _ in found):
         settings = [setting for setting in results.settings if setting.dataset == dataset]
@@ -71,9 +72,7 @@ def picks_tables(found: Sequence[Picks], results: Results, baselines: Sequence[s
         rows = []
         for method, title in methods.items():
             cells = (
-                _cell(
-                    results.summary, setting, method, picked.get((method, setting.protocol, setting.train_size)), prefix
-                )
+                _cell(summary, setting, method, picked.get((method, setting.protocol, setting.train_size)), prefix)
                 for setting in settings
             )
             rows.append((Cell(results.series.of_method(method, title)), *cells))
@@ -83,7 +82,7 @@ def picks_tables(found: Sequence[Picks], results: Results, baselines: Sequence[s
 
 
 def _cell(summary: pd.DataFrame, setting: Setting, method: str, counts: dict[str, int] | None, prefix: str) -> Cell:
-    """Format ``72.8 | 75.5``: inner cross-validation and oracle by the first rule; below it the picked kernels."""
+    """Format ``72.8 | 75.5``: inner cross-validation and oracle by the headline's rule; below it the picked kernels."""
     rows = setting.of(summary)
     means: dict[str, Any] = {}
     for row in records(rows[rows["method"].eq(method)]):

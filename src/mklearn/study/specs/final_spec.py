@@ -9,8 +9,6 @@ from mklearn.study.specs.model_card import CardImages, CardTables, NamedView
 
 BEST = "best"
 """In place of a method's name: the one with the best mean of the metric."""
-RULE = "euclidean"
-"""Nearest-neighbour rule of the library's embeddings, and so of models."""
 
 
 class FinalView(NamedView):

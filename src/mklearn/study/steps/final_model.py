@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from mklearn.atomic import csv_text, write_text
-from mklearn.contract.fit_spec import IMAGES
+from mklearn.contract.fit_spec import IMAGES, RULE
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.views import Views
 from mklearn.saved_models import SavedModel, save_model, versions
@@ -28,7 +28,7 @@ from mklearn.study.evaluation.headline import headline_rows, winner
 from mklearn.study.prediction.new_samples import CENTRE, NewSamples, read_unlabelled
 from mklearn.study.prediction.predictions import prediction_frame
 from mklearn.study.provenance import array_digest, digest
-from mklearn.study.specs.final_spec import BEST, RULE, FinalCandidate, FinalSpec, FinalView
+from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, FinalView
 from mklearn.study.specs.model_card import (
     CardData,
     CardExpectation,

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mklearn.contract.fit_spec import FitSpec, Implementation, Setting
+from mklearn.contract.fit_spec import FitSpec, Implementation, Setting, headline_rule
 from mklearn.errors import NotApplicable
 from mklearn.study.data.splits import Split, numbered_test_parts
 from mklearn.study.evaluation.candidates import Candidate, MethodOnViews, method_of
@@ -44,7 +44,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class FittedArrays:
-    """What a report shows of the fit on one split, by the first nearest-neighbour rule."""
+    """What a report shows of the fit on one split, by the nearest-neighbour rule of the headline."""
 
     repeat: int
     weights: NDArray[np.float64]
@@ -221,11 +221,11 @@ class FitAtSize:
         return rows
 
     def _iteration_row(self, split: Split) -> Row:
-        rule = self.spec.evaluation.neighbours[0]
+        rule = headline_rule(self.spec.evaluation.neighbours)
         return self._row(split) | {"metric": "accuracy", "neighbour": rule, "selection": "iteration"}
 
     def _iteration_rows(self, split: Split, iterations: Implementation) -> list[Row]:
-        """Return the accuracy after each iteration, by the first nearest-neighbour rule."""
+        """Return the accuracy after each iteration, by the nearest-neighbour rule of the headline."""
         row, train, test = self._iteration_row(split), split.train, split.test
         problem = with_chosen_scalings(self.problem, train, held_out_groups(train, test, self.groups))
         try:
@@ -247,7 +247,8 @@ class FitAtSize:
     # --- arrays
 
     def _fitted_arrays(self, result: SplitResult, split: Split) -> FittedArrays:
-        rule = next(iter(result.rules.values()))
+        of_headline = result.rules.get(headline_rule(self.spec.evaluation.neighbours))
+        rule = of_headline or next(iter(result.rules.values()))  # a classifier's own
         fitted, place = rule.fitted, {"repeat": split.repeat, "fold": split.fold}
         history = [
             place | {"half_step": number, "step": entry["step"], "value": entry["objective"],

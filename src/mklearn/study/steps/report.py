@@ -69,7 +69,7 @@ def report(
         fits=[
             fit
             for path, entry in zip(models, spec.fits, strict=True)
-            for fit in _fits(path, entry, data_of[entry.dataset], predicted, order)
+            for fit in _fits(path, entry, data_of[entry.dataset], predicted, order, spec.neighbour)
         ],
         scores=frame,
         summary=summarised,
@@ -130,7 +130,8 @@ def _warnings(spec: ReportSpec, entry: ReportDataset, data: SampleSet, predicted
             continue
         parted = []
         for setting, method in methods.items():
-            rows = predicted.by_first_rule({"dataset": entry.id, **setting.model_dump(), "method": method})
+            keys = {"dataset": entry.id, **setting.model_dump(), "method": method, "neighbour": spec.neighbour}
+            rows = predicted.by_rule(keys)
             parted += [] if rows is None else _parts_groups(rows, pd.Series(names, index=data.ids))
         if any(parted):
             yield f"{sum(parted)} of {len(parted)} splits test some samples {text}"
@@ -156,20 +157,20 @@ def _data_file(file: ReportFile) -> records.DataFile:
 
 
 def _fits(
-    path: Path, entry: ReportFit, data: SampleSet, predicted: Predictions, order: Sequence[str]
+    path: Path, entry: ReportFit, data: SampleSet, predicted: Predictions, order: Sequence[str], rule: str
 ) -> Iterator[records.FitRecord]:
-    """Yield one record per training size."""
+    """Yield one record per training size; ``rule`` is the headline's."""
     arrays = read_arrays(path)
     for setting in entry.settings:
         start = f"{setting.protocol}/"
         own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-        keys = {"dataset": entry.dataset, **setting.model_dump(), "method": entry.method}
+        keys = {"dataset": entry.dataset, **setting.model_dump(), "method": entry.method, "neighbour": rule}
         if data.target == "numbers":
-            yield replace(_fit(own, entry, setting, order), predicted=_numbers(predicted.by_first_rule(keys), data))
+            yield replace(_fit(own, entry, setting, order), predicted=_numbers(predicted.by_rule(keys), data))
             continue
         names = np.array(LABELS) if entry.pairs else data.classes
         record = _fit(own, entry, setting, order, names, predicted.confusion(keys, len(names)))
-        record = replace(record, probabilities=_probabilities(predicted.by_first_rule(keys)))
+        record = replace(record, probabilities=_probabilities(predicted.by_rule(keys)))
         yield replace(record, roc=mean_roc(predicted.of({**keys, "neighbour": ""}))) if entry.pairs else record
 
 
@@ -202,8 +203,8 @@ def _wrong_samples(
             if family not in largest or (setting.train_size or 0) > (largest[family].train_size or 0):
                 largest[family] = setting
         for family, setting in largest.items():
-            keys = {"dataset": entry.id, **setting.model_dump()}
-            tables = {fit.method: predicted.by_first_rule({**keys, "method": fit.method}) for fit in fits}
+            keys = {"dataset": entry.id, **setting.model_dump(), "neighbour": spec.neighbour}
+            tables = {fit.method: predicted.by_rule({**keys, "method": fit.method}) for fit in fits}
             known = {method: table for method, table in tables.items() if table is not None}
             found = wrong_samples(known, spec.reference, data, PIXELS // len(datasets))
             if found is not None:

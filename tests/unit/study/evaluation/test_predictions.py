@@ -102,8 +102,8 @@ def test_common_outcomes_are_in_the_same_places(table):
 def test_confusion_counts_what_was_chosen(table):
     expected = np.zeros((3, 3))
     expected[0, 0] = expected[1, 0] = 1
-    np.testing.assert_array_equal(Predictions(table).confusion(FIT, 3), expected)
-    assert Predictions(table).confusion({**FIT, "method": "other"}, 3).sum() == 0
+    np.testing.assert_array_equal(Predictions(table).confusion({**FIT, "neighbour": "cosine"}, 3), expected)
+    assert Predictions(table).confusion({**FIT, "method": "other", "neighbour": "cosine"}, 3).sum() == 0
 
 
 def test_protocols_without_a_training_size():

@@ -13,7 +13,7 @@ from mklearn.study.evaluation.sweeps import PredictionOutcome
 from mklearn.study.report import frames
 from mklearn.study.steps.report import _probabilities
 
-KEYS = {"dataset": "s", "protocol": "p", "train_size": None, "method": "m"}
+KEYS = {"dataset": "s", "protocol": "p", "train_size": None, "method": "m", "neighbour": "euclidean"}
 
 
 def test_bins_have_mean_share_and_number_and_one_is_in_the_last() -> None:
@@ -34,11 +34,11 @@ def test_predictions_keep_the_probability_and_whether_it_is_right() -> None:
         splits = [SplitPredictions(0, 0, samples, samples, {"": rule})]
         tables.append(prediction_table(splits, KEYS | {"method": method}, np.array([0, 1, 0]), samples.astype(str)))
     predicted = Predictions(pd.concat(tables, ignore_index=True))
-    found = _probabilities(predicted.by_first_rule(KEYS))
+    found = _probabilities(predicted.by_rule(KEYS))
     assert found is not None
     np.testing.assert_allclose(found["probability"], [0.9, 0.6, 0.7], rtol=1e-6)
     assert found["right"].tolist() == [True, True, False]
-    assert _probabilities(predicted.by_first_rule(KEYS | {"method": "other"})) is None
+    assert _probabilities(predicted.by_rule(KEYS | {"method": "other"})) is None
 
 
 class Contrary:

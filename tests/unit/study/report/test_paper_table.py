@@ -106,15 +106,15 @@ def test_csv_and_markdown_have_the_same_cells() -> None:
 
 
 @pytest.mark.parametrize(
-    ("final", "rules", "expected"),
-    [(None, ["cosine", "euclidean"], ""), ({}, ["euclidean"], ""), ({"method": "best"}, ["cosine"], ""),
-     ({"method": "best"}, ["cosine", "euclidean"], "euclidean")],
-)  # fmt: skip
-def test_the_rule_is_that_of_the_page(final: Any, rules: list[str], expected: str) -> None:
-    """Kills: a table by another rule than the headline's in a study with a final model."""
+    ("rules", "expected"),
+    [(["", "cosine", "euclidean"], "euclidean"), (["euclidean"], "euclidean"), (["cosine"], "cosine"), ([""], "")],
+)
+def test_the_rule_is_that_of_the_page(rules: list[str], expected: str) -> None:
+    """Kills: a table by another rule than the headline's, and one that changes with a final model."""
     empty = pd.DataFrame()
-    record = {"config": {"final": final, "evaluation": {"neighbours": rules}}}
-    assert StudyTables("x", empty, empty, empty, record).neighbour == expected
+    for final in (None, {"method": "best"}):
+        found = StudyTables("x", empty, empty, pd.DataFrame({"neighbour": rules}), {"config": {"final": final}})
+        assert found.neighbour == expected
 
 
 def test_the_best_score_of_the_rows_that_are_shown_is_bold() -> None:

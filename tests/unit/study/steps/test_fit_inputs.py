@@ -217,7 +217,8 @@ def test_kernels_on_scaled_features(files: dict[str, Any]) -> None:
         ridge = json.loads(chosen.loc[split.repeat, "parameters"])["ridge"]
         model = KernelFDA(kernels=specs, ridge=ridge).fit(X[split.train], y[split.train])
         Z, Z_test = model.transform(X[split.train]), model.transform(X[split.test])
-        predicted = nearest_neighbour_predictions(Z, y[split.train], Z_test, "cosine")
+        width = chosen.loc[split.repeat, "dimension"]
+        predicted = nearest_neighbour_predictions(Z[:, :width], y[split.train], Z_test[:, :width], "cosine")
         assert chosen.loc[split.repeat, "value"] == np.mean(predicted == y[split.test])
     step.fit(**files, spec=on_scaled_features(rank, standard, cached))
     assert set(read_parquet(files["scores"])[0]["status"]) == {"ok"}

@@ -104,6 +104,33 @@ def test_samples_that_lack_a_view_score_as_in_the_library(folder: Path) -> None:
     assert [kernel["missing_views"] for kernel in fit["spec"]["kernels"]] == ["mean", "mean"]
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_headline_recall_and_mistakes_are_by_one_rule(folder: Path, n_classes: int) -> None:
+    """With and without a final model, on rows sorted by class: cosines in one component are signs, and all ties."""
+    kept = np.argsort(TARGET, kind="stable")
+    kept = kept[TARGET[kept] < n_classes]
+    noisy = PIXELS[kept] + np.random.default_rng(0).normal(scale=14, size=(len(kept), 64))
+    pd.DataFrame(noisy, index=pd.Index(IDS[kept], name="id")).assign(label=LABELS[kept]).to_csv(folder / "x.csv")
+    entry = {"kind": "feature_tables", "tables": {"x": "x.csv"}}
+    folds = {"folds": {"kind": "k_fold", "folds": 3}}
+    pages = []
+    for final in ({}, {"final": {}}):
+        run(folder, entry, kernels=KERNELS, methods={"kfd": METHODS["kfd"]}, protocols=folds, **final)
+        pages.append(page(folder))
+        rows = pd.read_parquet(folder / "results" / "own" / "predictions.parquet").query("neighbour == 'euclidean'")
+        wrong = int((rows["predicted"] != rows["true"]).sum())
+        assert f"{wrong} of {len(kept)} predictions are wrong" in pages[-1]
+        text = (folder / "results" / "own" / "report" / "summary.md").read_text(encoding="utf-8")
+        classes = [line.split(" | ") for line in text.partition("Recall and precision")[2].splitlines() if "|" in line]
+        right = sum(float(tested) * float(recall) / 100 for _, tested, recall, _ in classes[2:])
+        assert right == pytest.approx(len(kept) - wrong, abs=0.1)
+        assert "1-NN Euclidean in the headline" in text
+        by_fold = (rows["predicted"] == rows["true"]).groupby(rows["fold"]).mean().mean()
+        assert f"Highest: kfd (1-NN Euclidean) with {100 * by_fold:.1f}" in text
+    others = pd.read_parquet(folder / "results" / "own" / "predictions.parquet").query("neighbour == 'cosine'")
+    assert (others["predicted"].to_numpy() == rows["predicted"].to_numpy()).all() == (n_classes == 2)
+
+
 @pytest.mark.full
 def test_a_fold_without_samples_that_have_the_view_is_a_row_with_its_reason(folder: Path) -> None:
     paths = tables(folder, {"upper": np.arange(2, 90)})

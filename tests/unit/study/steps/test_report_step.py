@@ -52,10 +52,11 @@ def test_warnings_are_of_samples_that_are_left_out_and_of_parted_groups() -> Non
     notes = ("3 samples without a label are left out", "kernel k: smallest eigenvalue 0")
     data = SampleSet.from_labels(list("abcd"), list("xyxy"), tables={"x": np.eye(4)}, notes=notes)
     spec = SimpleNamespace(
-        fits=[SimpleNamespace(dataset="d", method="m", settings=[Setting(protocol="p", train_size=None)])]
+        fits=[SimpleNamespace(dataset="d", method="m", settings=[Setting(protocol="p", train_size=None)])],
+        neighbour="euclidean",
     )
     asked: Any = (spec, ReportDataset(id="d", title="Data", files=[], about={}))
-    predicted: Any = SimpleNamespace(by_first_rule=lambda keys: splits("ac", "bd") if keys["method"] == "m" else None)
+    predicted: Any = SimpleNamespace(by_rule=lambda keys: splits("ac", "bd") if keys["method"] == "m" else None)
     assert list(_warnings(*asked, data, predicted)) == [notes[0]]
     grouped = replace(data, groups=np.array(["1", "1", "2", "2"]))
     assert list(_warnings(*asked, grouped, predicted))[1].startswith("2 of 2 splits test some samples of a group ")
