@@ -56,6 +56,8 @@ class _Verdict(NamedTuple):
     label: str
     rows: list[dict[str, Any]]
     found: list[str]
+    several: bool
+    """Whether methods are judged in several settings, this one perhaps in one of them."""
 
     @property
     def mean(self) -> float:
@@ -117,7 +119,8 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
         return f"No method has {_value_of(name)} chosen by inner cross-validation: see the failures below.", []
     below = results.below_majority
     if below and len(below) == sum(len(setting.of(rows)) > 0 for setting in results.settings):
-        return _beside_majority(rows, results, below)
+        sentences, lists = _beside_majority(rows, results, below)
+        return sentences + _not_judged([setting for setting in results.settings if setting not in below]), lists
     lost = [place for setting in below for place in setting.of(rows).index]
     others = rows[rows["method"].ne(results.reference) & ~rows.index.isin(lost)].dropna(subset=["difference"])
     if others.empty:
@@ -128,8 +131,10 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
             f"Fewer than {FEWEST_SPLITS} splits allow no verdict: the numbers below show what happened, "
             f"not whether any method differs from {title}."
         ), []
-    found = [_verdict(label, own, results) for label, own in judged.groupby("label", sort=False)]
-    if is_share(results) or len(results.settings) == 1:
+    without = [setting for setting in results.settings if not len(setting.of(judged))]
+    several = len(results.settings) - len(without) > 1
+    found = [_verdict(label, own, results, several) for label, own in judged.groupby("label", sort=False)]
+    if is_share(results) or not several:
         found.sort(key=lambda one: one.mean, reverse=metric.larger_is_better)
     else:
         found.sort(key=lambda one: one.balance, reverse=True)
@@ -139,9 +144,17 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
         named = enumeration([setting.title for setting in below], limit=len(below))
         sentences.append(f"Left out, as {title} is below the majority class there: {named}.")
     start = "" if metric.kind == results.score.kind else f"By {name}: "
-    several = len(results.settings) > 1
-    lists = [f"{verdict}: {_named(own, several, results)}" for verdict, own in by_verdict.items() if own]
-    return start + " ".join(sentences), lists
+    lists = [f"{verdict}: {_named(own, results)}" for verdict, own in by_verdict.items() if own]
+    unjudged = _not_judged([setting for setting in without if setting not in below])
+    return start + " ".join(sentences) + unjudged, lists
+
+
+def _not_judged(settings: Sequence[Setting]) -> str:
+    """Name the settings that the verdict says nothing of."""
+    if not settings:
+        return ""
+    named = enumeration([setting.title for setting in settings], limit=len(settings))
+    return f" Not judged, as no difference has an interval there: {named}."
 
 
 def _no_comparison(rows: pd.DataFrame, results: Results) -> str:
@@ -173,39 +186,38 @@ def _by_verdict(found: Sequence[_Verdict], results: Results) -> dict[str, list[_
 
 def _beats(by_verdict: dict[str, list[_Verdict]], results: Results) -> str:
     """Name every method that is better, or, if none is, every method whose interval contains a gain that matters."""
-    title, several = results.reference_title, len(results.settings) > 1
+    title = results.reference_title
     better = by_verdict["Better"]
     if better:
-        return f"Better than {title}: {_short(better, several, results)}."
+        return f"Better than {title}: {_short(better, results)}."
     partly = [one for own in list(by_verdict.values())[1:3] for one in own]
     if partly:
-        return f"Better than {title} in some settings only: {_short(partly, several, results)}."
+        return f"Better than {title} in some settings only: {_short(partly, results)}."
     possible = [one for own in by_verdict.values() for one in own if not one.shown]
     if possible:
         return (
             f"No method is shown to be better than {title}; a gain{_of_gain(results, ' or more')} is not excluded "
-            f"for {_short(possible, several, results)}."
+            f"for {_short(possible, results)}."
         )
-    if several and not is_share(results):
-        return f"No method is better than {title}."
     first, end = (max, "highest") if results.metric.larger_is_better else (min, "lowest")
     best = first((one for own in by_verdict.values() for one in own), key=lambda one: one.mean)
+    if best.several and not is_share(results):
+        return f"No method is better than {title}."
     gains = f"gains {gain_title(results)} over" if is_share(results) else "is better than"
-    return f"No method {gains} {title} ({end}: {_short([best], several, results)})."
+    return f"No method {gains} {title} ({end}: {_short([best], results)})."
 
 
 def _weights(learned: Sequence[_Verdict], results: Results) -> list[str]:
     """Say whether learned kernel weights paid; nothing if the study learns none."""
-    several = len(results.settings) > 1
     if not learned:
         return []
     paid = [one for one in learned if one.beats]
     if paid:
-        return [f"Learned kernel weights paid: {_named(paid[:1], several, results)}."]
+        return [f"Learned kernel weights paid: {_named(paid[:1], results)}."]
     if any(one.better for one in learned):
         most = max(learned, key=lambda one: one.balance)
-        return [f"Learned kernel weights paid in some settings only: most often {_named([most], several, results)}."]
-    at_best = _named(learned[:1], several, results)
+        return [f"Learned kernel weights paid in some settings only: most often {_named([most], results)}."]
+    at_best = _named(learned[:1], results)
     if all(one.shown for one in learned):
         return [f"Learned kernel weights did not pay: no gain{_of_gain(results)}, at best {at_best}."]
     return [f"Learned kernel weights are not shown to pay: at best {at_best}."]
@@ -275,30 +287,30 @@ def _value(value: Any, results: Results) -> str:
     return f"{percent(value)} %" if is_share(results) else number(value)
 
 
-def _verdict(label: Any, rows: pd.DataFrame, results: Results) -> _Verdict:
+def _verdict(label: Any, rows: pd.DataFrame, results: Results, several: bool) -> _Verdict:
     found = verdicts(rows, _matters(results), results.metric.larger_is_better)
-    return _Verdict(str(label), records(rows), list(found))
+    return _Verdict(str(label), records(rows), list(found), several)
 
 
 def _learns(one: _Verdict, results: Results) -> bool:
     return one.rows[0]["method"] in results.learned
 
 
-def _short(found: Sequence[_Verdict], several: bool, results: Results) -> str:
+def _short(found: Sequence[_Verdict], results: Results) -> str:
     """Name every method, the first with their differences."""
-    names = [_name_of(one, several, results) for one in found[:WITH_INTERVAL]]
+    names = [_name_of(one, results) for one in found[:WITH_INTERVAL]]
     names += [one.label for one in found[WITH_INTERVAL:]]
     return enumeration(names, limit=len(names))
 
 
-def _named(found: Sequence[_Verdict], several: bool, results: Results) -> str:
+def _named(found: Sequence[_Verdict], results: Results) -> str:
     """Name methods with their difference and interval; over several settings with the number of those decided."""
-    return enumeration([_name_of(one, several, results) for one in found], limit=len(found))
+    return enumeration([_name_of(one, results) for one in found], limit=len(found))
 
 
-def _name_of(one: _Verdict, several: bool, results: Results) -> str:
+def _name_of(one: _Verdict, results: Results) -> str:
     share = is_share(results)
-    if not several:
+    if not one.several:
         corrected = "; not after Holm's correction" if only_before_holm(one.rows[0]) else ""
         return f"{one.label} {difference(one.rows[0], share)}{corrected}"
     counts = [
@@ -306,7 +318,8 @@ def _name_of(one: _Verdict, several: bool, results: Results) -> str:
         *([f"worse in {one.worse}"] if one.worse else []),
     ]
     decided = f"{' and '.join(counts)} of {plural(len(one.rows), 'setting')}" if counts else ""
-    told = [*([decided] if decided else []), *([f"{change(one.mean, share)} on average"] if share else [])]
+    over = "on average" if len(one.rows) > 1 else "in one setting"
+    told = [*([decided] if decided else []), *([f"{change(one.mean, share)} {over}"] if share else [])]
     return f"{one.label} ({', '.join(told)})" if told else one.label
 
 

@@ -339,6 +339,20 @@ def test_several_settings_are_counted():
     assert tie.verdicts == ["Not shown to differ: mkl (+0.3 on average)"]
 
 
+def test_a_setting_that_is_not_judged_is_named_and_one_value_is_no_average():
+    """As three sites, each left out in turn, have no interval: kills their absence from the headline in silence."""
+    unjudged = [AVERAGE, ("mkl", "cosine", 0.9, 0.2, math.nan, math.nan)]
+    for rows in ([unjudged, [AVERAGE, WINNER]], [[AVERAGE, WINNER], unjudged]):
+        found = findings(over_sizes(*rows, learned=()))
+        place = rows.index(unjudged)
+        assert found.headline.startswith("Better than the average: mkl +5.0 [+2.0, +8.0].")
+        assert found.headline.endswith(f"has an interval there: Data, training size {place}.")
+        assert "average)" not in found.headline
+        assert found.verdicts == ["Better: mkl +5.0 [+2.0, +8.0]"]
+    found = findings(over_sizes([AVERAGE, WINNER, LOSER], [AVERAGE, WINNER]))
+    assert "Worse: pca (worse in 1 of 1 setting, −10.0 in one setting)" in found.verdicts
+
+
 def test_one_setting_of_two_is_no_victory():
     """Better in half of the settings, and better in most but worse in one: neither beats the reference."""
     worse = ("mkl", "cosine", 0.65, -0.05, -0.08, -0.02)
