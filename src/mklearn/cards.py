@@ -117,11 +117,14 @@ class ProtocolCard(Card):
         Name of the base of its model there.
     targets : sequence of {"classes", "numbers"}
         The kinds of target that it can draw splits of.
+    holds_groups : bool
+        Whether no group has both training and test samples.
     """
 
     exclusive: Sequence[tuple[str, str, str]] = ()
     base: str = "Protocol"
     targets: Sequence[str] = ("classes",)
+    holds_groups: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -149,6 +149,20 @@ def test_best_leaves_out_what_is_no_model() -> None:
     assert [view.name for view in one.spec.views] == ["blocks"]
 
 
+@pytest.mark.parametrize("order", [("folds", "persons"), ("persons", "folds")])
+def test_groups_hold_whatever_the_order_of_protocols(order: tuple[str, str]) -> None:
+    """The protocol also decides whether the inner cross-validation and the intervals hold groups."""
+    kinds = {"folds": {"kind": "k_fold"}, "persons": {"kind": "group_k_fold"}}
+    protocols = {name: kinds[name] for name in order}
+    made = plan_study(check_study(study({}, protocols=protocols)))
+    assert made.final is not None
+    assert {candidate.entry.protocol for candidate in made.final.spec.candidates} == {"persons"}
+    assert made.protocols[made.final.protocol].kind == "group_k_fold"
+    named = plan_study(check_study(study({"protocol": "folds"}, protocols=protocols)))
+    assert named.final is not None
+    assert {candidate.entry.protocol for candidate in named.final.spec.candidates} == {"folds"}
+
+
 def test_the_job_reads_what_it_needs() -> None:
     made = Targets(plan_study(check_study(study({"method": "average"}))))
     assert made.path("final_model") in made.everything()
@@ -193,5 +207,5 @@ def test_the_page_names_what_the_model_is_chosen_by() -> None:
     assert (spec.metric, spec.neighbour, spec.final.chosen) == (plan.final.spec.metric, "euclidean", True)
     assert spec.final.entries == [candidate.entry for candidate in plan.final.spec.candidates]
     without = report_spec(plan_study(check_study(copy.deepcopy(SMOKE))))
-    assert (without.metric, without.neighbour, without.final) == ("accuracy", "", None)
+    assert (without.metric, without.neighbour, without.final) == ("accuracy", "euclidean", None)
     assert without.gain_that_matters == 1

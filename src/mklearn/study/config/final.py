@@ -19,8 +19,12 @@ def final_dataset(study: Study) -> str:
 
 
 def final_protocol(study: Study) -> str | None:
-    """Return the name of the protocol; None if the study has none that can say what is expected."""
-    return next((name for name, reason in _protocols(study).items() if not reason), None)
+    """Return the name of the protocol; None if the study has none that can say what is expected.
+
+    The first one that holds whole groups out, if there is any: of a study that has one, new samples are of new groups.
+    """
+    suited = [name for name, reason in _protocols(study).items() if not reason]
+    return next((name for name in suited if study.protocols[name].holds_groups), next(iter(suited), None))
 
 
 def _protocols(study: Study) -> dict[str, str]:

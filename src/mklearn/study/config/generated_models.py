@@ -76,6 +76,7 @@ def protocol_model(entry: Mapping[str, Any]) -> type[Protocol]:
     """Return the model of a protocol."""
     made: type[Protocol] = generated_model(entry, tuple(getattr(protocols, name) for name in entry["bases"]))
     made.exclusive, made.targets = entry["exclusive"], entry.get("targets", ["classes"])
+    made.holds_groups = entry.get("holds_groups", False)
     return made
 
 

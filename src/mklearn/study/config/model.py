@@ -116,7 +116,7 @@ class Final(Strict):
     """The data set; needed if the study has several."""
     protocol: Slug | None = None
     """The protocol whose splits say what is expected, at its largest training size; by default the first one of the
-    study that can."""
+    study that can, of those that hold out whole groups if there are any."""
     importances: Count | None = None
     """How often each view, and each feature of a table, is shuffled in each split to measure how far predictions rest
     on it; by default nothing is measured."""

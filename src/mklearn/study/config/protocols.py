@@ -32,6 +32,8 @@ class Protocol(Registered):
 
     exclusive: ClassVar[Sequence[tuple[str, str, str]]] = ()
     """Two fields of which a study sets one at most, and the sentence that tells so."""
+    holds_groups: ClassVar[bool] = False
+    """Whether no group of samples has both training and test samples."""
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Protocol:

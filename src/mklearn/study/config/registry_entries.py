@@ -118,7 +118,7 @@ def _protocol_entry(card: ProtocolCard, implementation: Any) -> dict[str, Any]:
     """Return the entry of a protocol."""
     common = {*getattr(protocols, card.base).model_fields, *DATA_OF_A_PROTOCOL}
     exclusive = [list(told) for told in card.exclusive]
-    told = {"bases": [card.base], "exclusive": exclusive}
+    told = {"bases": [card.base], "exclusive": exclusive} | ({"holds_groups": True} if card.holds_groups else {})
     return _entry(card, implementation, common) | told | _targets(card)
 
 

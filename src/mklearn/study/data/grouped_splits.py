@@ -138,6 +138,7 @@ def validation_folds(
     title="k-fold over groups",
     valid={"folds": [FOLDS], "repeats": [REPEATS]},
     targets=("classes", "numbers"),
+    holds_groups=True,
 )
 def group_k_fold(
     target: np.ndarray,
