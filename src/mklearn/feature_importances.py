@@ -82,7 +82,7 @@ def feature_importances(
     -------
     tuple of FeatureImportance
         The most important first. Differences are shares (0.01 is one point); their 95 % intervals are those of
-        `mklearn.base.statistics`, NaN with fewer than five splits.
+        `mklearn.base.statistics`, NaN with two to four splits.
 
     Raises
     ------

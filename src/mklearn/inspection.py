@@ -105,7 +105,7 @@ def view_contributions(
     -------
     tuple of ViewContribution
         One for each view, in their order. Differences are shares (0.01 is one point); their 95 % intervals are those of
-        `mklearn.base.statistics`, NaN with fewer than five splits.
+        `mklearn.base.statistics`, NaN with two to four splits.
 
     Raises
     ------

@@ -34,6 +34,11 @@ Models of one draw share their test samples (see :mod:`mklearn.study.evaluation.
 nothing about other test samples. Their values are averaged first, sample by sample; a draw then counts as one split,
 and its n is the number of all samples that its models are trained on or validated by.
 
+One test set, on which each method has one model or the models of one draw, says nothing about other training samples:
+V is A, and the interval is of the models as they were fitted. Of an accuracy it is then exact (Clopper and Pearson),
+and two methods are compared by the samples on which one of them alone is right (McNemar's exact test). A is DeLong's
+variance of the area under the ROC curve.
+
 Where there are no values of samples, the variance is that of Nadeau and Bengio (Inference for the generalization
 error, Machine Learning 52, 2003, section 4.1.1): two splits have the correlation m/(n + m). That is meant for small
 test parts, and wide for others.
@@ -50,7 +55,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.errors import DataError
 
 FEWEST_SPLITS = 5
-"""With fewer splits than this, a difference has no interval."""
+"""With fewer splits than this, a difference has no interval, unless it is of samples of one test set."""
 SHARE = (0.0, 1.0)
 """Bounds of a metric that is a share."""
 
@@ -69,9 +74,10 @@ class Difference(NamedTuple):
     Attributes
     ----------
     mean, low, high : float
-        The ends and the p-value are NaN with fewer than five splits.
+        The ends and the p-value are NaN with two to four splits, and with one where samples have no values.
     p_value : float
-        Of the two-sided test that the difference is 0; below 1 - confidence exactly if the interval does not contain 0.
+        Of the two-sided test that the difference is 0; below 1 - confidence if the interval does not contain 0, and
+        only then, but of one test set.
     disagreement : float
         Share of the test samples on which exactly one of the two is right; NaN where samples are not known.
     """
@@ -128,7 +134,7 @@ def sample_interval(
     -------
     interval : Interval
         Wilson's for a metric from 0 to 1: inside these, and not of length 0 where every sample is right. For another
-        one symmetric. NaN ends for a single split.
+        one symmetric. Of a single test set exact where all values are 0 or 1, see the module.
 
     Raises
     ------
@@ -142,8 +148,10 @@ def sample_interval(
     table = _with_values(_mean_of_models(_sample_values(values), draws))
     split_means = np.nanmean(table, axis=1) if len(table) else np.empty(0)
     p = mean(split_means)
-    if len(table) < 2:
+    if not len(table):
         return Interval(p, math.nan, math.nan)
+    if len(table) == 1 and bounds == SHARE and _are_outcomes(table):
+        return Interval(p, *_exact_share(int(np.nansum(table)), int((~np.isnan(table)).sum()), confidence))
     spread = _spread(table, n_train, bounds)
     quantile = _quantile(spread.freedom, confidence)
     if bounds != SHARE:
@@ -188,6 +196,8 @@ def paired_sample_difference(
     -----
     The variance is at least ``2/(N + 2)^2``, that of Bonett and Price (2012) for no disagreement at all: two methods
     that agree on every sample of a pool may differ on the next one. A metric without bounds has no least variance.
+    Of one test set the interval also contains that of the exact test, given how many samples one method alone has
+    right.
     """
     one, other = _sample_values(first), _sample_values(second)
     if one.shape != other.shape:
@@ -197,9 +207,36 @@ def paired_sample_difference(
     disagreement = mean(np.nanmean(apart, axis=1)) if len(apart) else math.nan
     table = _with_values(_mean_of_models(table, draws))
     difference = mean(np.nanmean(table, axis=1)) if len(table) else math.nan
-    if len(table) < FEWEST_SPLITS:
+    if not len(table) or 1 < len(table) < FEWEST_SPLITS:
         return Difference(difference, math.nan, math.nan, math.nan, disagreement)
-    return _difference(difference, _spread(table, n_train, bounds), confidence, disagreement)
+    found = _difference(difference, _spread(table, n_train, bounds), confidence, disagreement)
+    if len(one) == 1 and _are_outcomes(one) and _are_outcomes(other):
+        return _exact_difference(found, int((table == 1.0).sum()), int((table == -1.0).sum()), confidence)
+    return found
+
+
+def _are_outcomes(values: NDArray[np.float64]) -> bool:
+    """Tell whether values are right (1) or wrong (0), as those of the accuracy."""
+    return bool(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all())
+
+
+def _exact_share(n_right: int, n: int, confidence: float) -> tuple[float, float]:
+    from scipy.stats import binomtest
+
+    found = binomtest(n_right, n).proportion_ci(confidence, method="exact")
+    return float(found.low), float(found.high)
+
+
+def _exact_difference(found: Difference, n_first: int, n_second: int, confidence: float) -> Difference:
+    """Take McNemar's exact test of the samples that the first method alone has right, and the second alone."""
+    from scipy.stats import binomtest
+
+    apart = n_first + n_second
+    if not apart:
+        return found._replace(p_value=1.0)
+    low, high = (found.disagreement * (2.0 * end - 1.0) for end in _exact_share(n_first, apart, confidence))
+    p_value = float(binomtest(n_first, apart).pvalue)
+    return found._replace(low=min(found.low, low), high=max(found.high, high), p_value=p_value)
 
 
 def corrected_resampled_interval(
@@ -289,8 +326,10 @@ def _spread(values: NDArray[np.float64], n_train: float, bounds: tuple[float, fl
     values, tested = values[:, tested.any(axis=0)], tested[:, tested.any(axis=0)]
     n_splits, n_samples = values.shape
     n_test = tested.sum(axis=1).mean()
-    of_splits = np.nanmean(values, axis=1).var(ddof=1)
     of_samples = max(_variance_of_samples(values, tested), 2.0 * _range(bounds) ** 2 / (n_samples + 2) ** 2)
+    if n_splits == 1:
+        return _Spread(of_samples, max(n_samples - 1, 1))
+    of_splits = np.nanmean(values, axis=1).var(ddof=1)
     training = max(0.0, of_splits - _variance_of_test_samples(values, tested))
     drawn, shared = training / n_splits, training * n_train / n_test
     variance = of_samples + shared + math.sqrt(of_samples * shared) + drawn

@@ -21,6 +21,7 @@ from mklearn.base.statistics import (
     standard_deviation,
 )
 from mklearn.errors import DataError
+from mklearn.study.evaluation.metrics.sample_values import auc_values
 
 VALUES = st.lists(st.floats(0, 1).map(lambda value: round(value, 6)), min_size=2, max_size=20)
 
@@ -206,8 +207,40 @@ def test_too_few_splits_have_no_verdict():
     found = paired_sample_difference(correct, 1 - correct, 20)
     assert np.isfinite([found.mean, found.disagreement]).all()
     assert np.isnan([found.low, found.high, found.p_value]).all()
-    assert math.isnan(sample_interval(correct[:1], 20).low)
     assert math.isnan(sample_interval(correct[:0], 20).mean)
+
+
+@pytest.mark.parametrize(("first_alone", "second_alone"), [(12, 2), (2, 12), (3, 3), (9, 0), (0, 0)])
+def test_one_test_set_has_exact_intervals_and_mcnemars_test(first_alone, second_alone):
+    """Samples that the first method alone has right, the second alone, and 40 that both have, 6 that neither has."""
+    n = first_alone + second_alone + 46
+    both = np.repeat([[1, 0], [0, 1], [1, 1], [0, 0]], [first_alone, second_alone, 40, 6], axis=0).T
+    first, second = both[0][None], both[1][None]
+    share = sample_interval(first, 20)
+    right = first_alone + 40
+    exact = stats.beta.ppf([0.025, 0.975], [right, right + 1], [n - right + 1, n - right])
+    assert tuple(share) == pytest.approx((right / n, *exact))
+    found = paired_sample_difference(first, second, 20)
+    apart = first_alone + second_alone
+    tail = stats.binom.cdf(min(first_alone, second_alone), apart, 0.5)
+    assert found.p_value == pytest.approx(min(1.0, 2 * tail))
+    assert found.mean == pytest.approx((first_alone - second_alone) / n)
+    assert found.low < found.mean < found.high
+    assert (found.p_value < 0.05) == (found.low > 0 or found.high < 0)
+
+
+def test_one_test_set_has_delongs_interval_of_the_area():
+    generator = np.random.default_rng(0)
+    y = np.repeat([0, 1], [40, 25])
+    scores = generator.normal(size=65) + y
+    found = sample_interval(auc_values(y, scores, np.array([0, 1]))[None], 20)
+    wins = (scores[y == 1][:, None] > scores[y == 0]).astype(float)
+    variance = wins.mean(axis=1).var(ddof=1) / 25 + wins.mean(axis=0).var(ddof=1) / 40
+    assert found.mean == pytest.approx(wins.mean())
+    half = stats.t.ppf(0.975, 64) * math.sqrt(variance)
+    assert found.high - found.low == pytest.approx(2 * half, rel=0.05), "Wilson's, with DeLong's variance"
+    models = sample_interval(np.tile(auc_values(y, scores, np.array([0, 1])), (3, 1)), 20, draws=[0, 0, 0])
+    assert models == pytest.approx(found)
 
 
 @pytest.mark.full

@@ -83,7 +83,7 @@ def _kind(frame: pd.DataFrame) -> tuple[str, str]:
 def _note(frame: pd.DataFrame) -> str:
     first = frame.iloc[0]
     what = "points of accuracy" if first["measure"] == "accuracy" else "R²"
-    interval = "" if frame["low"].notna().any() else " Fewer than five splits have no interval."
+    interval = "" if frame["low"].notna().any() else " Two to four splits have no interval."
     return (
         f"What predictions lose, in {what}, where a view or a {_kind(frame)[0]} is shuffled among the test samples: "
         f"by the final model's method and parameters, fitted to the training samples of "
