@@ -573,6 +573,29 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         else:
             yield from _row_blocks(self._checked_features(X, self._transform_, reset=False))
 
+    def clipped_values(self, X: Any) -> dict[str, tuple[int, int]]:
+        """Count the values of new samples that are clipped: they lie far outside the range of the training samples.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        dict of str to (int, int)
+            By view, "X" if there is one table: the number of values that are clipped, and of all values. Empty for
+            kernels other than the dictionary.
+        """
+        if self._is_precomputed:
+            return {}
+        found: dict[str, tuple[int, int]] = {}
+        for block in self._blocks(X):
+            for view, (clipped, values) in self._transform_.n_clipped(block).items():
+                name = "X" if view is None else view
+                more, of = found.get(name, (0, 0))
+                found[name] = more + clipped, of + values
+        return found
+
     def contributions(self, X: Any) -> dict[str, Array]:
         """Compute what each view adds to the outputs: their sum over views and ``intercept_`` are the outputs.
 

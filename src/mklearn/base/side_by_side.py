@@ -26,7 +26,7 @@ class SideBySide(TransformerMixin, BaseEstimator):
     ----------
     views : sequence of str or None, default=None
         Names of the views, in the order of their features; None: all views of the training samples.
-    feature_scaling : {"none", "standard", "minmax", "unit", "rank"}, default="none"
+    feature_scaling : {"none", "standard", "minmax", "unit", "rank", "log"}, default="none"
         See `mklearn.kernels.feature_scaling.FeatureScaler`: of all features together, so that "unit" brings the whole
         row of a sample to length 1.
     impute : {"none", "mean", "median"}, default="none"
@@ -81,7 +81,8 @@ class SideBySide(TransformerMixin, BaseEstimator):
         features = np.concatenate(list(tables.values()), axis=1)
         self._imputer = FeatureImputer(self.impute).fit(features)
         features = self._imputer.transform(features)
-        self._scaler = FeatureScaler(self.feature_scaling).fit(features)
+        numbers = np.repeat(np.arange(len(tables)), list(self.widths_.values()))
+        self._scaler = FeatureScaler(self.feature_scaling).fit(features, self._imputer.held(numbers))
         self.n_features_out_ = features.shape[1]
         return self
 

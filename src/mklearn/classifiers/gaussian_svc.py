@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from mklearn.base.parameters import POSITIVE
 from mklearn.cards import CONCATENATED, MethodCard
 from mklearn.classifiers.kernel_svc import KernelSVC
+from mklearn.kernels.standard_scaler import StandardScaler
 
 
 @MethodCard(

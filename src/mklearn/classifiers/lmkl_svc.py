@@ -18,6 +18,7 @@ from mklearn.checks import check_keys
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
 from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs, predicted_classes
 from mklearn.errors import ConfigError, DataError
+from mklearn.kernels.feature_scaling import constant_features
 from mklearn.kernels.feature_source import FeatureSource, SelectedFeatures
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import as_views
@@ -148,7 +149,7 @@ class LMKLSVC(KernelClassifier):
         What gates: the ``gating`` of ``fit``, or X, or, of precomputed kernels and of several views, the rows of the
         average kernel.
     gating_mean_, gating_scale_ : arrays of shape (n_gating_features,)
-        Mean and sample standard deviation over the training samples (1 for constant features).
+        Mean and sample standard deviation over the training samples; infinite for constant features, which are ignored.
     objective_ : float
         The machines' objectives, ridge included, summed.
     objective_history_ : tuple of arrays
@@ -279,8 +280,8 @@ class LMKLSVC(KernelClassifier):
             self._gating_view.selected.drop_training_features()
         self.gating_mean_ = np.average(raw, axis=0, weights=weights)
         deviation = raw.std(axis=0, ddof=1) if weights is None else _weighted_deviation(raw, weights)
-        noise = 10 * np.finfo(np.float64).eps * np.abs(raw).max(axis=0)
-        self.gating_scale_ = np.where(deviation > noise, deviation, 1.0)
+        constant = constant_features(raw if weights is None else raw[weights > 0])
+        self.gating_scale_ = np.where(constant, np.inf, deviation)
         features = self._standardised(raw)
         signs = one_vs_rest_signs(codes, len(self.classes_))
         if self.ridge == "uniform":

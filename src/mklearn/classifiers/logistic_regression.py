@@ -6,10 +6,10 @@ from typing import Any
 
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from mklearn.base.parameters import CLASS_WEIGHT, POSITIVE
 from mklearn.cards import CONCATENATED, MethodCard
+from mklearn.kernels.standard_scaler import StandardScaler
 
 
 @MethodCard(

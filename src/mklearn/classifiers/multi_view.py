@@ -46,8 +46,10 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     Nothing has to be chosen, and nothing is chosen by cross-validation:
 
     1. Each view has a dictionary of kernels: features as they are, standardised, of unit length and as ranks, each with
-       a Gaussian and a linear kernel; histograms with the chi-squared distance in place of standardised bins
-       (`mklearn.kernels.dictionary`). All have unit centred trace.
+       a Gaussian and a linear kernel; logarithms of nonnegative, heavy-tailed features as well; histograms with the
+       chi-squared distance in place of standardised bins (`mklearn.kernels.dictionary`). All have unit centred trace.
+       Scaled features of new samples are clipped to half a width outside the range of the training samples
+       (``clipped_values`` counts them); what is constant there is ignored.
     2. Views that say nothing of the classes are left out of everything that follows: those whose kernels, at equal
        weights, agree with the classes by less than three standard deviations of noise
        (`mklearn.optimize.target_agreement`), if the leave-one-out error of a ridge regression is smaller without them,

@@ -17,6 +17,7 @@ from mklearn.base.validation import checked_array, checked_labels
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure
+from mklearn.kernels.feature_scaling import constant_features
 from mklearn.optimize.hinge_program import GAP
 
 Floats = NDArray[np.floating[Any]]
@@ -132,9 +133,10 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
         features = checked_array(self, X, reset=True).astype(np.float64)
         classes = class_structure(checked_labels(self, y, len(features)))
         self.classes_ = classes.labels
+        constant = constant_features(features)
+        self.constant_features_ = np.flatnonzero(constant)
         centre, spread = _centre_and_spread(features, self.feature_scaling)
-        varying = np.ptp(features, axis=0) > 0
-        self.constant_features_ = np.flatnonzero(~varying)
+        spread = np.where(constant, np.inf, spread)  # coefficients are 0
         scaled = (features - centre) / spread
         self.pairs_ = class_pairs(classes.n_classes)
         fits = []
@@ -179,7 +181,7 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
 
     def _fit_varying(self, X: Floats, y: Floats) -> PairFit:
         """Fit the columns that vary over a pair of classes; the others get coefficient 0."""
-        varying = np.ptp(X, axis=0) > 0
+        varying = ~constant_features(X)
         if not varying.any():
             raise NotApplicable("all features are constant over two classes: no class can be discriminated")
         if varying.all():
@@ -210,11 +212,9 @@ def _listed(values: NDArray[Any]) -> str:
 
 
 def _centre_and_spread(X: Floats, scaling: LinearScaling) -> tuple[Floats, Floats]:
-    """Return what is subtracted from the features and what they are divided by; 1 for constant ones."""
+    """Return what is subtracted from the features and what they are divided by."""
     if scaling == "minmax":
-        centre, spread = X.min(axis=0), np.ptp(X, axis=0)
-    elif scaling == "standard":
-        centre, spread = X.mean(axis=0), np.where(np.ptp(X, axis=0) > 0, X.std(axis=0), 0.0)
-    else:
-        centre, spread = np.zeros(X.shape[1]), np.ones(X.shape[1])
-    return centre, np.where(spread > 0, spread, 1.0)
+        return X.min(axis=0), np.ptp(X, axis=0)
+    if scaling == "standard":
+        return X.mean(axis=0), X.std(axis=0)
+    return np.zeros(X.shape[1]), np.ones(X.shape[1])

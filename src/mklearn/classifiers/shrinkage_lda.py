@@ -12,6 +12,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from mklearn.base.parameters import Interval, StrOptions
 from mklearn.cards import FEATURES, MethodCard
 from mklearn.errors import NotApplicable
+from mklearn.kernels.feature_scaling import constant_features
 
 UNSHRUNK = (
     "scikit-learn shrinks the covariance of each class, and with two samples per class the Ledoit-Wolf estimate of the "
@@ -74,8 +75,8 @@ class ShrinkageLDA(LinearDiscriminantAnalysis):
         NotApplicable
             More than 4,096 features: their covariance, d x d for each class, is larger than the samples by far.
         """
-        shape = np.asarray(X).shape
-        n_features = shape[1] if len(shape) == 2 else 0
+        table = np.asarray(X)
+        n_features = table.shape[1] if table.ndim == 2 else 0
         if n_features > MOST_FEATURES:
             raise NotApplicable(
                 f"LDA with shrinkage needs the covariance of all {n_features:,} features; above {MOST_FEATURES:,} take "
@@ -85,4 +86,7 @@ class ShrinkageLDA(LinearDiscriminantAnalysis):
         unshrunk = self.shrinkage == "auto" and counts.max() <= 2
         self.status_ = "inaccurate" if unshrunk else "ok"
         self.message_ = UNSHRUNK if unshrunk else ""
+        if table.ndim == 2 and table.size and table.dtype.kind == "f":
+            # it divides by deviations within classes, those of rounding errors too
+            X = np.where(constant_features(table), table[0], table)
         return super().fit(X, y)

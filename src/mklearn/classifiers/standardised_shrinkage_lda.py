@@ -6,11 +6,11 @@ from numbers import Real
 from typing import Literal
 
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from mklearn.base.parameters import Interval, StrOptions
 from mklearn.cards import CONCATENATED, MethodCard
 from mklearn.classifiers.shrinkage_lda import ShrinkageLDA
+from mklearn.kernels.standard_scaler import StandardScaler
 
 
 @MethodCard(

@@ -27,7 +27,7 @@ Choice = Literal["inner_cv", "test_set"]
 Components = Literal["all", "one_standard_error", "best"]
 """How many components are taken: all there are, the most whose score in the inner cross-validation is within one
 standard error of the best, or those with the best score."""
-FeatureScaling = Literal["none", "standard", "minmax", "unit", "rank"]
+FeatureScaling = Literal["none", "standard", "minmax", "unit", "rank", "log"]
 """See :class:`mklearn.kernels.feature_scaling.FeatureScaler`."""
 Impute = Literal["none", "mean", "median"]
 """How missing values of features are filled in, by the training samples."""
@@ -86,7 +86,7 @@ class Landmarks(Strict):
         return max(as_list(self.n))
 
 
-LARGEST_DICTIONARY = 9
+LARGEST_DICTIONARY = 10
 """Kernels of a view of features in `mklearn.kernels.dictionary`."""
 
 

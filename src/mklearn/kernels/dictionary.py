@@ -9,6 +9,7 @@ import numpy as np
 
 from mklearn.errors import DataError
 from mklearn.kernels.completion import MissingViews, lacking, present_rows
+from mklearn.kernels.feature_scaling import is_heavy_tailed
 from mklearn.kernels.features import is_sparse
 from mklearn.kernels.gaussian import GaussianKernel
 from mklearn.kernels.imputation import Impute
@@ -17,18 +18,28 @@ from mklearn.kernels.pairwise_view import Pairwise
 from mklearn.kernels.views import LearnedView, SampleView, Views, as_views
 
 Spec = dict[str, Any]
-SCALINGS = ("none", "standard", "unit", "rank")
+SCALINGS = ("none", "standard", "unit", "rank", "log")
 # By class: the code of a fit with a dictionary has them, though its specification names no kernels.
 KINDS = {"gaussian": GaussianKernel, "linear": LinearKernel}
 # Histograms have equal sums up to this, relatively.
 _EQUAL_SUMS = 1e-6
 
 
-def feature_kernels(name: str, view: str | None = None, *, histogram: bool = False, **others: Any) -> list[Spec]:
+def feature_kernels(
+    name: str,
+    view: str | None = None,
+    *,
+    histogram: bool = False,
+    heavy_tailed: bool = False,
+    sparse: bool = False,
+    **others: Any,
+) -> list[Spec]:
     """Return the specs of a view of features: scalings, each with a Gaussian and a linear kernel.
 
-    Features have four scalings. The bins of a histogram have one unit, and dividing them by their standard deviations
-    raises those that are seldom filled: histograms are not standardised, and have the chi-squared distance as well.
+    Features have four scalings, heavy-tailed ones logarithms as well. The bins of a histogram have one unit, and
+    dividing them by their standard deviations raises those that are seldom filled: histograms are not standardised,
+    and have the chi-squared distance as well. Ranks would fill a sparse view. Scaled features of new samples are
+    clipped.
 
     Parameters
     ----------
@@ -36,36 +47,21 @@ def feature_kernels(name: str, view: str | None = None, *, histogram: bool = Fal
         Beginning of the kernels' names.
     view : str, optional
         The view; None for samples that are one table.
-    histogram : bool
-        Whether the features are bins of a histogram.
+    histogram, heavy_tailed, sparse : bool
+        Whether the features are bins of a histogram, are nonnegative and skewed, and are a sparse matrix.
     **others
         The same in all specs: "impute", "missing_views", "columns".
     """
     source = others if view is None else {"view": view, **others}
+    left_out = {"standard": histogram, "rank": sparse, "log": not heavy_tailed}
     specs = [
-        {"id": f"{name}-{kind}-{scaling}", "kind": kind, "feature_scaling": scaling, **source}
+        {"id": f"{name}-{kind}-{scaling}", "kind": kind, "feature_scaling": scaling, "clip": True, **source}
         for scaling in SCALINGS
-        if not (histogram and scaling == "standard")
+        if not left_out.get(scaling)
         for kind in KINDS
     ]
-    chi2 = {"id": f"{name}-gaussian-chi2", "kind": "gaussian", "measure": "chi2", **source}
+    chi2 = {"id": f"{name}-gaussian-chi2", "kind": "gaussian", "measure": "chi2", "clip": True, **source}
     return [*specs, chi2] if histogram else specs
-
-
-def sparse_kernels(name: str, view: str | None = None, **others: Any) -> list[Spec]:
-    """Return the specs of a sparse view: as it is, by standard deviations without a shift, and of unit length.
-
-    Ranks would fill it.
-    """
-    from sklearn.preprocessing import Normalizer, StandardScaler
-
-    source = others if view is None else {"view": view, **others}
-    scalers = {"none": None, "standard": StandardScaler(with_mean=False), "unit": Normalizer()}
-    return [
-        {"id": f"{name}-{kind}-{scaling}", "kind": kind, "preprocessing": scaler, **source}
-        for scaling, scaler in scalers.items()
-        for kind in KINDS
-    ]
 
 
 def pairwise_kernels(name: str, view: str, values: str, **others: Any) -> list[Spec]:
@@ -132,13 +128,16 @@ def _of_table(name: str, view: str | None, table: Any, others: Spec) -> list[Spe
             raise DataError(
                 f"view {view or name!r} has NaN: `impute` does not take sparse features; pass a dense table"
             )
-        return sparse_kernels(name, view, **{key: value for key, value in others.items() if key != "impute"})
-    return feature_kernels(name, view, histogram=_holds_histograms(table), **others)
+        others = {key: value for key, value in others.items() if key != "impute"}
+        return feature_kernels(name, view, heavy_tailed=is_heavy_tailed(_present(table)), sparse=True, **others)
+    values = _numbers(table)
+    shape = {} if values is None else {"histogram": _are_histograms(values), "heavy_tailed": is_heavy_tailed(values)}
+    return feature_kernels(name, view, **shape, **others)
 
 
 def _has_gaps(table: Any) -> bool:
     """Return whether a sparse table has NaN in the rows of samples that it does not lack."""
-    present = present_rows(table.tocsr(), ~lacking(table))
+    present = _present(table.tocsr())
     return present.dtype.kind == "f" and bool(np.isnan(present.data).any())
 
 
@@ -151,15 +150,24 @@ def _meaning(values: Pairwise) -> str:
     return "distance" if not np.diagonal(among).any() and (among >= 0).all() else "kernel"
 
 
-def _holds_histograms(table: Any) -> bool:
-    """Return whether the samples that have a dense table are histograms of one total."""
-    if len(getattr(table, "shape", ())) != 2 or table.shape[1] < 2:
-        return False
+def _present(table: Any) -> Any:
+    return present_rows(table, ~lacking(table))
+
+
+def _numbers(table: Any) -> Any:
+    """Return a dense table of the samples that have it, None where it holds what is no number."""
+    if len(getattr(table, "shape", ())) != 2:
+        return None
     try:
-        values = np.asarray(present_rows(table, ~lacking(table)), dtype=np.float64)
+        values = np.asarray(_present(table), dtype=np.float64)
     except (TypeError, ValueError):
-        return False
-    if not len(values) or not (values >= 0).all():  # NaN are not
+        return None
+    return values if len(values) else None
+
+
+def _are_histograms(values: Any) -> bool:
+    """Return whether rows of numbers are histograms of one total."""
+    if values.shape[1] < 2 or not (values >= 0).all():  # NaN are not
         return False
     sums = values.sum(axis=1)
     return bool(sums.max() > 0 and np.ptp(sums) <= _EQUAL_SUMS * sums.max())

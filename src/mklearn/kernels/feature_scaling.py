@@ -3,15 +3,57 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from mklearn.checks import Array, as_float_matrix, check_choice
 from mklearn.errors import DataError
+from mklearn.kernels.features import as_features, is_sparse
 
-FeatureScaling = Literal["none", "standard", "minmax", "unit", "rank"]
+FeatureScaling = Literal["none", "standard", "minmax", "unit", "rank", "log"]
+# Spreads up to this many rounding errors of a feature's largest value, or of a view's largest spread, are rounding;
+# so are those up to this share of a view's median spread, which a few features in large units do not set.
+_ROUNDING = 10
+_OF_MEDIAN = 1e-13
+# With `clip` new samples lie at most this part of the training range's width outside it. Nothing outside costs 1 to 2
+# points where a linear relation goes on, and a whole width as many where new samples come from elsewhere.
+_MARGIN = 0.5
+# Features are heavy-tailed if their median skewness is above this.
+_SKEWED = 1.0
+_LOOKED_AT = 1000
+
+
+def constant_features(X: ArrayLike, views: ArrayLike | None = None) -> NDArray[np.bool_]:
+    """Return which features are constant up to rounding errors, shape (d,).
+
+    The range of such a feature is at most a few rounding errors of its largest value, or of the ranges of its view:
+    0 and 1.5e-16 are what a subtraction leaves where other features have ranges of about 1. Features in units of their
+    own, with ranges of 1e-6 beside 1e5, are not constant.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    views : array of shape (d,), optional
+        Number of each feature's view; None for features of one view.
+    """
+    features = np.asarray(X)
+    precision = np.finfo(features.dtype).eps if features.dtype.kind == "f" else np.finfo(np.float64).eps
+    low, high = features.min(axis=0).astype(np.float64), features.max(axis=0).astype(np.float64)
+    return _are_rounding(high - low, np.maximum(-low, high), precision, views)
+
+
+def _are_rounding(ranges: Array, largest: Array, precision: float, views: ArrayLike | None = None) -> NDArray[np.bool_]:
+    constant = ranges <= _ROUNDING * precision * largest
+    numbers = np.zeros(len(ranges), dtype=np.intp) if views is None else np.asarray(views)
+    for number in np.unique(numbers):
+        own = numbers == number
+        varying = ranges[own & ~constant]
+        if len(varying):
+            residue = max(_ROUNDING * np.finfo(np.float64).eps * varying.max(), _OF_MEDIAN * np.median(varying))
+            constant |= own & (ranges <= residue)
+    return constant
 
 
 @dataclass(eq=False)
@@ -20,16 +62,20 @@ class FeatureScaler:
 
     Parameters
     ----------
-    scaling : {"none", "standard", "minmax", "unit", "rank"}
+    scaling : {"none", "standard", "minmax", "unit", "rank", "log"}
         - "standard": each feature minus its mean, divided by its sample standard deviation (divisor n - 1) in the
-          training samples. A feature that is constant there, and every feature of a single sample, is not divided.
-        - "minmax": each feature minus its least value, divided by its range in the training samples, where it is not
-          constant.
+          training samples.
+        - "minmax": each feature minus its least value, divided by its range in the training samples.
         - "unit": each sample divided by its Euclidean norm; a sample of zeros stays zero.
         - "rank": each feature replaced by its quantile in the training samples, in [0, 1]. A value that occurs there
           has its mean rank, (samples below + half the samples equal) / n; between two of them the quantile is
           interpolated, outside their range it is that of the nearest. Any increasing map of a feature (a
           logarithm) leaves the ranks of the training samples the same.
+        - "log": log(1 + x / s) of each feature x >= 0, standardised; s is the median of its positive values in the
+          training samples. Of new samples, what is negative counts as 0.
+    clip : bool
+        Whether scaled features of new samples are brought to at most half the width of the training samples'
+        range outside of it. Not for "unit", which has a range of its own.
 
     Attributes
     ----------
@@ -42,37 +88,60 @@ class FeatureScaler:
 
     Notes
     -----
+    Features that are constant in the training samples, up to rounding errors, see `constant_features`, have the value
+    that they have there in all samples: "standard", "minmax" and "log" make it 0. (With "none" only if `clip`.)
+
     Computed in double precision and returned in the dtype of the features. Ranks are exact: unlike scikit-learn's
     ``QuantileTransformer``, no subset is drawn and no grid of quantiles is laid, so that nothing depends on chance.
     """
 
     scaling: FeatureScaling = "none"
+    clip: bool = False
 
     def __post_init__(self) -> None:
         check_choice(self.scaling, "feature_scaling", get_args(FeatureScaling))
 
-    def fit(self, X: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, views: ArrayLike | None = None) -> Self:
         """Fit on the features of the training samples, shape (n, d).
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        views : array of shape (d,), optional
+            Number of each feature's view, see `constant_features`.
 
         Raises
         ------
         DataError
-            Not a finite matrix.
+            Not a finite matrix; or negative features for "log".
         """
-        features = as_float_matrix(X, "X").astype(np.float64, copy=False)
-        self.n_features_in_ = features.shape[1]
-        if self.scaling == "standard":
+        given = as_float_matrix(X, "X")
+        self.n_features_in_ = given.shape[1]
+        if self._changes_nothing:
+            return self
+        self._constant = constant_features(given, views)
+        self._values = given[0].astype(np.float64)
+        features = self._held(given)
+        if self.scaling == "log":
+            if not _are_nonnegative(features):
+                raise DataError("feature_scaling 'log' takes features >= 0, and some are negative; use 'rank'")
+            self._small = np.array([_positive_median(column) for column in features.T])
+            features = self._logarithms(features)
+        if self.scaling in ("standard", "log"):
             self._origin = features.mean(axis=0)
-            deviations = features.std(axis=0, ddof=1) if len(features) > 1 else np.zeros(self.n_features_in_)
-            self._unit = _unless_constant(deviations, features)
+            deviations = features.std(axis=0, ddof=1) if len(features) > 1 else np.ones(self.n_features_in_)
+            self._unit = np.where(self._constant, np.inf, deviations)
         elif self.scaling == "minmax":
-            ranges = np.ptp(features, axis=0)
-            self._origin, self._unit = features.min(axis=0), _unless_constant(ranges, features)
+            self._origin = features.min(axis=0)
+            self._unit = np.where(self._constant, np.inf, np.ptp(features, axis=0))
         elif self.scaling == "rank":
             values, ranks = zip(*(_mean_ranks(column) for column in features.T), strict=True)
             # one feature after the other: a saved model has a file for each array
-            self._values, self._ranks = np.concatenate(values), np.concatenate(ranks)
+            self._values_in_order, self._ranks = np.concatenate(values), np.concatenate(ranks)
             self._cuts = np.cumsum([len(of_feature) for of_feature in values[:-1]], dtype=np.intp)
+        if self.clip:
+            scaled = self._scaled(given)
+            self._low, self._high = _widened(scaled.min(axis=0), scaled.max(axis=0))
         return self
 
     def transform(self, X: ArrayLike) -> Array:
@@ -83,15 +152,46 @@ class FeatureScaler:
         DataError
             Not fitted, not a finite matrix, or a number of features that differs from the training samples.
         """
+        given = self._checked(X)
+        if self._changes_nothing:
+            return given
+        scaled = self._scaled(given)
+        if self.clip and self.scaling != "unit":
+            scaled = np.clip(scaled, self._low, self._high)
+        return scaled.astype(given.dtype, copy=False)
+
+    def n_clipped(self, X: ArrayLike) -> int:
+        """Count values of new samples that are clipped, shape (m, d)."""
+        if self.scaling in ("unit", "rank"):  # they have a range
+            return 0
+        scaled = self._scaled(self._checked(X))
+        return int(((scaled < self._low) | (scaled > self._high)).sum())
+
+    @property
+    def _changes_nothing(self) -> bool:
+        return self.scaling == "none" and not self.clip
+
+    def _checked(self, X: ArrayLike) -> Array:
         if not hasattr(self, "n_features_in_"):
             raise DataError("this FeatureScaler is not fitted; call fit with the training features first")
         given = as_float_matrix(X, "X")
         if given.shape[1] != self.n_features_in_:
             raise DataError(f"X has {given.shape[1]} features, but the training samples had {self.n_features_in_}")
-        if self.scaling == "none":
-            return given
-        features = given.astype(np.float64, copy=False)
-        if self.scaling in ("standard", "minmax"):
+        return given
+
+    def _held(self, given: Array) -> Array:
+        """Return features in double precision, constant ones at their value in the training samples."""
+        features: Array = given.astype(np.float64, copy=False)
+        return np.where(self._constant, self._values, features) if self._constant.any() else features
+
+    def _logarithms(self, features: Array) -> Array:
+        return np.log1p(np.maximum(features, 0.0) / self._small)
+
+    def _scaled(self, given: Array) -> Array:
+        features = self._held(given)
+        if self.scaling == "log":
+            features = self._logarithms(features)
+        if self.scaling in ("standard", "minmax", "log"):
             features = (features - self._origin) / self._unit
         elif self.scaling == "unit":
             # the largest value first: squares of very small or large numbers leave the range of floating point
@@ -99,17 +199,108 @@ class FeatureScaler:
             features = features / np.where(largest > 0, largest, 1.0)
             norms = np.linalg.norm(features, axis=1, keepdims=True)
             features = features / np.where(norms > 0, norms, 1.0)
-        else:
+        elif self.scaling == "rank":
             columns = zip(
-                features.T, np.split(self._values, self._cuts), np.split(self._ranks, self._cuts), strict=True
+                features.T, np.split(self._values_in_order, self._cuts), np.split(self._ranks, self._cuts), strict=True
             )
             features = np.stack([np.interp(*column) for column in columns], axis=1)
-        return features.astype(given.dtype, copy=False)
+        return features
 
 
-def _unless_constant(spreads: Array, features: Array) -> Array:
-    """Return the spread of each feature, 1 where it is that of rounding errors."""
-    return np.where(spreads <= 10 * np.finfo(np.float64).eps * np.abs(features).max(axis=0), 1.0, spreads)
+@dataclass(eq=False)
+class SparseScaler:
+    """Scaling of sparse features that leaves zeros zero: that of `FeatureScaler`, clipped, without a shift.
+
+    Ranges include zero. Features that are constant in the training samples become zero, whatever the scaling.
+
+    Parameters
+    ----------
+    scaling : {"none", "standard", "unit", "log"}
+    """
+
+    scaling: FeatureScaling = "none"
+    clip: ClassVar[bool] = True
+
+    def fit(self, X: Any) -> Self:
+        """Fit on the features of the training samples, a sparse matrix of shape (n, d)."""
+        table = as_features(X, "X")
+        low, high = (np.asarray(values.toarray(), dtype=np.float64).ravel() for values in (table.min(0), table.max(0)))
+        constant = _are_rounding(high - low, np.maximum(-low, high), float(np.finfo(table.dtype).eps))
+        self._low, self._high = _widened(np.minimum(low, 0.0), np.maximum(high, 0.0))
+        if self.scaling == "log":
+            self._small = np.array([_positive_median(column) for column in _stored(table)])
+        self._factor = np.where(constant, 0.0, 1.0)
+        if self.scaling in ("standard", "log"):
+            from sklearn.preprocessing import StandardScaler
+
+            self._factor /= StandardScaler(with_mean=False).fit(self._scaled(table)).scale_
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Scale features, shape (m, d)."""
+        from sklearn.preprocessing import normalize
+
+        scaled = self._scaled(as_features(X, "X"))
+        return normalize(scaled, copy=False) if self.scaling == "unit" else scaled
+
+    def n_clipped(self, X: Any) -> int:
+        """Count values of new samples that are clipped."""
+        if self.scaling == "unit":
+            return 0
+        low, high = self._low[X.indices], self._high[X.indices]
+        return int(((X.data < low) | (X.data > high)).sum())
+
+    def _scaled(self, table: Any) -> Any:
+        found, columns = table.copy(), table.indices
+        values = found.data.astype(np.float64)
+        if self.scaling != "unit":
+            values = np.clip(values, self._low[columns], self._high[columns])
+        if self.scaling == "log":
+            values = np.log1p(np.maximum(values, 0.0) / self._small[columns])
+        found.data = (values * self._factor[columns]).astype(table.dtype)
+        return found
+
+
+def is_heavy_tailed(X: Any) -> bool:
+    """Return whether features are nonnegative and most of them are skewed to large values: "log" suits them.
+
+    Features of two values are not counted. A table may be sparse, or have NaN. Of many features some are looked at.
+    """
+    values = X.data if is_sparse(X) else X
+    if not _are_nonnegative(values):
+        return False
+    some = (X.tocsc() if is_sparse(X) else X)[:, :: 1 + X.shape[1] // _LOOKED_AT]
+    features = np.asarray(some.toarray() if is_sparse(X) else some, dtype=np.float64)
+    features = features[:, ~np.isnan(features).all(axis=0)]
+    several = ((features > np.nanmin(features, axis=0)) & (features < np.nanmax(features, axis=0))).any(axis=0)
+    if not several.any():
+        return False
+    distances = features[:, several] - np.nanmean(features[:, several], axis=0)
+    variances, thirds = (np.nanmean(distances**power, axis=0) for power in (2, 3))
+    return bool(np.median(thirds / variances**1.5) > _SKEWED)
+
+
+def _are_nonnegative(values: Any) -> bool:
+    """Return whether there are values, and those below zero are rounding errors."""
+    rounding = _ROUNDING * np.finfo(np.float64).eps
+    return values.size > 0 and bool(np.nanmin(values) >= -rounding * np.nanmax(values))
+
+
+def _stored(table: Any) -> list[Array]:
+    """Return the stored values of each column of a sparse matrix."""
+    columns = table.tocsc()
+    return np.split(columns.data.astype(np.float64), columns.indptr[1:-1])
+
+
+def _widened(low: Array, high: Array) -> tuple[Array, Array]:
+    """Return the ends of ranges that are longer on both sides."""
+    return low - _MARGIN * (high - low), high + _MARGIN * (high - low)
+
+
+def _positive_median(column: Array) -> float:
+    """Return the median of positive values; 1 where there are none."""
+    positive = column[column > 0]
+    return float(np.median(positive)) if len(positive) else 1.0
 
 
 def _mean_ranks(column: Array) -> tuple[Array, Array]:

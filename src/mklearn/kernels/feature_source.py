@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
@@ -15,13 +16,13 @@ from mklearn.checks import Array
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.completion import Mask, lacking, present_rows, refuse_lacking
 from mklearn.kernels.distances import MEASURES
-from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
+from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling, SparseScaler
 from mklearn.kernels.features import are_names, as_features, in_form_of, is_sparse, select_columns, squared_norms
 from mklearn.kernels.imputation import FeatureImputer
 from mklearn.kernels.pairwise_view import Pairwise
 from mklearn.kernels.views import LearnedView, Views
 
-FEATURE_KEYS = ("view", "columns", "preprocessing", "impute", "feature_scaling", "missing_views")
+FEATURE_KEYS = ("view", "columns", "preprocessing", "impute", "feature_scaling", "clip", "missing_views")
 """Keys of a spec that say what its kernel is computed from."""
 
 
@@ -196,23 +197,28 @@ class FeatureSource(Source):
     scaling : str
         See `mklearn.kernels.feature_scaling.FeatureScaler`. Scaled training features are computed again for new
         samples, so that those of several scalings are kept once.
+    clip : bool
+        Whether scaled features of new samples are clipped, and features that are constant in the training samples
+        ignored.
 
     Raises
     ------
     DataError
-        Sparse features, unless `scaling` is "none".
+        Sparse features, unless `scaling` is "none" or they are clipped.
     """
 
     measured = True
 
-    def __init__(self, selected: SelectedFeatures, scaling: FeatureScaling) -> None:
+    def __init__(self, selected: SelectedFeatures, scaling: FeatureScaling, clip: bool = False) -> None:
         self.selected = selected
-        if scaling != "none" and is_sparse(selected.train_):
+        sparse = is_sparse(selected.train_)
+        if sparse and scaling != "none" and not clip:
             raise DataError(
                 f"`feature_scaling` {scaling!r} does not take sparse features; use `preprocessing` (MaxAbsScaler, "
                 "Normalizer), or pass a dense table"
             )
-        self._scaler = FeatureScaler(scaling).fit(selected.train_) if scaling != "none" else None
+        scaler = SparseScaler(scaling) if sparse else FeatureScaler(scaling, clip)
+        self._scaler = scaler.fit(selected.train_) if clip or scaling != "none" else None
         self.completes, self.dtype = selected.completes, selected.train_.dtype
 
     @property
@@ -221,9 +227,10 @@ class FeatureSource(Source):
         return self.selected.observed_
 
     @property
-    def key(self) -> tuple[Any, FeatureScaling]:
+    def key(self) -> tuple[Any, FeatureScaling, bool]:
         """Equal for kernels that read the same."""
-        return self.selected.key, "none" if self._scaler is None else self._scaler.scaling
+        scaler = self._scaler or FeatureScaler()
+        return self.selected.key, scaler.scaling, scaler.clip
 
     def training_features(self, rows: Any = None) -> Any:
         """Return the features of the observed training samples as the kernel reads them, shape (n_observed, p).
@@ -250,6 +257,17 @@ class FeatureSource(Source):
         """
         features, present = self.selected.transform(X)
         return (self._scaled(features) if features.shape[0] else features), present
+
+    @property
+    def clips(self) -> bool:
+        """Whether scaled features of new samples are clipped."""
+        return self._scaler is not None and self._scaler.clip
+
+    def n_clipped(self, X: Any) -> tuple[int, int]:
+        """Count the values of new samples that are clipped, and all of them."""
+        features, _ = self.selected.transform(X)
+        assert self._scaler is not None
+        return (self._scaler.n_clipped(features) if features.shape[0] else 0), math.prod(features.shape)
 
     def new_samples(self, X: Any) -> NewSamples:
         """Return the features of new samples, beside those of the training samples."""

@@ -68,6 +68,10 @@ class FeatureImputer:
         held = values if self._held.all() else values[:, self._held]
         return self._imputer.transform(held) if np.isnan(held).any() else held
 
+    def held(self, columns: NDArray[Any]) -> NDArray[Any]:
+        """Return those of the d columns that are not left out."""
+        return columns if self.strategy == "none" else columns[self._held]
+
 
 def _floats(X: Any) -> NDArray[Any]:
     if not hasattr(X, "iloc"):

@@ -32,10 +32,10 @@ class DescriptorKernel(Kernel):
     """The descriptor that it compares samples by; a list, a name with ``*``, or ``each``, makes one kernel of each."""
     feature_scaling: FeatureScaling | Literal["auto"] | Annotated[list[FeatureScaling], Field(min_length=1)] = "none"
     """Scaling of the descriptor's features, fitted on the training samples: mean 0 and standard deviation 1
-    (``standard``), to 0..1 (``minmax``), each sample to length 1 (``unit``), or quantiles among the training samples
-    (``rank``). A list makes one kernel of each, as weights can be learned for. ``auto`` is one kernel: on each split
-    the training samples choose, of all but ``minmax``, the scaling with the smallest left-out error, the same for all
-    kernels of the descriptor in all methods."""
+    (``standard``), to 0..1 (``minmax``), each sample to length 1 (``unit``), quantiles among the training samples
+    (``rank``), or standardised logarithms of nonnegative values (``log``). A list makes one kernel of each, as weights
+    can be learned for. ``auto`` is one kernel: on each split the training samples choose, of all but ``minmax`` and
+    ``log``, the scaling with the smallest left-out error, the same for all kernels of the descriptor in all methods."""
 
     measures: ClassVar[tuple[str, ...]]
     """Measures of pairwise matrices that it can be computed from."""

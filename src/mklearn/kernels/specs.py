@@ -152,6 +152,8 @@ class StackTransform(KernelsOfSpecs):
           training samples, without labels. It may change their number, and take what is no number;
         - "impute": "mean" or "median" fills in values that are NaN, by the training samples (default: "none");
         - "feature_scaling" of what results (default: "none"; see `mklearn.kernels.feature_scaling.FeatureScaler`);
+        - "clip": whether scaled features of new samples are clipped, as they are in the dictionary of kernels (default:
+          no). It ignores features that are constant in the training samples, and sparse features can then be scaled;
         - "missing_views": what is done with samples that lack the view, rows in which all of these features are NaN.
           "error" (default) refuses them. "mean" puts them at the mean of the training samples that have the view, to
           which alone the kernel is fitted: see `mklearn.kernels.completion.MeanCompletion`. In a sparse view these
@@ -374,6 +376,21 @@ class StackTransform(KernelsOfSpecs):
                 kernel = self._rows_of_kernel(number, new, blocks.take(entry, sources)[0], dtype)
             yield kernel.astype(dtype, copy=False)
 
+    def n_clipped(self, X: Any) -> dict[str | None, tuple[int, int]]:
+        """Count, for each view that has clipped features, the values of new samples that are, and all of them.
+
+        Of the scalings of a view the one that has the most counts. Parameters and errors are those of `transform`.
+        """
+        table = self._as_read(X)
+        self._forms.check(table)
+        sources = {each.key: each for own in self._sources for each in own if isinstance(each, FeatureSource)}
+        found: dict[str | None, tuple[int, int]] = {}
+        for source in sources.values():
+            if source.clips:
+                view = source.selected.view
+                found[view] = max(found.get(view, (0, 0)), source.n_clipped(table))
+        return found
+
     def _rows_of_kernel(self, number: int, new: Sequence[NewSamples], taken: Sequence[Array], dtype: Any) -> Array:
         """Return a kernel between new samples and the training samples, completed."""
         entry, sources, completion = self._entries[number], self._sources[number], self._completions[number]
@@ -468,12 +485,12 @@ def _source(part: Mapping[str, Any], view: str | None, measure: str, table: Any,
             f"measure {measure} can't be computed from features: its view must be mklearn.kernels.Pairwise; or pass "
             "all kernels themselves with kernels='precomputed'"
         )
-    selected, scaling = SelectedFeatures(part, view), part.get("feature_scaling", "none")
+    selected, scaling = SelectedFeatures(part, view), (part.get("feature_scaling", "none"), bool(part.get("clip")))
     key = selected.key
     if key not in shared:
         shared[key] = selected.fit(table)
     if (key, scaling) not in shared:
-        shared[key, scaling] = FeatureSource(shared[key], scaling)
+        shared[key, scaling] = FeatureSource(shared[key], *scaling)
     source: FeatureSource = shared[key, scaling]
     return source
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from sklearn import preprocessing
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import ElasticNet
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from mklearn.base.parameters import POSITIVE
 from mklearn.cards import CONCATENATED, MethodCard
+from mklearn.kernels.standard_scaler import StandardScaler
 
 
 @MethodCard(
@@ -34,4 +35,4 @@ def elastic_net(alpha: float = 0.1, l1_ratio: float = 0.5) -> Pipeline:
         Share of the absolute values in the penalty, beside the squares.
     """
     net = ElasticNet(alpha=alpha, l1_ratio=l1_ratio, max_iter=5000)
-    return make_pipeline(StandardScaler(), TransformedTargetRegressor(net, transformer=StandardScaler()))
+    return make_pipeline(StandardScaler(), TransformedTargetRegressor(net, transformer=preprocessing.StandardScaler()))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from mklearn.cards import CONCATENATED, MethodCard
+from mklearn.kernels.standard_scaler import StandardScaler
 
 ALPHAS = np.logspace(-3, 6, 19)
 """Ridges to choose from: for standardised features, from hardly any to one above their number."""

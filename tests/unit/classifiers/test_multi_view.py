@@ -269,6 +269,20 @@ def test_probabilities_are_calibrated(digits: tuple[Views, np.ndarray], decision
         assert loss < log_loss(y[test], other) - 0.02
 
 
+@pytest.mark.parametrize("form", [np.asarray, csr_array], ids=["dense", "sparse"])
+def test_a_column_of_rounding_errors_changes_no_prediction(digits: tuple[Views, np.ndarray], form: Any) -> None:
+    views, y = digits
+    table, rng = np.asarray(views["upper"]), np.random.default_rng(0)
+    residue = np.where(rng.random(len(y)) < 0.5, 0.0, 1.5e-16)
+    residue[300:] = rng.normal(scale=10, size=len(y) - 300)
+    with_residue = form(np.column_stack([table, residue]))
+    alone, beside = (
+        MultiViewClassifier().fit({"a": X[:300]}, y[:300]).class_scores({"a": X[300:]})
+        for X in (form(table), with_residue)
+    )
+    np.testing.assert_allclose(beside, alone, atol=1e-9)
+
+
 def test_two_classes_with_names() -> None:
     X, y = load_wine(return_X_y=True)
     names = np.array(["barolo", "other"])[(y > 0).astype(int)]

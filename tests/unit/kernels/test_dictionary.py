@@ -48,6 +48,15 @@ def test_histograms_have_the_chi2_kernel_in_place_of_standardised_bins() -> None
     assert "a-gaussian-chi2" in ids({"a": lacking})
 
 
+def test_heavy_tailed_views_have_logarithms_too() -> None:
+    tails = np.random.default_rng(0).lognormal(sigma=2, size=(60, 5))
+    expected = ["a-gaussian-log", "a-linear-log"]
+    for table in (tails, csr_array(tails), tails / tails.sum(axis=1, keepdims=True), pd.DataFrame(tails)):
+        assert [name for name in ids({"a": table}) if name.endswith("log")] == expected
+    for table in (tails - 1, np.log(tails), pd.DataFrame({"a": tails[:, 0], "b": "text"})):
+        assert not any(name.endswith("log") for name in ids({"a": table}))
+
+
 def test_sparse_views_stay_sparse_and_have_kernels_of_dense_ones() -> None:
     sparse = {"a": csr_array(X)}
     assert ids(sparse) == [

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.stats import rankdata
 from sklearn.preprocessing import StandardScaler, normalize
 from tests.split_stacks import split_stacks
@@ -13,11 +14,17 @@ from tests.split_stacks import split_stacks
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels import models
 from mklearn.kernels.distances import MEASURES
-from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
+from mklearn.kernels.feature_scaling import (
+    FeatureScaler,
+    FeatureScaling,
+    SparseScaler,
+    constant_features,
+    is_heavy_tailed,
+)
 from mklearn.kernels.spec_forms import kernel_class
 from mklearn.kernels.specs import StackTransform
 
-SCALINGS = ("standard", "minmax", "unit", "rank")
+SCALINGS = ("standard", "minmax", "unit", "rank", "log")
 TRAIN, TEST = np.arange(20), np.arange(20, 30)
 
 
@@ -40,11 +47,11 @@ def test_standard(X: np.ndarray) -> None:
     scaled, new = scaler.transform(X[TRAIN]), scaler.transform(X[TEST])
     np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(scaled.std(axis=0, ddof=1)[:4], 1)
-    np.testing.assert_allclose(scaled[:, 4], 0, atol=1e-15)  # constant: not divided by a rounding error
-    np.testing.assert_allclose(new[:, 4], X[TEST, 4] - 0.1, atol=1e-15)
+    assert not scaled[:, 4].any()
+    assert not new[:, 4].any(), "constant in the training samples: says nothing of new ones either"
     factor = np.sqrt(19 / 20)  # scikit-learn divides by n
-    np.testing.assert_allclose(new, StandardScaler().fit(X[TRAIN]).transform(X[TEST]) * [*[factor] * 4, 1], atol=1e-12)
-    np.testing.assert_array_equal(FeatureScaler("standard").fit(X[:1]).transform(X), X - X[0])
+    np.testing.assert_allclose(new, StandardScaler().fit(X[TRAIN]).transform(X[TEST]) * [*[factor] * 4, 0], atol=1e-12)
+    assert not FeatureScaler("standard").fit(X[:1]).transform(X).any()
 
 
 def test_unit(X: np.ndarray) -> None:
@@ -68,8 +75,89 @@ def test_rank(X: np.ndarray) -> None:
     np.testing.assert_allclose(found, [0.125, 0.125, 0.3125, 0.5, 0.6875, 0.875, 0.875])
 
 
+def test_log() -> None:
+    X = np.random.default_rng(0).lognormal(sigma=2, size=(30, 2)) * [1, 1e-9]
+    X[:3] = 0
+    scaler = FeatureScaler("log").fit(X[TRAIN])
+    plain = np.log1p(X / np.median(X[3:20], axis=0))
+    expected = (plain - plain[TRAIN].mean(axis=0)) / plain[TRAIN].std(axis=0, ddof=1)
+    np.testing.assert_allclose(scaler.transform(X), expected, rtol=1e-12)
+    np.testing.assert_array_equal(scaler.transform(-X), scaler.transform(0 * X))
+    with pytest.raises(DataError, match="some are negative"):
+        FeatureScaler("log").fit(X - 1)
+
+
+def test_heavy_tails() -> None:
+    rng = np.random.default_rng(0)
+    tails, normal = rng.lognormal(sigma=2, size=(50, 9)), rng.normal(size=(50, 9))
+    bits = (rng.random((50, 30)) < 0.1).astype(float)
+    counts = sp.random_array((50, 40), density=0.2, rng=rng, format="csr", data_sampler=lambda size: rng.zipf(2, size))
+    gaps = np.where(rng.random((50, 9)) < 0.1, np.nan, tails)
+    assert [is_heavy_tailed(X) for X in (tails, 1e9 * tails, gaps, counts, np.hstack([bits, tails]))] == [True] * 5
+    others = (-tails, tails - 1, np.full((50, 9), 3.0), bits, sp.csr_array(bits), 9 + normal)
+    assert not any(is_heavy_tailed(X) for X in others)
+
+
+# --- what is constant up to rounding errors
+
+RESIDUES = {
+    "a subtraction": np.where(np.arange(40) % 3 > 0, 1.5e-16, 0.0),
+    "a product": 1e-15 * np.random.default_rng(5).normal(size=40),
+    "a large number": 1e6 + 1e-10 * (np.arange(40) % 2),
+    "equal": np.full(40, 7.0),
+}
+
+
+@pytest.mark.parametrize("residue", RESIDUES.values(), ids=RESIDUES)
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_rounding_errors_are_no_feature(scaling: Any, residue: np.ndarray) -> None:
+    """Whatever they become in new samples; and not because features in other units are small."""
+    X = np.random.default_rng(0).lognormal(size=(40, 6)) * [1, 1, 1, 1e-6, 1e5, 1]
+    padded = np.column_stack([X[:, :3], residue, X[:, 3:]])
+    assert constant_features(padded).tolist() == [column == 3 for column in range(7)]
+    assert not constant_features(np.hstack([X[:, :1], 1e-16 * X[:, 1:]]), [0, 1, 1, 1, 1, 1]).any()
+    other = padded.copy()
+    other[20:, 3] = np.random.default_rng(1).normal(scale=1e3, size=20)
+    scaler = FeatureScaler(scaling).fit(padded[TRAIN])
+    np.testing.assert_array_equal(scaler.transform(other), scaler.transform(padded))
+    if scaling not in ("unit", "rank"):
+        assert not scaler.transform(other)[:, 3].any()
+
+
+def test_new_samples_are_clipped_to_half_a_width_outside_the_training_range() -> None:
+    X = np.random.default_rng(0).lognormal(size=(20, 3))
+    far = np.array([[1e9, 0.0, 1.0], [1.0, 1.0, 1e9]])
+    for scaling in ("none", "standard", "minmax", "rank", "log"):
+        scaler = FeatureScaler(scaling, clip=True).fit(X)
+        scaled, new = scaler.transform(X), scaler.transform(far)
+        np.testing.assert_allclose(scaled, FeatureScaler(scaling).fit(X).transform(X))
+        low, high = scaled.min(axis=0), scaled.max(axis=0)
+        assert (new <= high + (high - low) / 2 + 1e-12).all()
+        assert (new >= low - (high - low) / 2 - 1e-12).all()
+        assert scaler.n_clipped(far) == (0 if scaling == "rank" else 2)
+        assert scaler.n_clipped(X) == 0
+
+
+@pytest.mark.parametrize("scaling", ["none", "standard", "unit", "log"])
+def test_sparse_features_are_scaled_as_dense_ones_without_a_shift(scaling: Any) -> None:
+    X = sp.random_array((40, 9), density=0.5, rng=np.random.default_rng(0), format="csr")
+    dense = X.toarray()
+    scaled = SparseScaler(scaling).fit(X[:20]).transform(X).toarray()
+    expected = FeatureScaler(scaling).fit(dense[:20]).transform(dense)
+    if scaling in ("standard", "log"):  # scikit-learn divides by n
+        expected = (expected - FeatureScaler(scaling).fit(dense[:20]).transform(0 * dense)) / np.sqrt(19 / 20)
+    np.testing.assert_allclose(scaled, expected, rtol=1e-12)
+    assert (scaled[dense == 0] == 0).all()
+    residue = sp.csr_array(np.column_stack([dense, RESIDUES["a subtraction"]]))
+    far = residue.copy()
+    far[[20], [9]] = 1e3
+    one, other = (SparseScaler(scaling).fit(residue[:20]).transform(Z).toarray() for Z in (residue, far))
+    np.testing.assert_array_equal(other, one)
+
+
 @pytest.mark.parametrize("scaling", SCALINGS)
 def test_rows_are_their_own_and_nothing_is_changed(X: np.ndarray, scaling: Any) -> None:
+    X = np.abs(X)
     before = X.copy()
     scaler = FeatureScaler(scaling).fit(X[TRAIN])
     together = scaler.transform(X[TEST])
@@ -136,7 +224,7 @@ def test_kernels_are_fitted_to_features_scaled_by_the_training_samples(X: np.nda
 
 def test_z_scores_of_length_one(X: np.ndarray) -> None:
     K, K_test, _ = split_stacks({}, [SPECS[1]], TRAIN, TEST, {"t": X})
-    z = (X - X[TRAIN].mean(axis=0)) / np.array([*X[TRAIN].std(axis=0, ddof=1)[:4], 1.0])
+    z = (X - X[TRAIN].mean(axis=0)) / np.array([*X[TRAIN].std(axis=0, ddof=1)[:4], np.inf])
     z /= np.linalg.norm(z, axis=1, keepdims=True)
     np.testing.assert_allclose(K[0] / np.trace(K[0]) * 20, z[TRAIN] @ z[TRAIN].T, atol=1e-9)
     np.testing.assert_allclose(K_test[0] / np.trace(K[0]) * 20, z[TEST] @ z[TRAIN].T, atol=1e-9)
@@ -171,7 +259,8 @@ def test_kernels_share_a_scaler_and_a_block(X: np.ndarray, monkeypatch: pytest.M
     [
         ({"view": "s"}, DataError, "kernel 'k': X has no view 's': its views are 'd2', 't'"),
         ({"view": "d2", "feature_scaling": "rank"}, ConfigError, "kernel 'k': `feature_scaling` needs a view of feat"),
-        ({"view": "t", "feature_scaling": "log"}, ConfigError, "kernel 'k': Invalid value 'log' for `feature_sca"),
+        ({"view": "t", "feature_scaling": "logs"}, ConfigError, "kernel 'k': Invalid value 'logs' for `feature_sca"),
+        ({"view": "t", "feature_scaling": "log"}, DataError, "kernel 'k': .*negative"),
         ({"view": "t", "measure": "point_set"}, ConfigError, "measure point_set can't be computed from features"),
         ({"view": "t", "feature_scaling": "standard", "measure": "chi2"}, DataError, "kernel 'k': .*negative"),
     ],

@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.datasets import load_diabetes
 from sklearn.kernel_ridge import KernelRidge as PlainKernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
+from sklearn.model_selection import GroupKFold
 
 from mklearn import KernelRidge, MultiViewRegressor, Views
 from mklearn.base.landmark_features import LandmarkFeatures
@@ -437,3 +440,33 @@ def test_landmarks_leave_nothing_of_an_earlier_fit() -> None:
     model.set_params(landmarks=20).fit(X, X[:, 1])
     assert not hasattr(model, "left_out_r2_")
     assert not hasattr(model, "left_out_predictions_")
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_a_rare_feature_does_not_make_predictions_explode(form: Any) -> None:
+    """Zero in nearly all training samples, 1 in three, up to 100 in new ones."""
+    table, y = load_diabetes(return_X_y=True)
+    rng = np.random.default_rng(0)
+    rare = np.zeros(len(y))
+    rare[[3, 70, 100]], rare[300:340] = 1.0, rng.uniform(1, 100, 40)
+    wide = np.column_stack([table, rare])
+    model = MultiViewRegressor().fit({"a": form(wide[:200])}, y[:200])
+    assert model.score({"a": form(wide[200:])}, y[200:]) > 0.25
+    assert model.clipped_values({"a": form(wide[200:])}) == {"a": ((rare > 1.5).sum(), wide[200:].size)}
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["groups", "no groups"])
+def test_rounding_errors_among_thousands_of_genes(mirror: Path, given: bool) -> None:
+    """A gene of `pregnancy` is 0 or 1.5e-16 in the training samples of a fold."""
+    folder = mirror / "multiview" / "pregnancy"
+    samples = pd.read_csv(folder / "samples.csv", index_col="id")
+    views = {
+        path.name.split(".")[0]: pd.read_csv(path, index_col="id", float_precision="round_trip").loc[samples.index]
+        for path in sorted(folder.glob("*.csv.gz"))
+    }
+    weeks, women = samples["gestational_week"].to_numpy(float), samples["group"].to_numpy()
+    X, predicted = Views(views), np.empty(len(weeks))
+    for train, test in GroupKFold(5).split(weeks, groups=women):
+        model = MultiViewRegressor().fit(X[train], weeks[train], groups=women[train] if given else None)
+        predicted[test] = model.predict(X[test])
+    assert r2_score(weeks, predicted) >= 0.75

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from mklearn.study.prediction.new_samples import NewSamples
 
 SUFFIXES = (".csv", ".parquet")
+MANY_CLIPPED = 0.01
+"""Share of the values of a view that are clipped, above which it is said."""
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -93,6 +95,8 @@ def _tell(frame: pd.DataFrame, samples: NewSamples, model: SavedModel, said: Tex
         print(f"mklearn: {problem}; it is not predicted", file=sys.stderr)
     import numpy as np
 
+    from mklearn.study.prediction.predictions import clipped_values
+
     rejected = np.zeros(len(samples), dtype=bool)
     if "rejected" in frame:
         rejected = frame["rejected"].to_numpy()[: len(samples)].astype(bool)
@@ -105,6 +109,13 @@ def _tell(frame: pd.DataFrame, samples: NewSamples, model: SavedModel, said: Tex
         else:
             right = frame["label"].astype(str).to_numpy()[given] == samples.labels[given]
             print(f"accuracy {right.mean():.4f} ({right.sum()} of {given.sum()} samples with a label)", file=said)
+    for name, (clipped, values) in clipped_values(model, samples).items():
+        if clipped > MANY_CLIPPED * values:
+            print(
+                f"mklearn: {clipped:,} of {values:,} values of view {name!r} lie far outside the range of the training "
+                "samples and are clipped; are they in the same unit, from the same kind of samples?",
+                file=sys.stderr,
+            )
     known = 0 if samples.numbered else np.isin(samples.ids, model.arrays["ids"]).sum()
     if known:
         print(

@@ -12,12 +12,13 @@ import pandas as pd
 
 from mklearn.errors import UserError
 from mklearn.kernels.column_groups import read_gmt
+from mklearn.kernels.feature_scaling import is_heavy_tailed
 from mklearn.study.artefacts import read_table
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.precomputed import is_bare
 from mklearn.study.data.readers.table_files import Table, array_of_view
 from mklearn.study.data.registry import LABELS_KEY
-from mklearn.study.data.samples import natural_key
+from mklearn.study.data.samples import SampleSet, natural_key
 from mklearn.study.data.splits import Splits
 from mklearn.study.engine.metric_check import metrics_without_methods, metrics_without_values
 from mklearn.study.plan.datasets import PlannedDataset
@@ -75,6 +76,16 @@ def check_data(plan: Plan) -> DataCheck:
                 continue
             found.notes += [f"{where}: {note}" for note in _split_notes(drawn, table, dataset, measured)]
     return found
+
+
+def heavy_tailed_views(samples: SampleSet) -> list[str]:
+    """Return a sentence for each table of features that logarithms suit."""
+    return [
+        f"view {name!r} is nonnegative and heavy-tailed: multi-view methods take its logarithms too, and kernels and "
+        "other methods do so with `feature_scaling: log`"
+        for name, table in samples.tables.items()
+        if is_heavy_tailed(table)
+    ]
 
 
 def _split_notes(
@@ -150,7 +161,7 @@ def _labels(targets: Targets, dataset: PlannedDataset, found: DataCheck) -> pd.D
         broken = _broken_files(dataset) if dataset.files else ()
         found.mistakes += list(dict.fromkeys(broken)) or [str(error)]
         return None
-    found.notes += data.notes
+    found.notes += [*data.notes, *heavy_tailed_views(data)]
     return labels_table(data).assign(**{FIRST: data.first_equal()})
 
 

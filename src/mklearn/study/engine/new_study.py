@@ -27,6 +27,7 @@ from mklearn.study.data.readers.tabular import GROUP_NAMES, named_like
 from mklearn.study.data.readers.text_tables import slug, table_stem
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet, some
+from mklearn.study.engine.data_check import heavy_tailed_views
 from mklearn.study.engine.found_data import (
     BATCH_NAMES,
     LABEL_NAMES,
@@ -120,7 +121,7 @@ def new_study(found: FoundData, choices: Choices = Choices(), name: str = "") ->
         if choices.group_column is None and samples.groups is not None and _least_groups(samples) < 2:
             entry, samples, taken = of(found, replace(choices, group_column=""))  # no class can be held out by groups
         labels: Any = samples.y if samples.target == "numbers" else samples.classes[samples.y].tolist()
-        notes = [*taken, *samples.notes]
+        notes = [*taken, *samples.notes, *heavy_tailed_views(samples)]
         if found.others:
             notes.append(f"Left out, because they are no tables ({', '.join(SUFFIXES)}): {some(found.others)}.")
         groups: Sequence[str] = list(map(str, samples.groups)) if samples.groups is not None else []

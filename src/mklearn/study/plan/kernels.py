@@ -122,7 +122,7 @@ def _kernel_on_features(
             "name descriptors of one vector, or omit `feature_scaling`."
         )
     measure = kernel.measure_for("squared_euclidean")
-    if measure == POINT_SET or (measure == "chi2" and named.feature_scaling in ("standard", "auto")):
+    if measure == POINT_SET or (measure == "chi2" and named.feature_scaling in ("standard", "log", "auto")):
         raise ConfigError(
             f"{path}: measure {measure} can't compare features with scaling {named.feature_scaling}; "
             "use squared_euclidean, or omit `measure`."

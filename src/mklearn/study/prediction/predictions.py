@@ -155,6 +155,12 @@ def embedding_frame(model: SavedModel, samples: NewSamples) -> pd.DataFrame:
     return pd.DataFrame({"id": samples.ids} | {f"component_{k}": Z[:, k - 1] for k in range(1, Z.shape[1] + 1)})
 
 
+def clipped_values(model: SavedModel, samples: NewSamples) -> dict[str, tuple[int, int]]:
+    """Count, by view, the values of new samples that a model clips, and all of them; empty where it clips none."""
+    count = getattr(model.estimator, "clipped_values", None)
+    return {} if count is None else count(samples.X)
+
+
 def _last(estimator: Any) -> Any:
     """Return the last step of a pipeline; anything else as it is."""
     return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator

@@ -296,8 +296,9 @@ class ScaledFeatures(Method):
 
     feature_scaling: FeatureScaling | Literal["auto"] = "none"
     """Scaling of the features, fitted on the training samples: mean 0 and standard deviation 1 (``standard``), to 0..1
-    (``minmax``), each sample to length 1 (``unit``), quantiles among the training samples (``rank``), or the one of
-    the smallest left-out error on the training samples, of all but ``minmax`` (``auto``)."""
+    (``minmax``), each sample to length 1 (``unit``), quantiles among the training samples (``rank``), standardised
+    logarithms of nonnegative values (``log``), or the one of the smallest left-out error on the training samples, of
+    all but ``minmax`` and ``log`` (``auto``)."""
 
 
 class DescriptorMethod(Method):

@@ -14,11 +14,13 @@ from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu
 
 from mklearn.__main__ import main
 from mklearn.errors import ConfigError, DataError
-from mklearn.study.config.reading import read_study
+from mklearn.study.config.reading import check_study, read_study
 from mklearn.study.data.readers.content import decode_image
 from mklearn.study.data.readers.text_tables import slug
+from mklearn.study.engine.data_check import check_data
 from mklearn.study.engine.found_data import find_data
 from mklearn.study.engine.new_study import Choices, new_study
+from mklearn.study.plan.plan import plan_study
 
 
 @pytest.fixture
@@ -81,6 +83,20 @@ def test_a_table_and_its_columns(folder: Path) -> None:
     }  # fmt: skip
     assert study["protocols"] == {"5-fold": {"kind": "group_k_fold", "folds": 5}}
     assert made.notes[0] == "24 samples of 2 classes; the smallest has 6 groups."
+
+
+def test_heavy_tailed_views_are_noted(folder: Path) -> None:
+    """By `init`, and by `validate`."""
+    (folder / "tables").mkdir()
+    table(folder / "tables" / "shape.csv", 20)
+    counts = np.random.default_rng(0).lognormal(sigma=2, size=(20, 4))
+    np.savez(folder / "tables" / "rna.npz", id=[f"s{k}" for k in range(20)], x=counts)
+    made = new_study(find_data("tables"))
+    checked = check_data(plan_study(check_study(yaml.safe_load(made.text))))
+    for notes in (made.notes, checked.notes):
+        (note,) = [note for note in notes if "heavy-tailed" in note]
+        assert "view 'rna'" in note
+        assert "feature_scaling: log" in note
 
 
 def test_a_folder_of_tables_with_a_file_of_labels(folder: Path) -> None:

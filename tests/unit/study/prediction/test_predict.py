@@ -472,6 +472,24 @@ def test_arrays_of_different_lengths_have_no_common_row_numbers(
     assert "new.npz: no array 'id' of ids, but arrays of different lengths" in said
 
 
+def test_clipped_values_are_said_where_they_are_many(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = make(cells() | {"study": "views", "methods": {"views": {"kind": "multi_view"}}}, tables)
+    assert main(["predict", str(model), str(tables / "new")]) == 0
+    assert "clipped" not in capsys.readouterr().err
+    shutil.copytree(tables / "new", tmp_path / "new")
+    upper = pd.read_csv(tmp_path / "new" / "upper.csv")
+    numbers = upper.columns.difference(["id", "label"])
+    varying = (pd.read_csv(tables / "train" / "upper.csv")[numbers].nunique() > 1).sum()
+    upper[numbers] += 1000.0
+    upper.to_csv(tmp_path / "new" / "upper.csv", index=False)
+    assert main(["predict", str(model), str(tmp_path / "new")]) == 0
+    said = capsys.readouterr().err
+    assert f"{20 * varying} of 640 values of view 'upper' lie far outside the range" in said
+    assert "view 'lower'" not in said
+
+
 def test_a_missing_view_is_completed_as_by_the_library(
     tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
