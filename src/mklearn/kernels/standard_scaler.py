@@ -20,5 +20,6 @@ class StandardScaler(preprocessing.StandardScaler):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to features of shape (n, d)."""
         super().fit(X, y, sample_weight)
-        self.scale_ = np.where(constant_features(X), np.inf, self.scale_)
+        counted = np.asarray(X) if sample_weight is None else np.asarray(X)[np.asarray(sample_weight) > 0]
+        self.scale_ = np.where(constant_features(counted), np.inf, self.scale_)  # type: ignore[has-type]
         return self
