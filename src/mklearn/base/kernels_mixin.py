@@ -12,6 +12,7 @@ from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mklearn.base.kernel_parameters import kernel_parameters, with_kernel_parameters
+from mklearn.base.threads import few_threads
 from mklearn.base.validation import checked_array
 from mklearn.checks import regular_array
 from mklearn.errors import ConfigError, DataError
@@ -23,6 +24,8 @@ KernelWeighting = Literal["learned", "uniform"]
 """Kernel weights of a learner: its own, or equal ones in everything else that it does."""
 
 _NESTED = "kernels__"
+_PREDICTIONS = ("transform", "_project", "class_scores", "decision_function", "predict", "predict_proba",
+                "predict_interval", "contributions")  # fmt: skip
 
 
 class KernelsMixin:
@@ -40,6 +43,11 @@ class KernelsMixin:
     kernels: Any
     kernel_ids_: tuple[str, ...]
     n_features_in_: int
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name in set(_PREDICTIONS) & set(vars(cls)):  # `fit` has its own: `mklearn.base.parameters.fit_context`
+            setattr(cls, name, few_threads(vars(cls)[name]))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, with ``deep=True`` also those of the kernels."""

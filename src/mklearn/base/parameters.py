@@ -7,12 +7,14 @@ scikit-learn has no public name for the classes and the decorator behind this, s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, get_args
 
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from mklearn.base.threads import few_threads
 
 __all__ = [
     "CLASS_WEIGHT",
@@ -27,8 +29,10 @@ __all__ = [
     "one_of",
 ]
 
-fit_context = _fit_context(prefer_skip_nested_validation=True)
-"""Decorator of ``fit``: checks the parameters against ``_parameter_constraints`` first."""
+
+def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate ``fit``: check the parameters against ``_parameter_constraints`` first; few samples have one thread."""
+    return few_threads(_fit_context(prefer_skip_nested_validation=True)(fit))
 
 
 def at_least(smallest: int) -> Interval:

@@ -1,0 +1,63 @@
+"""Threads of linear algebra in estimators: one where there are few samples.
+
+Threads of BLAS wait for each other in every product. Small products gain nothing by them, and beside other busy
+processes they wait for a processor each time: a fit of a fraction of a second then takes many seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import scipy.linalg  # noqa: F401  (its BLAS is one of the libraries that are found below)
+from threadpoolctl import ThreadpoolController
+
+FEWEST_SAMPLES = 3000
+"""From so many samples on, more threads pay (`tests/benchmarks/test_threads.py`)."""
+_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "OMP_THREAD_LIMIT")
+# With their first numbers of threads. To find them takes milliseconds.
+_LIBRARIES = [(library, library.num_threads) for library in ThreadpoolController().lib_controllers]
+
+
+def few_threads(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a method of samples X to compute with one thread if they are few, unless the user has set a number.
+
+    A number is set by an environment variable, or by `threadpoolctl.threadpool_limits` to less than at the import of
+    mklearn.
+    """
+
+    @functools.wraps(method)
+    def limited(self: Any, *args: Any, **kwargs: Any) -> Any:
+        X = args[0] if args else kwargs.get("X")
+        with contextlib.nullcontext() if _n_samples(X) >= FEWEST_SAMPLES else _one_thread():
+            return method(self, *args, **kwargs)
+
+    return limited
+
+
+def _n_samples(X: Any) -> int:
+    """Return the number of rows of a table or of the first of several; 0 for what is none, which the method refuses."""
+    if isinstance(X, Mapping):
+        X = next(iter(X.values()), None)
+    elif isinstance(X, list | tuple) and X and getattr(X[0], "ndim", 1) == 2:
+        X = X[0]
+    shape = getattr(X, "shape", None)
+    return int(shape[0]) if shape else len(X) if isinstance(X, list | tuple) else 0
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    if any(os.environ.get(name) for name in _VARIABLES):
+        yield
+        return
+    limited = [(library, n) for library, n in _LIBRARIES if n > 1 and library.num_threads == n]
+    for library, _ in limited:
+        library.set_num_threads(1)
+    try:
+        yield
+    finally:
+        for library, n in limited:
+            library.set_num_threads(n)
