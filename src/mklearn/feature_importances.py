@@ -15,6 +15,7 @@ from sklearn.model_selection import check_cv
 
 from mklearn.base.folds import default_splitter
 from mklearn.base.statistics import Difference, paired_sample_difference
+from mklearn.base.validation import aligned
 from mklearn.checks import check_integer
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.column_groups import Groups, group_kernels
@@ -41,6 +42,7 @@ class FeatureImportance:
     permuted: Difference
 
 
+@aligned
 def feature_importances(
     estimator: Any,
     X: Any,

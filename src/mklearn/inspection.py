@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from mklearn.base.statistics import Difference
+from mklearn.base.validation import aligned
 from mklearn.checks import check_integer
 from mklearn.errors import ConfigError, DataError
 from mklearn.feature_importances import (
@@ -71,6 +72,7 @@ class ViewContribution:
     changed: NDArray[np.float64]
 
 
+@aligned
 def view_contributions(
     estimator: Any,
     X: Any,
@@ -181,6 +183,7 @@ class R2Shares:
     r2: NDArray[np.float64]
 
 
+@aligned
 def r2_shares(fitted: Any, X: Any, y: ArrayLike) -> R2Shares:
     """Split R^2 of predictions into the shares of the views, by the product measure.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.base.validation import checked_labels
+from mklearn.base.validation import aligned, checked_labels
 from mklearn.checks import check_integer, invalid
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure
@@ -63,6 +63,7 @@ class SelectionFrequencies:
         return [(self.kernels[number], float(self.frequencies[number])) for number in order]
 
 
+@aligned
 def stability_selection(
     kernels: Any,
     X: Any,

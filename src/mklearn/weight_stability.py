@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 
 from mklearn.base.folds import default_splitter
+from mklearn.base.validation import aligned
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.views import as_views
 
@@ -42,6 +43,7 @@ class WeightStability:
     from_equal: float
 
 
+@aligned
 def kernel_weights_over_splits(
     estimator: Any,
     X: Any,

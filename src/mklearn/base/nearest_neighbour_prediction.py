@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
-from mklearn.base.validation import checked_labels
+from mklearn.base.validation import aligned, checked_labels
 from mklearn.errors import NotApplicable
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
 
@@ -54,6 +54,7 @@ class NearestNeighbourPrediction:
         Z, labelled = self._project(X), self._labelled(labels)
         return nearest_neighbour_predictions(train[labelled], labels[labelled], Z.reshape(len(Z), -1), "euclidean")
 
+    @aligned
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Compute the accuracy of `predict`; labels of shape (m,)."""
         from sklearn.metrics import accuracy_score  # here: it imports a hundred modules that no fit needs

@@ -15,6 +15,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from mklearn.base.threads import few_threads
+from mklearn.base.validation import aligned
 
 __all__ = [
     "CLASS_WEIGHT",
@@ -31,8 +32,11 @@ __all__ = [
 
 
 def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate ``fit``: check the parameters against ``_parameter_constraints`` first; few samples have one thread."""
-    return few_threads(_fit_context(prefer_skip_nested_validation=True)(fit))
+    """Decorate ``fit``: check the parameters against ``_parameter_constraints`` first, and bring y into X's order.
+
+    See `mklearn.base.validation.aligned`, and `mklearn.base.threads.few_threads` of its threads.
+    """
+    return few_threads(aligned(_fit_context(prefer_skip_nested_validation=True)(fit)))
 
 
 def at_least(smallest: int) -> Interval:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.ridge_problem import RidgeProblem
+from mklearn.base.validation import aligned
 from mklearn.contract.fit_spec import AUTO_SCALINGS, FeatureScaling
 from mklearn.errors import ConstantKernel, NotApplicable, SolverFailed
 from mklearn.graphs import class_structure
@@ -30,6 +31,7 @@ MOST_SAMPLES = 500
 _EQUAL = 1e-9
 
 
+@aligned
 def choose_scaling(
     X: Any,
     y: ArrayLike,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,8 +16,26 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from mklearn.checks import LARGEST_VALUE, SMALLEST_VALUE, check_kept, regular_array
 from mklearn.errors import DataError, NotApplicable
+from mklearn.kernels.views import in_order_of
 
 _LARGEST_TARGET = 1e150
+
+
+def aligned(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a function of X and y: bring y, ``sample_weight`` and ``groups`` into the order of X's row labels.
+
+    See `mklearn.kernels.views.in_order_of`.
+    """
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def in_order(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind_partial(*args, **kwargs)
+        for name in {"y", "sample_weight", "groups"} & set(given.arguments):
+            given.arguments[name] = in_order_of(given.arguments.get("X"), given.arguments[name], name)
+        return function(*given.args, **given.kwargs)
+
+    return in_order
 
 
 def checked_array(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, allow_nd: bool = False) -> NDArray[Any]:

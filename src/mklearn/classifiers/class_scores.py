@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
+from mklearn.base.validation import aligned
+
 
 class ClassScores(ClassifierMixin):
     """Mixin of classifiers with ``class_scores``: the label is the class of the largest score."""
 
     classes_: NDArray[Any]
+    score = aligned(ClassifierMixin.score)
 
     def class_scores(self, X: ArrayLike) -> NDArray[np.floating]:
         """Compute the score of each class, shape (m, n_classes)."""

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import fit_context
-from mklearn.base.validation import checked_labels
+from mklearn.base.validation import aligned, checked_labels
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure
 from mklearn.kernels.normalise import centred_trace
@@ -23,6 +23,8 @@ class KernelClassifier(KernelsMixin, ClassifierMixin, BaseEstimator):
 
     A subclass implements `_fit_kernels`; its predictions begin with `_new_stack`.
     """
+
+    score = aligned(ClassifierMixin.score)
 
     @fit_context
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:

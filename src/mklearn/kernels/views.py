@@ -54,7 +54,8 @@ class Views:
     shape : tuple (n_samples, n_features)
         Features of all views.
     index : Index or None
-        Row labels of the first DataFrame.
+        Row labels of the first DataFrame. A Series or DataFrame of labels, targets, weights or groups with the same row
+        labels is brought into their order in ``fit``; others are refused (`in_order_of`).
 
     Raises
     ------
@@ -162,6 +163,40 @@ def only_table(X: Any) -> Any:
     if len(X.names) > 1:
         raise DataError(f"X holds the views {', '.join(map(repr, X.names))}; expected one: pass X['{X.names[0]}'], say")
     return X[X.names[0]]
+
+
+def in_order_of(X: Any, values: Any, name: str) -> Any:
+    """Return values of samples in the order of X's row labels, if both are pandas objects; else as they are.
+
+    Parameters
+    ----------
+    X : table or views
+    values : Series, DataFrame, or anything else
+        One row for each sample.
+    name : str
+        For messages.
+
+    Raises
+    ------
+    DataError
+        The row labels (index) of both differ by more than their order, or some are there twice in another order.
+    """
+    if not hasattr(values, "iloc"):
+        return values
+    labels, own = X.index if hasattr(X, "iloc") else getattr(as_views(X), "index", None), values.index
+    if labels is None or own.equals(labels) or len(own) != len(labels):  # a wrong number has a message of its own
+        return values
+    advice = (
+        f"give {name} the row labels (index) of X, in any order, or no labels, {name}.to_numpy(), in the order of X"
+    )
+    if not (own.is_unique and labels.is_unique):
+        raise DataError(
+            f"the row labels of {name} are in another order than those of X, and some are there twice: {advice}"
+        )
+    places = own.get_indexer(labels)
+    if (places < 0).any():
+        raise DataError(f"{name} has no row with the label {labels[places.argmin()]!r}, which X has: {advice}")
+    return values.iloc[places]
 
 
 def _first_level(columns: Iterable[Any]) -> list[Any]:

@@ -12,7 +12,7 @@ from sklearn.base import RegressorMixin
 from mklearn.base.multi_view_ridge import MultiViewRidge, RidgeFits
 from mklearn.base.parameters import fit_context, one_of
 from mklearn.base.ridge_problem import RidgeProblem
-from mklearn.base.validation import checked_numbers
+from mklearn.base.validation import aligned, checked_numbers
 from mklearn.checks import invalid, nonnegative_weights
 from mklearn.errors import DataError
 from mklearn.optimize.left_out import group_codes, smaller_error
@@ -36,6 +36,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         "weights": [one_of(WeightSharing)],
     }
     _ridge_of_each_target = True
+    score = aligned(RegressorMixin.score)
 
     weights: WeightSharing
 
