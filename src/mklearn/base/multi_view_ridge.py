@@ -11,7 +11,7 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -21,7 +21,7 @@ from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.view_completion import CompletedProducts, ViewCompletion, present_views
-from mklearn.checks import cached_rows, check_positive, invalid
+from mklearn.checks import cached_rows, check_positive, invalid, nonnegative_weights
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.kernels.dictionary import kernel_dictionary, views_of_kernels
 from mklearn.kernels.identity_like import IdentityLikeKernelWarning
@@ -44,6 +44,10 @@ _RANK_OF_CHOICE = 50
 # New samples are predicted in blocks of so many.
 _BLOCK = 4096
 MissingViews = Literal["regression", "error"]
+
+
+class SamplesWithoutViewsWarning(UserWarning):
+    """Training samples lack every view."""
 
 
 class MultiViewRidge(KernelsMixin, BaseEstimator):
@@ -137,6 +141,25 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         if not self._is_dictionary or self.missing_views == "error" or not isinstance(samples, Views):
             return None
         return present_views(samples, list(dict.fromkeys(views_of_kernels(self._transform_.specs))))
+
+    def _unknown(self, samples: Any) -> NDArray[np.bool_]:
+        """Return which samples lack every view, of those that are not used too."""
+        if self._present(samples) is None:
+            return np.zeros(_length(samples), dtype=bool)
+        return np.asarray(~present_views(samples, samples.names).any(axis=1))
+
+    def _known_weights(self, samples: Any, n: int, sample_weight: ArrayLike | None) -> Any:
+        """Return the sample weights, with zeros for samples that lack every view: nothing is learned from them."""
+        unknown = self._unknown(samples)
+        if not unknown.any():
+            return sample_weight
+        warnings.warn(
+            f"{np.count_nonzero(unknown)} of {n} samples lack every view: nothing is learned from them",
+            SamplesWithoutViewsWarning,
+            stacklevel=3,
+        )
+        weights = nonnegative_weights(sample_weight, n)
+        return np.where(unknown, 0.0, 1.0 if weights is None else weights)
 
     @property
     def _view_numbers(self) -> NDArray[np.intp]:
@@ -553,7 +576,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
     # --- predictions
 
     def _outputs_of(self, X: Any) -> Array:
-        """Compute the outputs of new samples, (m, c)."""
+        """Compute the outputs of new samples, (m, c); NaN for those that lack every view."""
         check_is_fitted(self)
         weights = [mixture.weights for mixture in self._combined]
         found = []
@@ -561,6 +584,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
             outputs = np.tile(self.intercept_, (_length(block), 1))
             for mixture, values in zip(self._combined, self._applied(self._products, weights, block), strict=True):
                 outputs[:, mixture.columns] += values
+            outputs[self._unknown(block)] = np.nan
             found.append(outputs)
         return np.concatenate(found)
 
@@ -609,7 +633,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
             By view, in units of the targets, of classes in those of class indicators. Without
             landmarks, and if no sample lacks a view, the mean over the training samples is 0 for kernels that are
             centred, as those of the dictionary are. A kernel that is given, or a product of kernels, is a view of its
-            own.
+            own. NaN for samples that lack every view.
         """
         parts = [self._contributions(block) for block in self._blocks(X)]
         return {view: np.concatenate([part[view] for part in parts]) for view in parts[0]}
@@ -623,6 +647,8 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         for number, products in self._products.by_view(mixed, self._present(block)):
             for mixture, values in zip(self._combined, products, strict=True):
                 found[views[number]][:, mixture.columns] += values
+        for values in found.values():
+            values[self._unknown(block)] = np.nan
         return found
 
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
 from mklearn.base.validation import aligned
+from mklearn.errors import DataError
 
 
 class ClassScores(ClassifierMixin):
@@ -37,6 +38,18 @@ class ClassScores(ClassifierMixin):
         return self.labels_of(self.decision_function(X))
 
     def labels_of(self, decision: NDArray[np.floating]) -> NDArray[Any]:
-        """Return the labels that go with decision values, so that they are computed once for both."""
+        """Return the labels that go with decision values, so that they are computed once for both.
+
+        Raises
+        ------
+        DataError
+            Values are NaN: those of samples that lack every view.
+        """
+        unknown = np.flatnonzero(np.isnan(decision.reshape(len(decision), -1)).any(axis=1))
+        if len(unknown):
+            raise DataError(
+                f"{len(unknown)} sample(s) of X lack every view, the first at position {unknown[0]}: leave them out, "
+                "no label can be predicted (their probabilities are NaN)"
+            )
         best = decision > 0 if decision.ndim == 1 else decision.argmax(axis=1)
         return self.classes_[best.astype(np.intp)]

@@ -89,7 +89,9 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     missing_views : {"regression", "error"}
         Of the dictionary: samples may lack a view, their row in it is NaN. What they would be in it is then estimated
         by kernel ridge regression on their other views that are used (step 2), with equal weights, without the classes;
-        see `mklearn.optimize.view_regression`. It is fitted to at most ``weight_samples`` training samples.
+        see `mklearn.optimize.view_regression`. It is fitted to at most ``weight_samples`` training samples. Nothing
+        is learned from samples that lack every view, with a warning; their scores and probabilities are NaN, and
+        `predict` refuses them.
     impute : {"none", "mean", "median"}
         Of the dictionary: what fills in single missing values of features.
     n_kernels : int, optional
@@ -139,7 +141,8 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
     Raises
     ------
     DataError
-        Among others: labels, weights or groups that do not fit, kernels far from positive semidefinite.
+        Among others: labels, weights or groups that do not fit, kernels far from positive semidefinite; in `predict`
+        samples that lack every view.
     NotApplicable
         A single class, all samples in one group, a view that fewer than two samples have, or all kernels constant over
         the samples.
@@ -238,7 +241,9 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         classes = class_structure(checked_labels(self, y, n))
         self.classes_ = classes.labels
         indicators = np.eye(len(self.classes_))[classes.codes]
-        weights = checked_sample_weight(sample_weight, classes.codes, self.classes_, self.class_weight)
+        weights = checked_sample_weight(
+            self._known_weights(samples, n, sample_weight), classes.codes, self.classes_, self.class_weight
+        )
         problem = RidgeProblem.of(indicators, weights, groups, classes.codes)
         self._fit_problem(samples, problem)
         self.alphas_ = self.alphas_[:, 0]

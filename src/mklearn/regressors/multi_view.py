@@ -53,7 +53,7 @@ class MultiViewRegressor(RidgeRegressor):
         Of many kernels at most so many are chosen, by a group lasso, and the others have weight 0. By default all
         kernels are taken.
     missing_views, impute, memory, random_state, landmarks
-        As for `mklearn.classifiers.MultiViewClassifier`.
+        As for `mklearn.classifiers.MultiViewClassifier`; predictions for samples that lack every view are NaN.
     alphas : sequence of float
         Candidate ridges, in units of the variance of the samples in the feature space (the centred trace).
     weights : {"shared", "per_target"}

@@ -74,7 +74,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         self._check_alphas()
         samples, n = self._samples(X)
         values = checked_numbers(self, y, n)
-        weights = nonnegative_weights(sample_weight, n)
+        weights = nonnegative_weights(self._known_weights(samples, n, sample_weight), n)
         if weights is not None and (~np.isnan(values.reshape(n, -1)[weights > 0])).sum(axis=0).min() < 2:
             raise DataError("a target has fewer than two values at samples of positive weight: leave it out")
         targets, mean, scale = standardised(values.reshape(n, -1), weights)
@@ -117,7 +117,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         return outputs[:, 0] if self._one_target else outputs
 
     def predict(self, X: Any) -> Array:
-        """Predict the targets, shape (m,) or (m, n_targets), in their units."""
+        """Predict the targets, shape (m,) or (m, n_targets), in their units; NaN for samples that lack every view."""
         return self._shaped(self._outputs_of(X))
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
+from mklearn.base.multi_view_ridge import SamplesWithoutViewsWarning
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.classifiers import MultiViewClassifier
 from mklearn.errors import ConfigError, DataError, NotApplicable
@@ -23,6 +25,7 @@ from mklearn.optimize.kernel_lasso import KernelLasso
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, leave_one_out_weights
 from mklearn.optimize.ridge_path import ridge_path
 from mklearn.optimize.view_regression import view_regression
+from mklearn.regressors import MultiViewRegressor
 from mklearn.saved_models import load_model, save_model
 
 ALPHAS = 10 ** np.linspace(-3, 0, 7)
@@ -377,9 +380,9 @@ def test_samples_may_lack_views(digits: tuple[Views, np.ndarray]) -> None:
     model = MultiViewClassifier().fit(holes[:300], y[:300])
     present = ~np.isnan(tables["upper"][300:, 0]) & ~np.isnan(tables["lower"][300:, 0])
     assert model.score(holes[300:][present], y[300:][present]) > complete.score(views[300:], y[300:]) - 0.03
-    assert model.score(holes[300:][~present], y[300:][~present]) > 0.5
+    lacks = ~present & ~(np.isnan(tables["upper"][300:, 0]) & np.isnan(tables["lower"][300:, 0]))
+    assert model.score(holes[300:][lacks], y[300:][lacks]) > 0.5
     by_mean = MultiViewClassifier(kernels=kernel_dictionary(holes, missing_views="mean")).fit(holes[:300], y[:300])
-    lacks = ~present
     assert model.score(holes[300:][lacks], y[300:][lacks]) > by_mean.score(holes[300:][lacks], y[300:][lacks]) + 0.02
     at_test = Views({**tables, "noise": views["noise"]})[300:]  # though no training sample lacks a view
     complete_by_mean = MultiViewClassifier(kernels=kernel_dictionary(views)).fit(views[:300], y[:300])
@@ -428,6 +431,35 @@ def test_named_kernels_in_place_of_the_dictionary(digits: tuple[Views, np.ndarra
     assert search.best_score_ > 0.8
     with pytest.raises(ConfigError, match="dictionary kernels have no parameters"):
         MultiViewClassifier().set_params(kernels__upper__bandwidth=2.0)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"landmarks": 40}, {"class_weight": "balanced"}, {"n_kernels": 3}], ids=str)
+def test_samples_without_any_view_are_not_learned_from_and_not_predicted(
+    digits: tuple[Views, np.ndarray], parameters: dict[str, Any]
+) -> None:
+    views, y = digits
+    tables = {name: np.array(views[name][:120], dtype=float) for name in ("upper", "lower")}
+    known, lost = np.delete(np.arange(120), [3, 50, 119]), [3, 50, 119]
+    for table in tables.values():
+        table[lost] = np.nan
+    tables["upper"][7:30] = np.nan
+    X = Views(tables)
+    number = (y[:120] % 2).astype(float)
+    for kind, target in ((MultiViewClassifier, y[:120]), (MultiViewRegressor, number)):
+        model = kind(**{name: value for name, value in parameters.items() if name in kind().get_params()})
+        expected = clone(model).fit(X[known], target[known])
+        with pytest.warns(SamplesWithoutViewsWarning, match="3 of 120 samples"):
+            model.fit(X, target)
+        found = (each.predict_proba if kind is MultiViewClassifier else each.predict for each in (model, expected))
+        outputs, without = (function(X) for function in found)
+        np.testing.assert_allclose(outputs[known], without[known], atol=1e-8)
+        assert np.isnan(outputs[lost]).all()
+        assert not np.isnan(outputs[known]).any()
+        assert all(np.isnan(part[lost]).all() for part in model.contributions(X).values())
+        if kind is MultiViewClassifier:
+            assert len(model.predict(X[known])) == 117
+            with pytest.raises(DataError, match=r"3 sample.*position 3"):
+                model.predict(X)
 
 
 @pytest.mark.full
