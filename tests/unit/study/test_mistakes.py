@@ -245,8 +245,8 @@ def test_nearest(word: Any, valid: list[str], expected: str) -> None:
          "methods.m.ridge: invalid value 0. Expected a number greater than 0; or a list of them."),
         ({"datasets": {"photos": {"path": "x"}}}, "datasets.photos: has no key 'kind'; it is required."),
         ({"kernels": {"k": {"kind": "gaussian", "feature_scaling": "zscore"}}},
-         "kernels.k.feature_scaling: invalid value 'zscore'. Expected one of: log, minmax, none, rank, standard, unit; or "
-         "one of: auto; or a list of them."),
+         "kernels.k.feature_scaling: invalid value 'zscore'. Expected one of: log, minmax, none, rank, standard, unit; "
+         "or one of: auto; or a list of them."),
         ({"kernels": {"k": {"kind": "gaussian", "feature_scaling": "standart"}}},
          "kernels.k.feature_scaling: invalid value 'standart'. Did you mean 'standard'? Expected one of: log, minmax,"),
         ({"datasets": {"photos": {"kind": "registered", "path": "x"}}},

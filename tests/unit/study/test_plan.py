@@ -22,7 +22,7 @@ from mklearn.study.config.naming import kernel_names
 from mklearn.study.config.reading import check_study
 from mklearn.study.config.registry import registered
 from mklearn.study.plan.plan import Plan, plan_study
-from mklearn.study.plan.tables import summary_spec
+from mklearn.study.plan.tables import report_spec, summary_spec
 from mklearn.study.provenance import canonical
 from mklearn.study.stages.targets import Targets
 

@@ -119,8 +119,8 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
         return f"No method has {_value_of(name)} chosen by inner cross-validation: see the failures below.", []
     below = results.below_majority
     if below and len(below) == sum(len(setting.of(rows)) > 0 for setting in results.settings):
-        sentences, lists = _beside_majority(rows, results, below)
-        return sentences + _not_judged([setting for setting in results.settings if setting not in below]), lists
+        beside, lists = _beside_majority(rows, results, below)
+        return beside + _not_judged([setting for setting in results.settings if setting not in below]), lists
     lost = [place for setting in below for place in setting.of(rows).index]
     others = rows[rows["method"].ne(results.reference) & ~rows.index.isin(lost)].dropna(subset=["difference"])
     if others.empty:
