@@ -159,7 +159,7 @@ class KernelsMixin:
         views = as_views(X)
         if not reset and transform.reads_views != (views is not None):
             return X if views is None else views  # `StackTransform` says what is expected
-        if views is None and not transform.reads_tables:
+        if views is None and not transform.reads_as_given(X):
             return checked_array(self, X, reset=reset)
         if views is None:
             table = X if hasattr(X, "shape") else regular_array(X, "X")

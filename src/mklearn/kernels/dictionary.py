@@ -129,7 +129,7 @@ def _of_table(name: str, view: str | None, table: Any, others: Spec) -> list[Spe
                 f"view {view or name!r} has NaN: `impute` does not take sparse features; pass a dense table"
             )
         others = {key: value for key, value in others.items() if key != "impute"}
-        return feature_kernels(name, view, heavy_tailed=is_heavy_tailed(_present(table)), sparse=True, **others)
+        return feature_kernels(name, view, heavy_tailed=is_heavy_tailed(_present(table.tocsr())), sparse=True, **others)
     values = _numbers(table)
     shape = {} if values is None else {"histogram": _are_histograms(values), "heavy_tailed": is_heavy_tailed(values)}
     return feature_kernels(name, view, **shape, **others)
@@ -156,7 +156,8 @@ def _present(table: Any) -> Any:
 
 def _numbers(table: Any) -> Any:
     """Return a dense table of the samples that have it, None where it holds what is no number."""
-    if len(getattr(table, "shape", ())) != 2:
+    shape = getattr(table, "shape", ())
+    if len(shape) != 2 or 0 in shape:
         return None
     try:
         values = np.asarray(_present(table), dtype=np.float64)

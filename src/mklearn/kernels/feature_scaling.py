@@ -266,10 +266,10 @@ def is_heavy_tailed(X: Any) -> bool:
 
     Features of two values are not counted. A table may be sparse, or have NaN. Of many features some are looked at.
     """
-    values = X.data if is_sparse(X) else X
-    if not _are_nonnegative(values):
+    table = X.tocsc() if is_sparse(X) else X
+    if not _are_nonnegative(table.data if is_sparse(X) else table):
         return False
-    some = (X.tocsc() if is_sparse(X) else X)[:, :: 1 + X.shape[1] // _LOOKED_AT]
+    some = table[:, :: 1 + table.shape[1] // _LOOKED_AT]
     features = np.asarray(some.toarray() if is_sparse(X) else some, dtype=np.float64)
     features = features[:, ~np.isnan(features).all(axis=0)]
     several = ((features > np.nanmin(features, axis=0)) & (features < np.nanmax(features, axis=0))).any(axis=0)

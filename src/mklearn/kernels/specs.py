@@ -86,6 +86,11 @@ class KernelsOfSpecs:
         """Whether a kernel needs X as it was given, with column names or entries that are no numbers."""
         return any(SelectedFeatures(part, None).reads_tables for entry in self._entries for part in entry.parts)
 
+    def reads_as_given(self, X: Any) -> bool:
+        """Return whether one table is read as it is given: for these, and if it is sparse, for kernels that clip."""
+        clips = is_sparse(X) and any(part.get("clip") for entry in self._entries for part in entry.parts)
+        return clips or self.reads_tables
+
     @property
     def reads_views(self) -> bool:
         """Whether it was fitted to several views."""
@@ -124,7 +129,7 @@ class KernelsOfSpecs:
         views = as_views(X)
         if views is not None:
             return views
-        if self.reads_tables:
+        if self.reads_as_given(X):
             return X if hasattr(X, "iloc") or is_sparse(X) else regular_array(X, "X")
         return as_float_matrix(X, "X")
 
