@@ -86,7 +86,7 @@ class ShrinkageLDA(LinearDiscriminantAnalysis):
         unshrunk = self.shrinkage == "auto" and counts.max() <= 2
         self.status_ = "inaccurate" if unshrunk else "ok"
         self.message_ = UNSHRUNK if unshrunk else ""
-        if table.ndim == 2 and table.size and table.dtype.kind == "f":
+        if table.ndim == 2 and table.size and table.dtype.kind == "f" and np.isfinite(table).all():
             # it divides by deviations within classes, those of rounding errors too
             X = np.where(constant_features(table), table[0], table)
         return super().fit(X, y)
