@@ -95,6 +95,8 @@ class DescriptorCard(Card):
         Function of the same module that learns visual words, patches or principal components from the images first.
     images_per_job : int
         Images per job, for expensive descriptors; 0: all images in one job.
+    one_size : bool
+        Whether a feature belongs to a place in the image, so that all images need one size.
     base : str
         Name of the base of its model in :mod:`mklearn.descriptors.models`.
     """
@@ -102,6 +104,7 @@ class DescriptorCard(Card):
     measure: str = "squared_euclidean"
     learns: str = ""
     images_per_job: int = 0
+    one_size: bool = False
     base: str = "Descriptor"
 
 

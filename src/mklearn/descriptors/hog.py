@@ -17,6 +17,7 @@ from mklearn.extras import require
     reference="Dalal, Triggs 2005",
     valid={"orientations": [COUNT], "cell": [COUNT], "block": [COUNT]},
     base="ChannelDescriptor",
+    one_size=True,
 )
 def hog(
     images: Images,

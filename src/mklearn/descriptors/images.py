@@ -135,8 +135,9 @@ def features_of(
     for number, vector in enumerate(features):
         if vector.size != features[0].size or (one_size and images[number].shape != images[0].shape):
             raise DataError(
-                f"{name} gives {vector.size} features for image {number} ({_size(images[number])} pixels) and "
-                f"{features[0].size} for image 0 ({_size(images[0])}): resize the images to one size first."
+                f"{name} needs images of one size, and image {number} has {_size(images[number])} pixels "
+                f"({vector.size} features) where image 0 has {_size(images[0])} ({features[0].size}): resize them to "
+                "one shape first."
             )
     return np.stack(features)
 

@@ -28,6 +28,8 @@ class Descriptor(Registered):
     """Whether it gives a set of points for each image, instead of a vector."""
     images_per_job: ClassVar[int] = 0
     """Images per job, for expensive descriptors; 0: all images in one job."""
+    one_size: ClassVar[bool] = False
+    """Whether all images need one size."""
 
     dtype: FeatureType = "float64"
     """Type of the features in files and methods; float32 takes half the memory and has seven digits."""
@@ -44,6 +46,10 @@ class Descriptor(Registered):
     def mistake_for(self, shape: Sequence[int]) -> str:
         """Return what is wrong with the parameters for images of a shape, (rows, columns, ...); "" where nothing is."""
         return ""
+
+    def needs_one_size(self) -> bool:
+        """Return whether all images need one size."""
+        return self.one_size
 
     def distance(self) -> dict[str, Any]:
         """Return the parameters of the distance between sets of points."""
@@ -82,6 +88,10 @@ class PatchGrid(Descriptor):
         if (self.patch == "each" and self.grid is None) or (self.patch is None and self.grid is not None):
             raise ValueError("patch: each and grid: [rows, columns] need each other.")
         return self
+
+    def needs_one_size(self) -> bool:
+        """Return whether all patches are taken: one is in images of any size."""
+        return self.patch is None
 
     def mistake_for(self, shape: Sequence[int]) -> str:
         """Return whether the grid is another one than that of the images."""

@@ -19,6 +19,7 @@ from mklearn.errors import DataError
     reference='Gonen, Alpaydin 2009, "Localized Multiple Kernel Machines for Image Recognition"',
     base="PatchGrid",
     valid={"size": [COUNT]},
+    one_size=True,
 )
 def patches(
     images: Images,

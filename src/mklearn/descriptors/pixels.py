@@ -14,6 +14,7 @@ from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of
 @DescriptorCard(
     kind="pixels",
     title="Raw pixels",
+    one_size=True,
 )
 def pixels(images: Images, *, norm: Literal["none", "l2"] = "none") -> Grey:
     """Return the grey values of images, row by row.

@@ -16,6 +16,7 @@ from mklearn.descriptors.sift import check_patch, sift_at
     title="SIFT at fixed points",
     reference="Lowe 2004",
     valid={"step": [COUNT], "size": [PATCH_SIDE]},
+    one_size=True,
 )
 def sift_grid(images: Images, *, step: int = 16, size: float = 24.0) -> Grey:
     """Compute upright SIFT descriptors at fixed points: for images that are aligned, such as faces.

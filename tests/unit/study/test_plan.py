@@ -371,6 +371,35 @@ def test_what_the_files_of_own_tables_depend_on_is_in_their_names(tables: dict[s
     assert len(others - {two}) == 3
 
 
+@pytest.mark.parametrize("source", ["own", "registered"])
+def test_images_of_several_sizes_for_descriptors_that_need_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    """Resized by pixels: a mistake before a fit is made, beside the others of the study."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        (tmp_path / "photos" / name).mkdir(parents=True)
+        (tmp_path / "photos" / name / "one.png").write_bytes(b"")
+    resize: dict[str, Any] = {"pixels": 4212}
+    given = {"kind": "image_folder", "path": "photos"} if source == "own" else {"name": "caltech101"}
+    study: dict[str, Any] = {"study": "s", "datasets": {"mine": given | {"resize": resize}}}
+    study["protocols"] = {"released": {"kind": "released"}}
+    with pytest.raises(ConfigError) as caught:
+        planned(study)
+    for words in ("datasets.mine.resize: with `pixels`", "pixels, hog need images of one size", "protocols.released"):
+        assert words in str(caught.value)
+    study["protocols"] = {"folds": {"kind": "k_fold", "folds": 2}}
+    study["descriptors"] = {"patch": {"kind": "patches", "size": 4, "patch": [0, 0]}, "lbp": {"kind": "lbp"}}
+    assert planned(study).fits
+    study["methods"] = {"lda": {"kind": "two_d_lda", "sizes": [3]}}
+    with pytest.raises(ConfigError, match=r"methods\.lda: .* takes images of one size"):
+        planned(study)
+    resize |= {"pixels": None, "shape": [54, 78]}
+    assert planned(study | {"descriptors": {"hog": {"kind": "hog"}}}).fits
+    digits = {"digits": {"resize": {"pixels": 256}}}
+    assert planned({"study": "s", "datasets": digits, "descriptors": {"hog": {"kind": "hog"}}}).fits
+
+
 def test_patches_of_a_grid_are_all_patches() -> None:
     descriptors = {"p": {"kind": "patches", "size": 4, "patch": "each", "grid": [2, 2]}}
     kernels = {"g": {"kind": "gaussian", "descriptor": "p-*"}}

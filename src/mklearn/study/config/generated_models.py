@@ -67,6 +67,7 @@ def descriptor_model(entry: Mapping[str, Any]) -> type[Descriptor]:
     """Return the model of a descriptor."""
     made: type[Descriptor] = generated_model(entry, tuple(getattr(descriptors, name) for name in entry["bases"]))
     made.learns, made.images_per_job = entry["learns"], entry["images_per_job"]
+    made.one_size = entry.get("one_size", False)
     if not made.point_sets:
         made.measure = entry["measure"]
     return made

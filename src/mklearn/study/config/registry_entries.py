@@ -111,6 +111,7 @@ def _descriptor_entry(card: DescriptorCard, implementation: Any) -> dict[str, An
     common = {*getattr(descriptor_models, card.base).model_fields, "images", "learned"}
     learns = f"{implementation.__module__}:{card.learns}" if card.learns else ""
     told = {"bases": [card.base], "measure": card.measure, "learns": learns, "images_per_job": card.images_per_job}
+    told |= {"one_size": True} if card.one_size else {}
     return _entry(card, implementation, common) | told
 
 

@@ -56,6 +56,8 @@ class PlannedDataset:
     """How missing values of tables are filled in."""
     target: TargetKind = "classes"
     """What is predicted."""
+    keeps_ratios: bool = False
+    """Whether its images have several sizes, for all that is known: resized to a number of pixels."""
     about: Mapping[str, str] = field(default_factory=dict)
     """Licence, citation, homepage and note of a registered data set: for the report, and in no key."""
 
@@ -100,6 +102,7 @@ def planned_dataset(
         title,
         splits_of=splits_of,
         target=config.task_of_target,
+        keeps_ratios="pixels" in size and not _has_one_shape(config),
     )
     if isinstance(config, RegisteredDataset):
         return _registered(planned, config, raw, results, mirror)
@@ -109,6 +112,11 @@ def planned_dataset(
     if not isinstance(config, FeatureTables):
         return planned
     return replace(planned, missing_views="mean" if config.missing_views == "mean" else "error", impute=config.impute)
+
+
+def _has_one_shape(config: DatasetConfig) -> bool:
+    """Return whether all its images are known to have one size before they are resized."""
+    return isinstance(config, RegisteredDataset) and "image_shape" in entry(config.name).spec()["expected"]
 
 
 def _further_names(config: DatasetConfig, splits_of: str, results: str) -> dict[str, Any]:

@@ -180,6 +180,11 @@ def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors
                 f"methods.{method_id}: {method.title} takes images, and data set {dataset.id!r} has none "
                 f"({dataset.family}). Omit one of the two."
             )
+        if entry.kind == "images" and dataset.keeps_ratios:
+            raise ConfigError(
+                f"methods.{method_id}: {method.title} takes images of one size, and with `pixels` those of data set "
+                f"{dataset.id!r} keep their aspect ratios. Set `resize: {{shape: [rows, columns]}}`."
+            )
         if entry.optional and getattr(method, fields[name]) is None:
             continue
         chosen = _descriptors(dataset, method_id, method, name, descriptors) if name in fields else []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,8 @@ WHOLE = ""
 COLUMNS = ("view", "feature", "n_features", "measure", "loss", "low", "high", "splits", "permutations")
 
 
+_VERSION = re.compile(r"(ENS[A-Z]*\d+)\.\d+")
+"""An Ensembl id with its version."""
 FeatureSets = list[tuple[str, list[int]]]
 """Names, and positions of the columns, of what is shuffled together."""
 
@@ -96,13 +100,28 @@ def _named_sets(views: Sequence[CardView], groups: Path | None) -> dict[str, Fea
         names = view.columns or list(map(str, range(view.n_features)))
         found = [(name, [place]) for place, name in enumerate(names)] if view.kind == "table" else []
         if sets is not None:
-            places = dict(found)
-            found = [(name, [each for one in chosen for each in places.get(one, [])]) for name, chosen in sets.items()]
+            found = columns_of_groups(sets, names) if found else []
         whole = (WHOLE, list(range(view.n_features)))
         named[view.name] = [whole, *((name, columns) for name, columns in found if columns)]
     if sets is not None and all(len(found) == 1 for found in named.values()):
         raise DataError(f"{groups}: its groups name no column of {some(list(named))}")
     return named
+
+
+def columns_of_groups(sets: Mapping[str, Sequence[str]], names: Sequence[str]) -> FeatureSets:
+    """Return the positions of the columns of each group; of an Ensembl id that is no column, without its version."""
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        for known in dict.fromkeys((name, _stable(name))):
+            places.setdefault(known, []).append(place)
+    found = {name: [places.get(one, places.get(_stable(one), [])) for one in chosen] for name, chosen in sets.items()}
+    return [(name, list(dict.fromkeys(itertools.chain.from_iterable(of)))) for name, of in found.items()]
+
+
+def _stable(name: str) -> str:
+    """Return an Ensembl id without its version; another name as it is."""
+    versioned = _VERSION.fullmatch(name)
+    return versioned[1] if versioned else name
 
 
 def _row(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,11 @@ from mklearn.saved_models import load_model
 from mklearn.study.config.reading import check_study
 from mklearn.study.data.splits import Splits
 from mklearn.study.engine.data_check import check_data
+from mklearn.study.engine.session import begin
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.report.importances import importances_part, read_importances
 from mklearn.study.specs.model_card import CardView
-from mklearn.study.steps.importances import _named_sets
+from mklearn.study.steps.importances import _named_sets, columns_of_groups
 
 pytestmark = pytest.mark.full
 
@@ -128,15 +130,42 @@ def test_groups_that_no_table_has_are_refused(tmp_path: Path) -> None:
         _named_sets([view], path)
 
 
-def test_a_file_that_has_no_groups_is_found_before_the_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("columns", "genes"),
+    [
+        (["ENSG01", "ENSG02"], ["ENSG02.12", "TP53"]),
+        (["ENSMUSG01.3", "ENSMUSG02.14"], ["ENSMUSG02", "x.14"]),
+        (["ENSG01.1", "ENSG02.1"], ["ENSG02.7", "ENSG02"]),
+    ],
+)
+def test_ensembl_ids_have_versions_in_one_place_or_the_other(columns: list[str], genes: list[str]) -> None:
+    assert columns_of_groups({"set": genes}, columns) == [("set", [1])]
+    named = [*columns, "a.1", "a"]
+    assert columns_of_groups({"exact": [named[0], "a.1"], "none": ["a.2"]}, named) == [("exact", [0, 2]), ("none", [])]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("no tabs\n", "groups.gmt, line 1: expected a name, a description and one gene"),
+        ("one\t\tTP53\tMYC\n", "groups.gmt: none of its names, 'TP53', 'MYC', is a column of the tables, which have"),
+    ],
+)
+def test_a_file_that_has_no_groups_is_found_before_the_run(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str, said: str
+) -> None:
     monkeypatch.chdir(folder)
     write_wine(folder)
-    (folder / "groups.gmt").write_text("no tabs\n", encoding="utf-8")
+    (folder / "groups.gmt").write_text(text, encoding="utf-8")
     sections = study("multi_view", leave_out=["twice", "cellar"])
     entry, final = sections.pop("entry"), {"importances": 1, "feature_groups": "groups.gmt"}
     found = check_study({"study": "own", "datasets": {"own": entry}, "final": final, **sections})
-    (mistake,) = check_data(plan_study(found)).mistakes
-    assert mistake.startswith("final.feature_groups: groups.gmt, line 1: expected a name, a description and one gene")
+    plan = plan_study(found)
+    (mistake,) = check_data(plan).mistakes
+    assert mistake.startswith(f"final.feature_groups: {said}")
+    with pytest.raises(SystemExit):
+        begin(SimpleNamespace(dag=SimpleNamespace(needrun_jobs=list)), None, plan)
+    assert f"{mistake}\nNothing was run." in capsys.readouterr().err
 
 
 def test_the_most_important_features_of_a_wide_view_are_shown() -> None:
