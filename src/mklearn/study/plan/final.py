@@ -21,6 +21,9 @@ from mklearn.study.plan.protocols import PlannedProtocol
 from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, FinalTable, FinalView, ImportancesSpec
 from mklearn.study.specs.model_card import CardImages, CardTables
 
+GIVEN = ("given", "released")
+"""Protocols whose splits are read, not drawn."""
+
 
 @dataclass(frozen=True)
 class PlannedFinal:
@@ -94,6 +97,8 @@ def planned_final(
         other_tables=_other_tables(views, own_tables),
         label_table=config.labels if isinstance(config, FeatureTables) else None,
         exclude_classes=list(protocol.spec.parameters.get("exclude_classes") or []),
+        given_splits=protocol.spec.kind in GIVEN,
+        include_test=final.include_test,
         **({"target": _name_of_number(dataset)} if dataset.target == "numbers" else {}),
     )
     importances = None

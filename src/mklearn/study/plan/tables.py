@@ -97,7 +97,10 @@ def _headline(plan: Plan) -> dict[str, Any]:
         return score
     spec = plan.final.spec
     final = ReportFinal(
-        dataset=spec.dataset, chosen=spec.method == BEST, entries=[candidate.entry for candidate in spec.candidates]
+        dataset=spec.dataset,
+        chosen=spec.method == BEST,
+        entries=[candidate.entry for candidate in spec.candidates],
+        given_splits=spec.given_splits,
     )
     return score | {"metric": spec.metric, "final": final}
 

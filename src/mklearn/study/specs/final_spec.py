@@ -77,6 +77,10 @@ class FinalSpec(Spec):
     target: str = ""
     """Name of the number that is predicted; empty for classes."""
     exclude_classes: list[str] = []
+    given_splits: bool = False
+    """Whether splits are read, not drawn: of a single one, nothing is chosen by the test samples."""
+    include_test: bool = False
+    """Whether the model learns from the test samples of a single given split too."""
 
 
 class ImportancesSpec(Spec):

@@ -116,7 +116,7 @@ class CardMethod(Strict):
 
 
 class CardExpectation(Strict):
-    """What the study measured of the method, with fewer training samples than the model has."""
+    """What the study measured of the method, with fewer training samples than the model has, or on samples apart."""
 
     metric: str
     value: float
@@ -130,6 +130,8 @@ class CardExpectation(Strict):
     n_splits: int
     chosen_among: int = 1
     """Number of methods of which this one was chosen by the same value: if several, it is optimistic."""
+    apart: bool = False
+    """Whether it was measured on samples that are not among the model's."""
 
 
 class ModelCard(Strict):
@@ -150,7 +152,8 @@ class ModelCard(Strict):
         lines = [
             f"# Model of study {self.study}",
             "",
-            f"{_escaped(method.title)} (`{method.name}`, {method.kind}), fitted on all {data.n_samples} samples of "
+            f"{_escaped(method.title)} (`{method.name}`, {method.kind}), fitted on "
+            f"{'the' if expected.apart else 'all'} {data.n_samples} {'training ' if expected.apart else ''}samples of "
             f"{_escaped(data.title)}.",
             "",
             f"- Classes, with training samples: {classes}" if data.numbers is None
@@ -178,10 +181,10 @@ class ModelCard(Strict):
 def _expected(expected: CardExpectation) -> str:
     size = "" if expected.train_size is None else f", {expected.train_size} training samples per class"
     interval = "" if expected.low is None else f" [{_number(expected.low)}, {_number(expected.high)}]"
-    return (
-        f"{expected.metric}: {_number(expected.value)}{interval} in the study (protocol {expected.protocol}{size}, "
-        f"{expected.n_splits} splits); the model has more training samples than the fits behind this value"
-    )
+    value = f"{expected.metric}: {_number(expected.value)}{interval} in the study (protocol {expected.protocol}{size}"
+    if expected.apart:
+        return f"{value}, one test set), on samples that neither the model nor the choice of its method has seen"
+    return f"{value}, {expected.n_splits} splits); the model has more training samples than the fits behind this value"
 
 
 def _number(value: float | None) -> str:

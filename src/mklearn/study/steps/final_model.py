@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from mklearn.atomic import csv_text, write_text
-from mklearn.contract.fit_spec import IMAGES, RULE
+from mklearn.contract.fit_spec import IMAGES, RULE, FitSpec
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.views import Views
 from mklearn.saved_models import SavedModel, save_model, versions
@@ -25,6 +25,9 @@ from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.final_model import FinalModel
 from mklearn.study.evaluation.final_model import final_model as choose_final_model
 from mklearn.study.evaluation.headline import headline_rows, winner
+from mklearn.study.evaluation.metrics.metric import Metric, metric_named
+from mklearn.study.evaluation.split import EXPECTED, folds_of_training
+from mklearn.study.evaluation.sweeps import MethodOutput
 from mklearn.study.prediction.new_samples import CENTRE, NewSamples, read_unlabelled
 from mklearn.study.prediction.predictions import prediction_frame
 from mklearn.study.provenance import array_digest, digest
@@ -41,6 +44,9 @@ from mklearn.study.specs.model_card import (
 from mklearn.study.steps.log import logger
 from mklearn.study.steps.scores import read_study_table
 
+FOLDS = 5
+"""In which methods are compared that choose their parameters by leaving one out."""
+
 
 def final_model(
     summary: Path, labels: Path, splits: Path, model: Path, card: Path, predicted: Path, *, spec: FinalSpec,
@@ -50,11 +56,14 @@ def final_model(
 ) -> None:  # fmt: skip
     """Choose a method by the summary, its parameters by inner cross-validation on all samples, fit it and save it.
 
+    With a single given split the method is chosen by inner cross-validation on its training samples, and fitted to
+    these alone unless the study includes the test samples.
+
     Parameters
     ----------
     summary, labels, splits : Path
         Of the study, the data set, and the protocol that says what is expected. Where its splits keep groups together,
-        so does the inner cross-validation.
+        so does the inner cross-validation. With a single given split, the summary does not choose.
     model, card, predicted : Path
         Written: the model with its card, the card for people, and the predictions for samples of the user's tables
         without a label (of others, the names of the columns alone).
@@ -78,22 +87,26 @@ def final_model(
         No candidate has a value in the summary.
     """
     rows, _ = read_study_table(summary, "summary", spec.study)
-    candidate, expected = _chosen(rows, spec)
-    logger.info("%s: %s %.4f", candidate.fit.method.id, expected.metric, expected.value)
     data = _samples(labels, sources or [], learned or [], images, tables or [], spec)
-    fit = candidate.fit
-    groups = groups_kept_together(Splits.load(splits, data.ids).splits, data.groups)
-    kept = data.kept
+    drawn = Splits.load(splits, data.ids).splits
+    data = replace(data, groups=groups_kept_together(drawn, data.groups))
+    candidates = spec.candidates
+    single = spec.given_splits and len({(split.repeat, split.test.tobytes()) for split in drawn}) == 1
+    if single:
+        known = np.concatenate([part for split in drawn for role, part in split.parts if role != "test"])
+        training = replace(data, kept=np.intersect1d(data.kept, known))
+        candidates = [_best_on_training_samples(training, spec)]
+        data = data if spec.include_test else training
+    candidate, expected = _chosen(rows, spec, candidates)
+    expected = expected.model_copy(update={"apart": single and not spec.include_test})
+    logger.info("%s: %s %.4f", candidate.fit.method.id, expected.metric, expected.value)
+    kept, fit = data.kept, candidate.fit
     used = [view for view in spec.views if view.name in fit.descriptors]
-    views = Views({view.name: data.features[view.name] for view in used} or {IMAGES: _images_of(data)})[kept]
-    y = data.y[kept]
-    if not spec.target:
-        y = np.unique(y, return_inverse=True)[1].astype(np.int64)
-    groups = None if groups is None else groups[kept]
-    problem = MethodOnViews(views, y, fit.method, fit.kernels, groups=groups)
-    chosen = choose_final_model(problem, fit, groups, completes=spec.tables is not None)
+    problem = _problem(data, fit, spec)
+    chosen = choose_final_model(problem, fit, problem.groups, completes=spec.tables is not None)
     logger.info("parameters: %s", chosen.parameters)
-    estimator = chosen.estimator.fit(views, data.labels[kept], **problem.fit_parameters(np.arange(len(y))))
+    every = np.arange(len(kept))
+    estimator = chosen.estimator.fit(problem.of(every), data.labels[kept], **problem.fit_parameters(every))
     described = _card(spec, candidate, expected, chosen, data, used)
     arrays = {"ids": data.ids[kept]} | data.learned_of(used)
     centre = np.nanmedian if chosen.impute == "median" else np.nanmean
@@ -111,6 +124,57 @@ def final_model(
     ]
     samples = read_unlabelled(files, others, label_table, described, arrays, data.ids) if files else None
     write_text(predicted, csv_text(_predictions(SavedModel(estimator, {}, arrays), described, samples)))
+
+
+def _problem(data: _Samples, fit: FitSpec, spec: FinalSpec) -> MethodOnViews:
+    """Return a method on the samples that are kept."""
+    features = {name: values for name, values in data.features.items() if name in fit.descriptors}
+    y = data.y[data.kept]
+    if not spec.target:
+        y = np.unique(y, return_inverse=True)[1].astype(np.int64)
+    groups = None if data.groups is None else data.groups[data.kept]
+    views = Views(features or {IMAGES: _images_of(data)})[data.kept]
+    return MethodOnViews(views, y, fit.method, fit.kernels, groups=groups)
+
+
+def _best_on_training_samples(data: _Samples, spec: FinalSpec) -> FinalCandidate:
+    """Return the candidate with the best mean of the metric over folds of the samples that are kept.
+
+    Each is fitted and chosen in every fold as the model is.
+    """
+    if len(spec.candidates) == 1:
+        return spec.candidates[0]
+    metric, scores = metric_named(spec.metric), []
+    for candidate in spec.candidates:
+        fit = candidate.fit
+        problem, n_folds = _problem(data, fit, spec), fit.evaluation.inner_folds
+        every = np.arange(len(problem.y))
+        try:
+            folds = folds_of_training(
+                problem.y, every, every[:0], n_folds if isinstance(n_folds, int) else FOLDS, fit.seed, problem.groups
+            )
+            values = [_score_of(problem, fit, metric, *fold, completes=spec.tables is not None) for fold in folds]
+        except EXPECTED as reason:
+            logger.warning("%s: %s", fit.method.id, reason)
+            values = [np.nan]
+        scores.append(float(np.mean(values)) * (1.0 if metric.larger_is_better else -1.0))
+        logger.info("%s: %s %.4f in the training samples", fit.method.id, metric.kind, abs(scores[-1]))
+    if np.isnan(scores).all():
+        raise NotApplicable(f"final.method: no value of {spec.metric} is known of any method in the training samples.")
+    return spec.candidates[int(np.nanargmax(scores))]
+
+
+def _score_of(
+    problem: MethodOnViews, fit: FitSpec, metric: Metric, train: NDArray[np.intp], test: NDArray[np.intp], *,
+    completes: bool,
+) -> float:  # fmt: skip
+    """Choose the parameters of a method on some samples, fit it to them, and compute the metric on others."""
+    groups = None if problem.groups is None else problem.groups[train]
+    known = replace(problem, views=problem.of(train), y=problem.y[train], groups=groups)
+    every, asked = np.arange(len(train)), problem.of(test)
+    model = choose_final_model(known, fit, groups, completes=completes).estimator
+    model.fit(known.of(every), known.y, **known.fit_parameters(every))
+    return metric.score(MethodOutput(model, known.y, problem.y[test], np.asarray(model.predict(asked)), test=asked))
 
 
 def _predictions(model: SavedModel, card: ModelCard, samples: NewSamples | None) -> pd.DataFrame:
@@ -229,10 +293,12 @@ def read_features(path: Path, labels: Path, ids: NDArray[np.str_]) -> dict[str, 
     return held
 
 
-def _chosen(rows: pd.DataFrame, spec: FinalSpec) -> tuple[FinalCandidate, CardExpectation]:
+def _chosen(
+    rows: pd.DataFrame, spec: FinalSpec, candidates: Sequence[FinalCandidate]
+) -> tuple[FinalCandidate, CardExpectation]:
     """Return the candidate that wins by the rows of the page's headline, and what is expected of it."""
     rows = headline_rows(rows, spec.metric, RULE)
-    entries = [candidate.entry for candidate in spec.candidates]
+    entries = [candidate.entry for candidate in candidates]
     found = winner(rows, spec.metric, spec.dataset, entries)
     if found is None:
         names = [entry.method for entry in entries]
@@ -245,7 +311,7 @@ def _chosen(rows: pd.DataFrame, spec: FinalSpec) -> tuple[FinalCandidate, CardEx
         protocol=entry.protocol, train_size=entry.train_size, n_splits=int(row["n_repeats"]),
         chosen_among=found.among if spec.method == BEST else 1,
     )  # fmt: skip
-    return spec.candidates[found.position], expected
+    return candidates[found.position], expected
 
 
 def _number(value: Any) -> float | None:

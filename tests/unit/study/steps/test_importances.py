@@ -109,7 +109,7 @@ def test_groups_of_features_of_numbers_without_intervals(folder: Path) -> None:
     text = page(folder)
     assert "Importance of groups of features: phenols" in text
     assert "lose, in R²" in text
-    assert "Fewer than five splits have no interval" in text
+    assert "Two to four splits have no interval" in text
 
 
 def test_a_table_that_is_none_and_one_without_rows(tmp_path: Path) -> None:

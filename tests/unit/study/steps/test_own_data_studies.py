@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.io import savemat
+from scipy.stats import binomtest
 from sklearn.datasets import load_digits
 from sklearn.impute import SimpleImputer
 from sklearn.neighbors import NearestCentroid
@@ -21,6 +22,8 @@ from tests.unit.study.steps.small_study import SmallStudy, plan_jobs, working_in
 from mklearn.base.side_by_side import SideBySide
 from mklearn.classifiers import KernelSVC
 from mklearn.kernels import Views
+from mklearn.saved_models import load_model
+from mklearn.study.specs.model_card import ModelCard
 from mklearn.subspace import PCA
 
 PIXELS, TARGET = (array[:90] for array in load_digits(n_class=3, return_X_y=True))
@@ -129,6 +132,35 @@ def test_headline_recall_and_mistakes_are_by_one_rule(folder: Path, n_classes: i
         assert f"Highest: kfd (1-NN Euclidean) with {100 * by_fold:.1f}" in text
     others = pd.read_parquet(folder / "results" / "own" / "predictions.parquet").query("neighbour == 'cosine'")
     assert (others["predicted"].to_numpy() == rows["predicted"].to_numpy()).all() == (n_classes == 2)
+
+
+@pytest.mark.parametrize("include_test", [False, True])
+def test_a_single_given_test_set_chooses_nothing(folder: Path, include_test: bool) -> None:
+    """All samples of the cohort have the label of the largest class, by which the majority class would be the best."""
+    cohort = np.arange(60, 90)
+    labels = np.where(np.arange(90) >= 60, "zero", LABELS)
+    labels[np.flatnonzero(labels[:60] == "one")[:5]] = "zero"
+    roles = np.where(np.isin(np.arange(90), cohort), "test", "train")
+    pd.DataFrame({"id": IDS, "role": roles}).to_csv(folder / "splits.csv", index=False)
+    entry = {"kind": "feature_tables", "tables": tables(folder, {}, labels)}
+    methods = {"svc": METHODS["svc"], "majority": {"kind": "majority", "descriptors": "all"}}
+    protocols = {"cohort": {"kind": "given", "path": "splits.csv"}}
+    final = {"include_test": True} if include_test else {}
+    run(folder, entry, kernels=KERNELS, methods=methods, protocols=protocols, final=final)
+    results = folder / "results" / "own"
+    rows = pd.read_csv(results / "report" / "summary.csv").query("selection == 'inner_cv'").set_index("method")
+    assert rows.loc["majority", "mean"] == 1.0
+    n_right = round(30 * rows.loc["svc", "mean"])
+    exact = binomtest(n_right, 30).proportion_ci(method="exact")
+    assert rows.loc["svc", ["ci_low", "ci_high"]].tolist() == pytest.approx([exact.low, exact.high])
+    tested = rows.loc[rows["difference"] != 0, "p_value"]
+    assert tested.tolist() == pytest.approx([binomtest(0, 30 - n_right).pvalue])
+    saved = load_model(results / "model.mklearn")
+    card = ModelCard.model_validate(saved.card)
+    assert card.method.name == "svc"
+    assert (card.data.n_samples, card.expected.apart) == ((90, False) if include_test else (60, True))
+    assert set(saved.arrays["ids"]) == set(IDS if include_test else IDS[:60])
+    assert "without the test samples" in page(folder)
 
 
 @pytest.mark.full
