@@ -253,7 +253,7 @@ class GuardedMKL(RatioTraceEmbedding):
             warnings.warn(
                 f"equal kernel weights without cross-validation: {reason}",
                 UserWarning,
-                stacklevel=5,  # the caller of fit, outside scikit-learn's wrapper
+                stacklevel=7,  # the caller of fit, outside the wrappers of fit
             )
             return uniform
         self.choice_, self.steps_ = choose_by_paired_difference(outcomes, self.standard_errors)

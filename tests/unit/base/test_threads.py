@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import threadpool_limits
 
 from mklearn.base import threads
 from mklearn.base.kernels_mixin import KernelsMixin
@@ -17,7 +17,7 @@ from mklearn.kernels.views import Views
 
 
 def now() -> list[int]:
-    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+    return [library.num_threads for library, _ in threads._LIBRARIES if library.user_api == "blas"]
 
 
 class Counting(KernelsMixin, BaseEstimator):

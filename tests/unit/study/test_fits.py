@@ -170,9 +170,24 @@ def test_a_dictionary_of_kernels_is_of_all_descriptors() -> None:
     assert len(each) == 2 * len(KERNELS)
 
 
+def test_all_but_each_leaves_a_view_out_of_the_dictionary() -> None:
+    """Kills: variants on the study's kernels beside a reference on the dictionary, which differ in more than a view."""
+    whole = planned(method("multi_view"))[0].spec
+    found = {fit.method_id: fit.spec for fit in planned(method("multi_view", kernels="all_but_each"))}
+    assert {name: spec.descriptors for name, spec in found.items()} == {
+        "m-without-pixels": ["hog-0a"], "m-without-hog": ["pixels-0a"],
+    }  # fmt: skip
+    assert all(spec.kernels == [] and spec.n_kernels == whole.n_kernels / 2 for spec in found.values())
+    assert all(spec.method.parameters == whole.method.parameters for spec in found.values())
+    with pytest.raises(ConfigError, match="has one descriptor, 'hog'"):
+        planned(method("multi_view", kernels="all_but_each"), descriptors={"hog": DESCRIPTORS["hog"]})
+
+
 def test_matrices_have_no_dictionary_but_their_kernels() -> None:
     fit = planned(method("multi_view"), family="matrices", descriptors={})[0]
     assert [kernel["id"] for kernel in fit.spec.kernels] == ["hog", "lbp", "pixels"]
+    less = planned(method("multi_view", kernels="all_but_each"), family="matrices", descriptors={})[0]
+    assert [kernel["id"] for kernel in less.spec.kernels] == ["hog", "lbp"]
 
 
 def test_a_dictionary_is_not_of_point_sets() -> None:

@@ -141,7 +141,7 @@ class KernelSAMME(ClassScores, KernelEnsemble):
                 f"no kernel is better than chance in {len(folds)}-fold cross-validation; only kernel "
                 f"{stack.ids[found.picks[0]]!r}, of smallest error, is used",
                 UserWarning,
-                stacklevel=4,  # the caller of fit, outside scikit-learn's wrapper
+                stacklevel=6,  # the caller of fit, outside the wrappers of fit
             )
         self.picks_ = found.picks
         self.alphas_ = found.alphas

@@ -13,7 +13,7 @@ from mklearn.kernels.models import DescriptorKernel, Kernel, MatrixKernel
 from mklearn.study.config.datasets import DatasetConfig, Precomputed
 from mklearn.study.config.default_descriptors import image_descriptors
 from mklearn.study.config.registry import REGISTRATIONS
-from mklearn.study.specs.method import KernelMethod, Method
+from mklearn.study.specs.method import DictionaryMethod, KernelMethod, Method
 
 VARIANTS = {"each": "{}-{}", "all_but_each": "{}-without-{}"}
 """Name in tables of a method and one of its kernels, by what the method's ``kernels`` says."""
@@ -110,10 +110,19 @@ def kernel_names(kernel_id: str, kernel: DescriptorKernel, sources: list[str]) -
         yield NamedKernel("-".join(words), name, multiple, scaling)
 
 
-def variants(name: str, method: Method, kernels: Iterable[str]) -> list[str]:
-    """Return the names that a method has in tables; ``kernels`` are those of a data set, without products."""
+def variants(name: str, method: Method, kernels: Iterable[str], views: Iterable[str]) -> list[str]:
+    """Return the names that a method has in tables.
+
+    ``kernels`` are those of a data set, without products; ``views`` what dictionaries of kernels are made of.
+    """
     pattern = VARIANTS.get(str(method.kernels)) if isinstance(method, KernelMethod) else None
-    return [name] if pattern is None else [pattern.format(name, kernel) for kernel in kernels]
+    parts = views if leaves_out_views(method) else kernels
+    return [name] if pattern is None else [pattern.format(name, part) for part in parts]
+
+
+def leaves_out_views(method: Method) -> bool:
+    """Tell whether a method is run without each view of its dictionary of kernels, not without each of the study's."""
+    return isinstance(method, DictionaryMethod) and method.kernels == "all_but_each"
 
 
 def matching(chosen: Any, available: Iterable[str]) -> list[str]:

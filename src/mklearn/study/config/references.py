@@ -12,7 +12,7 @@ from mklearn.contract.model import Slug, as_list
 from mklearn.descriptors.models import Table
 from mklearn.errors import nearest
 from mklearn.kernels.models import DescriptorKernel, Product
-from mklearn.study.config.datasets import DatasetConfig, RegisteredDataset, normalise_datasets
+from mklearn.study.config.datasets import DatasetConfig, Precomputed, RegisteredDataset, normalise_datasets
 from mklearn.study.config.mistakes import Mistake, Path, one_of, valid_part
 from mklearn.study.config.model import Study
 from mklearn.study.config.naming import expanded_descriptors, kernels_of, matching, sources_of, variants
@@ -47,8 +47,16 @@ def study_part(raw: Mapping[str, Any]) -> tuple[StudyPart, set[Path]]:
 
 def table_names(study: Study) -> dict[str, str]:
     """Return the methods of a study by the names that they have in tables."""
-    kernels = [name for config in study.datasets.values() for name in _kernels(study, config)]
-    return {name: key for key, method in study.methods.items() for name in variants(key, method, kernels)}
+    configs = study.datasets.values()
+    kernels = [name for config in configs for name in _kernels(study, config)]
+    views = [
+        name
+        for config in configs
+        for name in (
+            _kernels(study, config) if isinstance(config, Precomputed) else sources_of(config, study.descriptors)
+        )
+    ]
+    return {name: key for key, method in study.methods.items() for name in variants(key, method, kernels, views)}
 
 
 def broken_references(study: Study, left_out: Iterable[Path] = ()) -> list[Mistake]:
@@ -98,7 +106,7 @@ class _Names:
         """Entries that stand for names which contain theirs."""
         if sections & {"descriptors", "kernels"}:
             sections |= {"descriptors", "kernels"}
-            self._doubtful |= {key for key, method in study.methods.items() if not variants(key, method, ())}
+            self._doubtful |= {key for key, method in study.methods.items() if not variants(key, method, (), ())}
         for section in sections:
             for what in _DEFINED_IN.get(section, ()):
                 del self.valid[what]

@@ -24,7 +24,7 @@ from mklearn.contract.model import as_list
 from mklearn.descriptors.models import Descriptor
 from mklearn.errors import ConfigError
 from mklearn.study.config.model import Evaluation
-from mklearn.study.config.naming import matching, variants
+from mklearn.study.config.naming import leaves_out_views, matching, variants
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.kernels import by_name, pairwise_of
@@ -73,6 +73,8 @@ class _Variant:
     kernels: list[Spec] = field(default_factory=list)
     parameters: Spec = field(default_factory=dict)
     """Parameters that depend on the data set's kernels: ``kernel_weights``."""
+    without: str = ""
+    """Key of the descriptor that is left out of a dictionary of kernels."""
 
 
 def planned_fits(
@@ -87,7 +89,7 @@ def planned_fits(
 ) -> list[PlannedFit]:
     """Plan the fits of one method on one data set: one for each protocol.
 
-    For ``kernels: each`` or ``all_but_each`` there is one for each protocol and kernel.
+    For ``kernels: each`` or ``all_but_each`` there is one for each protocol and kernel, or view of a dictionary.
 
     Kernels, descriptors and protocols are those that apply to the data set.
 
@@ -102,10 +104,15 @@ def planned_fits(
     if method.protocols is not None:
         protocols = [protocol for protocol in protocols if protocol.id in method.protocols]
     dictionary = any(entry.kind == "kernels" and entry.descriptors for entry in inputs.values())
-    for variant in _variants(method_id, method, kernels, dataset, dictionary=dictionary):
+    of_dictionary = descriptors if dictionary else {}
+    for variant in _variants(method_id, method, kernels, dataset, of_dictionary):
+        views = {
+            name: entry.model_copy(update={"descriptors": [key for key in entry.descriptors if key != variant.without]})
+            for name, entry in inputs.items()
+        }
         spec = MethodSpec(
             id=variant.id, implementation=method.implementation, parameters=method.parameters() | variant.parameters,
-            grid=method.grid(), kernel_choice=method.kernel_choice(), inputs=inputs, sweep=method.sweep(),
+            grid=method.grid(), kernel_choice=method.kernel_choice(), inputs=views, sweep=method.sweep(),
             iterations=method.iterations(),
         )  # fmt: skip
         for protocol in protocols:
@@ -188,7 +195,7 @@ def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors
         if entry.optional and getattr(method, fields[name]) is None:
             continue
         chosen = _descriptors(dataset, method_id, method, name, descriptors) if name in fields else []
-        if entry.kind == "kernels" and getattr(method, "kernels", None) == "dictionary":
+        if entry.kind == "kernels" and (getattr(method, "kernels", None) == "dictionary" or leaves_out_views(method)):
             chosen = _described_by_vectors(method_id, method, descriptors)
         inputs[name] = InputSpec(
             kind=entry.kind, descriptors=chosen,
@@ -245,14 +252,25 @@ def _described_by_vectors(method_id: str, method: Method, descriptors: Descripto
 
 
 def _variants(
-    method_id: str, method: Method, kernels: Sequence[Spec], dataset: PlannedDataset, *, dictionary: bool
+    method_id: str, method: Method, kernels: Sequence[Spec], dataset: PlannedDataset, dictionary: Descriptors
 ) -> list[_Variant]:
-    """Return the variants of a method; kernels by name, unless their order decides."""
+    """Return a method once, or for each kernel; kernels by name, unless their order decides.
+
+    ``dictionary`` are the descriptors of a dictionary of kernels.
+    """
     label = method.label or method_id
     if not isinstance(method, KernelMethod):
         return [_Variant(method_id, label)]
     if dictionary:
-        return [_Variant(method_id, label, [], {} if dataset.impute == "none" else {"impute": dataset.impute})]
+        parameters = {} if dataset.impute == "none" else {"impute": dataset.impute}
+        if not leaves_out_views(method):
+            return [_Variant(method_id, label, [], parameters)]
+        _check_several(method_id, dataset, "descriptor", list(dictionary))
+        ids = variants(method_id, method, (), dictionary)
+        return [
+            _Variant(variant, f"{label} without {name}", [], parameters, key)
+            for variant, (name, (key, _)) in zip(ids, dictionary.items(), strict=True)
+        ]
     if not kernels:
         raise ConfigError(
             f"datasets.{dataset.id}: none of the study's kernels applies to it ({dataset.family}). "
@@ -261,12 +279,10 @@ def _variants(
     usual = [kernel for kernel in kernels if kernel["kind"] != "product"]
     if method.kernels == "each" or method.kernels == "all_but_each":
         each = method.kernels == "each"
-        if len(usual) < 2 and not each:
-            raise ConfigError(
-                f"methods.{method_id}.kernels: data set {dataset.id!r} has one kernel, {usual[0]['id']!r}; without it "
-                "there is none. Name a second descriptor or kernel, or other `datasets` for the method."
-            )
-        ids = variants(method_id, method, [kernel["id"] for kernel in usual])
+        names = [kernel["id"] for kernel in usual]
+        if not each:
+            _check_several(method_id, dataset, "kernel", names)
+        ids = variants(method_id, method, names, names)
         names = _names_of_single_kernels(usual)
         return [
             _Variant(
@@ -282,6 +298,15 @@ def _variants(
 
 def _in_order(method: Method, kernels: list[Spec]) -> list[Spec]:
     return kernels if method.keeps_order() else by_name(kernels)
+
+
+def _check_several(method_id: str, dataset: PlannedDataset, what: str, names: list[str]) -> None:
+    """Raise ConfigError if nothing is left without one of the kernels or descriptors."""
+    if len(names) < 2:
+        raise ConfigError(
+            f"methods.{method_id}.kernels: data set {dataset.id!r} has one {what}, {names[0]!r}; without it "
+            "there is none. Name a second descriptor or kernel, or other `datasets` for the method."
+        )
 
 
 def _names_of_single_kernels(kernels: Sequence[Spec]) -> list[str]:

@@ -218,8 +218,8 @@ class DictionaryMethod(KernelMethod):
 
     kernels: KernelsOrDictionary = "dictionary"  # type: ignore[assignment]  # more than the base allows
     """The kernels it takes: by default a ``dictionary`` of them for every descriptor of the data set, whatever kernels
-    the study names (of a data set of matrices, all of their kernels); or the study's: all, these, ``each`` or
-    ``all_but_each``, as for other methods on kernels."""
+    the study names (of a data set of matrices, all of their kernels); the same dictionary once without every
+    descriptor, ``all_but_each``; or the study's kernels: all, these or ``each``, as for other methods on kernels."""
 
 
 class LandmarkMethod(KernelMethod):
