@@ -296,6 +296,15 @@ def test_all_but_each_leaves_out_every_kernel_in_turn() -> None:
     assert {fit.label for fit in plan.fits.values()} == {"average", "KFD without blocks", "KFD without pixels"}
 
 
+def test_without_a_view_of_a_dictionary_has_the_name_of_the_view() -> None:
+    """Whatever kernels the study names; and the name can be referred to."""
+    methods = {"whole": {"kind": "multi_view"}, "less": {"kind": "multi_view", "kernels": "all_but_each"}}
+    more = {"methods": methods, "kernels": {"g": {"kind": "gaussian"}}}
+    plan = planned(SMOKE | more | {"evaluation": {"reference": "less-without-blocks"}})
+    assert {fit.method_id for fit in plan.fits.values()} == {"whole", "less-without-pixels", "less-without-blocks"}
+    assert {fit.label for fit in plan.fits.values()} == {"whole", "less without pixels", "less without blocks"}
+
+
 def test_a_learner_with_equal_weights_is_not_the_reference() -> None:
     equal = {"kind": "mkl_dr", "kernel_weights": "uniform"}
     assert planned(SMOKE | {"methods": {"equal": equal, "average": {"kind": "kernel_fda"}}}).reference == "average"
