@@ -238,7 +238,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
                 values = K if own is problem else K[np.ix_(known, known)]
                 path = self._path(ridge_path, values, own, columns)
                 fits.add(mixture, columns, known, path, problem.rows[known], path.coefficients)
-        self._set_fits(fits, problem, completion)
+        self._set_fits(fits, problem, completion, np.arange(len(problem.rows)))
 
     def _fit_nystroem(self, samples: Any, problem: RidgeProblem, chosen: NDArray[np.intp]) -> None:
         """Fit the regressions to the features that landmarks give: those of the kernels' Nystroem approximation."""
@@ -254,7 +254,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
                     part = problem if len(present) == len(F) else problem.of_rows(present)
                     path = self._path(feature_ridge_path, F if part is problem else F[present], part, columns)
                     fits.add(mixture, columns, present, path, own.rows, each @ path.coefficients)
-        self._set_fits(fits, own, completion)
+        self._set_fits(fits, own, completion, chosen)
 
     def _features(
         self,
@@ -543,14 +543,21 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         every[:, self._few] = values
         return every
 
-    def _set_fits(self, fits: RidgeFits, problem: RidgeProblem, completion: ViewCompletion | None) -> None:
+    def _set_fits(
+        self, fits: RidgeFits, problem: RidgeProblem, completion: ViewCompletion | None, chosen: NDArray[np.intp]
+    ) -> None:
         self._set_parts(fits)
         self.coefficients_ = fits.coefficients if problem.units is None else fits.coefficients * problem.units
         self.alphas_, self.intercept_ = fits.ridges, fits.intercept.sum(axis=0)
         self._left_out: Array = fits.left_out.sum(axis=0)
         Z = [mixture.of_users(self.coefficients_)[problem.rows][:, mixture.columns] for mixture in self._combined]
         self._products = self._products_of(list(zip(self._combined, Z, strict=True)), problem, completion)
+        if completion is not None:
+            self._keep_donors(completion, Z, chosen[completion.donors])
         del self._rows_of_donors
+
+    def _keep_donors(self, completion: ViewCompletion, Z: list[Array], donors: NDArray[np.intp]) -> None:
+        """Keep what is needed of the donors, at these positions among the samples of positive weight."""
 
     def _products_of(
         self,

@@ -9,6 +9,7 @@ new samples become ``k(x) C'``, and ``b(x)' K C'`` for those that lack the view.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from mklearn.kernels.completion import lacking
 from mklearn.kernels.pairwise_view import Pairwise
 from mklearn.kernels.views import SampleView, Views
-from mklearn.optimize.view_regression import ViewRegression, view_regression
+from mklearn.optimize.view_regression import ViewRegression, presence, view_regression
 
 Array = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]
@@ -88,6 +89,107 @@ class ViewCompletion:
         folded[absent] = 0.0
         folded[self.donors] += self._weights[view].T @ Z[absent]
         return folded
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOutPatterns:
+    """Left-out outputs, less the intercept, of the donors if they had some of their views only.
+
+    With all of its views the output f of a donor changes from the fit to all to the left-out one by d, which is known.
+    With some of them, and what these predict of the others, it changes by about ``d q / q_all``: q is the kernel of the
+    donor with itself, completed from the same views. What views predict of others is left out exactly. Errors of
+    outputs with few views are larger than those of refits, by 10 to 20 % with 60 samples of three views.
+
+    Attributes
+    ----------
+    present : bool array of shape (n_donors, n_views)
+    own : array of shape (n_donors, n_views, c + 1)
+        What each view adds to the c outputs, and to q.
+    predicted : array of shape (n_donors, n_views, n_views, c + 1)
+        What a view says, before scaling, of what another one adds: first the view that they have.
+    constants : array of shape (n_donors, n_views, c + 1)
+    others : array of shape (n_views, n_views)
+        Shares of all views in what predicts each.
+    optimism : array of shape (n_donors, c)
+        ``d / q_all``.
+    """
+
+    present: Mask
+    own: Array
+    predicted: Array
+    constants: Array
+    others: Array
+    optimism: Array
+
+    @classmethod
+    def of(
+        cls,
+        completion: ViewCompletion,
+        rows: Array,
+        kernels: Array,
+        parts: Array,
+        left_out: Array,
+        groups: NDArray[np.intp] | None,
+    ) -> Self:
+        """Return them, given the fit to all donors.
+
+        Parameters
+        ----------
+        completion : ViewCompletion
+        rows : array of shape (n_views, n_donors, n_donors)
+            Of each view, in the sum that views are completed by.
+        kernels : array of shape (n_views, n_donors, n_donors)
+            Of each view, in the mixtures that the outputs use.
+        parts : array of shape (n_views, n_donors, c)
+            What each view adds to the outputs for donors that have it, else zero.
+        left_out : array of shape (n_donors, c)
+            Left-out outputs less the intercept, NaN if there is no target.
+        groups : int array of shape (n_donors,), optional
+            Donors of a group are left out together.
+        """
+        present = completion.present[completion.donors]
+        n, n_views, c = len(present), len(rows), parts.shape[2]
+        codes = np.arange(n) if groups is None else groups
+        of_groups = [np.flatnonzero(codes == code) for code in np.unique(codes)]
+        others = np.stack([regression.others for regression in completion.regressions])
+        own = np.concatenate([parts, np.einsum("vii->vi", kernels)[:, :, None]], axis=2).swapaxes(0, 1)
+
+        def predictions(sets: list[NDArray[np.intp]], left: bool) -> LeftOutPatterns:
+            predicted, constants = np.zeros((n, n_views, n_views, c + 1)), np.zeros((n, n_views, c + 1))
+            for view, regression in enumerate(completion.regressions):
+                every = regression.of(np.concatenate([parts[view], kernels[view]], axis=1))
+                for some in sets:
+                    columns = np.concatenate([np.arange(c), c + some])
+                    slopes, constant = every.slopes[:, columns], every.constants[columns]
+                    has = some[present[some, view] & left]
+                    change = np.linalg.pinv(regression.slopes[np.ix_(has, has)]) @ slopes[has]
+                    slopes = slopes - regression.slopes[:, has] @ change
+                    constant = constant - regression.constants[has] @ change
+                    found, each = (rows[:, some] @ slopes).swapaxes(0, 1), np.arange(len(some))
+                    predicted[some, :, view, :c], constants[some, view, :c] = found[:, :, :c], constant[:c]
+                    predicted[some, :, view, c], constants[some, view, c] = found[each, :, c + each], constant[c + each]
+            return cls(present, own, predicted, constants, others, np.zeros((n, c)))
+
+        fit = predictions([np.arange(n)], left=False)
+        of_all = np.stack([fit._sums(has, [row])[0] for row, has in enumerate(present)])
+        amount = np.maximum(of_all[:, c:], np.finfo(np.float64).tiny)
+        return replace(predictions(of_groups, left=True), optimism=(of_all[:, :c] - left_out) / amount)
+
+    def rows(self, pattern: Mask) -> NDArray[np.intp]:
+        """Return the donors that have these views, (n_views,)."""
+        return np.flatnonzero(self.present[:, pattern].all(axis=1))
+
+    def outputs(self, pattern: Mask, rows: NDArray[np.intp]) -> Array:
+        """Compute the left-out outputs of some donors as if they had these views alone, (n_rows, c)."""
+        found = self._sums(pattern, rows)
+        return np.asarray(found[:, :-1] - self.optimism[rows] * found[:, -1:])
+
+    def _sums(self, pattern: Mask, rows: Any) -> Array:
+        found = self.own[rows][:, pattern].sum(axis=1)
+        for view in np.flatnonzero(~pattern):
+            scale = np.sqrt(presence(self.others[view], pattern))
+            found += self.predicted[rows][:, pattern, view].sum(axis=1) / scale + self.constants[rows, view]
+        return np.asarray(found)
 
 
 class CompletedProducts:

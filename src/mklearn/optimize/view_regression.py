@@ -59,7 +59,7 @@ class ViewRegression:
             Of the sum over all views: that of a view that lacks is zero.
         present : bool array of shape (m, n_views)
         """
-        scaled = rows / np.sqrt(_presence(self.others, present))[:, None]
+        scaled = rows / np.sqrt(presence(self.others, present))[:, None]
         return np.asarray(scaled @ self.slopes + self.constants)
 
     def of(self, values: Array) -> ViewRegression:
@@ -95,7 +95,7 @@ def view_regression(view: int, kernels: Array, shares: Array, present: Mask) -> 
     constants[known] = 1.0 / max(len(known), 1)
     if not others.any() or not shares[view] or len(known) < 2:
         return ViewRegression(others, slopes, constants, np.inf)
-    root = np.sqrt(_presence(others, present[known]))
+    root = np.sqrt(presence(others, present[known]))
     S = sum(kernels[other][np.ix_(known, known)] for other in np.flatnonzero(others)) / np.outer(root, root) / rest
     mean = S.mean(axis=0)
     values, V = eigh(_centred(S), driver="evd", overwrite_a=True, check_finite=False)
@@ -108,7 +108,8 @@ def view_regression(view: int, kernels: Array, shares: Array, present: Mask) -> 
     return ViewRegression(others, slopes, constants, ridge)
 
 
-def _presence(others: Array, present: Mask) -> Array:
+def presence(others: Array, present: Mask) -> Array:
+    """Return the share of the other views that samples have, at least `_LEAST_SHARE`."""
     return np.maximum(present @ others, _LEAST_SHARE)
 
 

@@ -13,6 +13,7 @@ from mklearn.base.multi_view_ridge import MultiViewRidge, RidgeFits
 from mklearn.base.parameters import fit_context, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.validation import aligned, checked_numbers
+from mklearn.base.view_completion import LeftOutPatterns, ViewCompletion
 from mklearn.checks import invalid, nonnegative_weights
 from mklearn.errors import DataError
 from mklearn.optimize.left_out import group_codes, smaller_error
@@ -81,12 +82,35 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         every = RidgeProblem.of(targets, weights, groups)
         problem = replace(every.of_targets(np.arange(targets.shape[1])), units=scale)
         self._fit_problem(samples, problem)
-        self.intercept_ = self.intercept_ * scale + mean
+        centre, self.intercept_ = self.intercept_ * scale, self.intercept_ * scale + mean
         left_out = np.full(targets.shape, np.nan)
         left_out[problem.rows] = self._left_out * scale + mean
-        del self._left_out
         self._error_groups_ = None if groups is None else group_codes(groups, n)
+        self._set_patterns(problem, self._left_out * scale - centre)
+        del self._left_out
         return self._set_left_out(values, left_out, weights)
+
+    def _keep_donors(self, completion: ViewCompletion, Z: list[Array], donors: NDArray[np.intp]) -> None:
+        self._donors = completion, Z, donors, self._rows_of_donors
+
+    def _set_patterns(self, problem: RidgeProblem, left_out: Array) -> None:
+        """Set what intervals of samples that lack views follow from, given left-out outputs less the intercept."""
+        self._patterns_: LeftOutPatterns | None = None
+        if not self._completes:
+            return
+        completion, Z, donors, of_mixtures = self._donors
+        del self._donors
+        own, shape = completion.donors, (len(completion.regressions), len(completion.donors))
+        parts, kernels = np.zeros((*shape, left_out.shape[1])), np.zeros((*shape, len(own)))
+        for mixture, each, rows in zip(self._combined, Z, of_mixtures, strict=True):
+            for view, of_view in enumerate(rows):
+                parts[view][:, mixture.columns] += of_view @ completion.folded(view, each)
+                kernels[view] += of_view[:, own] * mixture.users.any()
+        groups = None if self._error_groups_ is None else self._error_groups_[problem.rows[donors]]
+        self._patterns_ = LeftOutPatterns.of(
+            completion, of_mixtures[0].take(own, axis=2), kernels, parts, left_out[donors], groups
+        )
+        self._donors_ = problem.rows[donors]
 
     def _sets(self, n_targets: int) -> list[NDArray[np.intp]]:
         every = np.arange(n_targets)
@@ -123,7 +147,9 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
         """Compute lower and upper ends of intervals that hold the target of a new sample with a given probability.
 
-        Half of the width is that of `mklearn.optimize.prediction_interval.jackknife_radius`, for all samples alike. The
+        Half of the width is that of `mklearn.optimize.prediction_interval.jackknife_radius`, for all samples with all
+        views alike. For samples that lack views it is that of training samples that have at least the same views, left
+        out as if they had no others (`mklearn.base.view_completion.LeftOutPatterns`), if that is larger. The
         probability is an average over samples like the training samples; with ``groups``, over samples of new groups,
         of which there have to be enough: nine for a coverage of 0.9.
         Ridges and kernel weights are chosen with all training samples, so that it can be a little too small.
@@ -137,15 +163,31 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         Returns
         -------
         lower, upper : arrays of shape (m,) or (m, n_targets)
-            Infinite where there are too few training samples, or groups, for this coverage.
+            Infinite where there are too few training samples, or groups, for this coverage; NaN for samples that lack
+            every view.
         """
         if isinstance(coverage, bool) or not isinstance(coverage, int | float) or not 0 < coverage < 1:
             raise invalid(coverage, "coverage", "a number above 0 and below 1")
         predicted = self.predict(X)
-        weights, groups = self._error_weights_, self._error_groups_
-        radius = np.array([jackknife_radius(errors, coverage, weights, groups) for errors in self._errors_.T])
-        half = radius[0] if self._one_target else radius
+        half = np.tile(self._radii(self._errors_, slice(None), coverage), (len(predicted), 1))
+        if (patterns := getattr(self, "_patterns_", None)) is not None:
+            values = self._errors_ + self.left_out_predictions_.reshape(self._errors_.shape)
+            present = np.concatenate([self._present(block) for block in self._blocks(X)])
+            present |= ~patterns.others.any(axis=0)  # views that are not used
+            found, of_sample = np.unique(present, axis=0, return_inverse=True)
+            for number, pattern in enumerate(found):
+                if not pattern.all():
+                    rows = patterns.rows(pattern)
+                    own, donors = of_sample.ravel() == number, self._donors_[rows]
+                    errors = values[donors] - patterns.outputs(pattern, rows) - self.intercept_
+                    half[own] = np.maximum(half[own], self._radii(errors, donors, coverage))
+        half = self._shaped(half)
         return predicted - half, predicted + half
+
+    def _radii(self, errors: Array, rows: Any, coverage: float) -> Array:
+        """Return half of the width of intervals of each target, given errors of left-out training samples."""
+        weights, groups = (None if each is None else each[rows] for each in (self._error_weights_, self._error_groups_))
+        return np.array([jackknife_radius(each, coverage, weights, groups) for each in errors.T])
 
 
 def learned_alone_is_better(

@@ -38,7 +38,7 @@ _PACKAGES = ("mklearn", "scikit-learn", "numpy", "scipy", "skops")
 _PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.base.landmark_features": ("LandmarkFeatures",),
     "mklearn.base.side_by_side": ("SideBySide",),
-    "mklearn.base.view_completion": ("CompletedProducts",),
+    "mklearn.base.view_completion": ("CompletedProducts", "LeftOutPatterns"),
     "mklearn.base.multi_view_ridge": ("Mixture",),
     "mklearn.classifiers.fsvc": ("FSVMPairFit",),
     "mklearn.classifiers.linear_svc": ("UnitSpread",),

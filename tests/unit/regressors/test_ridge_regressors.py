@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -364,6 +365,69 @@ def test_intervals_of_the_default_hold_the_share_that_they_promise() -> None:
         lower, upper = MultiViewRegressor().fit(views[:60], y[:60]).predict_interval(views[60:], 0.9)
         held.append(np.mean((lower <= y[60:]) & (y[60:] <= upper)))
     assert 0.87 <= np.mean(held) <= 0.93
+
+
+def share_held(model: MultiViewRegressor, new: Views, y: np.ndarray) -> dict[tuple[bool, ...], float]:
+    """Return the share of values that 90 % intervals hold, by which views the samples have."""
+    held = {}
+    for pattern in itertools.product([False, True], repeat=len(new.names)):
+        some = {name: np.where(has, new[name], np.nan) for name, has in zip(new.names, pattern, strict=True)}
+        lower, upper = model.predict_interval(Views(some), 0.9)
+        held[pattern] = float(np.mean((lower <= y) & (y <= upper)))
+    assert held.pop((False,) * len(new.names)) == 0.0  # NaN
+    return held
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+@pytest.mark.parametrize("parameters", [{}, {"landmarks": 60}, {"weight_samples": 60}], ids=str)
+def test_intervals_are_wider_for_samples_that_lack_views(gaps: float, parameters: dict[str, Any]) -> None:
+    rng, held = np.random.default_rng(0), []
+    for _ in range(4):
+        Z = rng.normal(size=(400, 3))
+        noise = rng.normal(size=(3, 400, 4))
+        parts = Z[:, [0]], Z[:, [0]] + Z[:, [1]], Z[:, [2]]
+        views = {name: part + each / 2 for name, part, each in zip("abc", parts, noise, strict=True)}
+        y, lacks = Z.sum(axis=1) + 0.3 * rng.normal(size=400), rng.random((100, 3)) < gaps
+        train = Views(
+            {name: np.where(own[:, None], np.nan, views[name][:100]) for name, own in zip("abc", lacks.T, strict=True)}
+        )
+        model = MultiViewRegressor(**parameters).fit(train[~lacks.all(axis=1)], y[:100][~lacks.all(axis=1)])
+        held.append(share_held(model, Views(views)[100:], y[100:]))
+    shares = np.mean([list(each.values()) for each in held], axis=0)
+    assert shares.min() >= 0.85
+    assert gaps or "landmarks" in parameters or shares.max() <= 0.95
+
+
+def test_left_out_outputs_with_all_views_are_those_of_the_fit() -> None:
+    table = np.random.default_rng(0).normal(size=(N, 3))
+    table[:3] = np.nan
+    model = MultiViewRegressor().fit({"a": X, "b": table}, Y, groups=GROUPS)
+    rows = model._patterns_.rows(np.array([True, True]))
+    np.testing.assert_array_equal(rows, np.arange(3, N))
+    outputs = model._patterns_.outputs(np.array([True, True]), rows) + model.intercept_
+    np.testing.assert_allclose(outputs, model.left_out_predictions_[rows], atol=1e-10)
+
+
+def test_intervals_are_infinite_where_few_training_samples_have_the_views() -> None:
+    b = Y[:, :1] + np.zeros((N, 2))
+    b[8:] = np.nan
+    model = MultiViewRegressor(least_agreement=0).fit({"a": X, "b": b}, Y[:, 0])
+    lower, upper = model.predict_interval({"a": np.full((2, 6), np.nan), "b": b[:2]})
+    assert np.isinf([lower, upper]).all()
+    assert np.isfinite(model.predict_interval({"a": X[:2], "b": b[-2:]})).all()
+
+
+def test_intervals_of_molecules_that_lack_views(mirror: Path) -> None:
+    folder = mirror / "multiview" / "delaney"
+    tables = {path.name.split(".")[0]: pd.read_csv(path, index_col=0) for path in sorted(folder.glob("*.csv.gz"))}
+    y = pd.read_csv(folder / "samples.csv", index_col=0)["log_solubility"].loc[tables["maccs"].index].to_numpy()
+    views = Views({name: table.to_numpy(dtype=float) for name, table in tables.items()})
+    held = []
+    for seed in range(4):
+        train, test = np.split(np.random.default_rng(seed).permutation(len(y))[:700], [300])
+        held.append(share_held(MultiViewRegressor().fit(views[train], y[train]), views[test], y[test]))
+    for pattern in held[0]:
+        assert np.mean([each[pattern] for each in held]) >= 0.87
 
 
 def test_intervals_of_few_samples_are_infinite_and_coverage_is_a_share() -> None:
