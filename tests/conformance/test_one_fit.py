@@ -181,9 +181,7 @@ def test_predictions_of_a_study_are_those_of_a_script(kind: str, fitted: Fitted)
     np.testing.assert_array_equal(found["predicted"].to_numpy(dtype=fitted.y.dtype), model.predict(X[test]))
     if found["neighbour"].iloc[0]:
         own = model[-1] if hasattr(model, "steps") else model
-        nearest, distances = deciding_samples(
-            own.embedding_, fitted.y[train], model.transform(X[test]), "euclidean"
-        )
+        nearest, distances = deciding_samples(own.embedding_, fitted.y[train], model.transform(X[test]), "euclidean")
         assert list(found["nearest"]) == list(fitted.ids[train[nearest]])
         np.testing.assert_array_equal(found["distance"], distances.astype(np.float32))
         return
