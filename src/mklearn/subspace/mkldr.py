@@ -380,7 +380,7 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
             f"no iterate has a smaller objective than the start: the kernel weights are the{equal} ones of the start, "
             "not learned. Try another ridge or a_step='trace_ratio', or use kernel_weights='uniform'",
             StartWeightsWarning,
-            stacklevel=10,  # the caller of fit, outside the wrappers of fit
+            stacklevel=12,  # the caller of fit, outside the wrappers of fit
         )
 
     def _solve_beta(self, S: Array, S_prime: Array) -> KernelWeights:

@@ -162,7 +162,7 @@ def test_a_dictionary_of_kernels_is_of_all_descriptors() -> None:
     assert fit.spec.kernels == []
     assert fit.spec.pairwise == []
     assert fit.spec.descriptors == ["hog-0a", "pixels-0a"]
-    assert fit.spec.n_kernels == 18
+    assert fit.spec.n_kernels == 20
     named = planned(method("multi_view", kernels=["hog"]))[0]
     assert [kernel["id"] for kernel in named.spec.kernels] == ["hog"]
     assert named.spec.descriptors == []

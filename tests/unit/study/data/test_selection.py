@@ -160,7 +160,8 @@ def test_every_selection_has_its_own_key() -> None:
         {"per_class": 30, "draw": 0, "resize": {"pixels": 60000}},
         {"per_class": 30, "draw": 0, "resize": {"pixels": 50000}},
     ]
-    study = {"study": "s", "datasets": {f"d{k}": {"name": "caltech101", **c} for k, c in enumerate(choices)}}
+    datasets = {f"d{k}": {"name": "caltech101", **c} for k, c in enumerate(choices)}
+    study = {"study": "s", "datasets": datasets, "descriptors": {"lbp": {"kind": "lbp"}}}
     plan = plan_study(check_study(study))
     assert len({key.rpartition("-")[2] for key in plan.datasets}) == len(choices)
     for choice, planned in zip(choices, plan.datasets.values(), strict=True):
