@@ -10,9 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.ensemble import BaggingClassifier
+from sklearn.inspection import permutation_importance
 from sklearn.model_selection import KFold, train_test_split
 
+from mklearn import MultiViewClassifier
 from mklearn.errors import DataError
+from mklearn.inspection import feature_importances
 from mklearn.kernels.views import Views, as_views
 
 NAMES = [f"s{number}" for number in range(6)]
@@ -88,3 +92,21 @@ def test_refuses() -> None:
         iter(views)
     assert "frame" in views
     assert "colour" not in views
+
+
+def test_what_makes_an_array_of_views_says_what_to_do_and_that_works() -> None:
+    y = np.arange(60) % 2
+    rng = np.random.default_rng(0)
+    tables = {"a": pd.DataFrame(rng.normal(size=(60, 2)) + 2 * y[:, None]), "b": pd.DataFrame(rng.normal(size=(60, 2)))}
+    views, model = Views(tables), MultiViewClassifier().fit(tables, y)
+    with pytest.raises(DataError, match=r"(?s)feature_importances.*two column levels"):
+        permutation_importance(model, views, y)
+    with pytest.raises(DataError, match=r"(?s)BaggingClassifier.*columns"):
+        BaggingClassifier(MultiViewClassifier()).fit(views, y)
+    features = feature_importances(MultiViewClassifier(), views, y, cv=3, n_permutations=2)
+    assert features[0].view == "a"
+    found = permutation_importance(model, pd.concat(tables, axis=1), y, n_repeats=3, random_state=0).importances_mean
+    assert found.argmax() < 2
+    kernels = {"a": {"kind": "gaussian", "columns": slice(0, 2)}, "b": {"kind": "gaussian", "columns": slice(2, 4)}}
+    X = np.hstack(list(tables.values()))
+    assert BaggingClassifier(MultiViewClassifier(kernels=kernels), n_estimators=3).fit(X, y).score(X, y) > 0.9
