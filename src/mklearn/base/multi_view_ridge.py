@@ -28,7 +28,7 @@ from mklearn.kernels.identity_like import IdentityLikeKernelWarning
 from mklearn.kernels.imputation import Impute
 from mklearn.kernels.specs import StackTransform
 from mklearn.kernels.stack import KernelStack
-from mklearn.kernels.views import Views, select_rows
+from mklearn.kernels.views import Views, repeated_rows, select_rows
 from mklearn.optimize.kernel_lasso import KernelLasso, kernel_factor
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, kernel_traces, leave_one_out_weights
 from mklearn.optimize.left_out import smaller_error
@@ -48,6 +48,10 @@ MissingViews = Literal["regression", "error"]
 
 class SamplesWithoutViewsWarning(UserWarning):
     """Training samples lack every view."""
+
+
+class RepeatedSamplesWarning(UserWarning):
+    """Training samples have the same values as others in every view: errors of left-out samples are too small."""
 
 
 class MultiViewRidge(KernelsMixin, BaseEstimator):
@@ -148,18 +152,38 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
             return np.zeros(_length(samples), dtype=bool)
         return np.asarray(~present_views(samples, samples.names).any(axis=1))
 
-    def _known_weights(self, samples: Any, n: int, sample_weight: ArrayLike | None) -> Any:
-        """Return the sample weights, with zeros for samples that lack every view: nothing is learned from them."""
+    def _known_weights(self, samples: Any, n: int, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Any:
+        """Return the sample weights, with zeros for samples that lack every view: nothing is learned from them.
+
+        Of the others, warn of those that are there twice, unless they are in one group.
+        """
         unknown = self._unknown(samples)
+        self._warn_of_repeats(samples, unknown, groups)
         if not unknown.any():
             return sample_weight
         warnings.warn(
             f"{np.count_nonzero(unknown)} of {n} samples lack every view: nothing is learned from them",
             SamplesWithoutViewsWarning,
-            stacklevel=3,
+            stacklevel=6,
         )
         weights = nonnegative_weights(sample_weight, n)
         return np.where(unknown, 0.0, 1.0 if weights is None else weights)
+
+    def _warn_of_repeats(self, samples: Any, unknown: NDArray[np.bool_], groups: ArrayLike | None) -> None:
+        if isinstance(samples, KernelStack):
+            return
+        found = {row: first for row, first in repeated_rows(samples).items() if not unknown[row]}
+        if groups is not None and len(codes := np.asarray(groups)) == len(unknown):
+            found = {row: first for row, first in found.items() if codes[row] != codes[first]}
+        if found:
+            row, first = next(iter(found.items()))
+            warnings.warn(
+                f"{len(found)} of {len(unknown)} samples have the values of another one in every view (the first: "
+                f"positions {first} and {row}). Are they the same sample? Errors of left-out samples and "
+                "cross-validation are then too small: leave them out, or give both the same group in `groups`",
+                RepeatedSamplesWarning,
+                stacklevel=7,
+            )
 
     @property
     def _view_numbers(self) -> NDArray[np.intp]:

@@ -130,7 +130,7 @@ class LeftOutPatterns:
         parts: Array,
         left_out: Array,
         groups: NDArray[np.intp] | None,
-    ) -> Self:
+    ) -> LeftOutPatterns:
         """Return them, given the fit to all donors.
 
         Parameters

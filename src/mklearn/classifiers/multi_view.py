@@ -242,7 +242,7 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
         self.classes_ = classes.labels
         indicators = np.eye(len(self.classes_))[classes.codes]
         weights = checked_sample_weight(
-            self._known_weights(samples, n, sample_weight), classes.codes, self.classes_, self.class_weight
+            self._known_weights(samples, n, sample_weight, groups), classes.codes, self.classes_, self.class_weight
         )
         problem = RidgeProblem.of(indicators, weights, groups, classes.codes)
         self._fit_problem(samples, problem)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -201,6 +202,35 @@ def in_order_of(X: Any, values: Any, name: str) -> Any:
     if (places < 0).any():
         raise DataError(f"{name} has no row with the label {labels[places.argmin()]!r}, which X has: {advice}")
     return values.iloc[places]
+
+
+def repeated_rows(X: Any) -> dict[int, int]:
+    """Find samples whose rows are those of an earlier sample in every view: its position, by theirs.
+
+    Parameters
+    ----------
+    X : table or views
+        None is found if a view is no table.
+    """
+    tables = [X[name] for name in X.names] if isinstance(X, Views) else [X]
+    if any(isinstance(table, SampleView) for table in tables):
+        return {}
+    first, found = dict[tuple[int, ...], int](), {}
+    for row, key in enumerate(zip(*map(_row_hashes, tables), strict=True)):
+        if first.setdefault(key, row) != row:
+            found[row] = first[key]
+    return found
+
+
+def _row_hashes(table: Any) -> Iterator[int]:
+    if hasattr(table, "toarray"):
+        rows = table.tocsr().sorted_indices()
+        for start, end in itertools.pairwise(rows.indptr):
+            yield hash((rows.indices[start:end].tobytes(), rows.data[start:end].tobytes()))
+        return
+    values = table.to_numpy() if hasattr(table, "iloc") else np.asarray(table)
+    for row in values:
+        yield hash(tuple(np.ravel(row)) if values.dtype == object else row.tobytes())
 
 
 def _first_level(columns: Iterable[Any]) -> list[Any]:

@@ -75,7 +75,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         self._check_alphas()
         samples, n = self._samples(X)
         values = checked_numbers(self, y, n)
-        weights = nonnegative_weights(self._known_weights(samples, n, sample_weight), n)
+        weights = nonnegative_weights(self._known_weights(samples, n, sample_weight, groups), n)
         if weights is not None and (~np.isnan(values.reshape(n, -1)[weights > 0])).sum(axis=0).min() < 2:
             raise DataError("a target has fewer than two values at samples of positive weight: leave it out")
         targets, mean, scale = standardised(values.reshape(n, -1), weights)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
@@ -13,7 +15,7 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from mklearn.base.multi_view_ridge import SamplesWithoutViewsWarning
+from mklearn.base.multi_view_ridge import RepeatedSamplesWarning, SamplesWithoutViewsWarning
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.classifiers import MultiViewClassifier
 from mklearn.errors import ConfigError, DataError, NotApplicable
@@ -681,3 +683,18 @@ def test_no_more_samples_are_drawn_than_are_asked_for() -> None:
         assert (np.diff(drawn) > 0).all()
     X = np.eye(40)[codes] + np.random.default_rng(0).normal(size=(200, 40)) / 10
     assert MultiViewClassifier(landmarks=50).fit(X, codes).score(X, codes) > 0.9
+
+
+@pytest.mark.parametrize("kind", [MultiViewClassifier, MultiViewRegressor])
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, csr_array], ids=["array", "DataFrame", "sparse"])
+def test_samples_that_are_there_twice_are_counted(kind: Any, form: Any) -> None:
+    rng = np.random.default_rng(0)
+    a, b, y = rng.normal(size=(30, 3)), rng.integers(0, 2, size=(30, 4)).astype(float), np.arange(30) % 2
+    twice = np.concatenate([np.arange(30), [4, 9]])
+    X, of_once = {"a": form(a[twice]), "b": form(b[twice])}, {"a": form(a), "b": form(b)}
+    with pytest.warns(RepeatedSamplesWarning, match=r"2 of 32 .*positions 4 and 30"):
+        kind().fit(X, y[twice])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RepeatedSamplesWarning)
+        kind().fit(of_once, y)  # rows of one view alone are there twice
+        kind().fit(X, y[twice], groups=twice)
