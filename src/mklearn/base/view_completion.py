@@ -154,7 +154,7 @@ class LeftOutPatterns:
         others = np.stack([regression.others for regression in completion.regressions])
         own = np.concatenate([parts, np.einsum("vii->vi", kernels)[:, :, None]], axis=2).swapaxes(0, 1)
 
-        def predictions(sets: list[NDArray[np.intp]], left: bool) -> Self:
+        def predictions(sets: list[NDArray[np.intp]], left: bool) -> LeftOutPatterns:
             predicted, constants = np.zeros((n, n_views, n_views, c + 1)), np.zeros((n, n_views, c + 1))
             for view, regression in enumerate(completion.regressions):
                 every = regression.of(np.concatenate([parts[view], kernels[view]], axis=1))

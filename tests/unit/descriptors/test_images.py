@@ -114,7 +114,7 @@ def check_import(module: str, needed: set[str]) -> None:
 def test_an_image_on_its_side_is_another_size_though_it_has_as_many_features(describe) -> None:
     """Kills: pixel (i, j) of one image compared with another place of the other one."""
     images = [np.random.default_rng(k).random(shape) for k, shape in enumerate([(32, 48), (48, 32)])]
-    with pytest.raises(DataError, match="image 1 has 48 x 32 pixels .* image 0 has 32 x 48"):
+    with pytest.raises(DataError, match=r"image 1 has 48 x 32 pixels .* image 0 has 32 x 48"):
         describe(images)
     describe(images[:1] * 2)
 
