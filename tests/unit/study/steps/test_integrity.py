@@ -52,7 +52,7 @@ def files_to_damage(study: SmallStudy) -> Iterator[tuple[Path, Path]]:
 
 
 def test_damage_to_every_kind_is_named_and_made_again(
-    reported: SmallStudy, tmp_path: Path, plain_figures: None, damage: Callable[[Path, Path], None],
+    reported: SmallStudy, tmp_path: Path, plain_figures: None,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     study = reported.copy(tmp_path / "copy")
@@ -63,7 +63,7 @@ def test_damage_to_every_kind_is_named_and_made_again(
         assert "files verified: none is damaged." in capsys.readouterr().out
         for path, other in damaged:
             times = path.stat()
-            damage(path, other)
+            altered(path, other)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # as a disk does it, which no run could see
         assert main(["verify"]) == 1
         lines = capsys.readouterr().out.splitlines()
