@@ -23,11 +23,11 @@ PARTS: dict[str, dict[str, Any]] = {
         "resize": {"pixels": 10000, "interpolation": "bicubic"},
     },
 }  # fmt: skip
+DESCRIPTORS = {"caltech101": {"descriptors": {"phog": {"kind": "phog"}}}}  # one for images of several sizes
 
 
-# Long ones whose reader another set has, too.
-LONG = {"lfw", "pregnancy", "bace", "delaney", "flowers17", "coil20"}
-NAMES = [pytest.param(name, marks=[pytest.mark.full] if name in LONG else []) for name in registry()]
+# A set with files is read from the mirror, which `make test` must not need.
+NAMES = [pytest.param(name, marks=[pytest.mark.full] if known.files else []) for name, known in registry().items()]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -37,9 +37,8 @@ def test_read_as_in_the_workflow(
     known = registry()[name]
     if known.files:
         monkeypatch.setenv("MKLEARN_MIRROR", str(request.getfixturevalue("mirror")))
-    plan = plan_study(
-        check_study({"study": "s", "datasets": {name: PARTS.get(name)}, "results": str(tmp_path / "results")})
-    )
+    study = {"study": "s", "datasets": {name: PARTS.get(name)}, "results": str(tmp_path / "results")}
+    plan = plan_study(check_study(study | DESCRIPTORS.get(name, {})))
     (dataset,) = plan.datasets.values()
     for path, spec in dataset.downloads.items():
         call("download", {}, {"target": path}, spec.as_dict())
