@@ -293,40 +293,24 @@ def test_own_tables_are_read_and_what_is_odd_in_them_is_noted(
     assert "t.csv: column 4 has no name" in capsys.readouterr().err
 
 
-def test_values_that_a_study_can_not_have_are_told_before_it_runs(
+def test_splits_that_part_groups_are_noted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Metrics without decision values or without test samples of a class, and groups that splits do not heed."""
     monkeypatch.chdir(tmp_path)
-    methods = {"kfd": {"kind": "kernel_fda", "label": "KFD"}, "svc": {"kind": "kernel_svc", "label": "SVC"}}
     table = {"kind": "feature_tables", "tables": {"t": "t.csv"}, "group_column": "patient"}
-    study = {"study": "s", "datasets": {"mine": table}, "methods": methods, "evaluation": {"choose_by": "auc"}}
+    study = {"study": "s", "datasets": {"mine": table}, "methods": {"kfd": {"kind": "kernel_fda"}}}
     rows = "".join(f"s{k},{'ab'[k // 2 % 2]},p{k // 2},{0.1 * k}\n" for k in range(16))
     (tmp_path / "t.csv").write_text(f"id,label,patient,x\n{rows}")
 
-    def notes(metrics: list[str], **protocol: object) -> list[str]:
-        evaluation = {"metrics": metrics, "choose_by": "accuracy" if "accuracy" in metrics else metrics[0]}
-        path = write(tmp_path / "s.yaml", study | {"evaluation": evaluation, "protocols": {"p": protocol}})
+    def notes(kind: str) -> list[str]:
+        path = write(tmp_path / "s.yaml", study | {"protocols": {"p": {"kind": kind, "folds": 2}}})
         assert main(["validate", path]) == 0
         return [line for line in capsys.readouterr().out.splitlines() if line.startswith("note: ")]
 
-    assert notes(["accuracy"], kind="group_k_fold", folds=2) == []
-    assert notes(["accuracy", "auc", "log_loss"], kind="group_k_fold", folds=2) == [
-        "note: evaluation.metrics: auc needs decision values: no value for 'KFD'",
-        "note: evaluation.metrics: log_loss needs probabilities of the classes: no value for 'KFD', 'SVC'; no method "
-        "of the study has one",
-    ]
-    (parted,) = notes(["accuracy"], kind="k_fold", folds=2)
+    assert notes("group_k_fold") == []
+    (parted,) = notes("k_fold")
     assert parted.startswith("note: datasets.mine, protocols.p: 2 of 2 splits have training and test samples of one")
     assert "group_column names 'patient'; the protocol group_k_fold holds out whole groups" in parted
-    splits = "".join(f"s{k},{'test' if k // 2 % 2 == k % 2 == 0 else 'train'},0\n" for k in range(16))
-    (tmp_path / "splits.csv").write_text(f"id,role,fold\n{splits}")
-    del methods["kfd"]
-    found = notes(["auc"], kind="given", path="splits.csv")
-    assert found[-1] == (
-        "note: datasets.mine, protocols.p: evaluation.metrics: auc has no value in 1 of 1 splits: the area under the "
-        "ROC curve needs test samples of every class; b has none"
-    )
 
 
 def test_every_broken_file_is_listed_and_classes_are_counted(

@@ -4,28 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from mklearn.errors import UserError, printable
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add ``validate``, ``kernel`` and ``schema``."""
+    """Add ``validate`` and ``schema``."""
     validate = commands.add_parser("validate", help="check a study file, and open your own data")
     validate.add_argument("file", nargs="+", help="study file (YAML), or the name of a study of mklearn")
     validate.set_defaults(run=_validate)
-    kernel = commands.add_parser(
-        "kernel",
-        help="write a kernel of a study, fitted to the training samples of a split",
-        description="The study must have been run. numpy.load or pandas.read_parquet read the file.",
-    )
-    kernel.add_argument("study", help="study file, or name of a study of mklearn")
-    kernel.add_argument("name", help="kernel, as the study names it")
-    kernel.add_argument("--out", type=Path, help="NAME.npz or NAME.parquet (default: the kernel's name, .npz)")
-    kernel.add_argument("--dataset", help="of a study with several (default: the first that has the kernel)")
-    kernel.add_argument("--protocol", help="likewise")
-    kernel.add_argument("--split", type=int, default=1, metavar="N", help="of the protocol, from 1 (default: 1)")
-    kernel.set_defaults(run=_kernel)
     schema = commands.add_parser("schema", help="print the JSON schema of study files, for editors")
     schema.set_defaults(run=_schema)
 
@@ -57,14 +44,6 @@ def _validate(options: argparse.Namespace) -> int:
         print(printable("".join(f"{line}\n" for line in checked.counts)), end="")
         print(printable("".join(f"note: {note}\n" for note in checked.notes)), end="")
     return failed
-
-
-def _kernel(options: argparse.Namespace) -> None:
-    from mklearn.study.engine.kernel_export import Place, export_kernel
-    from mklearn.study.engine.workflow_files import study_file
-
-    place = Place(options.name, options.dataset, options.protocol, options.split)
-    print(export_kernel(study_file(options.study), place, options.out or Path(f"{options.name}.npz")))
 
 
 def _schema(options: argparse.Namespace) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,9 +20,7 @@ from mklearn.study.data.readers.table_files import Table, array_of_view
 from mklearn.study.data.registry import LABELS_KEY
 from mklearn.study.data.samples import SampleSet, natural_key, some
 from mklearn.study.data.splits import Splits
-from mklearn.study.engine.metric_check import metrics_without_methods, metrics_without_values
 from mklearn.study.plan.datasets import PlannedDataset
-from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.plan import Plan
 from mklearn.study.specs.final_spec import FinalView
 from mklearn.study.specs.model_card import CardTables
@@ -54,7 +52,6 @@ def check_data(plan: Plan) -> DataCheck:
     Registered data sets are counted if a run has read them already; nothing is downloaded.
     """
     found, targets = DataCheck(), Targets(plan)
-    found.notes += metrics_without_methods(plan.fits.values())
     found.mistakes += feature_group_mistakes(plan)
     tables = {dataset.id: _labels(targets, dataset, found) for dataset in plan.datasets.values()}
     for key, dataset in plan.datasets.items():
@@ -70,14 +67,14 @@ def check_data(plan: Plan) -> DataCheck:
             files = [Path(path) for path in split_files(job)]
             if not all(path.is_file() for path in files):
                 continue
-            measured = [fit for fit in fits if fit.protocol == protocol]
-            where = f"datasets.{dataset.id}, protocols.{', '.join(sorted({fit.protocol_id for fit in measured}))}"
+            names = sorted({fit.protocol_id for fit in fits if fit.protocol == protocol})
+            where = f"datasets.{dataset.id}, protocols.{', '.join(names)}"
             try:
                 drawn = draw_splits(table, split_spec(job), files, reference)
             except UserError as error:
                 found.mistakes.append(f"{where}: {error}.")
                 continue
-            found.notes += [f"{where}: {note}" for note in _split_notes(drawn, table, dataset, measured)]
+            found.notes += [f"{where}: {note}" for note in _split_notes(drawn, table, dataset)]
     return found
 
 
@@ -91,9 +88,7 @@ def heavy_tailed_views(samples: SampleSet) -> list[str]:
     ]
 
 
-def _split_notes(
-    drawn: Splits, table: pd.DataFrame, dataset: PlannedDataset, fits: Sequence[PlannedFit]
-) -> Iterator[str]:
+def _split_notes(drawn: Splits, table: pd.DataFrame, dataset: PlannedDataset) -> Iterator[str]:
     """Yield a sentence for each thing that splits make of a data set and that a user may not expect."""
     column = dataset.read.options.get("group_column")
     if (column or dataset.read.duplicates) and "group" in table:
@@ -108,10 +103,6 @@ def _split_notes(
             f"{parted} of {len(drawn)} splits have equal samples on both sides, which the model then has seen; "
             "`duplicates: group` in the data set and the protocol group_k_fold keep them together"
         )
-    if all(fit.spec.pairs is None for fit in fits):
-        metrics = dict.fromkeys(name for fit in fits for name in fit.spec.evaluation.metrics)
-        names = table["label" if "label" in table else "y"].to_numpy()
-        yield from metrics_without_values(metrics, drawn, table["y"].to_numpy(), names)
 
 
 def _n_parted(drawn: Splits, names: pd.Series) -> int:
