@@ -15,7 +15,7 @@ COMPILE := pip compile -q --no-config --universal --python-version 3.11 --genera
 
 .DEFAULT_GOAL := help
 unexport PYTHONDONTWRITEBYTECODE # with it, each test worker, job and process of a test compiles all that it imports
-.PHONY: help setup run why failed test test-all smoke oracle test-core lint budget format lock schema docs slurm clean clean-cache
+.PHONY: help setup run failed test test-all smoke oracle test-core lint budget format lock schema docs slurm clean clean-cache
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -24,9 +24,6 @@ setup: $(READY) ## make .venv from requirements.lock (every package pinned by ha
 
 run: $(READY) ## the default study: results/digits/report/index.html; another one: make run STUDY=FILE.yaml; VERBOSE=1 shows every job
 	@$(BIN)/python -m mklearn run $(STUDY) --cores $(CORES) $(if $(VERBOSE),--verbose)
-
-why: $(READY) ## what a run would do now, and for which reasons; nothing is run (STUDY=FILE.yaml)
-	@$(BIN)/python -m mklearn why $(STUDY)
 
 failed: $(READY) ## the fits that failed, and why; then runs just those again (STUDY=FILE.yaml)
 	@$(BIN)/python -m mklearn failed --run $(STUDY) --cores $(CORES)

@@ -27,8 +27,8 @@ INTRODUCTIONS = {
     "methods": (
         "Methods",
         "What a study can name under `methods`. A page says what problem the method solves, where it deviates from its "
-        "paper, its parameters, and what it reached in the [published studies](../reports.md). `mklearn methods NAME` "
-        "prints the same parameters.",
+        "paper, its parameters, and what it reached in the [published studies](../reports.md). "
+        "`mklearn list methods NAME` prints the same parameters.",
     ),
     "kernels": (
         "Kernels",

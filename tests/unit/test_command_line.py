@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -45,16 +46,21 @@ def failure(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 # --- help and listings
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["step", "--help"], ["validate", "--help"]])
-def test_help_is_there_for_every_command(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("command", ["", "step", "schema", "validate"])
+def test_help_is_there_for_every_command(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit) as caught:
-        main(arguments)
+        main([*filter(None, [command]), "--help"])
     assert caught.value.code == 0
     said = capsys.readouterr().out
-    if arguments == ["--help"]:
-        for command in ("init", "validate", "run", "why", "failed", "explain", "step", "schema", "solvers", "datasets",
-                        *REGISTRATIONS):  # fmt: skip
-            assert command in said
+    if not command:
+        listed = re.findall(r"^    ([a-z]+) ", said, flags=re.MULTILINE)
+        public = ["init", "validate", "run", "failed", "show", "predict", "compare", "table", "export", "list"]
+        assert listed[:10] == public
+        assert not {"step", "schema"} & {*listed}
+        assert said.count("\n") <= 24
 
 
 def test_a_path_that_the_system_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,8 +70,13 @@ def test_a_path_that_the_system_refuses(tmp_path: Path, capsys: pytest.CaptureFi
     assert failure(["validate", path], capsys) == f"mklearn: {long}: File name too long\n"
 
 
-@pytest.mark.parametrize("arguments", [[], ["fit"], ["step"], ["validate"], ["step", "fit", "--threads", "two"],
-                                       ["methods", "--", "--dry-run"], ["failed", "--run", "--targets"]])  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [], ["fit"], ["step"], ["validate"], ["step", "fit", "--threads", "two"], ["list"], ["list", "x"],
+        ["list", "methods", "--", "--dry-run"], ["failed", "--run", "--targets"],
+    ],
+)  # fmt: skip
 def test_invalid_command_lines_exit_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(arguments)
@@ -88,7 +99,7 @@ def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str
 
 @pytest.mark.parametrize("what", sorted({*REGISTRATIONS} - {"methods"}))
 def test_listings_have_every_kind_parameter_and_paper(what: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([what]) == 0
+    assert main(["list", what]) == 0
     sections = {part.split(":")[0]: part for part in capsys.readouterr().out.strip().split("\n\n")}
     models = registered(what)
     assert set(sections) == set(models)
@@ -106,7 +117,7 @@ def test_methods_are_listed_by_task(
     columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    assert main(["methods"]) == 0
+    assert main(["list", "methods"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 60
     assert max(map(len, lines)) <= columns
@@ -127,7 +138,7 @@ def test_one_item_is_wrapped_to_the_terminal(
     columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    assert main(["methods", "mkl_dr"]) == 0
+    assert main(["list", "methods", "mkl_dr"]) == 0
     said = capsys.readouterr().out
     model = registered("methods")["mkl_dr"]
     lines = said.splitlines()
@@ -141,7 +152,7 @@ def test_one_item_is_wrapped_to_the_terminal(
 
 
 def test_one_data_set_is_shown_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["datasets", "digits"]) == 0
+    assert main(["list", "datasets", "digits"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("digits: ")
     assert len([line for line in said.splitlines() if not line.startswith(" ")]) == 1
@@ -150,11 +161,12 @@ def test_one_data_set_is_shown_alone(capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["methods", "mkldr"], "there is no method 'mkldr'. Did you mean 'mkl_dr'? Valid: convex_mkl_dr, "),
-        (["kernels", "x"], "there is no kernel 'x'. Valid: gaussian, "),
-        (["datasets", "digit"], "data set 'digit' is not registered. Did you mean 'digits'?"),
+        (["list", "methods", "mkldr"], "there is no method 'mkldr'. Did you mean 'mkl_dr'? Valid: convex_mkl_dr, "),
+        (["list", "solvers", "MOSEK"], "list solvers takes no name"),
+        (["list", "kernels", "x"], "there is no kernel 'x'. Valid: gaussian, "),
+        (["list", "datasets", "digit"], "data set 'digit' is not registered. Did you mean 'digits'?"),
         (["run", "smokes"], "smokes: there is no such file. Did you mean 'smoke'? Studies of mklearn: "),
-        (["why", "nowhere.yaml"], "nowhere.yaml: there is no such file."),
+        (["run", "--dry-run", "nowhere.yaml"], "nowhere.yaml: there is no such file."),
         (["failed", "nowhere.yaml"], "nowhere.yaml: there is no such file."),
         (["init"], "name a folder: mklearn init FOLDER."),
         (["init", "nowhere"], "nowhere: there is no such file, and no such folder."),
@@ -174,7 +186,11 @@ def test_names_that_there_are_not(
         (["run", "smoke"], ["--cores", "all"]),
         (["run", "smoke", "--cores", "3", "--verbose", "--", "fits", "--quiet"], ["--cores", "3", "fits", "--quiet"]),
         (["run", "smoke", "--", "--workflow-profile", "slurm"], ["--workflow-profile", "slurm"]),
-        (["why", "smoke", "--verbose", "--", "fits"], ["--cores", "1", "--dry-run", "fits"]),
+        (["run", "smoke", "--dry-run", "--verbose", "--", "fits"], ["--cores", "1", "--dry-run", "fits"]),
+        (
+            ["run", "smoke", "--dry-run", "--", "fits"],
+            ["--logger", "mklearn-plan", "--cores", "1", "--dry-run", "fits"],
+        ),
     ],
 )
 def test_what_snakemake_is_called_with(
@@ -188,18 +204,20 @@ def test_what_snakemake_is_called_with(
     assert main(arguments) == 0
     own = ["--workflow-profile", str(repository / "profiles" / "default")] * ("--workflow-profile" not in passed)
     study = repository / "workflow" / "studies" / "smoke.yaml"
-    assert called == [["--snakefile", str(repository / "Snakefile"), *own, "--configfile", str(study), *passed]]
+    logger, passed = (passed[:2], passed[2:]) if passed[0] == "--logger" else ([], passed)
+    assert called == [
+        [*logger, "--snakefile", str(repository / "Snakefile"), *own, "--configfile", str(study), *passed]
+    ]
 
 
-@pytest.mark.parametrize("command", ["run", "why"])
 def test_a_study_that_is_no_yaml_is_not_run(
-    command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "latin.yaml").write_bytes("study: größe".encode("latin-1"))
-    assert "latin.yaml: can't be read: " in failure([command, "latin.yaml"], capsys)
+    assert "latin.yaml: can't be read: " in failure(["run", "latin.yaml"], capsys)
     (tmp_path / "config.yaml").write_text("study: [", encoding="utf-8")
-    assert "config.yaml: is not valid YAML: " in failure([command], capsys)
+    assert "config.yaml: is not valid YAML: " in failure(["run"], capsys)
 
 
 def test_only_one_study_is_run_again(
@@ -218,7 +236,7 @@ def test_without_snakemake_the_extra_is_named(
 
 
 def test_the_listing_of_data_sets_has_sizes_licences_and_addresses(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["datasets"]) == 0
+    assert main(["list", "datasets"]) == 0
     said = capsys.readouterr().out
     for entry in registry().values():
         assert f"{entry.id}: {entry.title}" in said
@@ -230,7 +248,7 @@ def test_the_listing_of_data_sets_has_sizes_licences_and_addresses(capsys: pytes
 def test_solvers_say_whether_they_can_run(capsys: pytest.CaptureFixture[str]) -> None:
     from mklearn.optimize.solvers import SDP_SOLVERS, resolve_solver
 
-    assert main(["solvers"]) == 0
+    assert main(["list", "solvers"]) == 0
     lines = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
     assert set(lines) == {*SDP_SOLVERS, "solver"}
     assert lines["solver"] == f"auto is {resolve_solver('auto')}"
@@ -246,7 +264,7 @@ def test_the_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.full
 def test_a_closed_pipe_gives_no_traceback() -> None:
     done = subprocess.run(
-        f"{sys.executable} -u -m mklearn datasets | head -n 1", shell=True, capture_output=True, text=True
+        f"{sys.executable} -u -m mklearn list datasets | head -n 1", shell=True, capture_output=True, text=True
     )
     assert "Traceback" not in done.stderr
 

@@ -22,9 +22,8 @@ TABLES = {f"table.{suffix}": f"{{kind: feature_tables, tables: {{t: pipe.{suffix
 }
 COMMANDS = [
     *(["validate", f"{name}.yaml"] for name in [*TABLES, "given", "pipe", "zero"]),
-    *([command, "pipe.yaml"] for command in ("run", "why", "failed", "verify")),
-    ["explain", "x", "--study", "pipe.yaml"], ["kernel", "pipe.yaml", "k"], ["compare", "pipe.yaml", "t.yaml"],
-    ["export", "pipe.yaml", "crate.zip"],
+    *([command, "pipe.yaml"] for command in ("run", "failed", "verify")),
+    ["show", "pipe.npz"], ["compare", "pipe.yaml", "t.yaml"], ["export", "pipe.yaml", "crate.zip"],
     ["init", "pipe.csv"], ["predict", "pipe.mklearn", "t.csv"], ["predict", "zero.mklearn", "t.csv"],
     ["step", "read", "--spec", "pipe.yaml"], ["step", "read", "--spec", "zero.yaml"],
 ]  # fmt: skip

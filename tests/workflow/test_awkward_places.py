@@ -114,11 +114,3 @@ def test_an_older_file_in_the_place_of_a_newer_one_is_noticed(
     finally:
         for path in paths:
             shutil.copy2(path.with_suffix(".kept"), path)
-
-
-def test_a_file_below_an_absolute_folder_of_results_is_planned(awkward: Checkout, tmp_path: Path) -> None:
-    awkward.write(study(str(tmp_path / "räsults")), "absolute.yaml")
-    page = tmp_path / "räsults/awkward/report/index.html"
-    said = awkward.said("mklearn", "explain", "--study", "absolute.yaml", str(page))
-    assert "MISSING: `mklearn run absolute.yaml -- " in said
-    assert "NOT PLANNED" not in said

@@ -54,7 +54,7 @@ def with_slurm(disturbed: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     "words",
     [
         "snakemake --cores 1 --dry-run",
-        pytest.param("mklearn explain results/smoke/scores.parquet", marks=pytest.mark.full),
+        pytest.param("mklearn run --dry-run", marks=pytest.mark.full),
         pytest.param("mklearn failed", marks=pytest.mark.full),
     ],
 )

@@ -1,4 +1,4 @@
-"""A study with landmarks: verified, explained and replayed; a block that is killed or damaged is made again alone."""
+"""A study with landmarks: verified and replayed; a block that is killed or damaged is made again alone."""
 
 from __future__ import annotations
 
@@ -92,15 +92,6 @@ def test_every_fit_has_values_and_the_files_are_verified(done: Checkout) -> None
     n_tables = len(list((done.folder / "results" / "smoke").glob("*.*")))
     assert f"{n_files + n_tables} files verified: none is damaged." in done.answer("verify")
     assert "many on digits, drawn-p3: not applicable in 1 of 1 splits" in done.answer("failed")
-
-
-def test_a_block_is_explained(done: Checkout) -> None:
-    block = cached(done, "moments/*/*/*/2of2.npz")[0].relative_to(done.folder)
-    said = done.said("mklearn", "explain", str(block))
-    assert "rule moments" in said
-    assert "function moments of mklearn.study.steps.moments" in said
-    assert "part: 2of2" in said
-    assert "UP TO DATE" in said
 
 
 def values_of(path: Path) -> Any:

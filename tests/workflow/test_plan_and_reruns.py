@@ -83,7 +83,7 @@ def test_editing_one_file_reruns_what_depends_on_it(mine: Checkout, module: str,
 def test_editing_what_no_result_depends_on_reruns_nothing(mine: Checkout) -> None:
     """Rules and scripts contain no computation, and a fresh clone gives all of them a new time."""
     unused = ("subspace/pca.py", "descriptors/hog.py")  # a method and a descriptor that are not in the study
-    without = ("errors.py", "study/engine/explain.py", "subspace/__init__.py", "study/stages/fit.py")
+    without = ("errors.py", "study/engine/preview.py", "subspace/__init__.py", "study/stages/fit.py")
     starting = ("workflow/scripts/step.py", "workflow/rules/stages.smk", "profiles/default/config.yaml", "Snakefile")
     before = {name: mine.edit(name) for name in (*(f"src/mklearn/{name}" for name in (*unused, *without)), *starting)}
     try:

@@ -225,7 +225,7 @@ def test_a_study_in_an_empty_folder(
     # A checkout of the same code has nothing to do: keys and triggers are the same.
     for call in ([workflow.program("mklearn")], [sys.executable, "-m", "mklearn"]):
         done = subprocess.run(
-            [*call, "why", "cells.yaml"], cwd=tmp_path, capture_output=True, text=True,
+            [*call, "run", "cells.yaml", "--dry-run"], cwd=tmp_path, capture_output=True, text=True,
             env=os.environ | ({"PYTHONPATH": str(repository / "src")} if len(call) > 1 else {"PYTHONPATH": ""}),
         )  # fmt: skip
         assert "Nothing to be done" in done.stdout + done.stderr, done.stdout + done.stderr

@@ -35,7 +35,7 @@ class Strict(BaseModel):
 class Registered(Strict):
     """A model of something that mklearn, or an installed package, implements.
 
-    ``python -m mklearn kernels|methods|descriptors`` lists the class attributes. ``implementation`` is
+    ``mklearn list kernels|methods|descriptors`` lists the class attributes. ``implementation`` is
     ``"module:name"``; it is imported only when a step runs.
     """
 

@@ -54,7 +54,7 @@ def of_papers(sort: str) -> set[str]:
 
 @pytest.mark.parametrize("sort", ["methods", "descriptors"])
 def test_no_paper_is_listed(sort: str, run: Run) -> None:
-    listed = run("-c", RUN, sort)
+    listed = run("-c", RUN, "list", sort)
     kinds = {part.split(":")[0] for part in listed.split("\n\n")}
     if sort == "methods":
         kinds = {line.split()[0] for line in listed.splitlines() if line.startswith("  ")}
@@ -67,7 +67,7 @@ def test_here_the_methods_of_papers_are_the_last_group(
     columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    assert main(["methods"]) == 0
+    assert main(["list", "methods"]) == 0
     *_, group, _ = capsys.readouterr().out.split("\n\n")
     rows = group.splitlines()[1:]
     assert {row.split()[0] for row in rows} == of_papers("methods")
@@ -75,7 +75,7 @@ def test_here_the_methods_of_papers_are_the_last_group(
 
 
 def test_data_sets_of_papers_are_not_listed(run: Run) -> None:
-    names = {part.split(":")[0] for part in run("-c", RUN, "datasets").split("\n\n")}
+    names = {part.split(":")[0] for part in run("-c", RUN, "list", "datasets").split("\n\n")}
     assert "digits" in names
     assert "gauss4" not in names
 

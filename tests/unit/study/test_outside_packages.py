@@ -62,7 +62,7 @@ def test_a_package_that_can_not_be_used_is_named(tmp_path: Path, commands: Comma
     write_metadata(tmp_path, "broken", "1.0", points)
     study = tmp_path / "study.yaml"
     study.write_text(yaml.safe_dump(SMOKE), encoding="utf-8")
-    for command in (["validate", str(study)], ["methods"]):
+    for command in (["validate", str(study)], ["list", "methods"]):
         said = mklearn(commands, tmp_path, *command, code=1)
         for number, (group, _, sentence) in enumerate(BROKEN):
             (line,) = (line for line in said.splitlines() if f"entry point 'mine{number}' ({group})" in line)
@@ -77,7 +77,7 @@ def test_a_data_set_is_registered_once(tmp_path: Path, commands: Commands) -> No
     entry = {"title": "t", "files": [], "reader": "mine:read", "expected": {}, "licence": "", "citation": ""}
     (tmp_path / "mine" / "data.yaml").write_text(yaml.safe_dump({"digits": entry | {"homepage": ""}}), encoding="utf-8")
     write_metadata(tmp_path, "mine", "1.0", {"mklearn.datasets": {"mine": "mine:data.yaml"}})
-    said = mklearn(commands, tmp_path, "datasets", code=1)
+    said = mklearn(commands, tmp_path, "list", "datasets", code=1)
     assert "mklearn: package mine: data set 'digits' is registered already." in said
 
 
@@ -101,7 +101,7 @@ def test_what_a_package_adds_is_listed_with_its_name(site: Path) -> None:
     """In one process: the package brings the libraries that it imports, which take a second."""
     # The list of methods has a line for each: what a section says of the others is said of one by its name.
     calls = [["methods", "gated_centroids"], ["methods", "kernel_fda"], *([what] for what, *_ in ADDED[1:])]
-    command = f"from mklearn.__main__ import main\nfor call in {calls}: main(call); print('====')"
+    command = f"from mklearn.__main__ import main\nfor call in {calls}: main(['list', *call]); print('====')"
     said = [part.strip().split("\n\n") for part in run(site, "-c", command).split("====")[: len(calls)]]
     of_methods = said.pop(0) + said.pop(0)
     for (what, kind, words), parts in zip(ADDED, [of_methods, *said], strict=True):
@@ -154,7 +154,7 @@ def test_a_package_may_bring_a_registry_file_and_studies(tmp_path: Path, command
     (package / "studies" / "gated.yaml").write_text(yaml.safe_dump(SMOKE), encoding="utf-8")
     points = {"mklearn.methods": {"m": "mine:registry.json"}, "mklearn.studies": {"m": "mine:studies"}}
     write_metadata(tmp_path, "mine", "1.0", points)
-    assert "  gated_centroids " in mklearn(commands, tmp_path, "methods")  # outside_package is not there
+    assert "  gated_centroids " in mklearn(commands, tmp_path, "list", "methods")  # outside_package is not there
     assert "gated: study 'smoke' is valid" in mklearn(commands, tmp_path, "validate", "gated")
     (package / "studies" / "gated.yaml").unlink()
     said = mklearn(commands, tmp_path, "validate", "gated", code=1)

@@ -14,13 +14,13 @@ from mklearn.errors import UserError, printable
 from mklearn.study.cli import (
     archives,
     comparisons,
-    explanations,
     listings,
     new_study,
     paper_tables,
     predictions,
     runs,
     single_step,
+    stored_records,
     study_files,
     verification,
 )
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     end = words.index("--") if "--" in words else len(words)
     options, more = parser.parse_args(words[:end]), words[end + 1 :]
     if more and not hasattr(options, "snakemake"):
-        parser.error("only commands that run Snakemake take options after `--`: run, why, failed")
+        parser.error("only commands that run Snakemake take options after `--`: run, failed")
     if more:
         options.snakemake = more
     try:
@@ -67,8 +67,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"mklearn {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     subjects = (
-        new_study, study_files, runs, predictions, comparisons, paper_tables, explanations, verification, archives,
-        listings, single_step,
+        new_study, study_files, runs, stored_records, predictions, comparisons, paper_tables, archives, listings,
+        single_step, verification,
     )  # fmt: skip
     for subject in subjects:
         subject.add_to(commands)

@@ -1,4 +1,4 @@
-"""Commands that list what a study can name, and the solvers that can run here."""
+"""The command that lists what a study can name."""
 
 from __future__ import annotations
 
@@ -6,39 +6,43 @@ import argparse
 import shutil
 import textwrap
 
+from mklearn.errors import ConfigError
+
+KINDS = ("datasets", "descriptors", "kernels", "methods", "metrics", "protocols", "solvers", "studies")
+
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add ``datasets``, ``descriptors``, ``kernels``, ``methods``, ``metrics``, ``protocols`` and ``solvers``."""
-    for name, help_text in (
-        ("datasets", "list the registered data sets, or show one"),
-        ("descriptors", "list the descriptors with their parameters, or show one"),
-        ("kernels", "list the kernels with their parameters, or show one"),
-        ("methods", "list the methods by task, or show one with its parameters and its paper"),
-        ("metrics", "list the metrics, or show one"),
-        ("protocols", "list the protocols with their parameters, or show one"),
-    ):
-        listing = commands.add_parser(name, help=help_text)
-        listing.add_argument("name", nargs="?", metavar="NAME", help="only this one")
-        listing.set_defaults(run=_list, what=name)
-    solvers = commands.add_parser("solvers", help="say which solvers of semidefinite problems can run here")
-    solvers.set_defaults(run=_solvers)
+    """Add ``list``."""
+    listing = commands.add_parser(
+        "list",
+        help="list what a study can name: methods, kernels, data sets, ...",
+        description="List what a study can name: methods by task, the others with their parameters. Solvers are those "
+        "of semidefinite problems; studies are those that come with mklearn.",
+    )
+    listing.add_argument("what", choices=KINDS)
+    listing.add_argument("name", nargs="?", metavar="NAME", help="show only this one")
+    listing.set_defaults(run=_list)
 
 
 def _list(options: argparse.Namespace) -> None:
-    from mklearn.study.config.method_groups import list_methods
-    from mklearn.study.config.registry import describe_all, describe_one
-
-    columns = shutil.get_terminal_size().columns
-    if options.what == "metrics":
+    what, name, columns = options.what, options.name, shutil.get_terminal_size().columns
+    if what in ("solvers", "studies"):
+        if name is not None:
+            raise ConfigError(f"list {what} takes no name.")
+        print("\n".join(_solvers() if what == "solvers" else _studies()))
+    elif what == "metrics":
         from mklearn.study.evaluation.metrics.metric import described, metric_named, metric_names
 
-        named = [options.name] if options.name is not None else metric_names()
-        print("\n\n".join(wrapped(described(metric_named(name)), columns) for name in named))
-        return
-    if options.name is not None:
-        print(wrapped(describe_one(options.what, options.name), columns))
+        names = metric_names() if name is None else [name]
+        print("\n\n".join(wrapped(described(metric_named(each)), columns) for each in names))
     else:
-        print(list_methods(columns) if options.what == "methods" else describe_all(options.what))
+        from mklearn.study.config.method_groups import list_methods
+        from mklearn.study.config.registry import describe_all, describe_one
+
+        if name is not None:
+            print(wrapped(describe_one(what, name), columns))
+        else:
+            print(list_methods(columns) if what == "methods" else describe_all(what))
 
 
 def wrapped(text: str, columns: int) -> str:
@@ -54,9 +58,14 @@ def wrapped(text: str, columns: int) -> str:
     return "\n".join(lines)
 
 
-def _solvers(options: argparse.Namespace) -> None:
+def _solvers() -> list[str]:
     from mklearn.optimize.solvers import SDP_SOLVERS, available_solvers, solver_problem
 
-    for name in SDP_SOLVERS:
-        print(f"{name}: {solver_problem(name) or 'can run'}")
-    print(f"solver: auto is {next(iter(available_solvers()), 'none of them')}")
+    lines = [f"{name}: {solver_problem(name) or 'can run'}" for name in SDP_SOLVERS]
+    return [*lines, f"solver: auto is {next(iter(available_solvers()), 'none of them')}"]
+
+
+def _studies() -> list[str]:
+    from mklearn.study.engine.workflow_files import studies
+
+    return [f"{name}: {path}" for name, path in studies().items()]

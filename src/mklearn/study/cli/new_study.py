@@ -27,7 +27,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Add ``init``."""
     init = commands.add_parser(
         "init",
-        help="write a study file for a folder of images or for tables of features",
+        help="write a study file for a folder of images or of tables",
         description="Look at FOLDER and write a study file that is valid. On a terminal it asks for what it can't find "
         "out; elsewhere options say it.",
     )

@@ -13,7 +13,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Add ``table``."""
     table = commands.add_parser(
         "table",
-        help="print the result table of a study for a paper, as LaTeX, Markdown or CSV",
+        help="print the result table of a study as LaTeX, Markdown or CSV",
         description="Methods in rows, data sets and training sizes in columns. The LaTeX takes the package booktabs.",
     )
     table.add_argument("study", metavar="STUDY", help=STUDY_HELP)

@@ -24,7 +24,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Add ``predict``."""
     predict = commands.add_parser(
         "predict",
-        help="predict new images or tables with a model that a study has made",
+        help="predict new images or tables with the model of a study",
         description="Prints a table as CSV, or writes it: id, label, probabilities or decision values, nearest "
         "training samples; or id, predicted number and its interval. Images are read, resized and described as in the "
         "study. Where tables have labels, the accuracy is printed too, and of numbers the error.",

@@ -1,4 +1,4 @@
-"""Commands that run a study with Snakemake, say what a run would do, and list what failed."""
+"""Commands that run a study with Snakemake, and list what failed."""
 
 from __future__ import annotations
 
@@ -14,29 +14,20 @@ STUDY_HELP = "study file, or the name of a study of mklearn (default: config.yam
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add ``run``, ``why`` and ``failed``."""
+    """Add ``run`` and ``failed``."""
     run = commands.add_parser(
         "run",
         help="run a study; results and cache go to the present folder",
         usage="%(prog)s [STUDY] [--cores N] [--dry-run] [--verbose] [-- SNAKEMAKE OPTIONS AND FILES]",
     )
     run.add_argument("study", nargs="?", metavar="STUDY", help=STUDY_HELP)
-    run.add_argument("--dry-run", action="store_true", help="run nothing: say what would run, as `mklearn why`")
+    run.add_argument("--dry-run", action="store_true", help="run nothing: list what would run, and why")
     _add_display(run)
     run.set_defaults(run=_run)
 
-    why = commands.add_parser(
-        "why",
-        help="say what a run would do now, for which reasons, and how long it takes; nothing is run",
-        usage="%(prog)s [STUDY] [--verbose] [-- SNAKEMAKE OPTIONS AND FILES]",
-    )
-    why.add_argument("study", nargs="?", metavar="STUDY", help=STUDY_HELP)
-    why.add_argument("--verbose", action="store_true", help="list every job, as Snakemake plans it")
-    why.set_defaults(run=_why, snakemake=[])
-
     failed = commands.add_parser(
         "failed",
-        help="list the fits of a study that failed or are missing, and why; with --run, run the failed ones again",
+        help="list the fits that failed or are missing; --run runs them again",
         usage="%(prog)s [STUDY ...] [--targets | --run [--cores N] [--verbose] [-- SNAKEMAKE OPTIONS]]",
     )
     failed.add_argument("study", nargs="*", metavar="STUDY", help="study files (default: config.yaml)")
@@ -55,18 +46,9 @@ def _add_display(command: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     if options.dry_run:
-        return _why(options)
-    return run_snakemake(options.study, [*_cores(options), *_display(options), *options.snakemake])
-
-
-def _why(options: argparse.Namespace) -> int:
-    """Print a summary of what would run; Snakemake's own list with ``--verbose``, or options that it alone knows."""
-    if not options.verbose and not any(word.startswith("-") for word in options.snakemake):
-        from mklearn.study.engine.preview import preview
-
-        print(preview(options.study, options.snakemake))
-        return 0
-    return run_snakemake(options.study, ["--cores", "1", "--dry-run", *options.snakemake])
+        words = ["--cores", "1", "--dry-run", *options.snakemake]
+        return run_snakemake(options.study, words, "" if options.verbose else "mklearn-plan")
+    return run_snakemake(options.study, [*_cores(options), *options.snakemake], _display(options))
 
 
 def _cores(options: argparse.Namespace) -> list[str]:
@@ -77,9 +59,9 @@ def _cores(options: argparse.Namespace) -> list[str]:
     return ["--cores", options.cores or "all"] if options.cores or not elsewhere else []
 
 
-def _display(options: argparse.Namespace) -> list[str]:
+def _display(options: argparse.Namespace) -> str:
     planned = {"--dry-run", "--dryrun", "-n"} & set(options.snakemake)
-    return ["--logger", "mklearn"] if sys.stderr.isatty() and not (options.verbose or planned) else []
+    return "mklearn" if sys.stderr.isatty() and not (options.verbose or planned) else ""
 
 
 def _failed(options: argparse.Namespace) -> int:
@@ -98,14 +80,14 @@ def _failed(options: argparse.Namespace) -> int:
     if not files:
         print("Nothing to run again.")
         return 0
-    again = [*_cores(options), *_display(options), "--forcerun", *files]
-    return run_snakemake(studies[0], [*again, *options.snakemake])
+    return run_snakemake(studies[0], [*_cores(options), "--forcerun", *files, *options.snakemake], _display(options))
 
 
-def run_snakemake(study: str | None, words: Sequence[str]) -> int:
+def run_snakemake(study: str | None, words: Sequence[str], display: str = "") -> int:
     """Run Snakemake in this process, on a study in the present folder; return what it ends with.
 
-    In a checkout it is the same as ``snakemake --configfile STUDY WORDS`` there.
+    In a checkout it is the same as ``snakemake --configfile STUDY WORDS`` there. ``display`` is ``mklearn`` for the
+    progress, ``mklearn-plan`` for the summary of a dry run; by default Snakemake prints its own messages.
 
     Raises
     ------
@@ -119,7 +101,8 @@ def run_snakemake(study: str | None, words: Sequence[str]) -> int:
     from mklearn.study.config.yaml_file import read_yaml
     from mklearn.study.engine.workflow_files import DEFAULT_STUDY, check_folders, study_file, workflow_file
 
-    arguments = ["--snakefile", str(workflow_file("Snakefile"))]
+    arguments = ["--logger", display] if display else []
+    arguments += ["--snakefile", str(workflow_file("Snakefile"))]
     if "--workflow-profile" not in words:  # not the profile of another workflow that lies here
         arguments += ["--workflow-profile", str(workflow_file("profiles/default"))]
     path = study_file(study)
@@ -127,10 +110,12 @@ def run_snakemake(study: str | None, words: Sequence[str]) -> int:
     if path != Path(DEFAULT_STUDY):  # which the Snakefile reads
         arguments += ["--configfile", str(path)]
     from snakemake.cli import main
+    from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
-    from mklearn.study.engine.progress import register
+    from mklearn.study.engine import preview, progress
 
-    register()
+    LoggerPluginRegistry().register_plugin("mklearn", progress)
+    LoggerPluginRegistry().register_plugin("mklearn-plan", preview)
     try:
         main([*arguments, *words])
     except SystemExit as ended:

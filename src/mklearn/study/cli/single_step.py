@@ -13,8 +13,7 @@ from mklearn.errors import ConfigError
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``step``."""
     step = commands.add_parser(
-        "step",
-        help="run one step of the workflow by itself",
+        "step",  # hidden: no `help`
         description="The first line of every log in logs/ is such a command: paste it to replay that job.",
     )
     step.add_argument("name", help="the step; 'list' lists them")

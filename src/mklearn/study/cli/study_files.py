@@ -13,7 +13,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     validate = commands.add_parser("validate", help="check a study file, and open your own data")
     validate.add_argument("file", nargs="+", help="study file (YAML), or the name of a study of mklearn")
     validate.set_defaults(run=_validate)
-    schema = commands.add_parser("schema", help="print the JSON schema of study files, for editors")
+    schema = commands.add_parser("schema", description="Print the JSON schema of study files.")  # hidden: no `help`
     schema.set_defaults(run=_schema)
 
 

@@ -66,7 +66,7 @@ class Dataset(Strict):
 
 
 class RegisteredDataset(Dataset):
-    """A data set of mklearn's registry (``python -m mklearn datasets`` lists them)."""
+    """A data set of mklearn's registry (``mklearn list datasets`` lists them)."""
 
     kind: Literal["registered"] = "registered"
     name: str = ""

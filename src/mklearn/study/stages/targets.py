@@ -19,9 +19,6 @@ from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.stages.order import STAGES
 from mklearn.study.stages.stage import Job, Stage, StudyFiles
 
-read_last: list[Any] = []
-"""The variable ``workflow`` of the Snakefile that was read last in this process: what a dry run has planned."""
-
 
 def readable(path: str) -> str:
     """Return the path of a study file that YAML can read; Snakemake's own reader ends in a traceback with others.
@@ -46,7 +43,6 @@ def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
     SystemExit
         After every mistake in the study was printed, one per line.
     """
-    read_last[:] = [workflow]
     source = ", ".join(os.path.relpath(path) for path in workflow.configfiles)
     try:
         for path in workflow.configfiles:

@@ -30,7 +30,7 @@ def summary(scores: Path, predictions: Path, table: Path, *, spec: SummarySpec, 
         if check.status == "missed":
             logger.warning(
                 "%s Use the registered data set with the registry's own files and size "
-                "(`python -m mklearn datasets` lists them).",
+                "(`mklearn list datasets` lists them).",
                 sentence(check),
             )
         else:

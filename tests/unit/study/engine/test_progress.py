@@ -4,48 +4,44 @@ from __future__ import annotations
 
 import io
 import logging
+import time
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from rich.console import Console
 
-from mklearn.study.engine.progress import LogHandler, time_left
+from mklearn.study.engine.progress import LogHandler
 
 
-def said(event: str = "", message: str = "", level: int = logging.INFO, **fields: Any) -> logging.LogRecord:
-    record = logging.makeLogRecord({"msg": message, "levelno": level, **fields})
-    record.event = SimpleNamespace(name=event) if event else None
-    return record
-
-
-def test_the_time_left_is_that_of_the_jobs_left() -> None:
-    counts = {"read": 1, "fit": 6, "report": 1}
-    assert time_left(counts, {}, [], 2) is None
-    ended = {"read": [1.0], "fit": [4.0, 6.0]}
-    rest = 4 * 5.0 + 11 / 3  # a report takes the mean of all
-    assert time_left(counts, ended, [], 2) == pytest.approx(rest / 2)
-    assert time_left(counts, ended, [("fit", 3.0), ("fit", 9.0)], 2) == pytest.approx((rest - 3 - 5) / 2)
-
-
-def test_jobs_are_shown_by_name_and_the_engine_says_nothing() -> None:
+def test_jobs_are_shown_by_name_with_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     settings: Any = SimpleNamespace(stdout=False)
-    handler, written = LogHandler(settings, None), io.StringIO()
-    handler.live.console = Console(file=written, width=80)
-    handler.emit(said(message="Singularity containers: ignored"))
-    handler.emit(said("RUN_INFO", stats={"fit": 3, "all": 1, "total": 4}))
+    handler, written, now = LogHandler(settings, None), io.StringIO(), [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    handler.live = SimpleNamespace(console=Console(file=written, width=80), start=lambda: None, stop=lambda: None)
+
+    def emit(event: str = "", message: str = "", level: int = logging.INFO, **fields: Any) -> None:
+        record = logging.makeLogRecord({"msg": message, "levelno": level, **fields})
+        record.event = SimpleNamespace(name=event) if event else None
+        handler.emit(record)
+
+    emit(message="Singularity containers: ignored")
+    emit("RUN_INFO", stats={"fit": 5, "report": 1, "all": 1, "total": 7})
     for number, name in enumerate(("average-0123456789abcdef", "kfd-0123456789abcdef")):
         message = f"Fitting {name} on digits-0123456789abcdef, random"
-        handler.emit(said("JOB_INFO", jobid=number, rule_name="fit", rule_msg=message))
-    handler.emit(said("JOB_FINISHED", job_id=0))
-    handler.emit(said(message="CalledProcessError in file x", level=logging.ERROR))
+        emit("JOB_INFO", jobid=number, rule_name="fit", rule_msg=message)
+    now[0] = 4.0
+    emit("JOB_FINISHED", job_id=0)
+    emit("JOB_FINISHED", job_id=9)  # of the rule `all`
+    emit(message="CalledProcessError in file x", level=logging.ERROR)
+    now[0] = 3.0
     handler.live.console.print(handler._display())
-    handler.emit(said("JOB_ERROR", jobid=1))
-    handler.emit(said(message="the disk is slow", level=logging.WARNING))
+    emit("JOB_ERROR", jobid=1)
+    emit(message="the disk is slow", level=logging.WARNING)
     handler.close()
     text = written.getvalue()
-    assert "1 of 3 jobs" in text
-    assert "about 0:00:00 left" in text
+    assert "1 of 6 jobs" in text
+    assert "about 0:00:09 left" in text, "4 fits and a report of 4 s each, less 3 s of one, two at a time"
     assert "  Fitting kfd on digits, random\n" in text
     assert "average" not in text
     assert "failed: Fitting kfd on digits, random\n" in text

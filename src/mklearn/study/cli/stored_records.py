@@ -1,0 +1,51 @@
+"""The command that prints where a file of a run came from."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import shlex
+from pathlib import Path
+
+from mklearn.errors import DataError, absence, printable
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``show``."""
+    show = commands.add_parser(
+        "show",
+        help="print where a file came from: specification, inputs, log",
+        description="Print the record that a file in results/ carries. Where logs/ has the log of its job, print its "
+        "path and its first line: the command that replays the job.",
+    )
+    show.add_argument("file", metavar="FILE", help="a file in results/")
+    show.set_defaults(run=_show)
+
+
+def _show(options: argparse.Namespace) -> None:
+    from mklearn.study.config.yaml_file import yaml_text
+    from mklearn.study.stamps import read_stamp
+
+    path = Path(options.file)
+    if not path.is_file():
+        raise DataError(f"{path}: {absence(path)}")
+    record = read_stamp(path) or {}
+    lines = [yaml_text({name: value for name, value in record.items() if name != "modules"}).rstrip()] * bool(record)
+    for log in sorted(Path("logs").rglob("*.log")):
+        with log.open(encoding="utf-8", errors="replace") as stream:
+            command = stream.readline().rstrip()
+        if os.path.abspath(path) in _outputs(command):
+            lines += [f"log: {log}", f"replay: {command}"]
+    if not lines:
+        raise DataError(f"{path}: has no record and no log: mklearn did not write it, or its log was deleted")
+    print(printable("\n".join(lines)))
+
+
+def _outputs(command: str) -> list[str]:
+    """Return the files that a step's command writes; none for another line."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return []
+    return [os.path.abspath(file.partition("=")[2]) for flag, file in itertools.pairwise(words) if flag == "--out"]
