@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import re
 import subprocess
@@ -17,15 +16,14 @@ import yaml
 from PIL import Image
 from tests.workflow.conftest import SMOKE
 
-from mklearn import __version__
 from mklearn.__main__ import main
 from mklearn.atomic import read_npz
 from mklearn.study.config.method_groups import GROUPS
 from mklearn.study.config.registry import REGISTRATIONS, registered
 from mklearn.study.data.registry import registry
 from mklearn.study.engine.workflow_files import studies
-from mklearn.study.steps.runner import STEPS
 
+LONG = "x" * 300
 DIGITS = '{"dataset": "digits", "reader": "digits", "options": {}, "per_class": 2}'
 
 
@@ -43,7 +41,12 @@ def failure(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return said.err
 
 
-# --- help and listings
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+# --- help, listings, mistakes
 
 
 @pytest.mark.parametrize("command", ["", "step", "schema", "validate"])
@@ -63,13 +66,6 @@ def test_help_is_there_for_every_command(
         assert said.count("\n") <= 24
 
 
-def test_a_path_that_the_system_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    long = "x" * 300
-    data = {"kind": "feature_tables", "tables": {"t": long}}
-    path = write(tmp_path / "study.yaml", {"study": "long", "datasets": {"own": data}})
-    assert failure(["validate", path], capsys) == f"mklearn: {long}: File name too long\n"
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -82,19 +78,6 @@ def test_invalid_command_lines_exit_with_2(arguments: list[str], capsys: pytest.
         main(arguments)
     assert caught.value.code == 2
     assert "usage: python -m mklearn" in capsys.readouterr().err
-
-
-def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="0"):
-        main(["--version"])
-    assert capsys.readouterr().out == f"mklearn {__version__}\n"
-
-
-def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main([])
-    said = capsys.readouterr().err
-    assert all(command in said for command in ("init", "validate", "run", "predict"))
 
 
 @pytest.mark.parametrize("what", sorted({*REGISTRATIONS} - {"methods"}))
@@ -151,13 +134,6 @@ def test_one_item_is_wrapped_to_the_terminal(
         assert name == "kind" or " ".join((field.description or "").split()) in words
 
 
-def test_one_data_set_is_shown_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["list", "datasets", "digits"]) == 0
-    said = capsys.readouterr().out
-    assert said.startswith("digits: ")
-    assert len([line for line in said.splitlines() if not line.startswith(" ")]) == 1
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -167,17 +143,48 @@ def test_one_data_set_is_shown_alone(capsys: pytest.CaptureFixture[str]) -> None
         (["list", "datasets", "digit"], "data set 'digit' is not registered. Did you mean 'digits'?"),
         (["run", "smokes"], "smokes: there is no such file. Did you mean 'smoke'? Studies of mklearn: "),
         (["run", "--dry-run", "nowhere.yaml"], "nowhere.yaml: there is no such file."),
+        (["run", "latin.yaml"], "latin.yaml: can't be read: "),
+        (["run", "open.yaml"], "open.yaml: is not valid YAML: "),
+        (["run", "link.yaml"], "here: a link to gone, which is not there"),
+        (["run", "smoke", "--cores", "0"], "--cores 0: expected a whole number from 1, or all."),
+        (["run", "smoke", "--cores", "x"], "--cores x: expected a whole number from 1, or all."),
+        (["validate", "long.yaml"], f"mklearn: {LONG}: File name too long\n"),
+        (["validate", "many.yaml"], "protocols.p.repeats: invalid value 1000000000: should be less than or equal to"),
         (["failed", "nowhere.yaml"], "nowhere.yaml: there is no such file."),
         (["init"], "name a folder: mklearn init FOLDER."),
         (["init", "nowhere"], "nowhere: there is no such file, and no such folder."),
+        (["step", "red"], "there is no step 'red'. Steps: download, read"),
+        (["step", "read", "--in", "files"], "'files' is not KEY=PATH."),
+        (["step", "read", "--in", "=x"], "'=x' is not KEY=PATH."),
+        (["step", "read", "--out", "samples="], "'samples=' is not KEY=PATH."),
+        (["step", "read", "--spec", "nowhere.json"], "nowhere.json: there is no such file"),
+        (["step", "read", "--spec", "{1}"], "--spec is not JSON: "),
+        (["step", "read", "--spec", "list.json"], "a specification is a JSON object"),
+        (["step", "read", "--spec", DIGITS], "step read: missing labels, samples. It takes samples, labels, files"),
+        (["step", "read", "--out", "spec=x", "--spec", DIGITS], "not known: spec"),
+        (["step", "describe", "--in", "samples=gone", "--out", "features=f", "--spec", '{"kind": "table"}'],
+         "step describe: invalid specification: implementation: Field required; parameters: Field required."),
+        (["step", "describe", "--in", "samples=gone", "--out", "features=f", "--spec",
+          '{"kind": "table", "implementation": "", "parameters": {"table": "t"}}'], "gone: there is no such file"),
     ],
 )  # fmt: skip
-def test_names_that_there_are_not(
-    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str], tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    monkeypatch.chdir(tmp_path)
+def test_mistakes_are_sentences(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    digits = "study: s\ndatasets: {digits: }\n"
+    Path("latin.yaml").write_bytes("study: größe".encode("latin-1"))
+    Path("open.yaml").write_text("study: [")
+    Path("here").symlink_to("gone")
+    Path("link.yaml").write_text(f"{digits}results: here/results\n")
+    Path("long.yaml").write_text(f"study: s\ndatasets: {{d: {{kind: feature_tables, tables: {{t: {LONG}}}}}}}\n")
+    Path("many.yaml").write_text(f"{digits}protocols: {{p: {{kind: k_fold, repeats: 1000000000}}}}\n")
+    Path("list.json").write_text("[]")
     assert sentence in failure(arguments, capsys)
+
+
+def test_without_snakemake_the_extra_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "snakemake", None)
+    assert 'pip install "mklearn[workflow]"' in failure(["run"], capsys)
 
 
 @pytest.mark.parametrize(
@@ -194,12 +201,11 @@ def test_names_that_there_are_not(
     ],
 )
 def test_what_snakemake_is_called_with(
-    arguments: list[str], passed: list[str], tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: list[str], passed: list[str], repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import snakemake.cli
 
     called: list[list[str]] = []
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(snakemake.cli, "main", called.append)
     assert main(arguments) == 0
     own = ["--workflow-profile", str(repository / "profiles" / "default")] * ("--workflow-profile" not in passed)
@@ -208,31 +214,6 @@ def test_what_snakemake_is_called_with(
     assert called == [
         [*logger, "--snakefile", str(repository / "Snakefile"), *own, "--configfile", str(study), *passed]
     ]
-
-
-def test_a_study_that_is_no_yaml_is_not_run(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "latin.yaml").write_bytes("study: größe".encode("latin-1"))
-    assert "latin.yaml: can't be read: " in failure(["run", "latin.yaml"], capsys)
-    (tmp_path / "config.yaml").write_text("study: [", encoding="utf-8")
-    assert "config.yaml: is not valid YAML: " in failure(["run"], capsys)
-
-
-def test_only_one_study_is_run_again(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["failed", "--run", "smoke", "smoke"]) == 1
-    assert "mklearn: failed --run takes one study." in capsys.readouterr().err
-
-
-def test_without_snakemake_the_extra_is_named(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "snakemake", None)
-    assert 'pip install "mklearn[workflow]"' in failure(["run"], capsys)
 
 
 def test_the_listing_of_data_sets_has_sizes_licences_and_addresses(capsys: pytest.CaptureFixture[str]) -> None:
@@ -256,12 +237,6 @@ def test_solvers_say_whether_they_can_run(capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.full
-def test_the_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["schema"]) == 0
-    assert json.loads(capsys.readouterr().out)["title"] == "Study"
-
-
-@pytest.mark.full
 def test_a_closed_pipe_gives_no_traceback() -> None:
     done = subprocess.run(
         f"{sys.executable} -u -m mklearn list datasets | head -n 1", shell=True, capture_output=True, text=True
@@ -270,13 +245,6 @@ def test_a_closed_pipe_gives_no_traceback() -> None:
 
 
 # --- validate
-
-
-def test_a_valid_study_is_reported_as_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write(tmp_path / "smoke.yaml", SMOKE)
-    assert main(["validate", path]) == 0
-    said = capsys.readouterr().out
-    assert f"{path}: study 'smoke' is valid: 1 data set, 2 descriptors, 2 distances, 4 fits." in said
 
 
 def test_every_file_is_checked_even_after_a_bad_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -291,13 +259,12 @@ def test_every_file_is_checked_even_after_a_bad_one(tmp_path: Path, capsys: pyte
     assert "Did you mean 'seed'?" in said.err
     assert f"{files[1]}: there is no such file." in said.err
     assert "datasets.mine.path: there is no folder 'nowhere'" in said.err
-    assert f"{files[3]}: study 'smoke' is valid" in said.out
+    assert f"{files[3]}: study 'smoke' is valid: 1 data set, 2 descriptors, 2 distances, 4 fits." in said.out
 
 
 def test_own_tables_are_read_and_what_is_odd_in_them_is_noted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     study = {key: SMOKE[key] for key in ("study", "methods", "protocols")}
     path = write(
         tmp_path / "own.yaml", study | {"datasets": {"mine": {"kind": "feature_tables", "tables": {"t": "t.csv"}}}}
@@ -311,10 +278,7 @@ def test_own_tables_are_read_and_what_is_odd_in_them_is_noted(
     assert "t.csv: column 4 has no name" in capsys.readouterr().err
 
 
-def test_splits_that_part_groups_are_noted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_splits_that_part_groups_are_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = {"kind": "feature_tables", "tables": {"t": "t.csv"}, "group_column": "patient"}
     study = {"study": "s", "datasets": {"mine": table}, "methods": {"kfd": {"kind": "kernel_fda"}}}
     rows = "".join(f"s{k},{'ab'[k // 2 % 2]},p{k // 2},{0.1 * k}\n" for k in range(16))
@@ -332,9 +296,8 @@ def test_splits_that_part_groups_are_noted(
 
 
 def test_every_broken_file_is_listed_and_classes_are_counted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     for name in ("cat", "dog"):
         (tmp_path / "photos" / name).mkdir(parents=True)
         for number in range(3):
@@ -387,40 +350,6 @@ def test_the_shipped_studies_are_valid(repository: Path, monkeypatch: pytest.Mon
 # --- step
 
 
-def test_steps_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["step", "list"]) == 0
-    assert capsys.readouterr().out.split() == list(STEPS)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["step", "red"], "there is no step 'red'. Steps: download, read"),
-        (["step", "read", "--in", "files"], "'files' is not KEY=PATH."),
-        (["step", "read", "--in", "=x"], "'=x' is not KEY=PATH."),
-        (["step", "read", "--out", "samples="], "'samples=' is not KEY=PATH."),
-        (["step", "read", "--spec", "nowhere.json"], "nowhere.json: there is no such file"),
-        (["step", "read", "--spec", "{1}"], "--spec is not JSON: "),
-        (["step", "read", "--spec", DIGITS], "step read: missing labels, samples. It takes samples, labels, files"),
-        (["step", "read", "--out", "spec=x", "--spec", DIGITS], "not known: spec"),
-        (["step", "describe", "--in", "samples=gone", "--out", "features=f", "--spec", '{"kind": "table"}'],
-         "step describe: invalid specification: implementation: Field required; parameters: Field required."),
-        (["step", "describe", "--in", "samples=gone", "--out", "features=f", "--spec",
-          '{"kind": "table", "implementation": "", "parameters": {"table": "t"}}'], "gone: there is no such file"),
-    ],
-)  # fmt: skip
-def test_mistakes_in_steps(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert sentence in failure(arguments, capsys)
-
-
-@pytest.mark.parametrize("content", ["[]", '"spec"', "null"])
-def test_a_specification_is_an_object(content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "spec.json"
-    path.write_text(content, encoding="utf-8")
-    said = failure(["step", "read", "--spec", str(path)], capsys)
-    assert "a specification is a JSON object" in said
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("as_file", [True, False])
 def test_a_step_by_hand(as_file: bool, tmp_path: Path) -> None:
@@ -436,11 +365,8 @@ def test_a_step_by_hand(as_file: bool, tmp_path: Path) -> None:
     assert len(read_npz(tmp_path / "s.npz")["y"]) == 20
 
 
-def test_names_can_not_steer_the_terminal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_names_can_not_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     """Control characters in labels, ids and keys, such as those that clear the screen, are shown as escapes."""
-    monkeypatch.chdir(tmp_path)
     rows = "".join(f"s{n},{'ab'[n % 2]}\x1b[2J,0.{n + 1}\n" for n in range(12))
     Path("t.csv").write_text(f"id,label,f\n{rows}")
     Path("s.yaml").write_text("study: s\ndatasets: {d: {kind: feature_tables, tables: {t: t.csv}}}\n")
@@ -467,36 +393,10 @@ def test_a_full_disk_behind_the_output_is_a_sentence() -> None:
     assert "Traceback" not in ended.stderr
 
 
-def test_a_link_to_nowhere_is_named_before_a_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("here").symlink_to(tmp_path / "gone")
-    Path("s.yaml").write_text("study: s\nresults: here/results\ndatasets: {digits: {kind: registered, name: digits}}\n")
-    assert main(["run", "s.yaml"]) == 1
-    assert f"mklearn: here: a link to {tmp_path / 'gone'}, which is not there" in capsys.readouterr().err
-
-
 def test_a_folder_that_is_read_only_is_named_before_a_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # for root every folder can be written to
     Path("s.yaml").write_text("study: s\ndatasets: {digits: {kind: registered, name: digits}}\n")
     assert main(["run", "s.yaml"]) == 1
     assert f"{tmp_path}: this folder can't be written to" in capsys.readouterr().err
-
-
-def test_repeats_that_no_memory_has_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data = "datasets: {d: {kind: registered, name: digits}}"
-    (tmp_path / "s.yaml").write_text(f"study: s\n{data}\nprotocols: {{p: {{kind: k_fold, repeats: 1000000000}}}}\n")
-    assert main(["validate", str(tmp_path / "s.yaml")]) == 1
-    said = capsys.readouterr().err
-    assert "protocols.p.repeats: invalid value 1000000000: should be less than or equal to 10000" in said
-
-
-@pytest.mark.parametrize("cores", ["0", "-1", "x"])
-def test_a_run_needs_a_core(cores: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Kills: a run that waits without end, as no job can start."""
-    assert main(["run", "smoke", "--cores", cores]) == 1
-    assert f"--cores {cores}: expected a whole number from 1, or all." in capsys.readouterr().err

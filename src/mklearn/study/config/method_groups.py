@@ -52,7 +52,7 @@ def list_methods(columns: int) -> str:
     for title, entries in groups.items():
         lines = [f"  {entry.kind:{width}}  {_told(entry)}" for entry in entries]
         parts.append("\n".join(_cut(line, columns) for line in [title, *lines]))
-    return "\n\n".join([*parts, "mklearn list methods NAME: its use, its paper, its parameters"])
+    return "\n\n".join([*parts, "mklearn list methods NAME: use, paper and parameters"])
 
 
 def _told(entry: Description) -> str:
