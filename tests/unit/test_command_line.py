@@ -151,7 +151,6 @@ def test_one_item_is_wrapped_to_the_terminal(
         (["validate", "long.yaml"], f"mklearn: {LONG}: File name too long\n"),
         (["validate", "many.yaml"], "protocols.p.repeats: invalid value 1000000000: should be less than or equal to"),
         (["failed", "nowhere.yaml"], "nowhere.yaml: there is no such file."),
-        (["init"], "name a folder: mklearn init FOLDER."),
         (["init", "nowhere"], "nowhere: there is no such file, and no such folder."),
         (["step", "red"], "there is no step 'red'. Steps: download, read"),
         (["step", "read", "--in", "files"], "'files' is not KEY=PATH."),

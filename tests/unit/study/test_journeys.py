@@ -134,7 +134,7 @@ def test_tables_with_gaps_and_patients_to_probabilities(
     )
     follow(commands("mklearn init path/to/cohort"))
     said = capsys.readouterr().out
-    for words in ("'patient'", "and its other columns are no features", "3 of ", "impute: median", "without a label"):
+    for words in ("'patient'", "its other columns are no features", "3 of ", "impute: median", "without a label"):
         assert words in said
     study = read_study("cohort.yaml")
     assert [protocol.kind for protocol in study.protocols.values()] == ["group_k_fold"]
@@ -194,7 +194,7 @@ def test_kernels_and_distances_with_numbers_to_predict(folder: Path) -> None:
     for name, columns in (("blood", slice(0, 2)), ("genes", slice(2, 4))):
         kernel = pd.DataFrame(X[:, columns] @ X[:, columns].T, people["id"], people["id"])
         kernel.to_csv(folder / "pairs" / f"{name}.csv")
-    follow(commands("mklearn init path/to/pairs"))
+    follow(commands("mklearn init path/to/pairs --measure kernel"))
     found = pd.read_csv("results/pairs/report/summary.csv").query("metric == 'r2' and selection == 'inner_cv'")
     assert set(found["method"]) == {"multi-view", "average", "best-single"}
     assert (found["mean"] > 0.9).all()

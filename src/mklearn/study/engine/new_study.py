@@ -1,91 +1,79 @@
-"""A study file for the user's own data: images, tables of features, or matrices, with what their files say."""
+"""Write a study file for the user's own data: images in class folders, tables of features, or matrices of pairs."""
 
 from __future__ import annotations
 
 import itertools
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from mklearn.atomic import file_content
-from mklearn.errors import ConfigError, DataError
+from mklearn.atomic import existing_file, file_content
+from mklearn.errors import ConfigError, DataError, absence
 from mklearn.study.config.datasets import ImageFolder
 from mklearn.study.config.model import DEFAULT_PROTOCOLS
 from mklearn.study.config.reading import check_study
 from mklearn.study.config.targets import target_kind
 from mklearn.study.config.yaml_file import yaml_text
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.readers.content import decode_image
+from mklearn.study.data.readers.annotated_data import MUDATA, arrays_of
+from mklearn.study.data.readers.content import IMAGE_SUFFIXES, decode_image, is_hidden
 from mklearn.study.data.readers.image_folder import find_images
-from mklearn.study.data.readers.table_files import SUFFIXES
-from mklearn.study.data.readers.tabular import GROUP_NAMES, named_like
-from mklearn.study.data.readers.text_tables import slug, table_stem
+from mklearn.study.data.readers.precomputed import is_bare
+from mklearn.study.data.readers.table_files import ANNOTATED, ARRAYS, SUFFIXES, Table, column_names
+from mklearn.study.data.readers.tabular import GROUP_NAMES, named_like, read_frame
+from mklearn.study.data.readers.text_tables import slug, table_stem, table_suffix
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet, some
 from mklearn.study.engine.data_check import heavy_tailed_views
-from mklearn.study.engine.found_data import (
-    BATCH_NAMES,
-    LABEL_NAMES,
-    Column,
-    FoundData,
-    FoundTable,
-)
 from mklearn.study.plan.plan import plan_study
 
+ID_NAMES = ("sample", "barcode", "name")
+LABEL_NAMES = ("label", "labels", "class", "diagnosis", "subtype", "cell_type", "condition", "species", "tissue")
+BATCH_NAMES = ("batch", "plate", "site", "centre", "center", "hospital", "cohort")
 FOLDS = int(DEFAULT_PROTOCOLS["5-fold"]["folds"])
 MODEL = "multi-view"
 """The method of the model at the end: the default method that has probabilities, or intervals of numbers."""
-_FEWEST_GROUPS = 5
-_LOOKED_AT = 40
-"""Images that are looked at for colour."""
-_COLOURED = 16
+FEWEST_GROUPS = 5
+IMAGES_DECODED = 40
+COLOURED = 16
 """Mean difference between the channels of a pixel from which an image is in colour, of 255."""
 Entry = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What a user has said of tables; what is empty or None is found out.
+    """Options of ``mklearn init`` for tables; what is empty or None is chosen by the names of columns.
 
     Attributes
     ----------
-    id_column, label_column : str
-        Columns of ids and classes.
-    target : str
-        In place of a label column: the column of what is predicted, classes or numbers.
+    id_column, label_column, target : str
+        Columns of ids, of classes, and, in place of classes, of what is predicted.
     group_column : str or None
         Column of groups; an empty text for none.
+    labels : str
+        File of the table with labels, which may lie elsewhere.
     views : sequence of str
-        Names of the tables that are views; by default all but a table with the labels beside others.
-    missing_views : {"error", "drop", "mean"} or None
-        What the study does with samples that lack a table.
-    impute : {"none", "mean", "median"} or None
-        How it fills in single missing values.
+        Names of the tables that are views; by default all but the one that holds the labels.
     measure : str or None
-        What square matrices hold.
+        Contents of the tables if they are matrices of pairs of samples, such as "kernel".
     id_prefix : int or None
         Number of characters of each id that count; None: all.
     """
 
-    id_column: str = "id"
-    label_column: str = "label"
+    id_column: str = ""
+    label_column: str = ""
     target: str = ""
     group_column: str | None = None
+    labels: str = ""
     views: Sequence[str] = ()
-    missing_views: str | None = None
-    impute: str | None = None
     measure: str | None = None
     id_prefix: int | None = None
-
-    @property
-    def predicted(self) -> str:
-        """The column of what is predicted."""
-        return self.target or self.label_column
 
 
 @dataclass(frozen=True)
@@ -97,12 +85,32 @@ class NewStudy:
     notes: tuple[str, ...]
 
 
-def new_study(found: FoundData, choices: Choices = Choices(), name: str = "") -> NewStudy:
+@dataclass(frozen=True)
+class _Table:
+    """A file, or one modality of a MuData file."""
+
+    path: Path
+    columns: pd.DataFrame
+    """Its columns; of a file of arrays those with one value for each sample."""
+    array: str = ""
+
+    @property
+    def shown(self) -> Any:
+        """The table as a study names it."""
+        return {"path": _relative(self.path), "array": self.array} if self.array else _relative(self.path)
+
+    @property
+    def has_features_as_columns(self) -> bool:
+        return self.path.suffix not in (*ARRAYS, *ANNOTATED)
+
+
+def new_study(place: str | Path, choices: Choices = Choices(), name: str = "") -> NewStudy:
     """Write a study of the data with the defaults of mklearn, and check it.
 
     Parameters
     ----------
-    found : FoundData
+    place : str or Path
+        A folder with a sub-folder of images for each class, a folder of tables, or one table.
     choices : Choices
     name : str
         Of the study and its data set; by default that of the folder or file.
@@ -112,243 +120,269 @@ def new_study(found: FoundData, choices: Choices = Choices(), name: str = "") ->
     DataError
         The data can't be used: the reader's message, or a class of one sample.
     ConfigError
-        The name is invalid, or choices contradict the data.
+        The name is invalid, choices contradict the data, or a column has to be named.
     """
-    name = name or slug(table_stem(found.path.resolve()) if found.path.is_file() else found.path.resolve().name)
-    if found.tables:
-        of = _of_matrices if found.matrices else _of_tables
-        entry, samples, taken = of(found, choices)
-        if choices.group_column is None and samples.groups is not None and _least_groups(samples) < 2:
-            entry, samples, taken = of(found, replace(choices, group_column=""))  # no class can be held out by groups
-        labels: Any = samples.y if samples.target == "numbers" else samples.classes[samples.y].tolist()
-        notes = [*taken, *samples.notes, *heavy_tailed_views(samples)]
-        if found.others:
-            notes.append(f"Left out, because they are no tables ({', '.join(SUFFIXES)}): {some(found.others)}.")
-        groups: Sequence[str] = list(map(str, samples.groups)) if samples.groups is not None else []
+    path = Path(place)
+    if not path.exists():
+        raise DataError(f"{path}: {absence(path)}, and no such folder.")
+    name = name or slug(table_stem(path.resolve()) if path.is_file() else path.resolve().name)
+    labels: Any
+    groups: list[str] = []
+    if path.is_dir() and _has_class_folders(path):
+        if choices != Choices():
+            raise ConfigError(f"{path} holds images, whose sub-folders are the classes: omit the options of tables.")
+        entry, notes = _image_entry(path)
+        labels = [file.parent.name for file in find_images(path)]
     else:
-        entry, notes = _of_images(found.path)
-        labels, groups = [file.parent.name for file in find_images(found.path)], []
-    folds, about = _folds(labels, groups)
+        tables, notes = _find_tables(path, choices.labels)
+        entry, samples, more = _table_entry(tables, choices)
+        if choices.group_column is None and samples.groups is not None and _least_groups(samples) < 2:
+            choices = replace(choices, group_column="")  # no class can be held out by groups
+            entry, samples, more = _table_entry(tables, choices)
+        labels = samples.y if samples.target == "numbers" else samples.classes[samples.y].tolist()
+        groups = [] if samples.groups is None else list(map(str, samples.groups))
+        notes = [*more, *samples.notes, *heavy_tailed_views(samples), *notes]
+    folds, counts = _folds(labels, groups)
     study: Entry = {"study": name, "datasets": {name: entry}}
     if groups or folds < FOLDS:
-        kind = "group_k_fold" if groups else "k_fold"
-        study["protocols"] = {f"{folds}-fold": {"kind": kind, "folds": folds}}
-    if not found.matrices:
+        study["protocols"] = {f"{folds}-fold": {"kind": "group_k_fold" if groups else "k_fold", "folds": folds}}
+    if entry["kind"] != "precomputed":
         study["final"] = {"method": MODEL}
     plan_study(check_study(study, source="the data"))
-    return NewStudy(name, f"# {about}\n{yaml_text(study)}", (about, *notes))
+    return NewStudy(name, f"# {counts}\n{yaml_text(study)}", (counts, *notes))
 
 
 # --- images
 
 
-def _of_images(folder: Path) -> tuple[Entry, list[str]]:
-    """Return the entry of a folder of images, in colour if they are, and a sentence about it."""
+def _has_class_folders(folder: Path) -> bool:
+    inside = (
+        file for part in folder.iterdir() if part.is_dir() and not is_hidden(part.name) for file in part.iterdir()
+    )
+    return any(file.suffix.lower() in IMAGE_SUFFIXES for file in inside)
+
+
+def _image_entry(folder: Path) -> tuple[Entry, list[str]]:
     size = ImageFolder.model_fields["resize"].default
-    colour = "rgb" if _in_colour(find_images(folder)) else "grey"
-    shape = list(size.shape)
-    entry = {"kind": "image_folder", "path": shown(folder), "colour": colour, "resize": {"shape": shape}}
-    what = "in colour (colour: rgb)" if colour == "rgb" else "in grey (colour: grey)"
-    return entry, [f"Images are read {what} and resized to {shape[0]} x {shape[1]} pixels (resize)."]
+    colour, shape = "rgb" if _in_colour(find_images(folder)) else "grey", list(size.shape)
+    entry = {"kind": "image_folder", "path": _relative(folder), "colour": colour, "resize": {"shape": shape}}
+    return entry, [f"Images are read with colour: {colour}, and resized to {shape[0]} x {shape[1]} pixels (resize)."]
 
 
 def _in_colour(files: Sequence[Path]) -> bool:
-    """Return whether half of the images are in colour, of some that are looked at; broken ones are left to others."""
-    found = []
-    for file in files[:: max(1, -(-len(files) // _LOOKED_AT))]:
+    """Return whether half of the images are in colour, of some that can be decoded."""
+    coloured = []
+    for file in files[:: max(1, -(-len(files) // IMAGES_DECODED))]:
         try:
             pixels = decode_image(file_content(file), str(file), "rgb")
         except DataError:
-            continue
-        found.append(float(np.ptp(pixels, axis=2).mean()) >= _COLOURED)
-    return 2 * sum(found) >= len(found) > 0
-
-
-# --- matrices
-
-
-def _of_matrices(found: FoundData, choices: Choices) -> tuple[Entry, SampleSet, list[str]]:
-    """Return the entry of square matrices and a table of labels, the samples, and sentences about what was taken."""
-    holder, taken = _holder_of_labels(found, choices)
-    if holder is None:
-        raise DataError(
-            f"{found.path}: {some(list(found.matrices))} are square matrices, and no table has the column "
-            f"{choices.predicted!r} of their labels; name one with --labels FILE."
-        )
-    _check_ids(found, choices, holder)
-    measure, told = _measure_of(found, choices)
-    taken.append(told)
-    others = [name for name, table in found.plain.items() if table.path != holder.path]
-    if others:
-        taken.append(f"Left out, because a data set holds matrices or tables: {some(others)}.")
-    entry: Entry = {"kind": "precomputed", "measure": measure, "labels": shown(holder.path)}
-    entry |= {"matrices": {name: shown(table.path) for name, table in found.matrices.items()}}
-    entry |= _said(choices)
-    groups, of_groups = _groups([holder], choices)
-    entry |= {"group_column": groups} if groups else {}
-    return entry, _read(entry), [*taken, *of_groups]
-
-
-def _check_ids(found: FoundData, choices: Choices, holder: FoundTable) -> None:
-    """Refuse ids of another name than in the table of labels: they would not be read."""
-    for table in found.matrices.values():
-        if choices.id_column not in table.columns and any(column.may_be_ids for column in table.columns.values()):
-            raise DataError(
-                f"{table.path}: has ids in {some(list(table.columns))}, and {holder.path} in {choices.id_column!r}; "
-                "give them one name, and say it with --id."
-            )
-
-
-def _measure_of(found: FoundData, choices: Choices) -> tuple[str, str]:
-    """Return what all matrices hold, and a sentence about it."""
-    measures = {choices.measure or table.measure for table in found.matrices.values()}
-    if len(measures) > 1:
-        kernels = [name for name, table in found.matrices.items() if table.measure == "kernel"]
-        raise DataError(
-            f"{found.path}: {some(kernels)} look like kernels and the other square matrices like distances; a data set "
-            "has one of both: put them into folders of their own, or say --measure."
-        )
-    (measure,) = measures
-    by = "" if choices.measure else f", by their diagonal of {'zeros' if measure == 'distance' else 'positive values'}"
-    return (
-        measure,
-        f"{some(list(found.matrices))} are square and symmetric: matrices of pairs (measure: {measure}{by}).",
-    )
+            continue  # named when the study is validated
+        coloured.append(float(np.ptp(pixels, axis=2).mean()) >= COLOURED)
+    return 2 * sum(coloured) >= len(coloured) > 0
 
 
 # --- tables
 
 
-def _of_tables(found: FoundData, choices: Choices) -> tuple[Entry, SampleSet, list[str]]:
-    """Return the entry of tables of features, the samples, and sentences about what was taken for what."""
-    unknown = sorted(set(choices.views) - set(found.tables))
+def _find_tables(path: Path, labels: str) -> tuple[dict[str, _Table], list[str]]:
+    """Return the tables at a path by the names of their views, "" for the file of labels, and a note on other files."""
+    files, others = [path], list[Path]()
+    holder = existing_file(Path(labels)).resolve() if labels else None
+    if path.is_dir():
+        inside = sorted(file for file in path.iterdir() if file.is_file() and not is_hidden(file.name))
+        inside = [file for file in inside if file.resolve() != holder]
+        files = [file for file in inside if table_suffix(file) in SUFFIXES]
+        others = [file for file in inside if file not in files]
+    if not files:
+        raise DataError(
+            f"{path}: expected one sub-folder per class with images in it ({', '.join(IMAGE_SUFFIXES)}), or tables "
+            f"({', '.join(SUFFIXES)})."
+        )
+    tables = {"": _Table(Path(labels), _columns(Path(labels)))} if labels else {}
+    for file in files:
+        columns = _columns(file)
+        for array in arrays_of(file)[1] if file.suffix == MUDATA else [""]:
+            view = slug(array or table_stem(file))
+            if view in tables:
+                raise ConfigError(f"{path}: names of tables differ in a-z, 0-9, '.', '_' and '-'; rename {view!r}.")
+            tables[view] = _Table(file, columns, array)
+    left = [f"Left out, because they are no tables ({', '.join(SUFFIXES)}): {some([file.name for file in others])}."]
+    return tables, left if others else []
+
+
+def _columns(path: Path) -> pd.DataFrame:
+    """Read the columns of a table; of a file of arrays those with one value for each sample."""
+    if path.suffix not in (*ARRAYS, *ANNOTATED):
+        return pd.DataFrame() if is_bare(path) else read_frame(path, ("id",))
+    columns, arrays = arrays_of(path) if path.suffix in ANNOTATED else (list(column_names(path)), [])
+    arrays = [*(array for array in arrays if array.startswith("obsm/")), *arrays]  # components are small
+    read: dict[str, pd.Series] = {}
+    try:
+        table = Table(path, "id", columns, array=arrays[0] if arrays else None)
+    except DataError:
+        return pd.DataFrame()  # too large as a whole: the study may take another array
+    for name in dict.fromkeys(("id", *columns)):
+        try:
+            values = pd.Series(table.text(name))
+        except DataError:
+            continue  # a matrix, or no such column
+        values = values.where(values != "")
+        numbers = pd.to_numeric(values, errors="coerce")
+        read[name] = numbers if numbers.notna().sum() == values.notna().sum() else values
+    return pd.DataFrame(
+        {name: values for name, values in read.items() if len(values) == len(next(iter(read.values())))}
+    )
+
+
+def _table_entry(tables: Mapping[str, _Table], choices: Choices) -> tuple[Entry, SampleSet, list[str]]:
+    """Return the entry of tables or matrices in a study, its samples, and sentences on what was taken for what."""
+    views = {name: table for name, table in tables.items() if name}
+    unknown = sorted(set(choices.views) - set(views))
     if unknown:
-        raise ConfigError(f"--views {unknown[0]}: there is no such table; valid: {', '.join(found.tables)}.")
-    holder, taken = _holder_of_labels(found, choices)
-    views = {name: table for name, table in found.tables.items()
-             if (name in choices.views if choices.views else holder is None or table.path != holder.path)}  # fmt: skip
-    entry: Entry = {"kind": "feature_tables"}
-    entry["tables"] = {
-        name: {"path": shown(table.path), "array": table.array} if table.array else shown(table.path)
-        for name, table in views.items()
-    }
-    if holder is not None:
-        entry["labels"] = shown(holder.path)
-    entry |= _said(choices)
-    holders = [holder] if holder is not None else [t for t in views.values() if choices.predicted in t.names]
-    groups, told = _groups(holders, choices)
-    left_out = _no_features(views.values(), choices, groups)
+        raise ConfigError(f"--views {unknown[0]}: there is no such table; valid: {', '.join(views)}.")
+    described = [tables[""]] if "" in tables else list(views.values())
+    columns = {str(name): table.columns[name] for table in reversed(described) for name in table.columns}
+    ids, notes = choices.id_column or _id_column(described), []
+    if ids not in ("id", choices.id_column):
+        notes.append(f"Ids are in column {ids!r}.")
+    predicted = choices.target or choices.label_column or _label_column(columns, ids)
+    if predicted not in ("label", choices.target, choices.label_column):
+        notes.append(f"Classes are in column {predicted!r}, with {columns[predicted].nunique()} values.")
+    holder = tables.get("") or _label_table(views, choices, ids, predicted)
+    views = {name: table for name, table in views.items() if name in (choices.views or views) and table is not holder}
+    if holder is not None and (others := [name for name in holder.columns if name not in (ids, predicted)]):
+        notes.append(
+            f"{holder.path} holds the labels ({predicted!r}); its other columns are no features: {some(others)}."
+        )
+    entry: Entry = {"kind": "precomputed" if choices.measure else "feature_tables"}
+    if choices.measure:
+        if holder is None:
+            raise DataError(
+                f"no table has a column {predicted!r} of the labels of matrices; name it with --labels FILE."
+            )
+        entry |= {"measure": choices.measure, "labels": _relative(holder.path)}
+        entry["matrices"] = {name: _relative(table.path) for name, table in views.items()}
+    else:
+        for name, table in views.items():
+            if ids in table.columns and set(table.columns[ids].astype(str)) <= set(map(str, table.columns)):
+                raise ConfigError(
+                    f"{table.path}: {name!r} has a column for each of its ids: say --measure kernel or distance."
+                )
+        entry["tables"] = {name: table.shown for name, table in views.items()}
+        entry |= {} if holder is None else {"labels": _relative(holder.path)}
+    entry |= {} if ids == "id" else {"id_column": ids}
+    entry |= {"target": predicted} if choices.target else {} if predicted == "label" else {"label_column": predicted}
+    entry |= {} if choices.id_prefix is None else {"id_prefix": choices.id_prefix}
+    group = choices.group_column
+    if group is None:
+        group = _group_column(described if holder is None else [holder], (ids, predicted))
+        notes += [f"Folds hold out whole groups by column {group!r} (--group '' for none)."] if group else []
+    entry |= {"group_column": group} if group else {}
+    if choices.measure:
+        return entry, _read(entry), notes
+    left_out = _left_out(views.values(), (ids, predicted, group))
     if left_out:
         entry["leave_out"] = left_out
-        told.append(f"Columns that are no features: {some(left_out)} (leave_out).")
-    entry |= {"group_column": groups} if groups else {}
-    return *_read_tables(entry, choices), [*taken, *told]
+        notes.append(f"Columns that are no features: {some(left_out)} (leave_out).")
+    return *_with_gaps(entry), notes
 
 
-def _holder_of_labels(found: FoundData, choices: Choices) -> tuple[FoundTable | None, list[str]]:
-    """Return the table that holds labels and no features: the one that is named, or the only one that has the column.
+def _id_column(tables: Sequence[_Table]) -> str:
+    """Return ``id``, or the first column with another usual name that all text tables have."""
+    texts = [table.columns for table in tables if table.has_features_as_columns and len(table.columns)]
+    if not texts or any("id" in table.columns for table in tables):
+        return "id"
+    for name in texts[0]:
+        if named_like(str(name), ID_NAMES) and all(name in columns for columns in texts):
+            return str(name)
+    raise ConfigError(f"no column 'id': name one with --id, of {some(list(map(str, texts[0])))}.")
+
+
+def _label_column(columns: Mapping[str, pd.Series], ids: str) -> str:
+    """Return the column with the most usual name for classes, or the only one of text with few values."""
+    if "label" in columns:
+        return "label"
+    few = [
+        name for name, values in columns.items() if name != ids and 2 <= values.nunique() <= values.notna().sum() / 2
+    ]
+    usual = [name for one in LABEL_NAMES for name in few if named_like(name, (one,))]
+    text = [name for name in few if _is_text(columns[name]) and not named_like(name, (*GROUP_NAMES, *BATCH_NAMES))]
+    if not usual and len(text) != 1:
+        choice = [f"{name} ({columns[name].nunique()} values)" for name in (text or [*columns])[:20]]
+        raise ConfigError(f"no column 'label': name one with --label or --target, of {', '.join(choice)}.")
+    return (usual or text)[0]
+
+
+def _label_table(views: Mapping[str, _Table], choices: Choices, ids: str, predicted: str) -> _Table | None:
+    """Return the table that holds labels and no features: of several tables the only one with the column.
 
     Other tables may repeat the labels, of a table that holds nothing else.
     """
-    if found.labels is not None:
-        return found.labels, []
-    column = choices.predicted
-    text = {choices.id_column, column, choices.group_column}
-    holding = {name: t for name, t in found.plain.items() if column in t.names and t.holds_features_as_columns}
-    alone = [name for name, table in holding.items() if set(table.names) <= text]
-    chosen = alone if len(alone) == 1 else list(holding)
-    everywhere = [table for table in found.plain.values() if column in table.names and not alone]
-    if len(chosen) != 1 or len(found.tables) == 1 or len(everywhere) > 1 or chosen[0] in choices.views:
-        return None, []
-    holder = holding[chosen[0]]
-    others = [name for name in holder.names if name not in text]
-    if not others:
-        return holder, []
-    more = "" if found.matrices else f"; --views {' '.join(found.tables)} makes it a view too"
-    return holder, [f"{holder.path} holds the labels ({column!r}), and its other columns are no features{more}."]
+    holding = {name: table for name, table in views.items() if predicted in table.columns}
+    alone = {name: table for name, table in holding.items() if table.has_features_as_columns
+             and {*table.columns} <= {ids, predicted, choices.group_column}}  # fmt: skip
+    chosen = alone if len(alone) == 1 else holding
+    if len(views) == 1 or len(chosen) != 1:
+        return None
+    ((name, table),) = chosen.items()
+    return table if table.has_features_as_columns and name not in choices.views else None
 
 
-def _said(choices: Choices) -> Entry:
-    """Return what a study has to say of columns."""
-    given = {"id_column": choices.id_column, "label_column": choices.label_column, "target": choices.target,
-             "id_prefix": choices.id_prefix}  # fmt: skip
-    usual = {"id_column": "id", "label_column": "label", "target": "", "id_prefix": None}
-    if choices.target:
-        del given["label_column"]
-    return {key: value for key, value in given.items() if value != usual[key]}
+def _group_column(tables: Sequence[_Table], others: Sequence[str]) -> str:
+    """Return the complete column with the name of a group and five values or more, or ""."""
+    columns = {str(name): table.columns[name] for table in tables for name in table.columns}
+    usual = (name for name in columns if name not in others and named_like(name, GROUP_NAMES))
+    complete = (name for name in usual if columns[name].notna().all())
+    return next((name for name in complete if FEWEST_GROUPS <= columns[name].nunique() < len(columns[name])), "")
 
 
-def _groups(holders: Sequence[FoundTable], choices: Choices) -> tuple[str, list[str]]:
-    """Return the column of groups, if there is one, and a sentence about it."""
-    if choices.group_column is not None:
-        return choices.group_column, []
-    known = (choices.id_column, choices.predicted)
-    columns = {name: column for table in holders for name, column in table.columns.items()
-               if name not in known and 1 < column.n_distinct < column.n_values}  # fmt: skip
-    for name, column in columns.items():
-        complete = column.n_values == column.n_rows
-        if named_like(name, GROUP_NAMES) and column.n_distinct >= _FEWEST_GROUPS and complete:
-            return name, [f"Folds hold out whole groups: {name!r} has {column.n_distinct} (--group '' for none)."]
-    told = [
-        f"{name!r} has {column.n_distinct} values; --group {name} holds out whole ones"
-        f"{'' if column.n_values == column.n_rows else ', once every sample has one'}."
-        for name, column in columns.items()
-        if named_like(name, (*GROUP_NAMES, *BATCH_NAMES))
-    ]
-    return "", told
-
-
-def _no_features(views: Iterable[FoundTable], choices: Choices, groups: str) -> list[str]:
+def _left_out(views: Any, used: Sequence[str]) -> list[str]:
     """Return columns of text, groups and batches, which are no features."""
-    known = (choices.id_column, choices.predicted, groups)
-    found = [
+    wide = (table.columns for table in views if table.has_features_as_columns)
+    columns = {str(name): table[name] for table in wide for name in table}
+    return [
         name
-        for table in views
-        if table.holds_features_as_columns
-        for name, column in table.columns.items()
-        if name not in known
-        and ((column.is_text and column.n_values) or named_like(name, (*GROUP_NAMES, *BATCH_NAMES)))
+        for name, values in columns.items()
+        if name not in used
+        and ((_is_text(values) and values.notna().any()) or named_like(name, (*GROUP_NAMES, *BATCH_NAMES)))
     ]
-    return list(dict.fromkeys(found))
 
 
-# --- reading
+def _is_text(values: pd.Series) -> bool:
+    return values.dtype.kind not in "uifb"
 
 
-def _read_tables(entry: Entry, choices: Choices) -> tuple[Entry, SampleSet]:
-    """Read tables, with the treatments of gaps that they need, of those that are not said.
+def _with_gaps(entry: Entry) -> tuple[Entry, SampleSet]:
+    """Read tables with the mildest treatment of gaps that they can be read with.
 
     Raises
     ------
     DataError
         The reader's message, or most samples lack a table, so that ids are likely to be written in several ways.
     """
-    missing = [choices.missing_views] if choices.missing_views else ["error", "mean"]
-    impute = [choices.impute] if choices.impute else ["none", "median"]
-    treatments = list(itertools.product(missing, impute))
-    entries = [entry | _unusual(views, values) for views, values in treatments]
-    samples = _read(entries[-1])
+    for missing_views, impute in itertools.product(("error", "mean"), ("none", "median")):
+        unusual = {"missing_views": missing_views, "impute": impute}
+        treated = entry | {key: value for key, value in unusual.items() if value not in ("error", "none")}
+        try:
+            samples = _read(treated)
+            break
+        except DataError:
+            if unusual == {"missing_views": "mean", "impute": "median"}:
+                raise
     lacking = [np.isnan(samples.tables[name]).all(axis=1) for name in samples.incomplete]
-    if lacking and not choices.missing_views and 2 * np.logical_or.reduce(lacking).sum() > len(samples):
+    if lacking and 2 * np.logical_or.reduce(lacking).sum() > len(samples):
         raise DataError(
             f"{', '.join(samples.incomplete)}: most of the {len(samples)} samples lack one of these tables. Are ids "
-            "written alike in all of them? If samples are missing there, say so: --missing-views mean (or drop)."
+            "written alike in all of them? Where samples are missing, leave such a table out: --views."
         )
-    for stricter in entries[:-1]:
-        try:
-            return stricter, _read(stricter)
-        except DataError:
-            continue  # it has gaps that this does not treat
-    return entries[-1], samples
-
-
-def _unusual(missing_views: str, impute: str) -> Entry:
-    given = {"missing_views": missing_views, "impute": impute}
-    return {key: value for key, value in given.items() if value not in ("error", "none")}
+    return treated, samples
 
 
 def _read(entry: Entry) -> SampleSet:
     return read_dataset(dataset_spec(entry | {"task": target_kind(entry)}))
+
+
+# --- folds
 
 
 def _least_groups(samples: SampleSet) -> int:
@@ -357,43 +391,6 @@ def _least_groups(samples: SampleSet) -> int:
     if samples.target == "numbers":
         return len(set(samples.groups.tolist()))
     return min(len(set(samples.groups[samples.y == code].tolist())) for code in range(len(samples.classes)))
-
-
-# --- columns that are not said
-
-
-def likely_ids(found: FoundData) -> str | None:
-    """Return the column of ids: `id`, or the only one that all text tables have and whose text differs in each row."""
-    if "id" in found.columns or not found.plain:
-        return "id"
-    tables = [table for table in found.described if table.holds_features_as_columns]
-    candidates = [{name for name, column in table.columns.items() if column.may_be_ids} for table in tables]
-    common = set.intersection(*candidates) if candidates else set()
-    return common.pop() if len(common) == 1 else None
-
-
-def likely_labels(found: FoundData, id_column: str) -> tuple[str | None, dict[str, Column]]:
-    """Return the column of labels, if it can be told, and all columns that may be it.
-
-    It is `label`, or the first with another usual name, or the only one of text with few values that is no group.
-    """
-    if "label" in found.columns:
-        return "label", {}
-    candidates = {
-        name: column
-        for table in found.described
-        for name, column in table.columns.items()
-        if name != id_column
-        and column.may_be_labels
-        and ((column.is_text and not named_like(name, (*GROUP_NAMES, *BATCH_NAMES))) or named_like(name, LABEL_NAMES))
-    }
-    usual = [name for name in candidates if named_like(name, LABEL_NAMES)]
-    usual.sort(key=lambda name: [named_like(name, (one,)) for one in LABEL_NAMES].index(True))
-    chosen = usual or (list(candidates) if len(candidates) == 1 else [])
-    return (chosen[0] if chosen else None), candidates
-
-
-# --- the study
 
 
 def _folds(labels: Sequence[Any] | np.ndarray, groups: Sequence[str]) -> tuple[int, str]:
@@ -414,7 +411,7 @@ def _folds(labels: Sequence[Any] | np.ndarray, groups: Sequence[str]) -> tuple[i
     return min(FOLDS, n), about
 
 
-def shown(path: Path) -> str:
-    """Return a path as the study has it: from the present folder if it lies there."""
+def _relative(path: Path) -> str:
+    """Return a path from the present folder if it lies there, else the full one."""
     relative = os.path.relpath(path)
     return str(path.resolve()) if relative.startswith("..") else relative

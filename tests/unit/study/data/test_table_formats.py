@@ -28,7 +28,6 @@ from mklearn.study.data.readers import content, feature_tables, text_tables
 from mklearn.study.data.readers.matlab_tables import own_variables
 from mklearn.study.data.readers.table_files import Table, column_names
 from mklearn.study.data.registry import dataset_spec
-from mklearn.study.engine.found_data import find_data
 from mklearn.study.plan.resources import text_mb
 
 RNG = np.random.default_rng(0)
@@ -326,12 +325,6 @@ def test_size_of_text_is_estimated_from_its_beginning(
     assert size == pytest.approx(len(text), rel=0.4)
     beside = text_mb(ReadSpec(dataset="d", reader="feature_tables", paths={"a": str(path)}))
     assert beside == pytest.approx(max(0.0, size - path.stat().st_size) / 2**20)
-
-
-@pytest.mark.parametrize("name", COMPRESSED)
-def test_tables_in_a_folder_are_views_by_the_name_before_the_suffixes(tmp_path: Path, name: str) -> None:
-    WRITERS[name](tmp_path / name)
-    assert list(find_data(tmp_path).tables) == ["a"]
 
 
 @pytest.mark.parametrize("name", ["a.h5ad", "a.h5mu", "new.mat", "a.mat", "csr.npz", *COMPRESSED])

@@ -18,7 +18,6 @@ from mklearn.study.config.reading import check_study, read_study
 from mklearn.study.data.readers.content import decode_image
 from mklearn.study.data.readers.text_tables import slug
 from mklearn.study.engine.data_check import check_data
-from mklearn.study.engine.found_data import find_data
 from mklearn.study.engine.new_study import Choices, new_study
 from mklearn.study.plan.plan import plan_study
 
@@ -47,35 +46,32 @@ def table(path: Path, n: int, *, id_name: str = "id", label: str = "label", more
 def test_images_in_class_folders(folder: Path) -> None:
     images(folder / "My Photos", cat=6, dog=5)
     (folder / "My Photos" / "notes.txt").touch()
-    made = new_study(find_data("My Photos"))
+    made = new_study("My Photos")
     entry = {"kind": "image_folder", "path": "My Photos", "colour": "grey", "resize": {"shape": [64, 64]}}
     assert yaml.safe_load(made.text) == {
         "study": "my-photos", "datasets": {"my-photos": entry}, "final": {"method": "multi-view"}
     }  # fmt: skip
     assert made.notes == (
         "11 samples of 2 classes; the smallest has 5 samples.",
-        "Images are read in grey (colour: grey) and resized to 64 x 64 pixels (resize).",
+        "Images are read with colour: grey, and resized to 64 x 64 pixels (resize).",
     )
     assert made.text.startswith(f"# {made.notes[0]}\n")
     images(folder / "v1.2", cat=5, dog=5)
-    assert new_study(find_data("v1.2")).name == "v1.2"
+    assert new_study("v1.2").name == "v1.2"
 
 
 def test_small_classes_have_fewer_folds(folder: Path) -> None:
     images(folder / "photos", cat=6, dog=3)
-    study = yaml.safe_load(new_study(find_data("photos")).text)
+    study = yaml.safe_load(new_study("photos").text)
     assert study["protocols"] == {"3-fold": {"kind": "k_fold", "folds": 3}}
     images(folder / "photos", owl=1)
     with pytest.raises(DataError, match="class 'owl' has 1 sample: cross-validation needs 2"):
-        new_study(find_data("photos"))
+        new_study("photos")
 
 
 def test_a_table_and_its_columns(folder: Path) -> None:
     table(folder / "Cell shapes.csv", 24, id_name="name", label="type", more="patient")
-    found = find_data("Cell shapes.csv")
-    assert list(found.tables) == ["cell-shapes"]
-    assert found.columns == ["name", "type", "patient", "x"]
-    made = new_study(found, Choices(id_column="name", label_column="type", group_column="patient"), "cells")
+    made = new_study("Cell shapes.csv", name="cells")
     study = yaml.safe_load(made.text)
     assert study["datasets"]["cells"] == {
         "kind": "feature_tables", "tables": {"cell-shapes": "Cell shapes.csv"}, "id_column": "name",
@@ -91,7 +87,7 @@ def test_heavy_tailed_views_are_noted(folder: Path) -> None:
     table(folder / "tables" / "shape.csv", 20)
     counts = np.random.default_rng(0).lognormal(sigma=2, size=(20, 4))
     np.savez(folder / "tables" / "rna.npz", id=[f"s{k}" for k in range(20)], x=counts)
-    made = new_study(find_data("tables"))
+    made = new_study("tables")
     checked = check_data(plan_study(check_study(yaml.safe_load(made.text))))
     for notes in (made.notes, checked.notes):
         (note,) = [note for note in notes if "heavy-tailed" in note]
@@ -105,7 +101,7 @@ def test_a_folder_of_tables_with_a_file_of_labels(folder: Path) -> None:
     np.savez(folder / "tables" / "colour.npz", id=[f"s{k}" for k in range(12)], x=np.eye(12, 5))
     rows = "".join(f"s{k},{'ab'[k % 2]}\n" for k in range(12))
     (folder / "tables" / "classes.csv").write_text(f"id,label\n{rows}", encoding="utf-8")
-    entry = yaml.safe_load(new_study(find_data("tables")).text)["datasets"]["tables"]
+    entry = yaml.safe_load(new_study("tables").text)["datasets"]["tables"]
     assert entry == {
         "kind": "feature_tables", "tables": {"colour": "tables/colour.npz", "shape": "tables/shape.csv"},
         "labels": "tables/classes.csv",
@@ -132,43 +128,19 @@ def write_matrices(folder: Path, kind: str) -> list[str]:
     return ["array", "bare", "columns", "named"]
 
 
-@pytest.mark.parametrize("kind", ["kernel", "distance"])
-def test_square_symmetric_tables_are_matrices(folder: Path, kind: str) -> None:
-    names = write_matrices(folder / "pairs", kind)
-    made = new_study(find_data("pairs"))
+def test_square_tables_are_matrices_if_it_is_said(folder: Path) -> None:
+    names = write_matrices(folder / "pairs", "kernel")
+    made = new_study("pairs", Choices(measure="kernel"))
     study = yaml.safe_load(made.text)
     entry = study["datasets"]["pairs"]
-    assert (entry["kind"], entry["measure"], entry["labels"]) == ("precomputed", kind, "pairs/people.csv")
+    assert (entry["kind"], entry["measure"], entry["labels"]) == ("precomputed", "kernel", "pairs/people.csv")
     assert list(entry["matrices"]) == names
     assert "final" not in study
-    assert any(f"matrices of pairs (measure: {kind}, by their diagonal of" in note for note in made.notes)
-    said = new_study(find_data("pairs"), Choices(measure="squared_euclidean")) if kind == "distance" else None
-    assert said is None or "measure: squared_euclidean" in said.text
+    with pytest.raises(ConfigError, match=r"columns\.parquet: 'columns' has a column for each .* say --measure kernel"):
+        new_study("pairs", Choices(views=["columns"]))
     (folder / "pairs" / "people.csv").unlink()
-    with pytest.raises(DataError, match="no table has the column 'label' of their labels; name one with --labels FILE"):
-        new_study(find_data("pairs"))
-
-
-@pytest.mark.parametrize("change", ["asymmetric", "negative diagonal", "other names", "a gap"])
-def test_other_square_tables_are_features(folder: Path, change: str) -> None:
-    ids, matrix = [f"s{k}" for k in range(12)], square("kernel")
-    matrix[0, 1] = {"asymmetric": 3.0, "a gap": np.nan}.get(change, matrix[0, 1])
-    matrix[0, 0] = -1 if change == "negative diagonal" else 1
-    columns = [f"x{k}" for k in range(12)] if change == "other names" else ids
-    pd.DataFrame(matrix, columns=columns).assign(id=ids).to_csv(folder / "square.csv", index=False)
-    assert find_data("square.csv").tables["square"].measure == ""
-
-
-def test_kernels_beside_distances_and_ids_of_another_name(folder: Path) -> None:
-    write_matrices(folder / "pairs", "kernel")
-    np.savetxt(folder / "pairs" / "far.csv", square("distance"), delimiter=",")
-    with pytest.raises(DataError, match="'array', 'bare', 'columns', 'named' look like kernels and the other square"):
-        new_study(find_data("pairs"))
-    (folder / "pairs" / "far.csv").unlink()
-    people = pd.read_csv(folder / "pairs" / "people.csv")
-    people.rename(columns={"id": "sample"}).to_csv(folder / "pairs" / "people.csv", index=False)
-    with pytest.raises(DataError, match=r"array\.npz: has ids in 'id', and pairs/people\.csv in 'sample'"):
-        new_study(find_data("pairs"), Choices(id_column="sample"))
+    with pytest.raises(DataError, match="no table has a column 'label' of the labels"):
+        new_study("pairs", Choices(measure="kernel", label_column="label"))
 
 
 def write_cohort(folder: Path) -> None:
@@ -204,8 +176,8 @@ def test_a_clinical_table_holds_labels_and_groups_and_no_features(
     for words in (
         "Ids are in column 'sample'.",
         "Classes are in column 'subtype', with 2 values.",
-        "cohort/people.csv holds the labels ('subtype'), and its other columns are no features; --views genes people",
-        "Folds hold out whole groups: 'patient_id' has 12",
+        "cohort/people.csv holds the labels ('subtype'); its other columns are no features: 'patient_id', 'age'",
+        "Folds hold out whole groups by column 'patient_id'",
         "Columns that are no features: 'chip' (leave_out).",
         "3 of 24 samples lack a table",
         "impute: median",
@@ -224,7 +196,7 @@ def test_a_column_of_numbers_to_predict(folder: Path, capsys: pytest.CaptureFixt
     }  # fmt: skip
     said = capsys.readouterr().out
     assert "24 samples in 12 groups with numbers to predict, from 40 to 63." in said
-    assert "cohort/people.csv holds the labels ('age'), and its other columns are no features" in said
+    assert "cohort/people.csv holds the labels ('age'); its other columns are no features" in said
     assert main(["validate", "cohort.yaml"]) == 0
     assert "24 samples in 12 groups with numbers to predict" in capsys.readouterr().out
     study = read_study("cohort.yaml")
@@ -242,25 +214,20 @@ def test_a_batch_written_as_a_number_is_no_feature(folder: Path, capsys: pytest.
     assert "Columns that are no features: 'batch', 'site' (leave_out)." in capsys.readouterr().out
 
 
-def test_what_is_said_of_tables_is_not_found_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_decide(folder: Path) -> None:
     write_cohort(folder / "cohort")
-    words = ["init", "cohort", "--force", "--group", "", "--impute", "mean", "--missing-views", "drop"]
+    words = ["init", "cohort", "--force", "--group", ""]
     assert main([*words, "--views", "genes", "people"]) == 0
     entry = yaml.safe_load((folder / "cohort.yaml").read_text())["datasets"]["cohort"]
     assert set(entry["tables"]) == {"genes", "people"}
-    assert "labels" not in entry
-    assert "group_column" not in entry
+    assert not {"labels", "group_column"} & set(entry)
     assert entry["leave_out"] == ["chip", "patient_id", "site"]
-    assert (entry["missing_views"], entry["impute"]) == ("drop", "mean")
     (folder / "cohort" / "people.csv").rename(folder / "elsewhere.csv")
     assert main([*words, "--labels", "elsewhere.csv"]) == 0
     entry = yaml.safe_load((folder / "cohort.yaml").read_text())["datasets"]["cohort"]
     assert (set(entry["tables"]), entry["labels"]) == ({"genes", "proteins"}, "elsewhere.csv")
-    capsys.readouterr()
-    assert main([*words[:-2], "--missing-views", "error", "--labels", "elsewhere.csv"]) == 1
-    assert "3 of 24 samples lack a table" in capsys.readouterr().err or "lacks 's0'" in capsys.readouterr().err
     with pytest.raises(ConfigError, match="--views x: there is no such table; valid: genes, proteins"):
-        new_study(find_data("cohort", "elsewhere.csv"), Choices("sample", "subtype", views=["x"]))
+        new_study("cohort", Choices(labels="elsewhere.csv", views=["x"]))
 
 
 def test_ids_that_most_tables_lack_are_refused(folder: Path) -> None:
@@ -273,7 +240,7 @@ def test_ids_that_most_tables_lack_are_refused(folder: Path) -> None:
     )
     genes.to_csv(folder / "cohort" / "genes.csv", index=False)
     with pytest.raises(DataError, match=r"most of the .* samples lack one of these tables\. Are ids written alike"):
-        new_study(find_data("cohort"), Choices("sample", "subtype"))
+        new_study("cohort")
 
 
 def test_groups_of_which_a_class_has_one_are_no_groups(folder: Path) -> None:
@@ -282,7 +249,7 @@ def test_groups_of_which_a_class_has_one_are_no_groups(folder: Path) -> None:
     rows["donor"] = [f"d{k}" if label == "a" else "d0" for k, label in enumerate(rows["label"])]
     rows.loc[1, "donor"] = "d0"
     rows.to_csv("cells.csv", index=False)
-    study = yaml.safe_load(new_study(find_data("cells.csv")).text)
+    study = yaml.safe_load(new_study("cells.csv").text)
     assert "group_column" not in study["datasets"]["cells"]
     assert study["datasets"]["cells"]["leave_out"] == ["donor"]
 
@@ -294,25 +261,24 @@ def test_photos_in_colour_are_read_in_colour(folder: Path) -> None:
             grey = decode_image(path.read_bytes(), "x")
             Image.fromarray(np.stack([grey, grey // 2, 255 - grey], axis=2)).save(path)
     (folder / "photos" / "cat" / "0.png").write_bytes(b"broken")
-    made = new_study(find_data("photos"))
+    made = new_study("photos")
     assert yaml.safe_load(made.text)["datasets"]["photos"]["colour"] == "rgb"
-    assert "Images are read in colour (colour: rgb) and resized to 64 x 64 pixels (resize)." in made.notes
 
 
 def test_data_elsewhere_are_named_by_their_full_path(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     images(elsewhere, cat=5, dog=5)
-    study = yaml.safe_load(new_study(find_data(elsewhere)).text)
+    study = yaml.safe_load(new_study(elsewhere).text)
     assert [entry["path"] for entry in study["datasets"].values()] == [str(elsewhere)]
 
 
 def test_a_folder_of_neither(folder: Path) -> None:
     (folder / "empty").mkdir()
     with pytest.raises(DataError, match="empty: expected one sub-folder per class with images in it"):
-        find_data("empty")
+        new_study("empty")
     (folder / "broken.csv").write_text("x,,y\n1,2,3\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"broken\.csv: column 2 has no name"):
-        find_data("broken.csv")
+        new_study("broken.csv")
 
 
 @pytest.mark.parametrize(
@@ -339,32 +305,15 @@ def test_init_writes_a_study_once(folder: Path, capsys: pytest.CaptureFixture[st
     assert read_study("photos.yaml").study == "pets"
 
 
-def test_init_asks_on_a_terminal_for_what_it_can_not_find(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table(folder / "cells.csv", 12, id_name="name", label="type", more="kind")
-    rows = pd.read_csv("cells.csv")
-    rows.assign(barcode=rows["name"] + "-1").to_csv("cells.csv", index=False)
+def test_columns_that_have_to_be_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table(folder / "cells.csv", 12, id_name="well", label="type", more="kind")
     assert main(["init", "cells.csv"]) == 1
-    assert "no column 'id': name one with --id, of name, type, kind, x, barcode." in capsys.readouterr().err
-    assert main(["init", "cells.csv", "--id", "name"]) == 1
-    assert "no column 'label': name one with --label, of type (2 values), kind (3 values)." in capsys.readouterr().err
-    answers = {"Folder": "cells.csv", "Column of the ids": "name", "Column of the labels": "type"}
-    asked = []
-
-    def answer(question: str) -> str:
-        asked.append(question)
-        return answers[next(start for start in answers if question.startswith(start))]
-
-    monkeypatch.setattr("builtins.input", answer)
-    for stream in ("stdin", "stdout"):
-        monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True, raising=False)
-    assert main(["init"]) == 0
-    assert len(asked) == 3
-    assert read_study("cells.yaml").datasets["cells"].label_column == "type"  # type: ignore[union-attr]
-    monkeypatch.setattr("builtins.input", lambda question: "")
-    assert main(["init"]) == 1
-    assert "name a folder: mklearn init FOLDER." in capsys.readouterr().err
+    assert "no column 'id': name one with --id, of 'well', 'type', 'kind'" in capsys.readouterr().err
+    assert main(["init", "cells.csv", "--id", "well"]) == 1
+    assert "name one with --label or --target, of type (2 values), kind (3" in capsys.readouterr().err
+    images(folder / "photos", cat=5, dog=5)
+    assert main(["init", "photos", "--label", "type"]) == 1
+    assert "photos holds images, whose sub-folders are the classes: omit the options" in capsys.readouterr().err
 
 
 def test_barcodes_of_aliquots_beside_those_of_patients(
@@ -421,8 +370,6 @@ def test_files_of_other_programs(folder: Path, capsys: pytest.CaptureFixture[str
     assert entry == {"kind": "feature_tables", "tables": {"cells": "cells.h5ad"}, "label_column": "cell_type"}
     parts = {"RNA": (X, obs.iloc[:, :0]), "adt": (X[:10], obs.iloc[:10, :0])}
     write_h5mu(folder / "both.h5mu", parts, obs)
-    assert main(["init", "both.h5mu", "--missing-views", "error"]) == 1
-    assert "2 of 12 samples lack a table. If that is so, set missing_views" in capsys.readouterr().err
     assert main(["init", "both.h5mu"]) == 0
     entry = yaml.safe_load((folder / "both.yaml").read_text())["datasets"]["both"]
     assert entry["missing_views"] == "mean"
@@ -434,52 +381,19 @@ def test_files_of_other_programs(folder: Path, capsys: pytest.CaptureFixture[str
     assert "note: 2 of 12 samples lack a table and are at the mean" in said
 
 
-@pytest.mark.parametrize(
-    ("place", "words", "sentence"),
-    [
-        (
-            "photos",
-            ["--label", "type", "--group", "person", "--labels", "people.csv", "--measure", "kernel"],
-            "photos holds images, and its sub-folders are the classes: omit --label, --group, --labels, --measure.",
-        ),
-        (
-            "pairs",
-            ["--views", "array", "--missing-views", "drop", "--impute", "mean"],
-            "pairs holds square matrices, not tables of features: omit --views, --missing-views, --impute.",
-        ),
-        (
-            "cells.csv",
-            ["--measure", "kernel", "--impute", "mean"],
-            "cells.csv holds tables of features, and no square symmetric matrix: omit --measure.",
-        ),
-    ],
-)
-def test_options_for_other_data_are_refused(
-    folder: Path, capsys: pytest.CaptureFixture[str], place: str, words: list[str], sentence: str
-) -> None:
-    images(folder / "photos", cat=5, dog=5)
-    write_matrices(folder / "pairs", "kernel")
-    table(folder / "cells.csv", 12)
-    assert main(["init", place, *words]) == 1
-    assert sentence in capsys.readouterr().err
-    assert not list(folder.glob("*.yaml"))
-
-
 def test_files_that_are_no_tables_are_named(folder: Path) -> None:
     """Kills: a table whose suffix is in capitals, which is left out without a word."""
     Path("cohort").mkdir()
     table(Path("cohort/blood.csv"), 24)
     for name in ("imaging.CSV", "other.xlsx"):
         Path("cohort", name).touch()
-    (*_, last) = new_study(find_data("cohort")).notes
+    (*_, last) = new_study("cohort").notes
     assert last.startswith("Left out, because they are no tables (")
     assert last.endswith("'imaging.CSV', 'other.xlsx'.")
 
 
-def test_groups_that_some_samples_lack_are_named_and_not_taken(folder: Path) -> None:
+def test_groups_that_some_samples_lack_are_not_taken(folder: Path) -> None:
     table(Path("cells.csv"), 24, more="patient")
     text = Path("cells.csv").read_text(encoding="utf-8")
     Path("cells.csv").write_text(text.replace(",p2,", ",,", 1), encoding="utf-8")
-    made = new_study(find_data("cells.csv"))
-    assert "group_column" not in made.text
-    assert "'patient' has 6 values; --group patient holds out whole ones, once every sample has one." in made.notes
+    assert "group_column" not in new_study("cells.csv").text
