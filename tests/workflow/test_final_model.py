@@ -42,7 +42,7 @@ def test_a_run_ends_with_a_model_that_predicts(tmp_path: Path, repository: Path)
     model = checkout.folder / "results" / "photos" / "model.mklearn"
     assert "Expected accuracy" in model.with_suffix(".md").read_text(encoding="utf-8")
     assert checkout.planned() == {}, "nothing is left to do"
-    words = [sys.executable, "-m", "mklearn", "predict", str(model), str(tmp_path / "new"), "--neighbours", "2"]
+    words = [sys.executable, "-m", "mklearn", "predict", str(model), str(tmp_path / "new")]
     done = subprocess.run(words, cwd=tmp_path, env=checkout.environment, capture_output=True, text=True, check=True)
     frame = pd.read_csv(io.StringIO(done.stdout), dtype={"label": str})
     assert frame["id"].tolist() == [f"{k}.png" for k in range(20)]

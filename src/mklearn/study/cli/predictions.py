@@ -25,8 +25,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     predict = commands.add_parser(
         "predict",
         help="predict new images or tables with the model of a study",
-        description="Prints a table as CSV, or writes it: id, label, probabilities or decision values, nearest "
-        "training samples; or id, predicted number and its interval. Images are read, resized and described as in the "
+        description="Prints a table as CSV, or writes it: id, label, probabilities or decision values; or "
+        "id, predicted number and its interval. Images are read, resized and described as in the "
         "study. Where tables have labels, the accuracy is printed too, and of numbers the error.",
     )
     predict.add_argument("model", metavar="MODEL", help="a model file, such as results/photos/model.mklearn")
@@ -36,38 +36,19 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "VIEW=FILE for each view",
     )  # fmt: skip
     predict.add_argument("--output", metavar="FILE", help="write the table to FILE.csv or FILE.parquet")
-    predict.add_argument(
-        "--neighbours", type=int, metavar="K", help="name the K nearest training samples (default: 1 where it "
-        "predicts by them)"
-    )  # fmt: skip
-    predict.add_argument(
-        "--reject", type=float, metavar="P", help="leave the label empty where the highest probability is below P"
-    )  # fmt: skip
-    predict.add_argument("--embedding", metavar="FILE.parquet", help="write the embedding of the new samples")
-    predict.add_argument("--unlabelled", action="store_true", help="only rows of tables whose label is empty")
     predict.set_defaults(run=_predict)
 
 
 def _predict(options: argparse.Namespace) -> int:
-    for name, valid in (("output", SUFFIXES), ("embedding", (".parquet",))):
-        path = getattr(options, name)
-        if path is not None and Path(path).suffix not in valid:
-            raise ConfigError(f"--{name} {path}: expected a name that ends in {' or '.join(valid)}.")
-    if options.neighbours is not None and options.neighbours < 0:
-        raise ConfigError(f"--neighbours {options.neighbours}: expected a number of training samples, 0 or more.")
-    if options.reject is not None and not 0 <= options.reject <= 1:
-        raise ConfigError(f"--reject {options.reject:g}: expected a probability between 0 and 1.")
+    if options.output is not None and Path(options.output).suffix not in SUFFIXES:
+        raise ConfigError(f"--output {options.output}: expected a name that ends in {' or '.join(SUFFIXES)}.")
     from mklearn.atomic import csv_text, write_parquet, write_text
     from mklearn.study.prediction.new_samples import read_new_samples
-    from mklearn.study.prediction.predictions import embedding_frame, load_study_model, prediction_frame
+    from mklearn.study.prediction.predictions import load_study_model, prediction_frame
 
     model, card = load_study_model(options.model)
     samples = read_new_samples(options.new, card, model.arrays)
-    if options.unlabelled:
-        samples = samples.without_labels()
-    frame = prediction_frame(model, samples, options.neighbours, options.reject)
-    if options.embedding is not None:
-        write_parquet(options.embedding, embedding_frame(model, samples))
+    frame = prediction_frame(model, samples)
     if options.output is None:
         sys.stdout.write(csv_text(frame))
     elif Path(options.output).suffix == ".parquet":
@@ -97,17 +78,13 @@ def _tell(frame: pd.DataFrame, samples: NewSamples, model: SavedModel, said: Tex
 
     from mklearn.study.prediction.predictions import clipped_values
 
-    rejected = np.zeros(len(samples), dtype=bool)
-    if "rejected" in frame:
-        rejected = frame["rejected"].to_numpy()[: len(samples)].astype(bool)
-        print(f"{rejected.sum()} of {len(samples)} samples rejected: their label is empty", file=said)
-    if samples.labels is not None and ((samples.labels != "") & ~rejected).any():
-        given = (samples.labels != "") & ~rejected
+    if samples.labels is not None and (samples.labels != "").any():
+        given = samples.labels != ""
         if "predicted" in frame:
-            errors = frame["predicted"].to_numpy()[given] - samples.labels[given].astype(float)
+            errors = frame["predicted"].to_numpy()[: len(samples)][given] - samples.labels[given].astype(float)
             print(f"RMSE {(errors**2).mean() ** 0.5:.4g} ({given.sum()} samples with a number)", file=said)
         else:
-            right = frame["label"].astype(str).to_numpy()[given] == samples.labels[given]
+            right = frame["label"].astype(str).to_numpy()[: len(samples)][given] == samples.labels[given]
             print(f"accuracy {right.mean():.4f} ({right.sum()} of {given.sum()} samples with a label)", file=said)
     for name, (clipped, values) in clipped_values(model, samples).items():
         if clipped > MANY_CLIPPED * values:

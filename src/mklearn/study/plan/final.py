@@ -18,7 +18,7 @@ from mklearn.study.plan.descriptors import PlannedDescriptor
 from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.landmarks import kernels_on_features, unsuited_kernels
 from mklearn.study.plan.protocols import PlannedProtocol
-from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, FinalTable, FinalView, ImportancesSpec
+from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, FinalView, ImportancesSpec
 from mklearn.study.specs.model_card import CardImages, CardTables
 
 GIVEN = ("given", "released")
@@ -94,8 +94,6 @@ def planned_final(
         views=[_view(planned, own_tables) for planned in views],
         images=_images(dataset) if dataset.family == "images" else None,
         tables=_tables(config) if isinstance(config, FeatureTables) else None,
-        other_tables=_other_tables(views, own_tables),
-        label_table=config.labels if isinstance(config, FeatureTables) else None,
         exclude_classes=list(protocol.spec.parameters.get("exclude_classes") or []),
         given_splits=protocol.spec.kind in GIVEN,
         include_test=final.include_test,
@@ -131,20 +129,6 @@ def _view(descriptor: PlannedDescriptor, own_tables: Mapping[str, str | TableFil
         column_table=table.path if isinstance(table, TableFile) else table,
         column_array=table.array if isinstance(table, TableFile) else None,
     )  # fmt: skip
-
-
-def _other_tables(views: Sequence[PlannedDescriptor], own_tables: Mapping[str, str | TableFile]) -> list[FinalTable]:
-    """Return the tables that no view is the columns of."""
-    taken = {view.config.table for view in views if isinstance(view.config, Table)}
-    return [
-        FinalTable(
-            name=name,
-            path=table.path if isinstance(table, TableFile) else table,
-            array=table.array if isinstance(table, TableFile) else None,
-        )
-        for name, table in own_tables.items()
-        if name not in taken
-    ]
 
 
 def _images(dataset: PlannedDataset) -> CardImages:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -67,38 +66,9 @@ class NewSamples:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def chosen(self, rows: NDArray[np.intp]) -> NewSamples:
-        """Return some of the samples, by position; ``missing`` stays that of all."""
-        labels = None if self.labels is None else self.labels[rows]
-        return replace(self, ids=self.ids[rows], X=self.X[rows], labels=labels)
-
-    def with_all_views(self) -> NewSamples:
-        """Return the samples that have every view."""
-        return self.chosen(np.flatnonzero(~np.logical_or.reduce(self._lacking())))
-
     def without_any_view(self) -> NDArray[np.bool_]:
         """Return which samples lack every view: of those, nothing is known."""
-        return np.logical_and.reduce(self._lacking())
-
-    def _lacking(self) -> list[NDArray[np.bool_]]:
-        return [np.isnan(self.X[name]).all(axis=1) for name in self.X.names]
-
-    def without_labels(self) -> NewSamples:
-        """Return the samples whose label is empty.
-
-        Raises
-        ------
-        ConfigError
-            There is no column of labels, or no sample without one.
-        """
-        if self.labels is None:
-            raise ConfigError("--unlabelled needs a column of labels; none of the tables has one")
-        rows = np.flatnonzero(self.labels == "")
-        if not rows.size:
-            raise ConfigError(f"--unlabelled: all {len(self)} samples have a label")
-        chosen = self.chosen(rows)
-        counts = {name: int(lacking.sum()) for name, lacking in zip(self.X.names, chosen._lacking(), strict=True)}
-        return replace(chosen, missing={name: count for name, count in counts.items() if count})
+        return np.logical_and.reduce([np.isnan(self.X[name]).all(axis=1) for name in self.X.names])
 
 
 def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[str, NDArray[Any]]) -> NewSamples:
@@ -137,40 +107,6 @@ def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[st
         paths = ", ".join(dict.fromkeys(map(str, files.values())))
         raise DataError(f"{paths}: no value at all for the samples {some(samples.ids[nothing])}; leave them out")
     return samples
-
-
-def read_unlabelled(
-    files: Mapping[str, Path], others: Sequence[tuple[Path, str | None]], label_table: Path | None, card: ModelCard,
-    arrays: Mapping[str, NDArray[Any]], training_ids: NDArray[np.str_],
-) -> NewSamples | None:  # fmt: skip
-    """Read the samples of a study's own tables that have no label, which the study leaves out.
-
-    Parameters
-    ----------
-    files : dict of str to Path
-        The table of each view.
-    others : sequence of (Path, str or None)
-        The study's other tables, as file and array: labels may be in them.
-    label_table : Path or None
-        A file of ids and labels, where the tables do not hold them.
-    card : ModelCard
-    arrays : dict of str to array
-        Those beside the estimator.
-    training_ids : array of str
-        Ids of the samples of the study.
-
-    Returns
-    -------
-    samples : NewSamples or None
-        None if all samples have a label. Samples that lack every table are left out.
-    """
-    given = None if label_table is None else _Rows.of_labels(label_table, card.tables or CardTables())
-    samples = _from_tables(files, card, arrays, others, given)
-    known = np.isin(samples.ids, training_ids) | samples.without_any_view()
-    if samples.labels is not None:
-        known |= samples.labels != ""
-    rows = np.flatnonzero(~known)
-    return samples.chosen(rows) if rows.size else None
 
 
 # --- images
@@ -295,19 +231,13 @@ def _names_in(path: Path) -> tuple[str, ...]:
 
 
 def _table_of_view(folder: Path, view: CardView) -> Path | None:
-    """Return the table of a folder that has the view's name, else the MuData file that has its modality.
-
-    A table whose name `mklearn init` would turn into the view's serves too.
-    """
-    tables = sorted(_tables_in(folder), key=lambda path: SUFFIXES.index(table_suffix(path)))
-    named = next((path for path in tables if table_stem(path) == view.name), None)
-    alike = [path for path in tables if slug(table_stem(path)) == view.name]
-    if named is None and len(alike) > 1:
-        raise DataError(f"{folder}: view {view.name!r} may be {' or '.join(path.name for path in alike)}; rename one")
-    named = named or next(iter(alike), None)
+    """Return the table of a folder that has the view's name, as `mklearn init` names it, or the MuData file with it."""
+    tables = [path for path in _tables_in(folder) if slug(table_stem(path)) == view.name]
+    if len(tables) > 1:
+        raise DataError(f"{folder}: view {view.name!r} may be {' or '.join(path.name for path in tables)}; rename one")
     modality = (view.array or view.table).partition("/")[0]
     files = (file for file in sorted(folder.glob(f"*{MUDATA}")) if modality in arrays_of(file)[1])
-    return named or next(files, None)
+    return next(iter(tables), None) or next(files, None)
 
 
 def _table(path: Path, said: CardTables, array: str | None = None) -> Table:
@@ -396,9 +326,9 @@ class _Rows:
 
 def _from_tables(
     files: Mapping[str, Path], card: ModelCard, learned: Mapping[str, NDArray[Any]],
-    others: Sequence[tuple[Path, str | None]] = (), given: _Rows | None = None,
+    given: _Rows | None = None,
 ) -> NewSamples:  # fmt: skip
-    """Read the samples of the tables of views, with labels of these, of other tables, and of a file, `given`."""
+    """Read the samples of the tables of views, with labels of these and of another table, `given`."""
     said = card.tables or CardTables()
     arrays = {
         view.name: array_of_view(files[view.name], view.table, view.array) for view in card.views if view.name in files
@@ -414,8 +344,12 @@ def _from_tables(
         raise DataError(f"{numbered}: no array {said.id_column!r} of ids, but arrays of different lengths")
     ids = np.array(list(dict.fromkeys(name for rows in tables.values() for name in rows.ids)))
     place = {name: number for number, name in enumerate(ids)}
-    further = (_Rows.read(path, said, array, given) for path, array in others)
-    labels = _merged_labels(place, itertools.chain(tables.values(), [] if given is None else [given], further))
+    labels: NDArray[Any] | None = None
+    for labelled in [*tables.values(), *([given] if given is not None else [])]:
+        if labelled.labels is not None:
+            named = dict(zip(labelled.ids, labelled.labels, strict=True))
+            more = np.array([named.get(name, "") for name in ids], dtype=str)
+            labels = more if labels is None else np.where(labels == "", more, labels)
     views, missing, completed = {}, {}, {}
     for view in card.views:
         values = np.full((len(ids), view.n_features), np.nan, dtype=view.dtype)
@@ -441,19 +375,3 @@ def _from_tables(
     if missing and len(missing) == len(views) and all(count == len(ids) for count in missing.values()):
         raise DataError(f"{some([str(path) for path, _ in tables])}: no features of any sample")
     return NewSamples(ids, Views(views), labels, missing, completed, numbered=numbered is not None)
-
-
-def _merged_labels(place: Mapping[str, int], sources: Iterable[_Rows]) -> NDArray[np.str_] | None:
-    """Return the labels of samples, in the order of their places, "" where there is none; None without any column."""
-    merged: NDArray[Any] | None = None
-    for rows in sources:
-        if rows.labels is None:
-            continue
-        merged = np.full(len(place), "", dtype=object) if merged is None else merged
-        for name, label in zip(rows.ids, rows.labels, strict=True):
-            if not label or name not in place:
-                continue
-            if merged[place[name]] not in ("", label):
-                raise DataError(f"{rows.path}: the label of {str(name)!r} is {str(label)!r}, and another elsewhere")
-            merged[place[name]] = label
-    return None if merged is None else merged.astype(str)

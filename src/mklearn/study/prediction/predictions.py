@@ -1,4 +1,4 @@
-"""Tables of a model's predictions: labels, decision values, nearest training samples, and the embedding."""
+"""Tables of a model's predictions: labels with probabilities or decision values, or numbers with intervals."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pydantic import ValidationError
-from scipy.spatial.distance import cdist
 from sklearn.base import is_regressor
 
-from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.saved_models import SavedModel, load_model
 from mklearn.study.prediction.new_samples import NewSamples, read_new_samples
@@ -66,45 +63,25 @@ def load_study_model(path: str | os.PathLike[str]) -> tuple[SavedModel, ModelCar
         ) from None
 
 
-def prediction_frame(
-    model: SavedModel, samples: NewSamples, neighbours: int | None = None, reject: float | None = None
-) -> pd.DataFrame:
+def prediction_frame(model: SavedModel, samples: NewSamples) -> pd.DataFrame:
     """Predict new samples.
-
-    Parameters
-    ----------
-    model : SavedModel
-        With the array ``ids`` of the training samples.
-    samples : NewSamples
-    neighbours : int, optional
-        Number of nearest training samples that are named; by default 1 of a method that predicts by neighbours.
-    reject : float, optional
-        Samples whose highest probability is below it are rejected.
 
     Returns
     -------
     frame : DataFrame
         Columns ``id`` and ``label``; ``probability_CLASS`` for each class where the method has probabilities, else
-        ``decision_CLASS`` where it has decision values; ``neighbour_1``, ``distance_1``, ... of the nearest training
-        samples, by Euclidean distance in the embedding or the features, where the method predicts by them. With
-        ``reject`` the column ``rejected`` says which samples are rejected, and their labels are empty. Of a method
-        that predicts numbers ``id``, ``predicted`` and, where it has ``predict_interval``, ``low_90`` and ``high_90``,
-        the ends of an interval that holds nine of ten numbers. Images that can't be read are the last rows, and
-        ``problem`` says why; without any there is no such column.
+        ``decision_CLASS`` where it has decision values. Of a method that predicts numbers ``id``, ``predicted`` and,
+        where it has ``predict_interval``, ``low_90`` and ``high_90``, the ends of an interval that holds nine of ten
+        numbers. Images that can't be read are the last rows, and ``problem`` says why; without any there is no such
+        column.
 
     Raises
     ------
-    ConfigError
-        ``neighbours`` of a method that does not predict by neighbours, or ``reject`` of one without probabilities.
     DataError
         Samples that lack a view, of a model that can't do without.
     """
     estimator = model.estimator
-    if reject is not None and not hasattr(estimator, "predict_proba"):
-        raise ConfigError(f"--reject: {type(_last(estimator)).__name__} has no probabilities")
     if is_regressor(estimator):
-        if neighbours:
-            raise ConfigError(f"--neighbours: {type(_last(estimator)).__name__} does not predict by neighbours")
         return _with_unread(_numbers(estimator, samples), samples)
     columns: dict[str, Any] = {"id": samples.ids, "label": _applied(estimator.predict, samples)}
     for name, prefix in (("predict_proba", "probability"), ("decision_function", "decision")):
@@ -112,15 +89,8 @@ def prediction_frame(
             values = np.asarray(_applied(getattr(estimator, name), samples))
             if values.ndim == 1:  # two classes: positive for the second
                 values = np.stack([-values, values], axis=1)
-            if reject is not None:
-                columns["rejected"] = values.max(axis=1) < reject
-                columns["label"] = np.where(columns["rejected"], "", np.asarray(columns["label"], dtype=str))
             columns |= {f"{prefix}_{label}": values[:, place] for place, label in enumerate(estimator.classes_)}
             break
-    if neighbours is None:
-        neighbours = int(_predicts_by_neighbours(estimator))
-    if neighbours:
-        columns |= _neighbours(estimator, samples, model.arrays["ids"], neighbours)
     return _with_unread(pd.DataFrame(columns), samples)
 
 
@@ -141,58 +111,10 @@ def _numbers(estimator: Any, samples: NewSamples) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def embedding_frame(model: SavedModel, samples: NewSamples) -> pd.DataFrame:
-    """Embed new samples: columns ``id`` and ``component_1``, ``component_2``, ...
-
-    Raises
-    ------
-    ConfigError
-        The method has no embedding.
-    """
-    if not isinstance(_last(model.estimator), NearestNeighbourPrediction):
-        raise ConfigError(f"{type(_last(model.estimator)).__name__} predicts labels and has no embedding")
-    Z = _embedded(model.estimator, samples)
-    return pd.DataFrame({"id": samples.ids} | {f"component_{k}": Z[:, k - 1] for k in range(1, Z.shape[1] + 1)})
-
-
 def clipped_values(model: SavedModel, samples: NewSamples) -> dict[str, tuple[int, int]]:
     """Count, by view, the values of new samples that a model clips, and all of them; empty where it clips none."""
     count = getattr(model.estimator, "clipped_values", None)
     return {} if count is None else count(samples.X)
-
-
-def _last(estimator: Any) -> Any:
-    """Return the last step of a pipeline; anything else as it is."""
-    return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
-
-
-def _predicts_by_neighbours(estimator: Any) -> bool:
-    last = _last(estimator)
-    return isinstance(last, NearestNeighbourPrediction) or hasattr(last, "kneighbors")
-
-
-def _neighbours(estimator: Any, samples: NewSamples, ids: NDArray[np.str_], count: int) -> dict[str, NDArray[Any]]:
-    last = _last(estimator)
-    if not _predicts_by_neighbours(estimator):
-        raise ConfigError(f"--neighbours: {type(last).__name__} does not predict by neighbours")
-    count = min(count, len(ids))
-    if isinstance(last, NearestNeighbourPrediction):
-        train = last.embedding_.reshape(len(last.embedding_), -1)
-        squared = cdist(_embedded(estimator, samples), train, "sqeuclidean")
-        nearest = np.argsort(squared, axis=1, kind="stable")[:, :count]
-        distances = np.sqrt(np.take_along_axis(squared, nearest, axis=1))
-    else:
-        features = _applied(estimator[:-1].transform, samples) if last is not estimator else samples.X
-        distances, nearest = last.kneighbors(features, n_neighbors=count)
-    columns: dict[str, NDArray[Any]] = {}
-    for k in range(count):
-        columns |= {f"neighbour_{k + 1}": ids[nearest[:, k]], f"distance_{k + 1}": distances[:, k]}
-    return columns
-
-
-def _embedded(estimator: Any, samples: NewSamples) -> NDArray[np.floating[Any]]:
-    Z = np.asarray(_applied(estimator.transform, samples))
-    return Z.reshape(len(Z), -1)
 
 
 def _applied(function: Any, samples: NewSamples) -> Any:

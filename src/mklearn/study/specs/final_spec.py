@@ -24,16 +24,6 @@ class FinalView(NamedView):
     """Name of its array, where the file has several."""
 
 
-class FinalTable(Strict):
-    """A table of the user's."""
-
-    name: str
-    """Its name in the data set."""
-    path: str
-    array: str | None = None
-    """Name of its array, where the file has several."""
-
-
 class FinalEntry(Strict):
     """Where the summary says what is expected of a method that the model can be of."""
 
@@ -70,10 +60,6 @@ class FinalSpec(Spec):
     """Descriptors that the candidates take; files of features are in this order."""
     images: CardImages | None = None
     tables: CardTables | None = None
-    other_tables: list[FinalTable] = []
-    """The user's tables that no view is the columns of: labels may be in them."""
-    label_table: str | None = None
-    """Path of the user's file of labels, where the tables do not hold them."""
     target: str = ""
     """Name of the number that is predicted; empty for classes."""
     exclude_classes: list[str] = []

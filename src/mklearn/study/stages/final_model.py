@@ -42,17 +42,6 @@ def _tables(job: Job) -> list[str]:
     return [view.column_table for view in planned(job).spec.views if view.column_table is not None]
 
 
-def _other_tables(job: Job) -> list[str]:
-    """Return the user's other tables, for their labels."""
-    return [table.path for table in planned(job).spec.other_tables]
-
-
-def _label_table(job: Job) -> list[str]:
-    """Return the user's file of labels; nothing where the tables hold them."""
-    path = planned(job).spec.label_table
-    return [] if path is None else [path]
-
-
 def fit_memory(job: Job, files: Any) -> float:
     n, fits = job.n_samples(planned(job).dataset), [each.fit for each in planned(job).spec.candidates]
     return max(resources.final_fit_mb(fit, n) for fit in fits) + resources.sample_fit_mb(files.size_mb)
@@ -78,13 +67,10 @@ STAGE = Stage(
         "learned": _learned,
         "images": _images,
         "tables": _tables,
-        "other_tables": _other_tables,
-        "label_table": _label_table,
     },
     outputs={
         "model": Artefact("final_model", "{study}/model.mklearn"),
         "card": Artefact("final_card", "{study}/model.md"),
-        "predicted": Artefact("final_predictions", "{study}/predicted.csv"),
     },
     memory=fit_memory,
     seconds=fit_seconds,

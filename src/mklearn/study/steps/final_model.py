@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mklearn.atomic import csv_text, write_text
+from mklearn.atomic import write_text
 from mklearn.contract.fit_spec import IMAGES, RULE, FitSpec
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.views import Views
-from mklearn.saved_models import SavedModel, save_model, versions
+from mklearn.saved_models import save_model, versions
 from mklearn.study.artefacts import read_arrays, read_table
 from mklearn.study.data.readers.table_files import Table, array_of_view
 from mklearn.study.data.samples import SampleSet
@@ -28,8 +28,7 @@ from mklearn.study.evaluation.headline import headline_rows, winner
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.split import EXPECTED, folds_of_training
 from mklearn.study.evaluation.sweeps import MethodOutput
-from mklearn.study.prediction.new_samples import CENTRE, NewSamples, read_unlabelled
-from mklearn.study.prediction.predictions import prediction_frame
+from mklearn.study.prediction.new_samples import CENTRE
 from mklearn.study.provenance import array_digest, digest
 from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, FinalView
 from mklearn.study.specs.model_card import (
@@ -49,10 +48,9 @@ FOLDS = 5
 
 
 def final_model(
-    summary: Path, labels: Path, splits: Path, model: Path, card: Path, predicted: Path, *, spec: FinalSpec,
+    summary: Path, labels: Path, splits: Path, model: Path, card: Path, *, spec: FinalSpec,
     sources: list[Path] | None = None, learned: list[Path] | None = None, images: Path | None = None,
-    tables: list[Path] | None = None, other_tables: list[Path] | None = None, label_table: Path | None = None,
-    code: list[Path] | None = None,
+    tables: list[Path] | None = None, code: list[Path] | None = None,
 ) -> None:  # fmt: skip
     """Choose a method by the summary, its parameters by inner cross-validation on all samples, fit it and save it.
 
@@ -64,9 +62,8 @@ def final_model(
     summary, labels, splits : Path
         Of the study, the data set, and the protocol that says what is expected. Where its splits keep groups together,
         so does the inner cross-validation. With a single given split, the summary does not choose.
-    model, card, predicted : Path
-        Written: the model with its card, the card for people, and the predictions for samples of the user's tables
-        without a label (of others, the names of the columns alone).
+    model, card : Path
+        Written: the model with its card, and the card for people.
     spec : FinalSpec
     sources : list of Path
         Features of each of ``spec.views``.
@@ -75,11 +72,7 @@ def final_model(
     images : Path, optional
         The images at their final size.
     tables : list of Path
-        The user's tables, of the views that have one: for the names of their columns, and samples without a label.
-    other_tables : list of Path
-        The user's other tables, ``spec.other_tables``: for labels.
-    label_table : Path, optional
-        The user's file of labels.
+        The user's tables, of the views that have one: for the names of their columns.
 
     Raises
     ------
@@ -115,15 +108,6 @@ def final_model(
         arrays |= {f"{view.name}/{CENTRE}": centre(data.features[view.name][kept], axis=0) for view in of_tables}
     save_model(estimator, model, described.model_dump(mode="json"), arrays)
     write_text(card, described.as_markdown(versions()))
-    held = list(zip([view for view in spec.views if view.column_table is not None], tables or [], strict=True))
-    files = {view.name: path for view, path in held if view in used}
-    others = [(path, array_of_view(path, view.table, view.column_array)) for view, path in held if view not in used]
-    others += [
-        (path, array_of_view(path, table.name, table.array))
-        for table, path in zip(spec.other_tables, other_tables or [], strict=True)
-    ]
-    samples = read_unlabelled(files, others, label_table, described, arrays, data.ids) if files else None
-    write_text(predicted, csv_text(_predictions(SavedModel(estimator, {}, arrays), described, samples)))
 
 
 def _problem(data: _Samples, fit: FitSpec, spec: FinalSpec) -> MethodOnViews:
@@ -175,25 +159,6 @@ def _score_of(
     model = choose_final_model(known, fit, groups, completes=completes).estimator
     model.fit(known.of(every), known.y, **known.fit_parameters(every))
     return metric.score(MethodOutput(model, known.y, problem.y[test], np.asarray(model.predict(asked)), test=asked))
-
-
-def _predictions(model: SavedModel, card: ModelCard, samples: NewSamples | None) -> pd.DataFrame:
-    """Predict samples without a label; no rows where there are none."""
-    nothing = pd.DataFrame({"id": [], "label" if card.data.numbers is None else "predicted": []})
-    if samples is None:
-        return nothing
-    try:
-        frame = prediction_frame(model, samples)
-    except DataError as error:
-        if not samples.missing:
-            raise
-        whole = samples.with_all_views()
-        logger.warning("%d samples without a label lack a view, and are left out: %s", len(samples) - len(whole), error)
-        if not len(whole):
-            return nothing
-        frame = prediction_frame(model, whole)
-    logger.info("%d samples without a label are predicted", len(frame))
-    return frame
 
 
 def _images_of(data: _Samples) -> NDArray[np.float64]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu
 from tests.unit.study.prediction.conftest import METHODS, cells, digits, make
-from tests.unit.study.steps.small_study import working_in
 
 from mklearn import __version__
 from mklearn.__main__ import main
@@ -29,16 +27,10 @@ from mklearn.kernels import Views
 from mklearn.papers.two_d_mmc import TwoDLDA
 from mklearn.regressors import KernelRidge
 from mklearn.saved_models import SavedModel, load_model, save_model
-from mklearn.study.cli.predictions import _tell
-from mklearn.study.config.reading import check_study
 from mklearn.study.data.resizing import resize_images
-from mklearn.study.plan.plan import plan_study
 from mklearn.study.prediction import predict
-from mklearn.study.prediction.new_samples import NewSamples, _table_of_view
+from mklearn.study.prediction.new_samples import NewSamples
 from mklearn.study.prediction.predictions import prediction_frame
-from mklearn.study.specs.model_card import CardView
-from mklearn.study.stages.targets import Targets
-from mklearn.study.steps.runner import call
 from mklearn.subspace import KernelFDA
 
 
@@ -93,11 +85,6 @@ def test_labels_of_twenty_held_back_images_are_the_librarys(method: str, picture
     if method == "svc":
         values = frame[[f"decision_{label}" for label in estimator.classes_]].to_numpy()
         np.testing.assert_allclose(values, estimator.decision_function(new), rtol=1e-9, atol=1e-12)
-    assert ("neighbour_1" in frame) == (method != "svc")
-    if method != "svc":
-        own = frame["neighbour_1"].str.split("/").str[0]
-        assert (own == frame["label"]).all()
-        assert (frame["distance_1"] >= 0).all()
 
 
 def test_probabilities_where_the_model_has_them() -> None:
@@ -120,30 +107,6 @@ def test_numbers_have_an_interval_where_the_model_has_one(landmarks: int | None,
     np.testing.assert_array_equal(frame["predicted"], model.predict(new.X))
 
 
-def test_samples_of_low_probability_are_rejected(capsys: pytest.CaptureFixture[str]) -> None:
-    X, y = load_digits(return_X_y=True)
-    names = np.array(["even", "odd"])[y % 2]
-    model = SavedModel(MultiViewClassifier().fit({"pixels": X[:60]}, names[:60]), {}, {"ids": np.array(["t"])})
-    new = NewSamples(X=Views({"pixels": X[60:100]}), ids=np.array([f"s{k}" for k in range(40)]), labels=names[60:100])
-    plain, frame = prediction_frame(model, new), prediction_frame(model, new, reject=0.8)
-    low = plain[["probability_even", "probability_odd"]].max(axis=1).to_numpy() < 0.8
-    assert 0 < low.sum() < 40
-    np.testing.assert_array_equal(frame["rejected"], low)
-    np.testing.assert_array_equal(frame["label"], np.where(low, "", plain["label"]))
-    _tell(frame, new, model, sys.stdout)
-    said = capsys.readouterr().out
-    right = (plain["label"] == names[60:100])[~low]
-    assert f"{low.sum()} of 40 samples rejected: their label is empty\n" in said
-    assert f"accuracy {right.mean():.4f} ({right.sum()} of {(~low).sum()} samples with a label)" in said
-
-
-@pytest.mark.full
-def test_a_rejection_needs_probabilities(pictures: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    model = pictures / "results/svc/model.mklearn"
-    assert "--reject: KernelSVC has no probabilities" in refusal(capsys, model, pictures / "new", "--reject", "0.5")
-    assert "--reject 50: expected a probability between 0 and 1." in refusal(capsys, model, "new", "--reject", "50")
-
-
 @pytest.mark.full
 def test_a_descriptor_that_learned_words_describes_new_images(pictures: Path) -> None:
     """Of the training images themselves it gives the features that the study has computed."""
@@ -156,20 +119,6 @@ def test_a_descriptor_that_learned_words_describes_new_images(pictures: Path) ->
     with np.load(next(path for path in made if "learned" not in path.name)) as features:
         expected = model.estimator.predict({"words": features["features"]})
     assert frame["label"].tolist() == expected.tolist()
-
-
-@pytest.mark.full
-def test_neighbours_and_embedding(pictures: Path, tmp_path: Path) -> None:
-    X, new, labels, _ = library("kfd")
-    estimator = KernelFDA(kernels=KERNELS).fit(X, labels)
-    path = tmp_path / "embedding.parquet"
-    frame = predicted(pictures, "kfd", str(pictures / "new"), "--neighbours", "3", "--embedding", str(path))
-    embedding = pd.read_parquet(path)
-    np.testing.assert_allclose(embedding.filter(like="component_"), estimator.transform(new), rtol=1e-8, atol=1e-10)
-    assert embedding["id"].tolist() == frame["id"].tolist()
-    finder = KNeighborsClassifier(3).fit(estimator.embedding_, labels)
-    distances, _ = finder.kneighbors(estimator.transform(new))
-    np.testing.assert_allclose(frame[[f"distance_{k}" for k in (1, 2, 3)]], distances, rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.full
@@ -220,15 +169,8 @@ def test_images_that_can_not_be_read(pictures: Path, tmp_path: Path, capsys: pyt
         capsys, model, tmp_path / "none"
     )
     assert "name one folder, or one image" in refusal(capsys, model, tmp_path / "a", tmp_path / "b")
-    new = pictures / "new"
-    assert "does not predict by neighbours" in refusal(
-        capsys, pictures / "results/svc/model.mklearn", new, "--neighbours", 2
-    )
-    embedding = ["--embedding", tmp_path / "e.parquet"]
-    assert "has no embedding" in refusal(capsys, pictures / "results/svc/model.mklearn", new, *embedding)
-    assert "--output x.txt: expected a name that ends in .csv or .parquet" in refusal(
-        capsys, model, new, "--output", "x.txt"
-    )
+    said = refusal(capsys, model, pictures / "new", "--output", "x.txt")
+    assert "--output x.txt: expected a name that ends in .csv or .parquet" in said
 
 
 @pytest.mark.full
@@ -251,11 +193,8 @@ def test_names_of_images_that_are_not_text(pictures: Path, tmp_path: Path, capsy
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("option", ["--output", "--embedding"])
-def test_tables_that_can_not_be_written(
-    pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
-) -> None:
-    words = (pictures / "results/kfd/model.mklearn", next((pictures / "new").rglob("*.png")), option)
+def test_tables_that_can_not_be_written(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = (pictures / "results/kfd/model.mklearn", next((pictures / "new").rglob("*.png")), "--output")
     (tmp_path / "folder.parquet").mkdir()
     for name, reason in (("folder", "Is a directory"), ("x" * 300, "File name too long")):
         said = refusal(capsys, *words, tmp_path / f"{name}.parquet")
@@ -320,7 +259,6 @@ def test_labels_in_a_table_of_their_own_beside_the_views(
     frame = predicted(tables, "cells", str(tmp_path))
     assert "of 15 samples with a label)" in capsys.readouterr().out
     assert len(frame) == 20
-    assert predicted(tables, "cells", str(tmp_path), "--unlabelled")["id"].tolist() == upper["id"][:5].tolist()
 
 
 @pytest.mark.full
@@ -366,19 +304,6 @@ def test_rows_and_columns_in_any_order_and_one_table_for_all(tables: Path, tmp_p
     pd.testing.assert_frame_equal(found.loc[expected.index], expected)
     upper.merge(lower, on="id").to_csv(tmp_path / "all.csv", index=False)
     pd.testing.assert_frame_equal(predicted(tables, "cells", str(tmp_path / "all.csv")).set_index("id"), expected)
-
-
-def test_only_rows_without_a_label(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    expected = predicted(tables, "cells", str(tables / "new")).set_index("id")
-    shutil.copytree(tables / "new", tmp_path / "new")
-    table = pd.read_csv(tmp_path / "new" / "upper.csv")
-    table.loc[[2, 5], "label"] = [None, "NA"]
-    table.to_csv(tmp_path / "new" / "upper.csv", index=False)
-    frame = predicted(tables, "cells", str(tmp_path / "new"), "--unlabelled")
-    assert frame["id"].tolist() == table["id"][[2, 5]].tolist()
-    assert frame["label"].tolist() == expected.loc[frame["id"], "label"].tolist()
-    model = tables / "results/cells/model.mklearn"
-    assert "all 20 samples have a label" in refusal(capsys, model, tables / "new", "--unlabelled")
 
 
 def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -592,72 +517,6 @@ def test_every_model_of_the_fixture_is_tried() -> None:
     assert set(METHODS) == {*ESTIMATORS, "words"}
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("labels_in", ["table", "file"])
-def test_samples_of_the_study_without_a_label_are_predicted(tables: Path, tmp_path: Path, labels_in: str) -> None:
-    """The study has read the others; its step of the model gets tables with twenty samples more."""
-    with working_in(tables):
-        made = Targets(plan_study(check_study(cells())))
-    folder, names = tmp_path / "study", ("upper", "lower")
-    shutil.copytree(tables, folder)
-    parts = {name: [pd.read_csv(tables / part / f"{name}.csv") for part in ("train", "new")] for name in names}
-    every = {name: pd.concat(both) for name, both in parts.items()}
-    ids = every["upper"]["id"]
-    every["upper"]["label"] = every["upper"]["label"].where(np.arange(100) < 80)
-    if labels_in == "file":
-        every["upper"][["id", "label"]].to_csv(folder / "labels.csv", index=False)
-        every["upper"] = every["upper"].drop(columns="label")
-    for name, table in every.items():
-        table.to_csv(folder / "train" / f"{name}.csv", index=False)
-    job = made.job("final_model")
-    inputs = job.inputs | {"label_table": ["labels.csv"] if labels_in == "file" else []}
-    outputs = {"model": "m.mklearn", "card": "m.md", "predicted": "p.csv"}
-    with working_in(folder):
-        call("final_model", inputs, outputs, job.spec)
-    frame = pd.read_csv(folder / "p.csv")
-    expected = predicted(tables, "cells", str(tables / "new"))
-    assert frame["id"].tolist() == ids[80:].tolist()
-    pd.testing.assert_frame_equal(frame, expected, check_dtype=False)
-    assert pd.read_csv(tables / "results/cells/predicted.csv").empty, "all samples of the study itself have a label"
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("final", [{"method": "svc"}, {}])
-def test_labels_may_be_in_a_table_that_the_model_does_not_use(tmp_path: Path, final: dict[str, str]) -> None:
-    """Of no candidate, or of one that does not win. A sample with a label that the study drops is not predicted."""
-    images, y, held = digits()
-    table = pd.DataFrame({"id": [f"s{k}" for k in range(len(y))]})
-    upper = pd.DataFrame(images.reshape(len(images), -1)[:, :32] / 16.0).add_prefix("upper")
-    noise = pd.DataFrame(np.random.default_rng(0).normal(size=(len(y), 3))).add_prefix("noise")
-    noise.loc[1] = np.nan
-    pd.concat([table, upper], axis=1).to_csv(tmp_path / "upper.csv", index=False)
-    label = pd.Series([f"digit {label}" for label in y], name="label").where(~held)
-    pd.concat([table, label, noise], axis=1).to_csv(tmp_path / "noise.csv", index=False)
-    data = {"kind": "feature_tables", "tables": {n: f"{n}.csv" for n in ("upper", "noise")}, "missing_views": "drop"}
-    methods = {name: {"kind": "kernel_svc", "kernels": [f"gauss-{view}"]}
-               for name, view in {"svc": "upper", "other": "noise"}.items()}  # fmt: skip
-    model = make(cells() | {"datasets": {"own": data}, "methods": methods, "final": final}, tmp_path)
-    assert [view["name"] for view in load_model(model).card["views"]] == ["upper"]
-    assert pd.read_csv(model.with_name("predicted.csv"))["id"].tolist() == table["id"][held].tolist()
-
-
-@pytest.mark.full
-def test_arrays_without_ids_have_those_of_the_file_of_labels(tables: Path, tmp_path: Path) -> None:
-    images, y, held = digits()
-    X = images.reshape(len(images), -1) / 16.0
-    np.savez(tmp_path / "upper.npz", X=X[:, :32])
-    np.savez(tmp_path / "lower.npz", X=X[:, 32:])
-    labels = pd.DataFrame({"id": [f"s{k}" for k in range(len(y))], "label": [f"digit {label}" for label in y]})
-    labels["label"] = labels["label"].where(~held)
-    labels.to_csv(tmp_path / "labels.csv", index=False)
-    files = {name: f"{name}.npz" for name in ("upper", "lower")}
-    data = {"kind": "feature_tables", "tables": files, "labels": "labels.csv"}
-    model = make(cells() | {"datasets": {"own": data}}, tmp_path)
-    frame = pd.read_csv(model.with_name("predicted.csv"))
-    expected = predicted(tables, "cells", str(tables / "new"))
-    pd.testing.assert_frame_equal(frame[["id", "label"]], expected[["id", "label"]], check_dtype=False)
-
-
 def test_tables_are_found_by_the_names_that_init_gives_them(
     tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -678,23 +537,3 @@ def test_tables_are_found_by_the_names_that_init_gives_them(
     shutil.copy(names[name], tmp_path / "new" / f"{name.upper()}.csv")
     said = refusal(capsys, model, tmp_path / "new")
     assert f"view {name!r} may be {name.upper()}.csv or {name.capitalize()}.csv; rename one" in said
-
-
-def test_views_are_missing_of_the_samples_that_are_predicted() -> None:
-    a, b = np.ones((4, 2)), np.ones((4, 3))
-    b[:2] = np.nan
-    samples = NewSamples(np.array(list("wxyz")), Views({"a": a, "b": b}), np.array(["p", "q", "", ""]), {"b": 2})
-    assert samples.without_labels().missing == {}
-
-
-def test_hidden_files_are_no_tables_and_the_first_kind_of_table_is_taken(tables: Path, tmp_path: Path) -> None:
-    """Of a view with two tables the Parquet file, as ever; Kills: an order by name."""
-    view = CardView(name="upper", kind="table", parameters={"table": "upper"}, n_features=1)
-    assert _table_of_view(tables / "new", view) == tables / "new" / "upper.csv"
-    shutil.copytree(tables / "new", tmp_path / "new")
-    (tmp_path / "new" / "._Upper.csv").write_text("no table", encoding="utf-8")
-    pd.read_csv(tmp_path / "new" / "upper.csv").to_parquet(tmp_path / "new" / "upper.parquet")
-    assert _table_of_view(tmp_path / "new", view) == tmp_path / "new" / "upper.parquet"
-    for name in ("upper.csv", "upper.parquet"):
-        (tmp_path / "new" / name).unlink()
-    assert _table_of_view(tmp_path / "new", view) is None

@@ -66,7 +66,7 @@ OTHER = STUDY | {
     "protocols": {name: STUDY["protocols"][name] for name in SINGLE},
 }  # fmt: skip
 """Its tables are those of another study."""
-FINAL = ("final_model", "final_card", "final_predictions", "importances")
+FINAL = ("final_model", "final_card", "importances")
 KINDS = [name for name in ARTEFACTS if name not in ("download", "report", *FINAL)]
 """Artefacts that a step reads; a download has a test of its own."""
 UNREPEATABLE = {"utc", "stages", "sha256", "provenance"}
