@@ -104,7 +104,7 @@ def targets(method: str = "best") -> Targets:
 def run(targets: Targets, folder: Path, prefix: str) -> SavedModel:
     """Run the step of the final model as its rule does."""
     job = targets.job("final_model")
-    outputs = {"model": f"{prefix}.mklearn", "card": f"{prefix}.md", "predicted": f"{prefix}.csv"}
+    outputs = {"model": f"{prefix}.mklearn", "card": f"{prefix}.md"}
     with working_in(folder):
         call("final_model", job.inputs, outputs, job.spec)
         return load_model(f"{prefix}.mklearn")
