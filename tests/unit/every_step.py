@@ -270,7 +270,6 @@ TABLES = ("scores", "summary", "run_record", "final_model", "importances", "repo
 
 def jobs() -> Iterator[dict[str, Any]]:
     """Every job of the studies, in an order in which they can run; data of the mirror's small files too."""
-    import mklearn.study.plan.kernels
     from mklearn.study.config.reading import check_study
     from mklearn.study.config.registry import registered
     from mklearn.study.plan.plan import plan_study
@@ -278,7 +277,6 @@ def jobs() -> Iterator[dict[str, Any]]:
 
     for kind in ("geometric_blur", "dense_sift"):  # small data in several jobs too
         setattr(registered("descriptors")[kind], "images_per_job", 15)  # noqa: B010
-    mklearn.study.plan.kernels.MINUTES_PER_JOB = 1e-6
     for study in STUDIES:
         targets = Targets(plan_study(check_study(study)))
         yield from data_jobs(targets)

@@ -15,6 +15,7 @@ for stage in targets.rules():
             stage.benchmark
         priority: stage.priority
         localrule: stage.local
+        threads: stage.threads
         conda:
             "../../envs/mklearn.yaml"
         resources:

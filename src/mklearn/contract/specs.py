@@ -159,17 +159,5 @@ class PairwiseSpec(Spec):
     matrix: str | None = None
     """Name of a matrix that the data set brings."""
     implementation: str | None = None
-    """``"module:function"`` of a distance between sets of points."""
-    rows: str | None = None
-    """``"module:function"`` that computes some of its rows."""
+    """``"module:function"`` of a distance between sets of points, with ``n_jobs`` threads."""
     parameters: dict[str, Any] | None = None
-    part: str | None = None
-    """``"2of8"``: every eighth row, from the second on."""
-
-
-class PairwiseBlockSpec(PairwiseSpec):
-    """Step ``pairwise_block``: some rows of a matrix among all samples."""
-
-    rows: str
-    parameters: dict[str, Any]
-    part: str

@@ -9,7 +9,6 @@ from pydantic import Field, field_validator, model_validator
 
 from mklearn.contract.model import Count, NonNegative, Positive, Registered, Slug
 from mklearn.contract.specs import FeatureType
-from mklearn.kernels.costs import point_set_seconds_per_pair
 
 
 class Descriptor(Registered):
@@ -56,7 +55,7 @@ class Descriptor(Registered):
         return {}
 
     def seconds_per_pair(self) -> float:
-        """Return the rough cost of that distance; 0: low enough for one job."""
+        """Estimate the CPU seconds of that distance for a pair; 0: next to nothing."""
         return 0.0
 
 
@@ -128,8 +127,12 @@ class PointSetDescriptor(Descriptor):
         return {"position_weight": self.position_weight, "position_scale": self.position_scale}
 
     def seconds_per_pair(self) -> float:
-        """Return the cost for sets with all their points."""
-        return point_set_seconds_per_pair(self.n_points, self.n_components)
+        """Estimate the CPU seconds for sets with all their points.
+
+        ``2 p^2 d`` operations at 60 thousand millions a second and 0.3 ns for each of the ``p^2`` minima: within a
+        factor of two on processors of the years 2018 to 2024.
+        """
+        return self.n_points**2 * (2 * self.n_components / 60e9 + 0.3e-9)
 
 
 class Table(Descriptor):

@@ -11,23 +11,24 @@ with descriptors ``a_i``, ``b_j`` at positions ``r_i``, ``r_j`` in pixels. The p
 paper; they were not compared with its equation.
 
 The inner products of one set with many others are one matrix product (BLAS, float32). Its result stays in the
-processor's cache, where one compiled pass takes both minima. Everything but BLAS runs on the calling thread.
+processor's cache, where one compiled pass takes both minima.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
-from mklearn.checks import check_nonnegative, check_positive
+from mklearn.checks import check_integer, check_nonnegative, check_positive
 from mklearn.errors import DataError
 from mklearn.extras import require
-from mklearn.kernels.row_blocks import check_rows, merge_row_blocks, row_starts
 
 POSITION_WEIGHT = 0.25
 """Weight of the position term."""
@@ -54,77 +55,34 @@ class PointSetsLike(Protocol):
     def counts(self) -> NDArray[np.int32]: ...  # (n,)
 
 
-def point_set_distance_rows(
-    sets: PointSetsLike,
-    rows: ArrayLike,
-    *,
-    position_weight: float = POSITION_WEIGHT,
-    position_scale: float = POSITION_SCALE,
-) -> Vector:
-    """Compute rows of the upper triangle of the distances of `sets` to themselves.
-
-    A row's values do not depend on the other rows computed; `mklearn.kernels.row_blocks` merges parts. Memory beyond
-    the result: a copy of the real points, ``(d + 3)`` float32 each, and buffers of about 1 MiB.
-
-    Parameters
-    ----------
-    sets : PointSets
-        n sets of at most p points, valid as `mklearn.descriptors.point_sets.PointSets` are: `descriptors` (n, p, d),
-        `positions` (n, p, 2), `counts` (n,). Points beyond a set's count are ignored.
-    rows : array_like of int, shape (r,)
-    position_weight : float, default 0.25
-        >= 0; with 0 the positions are ignored.
-    position_scale : float, default 270
-        > 0, in pixels.
-
-    Returns
-    -------
-    ndarray of float32, shape (sum of n - 1 - rows,)
-        Row after row: the distances of set ``i`` to the sets ``i + 1, ..., n - 1``, in squared units of the
-        descriptors.
-
-    Raises
-    ------
-    ConfigError
-        Invalid weight or scale.
-    DataError
-        Descriptors that are not finite or too large for float32, a row that does not exist or is given twice.
-
-    Notes
-    -----
-    The distance of a set without points (an image without edges) to another set is twice the mean squared length of
-    the other's descriptors (2 for unit vectors), the squared distance of orthogonal descriptors of the same length,
-    without a position term. Its distance to another set without points is 0. These distances are finite, in practice
-    larger than between sets with points, and do not depend on the rest of the test set.
-    """
-    points = _Points.of(sets, "sets", _factor(position_weight, position_scale))
-    wanted = check_rows(rows, points.n)
-    starts = row_starts(wanted, points.n)
-    out = np.empty(starts[-1], dtype=np.float32)
-    buffers = _Buffers(points, points)
-    for row, start, stop in zip(wanted, starts, starts[1:], strict=False):
-        _set_to_sets(points, int(row), points, int(row) + 1, buffers, out[start:stop])
-    return out
-
-
 def point_set_distances(
     X: PointSetsLike,
     Y: PointSetsLike | None = None,
     *,
     position_weight: float = POSITION_WEIGHT,
     position_scale: float = POSITION_SCALE,
+    n_jobs: int | None = None,
 ) -> NDArray[np.float32]:
     """Compute all distances between the sets of `X` and the sets of `Y`.
+
+    Memory beyond the result: a copy of the real points, ``(d + 3)`` float32 each, and of each thread buffers of about
+    1 MiB.
 
     Parameters
     ----------
     X : PointSets
-        n sets.
+        n sets of at most p points, valid as `mklearn.descriptors.point_sets.PointSets` are: `descriptors` (n, p, d),
+        `positions` (n, p, 2), `counts` (n,). Points beyond a set's count are ignored.
     Y : PointSets, optional
         m sets. Default: `X`; the result is then exactly symmetric with an exactly zero diagonal. Between `X` and `Y`,
         equal sets have a distance of 0 up to rounding errors.
-    position_weight, position_scale : float
-        See `point_set_distance_rows`, also for sets without points.
+    position_weight : float, default 0.25
+        >= 0; with 0 the positions are ignored.
+    position_scale : float, default 270
+        > 0, in pixels.
+    n_jobs : int, optional
+        Threads. Each computes whole rows with one thread of BLAS: the distances do not depend on their number.
+        Default: the calling thread, and those of BLAS.
 
     Returns
     -------
@@ -133,21 +91,37 @@ def point_set_distances(
 
     Raises
     ------
-    ConfigError, DataError
-        See `point_set_distance_rows`; also descriptors of different lengths.
+    ConfigError
+        Invalid weight or scale.
+    DataError
+        Descriptors that are not finite, too large for float32 or of different lengths.
+
+    Notes
+    -----
+    The distance of a set without points (an image without edges) to another set is twice the mean squared length of
+    the other's descriptors (2 for unit vectors), the squared distance of orthogonal descriptors of the same length,
+    without a position term. Its distance to another set without points is 0. These distances are finite, in practice
+    larger than between sets with points, and do not depend on the rest of the test set.
     """
     factor = _factor(position_weight, position_scale)
-    if Y is None:
-        n = len(X.counts)
-        every = np.arange(n)
-        upper = point_set_distance_rows(X, every, position_weight=position_weight, position_scale=position_scale)
-        return merge_row_blocks([(every, upper)], n)
-    columns = _Points.of(Y, "Y", factor)
-    rows = _Points.of(X, "X", factor, origin=columns.origin)
-    out = np.empty((rows.n, columns.n), dtype=np.float32)
-    buffers = _Buffers(rows, columns)
-    for i in range(rows.n):
-        _set_to_sets(rows, i, columns, 0, buffers, out[i])
+    columns = _Points.of(X if Y is None else Y, "X" if Y is None else "Y", factor)
+    rows = columns if Y is None else _Points.of(X, "X", factor, origin=columns.origin)
+    out = np.zeros((rows.n, columns.n), dtype=np.float32)
+
+    def compute(numbers: range) -> None:
+        buffers = _Buffers(rows, columns)
+        for i in numbers:
+            first = i + 1 if Y is None else 0
+            _set_to_sets(rows, i, columns, first, buffers, out[i, first:])
+            if Y is None:
+                out[first:, i] = out[i, first:]
+
+    if n_jobs is None:
+        compute(range(rows.n))
+        return out
+    step = 8 * check_integer(n_jobs, "n_jobs", 1)  # interleaved rows: those of a triangle get shorter
+    with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(n_jobs) as pool:
+        list(pool.map(compute, (range(k, rows.n, step) for k in range(step))))
     return out
 
 
@@ -214,7 +188,7 @@ class _Buffers:
         self.scaled = np.empty(p * len(rows.descriptors), dtype=np.float32)
         self.products = np.empty(p * width, dtype=np.float32)
         self.minima = np.empty(columns.largest, dtype=np.float32)
-        # greedy and the same for every row, so that a row's values do not depend on the block it is computed in
+        # greedy and the same for every row, so that a row's values do not depend on the rows computed before it
         self.last = np.searchsorted(columns.offsets, columns.offsets[:-1] + width, side="right") - 1
 
     def tiles(self, first: int) -> Iterator[tuple[int, int]]:

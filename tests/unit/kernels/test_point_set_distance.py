@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from tests.unit.descriptors.conftest import photographs
+from threadpoolctl import threadpool_limits
 
 from mklearn.descriptors.point_sets import PointSets
 from mklearn.descriptors.sift import learn_sift_points, sift_points
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels import point_set_distance
-from mklearn.kernels.point_set_distance import point_set_distance_rows, point_set_distances
-from mklearn.kernels.row_blocks import merge_row_blocks, rows_of_block
+from mklearn.kernels.point_set_distance import point_set_distances
 
 Matrix = NDArray[np.float64]
 
@@ -185,14 +185,13 @@ def test_tiles(monkeypatch: pytest.MonkeyPatch, entries: int, weight: float) -> 
     )
 
 
-@pytest.mark.parametrize("n_blocks", [2, 3, 13])
-def test_row_blocks_are_the_whole_bit_for_bit(n_blocks: int) -> None:
-    X = random_sets([20, 17, 0, 20, 20, 3, 20, 20, 11, 20, 20, 20], 16, unit=True)
-    parts = []
-    for b in range(n_blocks):
-        rows = rows_of_block(len(X), b, n_blocks)
-        parts.append((rows, point_set_distance_rows(X, rows)))
-    np.testing.assert_array_equal(merge_row_blocks(parts, len(X)), point_set_distances(X), strict=True)
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_threads_do_not_change_a_bit(n_jobs: int) -> None:
+    X = random_sets([20, 17, 0, 20, 20, 3, 20, 20, 11, 20, 20, 20] * 3, 16, unit=True)
+    with threadpool_limits(1):
+        alone = point_set_distances(X), point_set_distances(X, X)
+    np.testing.assert_array_equal(point_set_distances(X, n_jobs=n_jobs), alone[0], strict=True)
+    np.testing.assert_array_equal(point_set_distances(X, X, n_jobs=n_jobs), alone[1], strict=True)
 
 
 def test_memory_is_the_real_points_and_a_tile() -> None:
@@ -201,9 +200,8 @@ def test_memory_is_the_real_points_and_a_tile() -> None:
     rest = []
     for n in (50, 200):
         X = random_sets([p] * n, d)
-        rows = np.arange(0, n, 7)
         tracemalloc.start()
-        values = point_set_distance_rows(X, rows)
+        values = point_set_distances(X)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         buffers = 4 * (2**18 + p * d + p)  # a tile of inner products, one scaled set, the column minima
@@ -226,8 +224,6 @@ def test_refusals() -> None:
         wrong = SimpleNamespace(descriptors=np.full((2, 3, 5), value, "f"), positions=X.positions, counts=X.counts)
         with pytest.raises(DataError, match="set 0 has descriptors that are NaN, infinite or too large for float32"):
             point_set_distances(wrong)
-    with pytest.raises(DataError, match="rows has row 2"):
-        point_set_distance_rows(X, [2])
     with pytest.raises(DataError, match="X has descriptors of length 4, the other sets of length 5"):
         point_set_distances(random_sets([1], 4), X)
     for parameters in ({"position_weight": -1}, {"position_weight": np.nan}, {"position_scale": 0}):

@@ -14,7 +14,6 @@ from tests.unit.study.steps.small_study import STUDY
 
 from mklearn.study import stages
 from mklearn.study.config.reading import check_study
-from mklearn.study.plan import kernels
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.stages.order import ARTEFACTS, STAGES
 from mklearn.study.stages.targets import Rule, Targets
@@ -29,7 +28,6 @@ def targets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Targets]:
     study = STUDY | {"final": {"dataset": "digits", "protocol": "folds", "importances": 2}}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("study"))
-        patch.setattr(kernels, "MINUTES_PER_JOB", 1e-8)
         Path("pairs.csv").touch()
         yield Targets(plan_study(check_study(study)))
 
@@ -63,7 +61,7 @@ def test_names_are_taken_once() -> None:
 def test_each_file_of_the_folder_is_a_record_in_the_list() -> None:
     folder = Path(stages.__file__).parent
     files = {path.stem for path in folder.glob("*.py")} - {"__init__", "order", "stage", "targets"}
-    assert files == {*STAGES} - {"describe_part", "pairwise_block"}
+    assert files == {*STAGES} - {"describe_part"}
 
 
 @EVERY

@@ -9,7 +9,6 @@ from typing import Any
 from mklearn.contract.fit_spec import is_pairwise, views_of
 from mklearn.contract.specs import PairwiseSpec
 from mklearn.errors import ConfigError
-from mklearn.kernels.costs import n_blocks_for
 from mklearn.kernels.models import DescriptorKernel, Kernel, Product
 from mklearn.study.config.datasets import DatasetConfig, Precomputed
 from mklearn.study.config.naming import NamedKernel, kernels_of
@@ -19,14 +18,8 @@ from mklearn.study.provenance import key
 
 KernelSpec = dict[str, Any]
 """A kernel with its id, as `mklearn.kernels.specs.StackTransform` takes it; ``feature_scaling`` may be auto."""
-MINUTES_PER_JOB = 1.0
-"""Run time of a job that computes rows of a matrix."""
 POINT_SET = "point_set"
-POINT_SET_CODE = {
-    "implementation": "mklearn.kernels.point_set_distance:point_set_distances",
-    "rows": "mklearn.kernels.point_set_distance:point_set_distance_rows",
-}
-"""The distance between sets of points: all of them, and some rows of the upper triangle."""
+POINT_SET_DISTANCE = "mklearn.kernels.point_set_distance:point_set_distances"
 OF_A_FACTOR = ("id", "view", "feature_scaling", "impute", "measure", "bandwidth", "bandwidth_rule")
 """What a product takes over from the Gaussian kernels that are its factors."""
 
@@ -38,8 +31,6 @@ class PlannedPairwise:
     source: str
     """Key of the descriptor, or of the user's matrix."""
     spec: PairwiseSpec
-    n_blocks: int = 1
-    """Jobs that its rows are spread over."""
 
     @property
     def name(self) -> str:
@@ -107,7 +98,7 @@ def _kernel_of_descriptor(
         return _kernel_on_features(dataset, kernel_id, kernel, named, descriptor)
     measure = kernel.measure_for(descriptor.config.measure)
     _check_measure(kernel_id, measure, descriptor)
-    pairwise = _pairwise(dataset, descriptor, measure)
+    pairwise = _pairwise(descriptor, measure)
     return PlannedKernel(_spec(named, kernel, {"view": pairwise.name}, measure), pairwise)
 
 
@@ -184,13 +175,12 @@ def _code(kernel: Kernel) -> dict[str, str]:
     return {"kind": kind} if own else {"kind": kind, "implementation": kernel.implementation}
 
 
-def _pairwise(dataset: PlannedDataset, descriptor: PlannedDescriptor, measure: str) -> PlannedPairwise:
+def _pairwise(descriptor: PlannedDescriptor, measure: str) -> PlannedPairwise:
     if measure != POINT_SET:
         return PlannedPairwise(descriptor.key, PairwiseSpec(measure=measure))
-    spec = PairwiseSpec(measure=measure, **POINT_SET_CODE, parameters=descriptor.config.distance())
-    n, cost = dataset.n_samples, descriptor.config.seconds_per_pair()
-    n_blocks = n_blocks_for(n, cost, minutes_per_block=MINUTES_PER_JOB) if n and cost else 1
-    return PlannedPairwise(descriptor.key, spec, n_blocks)
+    parameters = descriptor.config.distance()
+    spec = PairwiseSpec(measure=measure, implementation=POINT_SET_DISTANCE, parameters=parameters)
+    return PlannedPairwise(descriptor.key, spec)
 
 
 def _check_measure(kernel_id: str, measure: str, descriptor: PlannedDescriptor) -> None:

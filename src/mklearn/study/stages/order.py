@@ -24,8 +24,8 @@ from mklearn.study.stages import (
 from mklearn.study.stages.stage import Stage
 
 _ORDERED = (
-    download.STAGE, read.STAGE, resize.STAGE, split.STAGE, learn.STAGE, describe.PART, describe.STAGE, pairwise.BLOCK,
-    pairwise.STAGE, project.STAGE, landmarks.STAGE, moments.STAGE, fit.STAGE, scores.STAGE,
+    download.STAGE, read.STAGE, resize.STAGE, split.STAGE, learn.STAGE, describe.PART, describe.STAGE, pairwise.STAGE,
+    project.STAGE, landmarks.STAGE, moments.STAGE, fit.STAGE, scores.STAGE,
     summary.STAGE, run_record.STAGE, final_model.STAGE, importances.STAGE, report.STAGE,
 )  # fmt: skip
 STAGES: dict[str, Stage] = {stage.name: stage for stage in _ORDERED}

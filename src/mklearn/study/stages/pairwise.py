@@ -1,4 +1,4 @@
-"""Stages: compare all samples with each other, in one job or in blocks of rows that a last one puts together."""
+"""Stage: compare all samples with each other by a descriptor."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ from typing import Any
 
 from mklearn.contract.specs import PairwiseSpec
 from mklearn.study.plan import resources
-from mklearn.study.stages.stage import Artefact, Job, Stage, parts
+from mklearn.study.stages.stage import Artefact, Job, Stage
+
+THREADS = 8
+"""Of a job that compares sets of points, which takes hours on one; a run on fewer cores takes those that it has."""
 
 
 def _spec(job: Job) -> PairwiseSpec:
-    """Return the specification of a pairwise matrix, or of one block of its rows."""
-    spec = job.plan.pairwise[job.key].spec
-    return spec.model_copy(update={"part": job["part"]}) if "part" in job.wildcards else spec
+    return job.plan.pairwise[job.key].spec
+
+
+def _threads(job: Job) -> int:
+    return 1 if _spec(job).implementation is None else THREADS
 
 
 def _source(job: Job) -> str:
@@ -25,12 +30,11 @@ def _memory(job: Job, files: Any) -> float:
 
 
 def _seconds(job: Job, files: Any) -> float:
-    n, planned = job.n_samples(), job.plan.pairwise[job.key]
-    seconds = resources.pairwise_seconds(n, files.size_mb)
-    if planned.spec.rows:  # between sets of points
+    n = job.n_samples()
+    if _spec(job).implementation is not None:
         descriptor = job.plan.descriptors[job["dataset"], job["descriptor"]].config
-        seconds = n**2 / 2 * descriptor.seconds_per_pair() / planned.n_blocks
-    return seconds
+        return n**2 / 2 * descriptor.seconds_per_pair() / THREADS
+    return resources.pairwise_seconds(n, files.size_mb)
 
 
 STAGE = Stage(
@@ -39,24 +43,9 @@ STAGE = Stage(
     message="Pairwise {wildcards.measure} of {wildcards.dataset} by {wildcards.descriptor}",
     jobs=lambda plan: plan.pairwise,
     spec=_spec,
-    inputs={
-        "source": _source,
-        "blocks": lambda job: [
-            job.path("pairwise_block", part=part) for part in parts(job.plan.pairwise[job.key].n_blocks)
-        ],
-    },
+    inputs={"source": _source},
     outputs={"matrix": Artefact("pairwise", "cache/pairwise/{dataset}/{descriptor}/{measure}.npz")},
     memory=_memory,
     seconds=_seconds,
-)
-BLOCK = Stage(
-    name="pairwise_block",
-    part_of="pairwise",
-    message="Pairwise {wildcards.measure} of {wildcards.dataset} by {wildcards.descriptor}, part {wildcards.part}",
-    jobs=lambda plan: [(*key, part) for key, planned in plan.pairwise.items() for part in parts(planned.n_blocks)],
-    spec=_spec,
-    inputs={"source": _source},
-    outputs={"block": Artefact("pairwise_block", "cache/pairwise/{dataset}/{descriptor}/{measure}/{part}.npz")},
-    memory=_memory,
-    seconds=_seconds,
+    threads=_threads,
 )

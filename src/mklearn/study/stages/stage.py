@@ -55,6 +55,8 @@ class Stage:
         From the same to the run time to ask for at the first attempt, where it does not follow from ``seconds``.
     priority : number or callable
         1 where fits wait for it.
+    threads : callable, optional
+        From a job to its threads, which the step takes as a parameter; by default one.
     licences : callable, optional
         From a job to the MOSEK licences that it takes.
     step : str
@@ -79,6 +81,7 @@ class Stage:
     seconds: Callable[[Job, Any], float] | None = None
     minutes: Callable[[Job, Any], int] | None = None
     priority: float | Callable[[Job], float] = 1
+    threads: Callable[[Job], int] | None = None
     licences: Callable[[Job], int] | None = None
     step: str = ""
     follows_code: bool = True

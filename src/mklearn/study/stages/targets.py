@@ -97,6 +97,7 @@ class Rule:
         self.name, self.message, self.log, self.benchmark = stage.name, stage.message, pattern.log, pattern.benchmark
         self._outputs = pattern.outputs
         self.local = stage.memory is None
+        self.threads = 1 if stage.threads is None else self._of_job(stage.threads)
         self.priority = self._of_job(stage.priority) if callable(stage.priority) else stage.priority
 
     @property

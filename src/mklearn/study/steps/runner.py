@@ -53,12 +53,12 @@ def call(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], thre
     if "code" in parameters and "code" not in files:
         files["code"] = step_code(name, spec)
     needed = {n for n, p in parameters.items() if n != "spec" and p.default is p.empty}
-    legal = [name for name in parameters if name != "spec"]
+    legal = [name for name in parameters if name not in ("spec", "threads")]
     unknown, missing = sorted(set(files) - set(legal)), sorted(needed - set(files))
     if unknown or missing:
         wrong = [f"missing {', '.join(missing)}"] * bool(missing) + [f"not known: {', '.join(unknown)}"] * bool(unknown)
         raise ConfigError(f"step {name}: {'; '.join(wrong)}. It takes {', '.join(legal)}.")
-    arguments: dict[str, Any] = {}
+    arguments: dict[str, Any] = {"threads": threads} if "threads" in parameters else {}
     for key, value in files.items():
         several = "list" in str(parameters[key].annotation)
         paths = [Path(value)] if isinstance(value, (str, Path)) else [Path(path) for path in value]

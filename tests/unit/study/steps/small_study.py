@@ -142,7 +142,6 @@ def untimed(name: str, array: np.ndarray) -> np.ndarray:
 
 def plan_jobs(study: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the jobs of a study up to its fits, and those of its tables and report."""
-    import mklearn.study.plan.kernels
     from mklearn.study.config.reading import check_study
     from mklearn.study.config.registry import registered
     from mklearn.study.plan.plan import plan_study
@@ -151,7 +150,6 @@ def plan_jobs(study: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[st
     with pytest.MonkeyPatch.context() as patch:  # small data in several jobs too
         for kind in ("geometric_blur", "dense_sift"):
             patch.setattr(registered("descriptors")[kind], "images_per_job", 15)
-        patch.setattr(mklearn.study.plan.kernels, "MINUTES_PER_JOB", 1e-8)
         targets = Targets(plan_study(check_study(study)))
         return [*data_jobs(targets), *model_jobs(targets)], list(table_jobs(targets))
 
