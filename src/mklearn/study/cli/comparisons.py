@@ -1,9 +1,8 @@
-"""The command that compares the results of two studies."""
+"""Compare the results of two studies."""
 
 from __future__ import annotations
 
 import argparse
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,27 +19,29 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Add ``compare``."""
     compare = commands.add_parser(
         "compare",
-        help="write a page with the results of two studies, or of two runs of one, side by side",
+        help="tabulate the results of two studies, or of two runs of one, side by side",
         description="Methods that both have are compared by paired differences where the splits are the same.",
     )
     for name in ("first", "second"):
         compare.add_argument(name, metavar=name.upper(), help=STUDY_HELP)
-    compare.add_argument(
-        "--output", metavar="FOLDER", default="results/comparison", help="where the page goes (default: %(default)s)"
-    )
+    compare.add_argument("--output", metavar="FILE", help="write the table to a file, as Markdown")
     compare.set_defaults(run=_compare)
 
 
 def _compare(options: argparse.Namespace) -> None:
-    require("pandas", "yaml", "jinja2", "vl_convert")
+    require("pandas", "yaml", "jinja2")
+    from mklearn.atomic import write_text
     from mklearn.study.report.comparison import compare
+    from mklearn.study.report.paper_table import markdown
 
     first, second = (study_tables(Path(path)) for path in (options.first, options.second))
     if Path(first.name).resolve() == Path(second.name).resolve():
         raise ConfigError(f"{first.name} and {second.name} are the same results: there is nothing to compare.")
-    words = ["mklearn", "compare", options.first, options.second, "--output", options.output]
-    paths = compare(first, second, Path(options.output), shlex.join(words))
-    print(f"Comparison: {paths[0]}")
+    text = markdown(compare(first, second))
+    if options.output is None:
+        print(text, end="")
+    else:
+        write_text(options.output, text)
 
 
 def study_tables(path: Path) -> StudyTables:

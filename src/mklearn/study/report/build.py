@@ -56,7 +56,6 @@ def build_report(
     predictions: Predictions | None = None,
     wrong_pairs: Sequence[WrongPairs] = (),
     wrong_samples: Sequence[WrongSamples] = (),
-    comparison: Sequence[Table] = (),
     parts: Sequence[ReportPart] = (),
     figure_files: bool = True,
 ) -> list[Path]:
@@ -85,8 +84,6 @@ def build_report(
         Of settings that verify pairs; their images are on the page alone.
     wrong_samples : sequence of WrongSamples
         Of settings that classify samples; on the page alone.
-    comparison : sequence of Table
-        Of :mod:`mklearn.study.report.comparison`; they come first on the page.
     parts : sequence of ReportPart
         What the study adds to every report's figures and tables.
     figure_files : bool, default=True
@@ -103,7 +100,7 @@ def build_report(
     )  # fmt: skip
     pairs = _pairs(results, study, scores, predictions)
     parts = [*ranks_part(results), *parts]
-    content = _content(results, study, run, data, wrong_pairs, wrong_samples, comparison, pairs, parts)
+    content = _content(results, study, run, data, wrong_pairs, wrong_samples, pairs, parts)
     paper = latex(paper_table(results), f"tab:{study.study}") if results.settings else ""
     texts = {
         "index.html": render(content, {"summary.csv": csv_text(summary), "results.tex": paper}),
@@ -132,7 +129,7 @@ def build_report(
 
 def _content(
     results: Results, study: ReportSpec, run: RunRecord, data: Sequence[DataSetRecord], wrong: Sequence[WrongPairs],
-    wrong_samples: Sequence[WrongSamples], comparison: Sequence[Table], pairs: Sequence[Table],
+    wrong_samples: Sequence[WrongSamples], pairs: Sequence[Table],
     parts: Sequence[ReportPart],
 ) -> Content:  # fmt: skip
     """Word, tabulate and draw everything that the report shows."""
@@ -169,7 +166,6 @@ def _content(
         names=names,
         wrong_pairs=wrong,
         wrong_samples=[_labelled(found, results) for found in wrong_samples],
-        comparison=comparison,
         own=[table for part in parts for table in part.tables],
         score=results.score.name,
         embeds=bool(results.scores["dimension"].notna().any()),

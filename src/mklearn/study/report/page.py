@@ -67,7 +67,6 @@ class Content:
     names: FigureNames
     wrong_pairs: Sequence[WrongPairs] = ()
     wrong_samples: Sequence[WrongSamples] = ()
-    comparison: Sequence[Table] = ()
     own: Sequence[Table] = ()
     """Tables that the study adds."""
     score: str = "accuracy"

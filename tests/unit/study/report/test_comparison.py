@@ -1,23 +1,18 @@
-"""Two studies side by side: paired where the splits are the same, and what differs in their settings."""
+"""Two studies side by side: paired where the splits are the same."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from mklearn.base.statistics import holm
 from mklearn.errors import ConfigError
 from mklearn.study.evaluation.predictions import Predictions, typed
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.report.comparison import StudyTables, _paired_with_itself, compare, same_splits, settings_table
-
-CONFIG: dict[str, Any] = {"study": "s", "methods": {"kfd": {"ridge": [0.1, 1]}}, "seed": 0}
+from mklearn.study.report.comparison import StudyTables, compare
 
 
 def study(chance: int, *, methods: tuple[str, ...] = ("average", "kfd"), draw: int = 0, **config: Any) -> StudyTables:
@@ -46,13 +41,13 @@ def study(chance: int, *, methods: tuple[str, ...] = ("average", "kfd"), draw: i
             })  # fmt: skip
     table, predicted_table = pd.DataFrame(scores), typed(pd.concat(predictions, ignore_index=True))
     summary = summarise(table, Predictions(predicted_table), reference="average")
-    record = {"study": "s", "config": CONFIG | config, "commit": "abc", "utc": "", "versions": {"numpy": "2.0"}}
+    record = {"study": "s", "config": config}
     return StudyTables(f"results/{chance}", table, predicted_table, summary, record)
 
 
 def configured(tables: StudyTables, **config: Any) -> StudyTables:
     """The same study with other settings."""
-    return replace(tables, record={**tables.record, "config": CONFIG | config})
+    return replace(tables, record={**tables.record, "config": config})
 
 
 @pytest.fixture(scope="module")
@@ -60,129 +55,66 @@ def first() -> StudyTables:
     return study(1)
 
 
-@pytest.fixture(scope="module")
-def second() -> StudyTables:
-    return study(2)
+def cells(first: StudyTables, second: StudyTables, method: str) -> list[str]:
+    """The texts of a method's row: A, B, B − A."""
+    (row,) = [row for row in compare(first, second).rows if row[1].text.startswith(method)]
+    return [cell.text for cell in row[2:]]
 
 
-@pytest.fixture(scope="module")
-def page(first: StudyTables, second: StudyTables, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compare(first, second, tmp_path_factory.mktemp("page"))[0]
-
-
-@pytest.fixture(scope="module")
-def other_splits() -> StudyTables:
-    return study(2, draw=1)
-
-
-@pytest.fixture(scope="module")
-def page_of_other_splits(
-    first: StudyTables, other_splits: StudyTables, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    return compare(first, other_splits, tmp_path_factory.mktemp("other"))[0]
-
-
-def difference_in(path: Path, method: str) -> list[str]:
-    """The cells of a method in the first table of the comparison."""
-    text = path.with_name("summary.md").read_text(encoding="utf-8")
-    block = text[text.index("## The same methods") :]
-    (line,) = re.findall(rf"^\| {method} \|(.*)\|$", block[: block.index("\n## ", 5)], flags=re.MULTILINE)
-    return [cell.strip().replace("\\", "") for cell in line.split("|")]
-
-
-@pytest.mark.full
-def test_a_method_is_paired_with_itself_as_methods_of_one_study_are(
-    first: StudyTables, second: StudyTables, page: Path
-) -> None:
-    one, other = (frame[frame["method"].eq("kfd")] for frame in (first.scores, second.scores))
-    scores = pd.concat([one.assign(method="average"), other])
+def test_a_method_is_paired_with_itself_as_methods_of_one_study_are(first: StudyTables) -> None:
+    second = study(2)
+    one, other = (tables.scores[tables.scores["method"].eq("kfd")] for tables in (first, second))
     predictions = [
-        table[table["method"].eq("kfd")].assign(method=name)
-        for table, name in ((first.predictions, "average"), (second.predictions, "kfd"))
+        tables.predictions[tables.predictions["method"].eq("kfd")].assign(method=name)
+        for tables, name in ((first, "average"), (second, "kfd"))
     ]
+    scores = pd.concat([one.assign(method="average"), other])
     expected = summarise(scores, Predictions(typed(pd.concat(predictions))), reference="average").iloc[1]
-    a, b, change, paired, rule = difference_in(page, "kfd")
     low, high = (100 * expected[f"difference_{end}"] for end in ("low", "high"))
-    assert (paired, rule) == ("the same splits", "1-NN cosine")
-    assert change.replace("−", "-").startswith(f"{100 * expected['difference']:+.1f} [{low:+.1f}, {high:+.1f}]")
-    assert [a, b] == [f"{100 * frame['value'].mean():.1f} ± {100 * frame['value'].std():.1f}" for frame in (one, other)]
+    renamed = replace(second, scores=second.scores.assign(study="t"), record={**second.record, "study": "t"})
+    for again in (second, renamed):
+        a, b, change = cells(first, again, "kfd")
+        difference = f"{100 * expected['difference']:+.1f} [{low:+.1f},\u00a0{high:+.1f}]"
+        assert change.replace("−", "-").startswith(difference)
+        assert [a, b] == [f"{100 * own['value'].mean():.1f} ± {100 * own['value'].std():.1f}" for own in (one, other)]
 
 
-@pytest.mark.full
-def test_methods_compared_with_themselves_are_corrected_for_their_number(tmp_path: Path) -> None:
+def test_methods_compared_with_themselves_are_corrected_for_their_number() -> None:
     names = ("average", "kfd", "svc", "lda")
     both = study(3, methods=names), study(4, methods=names)
-    paired = _paired_with_itself(both)
-    uncorrected = paired[paired["method"].eq("b") & paired["selection"].eq("inner_cv")]["p_value"]
-    path = compare(*both, tmp_path)[0]
-    assert uncorrected.min() < 0.05 < holm(uncorrected.to_numpy()).min()
-    assert not [name for name in names if re.search("[▲▼]", difference_in(path, name)[2])]
+    alone = {name: [only(tables, name) for tables in both] for name in names}
+    assert [name for name in names if set("▲▼") & set(cells(*alone[name], name)[2])]
+    assert not [name for name in names if set("▲▼") & set(cells(*both, name)[2])]
 
 
-@pytest.mark.full
-def test_the_names_of_the_studies_do_not_matter(
-    first: StudyTables, second: StudyTables, page: Path, tmp_path: Path
-) -> None:
-    renamed = replace(
-        second, scores=second.scores.assign(study="t"), record={**second.record, "study": "t"},
-        summary=second.summary.assign(study="t"),
-    )  # fmt: skip
-    path = compare(first, renamed, tmp_path)[0]
-    assert difference_in(path, "kfd") == difference_in(page, "kfd")
-    assert "kfd (B)" in path.read_text(encoding="utf-8")
+def only(tables: StudyTables, method: str) -> StudyTables:
+    frames = (tables.scores, tables.predictions)
+    scores, predictions = (frame[frame["method"].eq(method)] for frame in frames)
+    return replace(tables, scores=scores, predictions=predictions)
 
 
-def test_a_study_equals_itself(first: StudyTables, tmp_path: Path) -> None:
-    again = study(1)
-    assert all(same_splits(first, again).values())
-    path = compare(first, again, tmp_path)[0]
-    for method in ("average", "kfd"):
-        _, _, change, paired, _ = difference_in(path, method)
-        assert change == "0"
-        assert paired == "the same predictions"
-    assert "What differs" not in path.read_text(encoding="utf-8")
+def test_a_study_equals_itself(first: StudyTables) -> None:
+    assert [cells(first, study(1), method)[2] for method in ("average", "kfd")] == ["0", "0"]
 
 
-@pytest.mark.full
-def test_other_splits_are_not_paired(first: StudyTables, other_splits: StudyTables, page_of_other_splits: Path) -> None:
-    assert list(same_splits(first, other_splits).values()) == [False]
-    cells = difference_in(page_of_other_splits, "kfd")
-    assert cells[3] == "other splits: not paired"
-    assert "[" not in cells[2]
-    summary = pd.read_csv(page_of_other_splits.with_name("summary.csv")).set_index("method")
-    assert summary.loc[["average@b", "kfd@b"], "difference"].isna().all()
-    assert summary.loc[["average@a", "kfd@a"], "difference"].notna().all()
+def test_other_splits_are_not_paired_and_a_failed_one_is_left_out(first: StudyTables) -> None:
+    a, b, change = cells(first, study(2, draw=1), "kfd")
+    assert "[" not in change
+    assert float(change.replace("−", "-")) == pytest.approx(float(b.split()[0]) - float(a.split()[0]), abs=0.11)
+    kept = ~(first.predictions["method"].eq("average") & first.predictions["repeat"].eq(0))
+    assert "[" in cells(replace(first, predictions=first.predictions[kept]), study(2), "kfd")[2]
 
 
-@pytest.mark.full
-def test_methods_of_one_study_alone_are_shown_and_not_compared(first: StudyTables, tmp_path: Path) -> None:
-    path = compare(first, study(2, methods=("average", "new")), tmp_path)[0]
-    text = path.read_text(encoding="utf-8")
-    assert all(name in text for name in ("average (A)", "average (B)", "kfd (A)", "new (B)"))
-    with pytest.raises(ValueError, match="not enough values"):
-        difference_in(path, "new")
+def test_methods_of_one_study_alone_are_shown_and_not_compared(first: StudyTables) -> None:
+    second = study(2, methods=("average", "new"))
+    assert cells(first, second, "new")[0] == cells(first, second, "new")[2] == "–"
+    assert cells(first, second, "kfd")[1:] == ["–", "–"]
 
 
-def test_what_differs_in_the_settings_is_a_table(first: StudyTables, second: StudyTables) -> None:
-    second = configured(second, seed=3)
-    second = replace(second, record={**second.record, "versions": {"numpy": "2.1"}, "commit": "def"})
-    table = settings_table(first, second)
-    assert [[cell.text for cell in row] for row in table.rows] == [
-        ["seed", "0", "3"], ["version of numpy", "2.0", "2.1"], ["commit", "abc", "def"],
-    ]  # fmt: skip
-    changed = replace(
-        first, record=first.record | {"config": {"methods": {"kfd": {"ridge": [1]}, "new": {"kind": "x"}}}}
-    )
-    names = {row[0].text: (row[1].text, row[2].text) for row in settings_table(first, changed).rows}
-    assert names["methods.kfd.ridge"] == ("[0.1, 1]", "[1]")
-    assert names["methods.new.kind"] == ("–", "x")
-
-
-def test_studies_with_nothing_in_common_are_refused(first: StudyTables, tmp_path: Path) -> None:
+def test_studies_with_nothing_in_common_are_refused(first: StudyTables) -> None:
     other = replace(first, predictions=first.predictions.assign(dataset="e"), scores=first.scores.assign(dataset="e"))
     with pytest.raises(ConfigError, match="no data set with the same protocol and training size"):
-        compare(first, other, tmp_path / "page")
-    assert not (tmp_path / "page").exists()
+        compare(first, other)
 
 
 def test_what_a_study_says_of_itself_is_taken(first: StudyTables) -> None:
@@ -197,22 +129,3 @@ def test_what_a_study_says_of_itself_is_taken(first: StudyTables) -> None:
         assert replace(tables, summary=summary).reference == "average"
     assert replace(tables, summary=equal.assign(p_value=1.0)).reference == ""
     assert configured(first, evaluation={"reference": "kfd"}).reference == "kfd"
-
-
-@pytest.mark.full
-def test_a_failed_split_of_one_method_leaves_the_others_paired(
-    first: StudyTables, second: StudyTables, tmp_path: Path
-) -> None:
-    kept = ~(first.predictions["method"].eq("average") & first.predictions["repeat"].eq(0))
-    first = replace(first, predictions=first.predictions[kept])
-    assert same_splits(first, second) == same_splits(second, first) == {("d", "random-p5", 5): True}
-    assert difference_in(compare(first, second, tmp_path)[0], "kfd")[3] == "the same splits"
-
-
-@pytest.mark.full
-def test_holms_correction_counts_the_differences_that_are_shown(first: StudyTables, page_of_other_splits: Path) -> None:
-    """With other splits in the second study, all that is left is what the page of the first has."""
-    shown = pd.read_csv(page_of_other_splits.with_name("summary.csv"), index_col="method")
-    own = first.summary.set_index("method")
-    assert shown["p_holm"].notna().sum() == 1
-    assert shown.at["kfd@a", "p_holm"] == pytest.approx(own.at["kfd", "p_holm"])

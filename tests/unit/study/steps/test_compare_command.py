@@ -20,12 +20,12 @@ def test_the_command_reads_study_files_and_folders(
     study = finished.copy(tmp_path / "study")
     with working_in(study.folder):
         Path("small.yaml").write_text(yaml.safe_dump(STUDY), encoding="utf-8")
-        assert main(["compare", "small.yaml", "results/small", "--output", "out"]) == 0
-        assert Path("out/index.html").is_file()
-        assert "Comparison: out/index.html" in capsys.readouterr().out
-        text = Path("out/summary.md").read_text(encoding="utf-8")
-        assert text.count("the same predictions") > 3
+        assert main(["compare", "small.yaml", "results/small", "--output", "out.md"]) == 0
+        text = Path("out.md").read_text(encoding="utf-8")
         assert "A is small.yaml" in text
+        assert text.count(" | 0 |") > 3
+        assert main(["compare", "small.yaml", "results/small"]) == 0
+        assert capsys.readouterr().out == text
         assert main(["compare", "results/small", "results/none"]) == 1
         assert "there is no such file" in capsys.readouterr().err
         Path("empty").mkdir()
