@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +26,12 @@ from mklearn.study.report.numbers import group_tables
 from mklearn.study.report.page import Content, markdown_report, render
 from mklearn.study.report.paper_table import latex, paper_table
 from mklearn.study.report.parts import ReportPart
-from mklearn.study.report.picks import picks, picks_tables
 from mklearn.study.report.published import published_part
 from mklearn.study.report.ranks import ranks_part
-from mklearn.study.report.records import DataSetRecord, FitRecord, RunRecord, WrongPairs, WrongSamples
+from mklearn.study.report.records import DataSetRecord, FitRecord, RunRecord
 from mklearn.study.report.rendering import write_figure
-from mklearn.study.report.solutions import solution_tables
 from mklearn.study.report.tables import Table, failure_table, kernel_table, metric_tables, result_table, stage_table
 from mklearn.study.report.theme import LIGHT, vega_config
-from mklearn.study.report.times import time_ratio_table
 from mklearn.study.report.weights import weights_frame, weights_tables
 from mklearn.study.report.wording import enumeration, in_order, plural, rule_title
 from mklearn.study.specs.table_specs import ReportSpec
@@ -54,8 +50,6 @@ def build_report(
     scores: pd.DataFrame,
     summary: pd.DataFrame,
     predictions: Predictions | None = None,
-    wrong_pairs: Sequence[WrongPairs] = (),
-    wrong_samples: Sequence[WrongSamples] = (),
     parts: Sequence[ReportPart] = (),
     figure_files: bool = True,
 ) -> list[Path]:
@@ -80,10 +74,6 @@ def build_report(
         The tidy score table, and :func:`mklearn.study.evaluation.summary.summarise` of it.
     predictions : Predictions, optional
         Those that the summary was made with, for the intervals of the study's comparisons.
-    wrong_pairs : sequence of WrongPairs
-        Of settings that verify pairs; their images are on the page alone.
-    wrong_samples : sequence of WrongSamples
-        Of settings that classify samples; on the page alone.
     parts : sequence of ReportPart
         What the study adds to every report's figures and tables.
     figure_files : bool, default=True
@@ -100,7 +90,7 @@ def build_report(
     )  # fmt: skip
     pairs = _pairs(results, study, scores, predictions)
     parts = [*ranks_part(results), *parts]
-    content = _content(results, study, run, data, wrong_pairs, wrong_samples, pairs, parts)
+    content = _content(results, study, run, data, pairs, parts)
     paper = latex(paper_table(results), f"tab:{study.study}") if results.settings else ""
     texts = {
         "index.html": render(content, {"summary.csv": csv_text(summary), "results.tex": paper}),
@@ -128,15 +118,14 @@ def build_report(
 
 
 def _content(
-    results: Results, study: ReportSpec, run: RunRecord, data: Sequence[DataSetRecord], wrong: Sequence[WrongPairs],
-    wrong_samples: Sequence[WrongSamples], pairs: Sequence[Table],
+    results: Results, study: ReportSpec, run: RunRecord, data: Sequence[DataSetRecord], pairs: Sequence[Table],
     parts: Sequence[ReportPart],
 ) -> Content:  # fmt: skip
     """Word, tabulate and draw everything that the report shows."""
     names = FigureNames()
     baselines = [results.reference, *study.best_single]
     published = published_part(results, study, baselines, pairs)
-    confusions, picked = confused(results), picks(results.fits)
+    confusions = confused(results)
     infos = [(setting, frames.kernel_info(setting.fits(results.fits))) for setting in results.settings]
     return Content(
         study=study,
@@ -148,9 +137,8 @@ def _content(
         published=published,
         results=[result_table(results, setting) for setting in results.settings],
         metrics=metric_tables(results),
-        panels=panels(results, study, published.cells, confusions, picked, names, parts),
+        panels=panels(results, study, published.cells, confusions, names, parts),
         weights=weights_tables(results),
-        picks=picks_tables(picked, results, baselines),
         kernel_tables=[
             kernel_table(info, frames.chosen_scalings(setting.of(results.scores)), setting.title)
             for setting, info in infos
@@ -158,14 +146,10 @@ def _content(
         ],
         classes=[class_table(found) for found in confusions],
         confused=[pairs_table(found) for found in confusions if len(found.best.classes) > FEW_CLASSES],
-        solutions=solution_tables(results),
         failures=failure_table(results),
-        ratios=time_ratio_table(results),
         stages=stage_table(run.stages),
         series=results.series,
         names=names,
-        wrong_pairs=wrong,
-        wrong_samples=[_labelled(found, results) for found in wrong_samples],
         own=[table for part in parts for table in part.tables],
         score=results.score.name,
         embeds=bool(results.scores["dimension"].notna().any()),
@@ -186,16 +170,6 @@ def _pairs(results: Results, study: ReportSpec, scores: pd.DataFrame, prediction
                 differences_table(comparison, found, results.settings, titles, results.matters, results.score.name)
             )
     return tables
-
-
-def _labelled(found: WrongSamples, results: Results) -> WrongSamples:
-    """Name the methods as the rest of the report does."""
-    titles = results.method_titles()
-    methods = [
-        replace(shown, method=results.series.of_method(shown.method, titles.get(shown.method, shown.method)))
-        for shown in found.methods
-    ]
-    return replace(found, methods=methods)
 
 
 def _rules(results: Results) -> list[str]:
@@ -226,7 +200,7 @@ def _one_rule(results: Results) -> str:
         return ""
     replaced = " In one component the cosine is a sign, and the Euclidean distance takes its place."
     return (
-        f" Embeddings classify by {rule_title(rules[0])} in the headline, confusions, wrong samples and model."
+        f" Embeddings classify by {rule_title(rules[0])} in the headline, confusions and model."
         f"{replaced if 'cosine' in rules else ''}"
     )
 

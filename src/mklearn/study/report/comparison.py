@@ -11,6 +11,7 @@ import pandas as pd
 
 from mklearn.contract.fit_spec import headline_rule
 from mklearn.errors import ConfigError
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.predictions import Predictions, typed
 from mklearn.study.evaluation.summary import corrected, summarise
 from mklearn.study.evaluation.verdicts import MATTERS
@@ -96,8 +97,8 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
         )
     lines = []
     rows, titles = _summary_by_method((first, second), same), _titles((second, first))
-    for (*setting, method, rule), pair in rows.groupby([*SETTING, "entry", "neighbour"], dropna=False, sort=False):
-        dataset, protocol, size = _key(setting)
+    for key, pair in rows.groupby([*SETTING, "entry", "neighbour"], dropna=False, sort=False):
+        dataset, protocol, size, method, rule = _key(key)
         by_study = {row["method"]: row for row in records(pair)}
         change = by_study.get("B", {})
         if change.get("disagreement") == 0:  # the same predictions
@@ -111,7 +112,7 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
             difference_cell(change, MATTERS),
         ])  # fmt: skip
     caption = (
-        f"{wording.by_score('Accuracy', first.score)} by inner cross-validation, mean ± std over splits: A is "
+        f"{metric_named(first.score).title} by inner cross-validation, mean ± std over splits: A is "
         f"{first.name}, B is {second.name}. Differences have 95 % intervals where both tested the same samples in the "
         "same splits; ▲ and ▼ mark those that exclude 0 after Holm's correction."
     )
@@ -120,7 +121,8 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
 
 def _summary_by_method(both: Sequence[StudyTables], same: Mapping[tuple[str, str, int | None], bool]) -> pd.DataFrame:
     """Summarise each method (``entry``) in a setting of its own, in which the studies, A and B, are the methods."""
-    scores, predictions = [], []
+    scores: list[pd.DataFrame] = []
+    predictions: list[pd.DataFrame] = []
     for study, mark in zip(both, "AB", strict=True):
         for frames, frame in ((scores, study.scores.assign(study="")), (predictions, study.predictions)):
             place = frame["protocol"].astype(str) + SEPARATOR + frame["method"].astype(str)
@@ -128,8 +130,8 @@ def _summary_by_method(both: Sequence[StudyTables], same: Mapping[tuple[str, str
     predicted = Predictions(typed(pd.concat(predictions, ignore_index=True)))
     rows = summarise(pd.concat(scores, ignore_index=True), predicted, reference="A")
     rows = rows[rows["selection"].eq("inner_cv") & rows["metric"].isin([both[0].score, ""])]
-    place = rows["protocol"].str.partition(SEPARATOR)
-    rows = rows.assign(protocol=place[0], entry=place[2])
+    parts = rows["protocol"].str.partition(SEPARATOR)
+    rows = rows.assign(protocol=parts[0], entry=parts[2])
     paired = [same.get(_key(setting)) for setting in zip(*(rows[name] for name in SETTING), strict=True)]
     rows.loc[[each is False for each in paired], PAIRED] = np.nan
     rows = rows[[each is not None for each in paired]]
@@ -155,9 +157,9 @@ def _same_splits(ours: Mapping[Any, frozenset[str]], theirs: Mapping[Any, frozen
     return bool(both) and all(ours[split] == theirs[split] for split in both)
 
 
-def _tested(study: StudyTables) -> dict[tuple[Any, ...], dict[tuple[int, int], frozenset[str]]]:
+def _tested(study: StudyTables) -> dict[tuple[Any, ...], dict[Any, frozenset[str]]]:
     """Return the tested samples by setting, and by repeat and fold."""
-    tested: dict[tuple[Any, ...], dict[tuple[int, int], frozenset[str]]] = {}
+    tested: dict[tuple[Any, ...], dict[Any, frozenset[str]]] = {}
     splits = study.predictions.groupby([*SETTING, "repeat", "fold"], observed=True, dropna=False, sort=False)
     for (*setting, repeat, fold), samples in splits["sample"]:
         tested.setdefault(_key(setting), {})[repeat, fold] = frozenset(samples.astype(str))

@@ -169,15 +169,6 @@ def lines(frame: pd.DataFrame, series: Series, column: str, x: Chart, *layers: C
     )
 
 
-def roc_curves(curves: pd.DataFrame, series: Series, *, title: str) -> Chart:
-    """Draw mean ROC curves: ``label, accepted, mean`` in fractions, a line for each series."""
-    shown = charts.in_percent(curves, "accepted").assign(std=float("nan"))
-    axis = {"tickCount": 6}
-    x = field("x:Q", title="accepted pairs of different classes, %", scale={"nice": False}, axis=axis)
-    figure = lines(shown, series, "accepted", x, title=title)
-    return figure | {"title": {"text": title, "subtitle": "accepted pairs of the same class, %"}}
-
-
 def split_noise_scores(cells: pd.DataFrame, *, noise: float, title: str) -> Chart:
     """Draw z of each method and training size, with the band of ``noise`` units that other random splits explain.
 

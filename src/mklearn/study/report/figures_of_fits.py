@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,8 @@ import pandas as pd
 from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip
 from mklearn.study.report.confusion import EXTREMES, Confusion
-from mklearn.study.report.picks import MIXED, Picks, common_prefix
 from mklearn.study.report.series import Series
-from mklearn.study.report.wording import percent
+from mklearn.study.report.wording import common_prefix, percent
 
 MAX_NAMED_CLASSES = 12
 STEPS = {
@@ -59,30 +57,6 @@ def kernel_weights(weights: pd.DataFrame, series: Series, *, label: str, domain:
     )
 
 
-def picked_kernels(found: Sequence[Picks], series: Series, *, label: str) -> Chart:
-    """Draw how many repeats pick each kernel, a row for each setting of a method on one data set."""
-    kernels = list(dict.fromkeys(name for record, _ in found for name in record.kernel_ids))
-    prefix = common_prefix(kernels)
-    shown = {name: name.removeprefix(prefix) for name in kernels}
-    if any(counts[""] for _, counts in found):
-        shown[""] = MIXED
-    several = len({record.protocol for record, _ in found}) > len({record.train_size for record, _ in found})
-    rows: list[Chart] = []
-    places = []
-    for record, counts in found:
-        place = str(record.protocol) if record.train_size is None or several else f"training size {record.train_size}"
-        places.append(place)
-        total = max(sum(counts.values()), 1)
-        for name, column in shown.items():
-            n = counts.get(name, 0)
-            cell = {"s": label, "column": column, "row": place, "n": n, "of": total}
-            rows.append(cell | {"share": n / total, "text": str(n or "")})
-    return _grid(
-        rows, places, list(shown.values()), series, names=("setting", f"kernel: {prefix}…" if prefix else "kernel"),
-        title=label, subtitle="splits that pick a kernel",
-    )  # fmt: skip
-
-
 def confusion_map(found: Confusion, series: Series) -> Chart:
     """Draw the share of the test samples of each true class (row) by predicted class (column), where there are any."""
     rates, classes = found.rates, list(found.classes)
@@ -98,17 +72,7 @@ def confusion_map(found: Confusion, series: Series) -> Chart:
         }
         for i, j in np.argwhere(found.counts > 0)
     ]
-    return _grid(
-        rows, classes, classes, series, names=("true class", "predicted class"), title=found.label,
-        subtitle="% of each true class (row)",
-    )  # fmt: skip
-
-
-def _grid(
-    cells: list[Chart], rows: list[str], columns: list[str], series: Series, *, names: tuple[str, str], title: str,
-    subtitle: str,
-) -> Chart:  # fmt: skip
-    """Draw numbers in a grid; shades go with the square root of the share, so that small ones can be seen."""
+    # shades go with the square root of the share, so that small ones can be seen
     shade = {"type": "sqrt", "domain": [0, 1], "range": [0.04, 0.6]}
     box = {
         "mark": {"type": "rect", "stroke": "#88888833"},
@@ -116,15 +80,21 @@ def _grid(
     }
     slanted = {"labelAngle": -40, "grid": False, "labelOverlap": False, "labelLimit": 90}
     encoding = {
-        "x": field("column:N", scale={"domain": columns}, title=names[1], axis=slanted),
-        "y": field("row:N", scale={"domain": rows}, axis={"grid": False}),
+        "x": field("column:N", scale={"domain": classes}, title="predicted class", axis=slanted),
+        "y": field("row:N", scale={"domain": classes}, axis={"grid": False}),
         "tooltip": tooltip(
-            ("row:N", names[0]), ("column:N", names[1]), ("share:Q", "share", ".1%"), ("n:Q", "number"), ("of:Q", "of")
+            ("row:N", "true class"),
+            ("column:N", "predicted class"),
+            ("share:Q", "share", ".1%"),
+            ("n:Q", "number"),
+            ("of:Q", "of"),
         ),
     }
     text = {"mark": {"type": "text", "fontSize": 10}, "encoding": {"text": field("text:N")}}
-    height = 26 * len(rows)
-    grid = charts.chart(box, text, rows=cells, encoding=encoding, height=height, title=title, subtitle=subtitle)
+    grid = charts.chart(
+        box, text, rows=rows, encoding=encoding, height=26 * len(classes), title=found.label,
+        subtitle="% of each true class (row)",
+    )  # fmt: skip
     return grid | {"view": {"stroke": "#88888866"}}
 
 

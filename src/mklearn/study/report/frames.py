@@ -292,11 +292,6 @@ def training_times(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     return times.assign(ratio=times["seconds"] / same_rule.fillna(first_rule))
 
 
-def fit_times(times: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each fit, of rows of :func:`training_times` from one setting."""
-    return times.drop_duplicates(["label", "repeat", "fold"])
-
-
 def weights(record: FitRecord) -> pd.DataFrame:
     """Return ``kernel, repeat, weight`` of one fit, without repeats that failed."""
     table = pd.DataFrame(np.atleast_2d(np.asarray(record.weights, dtype=float)), columns=record.kernel_ids)

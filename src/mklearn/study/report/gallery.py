@@ -15,14 +15,13 @@ import pandas as pd
 from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.reproduction import OTHER_DATA
-from mklearn.study.report import figures, figures_of_fits, figures_of_numbers, figures_of_times, frames
+from mklearn.study.report import figures, figures_of_fits, figures_of_numbers, frames
 from mklearn.study.report.charts import Chart
 from mklearn.study.report.confusion import FEW_CLASSES, Confused, class_accuracies
 from mklearn.study.report.figure_names import FigureNames
 from mklearn.study.report.frames import Results, Setting
 from mklearn.study.report.numbers import first_repeat, shown_numbers
 from mklearn.study.report.parts import ReportPart
-from mklearn.study.report.picks import Picks
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.sections import figure_sections
 from mklearn.study.report.wording import by_score, in_order, rule_title
@@ -51,7 +50,7 @@ class Panel:
 
 def panels(
     results: Results, study: ReportSpec, published: pd.DataFrame, confused: Sequence[Confused],
-    picks: Sequence[Picks], names: FigureNames, parts: Sequence[ReportPart] = (),
+    names: FigureNames, parts: Sequence[ReportPart] = (),
 ) -> list[Panel]:  # fmt: skip
     """Draw all figures of a report: by section, and by setting within a section.
 
@@ -59,12 +58,10 @@ def panels(
     """
     gallery = _Gallery(results, names)
     gallery.add_published(published, study.tolerance.noise)
-    picked = {id(item.record) for item in picks}
     for setting in results.settings:
         fits = setting.fits(results.fits)
         gallery.add_scores(setting)
-        gallery.add_roc(setting, fits)
-        gallery.add_weights(setting.title, [record for record in fits if id(record) not in picked])
+        gallery.add_weights(setting.title, fits)
         gallery.add_objectives(setting.title, fits)
         gallery.add_kernels(setting.title, fits)
         gallery.add_predictions(setting)
@@ -73,7 +70,6 @@ def panels(
         gallery.add_embedding(setting.title, record)
     for found in confused:
         gallery.add_confusion(found)
-    gallery.add_picks(picks)
     gallery.add_train_sizes()
     for figure in (figure for part in parts for figure in part.figures):
         gallery.add("own", figure.caption, "", figure.alt, figure.draw)
@@ -145,21 +141,7 @@ class _Gallery:
                 figures.accuracy_by_dimension, curves, series, neighbour=rule, title=detail or setting.chart_title
             )
             self.add("dimension", title, detail, alt, draw)
-        times = frames.fit_times(setting.of(self.results.times))
-        if len(times):
-            alt = "Dots on a logarithmic scale: processor seconds of each fit of each method."
-            self.add(
-                "time", title, "", alt, partial(figures_of_times.fit_times, times, series, title=setting.chart_title)
-            )
         self._add_iterations(title, frames.iterations(scores))
-
-    def add_roc(self, setting: Setting, fits: Sequence[FitRecord]) -> None:
-        """Add the mean ROC curves of methods that verify pairs."""
-        known = [record.roc.assign(label=self._label(record)) for record in fits if record.roc is not None]
-        if known:
-            alt = "Lines: accepted pairs of the same class against accepted pairs of different classes."
-            draw = partial(figures.roc_curves, pd.concat(known), self.results.series, title=setting.chart_title)
-            self.add("roc", setting.title, "", alt, draw)
 
     def _add_iterations(self, title: str, curves: pd.DataFrame) -> None:
         alt = "Lines: mean accuracy of each method after each iteration."
@@ -254,18 +236,8 @@ class _Gallery:
         for shown in found.shown:
             self.add("confusion", title, shown.label, alt, partial(figures_of_fits.confusion_map, shown, series))
 
-    def add_picks(self, picks: Sequence[Picks]) -> None:
-        """Add a panel for each method on each data set, with a row for each setting."""
-        titles = {setting.dataset: setting.dataset_title for setting in self.results.settings}
-        alt = "Numbers in a grid: how many splits pick each kernel, a row for each setting."
-        for dataset, method in dict.fromkeys((record.dataset, record.method) for record, _ in picks):
-            own = [item for item in picks if (item.record.dataset, item.record.method) == (dataset, method)]
-            label = self._label(own[0].record)
-            draw = partial(figures_of_fits.picked_kernels, own, self.results.series, label=label)
-            self.add("picks", titles.get(dataset, dataset), label, alt, draw)
-
     def add_train_sizes(self) -> None:
-        """Add accuracy and time of each data set and protocol with several training sizes."""
+        """Add the accuracy of each data set and protocol with several training sizes."""
         series, inner = self.results.series, self.results.inner_cv
         for heading, settings in self.results.families():
             known = pd.concat([setting.of(inner) for setting in settings]).dropna(subset=["train_size", "mean"])
@@ -277,11 +249,6 @@ class _Gallery:
                         figures.accuracy_by_train_size, known, series, neighbour=rule, title=detail or heading
                     )
                     self.add("train-size", heading, detail, alt, draw)
-            times = pd.concat([frames.fit_times(setting.of(self.results.times)) for setting in settings])
-            if times["train_size"].nunique() > 1:
-                alt = "Lines on a logarithmic scale: processor seconds of a fit of each method at each training size."
-                draw = partial(figures_of_times.fit_time_by_train_size, times, series, title=heading)
-                self.add("train-time", heading, "", alt, draw)
 
     def add_components(self, study: ReportSpec) -> None:
         """Add accuracy against the principal components of pairs, where protocols have several numbers of them."""

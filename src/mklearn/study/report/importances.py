@@ -13,9 +13,8 @@ from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip
 from mklearn.study.report.frames import records
 from mklearn.study.report.parts import PartFigure, ReportPart
-from mklearn.study.report.picks import common_prefix
 from mklearn.study.report.tables import Cell, Column, Table, number_cell
-from mklearn.study.report.wording import DASH, number, percent, percent_interval, plural
+from mklearn.study.report.wording import DASH, common_prefix, number, percent, percent_interval, plural
 
 DRAWN, SHOWN = 20, 5
 """So many features or groups of a view are in its figure and in its table, the most important ones."""

@@ -23,10 +23,10 @@ from mklearn.study.report.findings import Findings
 from mklearn.study.report.gallery import Panel
 from mklearn.study.report.markdown import escape_markdown, markdown_table
 from mklearn.study.report.published import Published
-from mklearn.study.report.records import DataSetRecord, RunRecord, WrongPairs, WrongSamples
+from mklearn.study.report.records import DataSetRecord, RunRecord
 from mklearn.study.report.sections import figure_sections, page_file
 from mklearn.study.report.series import Series
-from mklearn.study.report.tables import Table, wrong_table
+from mklearn.study.report.tables import Table
 from mklearn.study.report.theme import DARK, LIGHT, SCHEMES, vega_config
 from mklearn.study.report.thumbnails import data_uris
 from mklearn.study.report.vega_script import vega_script
@@ -54,19 +54,14 @@ class Content:
     metrics: Sequence[Table]
     panels: Sequence[Panel]
     weights: Sequence[Table]
-    picks: Sequence[Table]
     kernel_tables: Sequence[Table]
     classes: Sequence[Table]
     """Recall and precision by class."""
     confused: Sequence[Table]
-    solutions: Sequence[Table]
     failures: Table
-    ratios: Table | None
     stages: Table | None
     series: Series
     names: FigureNames
-    wrong_pairs: Sequence[WrongPairs] = ()
-    wrong_samples: Sequence[WrongSamples] = ()
     own: Sequence[Table] = ()
     """Tables that the study adds."""
     score: str = "accuracy"
@@ -179,9 +174,8 @@ def _section(content: Content, key: str) -> dict[str, Any]:
     groups = _groups(content.panels, key)
     tables: dict[str, Sequence[Any]] = {
         "predictions": content.groups,
-        "kernels": content.kernel_tables, "weights": content.weights, "picks": content.picks,
+        "kernels": content.kernel_tables, "weights": content.weights,
         "confusion": [*content.classes, *content.confused], "own": content.own,
-        "time": [table for table in (content.ratios, content.stages) if table is not None],
     }  # fmt: skip
     counts = {"figure": sum(len(group["panels"]) for group in groups), "table": len(tables.get(key, ()))}
     what = ", ".join(plural(number, name) for name, number in counts.items() if number)
@@ -194,9 +188,7 @@ def _groups(panels: Sequence[Panel], section: str) -> list[dict[str, Any]]:
     for panel in panels:
         if panel.section == section:
             groups.setdefault(panel.heading, []).append(panel)
-    alone = section not in ("kernels", "picks", "confusion", "predictions") and all(
-        len(found) == 1 for found in groups.values()
-    )
+    alone = section not in ("kernels", "confusion", "predictions") and all(len(found) == 1 for found in groups.values())
     if len(groups) > 1 and alone:
         return [{"heading": "", "panels": [found[0] for found in groups.values()]}]
     return [{"heading": heading, "panels": found} for heading, found in groups.items()]
@@ -213,6 +205,6 @@ def _template(name: str, *, autoescape: bool) -> Template:
     )
     environment.filters |= {
         "link": link, "byte_size": byte_size, "data_uris": data_uris, "markdown": escape_markdown,
-        "sentences": sentences, "rule_title": rule_title, "counted": plural, "wrong_table": wrong_table,
+        "sentences": sentences, "rule_title": rule_title, "counted": plural,
     }  # fmt: skip
     return environment.from_string(page_file(name))

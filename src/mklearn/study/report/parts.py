@@ -20,16 +20,18 @@ from mklearn.errors import ConfigError
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.report.charts import Chart
+from mklearn.study.report.records import FitRecord
 from mklearn.study.report.tables import Table
 
 
 @dataclass(frozen=True)
 class StudyResults:
-    """What a part is made from: the score table, the predictions, and the samples by the study's names of data sets."""
+    """What a part is made from; ``samples`` are by the study's names of data sets."""
 
     scores: pd.DataFrame
     predictions: Predictions
     samples: Mapping[str, SampleSet]
+    fits: Sequence[FitRecord] = ()
 
     def dataset(self, name: str) -> SampleSet:
         """Return the samples of a data set.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,82 +71,6 @@ class RunRecord:
 
 
 @dataclass(frozen=True)
-class WrongPairs:
-    """Pairs that the most accurate method of a setting is wrong about.
-
-    Attributes
-    ----------
-    method : str
-        Its title.
-    n_tested : int
-        Pairs that it was tested on.
-    n_wrong : (int, int)
-        Wrong ones among pairs of the same class, and of different classes.
-    images : ndarray of shape (k, height, width), uint8
-        Both images of each pair that is shown, side by side.
-    captions : tuple of k str
-    """
-
-    method: str
-    n_tested: int
-    n_wrong: tuple[int, ...]
-    images: NDArray[np.uint8]
-    captions: tuple[str, ...]
-    title: str = ""
-    """Title of the setting."""
-
-
-@dataclass(frozen=True)
-class WrongSample:
-    """A sample that a method gets wrong in ``n_wrong`` of the ``n_tested`` splits that test it.
-
-    ``predicted`` is the wrong class that most of them say, ``nearest`` the training sample that decided so in the first
-    of these; empty if none did.
-    """
-
-    sample: str
-    true: str
-    predicted: str
-    n_wrong: int
-    n_tested: int
-    nearest: str
-
-
-@dataclass(frozen=True)
-class MethodMistakes:
-    """What one method gets wrong: of ``n_tested`` predictions ``n_wrong``, and the worst samples first."""
-
-    method: str
-    n_wrong: int
-    n_tested: int
-    samples: tuple[WrongSample, ...]
-
-
-@dataclass(frozen=True)
-class WrongSamples:
-    """Samples that the methods of a setting get wrong.
-
-    Attributes
-    ----------
-    methods : sequence of MethodMistakes
-    numbers : mapping
-        Number of a sample's image in the sprite, by id; empty for data without images.
-    sprite : ndarray of shape (rows * height, columns * width), uint8, optional
-        Small images beside each other.
-    size : (int, int)
-        Height and width of an image in the sprite.
-    title : str
-        Title of the setting.
-    """
-
-    methods: Sequence[MethodMistakes]
-    numbers: Mapping[str, int] = field(default_factory=dict)
-    sprite: NDArray[np.uint8] | None = None
-    size: tuple[int, int] = (0, 0)
-    title: str = ""
-
-
-@dataclass(frozen=True)
 class FitRecord:
     """All repeats of one method on one data set and training size.
 
@@ -184,8 +108,6 @@ class FitRecord:
         are predicted.
     probabilities : DataFrame, optional
         ``probability`` of the predicted class, and whether it is ``right``: of each test sample of all splits.
-    roc : DataFrame, optional
-        ``accepted, mean``: the mean ROC curve of a method that verifies pairs.
     """
 
     dataset: str
@@ -201,6 +123,5 @@ class FitRecord:
     kernel_info: pd.DataFrame | None = None
     confusion: NDArray[np.integer] | None = None
     classes: NDArray[np.str_] | None = None
-    roc: pd.DataFrame | None = None
     predicted: pd.DataFrame | None = None
     probabilities: pd.DataFrame | None = None

@@ -16,7 +16,7 @@ from mklearn.study.evaluation.selection import UPPER_BOUND
 from mklearn.study.evaluation.verdicts import BETTER, NO_GAIN, NOT_SHOWN, WORSE, only_before_holm, verdict
 from mklearn.study.report import wording
 from mklearn.study.report.frames import Results, Setting, protocol_family, records, whole_or_none
-from mklearn.study.report.records import MethodMistakes, StageCost
+from mklearn.study.report.records import StageCost
 
 
 @dataclass(frozen=True)
@@ -383,26 +383,12 @@ def failure_table(results: Results) -> Table:
     return Table("Fits that did not end well", columns, rows)
 
 
-def wrong_table(found: MethodMistakes) -> Table:
-    """Tabulate the samples that a method gets wrong."""
-    columns = (
-        Column("Sample", numeric=False),
-        Column("True class", numeric=False),
-        Column("Taken for", numeric=False),
-        Column("Wrong", "in how many of the splits that test it"),
-        Column("Nearest training sample", numeric=False),
-    )
-    rows = [
-        (
-            Cell(one.sample),
-            Cell(one.true),
-            Cell(one.predicted),
-            number_cell(f"{one.n_wrong:,} of {wording.plural(one.n_tested, 'split')}", one.n_wrong / one.n_tested),
-            Cell(one.nearest or wording.DASH),
-        )
-        for one in found.samples
-    ]
-    return Table(f"Samples that {found.method} gets wrong", columns, rows)
+OF_STAGES = (
+    "Wall-clock seconds of the jobs, each with the start of its process, as the engine recorded them when each was "
+    "last run, on the machine that this report names: jobs beside each other, or another load, make them longer; the "
+    "queue of a cluster does not. Results that were kept from earlier runs have their times from then; those that came "
+    "from elsewhere have none."
+)
 
 
 def stage_table(stages: Sequence[StageCost]) -> Table | None:
@@ -432,7 +418,7 @@ def stage_table(stages: Sequence[StageCost]) -> Table | None:
                 number_cell(wording.byte_size(stage.bytes), stage.bytes),
             ]
         )
-    return Table("What each stage cost", columns, rows)
+    return Table("What each stage cost", columns, rows, note=OF_STAGES)
 
 
 def _stage_seconds(value: float | None, note: str = "", below: str = "") -> Cell:

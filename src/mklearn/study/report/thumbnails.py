@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -21,25 +20,16 @@ LONGER_SIDE = 64
 def thumbnails(data: SampleSet, count: int) -> NDArray[np.uint8] | None:
     """Return up to ``count`` small grey images, shape (k, rows, columns), or None for a data set without images.
 
-    The first image of each class comes first, then the second of each. They are those of :func:`small_images`.
+    The first image of each class comes first, then the second of each. Grey values are stretched to 0..255. Images of
+    different shapes keep their own, in the middle of a square.
     """
     if data.images is None or not count:
         return None
     nth = pd.Series(data.y).groupby(data.y).cumcount()
-    return small_images(data, np.argsort(nth.to_numpy(), kind="stable")[:count].tolist())
-
-
-def small_images(data: SampleSet, positions: Sequence[int], longer_side: int = LONGER_SIDE) -> NDArray[np.uint8]:
-    """Return small grey images of some samples of a data set of images, shape (k, rows, columns).
-
-    Grey values are stretched to 0..255. Images of different shapes keep their own, in the middle of a square.
-    """
-    assert data.images is not None
+    positions = np.argsort(nth.to_numpy(), kind="stable")[:count]
     chosen = [np.asarray(data.images[position], dtype=np.float64) for position in positions]
     grey = [image.mean(axis=2) if image.ndim == 3 else image for image in chosen]
-    small = [
-        np.asarray(resize_images([image], shape=_small(image.shape, longer_side))[0], dtype=float) for image in grey
-    ]
+    small = [np.asarray(resize_images([image], shape=_small(image.shape))[0], dtype=float) for image in grey]
     low, high = min(image.min() for image in small), max(image.max() for image in small)
     frame = np.array([image.shape for image in small]).max(axis=0)
     shown = np.full((len(small), *frame), high)
@@ -49,8 +39,8 @@ def small_images(data: SampleSet, positions: Sequence[int], longer_side: int = L
     return np.asarray(np.round(255 * (shown - low) / max(high - low, 1e-12)), dtype=np.uint8)
 
 
-def _small(shape: tuple[int, ...], longer_side: int) -> tuple[int, int]:
-    scale = min(1.0, longer_side / max(shape[:2]))
+def _small(shape: tuple[int, ...]) -> tuple[int, int]:
+    scale = min(1.0, LONGER_SIDE / max(shape[:2]))
     return max(1, round(shape[0] * scale)), max(1, round(shape[1] * scale))
 
 

@@ -137,6 +137,15 @@ def enumeration(parts: list[str], limit: int = 6) -> str:
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
+def common_prefix(names: list[str]) -> str:
+    """Return what all names begin with, up to a hyphen or underscore; empty for a single name."""
+    if len(names) < 2:
+        return ""
+    first, last = min(names), max(names)
+    length = next((i for i, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
+    return first[: max(first.rfind(mark, 0, length) for mark in "-_") + 1]
+
+
 def fold_title(number: int) -> str:
     """Format as ``five-fold``, of many folds ``20-fold``."""
     return f"{NUMBERS[number - 2] if 2 <= number <= 12 else number}-fold"

@@ -23,13 +23,9 @@ from mklearn.study.evaluation.predictions import PROBABILITY, Predictions
 from mklearn.study.provenance import file_digest, input_digests, stamp
 from mklearn.study.report import records
 from mklearn.study.report.build import build_report
-from mklearn.study.report.frames import protocol_family
 from mklearn.study.report.importances import importances_part, read_importances
-from mklearn.study.report.mistakes import PIXELS, wrong_samples
 from mklearn.study.report.parts import StudyResults
 from mklearn.study.report.thumbnails import thumbnails
-from mklearn.study.report.verification import mean_roc, wrong_pairs
-from mklearn.study.report.wording import setting_title
 from mklearn.study.specs.table_specs import ReportDataset, ReportFile, ReportFit, ReportSpec
 from mklearn.study.stamps import BESIDE, load_beside, write_beside
 from mklearn.study.steps.log import logger
@@ -57,7 +53,12 @@ def report(
     _check_inputs(record, run["provenance"], inputs)
     provenance = stamp(spec.as_dict(), inputs, code or [])
     order = [entry.id for entry in (*spec.kernels, *spec.descriptors)]
-    held = StudyResults(frame, predicted, {entry.id: data for entry, data in datasets})
+    fits = [
+        fit
+        for path, entry in zip(models, spec.fits, strict=True)
+        for fit in _fits(path, entry, data_of[entry.dataset], predicted, order, spec.neighbour)
+    ]
+    results = StudyResults(frame, predicted, data_of, fits)
     written = build_report(
         page.parent,
         study=spec,
@@ -66,19 +67,13 @@ def report(
             _data_set(entry, data, spec.thumbnails, tuple(_warnings(spec, entry, data, predicted)))
             for entry, data in datasets
         ],
-        fits=[
-            fit
-            for path, entry in zip(models, spec.fits, strict=True)
-            for fit in _fits(path, entry, data_of[entry.dataset], predicted, order, spec.neighbour)
-        ],
+        fits=fits,
         scores=frame,
         summary=summarised,
         predictions=predicted,
-        wrong_pairs=list(_wrong_pairs(spec, datasets, predicted)),
-        wrong_samples=list(_wrong_samples(spec, datasets, predicted)),
         parts=[
             *(importances_part(read_importances(path)) for path in importances or []),
-            *(load(part)(held) for part in spec.parts),
+            *(load(part)(results) for part in spec.parts),
         ],
     )
     write_beside(written, provenance, page.parent / "provenance.json")
@@ -170,46 +165,7 @@ def _fits(
             continue
         names = np.array(LABELS) if entry.pairs else data.classes
         record = _fit(own, entry, setting, order, names, predicted.confusion(keys, len(names)))
-        record = replace(record, probabilities=_probabilities(predicted.by_rule(keys)))
-        yield replace(record, roc=mean_roc(predicted.of({**keys, "neighbour": ""}))) if entry.pairs else record
-
-
-def _wrong_pairs(
-    spec: ReportSpec, datasets: list[tuple[ReportDataset, SampleSet]], predicted: Predictions
-) -> Iterator[records.WrongPairs]:
-    """Yield the wrong pairs of each protocol of pairs on each data set."""
-    for entry, data in datasets:
-        fits = [fit for fit in spec.fits if fit.pairs and fit.dataset == entry.id]
-        for setting in dict.fromkeys(setting.protocol for fit in fits for setting in fit.settings):
-            keys = {"dataset": entry.id, "protocol": setting, "train_size": None, "neighbour": ""}
-            tables = {fit.title: predicted.of({**keys, "method": fit.method}) for fit in fits}
-            known = {title: table for title, table in tables.items() if table is not None}
-            found = wrong_pairs(known, data, spec.thumbnails)
-            if found is not None:
-                yield replace(found, title=f"{entry.title}, {setting}")
-
-
-def _wrong_samples(
-    spec: ReportSpec, datasets: list[tuple[ReportDataset, SampleSet]], predicted: Predictions
-) -> Iterator[records.WrongSamples]:
-    """Yield the wrong samples of each data set and family of protocols, at the largest training size."""
-    for entry, data in datasets:
-        if data.target == "numbers":
-            continue
-        fits = [fit for fit in spec.fits if not fit.pairs and fit.dataset == entry.id]
-        largest: dict[str, Setting] = {}
-        for setting in (setting for fit in fits for setting in fit.settings):
-            family = protocol_family(setting.protocol, setting.train_size)
-            if family not in largest or (setting.train_size or 0) > (largest[family].train_size or 0):
-                largest[family] = setting
-        for family, setting in largest.items():
-            keys = {"dataset": entry.id, **setting.model_dump(), "neighbour": spec.neighbour}
-            tables = {fit.method: predicted.by_rule({**keys, "method": fit.method}) for fit in fits}
-            known = {method: table for method, table in tables.items() if table is not None}
-            found = wrong_samples(known, spec.reference, data, PIXELS // len(datasets))
-            if found is not None:
-                name = family if len(largest) > 1 else ""
-                yield replace(found, title=setting_title(entry.title, setting.train_size, name))
+        yield replace(record, probabilities=_probabilities(predicted.by_rule(keys)))
 
 
 def _fit(

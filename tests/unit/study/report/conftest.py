@@ -272,7 +272,6 @@ def _fits(digits: Any, dataset: str, size: int, repeats: int, titles: dict[str, 
                 history=pd.DataFrame(history) if method == "mkldr" else None,
                 embedding=points if method in ("average", "mkldr") else None,
                 kernel_info=info, confusion=confusion, classes=np.array([f"digit {number}" for number in range(10)]),
-                roc=pd.DataFrame({"accepted": [0.0, 0.5, 1.0], "mean": [0.1, 0.8, 1.0]}) if method == "kfd" else None,
                 probabilities=chances if method in ("average", "mkldr") else None,
             )
         )  # fmt: skip
@@ -315,7 +314,7 @@ def sections_of(scores: pd.DataFrame, summary: pd.DataFrame) -> set[str]:
     """Return the sections of the figures that a study without fits has."""
     results = results_of(scores, summary, [])
     nothing = pd.DataFrame(columns=["z", "dataset_title", "metric"])
-    found = panels(results, report_spec("x"), nothing, [], [], FigureNames())
+    found = panels(results, report_spec("x"), nothing, [], FigureNames())
     assert not [panel.problem for panel in found if panel.problem]
     return {panel.section for panel in found}
 

@@ -96,7 +96,7 @@ def test_writes_what_it_says_and_nothing_else(built):
 def test_every_kind_of_figure_is_there(built):
     folder, _ = built
     slugs = specs_of((folder / "index.html").read_text(encoding="utf-8"))["specs"]
-    unseen = {"train-size", "train-time", "roc", "components", "own", "predictions"}
+    unseen = {"train-size", "components", "own", "predictions"}
     for section in {*figure_sections(), "published"} - unseen:
         assert any(slug.startswith(section) for slug in slugs), section
 

@@ -108,7 +108,7 @@ def test_samples_that_lack_a_view_score_as_in_the_library(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_headline_recall_and_mistakes_are_by_one_rule(folder: Path, n_classes: int) -> None:
+def test_headline_and_recall_are_by_one_rule(folder: Path, n_classes: int) -> None:
     """With and without a final model, on rows sorted by class: cosines in one component are signs, and all ties."""
     kept = np.argsort(TARGET, kind="stable")
     kept = kept[TARGET[kept] < n_classes]
@@ -116,13 +116,10 @@ def test_headline_recall_and_mistakes_are_by_one_rule(folder: Path, n_classes: i
     pd.DataFrame(noisy, index=pd.Index(IDS[kept], name="id")).assign(label=LABELS[kept]).to_csv(folder / "x.csv")
     entry = {"kind": "feature_tables", "tables": {"x": "x.csv"}}
     folds = {"folds": {"kind": "k_fold", "folds": 3}}
-    pages = []
     for final in ({}, {"final": {}}):
         run(folder, entry, kernels=KERNELS, methods={"kfd": METHODS["kfd"]}, protocols=folds, **final)
-        pages.append(page(folder))
         rows = pd.read_parquet(folder / "results" / "own" / "predictions.parquet").query("neighbour == 'euclidean'")
         wrong = int((rows["predicted"] != rows["true"]).sum())
-        assert f"{wrong} of {len(kept)} predictions are wrong" in pages[-1]
         text = (folder / "results" / "own" / "report" / "summary.md").read_text(encoding="utf-8")
         classes = [line.split(" | ") for line in text.partition("Recall and precision")[2].splitlines() if "|" in line]
         right = sum(float(tested) * float(recall) / 100 for _, tested, recall, _ in classes[2:])

@@ -50,20 +50,6 @@
     window.figures.setRule(rule?.value ? rule.selectedOptions[0].textContent : "");
   }
 
-  // Of several methods a choice shows one; without this script it shows all.
-  for (const choice of document.querySelectorAll(".choice")) {
-    const blocks = [...choice.querySelectorAll(":scope > [data-choice]")];
-    if (blocks.length < 2) continue;
-    const label = document.createElement("label");
-    const select = document.createElement("select");
-    for (const [number, block] of blocks.entries()) select.add(new Option(block.dataset.choice, String(number)));
-    const show = () => blocks.forEach((block, number) => { block.hidden = String(number) !== select.value; });
-    select.addEventListener("change", show);
-    label.append("Method ", select);
-    choice.before(label);
-    show();
-  }
-
   function open(id) {
     const target = id && document.getElementById(decodeURIComponent(id));
     if (!target) return;

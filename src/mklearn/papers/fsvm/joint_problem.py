@@ -1,4 +1,4 @@
-"""How good the solutions of optimisation problems are: duality gaps, and F-SVM against its joint problem."""
+"""Tables of F-SVM's joint problem: how far fits are from the constant classifier, and alternations from the optimum."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from mklearn.study.report.frames import Results, records, usable
+from mklearn.study.report.parts import ReportPart, StudyResults
 from mklearn.study.report.tables import Cell, Column, Table, number_cell
 from mklearn.study.report.wording import count, percent, scientific
 
-GAPS = (
-    "Relative duality gap of the fits with the chosen parameters: the objective is at most that far from its optimum."
-)
 JOINT_PROBLEM = (
     "F-SVM learns a support vector machine w together with a transformation M of the features. This joint problem has "
     "a closed form: its optimum is a support vector machine on whitened features, and M tends to a projection on w. Of "
@@ -22,62 +19,28 @@ JOINT_PROBLEM = (
     "Regular simplex: n samples have n − 1 features or more, and the solution does not depend on C. Each pair of "
     "classes of each split counts; numbers are medians unless their column says otherwise."
 )
-ALTERNATION = (
-    "Distance from the optimum: (F − F*) / F*, before and after the alternation, medians. Its duality gap, above, is "
-    "that of its support vector machines."
-)
+ALTERNATION = "Distance from the optimum: (F − F*) / F*, before and after the alternation, medians."
 SHARES = (Column("w = 0, %", "fits for which w = 0 is optimal, too"), Column("Regular simplex, %"))
 FITS = Column("Fits", "splits times pairs of classes")
 
 
-def solution_tables(results: Results) -> list[Table]:
-    """Return the tables of duality gaps and of F-SVM's joint problem that the study has something for."""
-    found = [gap_table(results)]
+def joint_problem(results: StudyResults) -> ReportPart:
+    """Tabulate the joint problems of all fits of F-SVM; no tables without one."""
     fits = joint_problems(results)
-    if len(fits):
-        found += [joint_problem_table(fits), threshold_table(fits), alternation_table(fits)]
-    return [table for table in found if table is not None]
+    if not len(fits):
+        return ReportPart()
+    tables = [joint_problem_table(fits), threshold_table(fits), alternation_table(fits)]
+    return ReportPart(tables=[table for table in tables if table is not None])
 
 
-def gap_table(results: Results) -> Table | None:
-    """Tabulate the relative duality gap of each method over all settings; None if no fit has one."""
-    scores = usable(results.scores)
-    if "gap" not in scores or scores["gap"].isna().all():
-        return None
-    chosen = scores[scores["selection"].eq("inner_cv") & scores["gap"].notna()]
-    titles = {(s.dataset, s.protocol, s.train_size): s.title for s in results.settings}
-    rows = []
-    for label, own in chosen.groupby("label", sort=False):
-        fits = own.drop_duplicates(["dataset", "protocol", "train_size", "repeat", "fold"])
-        worst = records(fits.loc[[fits["gap"].idxmax()]])[0]
-        size = None if pd.isna(worst["train_size"]) else int(worst["train_size"])
-        place = titles[worst["dataset"], worst["protocol"], size] if len(titles) > 1 else ""
-        inaccurate = int(fits["status"].eq("inaccurate").sum())
-        rows.append((
-            Cell(str(label)),
-            number_cell(_power(fits["gap"].median()), fits["gap"].median()),
-            number_cell(_power(worst["gap"]), worst["gap"], below=place),
-            number_cell(count(inaccurate), inaccurate, kind="warn" if inaccurate else ""),
-            number_cell(count(len(fits)), len(fits)),
-        ))  # fmt: skip
-    columns = (
-        Column("Method", numeric=False), Column("Median gap"), Column("Largest gap"),
-        Column("Inaccurate", "fits that a solver ended above its tolerance"), Column("Fits"),
-    )  # fmt: skip
-    return Table("Duality gaps", columns, rows, note=GAPS) if rows else None
-
-
-def joint_problems(results: Results) -> pd.DataFrame:
+def joint_problems(results: StudyResults) -> pd.DataFrame:
     """Collect F-SVM's diagnostics of all fits: ``label, place, C, C1, C0, ratio, zero, simplex, start, end, rises``.
 
     ``place`` is the data set; C1 (C′) and C0 are for rho = 1, ``ratio`` is C1 / C0.
     """
     parts = [
-        record.diagnostics.assign(
-            label=results.series.of_method(record.method, record.method_title), place=setting.dataset_title
-        )
-        for setting in results.settings
-        for record in setting.fits(results.fits)
+        record.diagnostics.assign(label=record.method_title, place=record.dataset)
+        for record in results.fits
         if record.diagnostics is not None and len(record.diagnostics)
     ]
     if not parts:
@@ -152,8 +115,3 @@ def _number(value: Any, below: str = "") -> Cell:
 def _share(flags: pd.Series) -> Cell:
     share = float(flags.astype(float).mean())
     return number_cell(percent(share), share, kind="warn" if share else "")
-
-
-def _power(value: Any) -> str:
-    """Format a small number as ``1.2e−07``."""
-    return f"{value:.1e}".replace("-", "−")

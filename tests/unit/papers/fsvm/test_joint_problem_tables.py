@@ -1,8 +1,7 @@
-"""Tables of solutions and training times, and the distance of an alternation from the optimum."""
+"""Tables of F-SVM's joint problem, and the distance of an alternation from the optimum."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -13,29 +12,27 @@ from sklearn.datasets import load_wine
 from tests.unit.study.report.conftest import report_spec
 
 from mklearn.classifiers import FSVC
+from mklearn.papers.fsvm.joint_problem import (
+    alternation_table,
+    joint_problem,
+    joint_problem_table,
+    joint_problems,
+    threshold_table,
+)
+from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.report.build import build_report
 from mklearn.study.report.figure_names import FigureNames
 from mklearn.study.report.figures_of_fits import LEAST_DISTANCE, objective
 from mklearn.study.report.frames import results_of
 from mklearn.study.report.gallery import panels
-from mklearn.study.report.records import FitRecord, RunRecord
+from mklearn.study.report.parts import StudyResults
+from mklearn.study.report.records import FitRecord
 from mklearn.study.report.series import series_of
-from mklearn.study.report.solutions import (
-    alternation_table,
-    gap_table,
-    joint_problem_table,
-    joint_problems,
-    solution_tables,
-    threshold_table,
-)
-from mklearn.study.report.times import time_ratio_table
 
 pytestmark = pytest.mark.full
 
 TITLES = {"svm": "SVM", "exact": "F-SVM", "path": "F-SVM alternating"}
 MODELS = {"svm": FSVC(2.0, power=0.0), "exact": FSVC(2.0), "path": FSVC(2.0, solver="alternating", n_iter=3, rho=4.0)}
-SECONDS = {"svm": 0.01, "exact": 0.02, "path": 0.5}
 CLASSES = {"two": (0, 1), "three": (0, 1, 2)}
 PLACES = {"two": "Two wines", "three": "Three wines"}
 SPLITS = [(repeat, fold) for repeat in range(2) for fold in range(3)]
@@ -62,7 +59,7 @@ def fitted() -> dict[tuple[str, str], list[FSVC]]:
 
 @pytest.fixture(scope="module")
 def study(fitted: dict[tuple[str, str], list[FSVC]]) -> dict[str, Any]:
-    """Arguments of ``build_report``; the times are made up."""
+    """Arguments of ``build_report``."""
     rows, fits = [], []
     for (dataset, method), models in fitted.items():
         diagnostics, history = [], []
@@ -72,8 +69,7 @@ def study(fitted: dict[tuple[str, str], list[FSVC]]) -> dict[str, Any]:
                 "study": "demo", "dataset": dataset, "protocol": "folds", "train_size": None, "method": method,
                 "kernel_set": "features", "neighbour": "", "metric": "accuracy", "selection": "inner_cv",
                 "dimension": None, "value": 0.9 + 0.01 * fold, "status": model.status_, "message": "", "seed": 0,
-                "n_train": 60, "n_test": 30, "parameters": "{}", "gap": model.certificate_["gap"],
-                "fit_seconds": SECONDS[method] * (1 + repeat + fold) * (1 + ((dataset, method) == ("three", "path"))),
+                "n_train": 60, "n_test": 30, "parameters": "{}", "gap": model.certificate_["gap"], "fit_seconds": 0.1,
             })  # fmt: skip
             diagnostics += [place | entry for entry in model.diagnostics_]
             history += [
@@ -94,13 +90,16 @@ def tables(study: dict[str, Any], **changed: Any) -> Any:
     return results_of(known["scores"], known["summary"], known["fits"], "svm")
 
 
+def of_parts(study: dict[str, Any], fits: Any = None) -> StudyResults:
+    return StudyResults(study["scores"], Predictions(pd.DataFrame()), {}, study["fits"] if fits is None else fits)
+
+
 def lower_median(values):
     return np.quantile(np.concatenate(values), 0.5, method="lower")
 
 
 def test_joint_problem_in_numbers(study, fitted):
-    gaps, joint, thresholds, alternation = solution_tables(tables(study))
-    assert gaps.caption == "Duality gaps"
+    joint, thresholds, alternation = joint_problem(of_parts(study)).tables
     assert [row[0].text for row in joint.rows] == ["F-SVM", "F-SVM alternating"]
     of_exact = {name: fitted[name, "exact"] for name in CLASSES}
     ratios = {name: [model.equivalent_C_ / model.C0_ for model in models] for name, models in of_exact.items()}
@@ -108,9 +107,10 @@ def test_joint_problem_in_numbers(study, fitted):
     for row in joint.rows:  # the alternation has another rho, and the same C/sqrt(rho)
         assert float(row[1].sort) == pytest.approx(lower_median([*ratios["two"], *ratios["three"]]), rel=2e-4)
         assert float(row[2].sort) == pytest.approx(np.concatenate(ratios[least]).min(), rel=2e-4)
-        assert row[2].below == PLACES[least]
+        assert row[2].below == least
         assert [cell.text for cell in row[3:]] == ["0.0", "0.0", "24"]
-    assert [row[0].text for row in thresholds.rows] == list(PLACES.values())
+    assert [row[0].text for row in thresholds.rows] == list(CLASSES)
+    assert joint_problem(of_parts(study, [])).tables == ()
     for row, (name, models) in zip(thresholds.rows, of_exact.items(), strict=True):
         found = [float(cell.sort) for cell in row[1:]]
         medians = [lower_median([getattr(model, value) for model in models]) for value in ("equivalent_C_", "C0_")]
@@ -122,7 +122,7 @@ def test_joint_problem_in_numbers(study, fitted):
     assert [float(cell.sort) for cell in row[1:4]] == pytest.approx(expected)
     rises = np.concatenate([model.n_rises_ for model in paths])
     assert row[4].text == f"{np.median(rises):g} | {rises.max()}"
-    assert alternation_table(joint_problems(tables(study)).query("label == 'F-SVM'")) is None
+    assert alternation_table(joint_problems(of_parts(study)).query("label == 'F-SVM'")) is None
 
 
 def test_fits_with_the_constant_classifier_count_as_zero(study):
@@ -131,56 +131,13 @@ def test_fits_with_the_constant_classifier_count_as_zero(study):
     record = study["fits"][1]
     as_kept = pd.DataFrame(model.diagnostics_).replace([np.inf, -np.inf], None).assign(repeat=0, fold=0)
     both = pd.concat([record.diagnostics, as_kept], ignore_index=True)
-    fits = joint_problems(tables(study, fits=[replace(record, diagnostics=both)]))
+    fits = joint_problems(of_parts(study, [replace(record, diagnostics=both)]))
     (row,) = joint_problem_table(fits).rows
     assert (row[3].text, row[3].kind, row[5].text) == ("14.3", "number warn", "7")
-    alone = joint_problems(tables(study, fits=[replace(record, diagnostics=as_kept)]))
+    alone = joint_problems(of_parts(study, [replace(record, diagnostics=as_kept)]))
     (row,) = joint_problem_table(alone).rows
     assert [cell.text for cell in row[1:]] == ["–", "–", "100.0", "0.0", "1"]
     assert threshold_table(alone).rows[0][2].text == "–"
-
-
-def test_gaps_over_all_settings(study, fitted):
-    table = gap_table(tables(study))
-    assert [row[0].text for row in table.rows] == list(TITLES.values())
-    for method, row in zip(TITLES, table.rows, strict=True):
-        gaps = {title: [model.gap_.max() for model in fitted[dataset, method]] for dataset, title in PLACES.items()}
-        worst = max(gaps, key=lambda title: max(gaps[title]))
-        assert float(row[2].sort) == max(gaps[worst])
-        assert row[2].below == worst
-        assert float(row[1].sort) == pytest.approx(np.median([*gaps["Two wines"], *gaps["Three wines"]]))
-        assert (row[3].text, row[4].text) == ("0", "12")
-    worse = study["scores"].assign(status=np.where(study["scores"]["method"].eq("path"), "inaccurate", "ok"))
-    assert [row[3].text for row in gap_table(tables(study, scores=worse)).rows] == ["0", "0", "12"]
-
-
-def test_times_are_ratios_to_the_reference_on_the_same_split(study):
-    table = time_ratio_table(tables(study))
-    assert table.caption == "Training time in units of SVM"
-    assert [[cell.text for cell in row] for row in table.rows] == [
-        ["SVM", "1 ×", "", "", "12"],
-        ["F-SVM", "2 ×", "2 ×", "2 ×", "12"],
-        ["F-SVM alternating", "75 ×", "50 ×", "100 ×", "12"],
-    ]
-    assert [cell.below for cell in table.rows[2]] == ["", "", "Two wines", "Three wines", ""]
-    assert table.marked == [True, False, False]
-    scores = study["scores"]
-    part = scores[~(scores["method"].eq("svm") & (scores["repeat"].eq(1) | scores["dataset"].eq("three")))]
-    table = time_ratio_table(tables(study, scores=part, summary=study["summary"].query("dataset == 'two'")))
-    assert [[cell.text for cell in row] for row in table.rows] == [
-        ["SVM", "1 ×", "3"], ["F-SVM", "2 ×", "3"], ["F-SVM alternating", "50 ×", "3"],
-    ]  # fmt: skip
-
-
-def test_studies_with_nothing_to_show_have_no_tables(study):
-    scores = study["scores"]
-    bare = tables(study, scores=scores.drop(columns="gap"), fits=[])
-    assert solution_tables(bare) == []
-    assert solution_tables(tables(study, scores=scores.assign(gap=np.nan), fits=[])) == []
-    assert time_ratio_table(tables(study, scores=scores.query("method == 'svm'"))) is None
-    assert time_ratio_table(tables(study, scores=scores.query("method != 'svm'"))) is None
-    assert time_ratio_table(tables(study, scores=scores.assign(neighbour="cosine"))) is None
-    assert time_ratio_table(tables(study, scores=scores.iloc[:0], summary=study["summary"].iloc[:0], fits=[])) is None
 
 
 def test_the_alternation_is_drawn_as_its_distance_from_the_optimum(study, fitted):
@@ -213,21 +170,9 @@ def test_alternations_whose_optimum_is_known_share_a_figure(study):
         results = tables(study, fits=fits)
         found = [
             panel
-            for panel in panels(results, report_spec("demo"), nothing, [], [], FigureNames())
+            for panel in panels(results, report_spec("demo"), nothing, [], FigureNames())
             if panel.section == "objective"
         ]
         assert {panel.chart["title"]["text"] for panel in found} == expected
     (shared,) = [panel for panel in found if panel.chart["title"]["text"] == "distance from the optimum"]
     assert {row["s"] for row in shared.chart["data"]["values"]} == {"F-SVM", "F-SVM alternating"}
-
-
-def test_page_and_markdown_have_the_tables(study, tmp_path):
-    build_report(tmp_path, **study, run=RunRecord(), data=[], figure_files=False)
-    html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
-    assert 'id="solutions"' in html
-    for shown in ("Duality gaps", "F-SVM: the joint problem", "Training time in units of SVM"):
-        assert f"<h3>{shown}</h3>" in html
-        assert f"## {shown}" in text
-    assert "Only C/√ρ matters" in html.replace("only", "Only")
-    specs = json.loads(html.split('id="figures-data">')[1].split("</script>")[0])["specs"]
-    assert sum(slug.startswith("objective") for slug in specs) == 2
