@@ -56,7 +56,7 @@ def build_report(
     """Write the page, ``summary.md``, ``summary.csv``, ``answer.txt``, ``figures/*.svg|png`` and ``reproduction.csv``.
 
     The last one is written if there are published values, ``weights.csv`` if kernel weights are learned, and
-    ``ranks.csv`` and ``rank_pairs.csv`` of five data sets or more. The same arguments give the same bytes: nothing in
+    ``ranks.csv`` of five data sets or more. The same arguments give the same bytes: nothing in
     the report depends on when or where it is written.
 
     Parameters

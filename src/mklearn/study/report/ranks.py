@@ -10,24 +10,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.base.statistics import holm
 from mklearn.study.evaluation.verdicts import NOT_SHOWN
 from mklearn.study.report import wording
 from mklearn.study.report.charts import Chart, chart, field, tooltip
-from mklearn.study.report.frames import Results, records
+from mklearn.study.report.frames import Results
 from mklearn.study.report.parts import PartFigure, ReportPart
 from mklearn.study.report.tables import Cell, Column, Table, number_cell
 
 FEWEST_SETS, FEWEST_METHODS = 5, 3
-MOST_PAIRS = 45
-"""Pairs, of ten methods, that a table shows; ranks.csv has all of them."""
 DECIMALS = 9
 """Scores that agree to so many decimals are ties."""
 ALPHA = 0.05
@@ -74,23 +70,6 @@ class Ranks:
             if last > first and (not found or last > found[-1][1]):
                 found.append((first, last))
         return found
-
-    def pairs(self) -> pd.DataFrame:
-        """Compare all pairs: data sets ``above, level, below``, difference of mean ranks, Wilcoxon's test.
-
-        ``p_value`` is that of Wilcoxon's signed ranks, ``p_holm`` corrects it for all pairs.
-        """
-        rows = []
-        for a, b in combinations(range(len(self.methods)), 2):
-            gained = np.round(self.scores[:, a] - self.scores[:, b], DECIMALS)
-            rows.append({
-                "method": self.methods[a], "other": self.methods[b], "above": int((gained > 0).sum()),
-                "level": int((gained == 0).sum()), "below": int((gained < 0).sum()),
-                "rank_difference": self.mean_ranks[b] - self.mean_ranks[a],
-                "p_value": float(scipy.stats.wilcoxon(gained).pvalue) if gained.any() else 1.0,
-            })  # fmt: skip
-        table = pd.DataFrame(rows)
-        return table.assign(p_holm=holm(table["p_value"].to_numpy(dtype=np.float64)))
 
 
 def ranks(methods: Sequence[str], scores: ArrayLike, left_out: Sequence[str] = ()) -> Ranks:
@@ -151,18 +130,14 @@ def sentence(found: Ranks) -> str:
 
 
 def ranks_part(results: Results) -> list[ReportPart]:
-    """Return tables, figure and CSV files of a study's ranks; none of few data sets or methods."""
+    """Return table, figure and CSV file of a study's ranks; none of few data sets or methods."""
     found = ranks_of(results)
     if found is None:
         return []
-    pairs = found.pairs()
-    tables = [_ranks_table(found)]
-    if len(pairs) <= MOST_PAIRS:
-        tables.append(_pairs_table(pairs, found.least_apart))
     alt = "Dots: mean rank of each method over data sets. Bars: methods that the critical difference does not separate."
     figure = PartFigure("Critical differences over data sets", alt, partial(critical_difference_diagram, found))
     frame = pd.DataFrame({"method": found.methods, "mean_rank": found.mean_ranks})
-    return [ReportPart([figure], tables, {"ranks.csv": frame, "rank_pairs.csv": pairs})]
+    return [ReportPart([figure], [_ranks_table(found)], {"ranks.csv": frame})]
 
 
 def _ranks_table(found: Ranks) -> Table:
@@ -184,29 +159,6 @@ def _ranks_table(found: Ranks) -> Table:
         for k, method in enumerate(found.methods)
     ]
     return Table("Mean ranks over data sets", columns, lines, note=sentence(found))
-
-
-def _pairs_table(pairs: pd.DataFrame, critical: float) -> Table:
-    columns = [
-        Column("Method", numeric=False), Column("Against", numeric=False),
-        Column("Above, level, below", "on how many data sets"), Column("Ranks apart", "difference of the mean ranks"),
-        Column("p", "of Wilcoxon's signed ranks over data sets"), Column("p, Holm", "corrected for all pairs"),
-    ]  # fmt: skip
-    lines = [
-        [
-            Cell(row["method"]), Cell(row["other"]),
-            number_cell(f"{row['above']}, {row['level']}, {row['below']}", row["above"]),
-            number_cell(f"{row['rank_difference']:.2f}", row["rank_difference"],
-                        kind="strong" if row["rank_difference"] >= critical else ""),
-            number_cell(wording.p_value(row["p_value"]), row["p_value"]),
-            number_cell(wording.p_value(row["p_holm"]), row["p_holm"]),
-        ]
-        for row in records(pairs)
-    ]  # fmt: skip
-    note = (
-        "Bold: further apart than Nemenyi's critical difference. Of five data sets Wilcoxon's p-value is 6 % or more."
-    )
-    return Table("All pairs of methods over data sets", columns, lines, note=note)
 
 
 def critical_difference_diagram(found: Ranks) -> Chart:

@@ -1,4 +1,4 @@
-"""Ranks of methods over data sets: Friedman's test, Nemenyi's critical difference, all pairs, the page."""
+"""Ranks of methods over data sets: Friedman's test, Nemenyi's critical difference, the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from tests.unit.study.report.conftest import report_spec
 from tests.unit.study.report.test_method_pairs import score_table
 from tests.unit.study.report.test_report_files import specs_of
 
-from mklearn.base.statistics import holm
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.build import build_report
 from mklearn.study.report.frames import results_of
@@ -49,6 +48,8 @@ def test_demsars_example() -> None:
     assert (found.chi_squared, found.p_value) == pytest.approx(stats.friedmanchisquare(*AUC.T))
     np.testing.assert_array_equal(found.scores[:, found.methods.index("C4.5")], AUC[:, 0])
     assert found.cliques() == [(0, 3)], "3.143 - 1.964 is less than 1.25"
+    level = ranks(["a", "b", "c"], np.ones((5, 3)))
+    assert (level.chi_squared, level.p_value) == (0.0, 1.0)
 
 
 def test_groups_that_are_not_shown_to_differ() -> None:
@@ -68,20 +69,6 @@ def test_no_pair_differs_unless_friedmans_test_shows_a_difference() -> None:
     assert found.cliques() == [(0, 9)]
     table = _ranks_table(found)
     assert {row[-1].text for row in table.rows[1:]} == {"not shown"}
-
-
-def test_all_pairs_by_wilcoxon_and_holm() -> None:
-    pairs = ranks(METHODS, AUC).pairs()
-    assert len(pairs) == 6
-    row = pairs[pairs["method"].eq("C4.5+m+cf") & pairs["other"].eq("C4.5")].iloc[0]
-    gained = AUC[:, 3] - AUC[:, 0]
-    assert (row["above"], row["level"], row["below"]) == (11, 1, 2)
-    assert row["p_value"] == pytest.approx(stats.wilcoxon(np.round(gained, 9)).pvalue)
-    assert row["p_value"] < 0.05
-    np.testing.assert_allclose(pairs["p_holm"], holm(pairs["p_value"].to_numpy()))
-    level = ranks(["a", "b", "c"], np.ones((5, 3)))
-    assert (level.chi_squared, level.p_value) == (0.0, 1.0)
-    assert level.pairs()["p_value"].tolist() == [1.0] * 3
 
 
 def means(n_sets: int, **methods: float) -> dict[tuple[str, str, str], float]:
@@ -118,12 +105,10 @@ def test_page_summary_and_files_have_ranks_and_diagram(tmp_path: Path) -> None:
                  figure_files=False)  # fmt: skip
     html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
     assert "<h3>Mean ranks over data sets</h3>" in html
-    assert "## All pairs of methods over data sets" in text
     assert "Friedman's test: chi-squared 12.00 with 2 degrees of freedom, p = 0.002." in text
     assert "| F-SVM | 1.00 | 6 of 6 | – |" in text
     assert "| svm | 3.00 | 0 of 6 | worse |" in text
     assert pd.read_csv(tmp_path / "ranks.csv")["mean_rank"].tolist() == [1.0, 2.0, 3.0]
-    assert len(pd.read_csv(tmp_path / "rank_pairs.csv")) == 3
     (chart,) = [chart for slug, chart in specs_of(html)["specs"].items() if slug.startswith("own-critical")]
     bars, dots = (layer["data"]["values"] for layer in chart["layer"])
     assert [(row["s"], row["x"]) for row in dots] == [("F-SVM", 1), ("rmm", 2), ("svm", 3)]
