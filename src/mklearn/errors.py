@@ -14,7 +14,6 @@ __all__ = [
     "DataError",
     "ConstantKernel",
     "DamagedFile",
-    "DamagedArtefact",
     "DownloadError",
     "NotApplicable",
     "MissingExtra",
@@ -57,10 +56,6 @@ class DamagedFile(DataError):
 
     def __str__(self) -> str:
         return self.message
-
-
-class DamagedArtefact(DamagedFile):
-    """A file of the workflow that is damaged or of another job. The run of the step that reads it sets it aside."""
 
 
 class DownloadError(UserError):

@@ -22,7 +22,7 @@ TABLES = {f"table.{suffix}": f"{{kind: feature_tables, tables: {{t: pipe.{suffix
 }
 COMMANDS = [
     *(["validate", f"{name}.yaml"] for name in [*TABLES, "given", "pipe", "zero"]),
-    *([command, "pipe.yaml"] for command in ("run", "failed", "verify")),
+    *([command, "pipe.yaml"] for command in ("run", "failed")),
     ["show", "pipe.npz"], ["compare", "pipe.yaml", "t.yaml"], ["export", "pipe.yaml", "crate.zip"],
     ["init", "pipe.csv"], ["predict", "pipe.mklearn", "t.csv"], ["predict", "zero.mklearn", "t.csv"],
     ["step", "read", "--spec", "pipe.yaml"], ["step", "read", "--spec", "zero.yaml"],

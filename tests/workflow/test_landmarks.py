@@ -1,4 +1,4 @@
-"""A study with landmarks: verified and replayed; a block that is killed or damaged is made again alone."""
+"""A study with landmarks: replayed; a block that is killed or damaged is made again alone."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def before_the_pass(done: Checkout, folder: Path) -> Checkout:
     return copied
 
 
-def test_every_fit_has_values_and_the_files_are_verified(done: Checkout) -> None:
+def test_every_fit_has_values(done: Checkout) -> None:
     """But the one of too few samples for its landmarks, which has the reason."""
     scores = pd.read_parquet(done.folder / TABLES[0])
     assert set(scores["method"]) == {"many", "raw"}
@@ -88,9 +88,6 @@ def test_every_fit_has_values_and_the_files_are_verified(done: Checkout) -> None
     assert set(scores.loc[~few, "status"]) == {"ok"}
     assert scores.loc[scores["method"].eq("many") & ~few, "value"].min() > 0.85
     assert done.planned(*TABLES) == {}
-    n_files = sum(path.suffix in (".npz", ".parquet") for path in cached(done, "**/*.*"))
-    n_tables = len(list((done.folder / "results" / "smoke").glob("*.*")))
-    assert f"{n_files + n_tables} files verified: none is damaged." in done.answer("verify")
     assert "many on digits, drawn-p3: not applicable in 1 of 1 splits" in done.answer("failed")
 
 

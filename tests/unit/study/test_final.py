@@ -15,6 +15,7 @@ from mklearn.errors import ConfigError, MissingExtra
 from mklearn.study.config.reading import check_study
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.plan.tables import report_spec, summary_spec
+from mklearn.study.provenance import code_files, named_modules
 from mklearn.study.stages.targets import Targets
 
 
@@ -167,7 +168,7 @@ def test_the_job_reads_what_it_needs() -> None:
     made = Targets(plan_study(check_study(study({"method": "average"}))))
     assert made.path("final_model") in made.everything()
     assert [Path(path).name.split("-")[0] for path in made.job("final_model").input("sources")] == ["blocks", "pixels"]
-    code = {Path(path).name for path in made_code(made)}
+    code = {path.name for path in code_files("final_model", named_modules(made.job("final_model").spec))}
     assert {"final_model.py", "kfd.py", "gaussian.py", "model_file.py"} <= code
     without = Targets(plan_study(check_study(SMOKE)))
     assert without.path("final_model") not in without.everything()
@@ -182,12 +183,6 @@ def test_importances_are_a_job_that_the_page_waits_for_only_if_asked() -> None:
     without = Targets(plan_study(check_study(study({}))))
     assert without.jobs("importances") == without.job("report").input("importances") == []
     assert "final.importances: invalid value 0" in message(study({"importances": 0}))
-
-
-def made_code(made: Targets) -> list[str]:
-    from mklearn.study.provenance import step_code
-
-    return step_code("final_model", made.job("final_model").spec)
 
 
 def test_skops_is_missed_before_anything_is_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,16 +1,13 @@
-"""Fingerprints contain the code that jobs really load; keys and digests; parsing a study stays cheap."""
+"""The code behind a step; keys and digests; parsing a study stays cheap."""
 
 from __future__ import annotations
 
 import ast
 import importlib
-import inspect
 import itertools
 import json
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,20 +20,17 @@ from mklearn.study.config.registry import registered
 from mklearn.study.data.read import READERS
 from mklearn.study.provenance import (
     PACKAGE,
-    _home,
-    _import_statements,
     array_digest,
     canonical,
+    code_files,
     code_fingerprint,
-    code_of,
     commit,
     file_digest,
     input_digests,
     key,
+    named_modules,
     names_below,
     stamp,
-    step_code,
-    versions,
 )
 from mklearn.study.steps.runner import STEPS
 
@@ -47,7 +41,7 @@ JSON = st.recursive(
 )
 
 
-# --- what rules declare
+# --- the code behind a step
 
 
 def test_package_files_only_re_export() -> None:
@@ -62,165 +56,85 @@ def test_package_files_only_re_export() -> None:
             assert docstring or importing or attaching or checking, f"{path}: {ast.unparse(node)}"
 
 
-BUILT_ON = {
-    "kernel_voting": {"kernel_fda", "kernel_lde"},
-    "kernel_samme": {"kernel_fda", "kernel_lde"},
-    "embedded_linear_svc": {"kernel_fda"},
-    "gaussian_svc": {"kernel_svc"},
-    "convex_mkl_dr_svc": {"convex_mkl_dr"},
-    "standardised_shrinkage_lda": {"shrinkage_lda"},
-    "ledoit_wolf_svc": {"ledoit_wolf_lda"},
-    "r_svm_plus_mu": {"r_svm_plus"},
-    "kernel_pca_classifier": {"fsvc", "kernel_pca"},
-}
-"""Methods that are built on other methods and fitted again with them."""
+def code_of(step: str, spec: dict[str, Any]) -> set[str]:
+    """The files behind a step, below the package."""
+    return {path.relative_to(PACKAGE).as_posix() for path in code_files(step, named_modules(spec))}
+
+
+def methods_in(code: set[str]) -> set[str]:
+    """The methods whose files are among some."""
+    return {kind for kind, model in registered("methods").items() if file_of(model) in code}
 
 
 def file_of(model: Any) -> str:
-    """The file of an implementation of mklearn."""
-    return str(PACKAGE.joinpath(*model.implementation.split(":")[0].split(".")[1:]).with_suffix(".py"))
+    return model.implementation.split(":")[0].removeprefix("mklearn.").replace(".", "/") + ".py"
 
 
-def test_a_method_depends_on_no_other() -> None:
-    """Editing one method must not fit the others again."""
-    files = {
-        kind: file_of(model)
-        for kind, model in registered("methods").items()
-        if model.implementation.startswith("mklearn.")
-    }
+def test_a_fit_depends_on_its_method_and_what_that_is_built_on() -> None:
     for kind, model in registered("methods").items():
-        method = model(kind=kind)  # type: ignore[call-arg]
-        sweep = method.sweep().model_dump()
-        spec = {"implementation": model.implementation, "sweep": sweep, "parameters": method.parameters()}
-        code = step_code("fit", {"method": spec})
-        assert kind not in files or files[kind] in code
-        others = {other for other, path in files.items() if other != kind and path in code}
-        assert others == BUILT_ON.get(kind, set()), kind
+        code = code_of("fit", {"method": {"implementation": model.implementation}})
+        assert kind in methods_in(code)
+        assert {"optimize/eigen.py", "kernels/gaussian.py", "study/evaluation/split.py", "graphs.py"} <= code
+        assert not {"study/evaluation/summary.py", "descriptors/pixels.py", "study/steps/report.py"} & code
+    voting = {"method": {"implementation": "mklearn.papers.mkl_dr.kernel_voting:KernelVotingClassifier"}}
+    assert methods_in(code_of("fit", voting)) == {"kernel_voting", "kernel_fda", "kernel_lde"}
+    assert methods_in(code_of("fit", {"method": {"implementation": "mklearn.subspace.pca:PCA"}})) == {"pca"}
+
+
+def used_modules(name: str) -> set[str]:
+    """The modules of mklearn whose classes, functions or values a module names, or one of those."""
+    seen: set[str] = set()
+    todo = [name]
+    while todo:
+        module = todo.pop()
+        if module.startswith("mklearn.") and module not in seen:
+            seen.add(module)
+            todo += [
+                getattr(thing, "__module__", None) or "" for thing in vars(importlib.import_module(module)).values()
+            ]
+    return seen
+
+
+NEUTRAL = ("errors", "cards", "checks", "contract", "extras", "atomic", "study/")
+"""What changes no number of a method or descriptor."""
+
+
+@pytest.mark.parametrize(("sort", "step"), [("methods", "fit"), ("descriptors", "describe")])
+def test_all_that_an_implementation_uses_is_behind_it(sort: str, step: str) -> None:
+    for kind, model in registered(sort).items():
+        if model.implementation:
+            code = code_of(step, {"implementation": model.implementation})
+            modules = used_modules(model.implementation.split(":")[0])
+            files = {name.removeprefix("mklearn.").replace(".", "/") + ".py" for name in modules}
+            used = {file for file in files if (PACKAGE / file).is_file() and not file.startswith(NEUTRAL)}
+            assert used - {"kernels/costs.py"} <= code, kind
+
+
+def test_a_descriptor_and_a_reader_are_code_of_no_other() -> None:
+    pixels = code_of("describe", {"implementation": "mklearn.descriptors.pixels:pixels"})
+    assert {path for path in pixels if path.startswith("descriptors/")} == {
+        "descriptors/pixels.py", "descriptors/images.py", "descriptors/point_sets.py",
+    }  # fmt: skip
+    for reader in READERS:
+        assert f"study/data/readers/{reader}.py" in code_of("read", {"reader": reader})
+    assert "study/data/readers/usps.py" not in code_of("read", {"reader": "digits"})
 
 
 def test_code_that_a_sweep_names_is_code_of_the_fit() -> None:
-    path = "mklearn.papers.two_d_mmc.path:fit_path"
-    sweep = {"implementation": "x:Refit", "parameters": {"sizes": [1], "path": path}}
-    of_a_sweep = step_code("fit", {"method": {"implementation": "mklearn.subspace.pca:PCA", "sweep": sweep}})
-    assert str(PACKAGE / "papers" / "two_d_mmc" / "path.py") in of_a_sweep
-    assert str(PACKAGE / "papers" / "two_d_mmc" / "path.py") not in step_code(
-        "fit", {"method": {"sweep": sweep | {"parameters": {}}}}
-    )
-
-
-@pytest.mark.parametrize("kind", registered("kernels"))
-def test_a_kernel_is_code_of_the_fits_that_use_it_and_of_no_other(kind: str) -> None:
-    """A spec names its kind alone. Every fit has the Gaussian, which a spec without a kind means."""
-    code = step_code("fit", {"kernels": [{"id": "k", "kind": kind}]})
-    used = {other for other, model in registered("kernels").items() if file_of(model) in code}
-    assert used == {"gaussian", kind}
-
-
-@pytest.mark.parametrize(
-    ("metric", "files"),
-    [
-        ("accuracy", set()),
-        ("auc", {"scores", "sample_values"}),
-        ("macro_f1", {"labels", "sample_values"}),
-        ("r2", {"numbers", "number_values"}),
-    ],
-)
-def test_a_metric_is_code_of_the_fits_that_it_scores(metric: str, files: set[str]) -> None:
-    """With what gives its values of samples. Every fit has the accuracy, by which kernels can be weighted."""
-    code = step_code("fit", {"evaluation": {"metrics": [metric]}})
-    folder = PACKAGE / "study" / "evaluation" / "metrics"
-    assert {Path(path).stem for path in code if Path(path).parent == folder} == {"metric", "labels"} | files
+    path = "papers/two_d_mmc/path.py"
+    sweep = {"implementation": "x:Refit", "parameters": {"path": "mklearn.papers.two_d_mmc.path:fit_path"}}
+    assert path in code_of("fit", {"method": {"sweep": sweep}})
+    assert path not in code_of("fit", {})
 
 
 def test_templates_are_part_of_the_report() -> None:
-    assert {"index.html.j2", "style.css", "figures.js", "tables.js", "page.js"} <= {
-        Path(path).name for path in step_code("report")
-    }
-
-
-@pytest.mark.parametrize("reader", READERS)
-def test_a_reader_is_code_of_the_data_sets_that_it_reads_and_of_no_other(reader: str) -> None:
-    folder = PACKAGE / "study" / "data" / "readers"
-    needed = {"content", "image_folder"}  # what checks any file, and the listing of a folder
-    code = {Path(path).stem for path in step_code("read", {"reader": reader}) if Path(path).parent == folder}
-    assert reader in code
-    others = code - needed - {reader}
-    own = {"annotated_data", "hdf5", "matlab", "matlab_tables", "table_files", "tabular", "text_tables"}
-    built_on = {"feature_tables": own, "precomputed": own, "deng_cai_mat": {"matlab"}, "olivetti_mat": {"matlab"},
-                "uci_table": {"matlab"}, "deformed_idx": {"idx"},
-                "views": {*own, "feature_tables", "r_files"}}  # fmt: skip
-    assert others <= built_on.get(reader, set()), others
-
-
-def test_code_follows_imports_inside_functions_and_through_packages() -> None:
-    assert str(PACKAGE / "optimize" / "relaxations.py") in code_of("mklearn.subspace.mkldr")
-    assert code_of("numpy", "mklearn.nothing.like.it", "") == []
-
-
-def test_code_follows_names_of_lazy_packages() -> None:
-    """``from mklearn.subspace import KernelFDA`` leads to the file of the class, and so on from ``mklearn`` itself."""
-    packages = [path.parent for path in PACKAGE.rglob("__init__.py") if "attach(" in path.read_text(encoding="utf-8")]
-    found = 0
-    for folder in packages:
-        package = importlib.import_module(".".join(folder.relative_to(PACKAGE.parent).parts))
-        for name in package.__all__:
-            thing = getattr(package, name)
-            if inspect.isclass(thing) or inspect.isfunction(thing):
-                assert _home(package.__name__, name) == thing.__module__
-                found += 1
-    assert found > 60
-    assert _home("mklearn", "nothing") == "mklearn"
-
-
-def test_code_follows_relative_imports_of_other_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names are of the module's own package, which of ``__init__.py`` is the module."""
-    root = tmp_path / "relative_package"
-    sources = {
-        "__init__.py": "", "method.py": "from .parts import x\nfrom . import consts\nfrom ... import too_far\n",
-        "consts.py": "", "parts/__init__.py": "from .inner import x\n", "parts/inner.py": "from ..helpers import x\n",
-        "helpers.py": "", "unused.py": "",
-    }  # fmt: skip
-    for name, source in sources.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(source, encoding="utf-8")
-    monkeypatch.setattr("mklearn.study.provenance.module_roots", lambda: {"relative_package": root})
-    assert code_of("relative_package.method") == sorted(str(root / name) for name in sources.keys() - {"unused.py"})
-
-
-@pytest.mark.full
-def test_all_imports_are_found() -> None:
-    """Those of every module of mklearn, and every form of the statement."""
-    for path in PACKAGE.rglob("*.py"):
-        source = path.read_text(encoding="utf-8")
-        assert _names(_import_statements(source)) == _names(ast.walk(ast.parse(source))), path
-    source = """
-import a, b.c as d; import e
-from f import (g,  # a comment (in parentheses)
-    h)
-from i \\
-    import j
-if True: import k
-try:
-\timport l
-finally: from .m import n
-from o import(p)
-"""
-    assert _names(_import_statements(source)) == _names(ast.walk(ast.parse(source)))
-    assert _names(_import_statements(source)) == {"a", "b.c", "e", "f", "i", "k", "l", "m", "o"}
-
-
-def _names(nodes: Iterable[ast.AST]) -> set[str]:
-    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
-    names = [[node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names] for node in imports]
-    return {str(name) for found in names for name in found}
+    assert {"index.html.j2", "style.css", "page.js"} <= {path.name for path in code_files("report")}
 
 
 @pytest.mark.parametrize("step", sorted(STEPS))
-def test_every_step_names_code_of_this_package(step: str) -> None:
-    code = step_code(step)
-    assert str(PACKAGE / "study" / "steps" / f"{step}.py") in code
-    assert code == sorted(set(code))
-    assert all(Path(path).is_file() for path in code)
+def test_every_step_has_a_fingerprint_of_its_file(step: str) -> None:
+    assert f"study/steps/{step}.py" in code_of(step, {})
+    assert len(code_fingerprint(step, {})) == 12
 
 
 # --- cheap parsing
@@ -278,21 +192,6 @@ def test_array_digests_tell_content_type_and_shape_but_not_storage() -> None:
     assert all(a != b for a, b in itertools.combinations(digests, 2))
 
 
-def test_fingerprints_follow_content_not_place_order_or_time(tmp_path: Path) -> None:
-    names = ("a.py", "b.py")
-    for folder in ("here", "there"):
-        (tmp_path / folder).mkdir()
-        for name in names:
-            (tmp_path / folder / name).write_text(f"# {name}\n", encoding="utf-8")
-    here, there = ([tmp_path / folder / name for name in names] for folder in ("here", "there"))
-    before = code_fingerprint(here)
-    assert code_fingerprint(there) == code_fingerprint(reversed(here)) == before
-    there[0].write_text("# a.py \n", encoding="utf-8")
-    assert code_fingerprint(there) != before
-    shutil.move(here[0], here[0].with_name("c.py"))
-    assert code_fingerprint([here[0].with_name("c.py"), here[1]]) != before
-
-
 def test_digests_of_inputs_are_named_as_the_step_names_them(tmp_path: Path) -> None:
     """One file by its input's name; several by their places below what they have in common."""
     for name in ("a.npz", "x/p/m.npz", "x/q/m.npz"):
@@ -306,17 +205,14 @@ def test_digests_of_inputs_are_named_as_the_step_names_them(tmp_path: Path) -> N
     assert names_below([a, q]) == {"a.npz": a, "x/q/m.npz": q}
 
 
-def test_stamps_hold_no_time_and_no_path() -> None:
-    code = step_code("fit")
-    stamped = stamp({"a": 1}, {"x": "digest"}, code)
-    assert stamped == stamp({"a": 1}, {"x": "digest"}, code)
-    assert str(PACKAGE) not in canonical(stamped)
-    assert stamped["modules"]["study/steps/fit.py"] == file_digest(PACKAGE / "study" / "steps" / "fit.py")[:12]
+def test_records_hold_no_time_and_no_path() -> None:
+    record = stamp("fit", {"a": 1}, {"x": "digest"})
+    assert record == stamp("fit", {"a": 1}, {"x": "digest"})
+    assert str(PACKAGE) not in canonical(record)
+    assert record["versions"]["numpy"] == np.__version__
 
 
-def test_the_commit_says_whether_files_differ_and_is_empty_outside_a_checkout(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_commit_says_whether_files_differ_and_is_empty_outside_a_checkout(tmp_path: Path) -> None:
     def git(*arguments: str) -> None:
         subprocess.run(
             ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x@x", *arguments],
@@ -334,11 +230,3 @@ def test_the_commit_says_whether_files_differ_and_is_empty_outside_a_checkout(
     assert commit(tmp_path) == f"{clean}+"
     (tmp_path / "lib").mkdir()
     assert commit(tmp_path / "lib") == "", "a package installed in the user's repository"
-    monkeypatch.chdir(tmp_path)
-    assert commit() == commit(PACKAGE.parents[1]) != f"{clean}+", "of mklearn, run in the user's repository"
-
-
-def test_versions_leave_out_what_is_not_installed() -> None:
-    found = versions(("numpy", "no-such-package"))
-    assert set(found) == {"python", "mklearn", "numpy"}
-    assert found["numpy"] == np.__version__

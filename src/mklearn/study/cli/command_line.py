@@ -22,7 +22,6 @@ from mklearn.study.cli import (
     single_step,
     stored_records,
     study_files,
-    verification,
 )
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -68,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     subjects = (
         new_study, study_files, runs, stored_records, predictions, comparisons, paper_tables, archives, listings,
-        single_step, verification,
+        single_step,
     )  # fmt: skip
     for subject in subjects:
         subject.add_to(commands)

@@ -52,9 +52,8 @@ def study_tables(path: Path) -> StudyTables:
     ConfigError
         There are none.
     """
-    from mklearn.study.artefacts import read_record
+    from mklearn.study.artefacts import read_record, read_table
     from mklearn.study.report.comparison import StudyTables
-    from mklearn.study.steps.scores import read_study_table
 
     folder, study = path, None
     if not path.is_dir():
@@ -72,7 +71,6 @@ def study_tables(path: Path) -> StudyTables:
             f"{path}: not the study that was run at {record['utc']}: run it, or name the folder of results, {folder}."
         )
     scores, predictions, summary = (
-        read_study_table(folder / f"{name}.parquet", name, record["study"])[0]
-        for name in ("scores", "predictions", "summary")
+        read_table(folder / f"{name}.parquet")[0] for name in ("scores", "predictions", "summary")
     )
     return StudyTables(str(path), scores, predictions, summary, record)

@@ -24,14 +24,13 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _show(options: argparse.Namespace) -> None:
+    from mklearn.study.artefacts import read_record
     from mklearn.study.config.yaml_file import yaml_text
-    from mklearn.study.stamps import read_stamp
 
     path = Path(options.file)
     if not path.is_file():
         raise DataError(f"{path}: {absence(path)}")
-    record = read_stamp(path) or {}
-    lines = [yaml_text({name: value for name, value in record.items() if name != "modules"}).rstrip()] * bool(record)
+    lines = [yaml_text(read_record(path)).rstrip()] if path.suffix in (".npz", ".parquet", ".json") else []
     for log in sorted(Path("logs").rglob("*.log")):
         with log.open(encoding="utf-8", errors="replace") as stream:
             command = stream.readline().rstrip()

@@ -22,13 +22,7 @@ def save_projections(path: str | os.PathLike[str], projections: Sequence[Project
 
 
 def load_projections(path: str | os.PathLike[str]) -> list[Projection]:
-    """Read a file written by :func:`save_projections`.
-
-    Raises
-    ------
-    DamagedArtefact
-        The file is damaged, or not the artefact that its name says.
-    """
+    """Read a file written by :func:`save_projections`; DataError if it is damaged."""
     held = read_arrays(path)
     numbers = sorted({int(name.split("/")[0]) for name in held if "/" in name})
     return [Projection(*(held[f"{number}/{part.name}"] for part in fields(Projection))) for number in numbers]

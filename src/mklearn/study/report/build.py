@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from mklearn.atomic import csv_text, write_text
-from mklearn.errors import DataError, UserError
+from mklearn.errors import UserError
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.report import frames
 from mklearn.study.report.answer import answer
@@ -35,7 +34,6 @@ from mklearn.study.report.theme import LIGHT, vega_config
 from mklearn.study.report.weights import weights_frame, weights_tables
 from mklearn.study.report.wording import enumeration, in_order, plural, rule_title
 from mklearn.study.specs.table_specs import ReportSpec
-from mklearn.study.stamps import BESIDE, load_beside
 
 _logger = logging.getLogger(__name__)
 
@@ -62,8 +60,8 @@ def build_report(
     Parameters
     ----------
     out_dir : Path
-        Created if missing; files of the same names are replaced, each as a whole. Figures that an earlier report wrote,
-        by the ``provenance.json`` in the folder, and this one does not write are deleted.
+        Created if missing; files of the same names are replaced, each as a whole. Figures of an earlier report that
+        this one does not write are deleted.
     study : ReportSpec
         What the study compares. What is known of its data sets and fits comes in ``data`` and ``fits``.
     run : RunRecord
@@ -222,9 +220,7 @@ def _figure_files(panel: Panel, folder: Path, config: dict[str, Any], names: Fig
 
 
 def _delete_stale_files(out_dir: Path, written: Sequence[Path]) -> None:
-    """Delete files that the folder's ``provenance.json`` names and that were not written again."""
-    earlier: dict[str, str] = {}
-    with suppress(DataError):  # no record, or one that is not readable: nothing is known to be stale
-        earlier = load_beside(out_dir / BESIDE).get("files", {})
-    for path in {out_dir / name for name in earlier} - set(written):
+    """Delete the figures and tables of an earlier report that were not written again."""
+    earlier = [*(out_dir / "figures").glob("*"), out_dir / "reproduction.csv", out_dir / "weights.csv"]
+    for path in set(earlier) - set(written):
         path.unlink(missing_ok=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mklearn.study.plan.resources import UNKNOWN_SAMPLES, asked_mb, asked_minutes, counted_samples
-from mklearn.study.provenance import code_fingerprint, step_code
+from mklearn.study.provenance import code_fingerprint
 
 if TYPE_CHECKING:  # jobs read the records too, and plan nothing
     from mklearn.contract.fit_spec import FitSpec
@@ -200,7 +200,7 @@ class Job:
 
         Forty input files for each job would slow large plans.
         """
-        return _fingerprint(tuple(step_code(self.stage.step, self.spec)))
+        return code_fingerprint(self.stage.step, self.spec)
 
     def asked_mb(self, files: Any, attempt: int = 1) -> int:
         """Return the memory in MB to ask for, given its input files; the first attempt is 1."""
@@ -273,7 +273,3 @@ def parts(n: int) -> list[str]:
 def blocks(dataset: PlannedDataset) -> list[str]:
     """Return the names of the blocks of samples that a pass over a data set is made of."""
     return parts(dataset.n_blocks) or ["1of1"]
-
-
-_fingerprint = functools.cache(code_fingerprint)
-"""Thousands of jobs have few lists of code."""

@@ -26,7 +26,7 @@ Features = np.ndarray | PointSets
 
 def describe(
     features: Path, *, spec: DescriptorSpec, samples: Path | None = None, learned: Path | None = None,
-    blocks: list[Path] | None = None, code: list[Path] | None = None,
+    blocks: list[Path] | None = None,
 ) -> None:  # fmt: skip
     """Write the features of all samples, (n, d) or one point set per sample, with the samples' ids.
 
@@ -41,8 +41,6 @@ def describe(
         The samples, and what the descriptor has learned from them.
     blocks : list of Path, optional
         Instead of samples: the parts, in order, to concatenate.
-    code : list of Path, optional
-        Source files behind the step, for the provenance.
 
     Raises
     ------
@@ -60,7 +58,7 @@ def describe(
     shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
     logger.info("%s: %d samples, %s", spec.kind, len(ids), shapes)
     inputs = {"blocks": blocks} if blocks else {"samples": samples, "learned": learned}
-    record = stamp(spec.as_dict(), input_digests(**inputs), code or [])
+    record = stamp("describe", spec.as_dict(), input_digests(**inputs))
     write_arrays(features, record, **arrays, ids=ids, sha256=_digest(arrays))
 
 

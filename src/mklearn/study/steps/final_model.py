@@ -41,7 +41,6 @@ from mklearn.study.specs.model_card import (
     ModelCard,
 )
 from mklearn.study.steps.log import logger
-from mklearn.study.steps.scores import read_study_table
 
 FOLDS = 5
 """In which methods are compared that choose their parameters by leaving one out."""
@@ -50,7 +49,7 @@ FOLDS = 5
 def final_model(
     summary: Path, labels: Path, splits: Path, model: Path, card: Path, *, spec: FinalSpec,
     sources: list[Path] | None = None, learned: list[Path] | None = None, images: Path | None = None,
-    tables: list[Path] | None = None, code: list[Path] | None = None,
+    tables: list[Path] | None = None,
 ) -> None:  # fmt: skip
     """Choose a method by the summary, its parameters by inner cross-validation on all samples, fit it and save it.
 
@@ -79,7 +78,7 @@ def final_model(
     NotApplicable
         No candidate has a value in the summary.
     """
-    rows, _ = read_study_table(summary, "summary", spec.study)
+    rows, _ = read_table(summary)
     data = _samples(labels, sources or [], learned or [], images, tables or [], spec)
     drawn = Splits.load(splits, data.ids).splits
     data = replace(data, groups=groups_kept_together(drawn, data.groups))

@@ -34,7 +34,7 @@ def fit(
     labels: Path, splits: Path, scores: Path, model: Path, predictions: Path, *, spec: FitSpec,
     matrices: list[Path] | None = None, sources: list[Path] | None = None,
     projections: list[Path] | None = None, landmarks: Path | None = None, moments: list[Path] | None = None,
-    blocks: list[Path] | None = None, code: list[Path] | None = None,
+    blocks: list[Path] | None = None,
 ) -> None:  # fmt: skip
     """Fit a method on every split; write its score rows, its predictions and what a report shows of the fits.
 
@@ -60,8 +60,6 @@ def fit(
     landmarks, moments, blocks : Path, list of Path, list of Path
         For a method with landmarks, in place of sources: the landmarks, the moments of all blocks of samples, and the
         features of each block, descriptor by descriptor.
-    code : list of Path
-        Source files behind the step.
 
     Raises
     ------
@@ -86,7 +84,7 @@ def fit(
     else:
         views = read_views(spec, matrices or [], sources or [], ids, projections or [], pairs)
     problem = MethodOnViews(views, y, spec.method, spec.kernels)
-    fingerprint = code_fingerprint(code or [])
+    fingerprint = code_fingerprint("fit", spec.as_dict())
     used = [spec.method.implementation, "scipy.spatial.distance:cdist"]
     if next(iter(spec.method.inputs.values())).kind == "features":
         used.append("sklearn.pipeline:make_pipeline")
@@ -101,7 +99,7 @@ def fit(
         blocks=blocks, labels=labels, splits=splits,
     )  # fmt: skip
     found = [(size, supervised_records(size, spec.evaluation.time_limit)) for size in sizes]
-    write_fit(found, spec, y, ids, stamp(spec.as_dict(), digests, code or []), scores, model, predictions)
+    write_fit(found, spec, y, ids, stamp("fit", spec.as_dict(), digests), scores, model, predictions)
 
 
 def supervised_records(at_size: FitAtSize, minutes: float | None) -> list[SplitRecord]:

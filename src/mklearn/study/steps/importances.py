@@ -40,7 +40,7 @@ FeatureSets = list[tuple[str, list[int]]]
 
 def importances(
     model: Path, labels: Path, splits: Path, importances: Path, *, spec: ImportancesSpec,
-    sources: list[Path] | None = None, groups: list[Path] | None = None, code: list[Path] | None = None,
+    sources: list[Path] | None = None, groups: list[Path] | None = None,
 ) -> None:  # fmt: skip
     """Fit the method of the final model on training samples, and shuffle views and features of the test samples.
 

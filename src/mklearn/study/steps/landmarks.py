@@ -26,7 +26,6 @@ from mklearn.study.steps.log import logged_warnings, logger, progress
 
 def landmarks(
     labels: Path, splits: Path, features: list[Path], landmarks: Path, *, spec: LandmarkSetSpec,
-    code: list[Path] | None = None,
 ) -> None:  # fmt: skip
     """Choose landmarks among the training samples of every split, and fit the parameters of the kernels.
 
@@ -42,8 +41,6 @@ def landmarks(
     landmarks : Path
         Written.
     spec : LandmarkSetSpec
-    code : list of Path
-        Source files behind the step.
 
     Raises
     ------
@@ -72,7 +69,7 @@ def landmarks(
         except DataError as error:
             raise DataError(f"{split.name}: {error}") from error
         seconds.append(time.process_time() - started)
-    record = stamp(spec.as_dict(), input_digests(labels=labels, splits=splits, features=features), code or [])
+    record = stamp("landmarks", spec.as_dict(), input_digests(labels=labels, splits=splits, features=features))
     content = np.frombuffer(fitted_bytes(found, str(landmarks)), dtype=np.uint8)
     write_arrays(landmarks, record, content=content, seconds=np.array(seconds))
 

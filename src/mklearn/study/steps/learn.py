@@ -18,7 +18,7 @@ from mklearn.study.provenance import input_digests, stamp
 from mklearn.study.steps.log import logger
 
 
-def learn(samples: Path, learned: Path, *, spec: LearnSpec, code: list[Path] | None = None) -> None:
+def learn(samples: Path, learned: Path, *, spec: LearnSpec) -> None:
     """Write the arrays that ``spec.learns`` computes from ``spec.learns_from`` images with the study's seed."""
     data = SampleSet.load(samples)
     if data.images is None:
@@ -27,5 +27,5 @@ def learn(samples: Path, learned: Path, *, spec: LearnSpec, code: list[Path] | N
     images = data.subset(np.sort(drawn)).images
     arrays = load(spec.learns)(images, random_state=spec.seed, **spec.parameters)
     logger.info("%s: learned %s", spec.kind, ", ".join(f"{name} {array.shape}" for name, array in arrays.items()))
-    record = stamp(spec.as_dict(), input_digests(samples=samples), code or [])
+    record = stamp("learn", spec.as_dict(), input_digests(samples=samples))
     write_arrays(learned, record, **arrays, names=sorted(arrays))

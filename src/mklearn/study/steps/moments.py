@@ -20,7 +20,6 @@ from mklearn.study.steps.log import logger, progress
 
 def moments(
     landmarks: Path, labels: Path, splits: Path, features: list[Path], moments: Path, *, spec: LandmarkSetSpec,
-    code: list[Path] | None = None,
 ) -> None:  # fmt: skip
     """Write the moments of block ``spec.part`` of the samples; features are one file for each descriptor of ``spec``.
 
@@ -52,9 +51,8 @@ def moments(
         arrays |= {f"{number}/{name}": array for name, array in found.as_arrays().items()}
     place = rows_of_part(len(ids), part)
     logger.info("part %s: %d samples", part, len(rows))
-    record = stamp(
-        spec.as_dict(), input_digests(landmarks=landmarks, labels=labels, splits=splits, features=features), code or []
-    )
+    digests = input_digests(landmarks=landmarks, labels=labels, splits=splits, features=features)
+    record = stamp("moments", spec.as_dict(), digests)
     write_arrays(
         moments, record, start=place.start, stop=place.stop, landmarks=digest_of_landmarks(landmarks), n_folds=n_folds,
         **arrays,

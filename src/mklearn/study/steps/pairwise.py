@@ -21,7 +21,7 @@ from mklearn.study.steps.log import logger
 
 
 def pairwise(
-    source: Path, matrix: Path, *, spec: PairwiseSpec, threads: int = 1, code: list[Path] | None = None
+    source: Path, matrix: Path, *, spec: PairwiseSpec, threads: int = 1
 ) -> None:  # fmt: skip
     """Write the (n, n) matrix of ``spec.measure``: of a descriptor's features or point sets, or the user's own."""
     if spec.matrix is not None:
@@ -36,5 +36,5 @@ def pairwise(
         else:
             values = MEASURES[spec.measure](np.asarray(held["features"], dtype=np.float64))
     logger.info("%s: %d x %d, %.1f MB", spec.measure, *values.shape, values.nbytes / 1e6)
-    record = stamp(spec.as_dict(), input_digests(source=source), code or [])
+    record = stamp("pairwise", spec.as_dict(), input_digests(source=source))
     write_arrays(matrix, record, matrix=values, ids=ids)

@@ -19,9 +19,7 @@ from mklearn.study.provenance import input_digests, stamp
 from mklearn.study.steps.log import progress
 
 
-def project(
-    features: Path, labels: Path, splits: Path, projections: Path, *, spec: ProjectSpec, code: list[Path] | None = None
-) -> None:
+def project(features: Path, labels: Path, splits: Path, projections: Path, *, spec: ProjectSpec) -> None:
     """Write the projections of one descriptor for each split of pairs, and for the parts that choose parameters.
 
     Components are those of the samples in the split's training pairs.
@@ -41,7 +39,7 @@ def project(
         )
         for split in progress(every, len(every), "projection: split")
     ]  # fmt: skip
-    record = stamp(spec.as_dict(), input_digests(features=features, labels=labels, splits=splits), code or [])
+    record = stamp("project", spec.as_dict(), input_digests(features=features, labels=labels, splits=splits))
     save_projections(projections, found, record)
 
 

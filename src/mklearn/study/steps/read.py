@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from mklearn.contract.specs import ReadSpec
-from mklearn.study.artefacts import check_download, write_table
+from mklearn.study.artefacts import write_table
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.image_folder import find_images
 from mklearn.study.data.samples import SampleSet
@@ -15,19 +15,15 @@ from mklearn.study.provenance import digest, file_digest, input_digests, stamp
 from mklearn.study.steps.log import logger
 
 
-def read(samples: Path, labels: Path, *, spec: ReadSpec, files: list[Path] | None = None,
-         code: list[Path] | None = None) -> None:  # fmt: skip
+def read(samples: Path, labels: Path, *, spec: ReadSpec, files: list[Path] | None = None) -> None:
     """Read ``files`` (or those of ``spec.paths``) with the reader ``spec.reader``.
 
     The target goes to a Parquet table (columns id, y, label of classes, and group where samples have one), so that
     splits and fits do not depend on the images.
     """
     given = files or []
-    inputs = input_digests(files=given)
-    for path, sha256 in zip(given, inputs.get("files", {}).values(), strict=True):
-        check_download(path, sha256)
     data = read_dataset(spec.as_dict(), spec.paths if spec.paths is not None else {path.name: path for path in given})
-    record = stamp(spec.as_dict(), _images(spec) or inputs, code or [])
+    record = stamp("read", spec.as_dict(), _images(spec) or input_digests(files=given))
     of = f" of {data.n_classes} classes" if data.target == "classes" else ""
     logger.info("%s: %d samples%s", spec.dataset, len(data), of)
     for note in data.notes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,7 @@ import pandas as pd
 
 from mklearn.contract.fit_spec import Setting
 from mklearn.contract.loading import load
-from mklearn.errors import DamagedArtefact, DataError
-from mklearn.study.artefacts import read_arrays, read_record
+from mklearn.study.artefacts import read_arrays, read_record, read_table
 from mklearn.study.config.yaml_file import yaml_text
 from mklearn.study.data.pairs import LABELS
 from mklearn.study.data.samples import SampleSet
@@ -27,18 +25,16 @@ from mklearn.study.report.importances import importances_part, read_importances
 from mklearn.study.report.parts import StudyResults
 from mklearn.study.report.thumbnails import thumbnails
 from mklearn.study.specs.table_specs import ReportDataset, ReportFile, ReportFit, ReportSpec
-from mklearn.study.stamps import BESIDE, load_beside, write_beside
 from mklearn.study.steps.log import logger
-from mklearn.study.steps.scores import read_study_table, read_tables
 
 
 def report(
     scores: Path, summary: Path, predictions: Path, record: Path, models: list[Path], samples: list[Path],
-    page: Path, *, spec: ReportSpec, importances: list[Path] | None = None, code: list[Path] | None = None,
+    page: Path, *, spec: ReportSpec, importances: list[Path] | None = None,
 ) -> None:  # fmt: skip
     """Write ``page`` (index.html) and, beside it, summary.md, summary.csv, answer.txt, reproduction.csv, figures/.
 
-    The page carries its stamp; that of the files beside it is in provenance.json.
+    The page carries the record of its job.
     """
     datasets = [(entry, SampleSet.load(path)) for entry, path in zip(spec.datasets, samples, strict=True)]
     data_of = {entry.id: data for entry, data in datasets}
@@ -46,12 +42,9 @@ def report(
         scores=scores, summary=summary, predictions=predictions, record=record, models=models, samples=samples,
         importances=importances,
     )  # fmt: skip
-    frame, predicted = read_tables(scores, predictions, spec.study)
-    summarised, made = read_study_table(summary, "summary", spec.study)
+    frame, predicted = read_table(scores)[0], Predictions(read_table(predictions)[0])
     run = read_record(record)
-    _check_inputs(summary, made, inputs)
-    _check_inputs(record, run["provenance"], inputs)
-    provenance = stamp(spec.as_dict(), inputs, code or [])
+    provenance = stamp("report", spec.as_dict(), inputs)
     order = [entry.id for entry in (*spec.kernels, *spec.descriptors)]
     fits = [
         fit
@@ -69,22 +62,14 @@ def report(
         ],
         fits=fits,
         scores=frame,
-        summary=summarised,
+        summary=read_table(summary)[0],
         predictions=predicted,
         parts=[
             *(importances_part(read_importances(path)) for path in importances or []),
             *(load(part)(results) for part in spec.parts),
         ],
     )
-    write_beside(written, provenance, page.parent / "provenance.json")
     logger.info("%d files in %s", len(written), page.parent)
-
-
-def _check_inputs(path: Path, stamp: dict[str, Any], inputs: dict[str, Any]) -> None:
-    """Check that a file was made from those of this report's inputs that its stamp names."""
-    wrong = [name for name, sha256 in stamp.get("inputs", {}).items() if sha256 != inputs.get(name)]
-    if wrong or not stamp.get("inputs"):
-        raise DamagedArtefact(str(path), f"{path}: not made from the present {' and '.join(wrong) or 'scores'}")
 
 
 def _run(record: dict[str, Any], provenance: dict[str, Any]) -> records.RunRecord:
@@ -141,14 +126,11 @@ def _parts_groups(rows: pd.DataFrame, groups: pd.Series) -> list[bool]:
 
 
 def _data_file(file: ReportFile) -> records.DataFile:
-    """Describe a file as it is; one that is gone since it was read, as its record says."""
+    """Describe a file as it is; of one that is gone since it was read, the name and source are known."""
     path = Path(file.path)
-    if path.is_file():
-        return records.DataFile(file.name, file_digest(path), file.source, path.stat().st_size)
-    sha256 = ""
-    with suppress(DataError):  # no record: a user's own file
-        sha256 = load_beside(path.with_name(f"{path.name}.{BESIDE}")).get("files", {}).get(path.name, "")
-    return records.DataFile(file.name, sha256, file.source, None)
+    if not path.is_file():
+        return records.DataFile(file.name, "", file.source, None)
+    return records.DataFile(file.name, file_digest(path), file.source, path.stat().st_size)
 
 
 def _fits(

@@ -12,11 +12,11 @@ from mklearn.study.data.samples import SampleSet
 from mklearn.study.provenance import input_digests, stamp
 
 
-def resize(samples: Path, resized: Path, *, spec: ResizeSpec, code: list[Path] | None = None) -> None:
+def resize(samples: Path, resized: Path, *, spec: ResizeSpec) -> None:
     """Resize every image; ``spec`` has the arguments of :func:`mklearn.study.data.resizing.resize_images`."""
     data = SampleSet.load(samples)
     if data.images is None:
         raise DataError(f"{samples}: has no images to resize; omit `resize` for this data set.")
     images = resize_images(data.images, **spec.model_dump())
-    record = stamp(spec.as_dict(), input_digests(samples=samples), code or [])
+    record = stamp("resize", spec.as_dict(), input_digests(samples=samples))
     dataclasses.replace(data, images=images).save(resized, record)

@@ -9,15 +9,15 @@ import shlex
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path, PurePath
+from importlib.util import find_spec, module_from_spec
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from mklearn.contract.loading import load
-from mklearn.errors import ConfigError, DamagedArtefact, DataError, UserError
-from mklearn.study.provenance import step_code
-from mklearn.study.stages.order import ARTEFACTS, STAGES
+from mklearn.errors import ConfigError, UserError
+from mklearn.study.stages.order import STAGES
 from mklearn.study.steps import log
-from mklearn.study.steps.deferred_imports import defer
 from mklearn.study.supervisor import SplitAborted, supervised
 
 STEPS = tuple(dict.fromkeys(stage.step for stage in STAGES.values()))
@@ -42,16 +42,13 @@ def call(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], thre
     ConfigError
         Files are missing, unknown, or several where the step takes one; or an invalid specification.
     DataError
-        Among others: an input is damaged, or of another job; see :func:`set_aside`.
+        Among others: an input is damaged.
     """
     _limit_threads(threads)
-    defer("scipy.stats")  # scikit-learn imports it for what few methods use: a third of the time of all imports
-    defer("numpy.f2py")  # SciPy takes all names of NumPy: a twentieth
+    _defer_scipy_stats()
     step = load_step(name)
     parameters = inspect.signature(step, eval_str=True).parameters
     files = {key: value for key, value in {**inputs, **outputs}.items() if value}
-    if "code" in parameters and "code" not in files:
-        files["code"] = step_code(name, spec)
     needed = {n for n, p in parameters.items() if n != "spec" and p.default is p.empty}
     legal = [name for name in parameters if name not in ("spec", "threads")]
     unknown, missing = sorted(set(files) - set(legal)), sorted(needed - set(files))
@@ -65,30 +62,7 @@ def call(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], thre
         if not several and len(paths) > 1:
             raise ConfigError(f"step {name}: {key} is one file; {len(paths)} were given.")
         arguments[key] = paths if several else paths[0]
-    try:
-        step(**arguments, spec=_specification(name, spec, parameters["spec"].annotation))
-    except DamagedArtefact as error:
-        raise DataError(f"{error}. {set_aside(Path(error.path))}") from error
-
-
-def set_aside(path: Path) -> str:
-    """Rename a damaged file of the workflow to ``NAME.damaged``, so that the next run makes it again.
-
-    A file elsewhere, such as one that a user has named on the command line, stays. Returns a sentence for the user.
-    """
-    from mklearn.study.artefacts import cached_name  # here: jobs load the code behind their step, and no more
-    from mklearn.study.stamps import BESIDE
-
-    aside = path.with_name(f"{path.name}.damaged")
-    names = ("scores", "predictions", "summary", "run_record", "report", "final_model")
-    tables = {PurePath(ARTEFACTS[name]).name for name in names}
-    if not (cached_name(path) or path.name in tables or path.with_name(f"{path.name}.{BESIDE}").is_file()):
-        return "It is not a file of the workflow, and was left as it is."
-    try:
-        os.replace(path, aside)
-    except OSError as error:
-        return f"It can't be renamed ({error.strerror}): delete it; then the next run makes it again."
-    return f"It is now {aside.name}; the next run makes it again."
+    step(**arguments, spec=_specification(name, spec, parameters["spec"].annotation))
 
 
 def _specification(name: str, spec: Mapping[str, Any], model: Any) -> Any:
@@ -115,14 +89,39 @@ def _limit_threads(threads: int) -> None:
         threadpool_limits(limits=threads)
 
 
+class _DeferredPackage(ModuleType):
+    """A package that executes itself at its first use."""
+
+    def __getattr__(self, name: str) -> Any:
+        spec = self.__spec__
+        assert spec is not None
+        assert spec.loader is not None
+        object.__setattr__(self, "__class__", ModuleType)
+        self.__path__ = spec.submodule_search_locations
+        spec.loader.exec_module(self)
+        return getattr(self, name)
+
+
+def _defer_scipy_stats() -> None:
+    """Let scikit-learn's import of `scipy.stats`, half a second of each job, cost nothing until it is used.
+
+    `importlib.util.LazyLoader` does not serve: in Python 3.11 an import statement executes its modules.
+    """
+    import scipy
+
+    if "scipy.stats" not in sys.modules:
+        module = module_from_spec(find_spec("scipy.stats"))
+        del module.__path__  # asked for when a module of the package is imported, which executes the package first
+        object.__setattr__(module, "__class__", _DeferredPackage)
+        sys.modules["scipy.stats"] = scipy.stats = module
+
+
 def command(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], threads: int) -> str:
     """Return the shell command that runs the same job outside Snakemake."""
     text = json.dumps(spec)  # in its own order, which decides between candidates that are equally good
     words = ["python", "-m", "mklearn", "step", name, "--spec", text]
     for flag, files in (("--in", inputs), ("--out", outputs)):
         for key, value in files.items():
-            if key == "code":  # follows from the step and its specification
-                continue
             for path in [value] if isinstance(value, (str, Path)) else value:
                 words += [flag, f"{key}={path}"]
     if threads != 1:

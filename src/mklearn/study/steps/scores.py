@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from mklearn.errors import DamagedArtefact, DataError
+from mklearn.errors import DataError
 from mklearn.study.artefacts import read_table, write_table
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.predictions import Predictions, typed
+from mklearn.study.evaluation.predictions import typed
 from mklearn.study.provenance import commit, input_digests, stamp
 from mklearn.study.specs.table_specs import LostFit, ScoresSpec
 from mklearn.study.steps.log import logger
@@ -25,8 +24,6 @@ ORDER = [
 ]  # fmt: skip
 MEASURED = ("commit", "fit_seconds", "predict_seconds", "peak_mb", "utc")
 """Columns that may differ between two runs of the same computation; all others are the same to the byte."""
-OWN_COLUMNS = {"scores": "fit_seconds", "predictions": "predicted", "summary": "fit_seconds_mean"}
-"""A column of each of a study's tables that no other one has."""
 WITH_VALUE = ("ok", "inaccurate")
 """Statuses of rows that have a value."""
 ROUNDING = 1e-9
@@ -35,7 +32,6 @@ ROUNDING = 1e-9
 
 def scores(
     fits: list[Path], predicted: list[Path], table: Path, predictions: Path, *, spec: ScoresSpec,
-    code: list[Path] | None = None,
 ) -> None:  # fmt: skip
     """Concatenate the rows of all fits in the order of the plan, with the study's name and the commit in each.
 
@@ -61,7 +57,7 @@ def scores(
     failed = frame.loc[frame["status"] != "ok", ["dataset", "protocol", "method", "status", "message"]]
     for row in failed.drop_duplicates().itertuples(index=False):
         logger.warning("%s, %s, %s: %s: %s", row.dataset, row.protocol, row.method, row.status, row.message)
-    record = stamp(spec.as_dict(), input_digests(fits=fits, predicted=predicted), code or [])
+    record = stamp("scores", spec.as_dict(), input_digests(fits=fits, predicted=predicted))
     tables = [read_table(path)[0] for path in predicted]
     write_table(predictions, typed(pd.concat(tables, ignore_index=True)), record)
     write_table(table, frame, record)
@@ -84,38 +80,6 @@ def _checked(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
                 "The method or the metric computes wrongly: correct it; its fits are then made again."
             )
     return frame
-
-
-def read_tables(scores: Path, predictions: Path, study: str) -> tuple[pd.DataFrame, Predictions]:
-    """Read both tables of a study.
-
-    Raises
-    ------
-    DamagedArtefact
-        One of them is damaged or another study's, or they are of two runs of the step.
-    """
-    frame, made = read_study_table(scores, "scores", study)
-    table, made_with = read_study_table(predictions, "predictions", study)
-    if made != made_with:
-        raise DamagedArtefact(str(predictions), f"{predictions}: not the predictions of the fits in {scores}")
-    return frame, Predictions(table)
-
-
-def read_study_table(path: Path, name: str, study: str) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Read one of `OWN_COLUMNS` and its stamp, verified.
-
-    Raises
-    ------
-    DamagedArtefact
-        It is damaged, another study's, or another one of the tables.
-    """
-    frame, description = read_table(path)
-    found = description.get("spec", {}).get("study")
-    if found != study:
-        raise DamagedArtefact(str(path), f"{path}: not a table of study {study!r}, but of {found!r}")
-    if OWN_COLUMNS[name] not in frame:
-        raise DamagedArtefact(str(path), f"{path}: not the {name} of the study: it has no column {OWN_COLUMNS[name]!r}")
-    return frame, description
 
 
 def _without_values(lost: LostFit) -> pd.DataFrame:

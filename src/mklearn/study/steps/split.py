@@ -20,7 +20,7 @@ from mklearn.study.steps.log import logger
 
 
 def split(labels: Path, splits: Path, *, spec: SplitSpec, files: list[Path] | None = None,
-          reference: list[Path] | None = None, code: list[Path] | None = None) -> None:  # fmt: skip
+          reference: list[Path] | None = None) -> None:  # fmt: skip
     """Draw splits from the labels by the protocol of ``spec``, or read them from ``files``.
 
     These are a file with splits of the user's or of the data set, or lists of pairs, see
@@ -38,7 +38,7 @@ def split(labels: Path, splits: Path, *, spec: SplitSpec, files: list[Path] | No
     logger.info("%d splits; the first has %d training and %d test samples", len(drawn.splits), len(first.train),
                 len(first.test))  # fmt: skip
     drawn.save(
-        splits, ids, stamp(spec.as_dict(), input_digests(labels=labels, files=files, reference=reference), code or [])
+        splits, ids, stamp("split", spec.as_dict(), input_digests(labels=labels, files=files, reference=reference))
     )
 
 

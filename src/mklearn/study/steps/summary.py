@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mklearn.study.artefacts import write_table
+from mklearn.study.artefacts import read_table, write_table
+from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.evaluation.reproduction import compare_published, sentence, unmatched
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.provenance import input_digests, stamp
 from mklearn.study.specs.table_specs import SummarySpec
 from mklearn.study.steps.log import logger
-from mklearn.study.steps.scores import read_tables
 
 
-def summary(scores: Path, predictions: Path, table: Path, *, spec: SummarySpec, code: list[Path] | None = None) -> None:
+def summary(scores: Path, predictions: Path, table: Path, *, spec: SummarySpec) -> None:
     """Summarise the score table; intervals are computed from the predictions.
 
     The log names the data sets that are not the papers' by the calibration, and the published values without a row in
     this study.
     """
-    frame, predicted = read_tables(scores, predictions, spec.study)
+    frame, predicted = read_table(scores)[0], Predictions(read_table(predictions)[0])
     published = [entry.as_dict() for entry in spec.published]
     calibration = spec.calibration.model_dump() if spec.calibration else None
     result = summarise(
@@ -40,4 +40,4 @@ def summary(scores: Path, predictions: Path, table: Path, *, spec: SummarySpec, 
             "published value without a row in this study: %s, training size %s, %s (%s)",
             entry["dataset"], entry["train_size"], entry["method"], entry["source"],
         )  # fmt: skip
-    write_table(table, result, stamp(spec.as_dict(), input_digests(scores=scores, predictions=predictions), code or []))
+    write_table(table, result, stamp("summary", spec.as_dict(), input_digests(scores=scores, predictions=predictions)))

@@ -9,12 +9,10 @@ from typing import Any
 
 import h5py
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mklearn import atomic
 from mklearn.errors import DataError
 from mklearn.study.data.readers import content
 from mklearn.study.data.readers.matlab_tables import own_variables
@@ -71,28 +69,6 @@ def test_a_table_of_many_rows_in_few_bytes_is_refused_unread(tmp_path: Path, mon
     monkeypatch.setattr(pq.ParquetFile, "read", None)
     with pytest.raises(DataError, match=r"the table has shape \(20000, 2\), 0\.0 GB as a dense table"):
         read_frame(tmp_path / "t.parquet", ("id",))
-
-
-def test_a_long_text_that_is_repeated_is_held_once(tmp_path: Path) -> None:
-    table = pa.table({"id": [f"s{n}" for n in range(500)], "label": ["a" * 1000] * 500})
-    pq.write_table(table, tmp_path / "t.parquet")
-    assert read_frame(tmp_path / "t.parquet", ("id",))["label"].memory_usage(deep=True) < 10_000
-
-
-@pytest.mark.parametrize("index", [None, "id", "position"])
-def test_wide_tables_are_read_in_blocks_of_columns(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, index: str | None
-) -> None:
-    names = ["AC1", "AC1.2", "AC1.2.3", "b", "c.d", "c", "e"]
-    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(3, 7)), columns=names)
-    frame["label"] = pd.array([1, None, 2], dtype="Int64")
-    frame.insert(0, "id", ["x", "y", "x"])
-    frame = frame.set_index("id") if index == "id" else frame.set_axis([4, 7, 5]) if index == "position" else frame
-    frame.to_parquet(tmp_path / "t.parquet")
-    expected = atomic.read_parquet(tmp_path / "t.parquet")[0]
-    monkeypatch.setattr(atomic, "_COLUMNS_AT_ONCE", 2)
-    pd.testing.assert_frame_equal(atomic.read_parquet(tmp_path / "t.parquet")[0], expected)
-    pd.testing.assert_frame_equal(expected, frame)
 
 
 def test_records_are_no_features(tmp_path: Path) -> None:

@@ -34,7 +34,6 @@ from mklearn.study.report.sections import figure_sections
 from mklearn.study.report.series import Series, series_of
 from mklearn.study.report.tables import Cell, Column, Table, failure_table, metric_tables
 from mklearn.study.report.wording import byte_size
-from mklearn.study.stamps import write_beside
 
 
 @pytest.fixture(scope="module")
@@ -293,18 +292,14 @@ def test_other_metrics_have_a_table_and_change_no_other(report, with_more):
     assert set(pd.read_csv(with_more / "summary.csv")["metric"]) == {"accuracy", "auc", "log_loss"}
 
 
-def test_files_of_an_earlier_report_are_deleted(study, tmp_path):
-    figures = tmp_path / "figures"
-    figures.mkdir()
-    for name in ("earlier.svg", "own.svg"):
-        (figures / name).write_text("<svg/>")
-    (tmp_path / "notes.txt").write_text("kept")
-    (tmp_path / "ranks.csv").write_text("method\n")
-    write_beside([figures / "earlier.svg", tmp_path / "ranks.csv"], {}, tmp_path / "provenance.json")
+def test_figures_of_an_earlier_report_are_deleted(study, tmp_path):
+    for name in ("figures/earlier.svg", "notes.txt", "weights.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
     build_report(tmp_path, **bare(study, no_rows=True))
-    assert [path.name for path in figures.iterdir()] == ["own.svg"], "only what a report has written itself"
+    assert not list((tmp_path / "figures").iterdir())
     assert (tmp_path / "notes.txt").exists()
-    assert not (tmp_path / "ranks.csv").exists()
+    assert not (tmp_path / "weights.csv").exists()
 
 
 @pytest.mark.parametrize("text", ["</script><script>alert(1)</script>", "<!--", "\u2028\u2029", "&amp;", "😀"])

@@ -7,7 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -61,15 +61,7 @@ STUDY: dict[str, Any] = {
     },
     "report": {"thumbnails": 2},
 }
-OTHER = STUDY | {
-    "study": "other", "methods": {"pca": STUDY["methods"]["pca"]},
-    "protocols": {name: STUDY["protocols"][name] for name in SINGLE},
-}  # fmt: skip
-"""Its tables are those of another study."""
-FINAL = ("final_model", "final_card", "importances")
-KINDS = [name for name in ARTEFACTS if name not in ("download", "report", *FINAL)]
-"""Artefacts that a step reads; a download has a test of its own."""
-UNREPEATABLE = {"utc", "stages", "sha256", "provenance"}
+UNREPEATABLE = {"utc", "stages", "inputs"}
 """What differs between two run records: times, and the scores, whose rows have times."""
 
 
@@ -79,12 +71,11 @@ class SmallStudy:
 
     folder: Path
     jobs: list[dict[str, Any]]
-    other_tables: list[dict[str, Any]] = field(default_factory=list)
 
     def copy(self, folder: Path) -> SmallStudy:
         """Return a copy in another folder. Files are links to the same ones: replace them, write into none."""
         shutil.copytree(self.folder, folder, copy_function=os.link)
-        return SmallStudy(folder, self.jobs, self.other_tables)
+        return SmallStudy(folder, self.jobs)
 
     def run(self, job: dict[str, Any]) -> None:
         """Run a job as Snakemake does: in the study's folder, its former outputs removed."""
@@ -95,7 +86,7 @@ class SmallStudy:
 
     def of_kind(self, kind: str) -> list[str]:
         """Return the artefacts of a kind that jobs of the study read, in the order of the jobs that make them."""
-        made = [path for job in [*self.jobs, *self.other_tables] for path in job["outputs"].values()]
+        made = [path for job in self.jobs for path in job["outputs"].values()]
         return [path for path in made if kind_of(path) == kind]
 
     def maker(self, path: str) -> dict[str, Any]:
@@ -131,8 +122,7 @@ def content_of(path: Path) -> Any:
         return {name: value for name, value in read_record(path).items() if name not in UNREPEATABLE}
     frame, description = read_table(path)
     times = [name for name in (*MEASURED, "fit_seconds_mean", "seconds") if name in frame]
-    spec = description.get("spec", description.get("provenance", {}).get("spec"))
-    return frame.drop(columns=times).to_csv(), description.get("artefact"), spec
+    return frame.drop(columns=times).to_csv(), description["spec"]
 
 
 def untimed(name: str, array: np.ndarray) -> np.ndarray:
@@ -172,13 +162,12 @@ def write_pairs() -> None:
 
 
 def run_small_study(folder: Path) -> SmallStudy:
-    """Run the study but for its report; of the other study the tables, which it makes from fits of this one."""
+    """Run the study but for its report."""
     with working_in(folder):
         write_pairs()
         jobs, tables = plan_jobs(STUDY)
-        other = plan_jobs(OTHER)[1]
-    study = SmallStudy(folder, [*jobs, *tables], other[:-1])
-    for job in [*jobs, *tables[:-1], *other[:-1]]:
+    study = SmallStudy(folder, [*jobs, *tables])
+    for job in [*jobs, *tables[:-1]]:
         study.run(job)
     return study
 

@@ -58,7 +58,7 @@ def test_a_damaged_table_is_refused(finished: SmallStudy, tmp_path: Path, capsys
         path = Path("results/small/summary.parquet")
         content = path.read_bytes()
         path.unlink()
-        path.write_bytes(content[:-40] + bytes(8) + content[-32:])
+        path.write_bytes(content[:-40])
         assert main(["compare", "results/small", "results/small"]) == 1
     assert "summary.parquet" in capsys.readouterr().err
 

@@ -24,7 +24,7 @@ from mklearn.contract.fit_spec import IMAGES, NUMBER_OF_LANDMARKS, FitSpec
 from mklearn.contract.loading import load
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.pixels import pixels
-from mklearn.errors import DamagedArtefact, DataError
+from mklearn.errors import DataError
 from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.saved_models import SavedModel, load_model
 from mklearn.study.artefacts import read_arrays, read_table
@@ -32,7 +32,6 @@ from mklearn.study.config.reading import check_study
 from mklearn.study.config.registry import registered
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split
-from mklearn.study.engine.integrity import artefacts, verify_file
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.final_model import final_model
 from mklearn.study.evaluation.split import evaluate_split
@@ -41,7 +40,7 @@ from mklearn.study.report.importances import read_importances
 from mklearn.study.specs.model_card import ModelCard
 from mklearn.study.stages.targets import Targets
 from mklearn.study.steps.final_model import groups_kept_together
-from mklearn.study.steps.runner import call, set_aside
+from mklearn.study.steps.runner import call
 
 pytestmark = pytest.mark.full
 
@@ -327,22 +326,6 @@ def test_of_images_whole_views_have_importances(folder: Path, model: Callable[[s
     assert sorted(rows["average"]["view"]) == ["blocks", "pixels"]
     assert rows["average"]["feature"].eq("").all()
     assert rows["two-d-lda"].empty
-
-
-def test_a_damaged_model_is_set_aside(folder: Path, model: Callable[[str], SavedModel], tmp_path: Path) -> None:
-    model("average")
-    path = tmp_path / "results" / "final" / "model.mklearn"
-    path.parent.mkdir(parents=True)
-    content = bytearray((folder / "average.mklearn").read_bytes())
-    path.write_bytes(content)
-    assert list(artefacts(tmp_path / "results")) == [path]
-    verify_file(path)
-    content[len(content) // 2] ^= 4
-    path.write_bytes(content)
-    with pytest.raises(DamagedArtefact, match="its checksum is not the one"):
-        verify_file(path)
-    assert "the next run makes it again" in set_aside(path)
-    assert not path.exists()
 
 
 def test_groups_are_kept_together_if_no_split_divides_one() -> None:

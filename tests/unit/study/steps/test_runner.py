@@ -56,7 +56,7 @@ def test_one_file_may_stand_for_a_list_and_empty_lists_for_nothing(tmp_path: Pat
 @pytest.mark.parametrize(
     ("inputs", "outputs", "sentence"),
     [
-        ({}, {"samples": "s"}, "step read: missing labels. It takes samples, labels, files, code."),
+        ({}, {"samples": "s"}, "step read: missing labels. It takes samples, labels, files."),
         ({"file": "x"}, {"samples": "s", "labels": "l"}, "step read: not known: file."),
         ({"b": "x", "a": "y"}, {}, "missing labels, samples; not known: a, b."),
         ({"spec": "x"}, {"samples": "s", "labels": "l"}, "not known: spec"),
@@ -78,8 +78,8 @@ def test_a_specification_is_not_changed(tmp_path: Path) -> None:
 # --- logs
 
 
-def test_the_command_is_one_line_of_shell_and_leaves_out_the_code() -> None:
-    line = command("fit", {"matrices": ["a b", "c"], "code": ["x.py"], "file": []}, {"model": "m'n"}, {"é": 'q"'}, 2)
+def test_the_command_is_one_line_of_shell() -> None:
+    line = command("fit", {"matrices": ["a b", "c"], "file": []}, {"model": "m'n"}, {"é": 'q"'}, 2)
     assert "\n" not in line
     words = shlex.split(line)
     assert words[:5] == ["python", "-m", "mklearn", "step", "fit"]
