@@ -19,7 +19,7 @@ from mklearn.study.plan import landmarks
 from mklearn.study.plan.blocks import number_of_blocks
 from mklearn.study.plan.landmarks import unsuited_kernels
 from mklearn.study.plan.plan import Plan, plan_study
-from mklearn.study.plan.resources import final_fit_mb, final_fit_seconds
+from mklearn.study.plan.resources import fit_mb, fit_seconds
 from mklearn.study.stages.targets import Targets
 
 STUDY: dict[str, Any] = {
@@ -273,8 +273,9 @@ def test_the_resources_of_a_final_model_follow_its_landmarks() -> None:
         assert final is not None
         (candidate,) = final.spec.candidates
         fit, protocol = candidate.fit, SplitSpec(kind="x", implementation="x:x", parameters={"repeats": 1}, seed=0)
-        asked[method] = final_fit_mb(fit, 10**6), final_fit_seconds(fit, protocol, 10**6)
-    assert asked["kfd"][0] < 500 < 10**6 < asked["dense"][0]
+        memory = fit_mb(fit, 10**6, 10**6, SimpleNamespace(size_mb=1.0))
+        asked[method] = memory, fit_seconds(fit, protocol, 10**6, 10**6)
+    assert asked["kfd"][0] < 5000 < 10**6 < asked["dense"][0]
     assert asked["kfd"][1] < 3600 < asked["dense"][1]
 
 

@@ -38,9 +38,8 @@ def test_a_record_names_files_and_specification_of_its_step(name: str) -> None:
     parameters = inspect.signature(load_step(stage.step), eval_str=True).parameters
     files = {*stage.inputs, *stage.outputs}
     assert not set(stage.inputs) & set(stage.outputs)
-    assert files <= set(parameters) - {"spec", "code"}
+    assert files <= set(parameters) - {"spec"}
     assert {key for key, each in parameters.items() if each.default is each.empty} <= files | {"spec"}
-    assert (stage.memory is None) == (stage.seconds is None)
 
 
 @EVERY

@@ -1,15 +1,14 @@
 """Memory, run time and licences that each job asks a cluster for, from the size of its problem.
 
-Upper bounds, from formulas with measured constants: a job that asks for too little is killed, a job that asks for too
-much waits longer. Every job has one thread, whatever its size: jobs share the cores, and the last bits of a sum depend
-on the number of threads, which results must not. A second attempt asks for twice as much of everything.
+Two formulas with measured constants, for matrices among samples and for features. A job that lacks memory or time is
+tried again with twice as much. Every job has one thread, whatever its size: jobs share the cores, and the last bits of
+a sum depend on the number of threads, which results must not.
 
 Memory is in MB (2^20 bytes, as Snakemake and SLURM count), time in minutes.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -17,28 +16,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mklearn.cards import MethodCard, own_entries
-from mklearn.errors import UserError
 
 if TYPE_CHECKING:  # jobs import this module with the records of stages
     from mklearn.contract.fit_spec import FitSpec, MethodSpec, Setting
-    from mklearn.contract.specs import ReadSpec, SplitSpec
-    from mklearn.study.specs.landmark_specs import LandmarkSetSpec
+    from mklearn.contract.specs import SplitSpec
 
-AROUND_MB = 400
-"""Two Snakemake processes that the SLURM executor starts around a job (measured: 170 MB each)."""
-STEP_MB = 250
-"""A step and its libraries, without data (measured: 205 MB)."""
+AROUND_MB = 650
+"""A step and its libraries without data, and two processes that the SLURM executor starts around it (measured: 545)."""
 HEADROOM = 1.25
-BATCH = 256
-"""Images in a batch of :mod:`mklearn.study.steps.describe`."""
 LONGEST_MINUTES = 24 * 60
 """Longest run time of a first attempt: few clusters take longer jobs."""
 ENUMERATED_KERNELS = 14
 """Largest number of kernels for which exact kernel weights need no convex solver."""
 UNKNOWN_SAMPLES = 2000
 """Assumed until a user's own data are read; jobs are submitted after that."""
-UNKNOWN_CLASSES = 100
-"""Likewise."""
 UNKNOWN_SPLITS = 20
 """Assumed if the user gives the splits in a file."""
 _METHODS = {entry["implementation"]: entry for entry in own_entries("methods").values()}
@@ -48,165 +39,72 @@ _UNKNOWN_METHOD = {"fits_each_kernel": MethodCard.fits_each_kernel, "fit_seconds
 
 def asked_mb(data_mb: float) -> int:
     """Compute the memory to ask for, for a job whose arrays take `data_mb` at their peak."""
-    return 100 * math.ceil(HEADROOM * (AROUND_MB + STEP_MB + data_mb) / 100)
+    return 100 * math.ceil(HEADROOM * (AROUND_MB + data_mb) / 100)
 
 
 def asked_minutes(seconds: float) -> int:
     """Compute the run time to ask for, for a job of about that many seconds: cores and disks differ by factors."""
-    return min(LONGEST_MINUTES, 10 * math.ceil((20 + 4 * seconds / 60) / 10))
+    return min(LONGEST_MINUTES, 10 * math.ceil((30 + 4 * seconds / 60) / 10))
 
 
-def matrix_mb(rows: int, columns: int | None = None) -> float:
-    """Compute the size of a matrix in double precision; square by default."""
-    return 8 * rows * (rows if columns is None else columns) / 2**20
-
-
-def counted_samples(sample_set: Path) -> int | None:
-    """Count the samples in the file of a :class:`mklearn.study.data.samples.SampleSet`; None without a file."""
-    try:
-        with zipfile.ZipFile(sample_set) as archive:
-            return (archive.getinfo("y.npy").file_size - 128) // 8  # a header of 128 bytes, then int64
-    except (OSError, KeyError, zipfile.BadZipFile):
-        return None
-
-
-@functools.cache  # asked for by every fit on it, for memory, run time and priority
-def counted_pairs(path: str) -> int | None:
-    """Count the pairs in a user's list: lines below the first, or rows of a Parquet table; None if it can't be read."""
-    try:
-        if path.endswith(".parquet"):
-            import pyarrow.parquet as pq  # here: few studies have such a list
-
-            return int(pq.read_metadata(path).num_rows)
-        with open(path, "rb") as stream:
-            return max(1, sum(1 for line in stream if line.strip()) - 1)
-    except (OSError, ValueError):  # also pyarrow's errors of a file that is not Parquet
-        return None
-
-
-# --- images and matrices among them
-
-
-def folder_mb(read: ReadSpec) -> float:
-    """Compute the size of a user's folder of images, which is no input of a rule; 0 for other data sets."""
-    root = (read.paths or {}).get("root") if read.reader == "image_folder" else None
-    return _bytes_below(root) / 2**20 if root else 0.0
-
-
-@functools.cache  # memory and run time of the same job are asked for one after the other
-def _bytes_below(root: str) -> int:
-    return sum(path.stat().st_size for path in Path(root).rglob("*") if path.is_file())
-
-
-def text_mb(read: ReadSpec) -> float:
-    """Estimate what the user's compressed tables take in memory beside their size on the disk; 0 for other data."""
-    return sum(map(_bytes_beside, (read.paths or {}).values())) / 2**20
-
-
-@functools.cache  # memory and run time of the same job are asked for one after the other
-def _bytes_beside(path: str) -> float:
-    from mklearn.study.data.readers.text_tables import TEXT_TABLES, sampled_text  # here: it loads NumPy
-
-    try:
-        if path.endswith(TEXT_TABLES):
-            return max(0.0, sampled_text(Path(path))[1] - Path(path).stat().st_size)
-    except (OSError, UserError):  # the reader says what is wrong with the file
-        pass
-    return 0.0
-
-
-def decoded_mb(read: ReadSpec, n_samples: int) -> float:
-    """Compute the size of the images of a registered data set, a byte per pixel; 0 where their shape is unknown.
-
-    It counts where many images are made from few, or come in a small file (measured: 1.6 GB for 784 MB of images).
-    """
-    shape = read.expected.get("image_shape")
-    return n_samples * math.prod(shape) / 2**20 if shape else 0.0
-
-
-def images_mb(samples_mb: float, n_samples: int) -> float:
-    """Compute the memory for describing or resizing images: all as read, and a batch of them in double precision.
-
-    A pixel of a batch takes 8 bytes in place of one, and half as much again for what is computed from it. (Measured on
-    seven descriptors of 3060 images of 60,000 pixels: 300 to 540 MB with the libraries.)
-    """
-    return 2 * samples_mb + 12 * samples_mb * min(1.0, BATCH / n_samples)
-
-
-def pairwise_mb(n_samples: int, source_mb: float) -> float:
-    """Compute the memory for a matrix with temporaries, and the centred features."""
-    return 3 * source_mb + 4 * matrix_mb(n_samples)
-
-
-def pairwise_seconds(n_samples: int, source_mb: float) -> float:
-    """Estimate distances between vectors: 0.5 ns for a feature of a pair (chi-squared; the others are faster)."""
-    features = source_mb * 2**20 / 8 / n_samples
-    return n_samples**2 / 2 * 0.5e-9 * features
-
-
-# --- landmarks
-
-
-def moments_mb(n_features: int, n_folds: int, n_splits: int) -> float:
-    """Compute the memory of moments, their sums and differences: triangles of one split's folds at a time."""
-    return n_splits * (n_folds + 4) * matrix_mb(n_features) / 2 + 6 * matrix_mb(n_features)
-
-
-def pass_seconds(n_samples: int, n_features: int, n_splits: int) -> float:
-    """Estimate a pass: one product of a sample's features with each other (measured: 0.05 ns for a pair)."""
-    return n_splits * n_samples * n_features * (n_features + 2000) * 1e-10
-
-
-def landmark_fit_mb(
-    spec: LandmarkSetSpec, protocol: SplitSpec, features_mb: float, n_samples: int, width: int
-) -> float:  # fmt: skip
-    """Compute the memory of a fit on landmarks, of one split at a time.
-
-    ``features_mb`` are those of one block; ``width`` is the number of outputs of each sample, which are kept four
-    times: embeddings in single and double precision, and what neighbours are searched in.
-    """
-    n_features, n_folds, _ = landmark_sizes(spec, protocol)
-    return 500 + 2 * moments_mb(n_features, n_folds, 1) + 2 * features_mb + 4 * matrix_mb(n_samples, width)
-
-
-def landmark_fit_seconds(spec: LandmarkSetSpec, protocol: SplitSpec, n_samples: int) -> float:
-    """Estimate the fits on landmarks of one training size: eigenproblems of the features, and one pass."""
-    n_features, n_folds, n_splits = landmark_sizes(spec, protocol)
-    return n_splits * n_folds * 20 * n_features**3 * 1e-10 + pass_seconds(n_samples, n_features, n_splits)
-
-
-def landmark_sizes(spec: LandmarkSetSpec, protocol: SplitSpec) -> tuple[int, int, int]:
-    """Return the number of landmark features, inner folds, and splits at each training size."""
-    return spec.landmarks.most * len(spec.kernels), spec.inner_folds, number_of_splits(protocol)
-
-
-# --- fits
-
-
-def kernel_fit_mb(n_samples: int, n_train: int, n_matrices: int, n_kernels: int) -> float:
+def kernels_mb(n_samples: int, n_train: int, n_matrices: float, n_kernels: int) -> float:
     """Compute the memory of a fit on kernels.
 
-    The cached matrices; three copies of each kernel among training samples and against the others; dense work on one
-    kernel. Measured with 3060 samples, 1530 of them for training: 630 MB for one kernel, 1400 for seven.
+    The matrices among all samples; three copies of each kernel among training samples and against the others; dense
+    work on one kernel. Measured with 3060 samples, 1530 of them for training: 630 MB for one kernel, 1400 for seven.
     """
-    cached = n_matrices * matrix_mb(n_samples)
-    stacks = 3 * n_kernels * matrix_mb(n_samples, n_train)
-    return cached + stacks + 14 * matrix_mb(n_train)
+    return 8 / 2**20 * (n_matrices * n_samples**2 + 3 * n_kernels * n_samples * n_train + 14 * n_train**2)
 
 
-def dictionary_fit_mb(n_samples: int, n_train: int, n_kernels: int) -> float:
-    """Compute the memory of a fit with a dictionary of kernels, besides features.
-
-    Training kernels up to a GiB, and the parts of kernels that weights are learned from; dense work on few kernels, and
-    new samples in blocks. Measured with 96 kernels of 2,000 samples: 640 MB with the libraries and 20 MB of features.
-    """
-    kept = min(1024.0, n_kernels * matrix_mb(n_train)) + n_kernels * matrix_mb(500)
-    return kept + 10 * matrix_mb(n_train) + 5 * matrix_mb(min(n_samples, 4096), n_train)
-
-
-def sample_fit_mb(source_mb: float) -> float:
-    """Compute the memory of a fit on features or images, with scikit-learn (measured: 430 MB for 3 to 15 MB)."""
+def features_mb(source_mb: float) -> float:
+    """Compute the memory of a job on files, features or images of a size (measured: 430 MB for 3 to 15 MB)."""
     return 250 + 8 * source_mb
+
+
+def fit_mb(spec: FitSpec, n_samples: int, n_train: int, files: Any, n_blocks: int = 1) -> float:
+    """Compute the memory of a fit; the size of its files is asked for only where their features count.
+
+    With landmarks: moments of each fold, one block of features, and embeddings in at most 100 components. With a
+    dictionary of kernels: training kernels up to a GiB, and new samples in blocks.
+    """
+    n_kernels = len(spec.kernels)
+    if spec.landmarks is not None:
+        n_features = spec.landmarks.most * n_kernels
+        embedded = kernels_mb(n_features, n_features, 16, 0) + 4 * 8 * 100 * n_samples / 2**20
+        return embedded + features_mb(files.size_mb / n_blocks)
+    if n_kernels:
+        kernels = kernels_mb(n_samples, n_train, number_of_matrices(spec.kernels), n_kernels)
+        return kernels + (features_mb(files.size_mb) if spec.kernel_features else 0.0)
+    dictionary = 0.0
+    if spec.n_kernels:
+        kept = min(1024.0, kernels_mb(n_train, 0, spec.n_kernels, 0)) + kernels_mb(500, 0, spec.n_kernels, 0)
+        dictionary = kept + kernels_mb(min(n_samples, 4096), n_train, 0, 2)
+    return dictionary + features_mb(files.size_mb)
+
+
+def fit_seconds(spec: FitSpec, protocol: SplitSpec, n_samples: int, n_train: int) -> float:
+    """Estimate one fit for each split, and one for each candidate and fold of the inner cross-validation.
+
+    With validation parts, each candidate is fitted once on each split. An eigenproblem takes 3 ns n_train^3, sums over
+    kernels 30 ns n_train^2 each (measured on one core), and a fit at least 0.2 s, or what its card says. With landmarks
+    the eigenproblem is of their features, and a pass over the samples takes 0.1 ns for a product of two features.
+    """
+    method, n_kernels, inner = spec.method, spec.n_kernels, spec.evaluation.inner_folds
+    folds = n_train if inner == "leave_one_out" else inner
+    candidates = number_of_candidates(method, n_kernels)
+    if candidates == 1 and spec.evaluation.components == "all":  # nothing to choose
+        folds = 0
+    elif spec.evaluation.choice == "test_set":
+        folds = 1
+    fits = candidates if protocol.kind == "validation_folds" else 1 + candidates * folds
+    size, n_passed = n_train, 0.0
+    if spec.landmarks is not None:
+        size = spec.landmarks.most * len(spec.kernels)
+        n_passed = 1e-10 * n_samples * size * (size + 2000)
+    # at most 20 alternations: methods with hundreds of iterations have cheap ones
+    longest = max(map(int, method.grid.get("max_iter") or [method.parameters.get("max_iter") or 1]))
+    each = _cost(method)["fit_seconds"] + max(1, min(20, longest)) * (3e-9 * size**3 + 3e-8 * n_kernels * size**2)
+    return number_of_splits(protocol) * (fits * float(each) + n_passed)
 
 
 def fit_minutes(spec: FitSpec, seconds: Sequence[float]) -> int:
@@ -216,64 +114,19 @@ def fit_minutes(spec: FitSpec, seconds: Sequence[float]) -> int:
     leaves a row.
     """
     limit = spec.evaluation.time_limit
-    if limit is not None:
-        return 10 * math.ceil((20 + limit * len(seconds)) / 10)
-    return asked_minutes(sum(seconds))
+    return asked_minutes(sum(seconds)) if limit is None else 10 * math.ceil((20 + limit * len(seconds)) / 10)
 
 
-def fit_seconds(spec: FitSpec, protocol: SplitSpec, n_train: int) -> float:
-    """Estimate one fit for each split, and one for each candidate and fold of the inner cross-validation.
-
-    With validation parts, each candidate is fitted once on each split.
-
-    An eigenproblem takes 3 ns n_train^3, sums over kernels 30 ns n_train^2 each (measured on one core), and a fit at
-    least 0.2 s, or what its card says.
-    """
-    method, n_kernels = spec.method, spec.n_kernels
-    inner = spec.evaluation.inner_folds
-    folds = n_train if inner == "leave_one_out" else inner
-    if spec.evaluation.choice == "test_set":
-        folds = 1
-    candidates = number_of_candidates(method, n_kernels)
-    if candidates == 1 and spec.evaluation.components == "all":  # nothing to choose
-        folds = 0
-    each = candidates if protocol.kind == "validation_folds" else 1 + candidates * folds
-    fits = number_of_splits(protocol) * each
-    iteration = 3e-9 * n_train**3 + 3e-8 * n_kernels * n_train**2
-    return fits * (_cost(method)["fit_seconds"] + number_of_iterations(method) * iteration)
+# --- counts
 
 
-def final_fit_mb(spec: FitSpec, n_samples: int) -> float:
-    """Compute the memory of a final model's fit on all samples, besides their features."""
-    if spec.landmarks is not None:
-        assert isinstance(spec.evaluation.inner_folds, int)
-        n_features = spec.landmarks.most * len(spec.kernels)
-        block_in_work = 200
-        return block_in_work + moments_mb(n_features, spec.evaluation.inner_folds, 1)
-    n_kernels = len(spec.kernels)
-    if not n_kernels and spec.n_kernels:
-        return dictionary_fit_mb(n_samples, n_samples, spec.n_kernels)
-    return kernel_fit_mb(n_samples, n_samples, n_kernels, n_kernels) if n_kernels else 0.0
-
-
-def final_fit_seconds(spec: FitSpec, protocol: SplitSpec, n_samples: int) -> float:
-    """Estimate a final model's fit; with landmarks two passes over all samples, and eigenproblems of the features."""
-    if spec.landmarks is None:
-        return fit_seconds(spec, protocol, n_samples)
-    n_features = spec.landmarks.most * len(spec.kernels)
-    return 2 * pass_seconds(n_samples, n_features, 1) + fit_seconds(spec, protocol, n_features)
-
-
-def importances_seconds(n_samples: int, features_mb: float, permutations: int) -> float:
-    """Estimate the predictions of a fifth of the samples by the others, for each feature and permutation."""
-    n_features = features_mb * 2**20 / (8 * n_samples)
-    one = 0.005 + 1e-9 * n_samples**2 / 5 * (n_features + 20)
-    return permutations * n_features * one
-
-
-def fit_priority(spec: FitSpec, protocol: SplitSpec, n_train: Sequence[int]) -> float:
-    """Compute a priority between 0 and 1: the longest fit first, so that no core waits for a long fit at the end."""
-    return 1.0 - 1.0 / (1.0 + sum(fit_seconds(spec, protocol, n) for n in n_train))
+def counted_samples(sample_set: Path) -> int | None:
+    """Count the samples in the file of a :class:`mklearn.study.data.samples.SampleSet`; None without a file."""
+    try:
+        with zipfile.ZipFile(sample_set) as archive:
+            return (archive.getinfo("y.npy").file_size - 128) // 8  # a header of 128 bytes, then int64
+    except (OSError, KeyError, zipfile.BadZipFile):
+        return None
 
 
 def training_samples(
@@ -295,26 +148,11 @@ def number_of_splits(protocol: SplitSpec) -> int:
     return repeats * (folds if isinstance(folds, int) else 1) * protocol.parameters.get("deals", 1)
 
 
-def number_of_classes(read: ReadSpec) -> int | None:
-    """Return the number of classes of a registered data set; None for a user's own before it is read."""
-    total = read.expected.get("n_classes")
-    if total is None:
-        return None
-    chosen = len(read.classes or ()) or total - len(read.exclude_classes or ())
-    return int(min(chosen, read.first_classes or chosen))
-
-
 def number_of_matrices(kernels: Sequence[Mapping[str, Any]]) -> int:
     """Count the matrices that kernels are made from: cached ones, and those of scaled features in the fit."""
     named = ("view", "feature_scaling", "impute", "measure")
     parts = (part for kernel in kernels for part in kernel.get("factors", [kernel]))
     return len({tuple(part.get(field) for field in named) for part in parts})
-
-
-def number_of_outputs(method: MethodSpec, n_classes: int | None) -> int:
-    """Return the columns of an embedding, or of class scores: as the method says, else at most one for each class."""
-    named = [*method.grid.get("n_components", ()), method.parameters.get("n_components")]
-    return max((number for number in named if isinstance(number, int)), default=n_classes or UNKNOWN_CLASSES)
 
 
 def number_of_candidates(method: MethodSpec, n_kernels: int) -> int:
@@ -327,12 +165,6 @@ def number_of_candidates(method: MethodSpec, n_kernels: int) -> int:
 
 def _cost(method: MethodSpec) -> Mapping[str, Any]:
     return _METHODS.get(method.implementation, _UNKNOWN_METHOD)
-
-
-def number_of_iterations(method: MethodSpec) -> int:
-    """Return the number of alternations, at most 20: methods with hundreds of iterations have cheap ones."""
-    candidates = method.grid.get("max_iter") or [method.parameters.get("max_iter") or 1]
-    return min(20, max(1, *map(int, candidates)))
 
 
 def licences(method: MethodSpec, n_kernels: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mklearn.contract.specs import DescriptorSpec
-from mklearn.study.stages.resize import images_memory, images_seconds
+from mklearn.study.stages.resize import images_memory
 from mklearn.study.stages.stage import Artefact, Job, Stage, parts
 
 
@@ -35,7 +35,6 @@ STAGE = Stage(
     },
     outputs={"features": Artefact("features", "cache/descriptors/{dataset}/{descriptor}.npz")},
     memory=images_memory,
-    seconds=images_seconds,
 )
 PART = Stage(
     name="describe_part",
@@ -46,6 +45,5 @@ PART = Stage(
     inputs={"samples": Job.samples, "learned": _learned},
     outputs={"features": Artefact("features_part", "cache/descriptors/{dataset}/{descriptor}/{part}.npz")},
     memory=images_memory,
-    seconds=images_seconds,
     step="describe",
 )

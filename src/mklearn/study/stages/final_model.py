@@ -44,14 +44,14 @@ def _tables(job: Job) -> list[str]:
 
 def fit_memory(job: Job, files: Any) -> float:
     n, fits = job.n_samples(planned(job).dataset), [each.fit for each in planned(job).spec.candidates]
-    return max(resources.final_fit_mb(fit, n) for fit in fits) + resources.sample_fit_mb(files.size_mb)
+    return max(resources.fit_mb(fit, n, n, files) for fit in fits) + resources.features_mb(files.size_mb)
 
 
 def fit_seconds(job: Job, files: Any) -> float:
     """Estimate the run time of the longest candidate, on one split of all samples."""
     n, fits = job.n_samples(planned(job).dataset), [each.fit for each in planned(job).spec.candidates]
     protocol = job.plan.protocols[planned(job).protocol].model_copy(update={"parameters": {"repeats": 1}})
-    return max(resources.final_fit_seconds(fit, protocol, n) for fit in fits)
+    return max(resources.fit_seconds(fit, protocol, n, n) for fit in fits)
 
 
 STAGE = Stage(

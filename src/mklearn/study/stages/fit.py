@@ -71,40 +71,25 @@ def _samples(job: Job) -> tuple[int, list[int]]:
     """Return the number of samples, or of pairs, and of training samples of a split at each training size."""
     fit, n = _planned(job), job.n_samples()
     if fit.spec.pairs is not None:
-        own = job.protocol.parameters.get("path")
-        n = (resources.counted_pairs(own) if own else job.dataset.n_pairs) or n
-    n_classes = resources.number_of_classes(job.dataset.read)
+        n = job.dataset.n_pairs or n
+    n_classes = job.dataset.read.expected.get("n_classes")
     return n, resources.training_samples(job.protocol, fit.settings, n, n_classes)
 
 
 def _memory(job: Job, files: Any) -> float:
-    fit = _planned(job)
     n, n_train = _samples(job)
-    if fit.landmark_set_spec is not None:
-        of_block = files.size_mb / job.dataset.n_blocks
-        width = resources.number_of_outputs(fit.spec.method, resources.number_of_classes(job.dataset.read))
-        return resources.landmark_fit_mb(fit.landmark_set_spec, job.protocol, of_block, n, width)
-    if not fit.spec.kernels:
-        dictionary = resources.dictionary_fit_mb(n, max(n_train), fit.spec.n_kernels) if fit.spec.n_kernels else 0.0
-        return dictionary + resources.sample_fit_mb(files.size_mb)
-    n_kernels, n_matrices = len(fit.spec.kernels), resources.number_of_matrices(fit.spec.kernels)
-    data = resources.kernel_fit_mb(n, max(n_train), n_matrices, n_kernels)
-    return data + resources.sample_fit_mb(files.size_mb) if fit.spec.kernel_features else data
+    return resources.fit_mb(_planned(job).spec, n, max(n_train), files, job.dataset.n_blocks)
 
 
 def _seconds_by_size(job: Job) -> list[float]:
     """Estimate the run time of each training size."""
-    fit = _planned(job)
     n, n_train = _samples(job)
-    if fit.landmark_set_spec is not None:
-        each = resources.landmark_fit_seconds(fit.landmark_set_spec, job.protocol, n)
-        return [each for _ in fit.settings]
-    return [resources.fit_seconds(fit.spec, job.protocol, size) for size in n_train]
+    return [resources.fit_seconds(_planned(job).spec, job.protocol, n, size) for size in n_train]
 
 
 def _priority(job: Job) -> float:
     """Return a priority below 1, which is that of the stages that fits wait for: the longest fit first."""
-    return resources.fit_priority(_planned(job).spec, job.protocol, _samples(job)[1])
+    return 1.0 - 1.0 / (1.0 + sum(_seconds_by_size(job)))
 
 
 STAGE = Stage(

@@ -29,6 +29,5 @@ STAGE = Stage(
         ),
     },
     outputs={"landmarks": Artefact("landmarks", "cache/landmarks/{dataset}/{protocol}/{landmark_set}.npz")},
-    memory=lambda job, files: resources.sample_fit_mb(min(files.size_mb, 1000)) + 2 * _held_mb(job, files.size_mb),
-    seconds=lambda job, files: 0.02 * files.size_mb + 60,
+    memory=lambda job, files: resources.features_mb(min(files.size_mb, 1000)) + 2 * _held_mb(job, files.size_mb),
 )

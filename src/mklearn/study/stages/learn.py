@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mklearn.study.stages.resize import images_memory, images_seconds
+from mklearn.study.stages.resize import images_memory
 from mklearn.study.stages.stage import Artefact, Job, Stage
 
 STAGE = Stage(
@@ -14,5 +14,4 @@ STAGE = Stage(
     inputs={"samples": Job.samples},
     outputs={"learned": Artefact("learned", "cache/descriptors/{dataset}/{descriptor}.learned.npz")},
     memory=images_memory,
-    seconds=images_seconds,
 )

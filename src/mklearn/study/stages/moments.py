@@ -24,15 +24,10 @@ def _spec(job: Job) -> LandmarkSetSpec:
 
 
 def _memory(job: Job, files: Any) -> float:
-    """Compute the memory of a pass over one block: its features twice, and moments."""
-    n_features, n_folds, n_splits = resources.landmark_sizes(_spec(job), job.protocol)
-    return 2 * files.size_mb + 200 + resources.moments_mb(n_features, n_folds, n_splits)
-
-
-def _seconds(job: Job, files: Any) -> float:
-    n_features, _, n_splits = resources.landmark_sizes(_spec(job), job.protocol)
-    n = round(job.n_samples() / job.dataset.n_blocks)
-    return resources.pass_seconds(n, n_features, n_splits)
+    """Compute the memory of a pass over one block: its features, and triangles of moments of each split and fold."""
+    n_features = _spec(job).landmarks.most * len(_spec(job).kernels)
+    n_triangles = resources.number_of_splits(job.protocol) * (_spec(job).inner_folds + 4)
+    return resources.kernels_mb(n_features, n_features, n_triangles / 2, 0) + resources.features_mb(files.size_mb)
 
 
 STAGE = Stage(
@@ -49,5 +44,4 @@ STAGE = Stage(
     },
     outputs={"moments": Artefact("moments", "cache/moments/{dataset}/{protocol}/{landmark_set}/{part}.npz")},
     memory=_memory,
-    seconds=_seconds,
 )

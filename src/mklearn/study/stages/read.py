@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
+from pathlib import Path
 from typing import Any
 
 from mklearn.contract.specs import ReadSpec
 from mklearn.study.plan import resources
 from mklearn.study.provenance import digest, file_digest
 from mklearn.study.stages.stage import Artefact, Job, Stage
+
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zip", ".zst")
 
 
 def _spec(job: Job) -> ReadSpec:
@@ -33,13 +37,21 @@ def _content_digest(path: str, *_: int) -> str:
 
 
 def _memory(job: Job, files: Any) -> float:
-    decoded = resources.decoded_mb(job.dataset.read, job.dataset.n_samples or 0)
-    return max(8 * _read_mb(job, files), 2 * decoded)  # archives grow two or three times
+    read = job.dataset.read
+    pixels = (job.dataset.n_samples or 0) * math.prod(read.expected.get("image_shape") or (0,))
+    return resources.features_mb(_read_mb(job, files)) + 2 * pixels / 2**20  # many images may be made from few
 
 
 def _read_mb(job: Job, files: Any) -> float:
-    """Return the size of the files to read, decompressed; a folder of images is no input of the rule."""
-    return float(files.size_mb + resources.folder_mb(job.dataset.read) + resources.text_mb(job.dataset.read))
+    """Return the size of the files to read: compressed tables grow, and a folder of images is no input of the rule."""
+    paths = job.dataset.read.paths or {}
+    grown = sum(5 * os.path.getsize(path) for path in paths.values() if path.endswith(_COMPRESSED))
+    return float(files.size_mb + (grown + _bytes_below(paths.get("root", ""))) / 2**20)
+
+
+@functools.cache  # memory and run time of the same job are asked for one after the other
+def _bytes_below(root: str) -> int:
+    return sum(path.stat().st_size for path in Path(root).rglob("*") if path.is_file()) if root else 0
 
 
 STAGE = Stage(

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from mklearn.contract.specs import ResizeSpec
-from mklearn.study.plan import resources
 from mklearn.study.stages.stage import Artefact, Job, Stage
+
+BATCH = 256
+"""Images in a batch of :mod:`mklearn.study.steps.describe`."""
 
 
 def images_memory(job: Job, files: Any) -> float:
-    """Compute the memory for describing or resizing images."""
-    return resources.images_mb(files.size_mb, job.n_samples())
+    """Compute the memory for describing or resizing images: all as read, and a batch of them in double precision.
 
-
-def images_seconds(job: Job, files: Any) -> float:
-    """Estimate the run time: two seconds for a million pixels."""
-    return float(2 * files.size_mb)
+    A pixel of a batch takes 8 bytes in place of one, and half as much again for what is computed from it. (Measured on
+    seven descriptors of 3060 images of 60,000 pixels: 300 to 540 MB with the libraries.)
+    """
+    return float(files.size_mb * (2 + 12 * min(1.0, BATCH / job.n_samples())))
 
 
 STAGE = Stage(
@@ -28,5 +29,4 @@ STAGE = Stage(
     inputs={"samples": lambda job: job.path("samples", dataset=job.dataset.original)},
     outputs={"resized": Artefact("resized", "cache/resized/{dataset}.npz")},
     memory=images_memory,
-    seconds=images_seconds,
 )

@@ -50,7 +50,7 @@ class Stage:
         From a job and its input files to the MB that its arrays take at their peak. None: the job runs where Snakemake
         runs and asks for nothing.
     seconds : callable, optional
-        From the same to an estimate of the run time.
+        From the same to an estimate of the run time. None: two seconds for each MB of input files.
     minutes : callable, optional
         From the same to the run time to ask for at the first attempt, where it does not follow from ``seconds``.
     priority : number or callable
@@ -211,8 +211,11 @@ class Job:
         """Return the run time in minutes to ask for."""
         if self.stage.minutes is not None:
             return attempt * self.stage.minutes(self, files)
-        assert self.stage.seconds is not None
-        return attempt * asked_minutes(self.stage.seconds(self, files))
+        return attempt * asked_minutes(self.seconds(files))
+
+    def seconds(self, files: Any) -> float:
+        """Return an estimate of the run time: by default two seconds for each MB of its input files."""
+        return float(self.stage.seconds(self, files) if self.stage.seconds else 2 * files.size_mb)
 
     # --- what stages have in common
 

@@ -20,7 +20,6 @@ import scipy.sparse as sp
 from scipy.io import savemat
 from tests.unit.study.data.annotated_files import NULLABLE, PLAIN, write_h5ad, write_h5mu
 
-from mklearn.contract.specs import ReadSpec
 from mklearn.errors import DataError
 from mklearn.study.config.targets import target_kind
 from mklearn.study.data.read import read_dataset
@@ -28,7 +27,6 @@ from mklearn.study.data.readers import content, feature_tables, text_tables
 from mklearn.study.data.readers.matlab_tables import own_variables
 from mklearn.study.data.readers.table_files import Table, column_names
 from mklearn.study.data.registry import dataset_spec
-from mklearn.study.plan.resources import text_mb
 
 RNG = np.random.default_rng(0)
 N = 6
@@ -323,8 +321,6 @@ def test_size_of_text_is_estimated_from_its_beginning(
     beginning, size = text_tables.sampled_text(path)
     assert text.encode().startswith(beginning)
     assert size == pytest.approx(len(text), rel=0.4)
-    beside = text_mb(ReadSpec(dataset="d", reader="feature_tables", paths={"a": str(path)}))
-    assert beside == pytest.approx(max(0.0, size - path.stat().st_size) / 2**20)
 
 
 @pytest.mark.parametrize("name", ["a.h5ad", "a.h5mu", "new.mat", "a.mat", "csr.npz", *COMPRESSED])
