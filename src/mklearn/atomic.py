@@ -139,7 +139,7 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
     DamagedFile
         The file is truncated, corrupt, not NPZ, contains pickled objects, or lacks one of `names`.
     DataError
-        The file is missing or can't be read.
+        The file is missing.
     """
     path = existing_file(path)
     arrays: dict[str, np.ndarray] = {}
@@ -159,10 +159,6 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
                         raise ValueError(f"array {name!r} has bytes after its end")
     except (DataError, MemoryError):
         raise
-    except OSError as error:
-        if error.errno not in (None, errno.EINVAL):  # EINVAL: a damaged file has made zipfile seek where nothing is
-            raise DataError(f"{path}: can't be read: {error.strerror or error}") from error
-        raise _damaged(path, "NPZ", error) from error
     except Exception as error:  # damaged bytes make zipfile and NumPy raise errors of many kinds
         raise _damaged(path, "NPZ", reason_of(error)) from error
     return arrays

@@ -93,9 +93,7 @@ class _DeferredPackage(ModuleType):
     """A package that executes itself at its first use."""
 
     def __getattr__(self, name: str) -> Any:
-        spec = self.__spec__
-        assert spec is not None
-        assert spec.loader is not None
+        spec: Any = self.__spec__
         object.__setattr__(self, "__class__", ModuleType)
         self.__path__ = spec.submodule_search_locations
         spec.loader.exec_module(self)
@@ -110,7 +108,8 @@ def _defer_scipy_stats() -> None:
     import scipy
 
     if "scipy.stats" not in sys.modules:
-        module = module_from_spec(find_spec("scipy.stats"))
+        spec: Any = find_spec("scipy.stats")
+        module = module_from_spec(spec)
         del module.__path__  # asked for when a module of the package is imported, which executes the package first
         object.__setattr__(module, "__class__", _DeferredPackage)
         sys.modules["scipy.stats"] = scipy.stats = module
