@@ -194,12 +194,9 @@ def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: d
 
     table = pa.Table.from_pandas(frame, preserve_index=False)
     description = json.dumps(metadata or {}, sort_keys=True, allow_nan=False).encode()
-    with atomic_path(path) as temporary:
-        pq.write_table(
-            table.replace_schema_metadata({**(table.schema.metadata or {}), _METADATA_KEY: description}),
-            temporary,
-            write_page_checksum=True,
-        )
+    table = table.replace_schema_metadata({**(table.schema.metadata or {}), _METADATA_KEY: description})
+    with atomic_path(path) as temporary, temporary.open("wb") as stream:
+        pq.write_table(table, stream, write_page_checksum=True)
 
 
 def read_parquet(
