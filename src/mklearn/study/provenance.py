@@ -126,7 +126,7 @@ def code_files(step: str, modules: Iterable[str] = ()) -> list[Path]:
     """Return the source files behind a step such as ``fit``, sorted.
 
     These are the folders that count for the step, its own file, and the modules that its specification names (a method,
-    a descriptor, a reader), with what their files import from each other. Of a package outside mklearn all files count.
+    a descriptor, a reader), with what their files import from each other. Of a package outside mklearn every module counts.
     """
     folders = _FOLDERS.get(step, ())
     files = {file for folder in folders for file in _files_in(PACKAGE / folder)}
@@ -141,7 +141,7 @@ def code_files(step: str, modules: Iterable[str] = ()) -> list[Path]:
         top, *names = module.split(".")
         path = PACKAGE.joinpath(*names).with_suffix(".py")
         if top in module_roots():
-            files |= _files_in(module_roots()[top])
+            files |= {file for file in _files_in(module_roots()[top]) if file.suffix == ".py"}
         elif top == "mklearn" and path.is_file():
             files.add(path)
             todo += _FOLLOWED.findall(path.read_text(encoding="utf-8"))
