@@ -126,7 +126,7 @@ def code_files(step: str, modules: Iterable[str] = ()) -> list[Path]:
     """Return the source files behind a step such as ``fit``, sorted.
 
     These are the folders that count for the step, its own file, and the modules that its specification names (a method,
-    a descriptor, a reader), with what their files import from each other. Of a package outside mklearn every module counts.
+    a descriptor, a reader), with what their files import from each other. Of other packages all modules count.
     """
     folders = _FOLDERS.get(step, ())
     files = {file for folder in folders for file in _files_in(PACKAGE / folder)}

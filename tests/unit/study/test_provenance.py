@@ -120,17 +120,6 @@ def test_a_descriptor_and_a_reader_are_code_of_no_other() -> None:
     assert "study/data/readers/usps.py" not in code_of("read", {"reader": "digits"})
 
 
-def test_code_that_a_sweep_names_is_code_of_the_fit() -> None:
-    path = "papers/two_d_mmc/path.py"
-    sweep = {"implementation": "x:Refit", "parameters": {"path": "mklearn.papers.two_d_mmc.path:fit_path"}}
-    assert path in code_of("fit", {"method": {"sweep": sweep}})
-    assert path not in code_of("fit", {})
-
-
-def test_templates_are_part_of_the_report() -> None:
-    assert {"index.html.j2", "style.css", "page.js"} <= {path.name for path in code_files("report")}
-
-
 @pytest.mark.parametrize("step", sorted(STEPS))
 def test_every_step_has_a_fingerprint_of_its_file(step: str) -> None:
     assert f"study/steps/{step}.py" in code_of(step, {})
