@@ -32,7 +32,7 @@ from mklearn.papers.fsvm import RMMSVC
 from mklearn.papers.mkmmc import MKMMC
 from mklearn.papers.two_d_mmc import GLRAM, TwoDLDA
 from mklearn.regressors import KernelRidge, MultiViewRegressor
-from mklearn.subspace import MKLDR, MMC, ConvexMKLDR, Fisherface, GuardedMKL, KernelMMC, LeaveOneOutMKL, NullSpaceLDA
+from mklearn.subspace import MKLDR, MMC, ConvexMKLDR, Fisherface, KernelMMC, LeaveOneOutMKL, NullSpaceLDA
 
 SPECS = [{"kind": "gaussian"}, {"kind": "gaussian", "bandwidth": 4.0}, {"kind": "linear", "normalise": "centred_trace"}]
 KERNELS = ["gaussian", "linear"]
@@ -44,8 +44,8 @@ ESTIMATORS: list[type[BaseEstimator]] = [
 ]
 UNCHECKED = {NullSpaceLDA}
 """It needs more features than samples less classes, which no data of the checks have."""
-FEWER: dict[type[BaseEstimator], dict[str, int]] = {GuardedMKL: {"folds": 2, "repeats": 1}, LMKLSVC: {"max_iter": 2}}
-"""Fewer folds or steps where kernels are computed from features; on precomputed kernels as many as by default."""
+FEWER: dict[type[BaseEstimator], dict[str, int]] = {LMKLSVC: {"max_iter": 2}}
+"""Fewer steps where kernels are computed from features; on precomputed kernels as many as by default."""
 OFTEN = {FSVC, KernelRidge, KernelSVC, LedoitWolfLDA, MKLDR, MMC, MultiViewClassifier}
 """Those of `make test`: what we recommend, and one of each kind. test_methods.py fits all the others."""
 OTHER_WAYS = [

@@ -110,7 +110,7 @@ def test_methods_are_listed_by_task(
     assert sorted(itertools.chain(*groups.values())) == sorted(registered("methods"))
     start, kernels, features, numbers, _ = groups.values()
     assert start[0] == "multi_view"
-    assert {"guarded_mkl", "lmkl_svc"} <= {*kernels}
+    assert {"loo_mkl", "lmkl_svc"} <= {*kernels}
     assert {"fisherface", "random_forest"} <= {*features}
     assert numbers[0] == "multi_view_regressor"
     assert "random_forest_regressor" in numbers

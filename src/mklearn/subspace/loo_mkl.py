@@ -28,7 +28,7 @@ from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
     reference="Allen 1974; Ye 2007; the criterion is this library's own",
     advice=(
         "Weights from a fast regression. It won four of 20 published settings for certain, and was 2.5 points below "
-        "the average at worst; guarded_mkl guards against that."
+        "the average at worst."
     ),
     tuned=("regularisation", "shrinkage", "ridge", "max_iter"),
     learns_weights=True,

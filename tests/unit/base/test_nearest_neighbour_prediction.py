@@ -19,10 +19,10 @@ from mklearn.papers.mkmmc.mkmmc import fit_path as fit_mkmmc_path
 from mklearn.papers.two_d_mmc.glram import GLRAM
 from mklearn.papers.two_d_mmc.path import fit_path
 from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
-from mklearn.subspace import LDE, MKLDR, PCA, Fisherface, GuardedMKL, KernelFDA, KernelMMC, KernelPCA
+from mklearn.subspace import LDE, MKLDR, PCA, Fisherface, KernelFDA, KernelMMC, KernelPCA
 
 KERNELS = ["gaussian", "linear"]
-SUPERVISED = [KernelFDA(kernels=KERNELS), MKLDR(kernels=KERNELS), GuardedMKL(kernels=KERNELS), LDE(), Fisherface()]
+SUPERVISED = [KernelFDA(kernels=KERNELS), MKLDR(kernels=KERNELS), LDE(), Fisherface()]
 SUPERVISED += [KernelMMC(kernels=KERNELS), MKMMC(kernels=KERNELS), TwoDLDA(2, shape=(8, 8))]
 SUPERVISED += [TwoDLDA(2, shape=(8, 8), flatten=False)]
 UNSUPERVISED = [PCA(5), KernelPCA(5, kernels=KERNELS), GLRAM(3, shape=(8, 8)), MKLDR(graph="pca", kernels=KERNELS)]
