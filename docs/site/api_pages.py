@@ -18,7 +18,7 @@ ROOMS = {
     "mklearn.kernels": "Kernels, distances and views",
     "mklearn.graphs": "Graphs",
     "mklearn.optimize": "Solvers",
-    "mklearn.inspection": "What views and features contribute",
+    "mklearn.inspection": "Contributions of views, stability of weights",
     "mklearn.saved_models": "Models in files",
     "mklearn.base.landmark_features": "Features from landmarks",
     "mklearn.base.moments": "Moments of features",

@@ -122,10 +122,9 @@ class Views:
         raise DataError(
             f"X holds the {len(self.names)} views {', '.join(map(repr, self.names))}, not one table of numbers: pass "
             "it to an estimator with kernels of features (`kernels=...`), or pass one view, X['name']. What makes an "
-            "array of X before any estimator sees it can't take views: in place of permutation_importance take "
-            "mklearn.inspection.feature_importances(estimator, X, y), or give it a DataFrame with two column levels, "
-            "pandas.concat({name: table}, axis=1); give BaggingClassifier the features side by side, and its estimator "
-            "`kernels` that choose `columns` of them"
+            "array of X before any estimator sees it can't take views: give permutation_importance a DataFrame with "
+            "two column levels, pandas.concat({name: table}, axis=1); give BaggingClassifier the features side by "
+            "side, and its estimator `kernels` that choose `columns` of them"
         )
 
     def __repr__(self) -> str:

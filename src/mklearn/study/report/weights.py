@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from mklearn.inspection import WeightStability, weight_stability
 from mklearn.study.report import frames
 from mklearn.study.report.frames import Results, Setting
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.tables import Cell, Column, Table, number_cell
 from mklearn.study.report.wording import DASH, count, enumeration
-from mklearn.weight_stability import WeightStability, weight_stability
 
 SHOWN = 5
 """So many of the largest weights are in the table."""
