@@ -1,4 +1,4 @@
-"""Features that predictions rest on, measured by permutation; and their weights in outputs that are linear in them."""
+"""Features that predictions rest on, measured by permutation."""
 
 from __future__ import annotations
 
@@ -216,82 +216,3 @@ def _column_names(table: Any) -> list[Any]:
     if isinstance(table, SampleView) or len(table.shape) < 2:
         return []
     return list(table.columns) if hasattr(table, "iloc") else list(range(table.shape[1]))
-
-
-def linear_weights(fitted: Any, X: Any) -> dict[str, NDArray[np.float64]]:
-    """Compute the weights of all features in outputs that are linear in them, as those of linear kernels are.
-
-    Parameters
-    ----------
-    fitted : fitted estimator
-        With ``contributions``, whose sum is taken (`mklearn.MultiViewClassifier`, `mklearn.MultiViewRegressor`), else
-        with ``decision_function``, else a regressor with ``predict``.
-    X : samples, as for its ``predict``, without missing values
-        Their standard deviations make weights comparable, and outputs of theirs show whether these are linear.
-
-    Returns
-    -------
-    dict of str to array of shape (p, c)
-        By view, "" of samples that are one table: by how much each output grows with each feature, per standard
-        deviation of the feature over X. Divide by the deviations for weights in units of the features.
-
-    Raises
-    ------
-    ConfigError
-        The outputs are not linear in the features: another kernel, or one with samples of unit length.
-    DataError
-        A view holds pairs of samples, or there are missing values.
-    """
-    views = as_views(X)
-    tables = Views({"": X}) if views is None else views
-    dense = {name: _numbers(tables[name], name) for name in tables.names}
-    means = {name: table.mean(axis=0) for name, table in dense.items()}
-    deviations = {name: table.std(axis=0) for name, table in dense.items()}
-
-    def outputs(moved: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Return outputs of samples at the mean but for the given views."""
-        n = max(map(len, moved.values()), default=1)
-        rows = {name: moved.get(name, np.tile(mean, (n, 1))) for name, mean in means.items()}
-        whole = Views({name: _like(table, tables[name]) for name, table in rows.items()})
-        return _linear_outputs(fitted, whole if views is not None else whole[""])
-
-    origin, weights = outputs({}), {}
-    for name, mean in means.items():
-        steps = [np.arange(start, min(start + 500, len(mean))) for start in range(0, len(mean), 500)]
-        probes = ({name: mean + np.eye(len(mean))[part] * deviations[name]} for part in steps)
-        weights[name] = np.concatenate([outputs(probe) - origin for probe in probes])
-    scaled = (
-        (table - means[name]) / np.where(deviations[name] > 0, deviations[name], 1) for name, table in dense.items()
-    )
-    linear = origin + sum(table @ weights[name] for name, table in zip(dense, scaled, strict=True))
-    measured = outputs(dense)
-    if not np.abs(measured - linear).max() <= 1e-6 * max(np.abs(measured - origin).max(), np.finfo(float).tiny):
-        raise ConfigError(
-            f"the outputs of {type(fitted).__name__} are not linear in the features: expected linear kernels whose "
-            "samples are not scaled to unit length (`normalise`); `feature_importances` takes any method"
-        )
-    return weights
-
-
-def _linear_outputs(fitted: Any, X: Any) -> NDArray[np.float64]:
-    if hasattr(fitted, "contributions"):
-        return np.asarray(sum(fitted.contributions(X).values()))
-    if not hasattr(fitted, "decision_function") and not is_regressor(fitted):
-        raise ConfigError(f"{type(fitted).__name__} has no outputs: expected `contributions` or `decision_function`")
-    found = fitted.predict(X) if is_regressor(fitted) else fitted.decision_function(X)
-    return np.asarray(found, dtype=np.float64).reshape(len(found), -1)
-
-
-def _numbers(table: Any, view: str) -> NDArray[np.float64]:
-    """Return a view as an array of numbers that are all known."""
-    if isinstance(table, SampleView):
-        raise DataError(f"view {view!r} has no features: it holds pairs of samples")
-    numbers = np.asarray(table.toarray() if hasattr(table, "toarray") else table, dtype=np.float64)
-    if not np.isfinite(numbers).all():
-        raise DataError(f"view {view!r} has missing values: weights need samples that have all of them")
-    return numbers
-
-
-def _like(rows: NDArray[np.float64], table: Any) -> Any:
-    """Return rows as a DataFrame where the table is one."""
-    return type(table)(rows, columns=table.columns) if hasattr(table, "iloc") else rows

@@ -1,4 +1,4 @@
-"""Features and groups of features that predictions rest on, and weights of outputs that are linear in them."""
+"""Features and groups of features that predictions rest on."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
-from mklearn import MultiViewClassifier, MultiViewRegressor
+from mklearn import MultiViewRegressor
 from mklearn.classifiers import KernelSVC
 from mklearn.errors import ConfigError, DataError
-from mklearn.feature_importances import FeatureImportance, feature_importances, linear_weights
+from mklearn.feature_importances import FeatureImportance, feature_importances
 from mklearn.kernels import Pairwise
 from mklearn.kernels.column_groups import UnknownColumnsWarning
 
@@ -157,41 +157,6 @@ def test_mistakes_of_importances_have_sentences() -> None:
     pairs = {**views, "pairs": Pairwise(np.ones((40, 40)))}
     with pytest.raises(DataError, match="view 'pairs', which has no features"):
         feature_importances(method, pairs, y, feature_groups={"pairs": {"pair": [0]}})
-
-
-def test_linear_weights_are_those_of_the_outputs() -> None:
-    X, y = numbers()
-    found = linear_weights(LinearRegression().fit(X, y), X)
-    np.testing.assert_allclose(found[""][:, 0], [3 * X[:, 0].std(), 4 * X[:, 1].std(), 0], atol=1e-9)
-    views = {"left": pd.DataFrame(X[:, :1], columns=["a"]), "right": pd.DataFrame(X[:, 1:], columns=["b", "c"])}
-    kernels = {name: {"kind": "linear", "normalise": "centred_trace"} for name in views}
-    for method in (
-        MultiViewRegressor(kernels=kernels),
-        MultiViewClassifier(kernels=kernels),
-        KernelSVC(kernels=kernels),
-    ):
-        fitted = method.fit(views, y if isinstance(method, MultiViewRegressor) else y > 0)
-        weights = linear_weights(fitted, views)
-        assert list(weights) == ["left", "right"]
-        a, (b, c) = np.abs(weights["left"][0]), np.abs(weights["right"])
-        assert (b > a).all()
-        assert (a > 10 * c).all()
-    refit = MultiViewRegressor(kernels=kernels).fit(views, y)
-    moved = {"left": views["left"] + X[:, 0].std(), "right": views["right"]}
-    np.testing.assert_allclose(refit.predict(moved) - refit.predict(views), linear_weights(refit, views)["left"][0, 0])
-
-
-def test_weights_need_linear_outputs_and_known_numbers() -> None:
-    X, y = numbers(60)
-    for kernel in ({"kind": "gaussian"}, {"kind": "linear", "normalise": "unit_diagonal"}):
-        fitted = KernelSVC(kernels=[kernel]).fit(X, y > 0)
-        with pytest.raises(ConfigError, match="not linear in the features"):
-            linear_weights(fitted, X)
-    linear = LinearRegression().fit(X, y)
-    with pytest.raises(DataError, match="missing values"):
-        linear_weights(linear, np.where(X > 2, np.nan, X))
-    with pytest.raises(ConfigError, match="KNeighborsClassifier has no outputs"):
-        linear_weights(KNeighborsClassifier().fit(X, y > 0), X)
 
 
 def test_a_target_with_gaps_is_said_to_have_gaps() -> None:
