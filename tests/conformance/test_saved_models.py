@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -90,8 +89,6 @@ def test_a_method_on_views_and_its_size(digits: Digits, kind: str, tmp_path: Pat
     read = {id(array): array.nbytes for name, array in arrays(model) if name in learned}
     needed = sum(table.nbytes for table in views.values()) + sum(read.values())
     assert path.stat().st_size <= 1.5 * needed
-    with zipfile.ZipFile(path) as archive:
-        assert all(member.compress_size == member.file_size for member in archive.infolist()[1:])
 
 
 @pytest.mark.parametrize("gating", ["noise", {"view": "noise", "columns": [0, 1], "feature_scaling": "rank"}], ids=str)

@@ -93,7 +93,7 @@ _FOLDERS: dict[str, tuple[str, ...]] = {
     "project": ("base",),
     **dict.fromkeys(("landmarks", "moments", "fit"), _FIT),
     "importances": (*_FIT, "feature_importances.py"),
-    "final_model": (*_FIT, "saved_models", "study/prediction"),
+    "final_model": (*_FIT, "saved_models.py", "study/prediction"),
     "scores": ("study/evaluation/metrics", "study/evaluation/predictions.py"),
     "summary": ("study/evaluation",),
     "report": ("study/evaluation", "study/report"),

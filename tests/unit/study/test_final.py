@@ -169,7 +169,7 @@ def test_the_job_reads_what_it_needs() -> None:
     assert made.path("final_model") in made.everything()
     assert [Path(path).name.split("-")[0] for path in made.job("final_model").input("sources")] == ["blocks", "pixels"]
     code = {path.name for path in code_files("final_model", named_modules(made.job("final_model").spec))}
-    assert {"final_model.py", "kfd.py", "gaussian.py", "model_file.py"} <= code
+    assert {"final_model.py", "kfd.py", "gaussian.py", "saved_models.py"} <= code
     without = Targets(plan_study(check_study(SMOKE)))
     assert without.path("final_model") not in without.everything()
 

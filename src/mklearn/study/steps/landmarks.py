@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +19,7 @@ from mklearn.saved_models import fitted_bytes, from_bytes
 from mklearn.study.artefacts import read_arrays, read_table, write_arrays
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.evaluation.landmarks import Block, class_codes
-from mklearn.study.provenance import array_digest, input_digests, stamp
+from mklearn.study.provenance import input_digests, stamp
 from mklearn.study.specs.landmark_specs import SAMPLE, LandmarkSetSpec
 from mklearn.study.steps.blocks import read_blocks
 from mklearn.study.steps.log import logged_warnings, logger, progress
@@ -71,7 +72,7 @@ def landmarks(
         seconds.append(time.process_time() - started)
     record = stamp("landmarks", spec.as_dict(), input_digests(labels=labels, splits=splits, features=features))
     content = np.frombuffer(fitted_bytes(found, str(landmarks)), dtype=np.uint8)
-    write_arrays(landmarks, record, content=content, seconds=np.array(seconds))
+    write_arrays(landmarks, record, content=content, digest=np.array(joblib.hash(found)), seconds=np.array(seconds))
 
 
 def read_landmarks(path: Path) -> list[LandmarkFeatures | NotApplicable]:
@@ -83,7 +84,7 @@ def read_landmarks(path: Path) -> list[LandmarkFeatures | NotApplicable]:
 
 def digest_of_landmarks(path: Path) -> str:
     """Return the digest of the landmarks of all splits, without the time that their choice took."""
-    return array_digest(read_arrays(path, ("content",))["content"])
+    return str(read_arrays(path, ("digest",))["digest"])
 
 
 def seconds_of_landmarks(path: Path) -> list[float]:

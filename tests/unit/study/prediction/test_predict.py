@@ -18,7 +18,6 @@ from sklearn.preprocessing import StandardScaler
 from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu
 from tests.unit.study.prediction.conftest import METHODS, cells, digits, make
 
-from mklearn import __version__
 from mklearn.__main__ import main
 from mklearn.classifiers import KernelSVC, MultiViewClassifier
 from mklearn.descriptors.hog import hog
@@ -206,15 +205,8 @@ def test_tables_that_can_not_be_written(pictures: Path, tmp_path: Path, capsys: 
 def test_models_that_can_not_be_used(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = (pictures / "results/kfd/model.mklearn").read_bytes()
     path = tmp_path / "model.mklearn"
-    for place in range(0, len(whole), len(whole) // 25):
-        flipped = bytearray(whole)
-        flipped[place] ^= 16
-        path.write_bytes(flipped)
-        assert str(path) in refusal(capsys, path, pictures / "new")
-    other = whole.replace(f'"mklearn": "{__version__}"'.encode(), b'"mklearn": "0.0.9"')
-    assert other != whole
-    path.write_bytes(other)
-    assert "its checksum" in refusal(capsys, path, pictures / "new"), "a version is under the checksum"
+    path.write_bytes(whole[: len(whole) // 2])
+    assert f"{path}: damaged" in refusal(capsys, path, pictures / "new")
     save_model(KernelFDA(kernels="gaussian").fit(np.eye(6), [0, 1] * 3), path, {"of": "the library"})
     assert "not a model of a study" in refusal(capsys, path, pictures / "new")
 

@@ -305,14 +305,6 @@ def test_the_best_is_that_of_the_summary(model: Callable[[str], SavedModel], fol
     assert "optimistic" not in (folder / "pca.md").read_text(encoding="utf-8")
 
 
-def test_the_same_study_gives_the_same_bytes(folder: Path, model: Callable[[str], SavedModel]) -> None:
-    """Of a method whose history has no times."""
-    model("by-accuracy")
-    run(targets("by-accuracy"), folder, "again")
-    for suffix in (".mklearn", ".md"):
-        assert (folder / f"again{suffix}").read_bytes() == (folder / f"by-accuracy{suffix}").read_bytes()
-
-
 def test_of_images_whole_views_have_importances(folder: Path, model: Callable[[str], SavedModel]) -> None:
     rows = {}
     for method in ("average", "two-d-lda"):

@@ -1,0 +1,234 @@
+"""Fitted estimators in files, without pickles: the arrays and parameters that predictions need, and a card.
+
+A file is an archive of skops with one member more, ``card.json``: the card and the versions of packages. Nothing in it
+is executed when it is read: of all classes those of mklearn in `TRUSTED` are constructed, and those of scikit-learn,
+NumPy and SciPy that skops itself trusts.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import io
+import json
+import os
+import platform
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mklearn.atomic import atomic_path, file_content
+from mklearn.cards import own_entries
+from mklearn.errors import DataError
+from mklearn.extras import require
+
+__all__ = ["SavedModel", "load_model", "save_model"]
+
+MOST_BYTES = 2**31
+"""Unpacked size of a model; that of a large file may be `MOST_PACKED` times its own."""
+MOST_PACKED = 100
+_CARD = "card.json"
+_PACKAGES = ("mklearn", "scikit-learn", "numpy", "scipy", "skops")
+_PARTS: dict[str, tuple[str, ...]] = {
+    "mklearn.base.landmark_features": ("LandmarkFeatures",),
+    "mklearn.base.side_by_side": ("SideBySide",),
+    "mklearn.base.view_completion": ("CompletedProducts", "LeftOutPatterns"),
+    "mklearn.base.multi_view_ridge": ("Mixture",),
+    "mklearn.classifiers.fsvc": ("FSVMPairFit",),
+    "mklearn.classifiers.linear_svc": ("UnitSpread",),
+    "mklearn.classifiers.lmkl_svc": ("GatedMachines",),
+    "mklearn.graphs": ("ClassOperator", "ClassStructure", "GraphPair", "MatrixOperator"),
+    "mklearn.kernels.completion": ("MeanCompletion",),
+    "mklearn.kernels.feature_scaling": ("FeatureScaler", "SparseScaler"),
+    "mklearn.kernels.feature_source": ("FeatureSource", "SelectedFeatures", "TableForms"),
+    "mklearn.kernels.imputation": ("FeatureImputer",),
+    "mklearn.kernels.landmark_map": ("LandmarkMap",),
+    "mklearn.kernels.landmark_measure": ("LandmarkMeasure",),
+    "mklearn.kernels.landmark_transform": ("LandmarkTransform", "_Group"),
+    "mklearn.kernels.normalise": ("KernelCentring",),
+    "mklearn.kernels.psd": ("PSDRepair",),
+    "mklearn.kernels.specs": ("StackTransform", "_Entry"),
+    "mklearn.kernels.standard_scaler": ("StandardScaler",),
+    "mklearn.optimize.view_regression": ("ViewRegression",),
+    "mklearn.subspace.lde": ("LDE",),
+}
+"""Classes that fitted estimators hold, beside the registered ones."""
+_REGISTERED = [
+    entry["implementation"].replace(":", ".") for sort in ("methods", "kernels") for entry in own_entries(sort).values()
+]
+TRUSTED: tuple[str, ...] = (
+    *(name for name in _REGISTERED if name.rpartition(".")[2][0].isupper()),  # no functions that make pipelines
+    *(f"{module}.{name}" for module, names in _PARTS.items() for name in names),
+    "numpy.dtype",
+    "scipy.sparse._csr.csr_array",
+)
+"""Classes that are constructed, beside those of scikit-learn, NumPy and SciPy that skops itself trusts."""
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A model as it was saved.
+
+    Attributes
+    ----------
+    estimator : object
+        Fitted; its predictions are those before it was saved, bit by bit.
+    card : mapping
+        The description that it was saved with, of JSON types.
+    arrays : mapping of str to array
+        What else its predictions need, such as the names of the training samples.
+    versions : mapping of str to str
+        Python, mklearn, and the packages that numbers depend on, when it was saved.
+    """
+
+    estimator: Any
+    card: Mapping[str, Any]
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+def save_model(
+    estimator: Any,
+    path: str | os.PathLike[str],
+    card: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray] | None = None,
+) -> None:
+    """Write a fitted estimator to one file, whole or not at all.
+
+    Parameters
+    ----------
+    estimator : object
+        A fitted estimator of mklearn or scikit-learn, or a pipeline of them.
+    path : path
+    card : mapping
+        Text keys and JSON types, without NaN: what the model is, for people and for programs.
+    arrays : mapping of str to array, optional
+        Numbers or strings that are kept beside it.
+
+    Raises
+    ------
+    DataError
+        The estimator holds an object that is of no class that would be loaded again, such as a function or a
+        transformer of another package; it is not fitted; the card is no mapping of JSON types; the file can't be
+        written.
+    MissingExtra
+        skops is not installed.
+    """
+    require("skops")
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    if hasattr(estimator, "fit"):
+        try:
+            check_is_fitted(estimator)
+        except NotFittedError as error:
+            raise DataError(f"{path}: {type(estimator).__name__} is not fitted; fit it before it is saved") from error
+    if not isinstance(card, Mapping) or not all(isinstance(name, str) for name in card):
+        raise DataError(f"{path}: the card must be a mapping with text keys, such as {{'data': '300 digits'}}")
+    try:
+        header = json.dumps({"versions": versions(), "card": card}, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"{path}: the card can't be written as JSON ({error}); use text, numbers, lists, dicts"
+        ) from error
+    stream = io.BytesIO(_dumped(path, type(estimator).__name__, {"estimator": estimator, "arrays": dict(arrays or {})}))
+    with zipfile.ZipFile(stream, "a") as archive:
+        archive.writestr(_CARD, header)
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(stream.getbuffer())
+
+
+def load_model(path: str | os.PathLike[str]) -> SavedModel:
+    """Read a file of :func:`save_model`.
+
+    Raises
+    ------
+    DataError
+        The file is missing, damaged, no model, of another version of mklearn or of another minor version of
+        scikit-learn (whose fitted attributes may differ), or holds classes that are not loaded.
+    MissingExtra
+        skops is not installed.
+    """
+    content = file_content(path)
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            header = json.loads(archive.read(_CARD))
+        card, saved_with = dict(header["card"]), dict(header["versions"])
+    except Exception as error:  # bytes that are no archive raise errors of many kinds
+        raise _unreadable(path, error) from error
+    here = versions()
+    for name, parts in (("mklearn", None), ("scikit-learn", 2)):
+        then, now = str(saved_with.get(name, "none")), here[name]
+        if then.split(".")[:parts] != now.split(".")[:parts]:
+            raise DataError(
+                f"{path}: saved with {name} {then}, and this is {now}: install {name} {then}, or fit and save the "
+                "model again"
+            )
+    loaded = _loaded(path, content)
+    try:
+        return SavedModel(loaded["estimator"], card, dict(loaded["arrays"]), saved_with)
+    except (LookupError, TypeError, ValueError) as error:
+        raise _unreadable(path, error) from error
+
+
+def fitted_bytes(estimators: Sequence[Any], what: str) -> bytes:
+    """Return fitted estimators as bytes for :func:`from_bytes`; ``what`` names them in errors, as of `save_model`."""
+    require("skops")
+    return _dumped(what, "a list", list(estimators))
+
+
+def from_bytes(content: bytes, what: str) -> list[Any]:
+    """Return the estimators of :func:`fitted_bytes`; ``what`` names them in errors, as of `load_model`."""
+    return list(_loaded(what, content))
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python, mklearn and the packages that a saved model depends on."""
+    return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in _PACKAGES}
+
+
+def _dumped(path: object, name: str, content: Any) -> bytes:
+    """Return an archive of skops, if it holds nothing that would not be loaded again."""
+    from skops.io import dumps, get_untrusted_types
+    from skops.io.exceptions import UnsupportedTypeException
+
+    try:
+        archive = dumps(content, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
+        unknown = sorted(set(get_untrusted_types(data=archive)) - set(TRUSTED))
+    except (UnsupportedTypeException, TypeError) as error:
+        raise DataError(f"{path}: {name} can't be saved: {error}") from error
+    if unknown:
+        raise DataError(
+            f"{path}: {name} holds objects that a model file can't: {', '.join(unknown)}; use estimators and "
+            "transformers of mklearn and scikit-learn, without functions of your own, and of a search its "
+            "best_estimator_"
+        )
+    return bytes(archive)
+
+
+def _loaded(path: object, content: bytes) -> Any:
+    require("skops")
+    from skops.io import loads
+    from skops.io.exceptions import UntrustedTypesFoundException
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            unpacked = sum(member.file_size for member in archive.infolist())
+            if unpacked > max(MOST_BYTES, MOST_PACKED * len(content)):
+                raise ValueError(f"it unpacks to {unpacked} bytes, far more than its own {len(content)}")
+            if (damaged := archive.testzip()) is not None:
+                raise ValueError(f"the checksum of {damaged} is wrong")
+        return loads(content, trusted=list(TRUSTED))
+    except UntrustedTypesFoundException as error:
+        raise DataError(f"{path}: holds objects that are not loaded from a file ({error})") from error
+    except MemoryError:
+        raise
+    except Exception as error:  # bytes that are no archive of skops raise errors of many kinds
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: object, error: Exception) -> DataError:
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return DataError(f"{path}: damaged, or not a model of mklearn ({reason})")
