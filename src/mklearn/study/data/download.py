@@ -1,12 +1,7 @@
 """Downloads of registered data sets: from a mirror or from upstream, verified before they are moved into place.
 
-Sources are tried in order, with retries that resume. A source that fails in any way, sends far more than the file
-has, or hardly anything, gives way to the next one. Where upstream's checksum is unknown, the content is checked. One
-error names the file and every source tried. A file arrives as ``<name>.part`` in its folder, is
-verified, and only then renamed: a file under its final name is complete and correct.
-
-pooch takes one checksum and one address, starts again after each failure, and passes bytes on by full chunks, so that a
-server that drips holds it up. Around its downloader all of the above would still be needed.
+Sources are tried in order; one that fails, or has a wrong file, gives way to the next. A file under its final name is
+complete and correct.
 """
 
 from __future__ import annotations
@@ -15,28 +10,21 @@ import hashlib
 import logging
 import os
 import shutil
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit, urlunsplit
 
-from mklearn.atomic import DISK_FULL, NOT_WRITABLE, disk_errors, sync_and_rename
+from mklearn.atomic import atomic_path
 from mklearn.contract.specs import FileSpec
 from mklearn.errors import DataError, DownloadError
 from mklearn.study.data.registry import MIRROR_VARIABLE, local_folder
 
 _logger = logging.getLogger(__name__)
 _CHUNK = 1 << 16
-_SLOWEST, _WINDOW = 1000, 60.0  # bytes per second, over so many seconds
 _MOST_BYTES = 8 << 30  # of a file whose size is not known
-_ATTEMPTS = 4
-_FIRST_PAUSE = 2.0  # seconds before the second attempt; doubled for each further one
+_RETRIES = 3  # of a connection that fails, or a server in trouble; pauses of 0, 2 and 4 seconds
 _TIMEOUT = (15.0, 60.0)  # seconds to wait for a connection, and for the next bytes
-# Statuses worth another attempt: time-outs, too many requests, a server in trouble.
-_RETRY_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 ContentCheck = Callable[[Path], object]
 """Raises DataError if the file's decoded content is not the expected one."""
@@ -49,15 +37,6 @@ class FetchedFile(NamedTuple):
     verified: str
 
 
-@dataclass(frozen=True)
-class _Source:
-    """A place that may have the file; `transfer` updates ``.part`` and returns whether it resumed an earlier part."""
-
-    origin: str
-    address: str
-    transfer: Callable[[], bool]
-
-
 class _SourceFailed(Exception):
     """A source has no such file, or a wrong one."""
 
@@ -66,9 +45,8 @@ def fetch(file: FileSpec, target: str | os.PathLike[str], *, check_content: Cont
     """Provide a verified copy of a file at `target`.
 
     Sources in order: the file already at `target`, the mirror (environment variable MKLEARN_MIRROR: a folder, file://
-    or http(s):// URL with the file at ``file.mirror`` below it), the URLs of the file's entry. A source whose file has
-    no accepted checksum counts as failed, and the next one is tried. Progress is a log line (INFO) per tenth of the
-    file.
+    or http(s):// URL with the file at ``file.mirror`` below it), the URLs of the file's entry. Progress is a log line
+    (INFO) per tenth of the file.
 
     Parameters
     ----------
@@ -84,214 +62,106 @@ def fetch(file: FileSpec, target: str | os.PathLike[str], *, check_content: Cont
     ------
     DownloadError
         Every source failed. The message lists each failure, and which file to put where.
+    DataError
+        The file can't be written.
     """
     target = Path(target)
     mirror = os.environ.get(MIRROR_VARIABLE) or None
-    part = target.with_name(target.name + ".part")
     failures: list[str] = []
-    with disk_errors(target, DownloadError):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if target.is_file():
-            try:
-                return FetchedFile("present", _proof(file, target, check_content))
-            except _SourceFailed as error:
-                failures.append(f"the present file: {error}")
-                _logger.warning("%s: %s; a correct copy replaces it if one is found", target, error)
-        for source in _sources(file, mirror, part):
-            try:
-                verified = _verified_transfer(source, file, part, check_content)
-            except _SourceFailed as error:
-                failures.append(f"{source.address}: {error}")
-                _logger.warning("%s from %s: %s", file.name, source.address, error)
-                if part.is_file() and part.stat().st_size == 0:
-                    part.unlink()
-            except OSError as error:
-                if error.errno in DISK_FULL:
-                    part.unlink(missing_ok=True)
-                if error.errno in DISK_FULL | NOT_WRITABLE:
-                    raise
-                failures.append(f"{source.address}: {error.strerror or error}")
-                _logger.warning("%s from %s: %s", file.name, source.address, error)
-            else:
-                sync_and_rename(part, target)
-                return FetchedFile(source.origin, verified)
+    if target.is_file():
+        try:
+            return FetchedFile("present", _proof(file, target, check_content))
+        except _SourceFailed as error:
+            failures.append(f"the present file: {error}")
+    # upstream's packaging may be larger than the mirror's copy, whose size is known
+    most = 10 * file.bytes + 10_000_000 if file.bytes else _MOST_BYTES
+    for origin, address, source in _sources(file, mirror):
+        try:
+            with atomic_path(target) as temporary:
+                if isinstance(source, Path):
+                    _copy(source, temporary)
+                else:
+                    _download(source, temporary, most)
+                verified = _proof(file, temporary, check_content)
+            return FetchedFile(origin, verified)
+        except _SourceFailed as error:
+            failures.append(f"{address}: {error}")
+            _logger.warning("%s from %s: %s", file.name, address, error)
     raise DownloadError(_failure_message(file, target, mirror, failures))
 
 
-def _sources(file: FileSpec, mirror: str | None, part: Path) -> Iterator[_Source]:
-    # upstream's packaging may be larger than the mirror's copy, whose size is known
-    most = 10 * file.bytes + 10_000_000 if file.bytes else _MOST_BYTES
+def _sources(file: FileSpec, mirror: str | None) -> Iterator[tuple[str, str, str | Path]]:
+    """Yield origin, address for messages, and place of each copy of the file."""
     if mirror is not None and file.mirror is not None:
         folder = local_folder(mirror)
-        if folder is not None:
-            transfer = partial(_copy, folder / file.mirror, part, most)
-        else:
-            url = mirror.rstrip("/") + "/" + quote(file.mirror)
-            transfer = partial(_download, url, part, most)
-        yield _Source("mirror", f"mirror:{file.mirror}", transfer)
+        url = f"{mirror.rstrip('/')}/{quote(file.mirror)}"
+        yield "mirror", f"mirror:{file.mirror}", url if folder is None else folder / file.mirror
     for url in file.urls:
-        yield _Source("upstream", _public_url(url), partial(_download, url, part, most))
-
-
-def _verified_transfer(
-    source: _Source, file: FileSpec, part: Path, check_content: ContentCheck | None, may_repeat: bool = True
-) -> str:
-    """Transfer the file to `part`, and return what proves it correct."""
-    resumed = source.transfer()
-    try:
-        return _proof(file, part, check_content)
-    except _SourceFailed:
-        part.unlink(missing_ok=True)
-        if not (resumed and may_repeat):
-            raise
-    # The part of an earlier transfer may belong to another version of the file.
-    _logger.info("%s: the resumed file is wrong; downloading it again from the beginning", file.name)
-    return _verified_transfer(source, file, part, check_content, may_repeat=False)
+        yield "upstream", _public_url(url), url
 
 
 def _proof(file: FileSpec, path: Path, check_content: ContentCheck | None) -> str:
     """Return what proves a file correct: an accepted checksum, or the expected content."""
-    sha256, md5 = _checksum(path, "sha256"), _checksum(path, "md5")
-    if sha256 in file.sha256:
-        return "sha256"
-    if md5 in file.md5:
-        return "md5"
-    wrong = _wrong_checksum(file, path, sha256, md5)
+    sums = {}
+    for algorithm in ("sha256", "md5"):
+        with path.open("rb") as stream:
+            sums[algorithm] = hashlib.file_digest(stream, algorithm).hexdigest()
+        if sums[algorithm] in getattr(file, algorithm):
+            return algorithm
+    algorithm = "sha256" if file.sha256 or not file.md5 else "md5"
+    expected = " or ".join(getattr(file, algorithm)) or "unknown"
+    with path.open("rb") as stream:
+        page = stream.read(256).lstrip().lower().startswith((b"<!doctype", b"<html"))
+    hint = "; it is a web page, not the file" if page else ""
+    size = path.stat().st_size
+    wrong = f"wrong checksum: expected {algorithm} {expected}, got {sums[algorithm]} ({size} bytes){hint}"
     if not file.content_check or check_content is None:
         raise _SourceFailed(wrong)
     try:
         check_content(path)
     except DataError as error:
         raise _SourceFailed(f"{wrong}; its content is wrong too: {error}") from error
-    _logger.info("%s: checksum %s is not listed, but the decoded content is correct", file.name, sha256)
+    _logger.info("%s: checksum %s is not listed, but the decoded content is correct", file.name, sums["sha256"])
     return "content"
 
 
-def _checksum(path: Path, algorithm: str) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, algorithm).hexdigest()
-
-
-def _wrong_checksum(file: FileSpec, path: Path, sha256: str, md5: str) -> str:
-    if file.sha256 or not file.md5:
-        expected, found = "sha256 " + (" or ".join(file.sha256) or "unknown"), sha256
-    else:
-        expected, found = "md5 " + " or ".join(file.md5), md5
-    with path.open("rb") as stream:
-        beginning = stream.read(256).lstrip().lower()
-    hint = "; it is a web page, not the file" if beginning.startswith((b"<!doctype", b"<html")) else ""
-    return f"wrong checksum: expected {expected}, got {found} ({path.stat().st_size} bytes){hint}"
-
-
-def _copy(source: Path, part: Path, most: int) -> bool:
+def _copy(source: Path, part: Path) -> None:
     if not source.is_file():
         raise _SourceFailed("no such file")
     if not os.access(source, os.R_OK):
         raise _SourceFailed("can't be read; check its permissions")
-    if source.stat().st_size > most:
-        raise _SourceFailed(f"more than {most:,} bytes, which is far more than the file has")
     shutil.copyfile(source, part)
-    return False
 
 
-def _download(url: str, part: Path, most: int) -> bool:
-    """Download at most so many bytes to `part`, with retries; return whether bytes of an earlier transfer were kept."""
+def _download(url: str, part: Path, most: int) -> None:
     import requests  # here: importing it takes as long as most steps
-    from urllib3 import exceptions as transport
+    from urllib3 import Retry
+    from urllib3.exceptions import HTTPError
 
-    name, reason = part.stem, ""
-    _logger.info("%s: downloading from %s", name, _public_url(url))
-    for attempt in range(_ATTEMPTS):
-        if attempt:
-            pause = _FIRST_PAUSE * 2 ** (attempt - 1)
-            _logger.info("%s: %s; attempt %d in %.1f s", name, reason, attempt + 1, pause)
-            time.sleep(pause)
-        try:
-            return _request(url, part, most)
-        except requests.HTTPError as error:
-            status = error.response.status_code
-            if status == requests.codes.requested_range_not_satisfiable:
-                return True  # the part is complete, or longer than the file: its checksum decides
-            reason = f"the server answered {status} {error.response.reason}"
-            if status not in _RETRY_STATUS:
-                raise _SourceFailed(reason) from error
-        # The messages of requests are not shown: their URLs may hold credentials.
-        except requests.exceptions.SSLError:  # also a ConnectionError
-            reason = "no secure connection (SSL error)"
-        except (requests.ConnectionError, requests.Timeout) as error:
-            late = isinstance(error, requests.Timeout) or "Read timed out" in str(error)
-            reason = "no answer in time" if late else "no connection"
-        except transport.ReadTimeoutError:
-            reason = "no answer in time"
-        except (requests.exceptions.ChunkedEncodingError, transport.ProtocolError):
-            reason = "the connection broke off"
-        except requests.RequestException as error:  # which is an OSError
-            raise _SourceFailed(type(error).__name__) from error
-        except (OSError, _SourceFailed):
-            raise
-        except Exception as error:  # of a malformed header or address, whatever the libraries raise
-            raise _SourceFailed(f"the answer can't be read ({type(error).__name__})") from error
-    raise _SourceFailed(f"{reason} ({_ATTEMPTS} attempts)")
-
-
-def _request(url: str, part: Path, most: int) -> bool:
-    """Make one request for what `part` lacks; return whether the server continued it."""
-    import requests
-
-    kept = part.stat().st_size if part.is_file() else 0
-    # Ranges and lengths must count bytes of the file, not of a compressed transfer.
-    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={kept}-"} if kept else {})
-    with (
-        requests.get(url, stream=True, timeout=_TIMEOUT, headers=headers) as response,
-        part.open("ab") as stream,
-    ):
-        response.raise_for_status()
-        # Some servers compress all the same, and some say so of a file that is compressed itself.
-        coded = "Content-Encoding" in response.headers and part.suffixes[-2:-1] not in ([".gz"], [".tgz"])
-        if kept and (coded or response.status_code == requests.codes.ok):
-            stream.truncate(0)
-            kept = 0
-            if response.status_code != requests.codes.ok:
-                raise requests.exceptions.ChunkedEncodingError("a part of a compressed transfer")
-        length = response.headers.get("Content-Length", "")
-        progress = _Progress(part.stem, int(length) if length.isdecimal() and len(length) < 16 else 0)
-        while chunk := response.raw.read1(_CHUNK, decode_content=coded):
-            stream.write(chunk)
-            progress.update(len(chunk))
-            if kept + progress.done > most:
-                stream.truncate(0)
-                raise _SourceFailed(f"more than {most:,} bytes, which is far more than the file has")
-    return kept > 0
-
-
-class _Progress:
-    """A log line per tenth of a file, or per 10 MB if its size is unknown; an end to transfers that hardly move."""
-
-    def __init__(self, name: str, total: int) -> None:
-        self.done = 0
-        self._name, self._total = name, total
-        self._lines = 0
-        self._since, self._then = time.monotonic(), 0
-
-    def update(self, count: int) -> None:
-        """Count the bytes of a chunk.
-
-        Raises
-        ------
-        _SourceFailed
-            Slower than `_SLOWEST` over `_WINDOW` seconds.
-        """
-        self.done += count
-        lines = int(self.done / (self._total / 10 or 1e7))
-        if lines > self._lines:
-            self._lines = lines
-            percent = f" ({100 * self.done / self._total:.0f} %)" if self._total else ""
-            _logger.info("%s: %.1f MB%s", self._name, self.done / 1e6, percent)
-        seconds = time.monotonic() - self._since
-        if seconds > _WINDOW:
-            if self.done - self._then < _SLOWEST * seconds:
-                raise _SourceFailed(f"slower than {_SLOWEST} bytes per second")
-            self._since, self._then = time.monotonic(), self.done
+    _logger.info("downloading from %s", _public_url(url))
+    retry = Retry(_RETRIES, backoff_factor=1, status_forcelist=(429, 500, 502, 503, 504), raise_on_status=False)
+    try:
+        with requests.Session() as session, part.open("wb") as stream:
+            for scheme in ("http://", "https://"):
+                session.mount(scheme, requests.adapters.HTTPAdapter(max_retries=retry))
+            response = session.get(url, stream=True, timeout=_TIMEOUT, headers={"Accept-Encoding": "identity"})
+            if not response.ok:
+                raise _SourceFailed(f"the server answered {response.status_code} {response.reason}")
+            # Some servers compress all the same, and some say so of a file that is compressed itself.
+            coded = "Content-Encoding" in response.headers and part.suffix not in (".gz", ".tgz")
+            total, done = int(response.headers.get("Content-Length", 0)), 0
+            step = total / 10 or 1e7
+            for chunk in response.raw.stream(_CHUNK, decode_content=coded):
+                stream.write(chunk)
+                before, done = done, done + len(chunk)
+                if done // step > before // step:
+                    percent = f" ({100 * done / total:.0f} %)" if total else ""
+                    _logger.info("%.1f MB%s", done / 1e6, percent)
+                if done > most:
+                    raise _SourceFailed(f"more than {most:,} bytes, which is far more than the file has")
+    # The messages of requests are not shown: their URLs may hold credentials.
+    except (requests.RequestException, HTTPError, ValueError) as error:
+        raise _SourceFailed(f"no complete answer ({type(error).__name__})") from error
 
 
 def _public_url(url: str) -> str:
