@@ -10,20 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from sklearn.utils._param_validation import InvalidParameterError
-from tests.fuzz.mutations import OTHER, SAME, changed, changes
+from tests.fuzz.mutations import SAME, changed, changes
 from tests.fuzz.trials import PROCESSES, a_sentence, run_trials
 
 from mklearn.contract.loading import load
-from mklearn.graphs import kernel_squared_distances, lda_graph, lde_graph, lpp_graph
-from mklearn.kernels.base import Kernel
-from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
-from mklearn.kernels.feature_scaling import FeatureScaler
-from mklearn.kernels.gaussian import GaussianKernel
-from mklearn.kernels.psd import psd_repair
-from mklearn.kernels.specs import compute_stack
+from mklearn.kernels.distances import squared_euclidean
 from mklearn.kernels.views import Views
-from mklearn.nearest_neighbour import nearest_neighbour_predictions
-from mklearn.optimize import generalized_eigh, kernel_weights, simplex_qp, trace_ratio
 from mklearn.study.config.registry import registered
 from mklearn.study.evaluation.sweeps import Predictions, Refit
 
@@ -50,7 +42,6 @@ FEATURES = RNG.normal(size=(18, 20)) + Y[:, None]
 KERNELS = np.stack([FEATURES @ FEATURES.T, np.exp(-squared_euclidean(FEATURES) / 20)], axis=-1)
 IMAGES = RNG.uniform(0, 255, size=(18, 6, 4)) + 20 * Y[:, None, None]
 INPUTS = {"features": FEATURES, "kernels": KERNELS, "images": IMAGES}
-S, T = (part.T @ part for part in (FEATURES[:, :5], FEATURES[:, 5:10] ** 2))
 LABELS: dict[str, Any] = {
     "text": np.array(["a", "b", "c"])[Y], "list": Y.tolist(), "column": Y[:, None], "floats": Y + 0.0, "bool": Y > 0,
     "continuous": Y + 0.5, "mixed": [["a", 1, None][code] for code in Y], "bytes": np.array([b"a", b"b", b"c"])[Y],
@@ -111,8 +102,6 @@ def expected_errors(kind: str, change: str) -> tuple[type[Exception], ...]:
 @pytest.fixture(scope="module", autouse=True)
 def warm() -> None:
     """Compile loops and load what is loaded late, which may ask other programs."""
-    for call, array in FUNCTIONS.values():
-        assert is_finite(call(array))
     for kind in MODELS:
         X = INPUTS[taken(kind)]
         assert is_finite(applied(kind, fitted(kind, X, LABELS[right_labels(kind)]), X))
@@ -191,45 +180,3 @@ def test_parameters() -> None:
 
     drawn = st.tuples(st.sampled_from(list(MODELS)), st.integers(0, 30), st.sampled_from(PARAMETERS))
     run_trials(150, drawn, trial, PROCESSES)
-
-
-def gaussian(d2: Any) -> Any:
-    kernel: Kernel = GaussianKernel()
-    return kernel.fit(d2).transform(d2)
-
-
-FUNCTIONS: dict[str, tuple[Callable[[Any], Any], np.ndarray]] = {
-    "squared_euclidean": (squared_euclidean, FEATURES),
-    "chi2_distance": (chi2_distance, np.abs(FEATURES)),
-    "inner_product": (inner_product, FEATURES),
-    "compute_stack": (lambda X: compute_stack(X, ["gaussian", "linear"]).as_last_axis(), FEATURES),
-    **{f"scaler {way}": (lambda X, way=way: FeatureScaler(way).fit(X).transform(X), FEATURES)
-       for way in ("standard", "minmax", "unit", "rank")},
-    "gaussian": (gaussian, squared_euclidean(FEATURES)),
-    "psd_repair": (lambda K: psd_repair(K).kernel, KERNELS[..., 0]),
-    "kernel_squared_distances": (kernel_squared_distances, KERNELS[..., 0]),
-    "kernel_weights S": (lambda matrix: kernel_weights(matrix, T).weights, S),
-    "kernel_weights S'": (lambda matrix: kernel_weights(S, matrix).weights, T),
-    "trace_ratio": (lambda matrix: trace_ratio(matrix, T, 2).components, S),
-    "generalized_eigh": (lambda matrix: generalized_eigh(matrix, T)[0], S),
-    "simplex_qp": (lambda matrix: simplex_qp(matrix).theta, S),
-    "lda_graph": (lambda y: lda_graph(y).L.apply(FEATURES), Y.astype(float)),
-    "lde_graph": (lambda d2: lde_graph([d2], Y).L.apply(FEATURES), squared_euclidean(FEATURES)),
-    "lpp_graph": (lambda d2: lpp_graph(d2).L.apply(FEATURES), squared_euclidean(FEATURES)),
-    "nearest_neighbour_predictions": (lambda Z: nearest_neighbour_predictions(FEATURES, Y, Z), FEATURES),
-}  # fmt: skip
-"""Functions of one array that are wrong about it in one place each."""
-
-
-def test_functions() -> None:
-    def trial(drawn: tuple[str, tuple[str, float, int]]) -> None:
-        name, change = drawn
-        call, array = FUNCTIONS[name]
-        with a_sentence():
-            result = call(changed(array, change))
-            assert is_finite(result), "a result that is not finite"
-            if change[0] in SAME:
-                np.testing.assert_allclose(result, call(array), rtol=1e-9, atol=1e-12)
-
-    ways = [way for way in SAME + OTHER if way not in ("fewer columns", "one axis less", "one axis more")]
-    run_trials(150, st.tuples(st.sampled_from(list(FUNCTIONS)), changes(ways)), trial, PROCESSES)

@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 import signal
 import sys
-import tempfile
-import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
@@ -26,18 +23,12 @@ PROCESSES = ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty"
 ANY = (*PROCESSES, "pickle.find_class")
 """And an object out of a pickle, which the cache of compiled loops has."""
 _watching: tuple[str, ...] = ()
-_seen = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - forked processes share it
+_seen: list[str] = []
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
-    if event in _watching and not _is_of_supervisor():
-        _seen.write(f"{event} {arguments!r:.200}\n".encode())
-
-
-def _is_of_supervisor() -> bool:
-    """Tell whether mklearn's supervisor caused an event: its child process, which is watched too, and their pipe."""
-    names = (frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_stack(None))
-    return next((name for name in names if name.startswith("mklearn.")), "") == "mklearn.study.supervisor"
+    if event in _watching:
+        _seen.append(f"{event} {arguments!r:.200}")
 
 
 sys.addaudithook(_audit)
@@ -57,29 +48,11 @@ def run_trials(
     repeated()
 
 
-def run_files(
-    trials: int, path: Path, contents: SearchStrategy[bytes], read: Callable[[bytes], None]
-) -> None:  # fmt: skip
-    """Call ``read`` after a file was written with each content, which it gets too: some it has to take."""
-    taken = 0
-
-    def trial(content: bytes) -> None:
-        nonlocal taken
-        path.write_bytes(content)
-        with a_sentence():
-            read(content)
-            taken += 1
-
-    run_trials(trials, contents, trial)
-    assert taken
-
-
 @contextmanager
 def watched(forbidden: tuple[str, ...]) -> Iterator[None]:
     """Fail after a minute of processor time, and on a forbidden event."""
     global _watching
-    _seen.truncate(0)
-    _seen.seek(0)
+    _seen.clear()
     before = signal.signal(signal.SIGPROF, _too_long)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     _watching = forbidden
@@ -91,9 +64,7 @@ def watched(forbidden: tuple[str, ...]) -> Iterator[None]:
         _watching = ()
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
-    _seen.seek(0)
-    seen = _seen.read()
-    assert not seen, seen
+    assert not _seen, _seen
 
 
 def _too_long(*_: Any) -> None:
