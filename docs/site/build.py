@@ -104,7 +104,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="where the site is built")
     parser.add_argument("--builder", default="html", help="Sphinx's builder (html, linkcheck)")
-    parser.add_argument("--without-examples", action="store_true", help="show the examples' code and do not run it")
     options = parser.parse_args()
     folder = options.folder.resolve()
     lay_out(folder / "source")
@@ -112,7 +111,6 @@ def main() -> int:
 
     return build_main(
         ["-q", "-W", "--keep-going", "-b", options.builder, "-c", str(HERE), "-d", str(folder / "doctrees"),
-         *(["-D", "plot_gallery=0"] if options.without_examples else []),
          str(folder / "source"), str(folder / options.builder)]
     )  # fmt: skip
 
