@@ -16,7 +16,6 @@ from mklearn.study.data.readers.content import Budget
 
 _TEXT_BYTES = 64
 """What a short text takes as an object."""
-_TEXTS_AT_ONCE = 1024
 
 
 @contextmanager
@@ -68,13 +67,7 @@ def text(node: Any, own: Budget) -> np.ndarray:
     if not hasattr(node, "dtype") or h5py.check_string_dtype(node.dtype) is None:
         return numbers(node, own)
     own.take(node.shape, node.name, _TEXT_BYTES + node.dtype.itemsize)
-    if node.ndim != 1:
-        return np.asarray(node.asstr()[()], dtype=object)
-    parts: list[str] = []
-    for start in range(0, len(node), _TEXTS_AT_ONCE):  # many entries can name one long text of the file
-        parts += node.asstr()[start : start + _TEXTS_AT_ONCE].tolist()
-        own.take((sum(map(len, parts[start:])),), node.name)
-    return np.array(parts, dtype=object)
+    return np.asarray(node.asstr()[()], dtype=object)
 
 
 def word(node: Any, name: str) -> str:
