@@ -23,7 +23,7 @@ report: "workflow/report/study.rst"
 onstart:
     from mklearn.study.engine.session import begin
 
-    begin(workflow, targets.plan.study.mirror, targets.plan)
+    begin(workflow, targets.plan.study.mirror)
 
 
 # The answer, where the run wrote a report.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 DATA = ("download", "read", "resize")
-TABLES = ("scores", "summary", "run_record", "final_model", "importances", "report")
+TABLES = ("scores", "summary", "run_record", "final_model", "report")
 
 
 def data_jobs(targets: Any) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         **_exported(__name__, "kernels"),
         "bandwidth": ["bandwidth_grid", "resolve_bandwidth"],
         "base": ["Kernel"],
-        "column_groups": ["UnknownColumnsWarning", "group_kernels", "read_gmt"],
+        "column_groups": ["UnknownColumnsWarning", "group_kernels"],
         "distances": ["MEASURES", "chi2_distance", "inner_product", "squared_euclidean"],
         "feature_scaling": ["FeatureScaler"],
         "gaussian": ["GaussianKernel", "gaussian_kernel"],

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
-from os import PathLike
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -23,51 +20,8 @@ class UnknownColumnsWarning(UserWarning):
     """Groups name columns that the table does not have."""
 
 
-def read_gmt(path: str | PathLike[str]) -> dict[str, list[str]]:
-    """Read gene sets from a GMT file, the format of MSigDB: a line is a name, a description and genes, tab-separated.
-
-    Parameters
-    ----------
-    path : str or path
-        The file; packed by gzip if its name ends in ``.gz``.
-
-    Returns
-    -------
-    dict of str to list of str
-        The genes of each set, in the order of the file; a gene that a set names twice once.
-
-    Raises
-    ------
-    DataError
-        The file can't be read or has no sets, a line is no set, a set has no genes, or two sets have one name.
-    """
-    file = Path(path)
-    try:
-        data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-        lines = data.decode("utf-8-sig").splitlines()
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise DataError(f"{file} can't be read as a GMT file: {error}") from error
-    sets: dict[str, list[str]] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        name, *rest = (field.strip() for field in line.split("\t"))
-        genes = list(dict.fromkeys(filter(None, rest[1:])))
-        if not name or not genes:
-            raise DataError(
-                f"{file}, line {number}: expected a name, a description and one gene or more, separated by tabs; "
-                f"got {line[:60]!r}"
-            )
-        if name in sets:
-            raise DataError(f"{file}, line {number}: there are two sets named {name!r}; rename one")
-        sets[name] = genes
-    if not sets:
-        raise DataError(f"{file} has no gene sets")
-    return sets
-
-
 def group_kernels(
-    groups: Groups | str | PathLike[str],
+    groups: Groups,
     columns: Any,
     *,
     view: str | None = None,
@@ -81,9 +35,9 @@ def group_kernels(
 
     Parameters
     ----------
-    groups : mapping of str to list of columns, or path
-        Names or positions of the columns of each group; or a GMT file, see `read_gmt`. Groups may overlap. A column
-        that a group names twice counts once.
+    groups : mapping of str to list of columns
+        Names or positions of the columns of each group. Groups may overlap. A column that a group names twice counts
+        once.
     columns : DataFrame, int, or sequence of str
         The table that the columns are of, its number of columns, or their names. Columns have positions alone if no
         name is a text.
@@ -123,9 +77,8 @@ def group_kernels(
     """
     check_choice(unknown, "unknown", get_args(Unknown))
     check_integer(least, "least", 1)
-    given = groups if isinstance(groups, Mapping) else read_gmt(groups)
     known = _known(columns)
-    found = {str(name): _columns_of(str(name), chosen, known) for name, chosen in given.items()}
+    found = {str(name): _columns_of(str(name), chosen, known) for name, chosen in groups.items()}
     missing = list(dict.fromkeys(each for chosen in found.values() for each in chosen if each not in known))
     kept = {name: [each for each in chosen if each in known] for name, chosen in found.items()}
     small = [name for name, chosen in kept.items() if len(chosen) < least]

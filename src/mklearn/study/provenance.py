@@ -89,10 +89,9 @@ def array_digest(array: Any) -> str:
 
 _FIT = ("kernels", "optimize", "base", "study/evaluation", "graphs.py", "nearest_neighbour.py")
 _FOLDERS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("pairwise", "pairwise_block"), ("kernels",)),
+    **dict.fromkeys(("pairwise",), ("kernels",)),
     "project": ("base",),
     **dict.fromkeys(("landmarks", "moments", "fit"), _FIT),
-    "importances": (*_FIT, "feature_importances.py"),
     "final_model": (*_FIT, "saved_models.py", "study/prediction"),
     "scores": ("study/evaluation/metrics", "study/evaluation/predictions.py"),
     "summary": ("study/evaluation",),

@@ -1,53 +1,20 @@
-"""Kernels of groups of columns, and gene sets from GMT files."""
+"""Kernels of groups of columns."""
 
 from __future__ import annotations
-
-import gzip
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels import StackTransform, UnknownColumnsWarning, group_kernels, read_gmt
+from mklearn.kernels import StackTransform, UnknownColumnsWarning, group_kernels
 
-TEXT = "stress\thttp://a\tHSP1\tHSP2\tHSP1\n\ngrowth\t\tMYC\tHSP2\t\n"
-
-
-def test_a_gmt_file_is_read_with_and_without_packing(tmp_path: Path) -> None:
-    plain, packed = tmp_path / "a.gmt", tmp_path / "a.gmt.gz"
-    plain.write_text(TEXT)
-    packed.write_bytes(gzip.compress(TEXT.encode()))
-    assert read_gmt(plain) == read_gmt(packed) == {"stress": ["HSP1", "HSP2"], "growth": ["MYC", "HSP2"]}
+SETS = {"stress": ["HSP1", "HSP2", "HSP1"], "growth": ["MYC", "HSP2"]}
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("stress\tno genes\n", "line 1: expected a name"),
-        ("a\tb\tc\nstress,x,HSP1\n", "line 2: expected a name"),
-        ("a\tb\tc\na\tb\td\n", "line 2: there are two sets named 'a'"),
-        ("\n", "has no gene sets"),
-    ],
-)
-def test_lines_that_are_no_sets_are_named(tmp_path: Path, text: str, said: str) -> None:
-    (tmp_path / "a.gmt").write_text(text)
-    with pytest.raises(DataError, match=said):
-        read_gmt(tmp_path / "a.gmt")
-
-
-def test_a_file_that_cannot_be_read_is_an_error_of_the_user(tmp_path: Path) -> None:
-    (tmp_path / "a.gmt.gz").write_bytes(b"not packed")
-    for name in ("none.gmt", "a.gmt.gz"):
-        with pytest.raises(DataError, match="can't be read as a GMT file"):
-            read_gmt(tmp_path / name)
-
-
-def test_each_group_is_the_kernel_of_its_standardised_columns(tmp_path: Path) -> None:
-    (tmp_path / "a.gmt").write_text(TEXT)
+def test_each_group_is_the_kernel_of_its_standardised_columns() -> None:
     X = pd.DataFrame(np.random.default_rng(0).normal(3, 2, (9, 4)), columns=["MYC", "X", "HSP2", "HSP1"])
-    stack = StackTransform(group_kernels(tmp_path / "a.gmt", X)).fit_transform(X)
+    stack = StackTransform(group_kernels(SETS, X)).fit_transform(X)
     assert stack.ids == ("stress", "growth")
     for name, columns in {"stress": ["HSP1", "HSP2"], "growth": ["MYC", "HSP2"]}.items():
         Z = X[columns].to_numpy()

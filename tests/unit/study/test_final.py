@@ -37,14 +37,6 @@ def message(raw: dict[str, Any]) -> str:
         ({"dataset": "digit"}, "final.dataset: there is no data set 'digit'. Did you mean 'digits'?"),
         ({"protocol": "folds"}, "final.protocol: there is no protocol 'folds'. Expected: random."),
         ({"metric": "auc"}, "final.metric: 'auc' is not among evaluation.metrics: accuracy."),
-        (
-            {"feature_groups": "sets.gmt"},
-            "final.feature_groups: importances of groups need final.importances, such as 5.",
-        ),
-        (
-            {"importances": 5, "feature_groups": "nowhere.gmt"},
-            "final.feature_groups: nowhere.gmt: there is no such file.",
-        ),
         ({"metod": "average"}, "final.metod: unknown key 'metod'. Did you mean 'method'?"),
     ],
 )
@@ -174,14 +166,12 @@ def test_the_job_reads_what_it_needs() -> None:
     assert without.path("final_model") not in without.everything()
 
 
-def test_importances_are_a_job_that_the_page_waits_for_only_if_asked() -> None:
+def test_the_page_waits_for_the_model_only_if_it_shows_importances() -> None:
     made = Targets(plan_study(check_study(study({"importances": 3}))))
-    job = made.job("importances")
-    assert job.spec["permutations"] == 3
-    assert job.input("model") == made.path("final_model")
+    assert made.job("final_model").spec["permutations"] == 3
     assert made.job("report").input("importances") == [made.path("importances")]
     without = Targets(plan_study(check_study(study({}))))
-    assert without.jobs("importances") == without.job("report").input("importances") == []
+    assert without.job("report").input("importances") == []
     assert "final.importances: invalid value 0" in message(study({"importances": 0}))
 
 

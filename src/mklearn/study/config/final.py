@@ -62,8 +62,6 @@ def final_mistakes(study: Study, entries: Mapping[str, str]) -> Iterator[Mistake
     if final.metric not in evaluation.metrics:
         valid = ", ".join(evaluation.metrics)
         yield Mistake("final.metric", f"{final.metric!r} is not among evaluation.metrics: {valid}.")
-    if final.feature_groups is not None and final.importances is None:
-        yield Mistake("final.feature_groups", "importances of groups need final.importances, such as 5.")
     if final.dataset is None and len(datasets) > 1:
         yield Mistake("final.dataset", f"is needed, as there are several: {one_of(datasets)}.")
         return

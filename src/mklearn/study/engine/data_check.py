@@ -11,22 +11,18 @@ import numpy as np
 import pandas as pd
 
 from mklearn.errors import UserError
-from mklearn.kernels.column_groups import read_gmt
 from mklearn.kernels.feature_scaling import is_heavy_tailed
 from mklearn.study.artefacts import read_table
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.precomputed import is_bare
 from mklearn.study.data.readers.table_files import Table, array_of_view
 from mklearn.study.data.registry import LABELS_KEY
-from mklearn.study.data.samples import SampleSet, natural_key, some
+from mklearn.study.data.samples import SampleSet, natural_key
 from mklearn.study.data.splits import Splits
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.plan import Plan
-from mklearn.study.specs.final_spec import FinalView
-from mklearn.study.specs.model_card import CardTables
 from mklearn.study.stages.split import split_files, split_spec
 from mklearn.study.stages.targets import Targets
-from mklearn.study.steps.importances import columns_of_groups
 from mklearn.study.steps.read import labels_table
 from mklearn.study.steps.split import draw_splits
 
@@ -52,7 +48,6 @@ def check_data(plan: Plan) -> DataCheck:
     Registered data sets are counted if a run has read them already; nothing is downloaded.
     """
     found, targets = DataCheck(), Targets(plan)
-    found.mistakes += feature_group_mistakes(plan)
     tables = {dataset.id: _labels(targets, dataset, found) for dataset in plan.datasets.values()}
     for key, dataset in plan.datasets.items():
         table, reference = tables[dataset.id], tables.get(dataset.splits_from or "")
@@ -157,35 +152,6 @@ def _labels(targets: Targets, dataset: PlannedDataset, found: DataCheck) -> pd.D
         return None
     found.notes += [*data.notes, *heavy_tailed_views(data)]
     return labels_table(data).assign(**{FIRST: data.first_equal()})
-
-
-def feature_group_mistakes(plan: Plan) -> Iterator[str]:
-    """Yield a sentence if the groups of features can't be read, or name no column of any table of the model."""
-    spec = None if plan.final is None else plan.final.importances
-    if spec is None or spec.feature_groups is None:
-        return
-    try:
-        sets, names = read_gmt(spec.feature_groups), list[str]()
-        for view in spec.final.views:
-            names += _feature_names(view, spec.final.tables)
-    except UserError as error:
-        yield f"final.feature_groups: {error}."
-        return
-    genes = list(dict.fromkeys(gene for chosen in sets.values() for gene in chosen))
-    if names and not any(places for _, places in columns_of_groups(sets, names)):
-        yield (
-            f"final.feature_groups: {spec.feature_groups}: none of its names, {some(genes)}, is a column of the "
-            f"tables, which have {some(names)}. Take the file with the other kind of names, or rename the columns."
-        )
-
-
-def _feature_names(view: FinalView, said: CardTables | None) -> list[str]:
-    """Return the names of the features of the user's table; none of other views."""
-    if view.column_table is None or said is None:
-        return []
-    path = Path(view.column_table)
-    table = Table(path, said.id_column, said.text_columns, array=array_of_view(path, view.table, view.column_array))
-    return list(map(str, table.numbers().columns)) if table.names_columns else []
 
 
 def _broken_files(dataset: PlannedDataset) -> Iterator[str]:

@@ -26,8 +26,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
-from mklearn.errors import ConfigError, UserError
-from mklearn.study.plan.plan import Plan
+from mklearn.errors import UserError
 from mklearn.study.provenance import PACKAGE
 
 WAIT_SECONDS = 90.0
@@ -39,26 +38,18 @@ _open_locks: list[IO[str]] = []
 """Kept open: the system releases their locks when this process ends, however it ends."""
 
 
-def begin(workflow: Any, mirror: str | None, plan: Plan | None = None) -> None:
+def begin(workflow: Any, mirror: str | None) -> None:
     """Prepare a run of Snakemake's ``workflow``; ``mirror`` is the study's, used where the environment names none.
-
-    Names in the tables of ``plan`` are looked at here: each job reads the study, and none reads the tables for it.
 
     Raises
     ------
     SystemExit
-        Groups of features name no feature, another run uses the same files, or jobs of a killed run do not end. The
-        reason is printed.
+        Another run uses the same files, or jobs of a killed run do not end. The reason is printed.
     """
     jobs = list(workflow.dag.needrun_jobs())
     made = {str(file) for job in jobs for file in [*job.output, *job.log]}  # logs lie beside all results folders
     read = {str(file) for job in jobs for file in job.input}
     try:
-        if plan is not None and plan.final is not None and plan.final.importances is not None:
-            from mklearn.study.engine.data_check import feature_group_mistakes
-
-            for mistake in feature_group_mistakes(plan):
-                raise ConfigError(mistake)
         folder, executor = Path(workflow.persistence.path) / "mklearn-runs", workflow.executor_plugin.name
         ended = lock_files(folder, made, read, executor)
         if "slurm" in ended.values():  # else SLURM is not asked: where its controller is down, it answers late

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from mklearn.contract.fit_spec import FitSpec, Setting
 from mklearn.descriptors.models import Table
-from mklearn.errors import ConfigError, absence
+from mklearn.errors import ConfigError
 from mklearn.extras import require
 from mklearn.study.config.datasets import FeatureTables, TableFile
 from mklearn.study.config.final import final_protocol, unsuited
@@ -18,7 +17,7 @@ from mklearn.study.plan.descriptors import PlannedDescriptor
 from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.landmarks import kernels_on_features, unsuited_kernels
 from mklearn.study.plan.protocols import PlannedProtocol
-from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, FinalView, ImportancesSpec
+from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, FinalView
 from mklearn.study.specs.model_card import CardImages, CardTables
 
 GIVEN = ("given", "released")
@@ -33,7 +32,6 @@ class PlannedFinal:
     protocol: str
     """Key of the protocol whose splits say what is expected."""
     spec: FinalSpec
-    importances: ImportancesSpec | None = None
 
 
 def planned_final(
@@ -48,17 +46,13 @@ def planned_final(
     Raises
     ------
     ConfigError
-        The method takes kernels that can't be computed from the features of a new sample, or no method can be chosen;
-        or the file of feature groups does not exist.
+        The method takes kernels that can't be computed from the features of a new sample, or no method can be chosen.
     MissingExtra
         skops is not installed: known now, not after the fits.
     """
     final = study.final
     assert final is not None
     require("skops")
-    groups = final.feature_groups
-    if groups is not None and not Path(groups).is_file():
-        raise ConfigError(f"final.feature_groups: {groups}: {absence(groups)}.")
     named = final_protocol(study)
     protocol = next(protocol for protocol in protocols if protocol.id == named)
     names = {key: planned.id for key, planned in descriptors.items()}
@@ -97,14 +91,10 @@ def planned_final(
         exclude_classes=list(protocol.spec.parameters.get("exclude_classes") or []),
         given_splits=protocol.spec.kind in GIVEN,
         include_test=final.include_test,
+        permutations=final.importances or 0,
         **({"target": _name_of_number(dataset)} if dataset.target == "numbers" else {}),
     )
-    importances = None
-    if final.importances is not None:
-        importances = ImportancesSpec(
-            final=spec, permutations=final.importances, seed=study.seed, feature_groups=groups
-        )
-    return PlannedFinal(dataset, protocol.key, spec, importances)
+    return PlannedFinal(dataset, protocol.key, spec)
 
 
 def _on_named_features(spec: FitSpec, names: Mapping[str, str]) -> FitSpec:

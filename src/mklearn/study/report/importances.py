@@ -17,41 +17,41 @@ from mklearn.study.report.tables import Cell, Column, Table, number_cell
 from mklearn.study.report.wording import DASH, common_prefix, number, percent, percent_interval, plural
 
 DRAWN, SHOWN = 20, 5
-"""So many features or groups of a view are in its figure and in its table, the most important ones."""
+"""So many features of a view are in its figure and in its table, the most important ones."""
+TEXTS, NUMBERS = ("view", "feature", "measure", "message"), ("loss", "low", "high", "splits", "permutations")
 
 
 def read_importances(path: Path) -> pd.DataFrame:
-    """Read the table that the step ``importances`` has written; a row without a feature is of a whole view."""
-    text = {"view": str, "feature": str, "measure": str}
+    """Read the table of the step ``final_model``; a row without a feature is of a whole view."""
     try:
-        frame = pd.read_csv(path, dtype=text, keep_default_na=False, na_values={"low": [""], "high": [""]})
-        return frame.astype(
-            {"loss": float, "low": float, "high": float, "splits": int, "permutations": int, "n_features": int}
+        frame = pd.read_csv(
+            path, dtype=dict.fromkeys(TEXTS, str), keep_default_na=False, na_values={n: [""] for n in NUMBERS}
         )
+        return frame.astype(dict.fromkeys(TEXTS, str) | dict.fromkeys(NUMBERS, float))
     except (ValueError, KeyError) as error:
         raise DataError(f"{path}: not a table of importances ({error}); delete it and run again.") from error
 
 
 def importances_part(frame: pd.DataFrame) -> ReportPart:
-    """Return a table of the views, and of each view a figure and a table of its most important features or groups."""
+    """Return a table of the views, and of each view a figure and a table of its most important features."""
     whole = frame["feature"].eq("")
-    if not len(frame):
-        note = "The final model's method takes whole images: it has no views or features to shuffle."
+    if not len(frame) or frame["view"].eq("").all():
+        note = "; ".join(frame["message"]) or "The final model's method takes whole images: it has no views to shuffle."
         return ReportPart(tables=[Table("Importance of views", [Column("View", numeric=False)], [], note=note)])
-    one, several = _kind(frame)
-    figures, tables = [], [_table("Importance of views", "View", frame[whole].assign(name=frame["view"]), _note(frame))]
+    views = frame[whole].assign(feature=frame["view"])
+    figures, tables = [], [_table("Importance of views", "View", views, _note(frame))]
     for view, rows in frame[~whole].groupby("view", sort=False):
-        caption = f"Importance of {several}: {view}"
-        alt = f"Bars with intervals: what predictions lose where each {one} of those that matter most is shuffled."
+        caption = f"Importance of features: {view}"
+        alt = "Bars with intervals: what predictions lose where each feature of those that matter most is shuffled."
         figures.append(PartFigure(caption, alt, partial(importance_bars, rows, title=caption)))
-        shown = f"The {SHOWN} of {len(rows)} {several} that matter most." if len(rows) > SHOWN else ""
-        note = f"{shown} All are in importances.csv, beside the model.".strip()
-        tables.append(_table(caption, one.capitalize(), rows.assign(name=rows["feature"]).head(SHOWN), note))
+        note = f"The {SHOWN} of {len(rows)} features that matter most. " if len(rows) > SHOWN else ""
+        note += "All are in importances.csv, beside the model."
+        tables.append(_table(caption, "Feature", rows.head(SHOWN), note))
     return ReportPart(figures, tables)
 
 
 def importance_bars(frame: pd.DataFrame, *, title: str) -> Chart:
-    """Draw what predictions lose where a feature or group is shuffled, with 95 % intervals where there are any."""
+    """Draw what predictions lose where a feature is shuffled, with 95 % intervals where there are any."""
     in_points, rows = frame["measure"].iloc[0] == "accuracy", frame.head(DRAWN)
     prefix = common_prefix(list(rows["feature"]))
     shown = rows.assign(feature=rows["feature"].str.removeprefix(prefix))
@@ -60,48 +60,34 @@ def importance_bars(frame: pd.DataFrame, *, title: str) -> Chart:
     colour = field("k:N", scale={"range": "ordinal"}, legend=None)
     bar = {"type": "bar", "height": 10, "cornerRadiusEnd": 3, "fillOpacity": 0.5}
     ends = {"x": x | {"field": "l"}, "x2": {"field": "h"}}
-    tips = tooltip(
-        ("f:N", "shuffled"), ("n:Q", "columns"), ("x:Q", "lost", ".3~f"), ("l:Q", "from", ".3~f"), ("h:Q", "to", ".3~f")
-    )  # fmt: skip
+    tips = tooltip(("f:N", "shuffled"), ("x:Q", "lost", ".3~f"), ("l:Q", "from", ".3~f"), ("h:Q", "to", ".3~f"))
     most = [f"the {DRAWN} of {len(frame)} that matter most"] if len(frame) > DRAWN else []
     return charts.chart(
         {"mark": bar, "encoding": {"x": x, "color": colour}},
         *([{"mark": {"type": "rule", "strokeWidth": 1.5}, "encoding": ends}] if rows["low"].notna().any() else []),
-        rows=charts.rows_of(shown, k="measure", f="feature", n="n_features", x="loss", l="low", h="high"),
+        rows=charts.rows_of(shown, k="measure", f="feature", x="loss", l="low", h="high"),
         encoding={"y": charts.names("f:N", list(shown["feature"])), "tooltip": tips},
         height=22 * len(shown), title=title, subtitle=[*most, *([f"names begin with {prefix}"] if prefix else [])],
     )  # fmt: skip
 
 
-def _kind(frame: pd.DataFrame) -> tuple[str, str]:
-    """Name what is shuffled beside whole views, in the singular and the plural."""
-    grouped = frame.loc[frame["feature"].ne(""), "n_features"].gt(1).any()
-    return ("group of features", "groups of features") if grouped else ("feature", "features")
-
-
 def _note(frame: pd.DataFrame) -> str:
     first = frame.iloc[0]
-    what = "points of accuracy" if first["measure"] == "accuracy" else "R²"
     interval = "" if frame["low"].notna().any() else " Two to four splits have no interval."
+    unit = "points of accuracy" if first["measure"] == "accuracy" else "R²"
     return (
-        f"What predictions lose, in {what}, where a view or a {_kind(frame)[0]} is shuffled among the test samples: "
-        f"by the final model's method and parameters, fitted to the training samples of "
-        f"{plural(int(first['splits']), 'split')}, mean of {plural(int(first['permutations']), 'permutation')}, with "
-        "95 % intervals, which are not corrected for their number. The parameters were chosen on all "
-        f"samples.{interval} Features that tell the same replace each other: each loses about 0, and their view does "
-        "not."
+        f"What predictions lose, in {unit}, where a view or a feature is shuffled among the test samples: by the final "
+        f"model's method and parameters, fitted to the training samples of {plural(int(first['splits']), 'split')}, "
+        f"mean of {plural(int(first['permutations']), 'permutation')}, with 95 % intervals, which are not corrected "
+        f"for their number. The parameters were chosen on all samples.{interval} Features that tell the same replace "
+        "each other: each loses about 0, and their view does not."
     )
 
 
 def _table(caption: str, head: str, frame: pd.DataFrame, note: str) -> Table:
     columns = [Column(head, numeric=False), Column("Loss", "mean over test samples"), Column("95 % interval")]
-    return Table(
-        caption,
-        columns,
-        [[Cell(row["name"]), *_cells(row)] for row in records(frame)],
-        sorted_by=1,
-        note=note,
-    )
+    rows = [[Cell(row["feature"]), *_cells(row)] for row in records(frame)]
+    return Table(caption, columns, rows, sorted_by=1, note=note)
 
 
 def _cells(row: dict[str, Any]) -> list[Cell]:

@@ -67,17 +67,5 @@ class FinalSpec(Spec):
     """Whether splits are read, not drawn: of a single one, nothing is chosen by the test samples."""
     include_test: bool = False
     """Whether the model learns from the test samples of a single given split too."""
-
-
-class ImportancesSpec(Spec):
-    """Step ``importances``: the views and features that predictions of the final model's method rest on."""
-
-    final: FinalSpec
-    """How the model is made."""
-    permutations: int
-    """Of each view and feature in each split."""
-    seed: int
-    feature_groups: str | None = None
-    """Path of a GMT file: its groups are shuffled in place of single features."""
-    splits: int = 5
-    """At most so many of the protocol's, the first ones: the fewest that have an interval."""
+    permutations: int = 0
+    """How often each view and feature is shuffled in each split to measure its importance."""

@@ -7,7 +7,6 @@ from mklearn.study.stages import (
     download,
     final_model,
     fit,
-    importances,
     landmarks,
     learn,
     moments,
@@ -26,7 +25,7 @@ from mklearn.study.stages.stage import Stage
 _ORDERED = (
     download.STAGE, read.STAGE, resize.STAGE, split.STAGE, learn.STAGE, describe.PART, describe.STAGE, pairwise.STAGE,
     project.STAGE, landmarks.STAGE, moments.STAGE, fit.STAGE, scores.STAGE,
-    summary.STAGE, run_record.STAGE, final_model.STAGE, importances.STAGE, report.STAGE,
+    summary.STAGE, run_record.STAGE, final_model.STAGE, report.STAGE,
 )  # fmt: skip
 STAGES: dict[str, Stage] = {stage.name: stage for stage in _ORDERED}
 """By name."""

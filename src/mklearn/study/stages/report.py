@@ -16,6 +16,12 @@ def _spec(job: Job) -> ReportSpec:
     return report_spec(job.plan)
 
 
+def _importances(job: Job) -> list[str]:
+    """Return the importances of a study that measures them: the page waits for the model then."""
+    final = job.plan.final
+    return [] if final is None or not final.spec.permutations else job.study.all_of("importances")
+
+
 STAGE = Stage(
     name="report",
     message="Writing the report",
@@ -27,7 +33,7 @@ STAGE = Stage(
         "predictions": "predictions",
         "record": "run_record",
         "models": lambda job: job.study.all_of("fit_model"),
-        "importances": lambda job: job.study.all_of("importances"),
+        "importances": _importances,
         "samples": lambda job: [job.samples(dataset) for dataset in job.plan.datasets.values()],
     },
     outputs={"page": Artefact("report", "{study}/report/index.html")},

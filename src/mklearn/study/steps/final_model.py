@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.utils.validation import has_fit_parameter
 
-from mklearn.atomic import write_text
+from mklearn.atomic import csv_text, write_text
 from mklearn.contract.fit_spec import IMAGES, RULE, FitSpec
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.views import Views
@@ -40,14 +41,18 @@ from mklearn.study.specs.model_card import (
     CardView,
     ModelCard,
 )
+from mklearn.study.steps.importances import COLUMNS
+from mklearn.study.steps.importances import importances as measured_importances
 from mklearn.study.steps.log import logger
 
 FOLDS = 5
 """In which methods are compared that choose their parameters by leaving one out."""
+MEASURED = 5
+"""The first splits, in which importances are measured: the fewest that have an interval."""
 
 
 def final_model(
-    summary: Path, labels: Path, splits: Path, model: Path, card: Path, *, spec: FinalSpec,
+    summary: Path, labels: Path, splits: Path, model: Path, card: Path, importances: Path, *, spec: FinalSpec,
     sources: list[Path] | None = None, learned: list[Path] | None = None, images: Path | None = None,
     tables: list[Path] | None = None,
 ) -> None:  # fmt: skip
@@ -63,6 +68,8 @@ def final_model(
         so does the inner cross-validation. With a single given split, the summary does not choose.
     model, card : Path
         Written: the model with its card, and the card for people.
+    importances : Path
+        Written: what predictions lose where a view or a feature of test samples is shuffled, if ``spec.permutations``.
     spec : FinalSpec
     sources : list of Path
         Features of each of ``spec.views``.
@@ -80,7 +87,8 @@ def final_model(
     """
     rows, _ = read_table(summary)
     data = _samples(labels, sources or [], learned or [], images, tables or [], spec)
-    drawn = Splits.load(splits, data.ids).splits
+    every_split = Splits.load(splits, data.ids)
+    drawn = every_split.splits
     data = replace(data, groups=groups_kept_together(drawn, data.groups))
     candidates = spec.candidates
     single = spec.given_splits and len({(split.repeat, split.test.tobytes()) for split in drawn}) == 1
@@ -107,6 +115,8 @@ def final_model(
         arrays |= {f"{view.name}/{CENTRE}": centre(data.features[view.name][kept], axis=0) for view in of_tables}
     save_model(estimator, model, described.model_dump(mode="json"), arrays)
     write_text(card, described.as_markdown(versions()))
+    measured = every_split.of_size(expected.train_size)[:MEASURED]
+    write_text(importances, csv_text(_importances(estimator, described.views, data, measured, spec, fit.seed)))
 
 
 def _problem(data: _Samples, fit: FitSpec, spec: FinalSpec) -> MethodOnViews:
@@ -158,6 +168,32 @@ def _score_of(
     model = choose_final_model(known, fit, groups, completes=completes).estimator
     model.fit(known.of(every), known.y, **known.fit_parameters(every))
     return metric.score(MethodOutput(model, known.y, problem.y[test], np.asarray(model.predict(asked)), test=asked))
+
+
+def _importances(
+    estimator: Any, views: Sequence[CardView], data: _Samples, splits: Sequence[Split], spec: FinalSpec, seed: int
+) -> pd.DataFrame:
+    """Measure what predictions rest on; no rows if that is not asked for, or for a method that takes whole images.
+
+    Features of tables have names; of other views the whole is measured.
+    """
+    nothing = pd.DataFrame(columns=COLUMNS)
+    if not spec.permutations or not views:
+        return nothing
+    names = {
+        view.name: (view.columns or list(map(str, range(view.n_features)))) if view.kind == "table" else []
+        for view in views
+    }
+    takes_groups = data.groups is not None and has_fit_parameter(estimator, "groups")
+    beside = {"groups": np.asarray(data.groups)} if takes_groups else {}
+    try:
+        return measured_importances(
+            estimator, {view.name: data.features[view.name] for view in views}, names, data.labels, splits,
+            permutations=spec.permutations, seed=seed, fit_parameters=beside,
+        )  # fmt: skip
+    except EXPECTED as reason:
+        logger.warning("importances: %s", reason)
+        return pd.DataFrame([{"message": str(reason)}], columns=COLUMNS)
 
 
 def _images_of(data: _Samples) -> NDArray[np.float64]:

@@ -1,131 +1,98 @@
-"""Step: the views and features that predictions of the final model's method rest on, measured on test samples."""
+"""Views and features that predictions rest on, measured on test samples."""
 
 from __future__ import annotations
 
-import itertools
-import re
+import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import is_regressor
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.base import clone, is_regressor
 
-from mklearn.atomic import csv_text, write_text
-from mklearn.errors import DataError
-from mklearn.feature_importances import FeatureImportance, feature_importances
-from mklearn.kernels.column_groups import read_gmt
+from mklearn.base.statistics import paired_sample_difference
+from mklearn.kernels.completion import lacking
 from mklearn.kernels.views import Views
-from mklearn.saved_models import load_model
-from mklearn.study.artefacts import read_table
-from mklearn.study.data.samples import some
-from mklearn.study.data.splits import Split, Splits
-from mklearn.study.specs.final_spec import ImportancesSpec
-from mklearn.study.specs.model_card import CardView, ModelCard
-from mklearn.study.steps.final_model import groups_kept_together, groups_of, read_features
-from mklearn.study.steps.log import logger
+from mklearn.study.data.splits import Split
 
-WHOLE = ""
-"""Name of all features of a view together, as no column or group has."""
-COLUMNS = ("view", "feature", "n_features", "measure", "loss", "low", "high", "splits", "permutations")
-
-
-_VERSION = re.compile(r"(ENS[A-Z]*\d+)\.\d+")
-"""An Ensembl id with its version."""
-FeatureSets = list[tuple[str, list[int]]]
-"""Names, and positions of the columns, of what is shuffled together."""
+COLUMNS = ("view", "feature", "measure", "loss", "low", "high", "splits", "permutations", "message")
+"""``feature`` is empty where all features of a view are shuffled together. A table that says why nothing was measured
+has one row with the ``message`` alone."""
 
 
 def importances(
-    model: Path, labels: Path, splits: Path, importances: Path, *, spec: ImportancesSpec,
-    sources: list[Path] | None = None, groups: list[Path] | None = None,
-) -> None:  # fmt: skip
-    """Fit the method of the final model on training samples, and shuffle views and features of the test samples.
+    estimator: Any, features: Mapping[str, NDArray[Any]], named: Mapping[str, Sequence[str]], y: NDArray[Any],
+    splits: Sequence[Split], *, permutations: int, seed: int, fit_parameters: Mapping[str, NDArray[Any]],
+) -> pd.DataFrame:  # fmt: skip
+    """Fit a method on the training samples of each split, and shuffle each view and feature of the test samples.
 
     Parameters
     ----------
-    model : Path
-        Its parameters are those of the fits on the first ``spec.splits`` splits of its training size.
-    labels, splits : Path
-        Of the data set, and of the protocol that says what is expected of the model.
-    importances : Path
-        Written: a row for each view, without a feature, and for each feature or group of a table. No rows for a method
-        that takes whole images.
-    spec : ImportancesSpec
-    sources : list of Path
-        Features of each of ``spec.final.views``.
-    groups : list of Path
-        The GMT file ``spec.feature_groups``, if there is one.
+    estimator : estimator
+        Cloned, not fitted itself.
+    features : mapping of str to array of shape (n, p)
+        By view.
+    named : mapping of str to sequence of str
+        By view the names of its features, or none where they are not shuffled one by one.
+    y : array of shape (n,)
+        Class labels; of a regressor numbers.
+    splits : sequence of Split
+    permutations : int
+        Of each view and feature in each split.
+    seed : int
+    fit_parameters : mapping of str to array of shape (n,)
+        What ``fit`` takes of each sample beside X and y, such as ``groups``.
+
+    Returns
+    -------
+    DataFrame
+        `COLUMNS`, the most important first: accuracy, of a regressor R^2, minus that where test samples have the
+        features of other test samples, with 95 % intervals.
+
+    Notes
+    -----
+    Features that tell the same replace each other: each has about 0, their view has not. The intervals are of single
+    features: of many, some exclude 0 by chance.
+
+    References
+    ----------
+    Breiman, "Random forests", Machine Learning 45, 2001, section 10.
     """
-    saved = load_model(model)
-    card = ModelCard.model_validate(saved.card)
-    table, _ = read_table(labels)
-    ids = table["id"].to_numpy(dtype=str)
-    drawn = Splits.load(splits, ids).of_size(card.expected.train_size)[: spec.splits]
-    paths = dict(zip([view.name for view in spec.final.views], sources or [], strict=True))
-    features = {view.name: read_features(paths[view.name], labels, ids)["features"] for view in card.views}
-    named = _named_sets(card.views, groups[0] if groups else None)
-    found = _measured(saved.estimator, features, named, table, drawn, spec) if features else ()
-    measure = "r2" if is_regressor(saved.estimator) else "accuracy"
-    rows = [_row(each, named[each.view], measure, len(drawn), spec.permutations) for each in found]
-    write_text(importances, csv_text(pd.DataFrame(rows, columns=COLUMNS)))
-    logger.info("%d views and features", len(rows))
+    deviation = float(np.std(y)) if is_regressor(estimator) else 0.0
+    views, rng = Views(features), np.random.default_rng(seed)
+    shuffled: list[tuple[str, str, list[int]]] = []
+    for view, table in features.items():
+        shuffled.append((view, "", list(range(table.shape[1]))))
+        shuffled += [(view, name, [column]) for column, name in enumerate(named[view])]
+    right = np.full((len(splits), len(y)), np.nan)
+    permuted = [right.copy() for _ in shuffled]
+    for row, split in enumerate(splits):
+        train, test = split.train, split.test
+        beside = {name: values[train] for name, values in fit_parameters.items()}
+        fitted, tested = clone(estimator).fit(views[train], y[train], **beside), views[test]
+        right[row, test] = _success(fitted.predict(tested), y[test], deviation)
+        for (view, _, columns), values in zip(shuffled, permuted, strict=True):
+            again = [fitted.predict(_permuted(tested, view, columns, rng)) for _ in range(permutations)]
+            values[row, test] = np.mean([_success(each, y[test], deviation) for each in again], axis=0)
+    n_train, bounds = float(np.mean([len(split.train) for split in splits])), (-math.inf if deviation else 0.0, 1.0)
+    losses = [paired_sample_difference(right, values, n_train, bounds=bounds) for values in permuted]
+    measure = "r2" if deviation else "accuracy"
+    rows = [
+        (view, name, measure, loss.mean, loss.low, loss.high, len(splits), permutations, "")
+        for (view, name, _), loss in sorted(zip(shuffled, losses, strict=True), key=lambda pair: -pair[1].mean)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _measured(
-    estimator: Any, features: Mapping[str, NDArray[Any]], named: Mapping[str, FeatureSets], table: pd.DataFrame,
-    drawn: list[Split], spec: ImportancesSpec,
-) -> tuple[FeatureImportance, ...]:  # fmt: skip
-    groups = groups_kept_together(drawn, groups_of(table))
-    beside = {} if groups is None or not has_fit_parameter(estimator, "groups") else {"groups": groups}
-    return feature_importances(
-        estimator,
-        Views(features),
-        table["y"].to_numpy() if spec.final.target else table["label"].to_numpy(dtype=str),
-        feature_groups={name: {str(k): columns for k, (_, columns) in enumerate(sets)} for name, sets in named.items()},
-        cv=[(split.train, split.test) for split in drawn],
-        n_permutations=spec.permutations,
-        random_state=spec.seed,
-        fit_parameters=beside,
-    )
+def _success(predicted: NDArray[Any], y: NDArray[Any], deviation: float) -> NDArray[np.float64]:
+    """Return values whose mean is the accuracy, or R^2 where the target has a standard deviation."""
+    return np.asarray(1.0 - ((predicted - y) / deviation) ** 2 if deviation else predicted == y, dtype=np.float64)
 
 
-def _named_sets(views: Sequence[CardView], groups: Path | None) -> dict[str, FeatureSets]:
-    """Return by view the whole view, and each feature or group of a table: features of images have no names."""
-    sets = None if groups is None else read_gmt(groups)
-    named: dict[str, FeatureSets] = {}
-    for view in views:
-        names = view.columns or list(map(str, range(view.n_features)))
-        found = [(name, [place]) for place, name in enumerate(names)] if view.kind == "table" else []
-        if sets is not None:
-            found = columns_of_groups(sets, names) if found else []
-        whole = (WHOLE, list(range(view.n_features)))
-        named[view.name] = [whole, *((name, columns) for name, columns in found if columns)]
-    if sets is not None and all(len(found) == 1 for found in named.values()):
-        raise DataError(f"{groups}: its groups name no column of {some(list(named))}")
-    return named
-
-
-def columns_of_groups(sets: Mapping[str, Sequence[str]], names: Sequence[str]) -> FeatureSets:
-    """Return the positions of the columns of each group; of an Ensembl id that is no column, without its version."""
-    places: dict[str, list[int]] = {}
-    for place, name in enumerate(names):
-        for known in dict.fromkeys((name, _stable(name))):
-            places.setdefault(known, []).append(place)
-    found = {name: [places.get(one, places.get(_stable(one), [])) for one in chosen] for name, chosen in sets.items()}
-    return [(name, list(dict.fromkeys(itertools.chain.from_iterable(of)))) for name, of in found.items()]
-
-
-def _stable(name: str) -> str:
-    """Return an Ensembl id without its version; another name as it is."""
-    versioned = _VERSION.fullmatch(name)
-    return versioned[1] if versioned else name
-
-
-def _row(
-    found: FeatureImportance, sets: FeatureSets, measure: str, n_splits: int, permutations: int
-) -> tuple[Any, ...]:
-    lost, (name, columns) = found.permuted, sets[int(found.feature)]
-    return found.view, name, len(columns), measure, lost.mean, lost.low, lost.high, n_splits, permutations
+def _permuted(views: Views, name: str, columns: list[int], rng: np.random.Generator) -> Views:
+    """Give samples some columns of a view of other samples; those that lack the view keep lacking it."""
+    table, having = views[name], np.flatnonzero(~lacking(views[name]))
+    changed = table.copy()
+    changed[having[:, None], columns] = table[rng.permutation(having)[:, None], columns]
+    return Views({each: changed if each == name else views[each] for each in views.names})

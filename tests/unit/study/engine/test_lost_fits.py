@@ -102,10 +102,11 @@ class Job(NamedTuple):
 
 @pytest.mark.parametrize(
     ("step", "asked", "waits"),
-    [("final_model", True, True), ("importances", True, True), ("final_model", False, False), ("report", True, False)],
+    [("final_model", True, True), ("final_model", False, False), ("report", True, False)],
 )
 def test_a_model_that_fails_does_not_take_the_page_with_it(step: str, asked: bool, waits: bool) -> None:
-    targets: Any = SimpleNamespace(all_of=lambda artefact: [f"{artefact}.csv"] if asked else [])
+    report = SimpleNamespace(input=lambda name: [f"{name}.csv"] if asked else [])
+    targets: Any = SimpleNamespace(job=lambda stage: report)
     workflow = SimpleNamespace(scheduler=SimpleNamespace(failed={Job(1, step, (), (), ())}))
     assert _page_waits(targets, workflow) == waits
 
@@ -118,7 +119,7 @@ def test_the_page_that_waited_is_written_though_every_fit_has_a_result(
                         "empty_fits": [], "_write_tables": "the answer\n\n"}.items():  # fmt: skip
         monkeypatch.setattr(lost_fits, name, lambda *_, found=found: found)
     targets: Any = SimpleNamespace(plan=SimpleNamespace(fits=["one"]), path=str, source="study.yaml")
-    made, failed = Job(1, "scores", (), (), ("scores",)), Job(2, "importances", (), (), ())
+    made, failed = Job(1, "scores", (), (), ("scores",)), Job(2, "final_model", (), (), ())
     workflow = SimpleNamespace(dag=SimpleNamespace(jobs=[made, failed]), scheduler=SimpleNamespace(failed={failed}))
     report_lost_fits(targets, workflow)
     said = capsys.readouterr().err

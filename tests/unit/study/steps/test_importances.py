@@ -1,9 +1,8 @@
-"""What predictions of a final model's method rest on: as the library measures it, in a file and on the page."""
+"""Views and features that predictions of a final model's method rest on: measured, in a file and on the page."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,18 +11,14 @@ import pytest
 from sklearn.datasets import load_wine
 from tests.unit.study.steps.test_own_data_studies import page, run
 
-from mklearn.errors import DataError
-from mklearn.feature_importances import feature_importances
-from mklearn.kernels import Views
+from mklearn.classifiers import KernelSVC
+from mklearn.errors import DataError, NotApplicable
+from mklearn.regressors import KernelRidge
 from mklearn.saved_models import load_model
-from mklearn.study.config.reading import check_study
-from mklearn.study.data.splits import Splits
-from mklearn.study.engine.data_check import check_data
-from mklearn.study.engine.session import begin
-from mklearn.study.plan.plan import plan_study
+from mklearn.study.data.splits import Split, Splits
 from mklearn.study.report.importances import importances_part, read_importances
-from mklearn.study.specs.model_card import CardView
-from mklearn.study.steps.importances import _named_sets, columns_of_groups
+from mklearn.study.steps import final_model
+from mklearn.study.steps.importances import COLUMNS, importances
 
 pytestmark = pytest.mark.full
 
@@ -58,7 +53,38 @@ def study(kind: str, **entry: Any) -> dict[str, Any]:
     }
 
 
-def test_importances_of_classes_are_the_librarys(folder: Path) -> None:
+def measured(estimator: Any, features: dict[str, np.ndarray], y: np.ndarray, **named: Any) -> pd.Series:
+    """Return the losses on five folds by view and feature."""
+    fold = np.arange(len(y)) % 5
+    splits = [Split(0, k, np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(5)]
+    names = {view: named.get(view, []) for view in features}
+    found = importances(estimator, features, names, y, splits, permutations=5, seed=0, fit_parameters={})
+    return found.set_index(["view", "feature"])["loss"]
+
+
+def test_losses_of_a_regression_are_twice_the_parts_of_the_variance() -> None:
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    model = KernelRidge(kernels={"x": {"kind": "linear", "centre": False}}, alpha=1e-8)
+    found = measured(model, {"x": X}, 3 * X[:, 0] + 4 * X[:, 1], x=["a", "b", "c"])
+    assert list(found.index) == [("x", ""), ("x", "b"), ("x", "a"), ("x", "c")]
+    assert found.to_numpy() == pytest.approx([2, 2 * 16 / 25, 2 * 9 / 25, 0], abs=0.15)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_features_matter_that_tell_the_class_together(gaps: bool) -> None:
+    """Samples that lack a view keep lacking it."""
+    values = np.random.default_rng(1).normal(size=(200, 5))
+    y = np.where(values[:, 0] * values[:, 1] > 0, "same", "other")
+    features = {"genes": values[:, :3].copy(), "noise": values[:, 3:]}
+    if gaps:
+        features["genes"][::8] = np.nan
+    kernels = {name: {"kind": "gaussian", "missing_views": "mean"} for name in features}
+    found = measured(KernelSVC(kernels=kernels), features, y, genes=["a", "b", "c"])
+    assert set(found.index[:3]) == {("genes", ""), ("genes", "a"), ("genes", "b")}
+    assert (found.iloc[3:].abs() < 0.1).all()
+
+
+def test_importances_of_a_study_are_those_of_its_model_s_method(folder: Path) -> None:
     wine = write_wine(folder)
     made = run(
         folder,
@@ -70,46 +96,50 @@ def test_importances_of_classes_are_the_librarys(folder: Path) -> None:
     assert found["measure"].eq("accuracy").all()
     assert found.loc[found["feature"].ne(""), "feature"].iloc[0] == "flavanoids"
     assert sorted(found["feature"]) == ["", "", *sorted(wine.columns[:8])]
-    (job,) = [job for job in made.jobs if job["step"] == "importances"]
+    (job,) = [job for job in made.jobs if job["step"] == "final_model"]
     table = pd.read_csv(folder / "phenols.csv")
-    splits = Splits.load(folder / job["inputs"]["splits"], table["id"].to_numpy(dtype=str))
-    views = Views({name: wine.iloc[:, columns].to_numpy() for name, columns in VIEWS.items()})
-    sets = {name: {"all": range(views[name].shape[1])} for name in VIEWS}
-    sets = {name: sets[name] | {str(k): [k] for k in range(views[name].shape[1])} for name in VIEWS}
-    expected = feature_importances(
-        load_model(folder / "results/own/model.mklearn").estimator, views, table["label"].to_numpy(dtype=str),
-        feature_groups=sets, cv=[(split.train, split.test) for split in splits], n_permutations=2, random_state=3,
-        fit_parameters={"groups": table["cellar"].to_numpy(dtype=str)},
+    ids = table["id"].to_numpy(dtype=str)
+    expected = importances(
+        load_model(folder / "results/own/model.mklearn").estimator,
+        {name: wine.iloc[:, columns].to_numpy() for name, columns in VIEWS.items()},
+        {name: list(wine.columns[columns]) for name, columns in VIEWS.items()},
+        table["label"].to_numpy(dtype=str), list(Splits.load(folder / job["inputs"]["splits"], ids).splits),
+        permutations=2, seed=3, fit_parameters={"groups": table["cellar"].to_numpy(dtype=str)},
     )  # fmt: skip
-    np.testing.assert_allclose(found["loss"], [each.permuted.mean for each in expected], atol=1e-12)
-    np.testing.assert_allclose(found["low"], [each.permuted.low for each in expected], atol=1e-12)
+    pd.testing.assert_frame_equal(
+        found[["view", "feature", "loss", "low", "high"]], expected[["view", "feature", "loss", "low", "high"]]
+    )
     text = page(folder)
     assert "Importance of features: phenols" in text
     assert text.index(">flavanoids<") < text.index(">total_phenols<")
     assert "lose, in points of accuracy" in text
 
 
-def test_groups_of_features_of_numbers_without_intervals(folder: Path) -> None:
-    """A column that no table has is not missed; a group may be in one view only."""
+def test_of_numbers_on_two_splits_there_is_no_interval(folder: Path) -> None:
     write_wine(folder)
-    (folder / "groups.gmt").write_text("rich\t\tflavanoids\tash\tunknown\nacid\t\tmalic_acid\tash\n", encoding="utf-8")
     sections = study("kernel_ridge_regressor", target="twice", leave_out=["label", "cellar"])
     sections["protocols"] = {"folds": {"kind": "k_fold", "folds": 2}}
-    final = {"importances": 1, "metric": "r2", "feature_groups": "groups.gmt"}
-    run(folder, final=final, evaluation={"metrics": ["r2"]}, **sections)
+    run(folder, final={"importances": 1, "metric": "r2"}, evaluation={"metrics": ["r2"]}, **sections)
     found = read_importances(folder / "results/own/importances.csv")
     assert found["measure"].eq("r2").all()
     assert found["low"].isna().all()
-    found = found.set_index(["view", "feature"])
-    sizes = {("acids", ""): 5, ("acids", "acid"): 2, ("acids", "rich"): 1, ("phenols", ""): 3, ("phenols", "rich"): 1}
-    assert found["n_features"].to_dict() == sizes
-    best = found["loss"]
-    assert best.idxmax() in (("phenols", ""), ("phenols", "rich"))
-    assert best["phenols", "rich"] > 0.3 > best["acids", ""]
-    text = page(folder)
-    assert "Importance of groups of features: phenols" in text
-    assert "lose, in R²" in text
-    assert "Two to four splits have no interval" in text
+    best = found.set_index(["view", "feature"])["loss"]
+    assert best["phenols", "flavanoids"] > 0.3 > best["acids", ""]
+    assert "lose, in R²" in page(folder)
+    assert "Two to four splits have no interval" in page(folder)
+
+
+def test_a_model_whose_importances_fail_is_written_and_the_page_says_why(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> pd.DataFrame:
+        raise NotApplicable("too few samples")
+
+    monkeypatch.setattr(final_model, "measured_importances", fail)
+    write_wine(folder)
+    run(folder, final={"importances": 1}, **study("multi_view", leave_out=["twice", "cellar"]))
+    assert (folder / "results/own/model.mklearn").is_file()
+    assert "too few samples" in page(folder)
 
 
 def test_a_table_that_is_none_and_one_without_rows(tmp_path: Path) -> None:
@@ -117,60 +147,14 @@ def test_a_table_that_is_none_and_one_without_rows(tmp_path: Path) -> None:
     path.write_text("view,feature\na,b\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"importances\.csv: not a table of importances"):
         read_importances(path)
-    path.write_text("view,feature,n_features,measure,loss,low,high,splits,permutations\n", encoding="utf-8")
+    path.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
     (table,) = importances_part(read_importances(path)).tables
     assert "takes whole images" in table.note
 
 
-def test_groups_that_no_table_has_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "groups.gmt"
-    path.write_text("one\t\tunknown\n", encoding="utf-8")
-    view = CardView(name="genes", kind="table", columns=["a", "b"], n_features=2, parameters={}, dtype="float64")
-    with pytest.raises(DataError, match=r"groups\.gmt: its groups name no column of 'genes'"):
-        _named_sets([view], path)
-
-
-@pytest.mark.parametrize(
-    ("columns", "genes"),
-    [
-        (["ENSG01", "ENSG02"], ["ENSG02.12", "TP53"]),
-        (["ENSMUSG01.3", "ENSMUSG02.14"], ["ENSMUSG02", "x.14"]),
-        (["ENSG01.1", "ENSG02.1"], ["ENSG02.7", "ENSG02"]),
-    ],
-)
-def test_ensembl_ids_have_versions_in_one_place_or_the_other(columns: list[str], genes: list[str]) -> None:
-    assert columns_of_groups({"set": genes}, columns) == [("set", [1])]
-    named = [*columns, "a.1", "a"]
-    assert columns_of_groups({"exact": [named[0], "a.1"], "none": ["a.2"]}, named) == [("exact", [0, 2]), ("none", [])]
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("no tabs\n", "groups.gmt, line 1: expected a name, a description and one gene"),
-        ("one\t\tTP53\tMYC\n", "groups.gmt: none of its names, 'TP53', 'MYC', is a column of the tables, which have"),
-    ],
-)
-def test_a_file_that_has_no_groups_is_found_before_the_run(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str, said: str
-) -> None:
-    monkeypatch.chdir(folder)
-    write_wine(folder)
-    (folder / "groups.gmt").write_text(text, encoding="utf-8")
-    sections = study("multi_view", leave_out=["twice", "cellar"])
-    entry, final = sections.pop("entry"), {"importances": 1, "feature_groups": "groups.gmt"}
-    found = check_study({"study": "own", "datasets": {"own": entry}, "final": final, **sections})
-    plan = plan_study(found)
-    (mistake,) = check_data(plan).mistakes
-    assert mistake.startswith(f"final.feature_groups: {said}")
-    with pytest.raises(SystemExit):
-        begin(SimpleNamespace(dag=SimpleNamespace(needrun_jobs=list)), None, plan)
-    assert f"{mistake}\nNothing was run." in capsys.readouterr().err
-
-
 def test_the_most_important_features_of_a_wide_view_are_shown() -> None:
     names = ["", *(f"gene-{k}" for k in range(25))]
-    columns = {"view": "genes", "feature": names, "n_features": 1, "measure": "r2", "splits": 5, "permutations": 2}
+    columns = {"view": "genes", "feature": names, "measure": "r2", "splits": 5, "permutations": 2, "message": ""}
     frame = pd.DataFrame(columns | {"loss": np.linspace(0.9, 0.1, 26), "low": 0.0, "high": 1.0})
     part = importances_part(frame)
     whole, features = part.tables
