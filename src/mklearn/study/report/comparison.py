@@ -16,7 +16,7 @@ from mklearn.study.evaluation.predictions import Predictions, typed
 from mklearn.study.evaluation.summary import corrected, summarise
 from mklearn.study.evaluation.verdicts import MATTERS
 from mklearn.study.report import wording
-from mklearn.study.report.frames import records
+from mklearn.study.report.frames import protocol_family, records
 from mklearn.study.report.tables import Cell, Column, Table, difference_cell
 
 SETTING = ["dataset", "protocol", "train_size"]
@@ -106,7 +106,7 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
         if len(by_study) == 2 and pd.isna(change["difference"]):
             change = {"difference": change["mean"] - by_study["A"]["mean"]}
         lines.append([
-            Cell(wording.setting_title(titles["dataset", dataset], size, protocol)),
+            Cell(wording.setting_title(titles["dataset", dataset], size, protocol_family(protocol, size))),
             Cell(titles["method", method] + (f", {wording.rule_title(rule)}" if rule else "")),
             *(_score(by_study.get(study)) for study in "AB"),
             difference_cell(change, MATTERS),
