@@ -89,7 +89,7 @@ def array_digest(array: Any) -> str:
 
 _FIT = ("kernels", "optimize", "base", "study/evaluation", "graphs.py", "nearest_neighbour.py")
 _FOLDERS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("pairwise",), ("kernels",)),
+    "pairwise": ("kernels",),
     "project": ("base",),
     **dict.fromkeys(("landmarks", "moments", "fit"), _FIT),
     "final_model": (*_FIT, "saved_models.py", "study/prediction"),
