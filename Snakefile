@@ -19,25 +19,25 @@ container: "envs/mklearn.sif"
 report: "workflow/report/study.rst"
 
 
-# Not in a dry run: locks, what a killed run left in SLURM, the environment of jobs.
+# Not in a dry run: the lock of the results, the environment of jobs.
 onstart:
     from mklearn.study.engine.session import begin
 
-    begin(workflow, targets.plan.study.mirror)
+    begin(targets)
 
 
 # The answer, where the run wrote a report.
 onsuccess:
     from mklearn.study.engine.session import show_answer
 
-    show_answer(workflow, targets.path("report"), targets.path("final_model"))
+    show_answer(workflow, targets)
 
 
-# Jobs failed: the tables without their fits, with a row and a reason for each.
+# Jobs failed: the tables of the other fits.
 onerror:
-    from mklearn.study.engine.lost_fits import report_lost_fits
+    from mklearn.study.engine.failed_run import report_failed_run
 
-    report_lost_fits(targets, workflow)
+    report_failed_run(targets, workflow)
 
 
 include: "workflow/rules/common.smk"
@@ -47,7 +47,9 @@ include: "workflow/rules/stages.smk"
 rule all:
     default_target: True
     input:
-        targets.everything(),
+        targets.everything,
+    message:
+        "All results of the study"
 
 
 rule data:

@@ -70,7 +70,7 @@ def awkward(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Check
     write_kernel(made.folder / "own data/k é.npz", 0.5)
     table(0.0)[["id", "label"]].to_csv(made.folder / "own data/läbels.csv", index=False)
     made.write(study("the results ñ"))
-    made.said("snakemake", "--cores", "2", "fits")
+    made.snakemake("--cores", "2", "fits")  # a process of this Python
     return made
 
 

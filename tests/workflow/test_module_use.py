@@ -10,7 +10,7 @@ from tests.unit.test_documentation import blocks
 from tests.workflow.conftest import SMOKE, Checkout, jobs_by_rule
 
 from mklearn.study.engine import session
-from mklearn.study.engine.session import lock_files
+from mklearn.study.engine.session import lock
 
 pytestmark = pytest.mark.full
 
@@ -35,14 +35,14 @@ def test_a_rule_of_the_other_workflow_reads_what_the_study_makes(outer: Checkout
     assert jobs["fit"] == 4  # a protocol of two training sizes and two repeats
 
 
-def test_two_runs_of_the_other_workflow_can_not_make_one_file(outer: Checkout) -> None:
+def test_two_runs_of_the_other_workflow_can_not_use_one_folder(outer: Checkout) -> None:
     """Kills: a page without `onstart`, with which nothing is locked."""
-    lock_files(outer.folder / ".snakemake" / "mklearn-runs", {"results/smoke/summary.parquet"}, set())
+    lock(outer.folder / "results")
     try:
         said = outer.said("snakemake", "--cores", "1", code=1)
     finally:
         session._open_locks.pop().close()
-    assert "is another run in this folder" in said
+    assert "another run uses results" in said
     assert not list((outer.folder / "results").rglob("*.npz"))
 
 

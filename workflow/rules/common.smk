@@ -1,9 +1,15 @@
 # The plan of the study, and the constraints that follow from it.
 
-from mklearn.study.engine.session import call_python_by_a_plain_path
+import os
+import shlex
+import sys
+
 from mklearn.study.stages.targets import open_study
 
-call_python_by_a_plain_path()
+if os.path.exists(sys.executable):  # else it has quotes already
+    sys.executable = shlex.quote(
+        sys.executable
+    )  # Snakemake 9.27 writes it into shell commands as it is
 targets = open_study(config, workflow)
 
 

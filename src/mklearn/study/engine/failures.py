@@ -1,91 +1,82 @@
-"""The fits of a study that failed or do not exist, and a model that failed: which, why, and where their logs are."""
+"""List the fits and models of a study that failed or are missing, with the reason and the log of each."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import pandas as pd
 
 from mklearn.errors import DataError
 from mklearn.study.artefacts import read_table
 from mklearn.study.config.reading import read_study
-from mklearn.study.engine.causes import error_of
 from mklearn.study.engine.workflow_files import DEFAULT_STUDY, study_file
 from mklearn.study.plan.plan import plan_study
-from mklearn.study.specs.table_specs import LostFit
 from mklearn.study.stages.targets import Targets
+from mklearn.study.steps.rows import COLUMNS
 
-AGAIN = ("time_limit", "out_of_memory", "failed", "lost")
-"""Statuses that may be others when the fit runs once more."""
-MISSING = "missing"
-SHOWN = 10
-"""Missing fits that are listed by name."""
+SAME_AGAIN = ("inaccurate", "not_applicable")
+"""Statuses that another run of the same fit would have again."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """One status of one fit, at one training size; or a step after the fits that failed."""
+    """A status of a fit at one training size other than "ok", or a missing file."""
 
     name: str
     status: str
     reason: str
-    scores: str
-    """The fit's file of scores, or what the step makes."""
-    log: str = ""
-    splits: tuple[int, int] = (0, 0)
-    """How many have this status, and of how many; zeros where splits are not known."""
+    """Empty if the file was not made yet."""
+    log: str
+    path: str
+    """The file to make again."""
+    n_splits: int = 0
+    """How many have the status; 0 for missing files."""
 
 
-def failures_of(targets: Targets) -> list[Failure]:
-    """Return every fit without a value, in the order of the plan; those that were never run too; then the model."""
-    lost = _lost(targets.path("scores"))
-    found: list[Failure] = []
-    for key, scores in zip(targets.plan.fits, targets.all_of("fit_scores"), strict=True):
-        entry, exists = lost.get(key), os.path.exists(scores)
-        if entry is not None and (not exists or os.stat(scores).st_mtime == entry.outdated):
-            n = sum(map(len, entry.splits))
-            name = name_of(targets, key)
-            found.append(Failure(name, entry.status, entry.reason, scores, entry.log, (n, n)))
-        elif not exists:
-            found.append(Failure(name_of(targets, key), MISSING, "it has not been run yet", scores))
-        else:
-            found += _failures_in(targets, key, scores)
-    return [*found, *_without_model(targets)]
-
-
-def _without_model(targets: Targets) -> Iterator[Failure]:
-    """Yield the failure of the final model, where the last run ended in one."""
-    for made in targets.all_of("final_model"):
-        job = targets.job("final_model")
-        reason = "" if os.path.exists(made) else error_of(job.log)
-        if reason:
-            yield Failure("step final_model", "failed", reason, made, job.log)
-
-
-def empty_fits(targets: Targets) -> list[Failure]:
-    """Return the first failure of each fit that was run and has no value in any split."""
-    found = []
-    for key, scores in zip(targets.plan.fits, targets.all_of("fit_scores"), strict=True):
-        failures = _failures_in(targets, key, scores) if os.path.exists(scores) else []
-        if failures and not _has_values(scores):
-            found.append(failures[0])
-    return found
-
-
-def _has_values(scores: str) -> bool:
+def failures_of(targets: Targets) -> Iterator[Failure]:
+    """Yield the fits without a value in some split, in the order of the plan, and missing files."""
     try:
-        return bool(read_table(scores)[0]["status"].eq("ok").any())
-    except DataError:
-        return False
+        table, _ = read_table(targets.path("scores"))
+    except DataError:  # the next run makes it
+        table = pd.DataFrame(columns=list(COLUMNS))
+    split = ["dataset", "protocol", "method", "repeat", "fold"]
+    # a split with a value did not fail, though the method may have none of some metric
+    has_value = table["status"].eq("ok").groupby([table[name] for name in split]).transform("any").astype(bool)
+    failed = table[~has_value].drop_duplicates([*split, "status"])
+    by_fit = dict(iter(failed.groupby(split[:3])))
+    for job in targets.jobs("fit"):
+        planned, path = targets.plan.fits[job.key], job.path("fit_scores")
+        name, reported = f"{planned.method_id} on {planned.dataset.id}", False
+        for key in ((planned.spec.dataset, each.protocol, planned.spec.method.id) for each in planned.settings):
+            for status, rows in by_fit.get(key, failed[:0]).groupby("status", sort=False):
+                reported |= status == "missing"  # its message names the log
+                log, n_splits = ("", 0) if status == "missing" else (job.log, len(rows))
+                reasons = "; ".join(rows["message"].unique()[:3])
+                yield Failure(f"{name}, {key[1]}", str(status), reasons, log, path, n_splits)
+        if not reported and not os.path.exists(path):
+            yield _missing(f"{name}, {planned.protocol_id}", path, job.log)
+    for job in targets.jobs("final_model"):
+        path = job.path("final_model")
+        if not os.path.exists(path):
+            yield _missing(job.stage.name, path, job.log)
 
 
-def name_of(targets: Targets, key: tuple[str, str, str], setting: str = "") -> str:
-    """Return a fit's name for people: method, data set, protocol; or the protocol at one of its training sizes."""
-    fit = targets.plan.fits[key]
-    names = [entry.protocol for entry in fit.settings]
-    return f"{fit.method_id} on {fit.dataset.id}, {setting or (names[0] if len(names) == 1 else fit.protocol_id)}"
+def _missing(name: str, path: str, log: str) -> Failure:
+    return Failure(name, "missing", reason_in(log), log, path)
+
+
+def reason_in(log: str) -> str:
+    """Return why a job failed, by the last line of its log; empty without a log."""
+    try:
+        lines = Path(log).read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return ""
+    last = next(filter(str.strip, reversed(lines)), "")
+    return last.partition("] error: ")[2][:300] or "its job was killed or interrupted"
 
 
 def how_to_list(source: str) -> str:
@@ -93,39 +84,8 @@ def how_to_list(source: str) -> str:
     return "`mklearn failed" + ("`" if source == DEFAULT_STUDY else f" {shlex.quote(source)}`")
 
 
-def _lost(table: str) -> dict[tuple[str, str, str], LostFit]:
-    """Return the lost fits that a study's score table names; none where it is not there, or complete."""
-    try:
-        _, metadata = read_table(table) if Path(table).is_file() else (None, {})
-    except DataError:  # the next run makes it anew
-        return {}
-    entries = map(LostFit.model_validate, metadata.get("spec", {}).get("lost", []))
-    return {entry.key: entry for entry in entries}
-
-
-def _failures_in(targets: Targets, key: tuple[str, str, str], scores: str) -> list[Failure]:
-    """Return the statuses in the score rows of a fit."""
-    log = targets.job("fit", **dict(zip(("dataset", "protocol", "method"), key, strict=True))).log
-    try:
-        frame, _ = read_table(scores)
-    except DataError as error:
-        return [Failure(name_of(targets, key), "failed", str(error), scores, log)]
-    split = ["protocol", "repeat", "fold"]
-    n_splits = frame.drop_duplicates(split)["protocol"].value_counts()
-    # a split with a value did not fail, though the method may have none of some metric
-    has_value = frame["status"].eq("ok").groupby([frame[name] for name in split]).transform("any")
-    found = []
-    for (setting, status), rows in frame[~has_value].groupby(["protocol", "status"], sort=False):
-        reasons = [text for text in dict.fromkeys(rows["message"]) if text]
-        more = f" (and {len(reasons) - 3} other reasons)" if len(reasons) > 3 else ""
-        splits = len(rows.drop_duplicates(["repeat", "fold"])), int(n_splits[str(setting)])
-        name, reason = name_of(targets, key, str(setting)), "; ".join(reasons[:3]) + more
-        found.append(Failure(name, str(status), reason, scores, log, splits))
-    return found
-
-
 def report(studies: Iterable[str | None]) -> str:
-    """Return a text for people: of each study, the fits to run again and those that would end the same way.
+    """Return the list of failures of each study.
 
     Studies are named as in :func:`mklearn.study.engine.workflow_files.study_file`.
     """
@@ -133,9 +93,9 @@ def report(studies: Iterable[str | None]) -> str:
 
 
 def files_to_run_again(studies: Iterable[str | None]) -> list[str]:
-    """Return the scores of fits that may end otherwise when they run again: for ``snakemake --forcerun``."""
-    found = (failure for study in studies for failure in failures_of(_open(study)) if failure.status in AGAIN)
-    return list(dict.fromkeys(failure.scores for failure in found))
+    """Return the files of fits that may end otherwise when they run again, for ``snakemake --forcerun``."""
+    failures = (failure for study in studies for failure in failures_of(_open(study)))
+    return list(dict.fromkeys(failure.path for failure in failures if failure.status not in SAME_AGAIN))
 
 
 def _open(study: str | None) -> Targets:
@@ -144,25 +104,16 @@ def _open(study: str | None) -> Targets:
 
 
 def _report(targets: Targets) -> str:
-    failures = failures_of(targets)
     heading = f"{targets.source} (study {targets.plan.study.study}, {len(targets.plan.fits)} fits)"
+    failures = list(failures_of(targets))
     if not failures:
         return f"{heading}: nothing failed."
-    again = [_entry(failure) for failure in failures if failure.status in AGAIN]
-    same = [_entry(failure) for failure in failures if failure.status not in (*AGAIN, MISSING)]
-    missing = [f"  {failure.name}" for failure in failures if failure.status == MISSING]
-    rest = [f"  and {len(missing) - SHOWN} more"] if len(missing) > SHOWN else []
-    parts: list[tuple[str, Sequence[str]]] = [
-        ("Failed; `mklearn failed --run` runs them again:", again),
-        ("Would end the same way again, unless the study or the code changes:", same),
-        ("Not run yet; the plain run makes them:", missing[:SHOWN] + rest),
-    ]
-    return "\n".join([heading, *(line for title, lines in parts if lines for line in (title, *lines))])
-
-
-def _entry(failure: Failure) -> str:
-    some, all_ = failure.splits
-    often = f" in {some} of {all_} splits" if all_ else ""
-    lines = [f"  {failure.name}: {failure.status.replace('_', ' ')}{often}"]
-    lines += [f"    {failure.reason}"] * bool(failure.reason) + [f"    log: {failure.log}"] * bool(failure.log)
-    return "\n".join(lines)
+    lines = []
+    for failure in (failure for failure in failures if failure.reason or failure.n_splits):
+        often = f" in {failure.n_splits} splits" if failure.n_splits else ""
+        log = f" ({failure.log})" if failure.log else ""
+        lines.append(f"  {failure.name}: {failure.status.replace('_', ' ')}{often}: {failure.reason}{log}")
+    waiting = len(failures) - len(lines)
+    lines += [f"  {waiting} files were not made yet"] * bool(waiting)
+    again = "`mklearn failed --run` makes them again, unless they are inaccurate or not applicable."
+    return "\n".join([f"{heading}:", *lines, again])

@@ -48,7 +48,7 @@ SUMMARY_COLUMNS = [
 ]  # fmt: skip
 
 # From best to worst. A fit with one of the first three may have a value, one with another never has.
-STATUSES = ("ok", "inaccurate", "time_limit", "not_applicable", "out_of_memory", "failed", "lost")
+STATUSES = ("ok", "inaccurate", "time_limit", "not_applicable", "out_of_memory", "failed", "lost", "missing")
 _SELECTION_OF_ROWS = {"oracle": "dimension", "inner_cv": "inner_cv"}
 _COUNTED = ("", *_SELECTION_OF_ROWS.values())
 """Selections of the score rows behind a summary; others, such as "iteration", are drawn in figures only."""

@@ -15,27 +15,6 @@ from mklearn.contract.specs import Spec
 from mklearn.study.specs.final_spec import FinalEntry
 
 
-class LostFit(Spec):
-    """A fit without a result, because a job was killed or had an error."""
-
-    position: int
-    """Among the fits of the plan."""
-    key: tuple[str, str, str]
-    """Keys of the data set, the protocol and the method."""
-    fits: list[dict[str, Any]]
-    """For each training size the columns of :func:`mklearn.study.steps.rows.fit_of`."""
-    splits: list[list[tuple[int, ...]]]
-    """For each training size the repeat, fold and numbers of training and test samples of each split that was drawn."""
-    status: str
-    message: str
-    """The reason, with the path of the log."""
-    reason: str
-    log: str
-    """Empty if the job ended before it wrote one."""
-    outdated: float | None
-    """Modification time of a result of an earlier state of the study, where there is one."""
-
-
 class ScoresSpec(Spec):
     """Step ``scores``: the score table of a study."""
 
@@ -44,7 +23,6 @@ class ScoresSpec(Spec):
     """Names of the fits in the order of the plan, ``DATASET/PROTOCOL/METHOD``; inputs of a rule have none."""
     kernels: list[str] = []
     """Names of the kernels in the order of the study."""
-    lost: list[LostFit] = []
 
 
 class PublishedValue(Spec):

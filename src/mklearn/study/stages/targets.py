@@ -66,9 +66,17 @@ class Targets(StudyFiles):
     def __init__(self, plan: Plan, source: str = "config.yaml") -> None:
         super().__init__(plan, STAGES, source)
 
-    def everything(self) -> list[str]:
-        """Return the tables, the page and the model."""
-        return [path for name in ("scores", "summary", "report", "final_model") for path in self.all_of(name)]
+    def everything(self, wildcards: object = None) -> list[str]:
+        """Return the tables, the page and the model, and all that they are made from but downloads.
+
+        A job that fails or is killed leaves its output deleted, and Snakemake makes a missing file only if it is a
+        target or its readers must run. Were the tables the only targets, the next run would find them up to date.
+        """
+        paths = [path for name in ("scores", "summary", "report", "final_model") for path in self.all_of(name)]
+        for job in (job for stage in STAGES if stage != "read" for job in self.jobs(stage)):
+            for files in job.inputs.values():
+                paths += [files] if isinstance(files, str) else files
+        return list(dict.fromkeys(paths))
 
     def samples(self) -> list[str]:
         """Return all data sets at their final size."""

@@ -12,9 +12,8 @@ from mklearn.study.artefacts import read_table, write_table
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.predictions import typed
 from mklearn.study.provenance import commit, input_digests, stamp
-from mklearn.study.specs.table_specs import LostFit, ScoresSpec
+from mklearn.study.specs.table_specs import ScoresSpec
 from mklearn.study.steps.log import logger
-from mklearn.study.steps.rows import COLUMNS, blank
 
 ORDER = [
     "study", "dataset", "protocol", "train_size", "repeat", "fold", "method", "kernel_set", "neighbour", "selection",
@@ -37,17 +36,12 @@ def scores(
 
     The predictions of all fits (``predicted``) become one table too.
 
-    The fits of ``spec.lost`` have no file, because a job was killed or had an error (see
-    :mod:`mklearn.study.engine.lost_fits`): they get a row without a value for each of their splits.
-
     Raises
     ------
     DataError
         A value is not finite, or outside the range of its metric.
     """
     frames = [_checked(read_table(path)[0], path) for path in fits]
-    for entry in sorted(spec.lost, key=lambda entry: entry.position):
-        frames.insert(entry.position, _without_values(entry))
     frame = pd.concat(frames, ignore_index=True)
     frame = frame.assign(study=spec.study, commit=commit())[ORDER]
     place = {name: position for position, name in enumerate(spec.kernels)}
@@ -80,14 +74,3 @@ def _checked(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
                 "The method or the metric computes wrongly: correct it; its fits are then made again."
             )
     return frame
-
-
-def _without_values(lost: LostFit) -> pd.DataFrame:
-    """Return the rows of a lost fit: at each training size one for each split, or one where splits were not drawn."""
-    outcome = {"status": lost.status, "message": lost.message}
-    rows = [
-        blank(fit, *split) | outcome
-        for fit, splits in zip(lost.fits, lost.splits, strict=True)
-        for split in splits or [(0, 0, 0, 0)]
-    ]
-    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)

@@ -12,11 +12,10 @@ import yaml
 from tests.workflow.conftest import SMOKE
 
 from mklearn.__main__ import main
-from mklearn.study.artefacts import write_table
+from mklearn.study.artefacts import read_table, write_table
 from mklearn.study.config.reading import read_study
-from mklearn.study.engine.failures import empty_fits, failures_of, name_of
+from mklearn.study.engine.failures import failures_of
 from mklearn.study.plan.plan import plan_study
-from mklearn.study.specs.table_specs import LostFit, ScoresSpec
 from mklearn.study.stages.targets import Targets
 from mklearn.study.steps.rows import COLUMNS, blank, fit_of
 
@@ -48,19 +47,10 @@ class Made:
             row |= {"status": status, "message": message}
         write_table(self.files[key], pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS), {})
 
-    def lose(self, key: Any, outdated: float | None = None, status: str = "lost") -> None:
-        """Write a table in which a fit is lost."""
-        entry = LostFit(
-            position=0, key=key, fits=[], splits=[[(0, 0, 8, 8)]], status=status, reason="killed", log="logs/x.log",
-            message="killed; log: logs/x.log", outdated=outdated,
-        )  # fmt: skip
-        spec = ScoresSpec(study="smoke", lost=[entry]).as_dict()
-        write_table(self.targets.path("scores"), pd.DataFrame({"value": [0.5]}), {"spec": spec})
-
-
-def at(made: Made, key: Any, size: int) -> str:
-    """A fit at one training size, as the list calls it."""
-    return name_of(made.targets, key, f"{made.targets.plan.fits[key].protocol_id}-p{size}")
+    def collect(self) -> None:
+        """Write the score table of the fits whose files exist."""
+        frames = [read_table(path)[0] for path in self.files.values() if os.path.exists(path)]
+        write_table(self.targets.path("scores"), pd.concat(frames), {})
 
 
 @pytest.fixture
@@ -79,77 +69,53 @@ def test_nothing_failed(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
     assert listing(capsys, "--targets") == ""
 
 
-def test_statuses_that_a_rerun_may_change_are_run_again_and_others_are_not(
+def test_statuses_and_missing_files_are_one_list_and_those_that_a_rerun_may_change_are_run_again(
     made: Made, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    late, broken, hungry, one_class, inexact = [key for key in made.keys if key[1].startswith("few")] + made.keys[-1:]
+    late, hungry, one_class, inexact, missing = made.keys[:5]
     made.fit(late, ("time_limit", "the time was over"), ("time_limit", "the time was over"))
-    made.fit(broken, ("failed", "no solution"))
     made.fit(hungry, ("out_of_memory", "memory ran out"), ("not_applicable", "one class"))
     made.fit(one_class, ("not_applicable", "one class only"))
     made.fit(inexact, ("inaccurate", ""))
-    assert listing(capsys, "--targets").split() == [made.files[key] for key in (late, broken, hungry)]
+    made.collect()
+    os.unlink(made.files[missing])
+    jobs = dict(zip(made.keys, made.targets.jobs("fit"), strict=True))
+    log = Path(jobs[missing].log)
+    log.parent.mkdir(parents=True)
+    log.write_text("step fit\n[    1.0 s] error: a bug\n", encoding="utf-8")
     text = listing(capsys)
-    again, same = text.split("Would end the same way again")
-    assert f"{at(made, late, 4)}: time limit in 2 of 2 splits\n    the time was over\n    log: logs/fit/" in again
-    assert f"{at(made, broken, 4)}: failed in 1 of 2 splits" in again
-    assert f"{at(made, hungry, 4)}: out of memory in 1 of 2 splits" in again
-    assert f"{at(made, hungry, 4)}: not applicable in 1 of 2 splits" in same
-    assert f"{at(made, one_class, 4)}: not applicable" in same
-    assert f"{at(made, inexact, 8)}: inaccurate in 1 of 2 splits\n    log:" in same
-    assert at(made, inexact, 6) not in text
-
-
-def test_lost_and_missing_fits(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
-    lost, missing = made.keys[2:4]
-    made.lose(lost, status="out_of_memory")
-    for key in (lost, missing):
-        os.unlink(made.files[key])
-    text = listing(capsys)
-    assert f"{name_of(made.targets, lost)}: out of memory in 1 of 1 splits\n    killed\n    log: logs/x.log" in text
-    assert text.endswith(f"Not run yet; the plain run makes them:\n  {name_of(made.targets, missing)}\n")
-    assert listing(capsys, "--targets").split() == [made.files[lost]]
-    made.fit(lost)  # it has been run since, by itself
-    assert [failure.status for failure in failures_of(made.targets)] == ["missing"]
+    for key, words in (
+        (late, ": time limit in 2 splits: the time was over (logs/fit/"),
+        (hungry, ": out of memory in 1 splits: memory ran out"),
+        (hungry, ": not applicable in 1 splits: one class"),
+        (one_class, ": not applicable in 1 splits: one class only"),
+        (inexact, "inaccurate"),
+        (missing, f"missing: a bug ({log})"),
+    ):
+        name = made.targets.plan.fits[key].method_id
+        assert any(line.startswith(f"  {name} on") and words in line for line in text.splitlines()), (name, words)
+    assert listing(capsys, "--targets").split() == [made.files[key] for key in (late, hungry, missing)]
 
 
 def test_a_model_that_failed_is_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With its reason, until it is there; a model whose job was never run, or still runs, is not a failure."""
     monkeypatch.chdir(tmp_path)
     made = Made(tmp_path, final={"method": "best", "protocol": "few", "importances": 1})
     (model,) = made.targets.all_of("final_model")
     log = Path(made.targets.job("final_model").log)
     log.parent.mkdir(parents=True)
-    log.write_text("step final_model\n[    1.0 s] reading\n", encoding="utf-8")
-    assert "nothing failed" in listing(capsys)
     log.write_text("step final_model\n[    1.0 s] error: no value is known.\n", encoding="utf-8")
     text = listing(capsys)
-    assert f"  step final_model: failed\n    no value is known\n    log: {log}\n" in text
+    assert f"  final_model: missing: no value is known. ({log})\n" in text
     assert listing(capsys, "--targets").split() == [model]
-    Path(model).parent.mkdir(parents=True)
-    Path(model).touch()
-    assert "nothing failed" in listing(capsys)
 
 
-@pytest.mark.full
-def test_an_outdated_result_is_lost_until_it_is_made_anew(made: Made) -> None:
-    key = made.keys[0]
-    made.lose(key, outdated=os.stat(made.files[key]).st_mtime)
-    assert [failure.status for failure in failures_of(made.targets)] == ["lost"]
-    os.utime(made.files[key], (2e9, 2e9))
-    assert failures_of(made.targets) == []
-
-
-@pytest.mark.full
-def test_many_reasons_are_cut_and_damaged_files_named(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
-    Path(made.files[made.keys[0]]).write_bytes(b"no table")
+def test_a_damaged_table_is_that_of_no_fit(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
     Path(made.targets.path("scores")).parent.mkdir(parents=True)
     Path(made.targets.path("scores")).write_bytes(b"no table")
-    text = listing(capsys)
-    assert "not a readable Parquet file" in text
-    assert made.files[made.keys[0]] in listing(capsys, "--targets")
+    os.unlink(made.files[made.keys[0]])
+    assert "  1 files were not made yet" in listing(capsys)
 
 
 @pytest.mark.full
@@ -158,19 +124,10 @@ def test_several_studies_and_mistakes(made: Made, capsys: pytest.CaptureFixture[
     text = listing(capsys, "config.yaml", "other.yaml")
     assert text.count("nothing failed.") == 2
     made.fit(made.keys[0], ("failed", "no solution"))
+    made.collect()
     assert listing(capsys, "--targets", "config.yaml", "other.yaml").split() == [made.files[made.keys[0]]]
     assert main(["failed", "gone.yaml"]) == 1
     assert "there is no such file" in capsys.readouterr().err
-
-
-def test_a_fit_of_which_every_split_failed_has_no_result(made: Made) -> None:
-    some, every = made.keys[:2]
-    n = len(made.targets.plan.fits[every].settings) * N_SPLITS
-    made.fit(some, ("failed", "no solution"))
-    made.fit(every, *[("failed", "no solution")] * n)
-    (empty,) = empty_fits(made.targets)
-    assert empty.scores == made.files[every]
-    assert (empty.status, empty.reason) == ("failed", "no solution")
 
 
 def test_a_metric_that_a_method_has_no_value_of_is_no_failure(made: Made) -> None:
@@ -179,4 +136,5 @@ def test_a_metric_that_a_method_has_no_value_of_is_no_failure(made: Made) -> Non
     frame = pd.read_parquet(made.files[key])
     lacking = frame.assign(metric="log_loss", value=float("nan"), status="not_applicable", message="no probabilities")
     write_table(made.files[key], pd.concat([frame, lacking], ignore_index=True).astype(COLUMNS), {})
-    assert failures_of(made.targets) == []
+    made.collect()
+    assert list(failures_of(made.targets)) == []

@@ -20,7 +20,7 @@ from mklearn.kernels import Views
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.split import SplitResult
-from mklearn.study.specs.table_specs import LostFit, ScoresSpec
+from mklearn.study.specs.table_specs import ScoresSpec
 from mklearn.study.steps import fit as step
 from mklearn.study.steps import fit_records
 from mklearn.study.steps.rows import COLUMNS, blank
@@ -199,40 +199,17 @@ def test_the_best_of_some_kernels_is_not_the_best_of_all(monkeypatch: pytest.Mon
     ]
 
 
-def test_lost_fits_have_rows_in_the_order_of_the_plan(inputs: dict[str, Any], tmp_path: Path) -> None:
-    Slow.calls = -10_000
-    frame = rows(inputs, "Slow")
-    fit = {"dataset": "d", "protocol": "p-p3", "train_size": 3, "method": "gone", "seed": 0, "kernel_set": "features"}
-    sizes = [fit, {**fit, "protocol": "p-p4", "train_size": 4}]
-    entry: dict[str, Any] = {
-        "fits": sizes, "status": "lost", "message": "killed; log: x", "reason": "killed", "log": "x",
-        "key": ("d", "p", "gone"), "outdated": None,
-    }  # fmt: skip
-    drawn = LostFit(**entry, position=2, splits=[[(0, 0, 20, 10)], [(0, 1, 19, 11, 5, 0)]])
-    spec = ScoresSpec(study="s", lost=[drawn, LostFit(**entry, position=0, splits=[[], []])])
-    both = [inputs["scores"]], [inputs["predictions"]]
-    scores(*both, tmp_path / "table.parquet", tmp_path / "predicted.parquet", spec=spec)
-    table, metadata = read_parquet(tmp_path / "table.parquet")
-    assert table["method"].drop_duplicates().tolist() == ["gone", "m"]
-    assert len(table) == 2 + len(frame) + 2
-    assert table.iloc[[0, 1, -2, -1]]["status"].eq("lost").all()
-    assert table.iloc[-2:][["train_size", "n_train", "n_test"]].to_numpy().tolist() == [[3, 20, 10], [4, 19, 11]]
-    parts = table.iloc[-2:][["fold", "n_validation", "test_part"]]
-    assert parts.to_numpy().tolist() == [[0, 0, 0], [1, 5, 0]]
-    assert table.iloc[:2]["protocol"].tolist() == ["p-p3", "p-p4"]
-    assert metadata["spec"] == spec.as_dict()
-    scores(*both, tmp_path / "whole.parquet", tmp_path / "predicted.parquet", spec=ScoresSpec(study="s"))
-    assert table.dtypes.to_dict() == read_parquet(tmp_path / "whole.parquet")[0].dtypes.to_dict()
-
-
 def test_kernels_of_a_row_are_named_in_the_order_of_the_study(inputs: dict[str, Any], tmp_path: Path) -> None:
     fit = {"dataset": "d", "protocol": "p", "train_size": 3, "method": "m", "seed": 0, "kernel_set": "a+b+other"}
-    entry: dict[str, Any] = {"fits": [fit], "status": "lost", "message": "", "reason": "", "log": "", "outdated": None}
-    lost = LostFit(**entry, key=("d", "p", "m"), position=0, splits=[[]])
-    files = [inputs["scores"]], [inputs["predictions"]], tmp_path / "table.parquet", tmp_path / "predicted.parquet"
+    write_parquet(
+        tmp_path / "rows.parquet",
+        pd.DataFrame([blank(fit, 0, 0, 1, 1) | {"status": "missing"}])[[*COLUMNS]].astype(COLUMNS),
+    )
     Slow.calls = -10_000
     rows(inputs, "Slow")
-    scores(*files, spec=ScoresSpec(study="s", lost=[lost], kernels=["c", "b", "a"]))
+    spec = ScoresSpec(study="s", kernels=["c", "b", "a"])
+    fits = [tmp_path / "rows.parquet", inputs["scores"]]
+    scores(fits, [inputs["predictions"]], tmp_path / "table.parquet", tmp_path / "predicted.parquet", spec=spec)
     table, _ = read_parquet(tmp_path / "table.parquet")
     assert table["kernel_set"].drop_duplicates().tolist() == ["b+a+other", "features"]
 
