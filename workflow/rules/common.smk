@@ -6,10 +6,9 @@ import sys
 
 from mklearn.study.stages.targets import open_study
 
-if os.path.exists(sys.executable):  # else it has quotes already
-    sys.executable = shlex.quote(
-        sys.executable
-    )  # Snakemake 9.27 writes it into shell commands as it is
+# Snakemake 9.27 writes the path of Python into shell commands as it is. Quoted, it names no file.
+if os.path.exists(sys.executable):
+    sys.executable = shlex.quote(sys.executable)
 targets = open_study(config, workflow)
 
 

@@ -106,7 +106,7 @@ def supervised_records(at_size: FitAtSize, minutes: float | None) -> list[SplitR
     """Evaluate the splits of one training size under supervision; splits that it ends have a record with its reason."""
     records: list[SplitRecord] = []
     try:
-        for record in supervised(at_size.records, minutes=minutes):
+        for record in supervised(at_size.records(), minutes=minutes):
             records.append(record)
     except SplitAborted as reason:
         records += at_size.aborted_records(records, reason)

@@ -8,7 +8,7 @@ import os
 import shlex
 import sys
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +18,6 @@ from mklearn.contract.loading import load
 from mklearn.errors import ConfigError, UserError
 from mklearn.study.stages.order import STAGES
 from mklearn.study.steps import log
-from mklearn.study.supervisor import SplitAborted, supervised
 
 STEPS = tuple(dict.fromkeys(stage.step for stage in STAGES.values()))
 """Each is a function of a module of the same name in ``mklearn.study.steps``."""
@@ -131,24 +130,19 @@ def command(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], t
 def run(rule: str, snakemake: Any) -> None:
     """Run the step of a rule as a Snakemake job.
 
-    All output goes to the job's log, whose first line is the command to replay it. The step runs in a child process, so
-    that the log of a job whose memory was not enough, or which has crashed, says so. The last line of the log of a job
+    All output goes to the job's log, whose first line is the command to replay it. The last line of the log of a job
     that fails is its reason. A user's mistake is also printed on the terminal, and has no traceback.
     """
     name = STAGES[rule].step
     inputs, outputs = _named(snakemake.input), _named(snakemake.output)
     spec, threads = snakemake.params.spec, snakemake.threads
 
-    def work() -> Iterator[None]:
-        call(name, inputs, outputs, spec, threads)
-        yield
-
     try:
         with log.output_in(snakemake.log[0]) as terminal:
             print(command(name, inputs, outputs, spec, threads), flush=True)
             try:
-                list(supervised(work, minutes=None))
-            except (UserError, SplitAborted) as error:
+                call(name, inputs, outputs, spec, threads)
+            except UserError as error:
                 log.logger.error("error: %s", " ".join(str(error).split()))
                 os.write(terminal, f"\nmklearn, step {name}: {error}\n\n".encode())
             except Exception as error:

@@ -92,15 +92,3 @@ def test_what_is_no_array_of_real_numbers(tmp_path: Path) -> None:
     path.write_bytes(content[:124] + b"\x00\x02IM" + content[128:])
     with pytest.raises(DataError, match=r"version 7\.3 \(HDF5\)"):
         load_mat(path, ("X",))
-
-
-@pytest.mark.full
-@pytest.mark.skipif(sys.platform != "linux", reason="there is no child process on this system")
-def test_bombs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # 72 MB: from 32 MiB on, the C library takes new address space and never what this process has freed before
-    savemat(tmp_path / "a.mat", {"X": np.zeros((3000, 3000))}, do_compression=True)
-    assert (tmp_path / "a.mat").stat().st_size < 100_000
-    assert load_mat(tmp_path / "a.mat", ("X",))[0].shape == (3000, 3000)
-    monkeypatch.setattr("mklearn.study.data.readers.matlab._MOST_BYTES", 30_000_000)
-    with pytest.raises(DataError, match=r"a\.mat: reading this MATLAB file was ended: memory ran out"):
-        load_mat(tmp_path / "a.mat", ("X",))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import sys
 from functools import cache
 from pathlib import Path
@@ -16,7 +15,7 @@ from mklearn.errors import ConfigError, DataError, MissingExtra
 from mklearn.study.config.reading import check_study
 from mklearn.study.config.registry import describe_one
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.readers import r_files, views
+from mklearn.study.data.readers import views
 from mklearn.study.data.readers.content import published_folds, published_test_part
 from mklearn.study.data.registry import dataset_spec, entry
 from mklearn.study.data.samples import SampleSet
@@ -155,14 +154,6 @@ def test_other_lists_of_r_than_expected(mirror: Path) -> None:
         views.read({"a": path}, tables=["gene", "protein"], label="diet")
     with pytest.raises(DataError, match="no tables 'gene' with a factor 'weight' in nutrimouse"):
         views.read({"a": path}, tables=["gene"], label="weight")
-
-
-@pytest.mark.full
-def test_a_bomb_as_a_file_of_r(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(r_files, "MOST_BYTES", 128 << 20)
-    (tmp_path / "a.rda").write_bytes(gzip.compress(bytes(1 << 20)) * 800)
-    with pytest.raises(DataError, match=r"reading this file of R was ended: .*memory"):
-        views.read({"a": tmp_path / "a.rda"}, tables=["gene"])
 
 
 def test_text_tables_without_their_samples(tmp_path: Path) -> None:

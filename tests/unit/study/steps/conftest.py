@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
+import pebble.pool.process
 import pytest
 from tests.unit.study.steps.small_study import SmallStudy, run_small_study
 
@@ -35,13 +38,12 @@ def plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def time_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file that a child process makes when its time limit is to be over, however slow the machine is."""
+    """A file that a worker process makes when its time limit is to be over, however slow the machine is."""
     path = tmp_path / "time-over"
 
-    class Clock:
-        @staticmethod
-        def monotonic() -> float:
-            return 1e6 * path.exists()
+    def now() -> float:
+        return 1.0 + path.exists() * time.time()  # it stands still before
 
-    monkeypatch.setattr(supervisor, "time", Clock)
+    monkeypatch.setattr(supervisor, "time", SimpleNamespace(monotonic=now))
+    monkeypatch.setattr(pebble.pool.process, "time", SimpleNamespace(time=now, sleep=time.sleep))
     return path

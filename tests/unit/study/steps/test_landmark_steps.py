@@ -295,7 +295,7 @@ def test_a_fit_that_fails_is_a_row(made: Made, monkeypatch: pytest.MonkeyPatch) 
         return loaded(name)
 
     monkeypatch.setattr(on_landmarks, "load", load)
-    monkeypatch.setattr(fit_step, "supervised", lambda work, minutes: work())
+    monkeypatch.setattr(fit_step, "supervised", lambda items, minutes: items)
     frame = jobs.fit(spec, blocks)
     assert frame.groupby("repeat")["status"].agg(set).tolist() == [{"failed"}, {"ok"}]
     assert frame.loc[frame["repeat"].eq(0), "message"].item() == "linear algebra failed: did not converge"

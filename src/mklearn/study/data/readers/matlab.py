@@ -1,9 +1,9 @@
 """MATLAB files of versions 5 to 7: arrays of numbers, text, and cells of them, with errors that name the file.
 
 ``scipy.io.loadmat`` is not made for files of unknown origin: its own documentation says so, and a wrong type code makes
-it read outside its tables. It runs in a child process with limits, whose crash is a sentence. It reads on where an
-element is longer than the file or a size is negative, and drops imaginary parts where it is asked for MATLAB's classes;
-so sizes and classes are compared and set here.
+it read outside its tables. It runs in a worker process, whose crash is a sentence. It reads on where an element is
+longer than the file or a size is negative, and drops imaginary parts where it is asked for MATLAB's classes; so sizes
+and classes are compared and set here.
 """
 
 from __future__ import annotations
@@ -20,12 +20,9 @@ import numpy as np
 
 from mklearn.errors import DataError, UserError
 from mklearn.study.data.readers.content import Budget
-from mklearn.study.supervisor import SplitAborted, supervised
+from mklearn.study.supervisor import supervised
 
 _HEADER = 128
-_MOST_BYTES = 8 << 30
-"""Memory that reading a file may take: four times the largest array that is read."""
-_MINUTES = 10.0
 _NUMBERS = ("double", "single", "logical", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
 """MATLAB's classes of arrays of numbers; a double is stored as a smaller type where nothing is lost."""
 _WHOLE_IN_DOUBLE = 2**53
@@ -80,19 +77,15 @@ def all_variables(path: Path, wanted: Collection[str] | None = None) -> dict[str
     Raises
     ------
     DataError
-        Not a MATLAB file, a truncated or damaged one, or one that takes more memory or time than is given.
+        Not a MATLAB file, or a truncated or damaged one.
     """
     if _is_hdf5(path):
         return None
     try:
-        (variables,) = supervised(lambda: _variables(path, wanted), minutes=_MINUTES, more_bytes=_MOST_BYTES)
+        (variables,) = supervised(_variables(path, wanted), minutes=None)
     except UserError:
         raise
-    except SplitAborted as error:
-        if error.status != "lost":
-            raise DataError(f"{path}: reading this MATLAB file was ended: {error}") from None
-        raise _damaged(path, error) from error
-    except Exception as error:  # of damaged bytes, whatever SciPy and NumPy raise
+    except Exception as error:  # of damaged bytes, whatever SciPy and NumPy raise, or a crash
         raise _damaged(path, error) from error
     return variables
 

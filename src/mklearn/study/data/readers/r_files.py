@@ -1,7 +1,6 @@
 """Data sets of R packages, ``.rda`` and ``.RData`` files: matrices, data frames and factors in lists, by their path.
 
-The package ``rdata`` reads them. As for MATLAB's files, it runs in a child process with limits: a damaged file may send
-any reader astray.
+The package ``rdata`` reads them.
 """
 
 from __future__ import annotations
@@ -16,10 +15,7 @@ import numpy as np
 from mklearn.atomic import existing_file
 from mklearn.errors import DataError, UserError
 from mklearn.extras import require
-from mklearn.study.data.readers.content import MOST_BYTES, Budget
-from mklearn.study.supervisor import SplitAborted, supervised
-
-_MINUTES = 10.0
+from mklearn.study.data.readers.content import Budget
 
 
 class RTable(NamedTuple):
@@ -45,31 +41,28 @@ def r_values(path: Path) -> dict[str, RValue]:
     Raises
     ------
     DataError
-        Not such a file, a damaged one, or one that takes more memory or time than is given.
+        Not such a file, or a damaged one.
     MissingExtra
         The package ``rdata`` is not installed.
     """
     path = existing_file(path)
     require("rdata")
     try:
-        (found,) = supervised(lambda: _read(path), minutes=_MINUTES, more_bytes=2 * MOST_BYTES)
-    except UserError:
+        return _read(path)
+    except (UserError, MemoryError):
         raise
-    except SplitAborted as error:
-        raise DataError(f"{path}: reading this file of R was ended: {error}") from None
     except Exception as error:  # of damaged bytes, whatever the package raises
         reason = " ".join(str(error).split()) or type(error).__name__
         raise DataError(f"{path}: not a readable file of R ({reason}); it is truncated or damaged") from error
-    return found
 
 
-def _read(path: Path) -> Iterator[dict[str, RValue]]:
+def _read(path: Path) -> dict[str, RValue]:
     import rdata
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of classes that R knows and Python does not
         objects = rdata.conversion.convert(rdata.parser.parse_data(path.read_bytes()))
-    yield dict(_flattened(objects, path))
+    return dict(_flattened(objects, path))
 
 
 def _flattened(values: Mapping[str, Any], path: Path, place: str = "") -> Iterator[tuple[str, RValue]]:
