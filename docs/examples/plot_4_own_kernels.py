@@ -90,7 +90,7 @@ print(model.fit(prepared, y).kernel_weights_.round(2))
 # In a study
 # ----------
 #
-# Square tables with ids are a data set. See :doc:`/own_data`.
+# Square tables with ids are a data set. See :doc:`/docs/own_data`.
 #
 # .. code-block:: yaml
 #

@@ -70,6 +70,6 @@ plt.show()
 
 # %%
 # The fitted method relies on pixels; left out, a copy of them is replaced by the other, and its contribution is near 0.
-# Noise has a weight, but no contribution. See :doc:`/explanation/weights_and_intervals`.
+# Noise has a weight, but no contribution. See :doc:`/docs/explanation/weights_and_intervals`.
 for entry in found:
     print(f"{entry.view:13} {100 * entry.permuted.mean:5.1f} {100 * entry.left_out.mean:5.1f}")

@@ -11,7 +11,7 @@ executed when it is read.
 # ------------
 #
 # The card is yours: any JSON. A study with ``final: {method: best}`` writes such a file too, with a card that says what
-# to expect (:doc:`/models`).
+# to expect (:doc:`/docs/models`).
 
 import tempfile
 from pathlib import Path

@@ -105,4 +105,4 @@ plt.show()
 
 # %%
 # In a study, ``metrics: [accuracy, log_loss]`` puts the reliability diagram on the page, and ``mklearn predict MODEL
-# NEW --reject 0.8`` leaves out labels with a probability below 80 %. See :doc:`/models`.
+# NEW`` writes the probability of each class. See :doc:`/docs/models`.

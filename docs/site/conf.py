@@ -1,19 +1,22 @@
-"""Sphinx configuration of the documentation site; `build.py` lays out the pages that Sphinx reads."""
+"""Sphinx configuration of the documentation; `build.py` lays out the pages that Sphinx reads."""
 
 from __future__ import annotations
 
-import shutil
-import sys
+import re
 import warnings
-from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
+from api_pages import ROOMS, full_names
+from docutils import nodes
+from registry_pages import escaped
+from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from mklearn import __version__
+from mklearn.study.config.registry import REGISTRATIONS
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE)]
 
 project = "mklearn"
 author = "The mklearn developers"
@@ -21,26 +24,30 @@ copyright = author
 release = version = __version__
 
 extensions = [
-    "plain_formulas",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "sphinx_gallery.gen_gallery",
+    "sphinx-mathjax-offline",  # no page needs a network
 ]
 templates_path = [str(HERE / "templates")]  # autosummary looks in the folder of the pages
-exclude_patterns = ["examples/**", "files/**"]
-default_role = "autolink"
+include_patterns = [
+    "*.*", "api/**", "gallery/*", "docs/*.md", "docs/explanation/*", "reports/README.md", "reports/*/summary.md",
+    "src/mklearn/papers/*/README.md",
+]  # fmt: skip
+default_role = "literal"
 smartquotes = False  # A'KA is a formula
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
-suppress_warnings = ["config.cache"]  # sphinx-gallery's sorting keys
+suppress_warnings = ["config.cache", "ref.ref"]  # sorting keys of the gallery; docstrings inherited from scikit-learn
 
 myst_enable_extensions = ["attrs_inline", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
@@ -48,7 +55,6 @@ html_theme = "pydata_sphinx_theme"
 html_title = "mklearn"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
-mathjax_path = "mathjax/tex-chtml.js"  # copied below: no page needs a network
 mathjax3_config = {"options": {"enableMenu": False}}
 html_show_sourcelink = False
 html_copy_source = False
@@ -70,36 +76,73 @@ html_theme_options = {
 html_sidebars = {"index": [], "**": ["sidebar-nav-bs"]}
 
 sphinx_gallery_conf = {
-    "examples_dirs": "examples",
+    "examples_dirs": "docs/examples",
     "gallery_dirs": "gallery",
     "filename_pattern": "/",
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
-    "show_memory": False,
     "show_signature": False,
     "min_reported_time": 1e9,
     "write_computation_times": False,
     "remove_config_comments": True,
-    "plot_gallery": "True",
-    "matplotlib_animations": False,
 }
 warnings.filterwarnings("ignore", message="Matplotlib is currently using agg")
 
 
-def copy_mathjax(app: Sphinx) -> None:
-    """Copy the script that shows formulas, and its fonts."""
-    package = find_spec("sphinx-mathjax-offline")
-    if package is None or package.origin is None:
-        raise ModuleNotFoundError("sphinx-mathjax-offline is not installed: make docs")
-    origin, target = Path(package.origin).parent / "static" / "mathjax", Path(app.outdir) / "_static" / "mathjax"
-    for name in ("tex-chtml.js", "output/chtml/fonts/woff-v2"):
-        for path in (origin / name, *(origin / name).glob("*")):
-            if path.is_file():
-                copy = target / path.relative_to(origin)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, copy)
+LONGEST = 15_000
+"""Characters of a report that is shown whole; of a longer one, the tables are in its files."""
+APPENDED = {
+    "index": """```{toctree}
+:hidden:
+
+Examples <gallery/index>
+how_to
+reference
+explanation
+papers
+reports/README
+development
+```""",
+    "reports/README": "## Tables and figures\n\n```{toctree}\n:glob:\n:maxdepth: 1\n\n*/summary\n```",
+}
+"""Lists of pages, after the text of a page."""
+FULL_NAMES = {name: full for full in full_names(ROOMS) for name in (full, full.rpartition(".")[2])}
+
+
+def complete(app: Sphinx, page: str, content: list[str]) -> None:
+    """Append the list of pages to a page, and to the summary of a report its files and figures."""
+    content[0] += f"\n\n{APPENDED.get(page, '')}\n"
+    if page.startswith("reports/") and page.endswith("/summary"):
+        names = sorted(path.name for path in Path(app.env.doc2path(page)).parent.iterdir())
+        text = content[0] if len(content[0]) <= LONGEST else content[0].partition("\n## ")[0]
+        files = ", ".join(f"{{download}}`{name} <{name}>`" for name in names if name.endswith((".csv", ".md")))
+        figures = "\n\n".join(f"![{name.removesuffix('.svg')}]({name})" for name in names if name.endswith(".svg"))
+        content[0] = f"{text}\n\n## Files\n\n{files}\n\n{figures}\n"
+
+
+def escape_formulas(app: Sphinx, what: str, name: str, item: Any, options: Any, lines: list[str]) -> None:
+    """Escape formulas in a docstring, after numpydoc has read it."""
+    lines[:] = [line if re.match(r"\s*(>>>|\.\.)", line) else escaped(line) for line in lines]
+
+
+def link_names(app: Sphinx, page: nodes.document) -> None:
+    """Make code that is a public name, or a method of a study, a link to where it is documented."""
+    for node in list(page.findall(nodes.literal)):
+        name = node.astext()
+        if isinstance(node.parent, nodes.reference | nodes.title | nodes.term | addnodes.pending_xref):
+            continue
+        if name in FULL_NAMES:
+            link = addnodes.pending_xref("", refdomain="py", reftype="obj", reftarget=FULL_NAMES[name])
+        elif name in REGISTRATIONS["methods"]:
+            link = addnodes.pending_xref("", refdomain="std", reftype="term", reftarget=name)
+        else:
+            continue
+        node.replace_self(link)
+        link += node
 
 
 def setup(app: Sphinx) -> None:
-    """Connect it."""
-    app.connect("builder-inited", copy_mathjax)
+    """Connect what the pages need."""
+    app.connect("source-read", complete)
+    app.connect("autodoc-process-docstring", escape_formulas, priority=900)
+    app.connect("doctree-read", link_names)

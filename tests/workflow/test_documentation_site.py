@@ -1,9 +1,10 @@
-"""The documentation site is built without a warning, with its examples, and its links lead somewhere."""
+"""The documentation is built without a warning, its examples run, and everything that it names is there."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import runpy
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -14,7 +15,7 @@ import pytest
 
 from mklearn.cards import own_entries
 
-NEEDED = ("matplotlib", "myst_parser", "numpydoc", "pydata_sphinx_theme", "sphinx", "sphinx_gallery")
+NEEDED = ("myst_parser", "numpydoc", "pydata_sphinx_theme", "sphinx", "sphinx-mathjax-offline", "sphinx_gallery")
 missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
 pytestmark = [
     pytest.mark.full,
@@ -33,18 +34,19 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = {name: value or "" for name, value in attrs}
-        self.ids |= {found[name] for name in ("id", "name") if name in found}
-        if tag == "a" and "href" in found:
-            self.links.append(found["href"])
-        elif tag in ("img", "script", "iframe", "source") and "src" in found:
-            self.loaded.append(found["src"])
-        elif tag == "link" and found.get("rel") == "stylesheet":
-            self.loaded.append(found["href"])
+        values = {name: value or "" for name, value in attrs}
+        self.ids |= {values[name] for name in ("id", "name") if name in values}
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
+        elif tag in ("img", "script", "iframe", "source") and "src" in values:
+            self.loaded.append(values["src"])
+        elif tag == "link" and values.get("rel") == "stylesheet":
+            self.loaded.append(values["href"])
 
 
 @pytest.fixture(scope="module")
 def site(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site; a warning fails."""
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
         [sys.executable, str(repository / "docs" / "site" / "build.py"), str(folder)],
@@ -54,12 +56,18 @@ def site(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "html"
 
 
-def test_links_inside_the_site_lead_somewhere_and_nothing_is_loaded_from_a_network(site: Path) -> None:
-    found = (path for path in site.rglob("*.html") if "_static" not in path.parts)  # there lie templates of the theme
-    pages = {path: Page(path.read_text(encoding="utf-8")) for path in found}
-    assert len(pages) > 100
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Page]:
+    """The pages of the site by their paths."""
+    paths = (path for path in site.rglob("*.html") if "_static" not in path.parts)  # there lie templates of the theme
+    return {path: Page(path.read_text(encoding="utf-8")) for path in paths}
+
+
+def test_links_lead_somewhere_and_nothing_is_loaded_from_a_network(pages: dict[Path, Page]) -> None:
+    assert len(pages) > 200
     broken = set()
     for path, page in pages.items():
+        assert not [source for source in page.loaded if "//" in source]
         for link in [*page.links, *page.loaded]:
             address, anchor = urldefrag(link)
             if "://" in address or address.startswith(("mailto:", "data:")):
@@ -68,13 +76,33 @@ def test_links_inside_the_site_lead_somewhere_and_nothing_is_loaded_from_a_netwo
             if not target.exists() or (anchor and target in pages and unquote(anchor) not in pages[target].ids):
                 broken.add(f"{path.name}: {link}")
     assert not broken
-    assert not {source for page in pages.values() for source in page.loaded if "//" in source}
 
 
-def test_everything_that_a_study_can_name_has_a_page_and_every_example_ran(repository: Path, site: Path) -> None:
-    sorts = ("methods", "kernels", "descriptors", "protocols")
-    expected = [f"{sort}/{kind}.html" for sort in sorts for kind in own_entries(sort)]
-    assert [name for name in expected if not (site / name).exists()] == []
-    for example in (repository / "docs" / "examples").glob("plot_*.py"):
+def test_every_public_name_and_every_name_of_a_study_is_documented(
+    repository: Path, site: Path, pages: dict[Path, Page]
+) -> None:
+    for sort in ("methods", "kernels", "descriptors", "protocols"):
+        terms = {f"term-{kind}".replace("_", "-") for kind in own_entries(sort)}
+        assert terms <= {name.replace("_", "-") for name in pages[site / f"{sort}.html"].ids}
+    public = runpy.run_path(str(repository / "docs" / "site" / "api_pages.py"))
+    documented = set().union(*(page.ids for page in pages.values()))
+    assert set(public["full_names"](public["ROOMS"])) <= documented
+    assert "Column of the group of each sample" in (site / "configuration.html").read_text(encoding="utf-8")
+
+
+def test_every_example_has_run_and_drawn(repository: Path, site: Path) -> None:
+    examples = sorted((repository / "docs" / "examples").glob("plot_*.py"))
+    assert examples
+    for example in examples:
         text = (site / "gallery" / f"{example.stem}.html").read_text(encoding="utf-8")
+        assert "sphx-glr-script-out" in text or "sphx-glr-single-img" in text
         assert f"sphx_glr_{example.stem}_001.png" in text
+
+
+def test_papers_link_to_their_reports_and_formulas_are_shown(site: Path, pages: dict[Path, Page]) -> None:
+    for name in ("fsvm", "lmkl", "mkl_dr", "mkmmc", "two_d_mmc"):
+        links = pages[site / "src" / "mklearn" / "papers" / name / "README.html"].links
+        assert [link for link in links if "/reports/" in link], name
+    path = site / "docs" / "explanation" / "sdp_relaxation.html"
+    assert path.read_text(encoding="utf-8").count('class="math notranslate') > 20
+    assert any((path.parent / source.partition("?")[0]).name == "tex-chtml.js" for source in pages[path].loaded)
