@@ -32,12 +32,12 @@ def report_failed_run(targets: Targets, workflow: Any) -> None:
     """
     end_display(workflow)
     dag, scheduler = workflow.dag, workflow.scheduler
-    for job in sorted(scheduler.failed, key=str):
-        name = " ".join([f"{job.rule.name}:", *map(str, job.wildcards)])
-        _print(f"step {name} failed: {_reason(job.log[0])}")
+    names = {job: " ".join([job.rule.name, *map(str, job.wildcards)]) for job in scheduler.failed}
+    lines = sorted(f"step {name} failed: {_reason(job)}" for job, name in names.items())
     if scheduler.running or scheduler.open_jobs:
-        _print("the run ended early: the tables were not written. The same command continues it.")
+        _print(*lines, "the run ended early: the tables were not written. The same command continues it.")
         return
+    _print(*lines)
 
     @cache
     def failed_job(job: Any) -> Any:
@@ -49,7 +49,7 @@ def report_failed_run(targets: Targets, workflow: Any) -> None:
     for number, path in enumerate(targets.all_of("fit_scores")):
         if path in unfinished or not os.path.exists(path):
             failed = failed_job(unfinished[path]) if path in unfinished else None
-            missing[number] = _reason(failed.log[0]) if failed else "it was not run"
+            missing[number] = _reason(failed) if failed else "it was not run"
     waiting = not unfinished.keys().isdisjoint({targets.path("scores"), targets.path("report")})
     if waiting and len(missing) < len(targets.plan.fits):
         _print(_write_tables(targets, missing))
@@ -60,12 +60,12 @@ def report_failed_run(targets: Targets, workflow: Any) -> None:
     )
 
 
-def _reason(log: str) -> str:
-    return f"{reason_in(log) or 'its job wrote no log'}, see {log}"
+def _reason(job: Any) -> str:
+    return reason_in(job.log[0]) or "its job wrote no log"
 
 
-def _print(text: str) -> None:
-    print(f"\nmklearn: {text}", file=sys.stderr, flush=True)
+def _print(*lines: str) -> None:
+    print("", *(f"mklearn: {line}" for line in lines), sep="\n", file=sys.stderr, flush=True)
 
 
 def _write_tables(targets: Targets, missing: dict[int, str]) -> str:
@@ -93,7 +93,7 @@ def _write_tables(targets: Targets, missing: dict[int, str]) -> str:
         return f"the tables could not be written ({type(error).__name__}: {error}; log: {log})"
     finally:
         for path in filter(os.path.exists, (path for job in jobs.values() for path in job.outputs.values())):
-            os.utime(path, (1, 1))  # older than what they are made from: the next run makes them again
+            os.utime(path, (1e9, 1e9))  # older than what they are made from: the next run makes them again
     return f"the answer without {len(missing)} of {len(targets.plan.fits)} fits:\n{answer_of(targets.path('report'))}"
 
 

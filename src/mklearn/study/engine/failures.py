@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -22,19 +22,14 @@ SAME_AGAIN = ("inaccurate", "not_applicable")
 """Statuses that another run of the same fit would have again."""
 
 
-@dataclass(frozen=True)
-class Failure:
+class Failure(NamedTuple):
     """A status of a fit at one training size other than "ok", or a missing file."""
 
-    name: str
-    status: str
-    reason: str
-    """Empty if the file was not made yet."""
-    log: str
     path: str
     """The file to make again."""
-    n_splits: int = 0
-    """How many have the status; 0 for missing files."""
+    status: str
+    text: str
+    """Its line in the list; empty if the file was not made yet."""
 
 
 def failures_of(targets: Targets) -> Iterator[Failure]:
@@ -49,16 +44,16 @@ def failures_of(targets: Targets) -> Iterator[Failure]:
     failed = table[~has_value].drop_duplicates([*split, "status"])
     by_fit = dict(iter(failed.groupby(split[:3])))
     for job in targets.jobs("fit"):
-        planned, path = targets.plan.fits[job.key], job.path("fit_scores")
-        name, reported = f"{planned.method_id} on {planned.dataset.id}", False
-        for key in ((planned.spec.dataset, each.protocol, planned.spec.method.id) for each in planned.settings):
+        fit, path = targets.plan.fits[job.key], job.path("fit_scores")
+        name, reported = f"{fit.method_id} on {fit.dataset.id}", False
+        for key in ((fit.spec.dataset, setting.protocol, fit.spec.method.id) for setting in fit.settings):
             for status, rows in by_fit.get(key, failed[:0]).groupby("status", sort=False):
                 reported |= status == "missing"  # its message names the log
-                log, n_splits = ("", 0) if status == "missing" else (job.log, len(rows))
+                where = "" if status == "missing" else f" in {len(rows)} splits, see {job.log}"
                 reasons = "; ".join(rows["message"].unique()[:3])
-                yield Failure(f"{name}, {key[1]}", str(status), reasons, log, path, n_splits)
+                yield Failure(path, str(status), f"{name}, {key[1]}: {str(status).replace('_', ' ')}{where}: {reasons}")
         if not reported and not os.path.exists(path):
-            yield _missing(f"{name}, {planned.protocol_id}", path, job.log)
+            yield _missing(f"{name}, {fit.protocol_id}", path, job.log)
     for job in targets.jobs("final_model"):
         path = job.path("final_model")
         if not os.path.exists(path):
@@ -66,17 +61,18 @@ def failures_of(targets: Targets) -> Iterator[Failure]:
 
 
 def _missing(name: str, path: str, log: str) -> Failure:
-    return Failure(name, "missing", reason_in(log), log, path)
+    reason = reason_in(log)
+    return Failure(path, "missing", f"{name}: missing: {reason}" if reason else "")
 
 
 def reason_in(log: str) -> str:
-    """Return why a job failed, by the last line of its log; empty without a log."""
+    """Return why a job failed, by the last line of its log, and the log; empty without a log."""
     try:
         lines = Path(log).read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
         return ""
-    last = next(filter(str.strip, reversed(lines)), "")
-    return last.partition("] error: ")[2][:300] or "its job was killed or interrupted"
+    reason = next(filter(str.strip, reversed(lines)), "").partition("] error: ")[2]
+    return f"{reason[:300] or 'its job was killed or interrupted'}, see {log}"
 
 
 def how_to_list(source: str) -> str:
@@ -108,12 +104,8 @@ def _report(targets: Targets) -> str:
     failures = list(failures_of(targets))
     if not failures:
         return f"{heading}: nothing failed."
-    lines = []
-    for failure in (failure for failure in failures if failure.reason or failure.n_splits):
-        often = f" in {failure.n_splits} splits" if failure.n_splits else ""
-        log = f" ({failure.log})" if failure.log else ""
-        lines.append(f"  {failure.name}: {failure.status.replace('_', ' ')}{often}: {failure.reason}{log}")
-    waiting = len(failures) - len(lines)
-    lines += [f"  {waiting} files were not made yet"] * bool(waiting)
+    lines = [f"  {failure.text}" for failure in failures if failure.text]
+    if len(lines) < len(failures):
+        lines.append(f"  {len(failures) - len(lines)} files were not made yet")
     again = "`mklearn failed --run` makes them again, unless they are inaccurate or not applicable."
     return "\n".join([f"{heading}:", *lines, again])

@@ -85,12 +85,12 @@ def test_statuses_and_missing_files_are_one_list_and_those_that_a_rerun_may_chan
     log.write_text("step fit\n[    1.0 s] error: a bug\n", encoding="utf-8")
     text = listing(capsys)
     for key, words in (
-        (late, ": time limit in 2 splits: the time was over (logs/fit/"),
-        (hungry, ": out of memory in 1 splits: memory ran out"),
-        (hungry, ": not applicable in 1 splits: one class"),
-        (one_class, ": not applicable in 1 splits: one class only"),
+        (late, ": time limit in 2 splits, see logs/fit/"),
+        (hungry, ".log: memory ran out"),
+        (hungry, ": not applicable in 1 splits, see "),
+        (one_class, ".log: one class only"),
         (inexact, "inaccurate"),
-        (missing, f"missing: a bug ({log})"),
+        (missing, f"missing: a bug, see {log}"),
     ):
         name = made.targets.plan.fits[key].method_id
         assert any(line.startswith(f"  {name} on") and words in line for line in text.splitlines()), (name, words)
@@ -107,7 +107,7 @@ def test_a_model_that_failed_is_listed(
     log.parent.mkdir(parents=True)
     log.write_text("step final_model\n[    1.0 s] error: no value is known.\n", encoding="utf-8")
     text = listing(capsys)
-    assert f"  final_model: missing: no value is known. ({log})\n" in text
+    assert f"  final_model: missing: no value is known., see {log}\n" in text
     assert listing(capsys, "--targets").split() == [model]
 
 
