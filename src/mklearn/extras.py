@@ -21,8 +21,10 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "rdata": ("rdata",),
     "report": ("jinja2", "vl_convert"),
     "sdp": ("clarabel", "cvxpy"),
-    "workflow": ("h5py", "pandas", "psutil", "pyarrow", "pydantic", "requests", "rich", "snakemake", "urllib3", "yaml"),
-}
+    "workflow": (
+        "h5py", "pandas", "pebble", "psutil", "pyarrow", "pydantic", "requests", "rich", "snakemake", "urllib3", "yaml",
+    ),
+}  # fmt: skip
 """The top-level modules that each extra brings first; an extra may install those of others too."""
 
 

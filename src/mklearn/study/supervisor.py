@@ -9,8 +9,9 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from importlib.util import find_spec
 from typing import Any, TypeVar
+
+from mklearn.extras import importable
 
 Item = TypeVar("Item")
 _PR_SET_PDEATHSIG = 1  # prctl(2): the signal that a process gets when its parent dies
@@ -60,7 +61,7 @@ def supervised(items: Iterable[Item], *, minutes: float | None) -> Iterator[Item
     """
     end = None if minutes is None else time.monotonic() + 60.0 * minutes
     try:
-        for item in _from_worker(items, end) if sys.platform == "linux" and find_spec("pebble") else items:
+        for item in _from_worker(items, end) if sys.platform == "linux" and importable("pebble") else items:
             yield item
             if end is not None and time.monotonic() >= end:
                 raise TimeoutError
