@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import is_regressor
 from tests.conformance.conftest import Digits
 from tests.conformance.signatures import implementation
@@ -17,9 +18,10 @@ from tests.conformance.test_methods import MODELS, NUMBERS, TAKES, fitted, param
 from tests.conformance.test_model_size import READ_BY_PREDICTIONS, arrays
 from tests.conformance.test_scikit_learn import ESTIMATORS
 
-from mklearn.classifiers import LMKLSVC, KernelSVC
+from mklearn.classifiers import LMKLSVC, KernelSVC, MultiViewClassifier
 from mklearn.errors import DataError
 from mklearn.papers.two_d_mmc import TwoDLDA
+from mklearn.regressors import KernelRidge, MultiViewRegressor
 from mklearn.saved_models import TRUSTED, load_model, save_model
 from mklearn.subspace import KernelFDA
 
@@ -97,6 +99,16 @@ def test_a_method_that_a_view_gates(digits: Digits, gating: Any, tmp_path: Path)
     model = LMKLSVC(kernels={"g": {"view": "pixels"}}, gating=gating, max_iter=2).fit(views, digits.y)
     new = {name: table[:7] + 0.1 for name, table in views.items()}
     assert_equal(outputs(again(model, tmp_path / "model.mklearn"), new), outputs(model, new))
+
+
+@pytest.mark.parametrize("estimator", [KernelFDA, KernelSVC, KernelRidge, MultiViewClassifier, MultiViewRegressor])
+def test_a_method_with_landmarks_and_gaps(digits: Digits, estimator: Any, tmp_path: Path) -> None:
+    views = {"pixels": digits.X.copy(), "flat": np.ones((100, 1)), "sparse": csr_array(digits.X[:, ::2])}
+    views["pixels"][::7] = np.nan
+    dictionary = estimator in (MultiViewClassifier, MultiViewRegressor)
+    kernels = {} if dictionary else {"kernels": {"p": {"view": "pixels", "missing_views": "mean"}, "sparse": "linear"}}
+    model = estimator(landmarks=40, **kernels).fit(views, digits.y)
+    assert_equal(outputs(again(model, tmp_path / "model.mklearn"), views), outputs(model, views))
 
 
 @pytest.mark.full

@@ -8,7 +8,6 @@ from sklearn.datasets import load_digits
 from sklearn.svm import LinearSVC
 
 from mklearn.classifiers.embedded_linear_svc import EmbeddedLinearSVC
-from mklearn.errors import NotApplicable
 from mklearn.kernels.specs import StackTransform
 from mklearn.subspace.kfd import KernelFDA
 
@@ -39,11 +38,3 @@ def test_equals_its_steps_computed_separately(digits, weights):
 def test_a_new_sample_with_zero_kernel_values(digits):
     K, y, _, _ = digits
     assert EmbeddedLinearSVC().fit(K, y).predict(np.zeros((2, 300, 3))).shape == (2,)
-
-
-def test_errors(digits):
-    K, y, _, _ = digits
-    with pytest.raises(NotApplicable, match="at most 9"):
-        EmbeddedLinearSVC(10).fit(K, y)
-    with pytest.raises(ValueError, match="C"):
-        EmbeddedLinearSVC(C=0.0).fit(K, y)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.decomposition import PCA
-from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from mklearn.classifiers import FSVC
@@ -39,13 +38,15 @@ def test_exact_equals_scikit_learns_svc_on_whitened_features(C):
     np.testing.assert_allclose(outputs, expected, rtol=0, atol=2e-3 * np.abs(expected).max())
 
 
-def test_power_zero_is_scikit_learns_svc():
+@pytest.mark.parametrize("scaling", ["minmax", "standard"])
+def test_power_zero_is_scikit_learns_svc(scaling):
     X, y, X_test, _ = halves(BREAST)
-    X, X_test = ((Z - X.min(axis=0)) / np.ptp(X, axis=0) for Z in (X, X_test))
-    level = np.sqrt(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean())
-    reference = SVC(kernel="linear", C=5.0, tol=1e-6).fit(X / level, y)
-    found = FSVC(5.0, power=0.0, feature_scaling="none").fit(X, y)
-    expected = reference.decision_function(X_test / level)
+    shift, spread = (X.min(axis=0), np.ptp(X, axis=0)) if scaling == "minmax" else (X.mean(axis=0), X.std(axis=0))
+    Z, Z_test = (X - shift) / spread, (X_test - shift) / spread
+    level = np.sqrt(((Z - Z.mean(axis=0)) ** 2).sum(axis=1).mean())
+    reference = SVC(kernel="linear", C=5.0, tol=1e-6).fit(Z / level, y)
+    found = FSVC(5.0, power=0.0, feature_scaling=scaling).fit(X, y)
+    expected = reference.decision_function(Z_test / level)
     np.testing.assert_allclose(found.decision_function(X_test), expected, rtol=0, atol=1e-3 * np.abs(expected).max())
 
 
@@ -76,20 +77,6 @@ def test_exact_is_affinely_invariant(data):
     np.testing.assert_allclose(
         one, two, rtol=0, atol=1e-4 * np.abs(one).max()
     )  # the solver's; 2e-5 to 3e-5 by processor
-
-
-def test_min_max_and_z_score_have_equal_accuracy_in_every_fold():
-    X, y = BREAST
-    for train, test in StratifiedKFold(10).split(X, y):
-        models = (FSVC(8.0, feature_scaling=scale).fit(X[train], y[train]) for scale in ("minmax", "standard"))
-        scores = {model.score(X[test], y[test]) for model in models}
-        assert len(scores) == 1
-
-
-def test_other_powers_depend_on_scaling():
-    X, y, X_test, _ = halves(WINE)
-    one, two = (FSVC(8.0, power=0.25, feature_scaling=scale).fit(X, y).outputs(X_test) for scale in ("minmax", "none"))
-    assert np.abs(one - two).max() > 0.1
 
 
 def test_attributes_of_the_joint_problem():
@@ -213,20 +200,8 @@ def test_collinear_columns_give_the_solution_of_smallest_norm():
 
 
 def test_input_that_can_not_be_fitted():
-    X, y = IRIS
     with pytest.raises(NotApplicable, match="constant over two classes"):
         FSVC().fit(np.ones((10, 3)), np.repeat([0, 1], 5))
-    for parameters in (
-        {"C": 0.0},
-        {"C": -1.0},
-        {"power": 0.7},
-        {"power": -0.1},
-        {"step_size": 0.0},
-        {"feature_scaling": "robust"},
-    ):
-        name = next(iter(parameters))
-        with pytest.raises(ValueError, match=f"The '{name}' parameter of FSVC must be"):
-            FSVC(**parameters).fit(X, y)
 
 
 def test_status_follows_the_gap(monkeypatch):

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 from sklearn.base import clone
-from sklearn.datasets import load_iris, load_wine
-from sklearn.model_selection import GridSearchCV
+from sklearn.datasets import load_wine
 
 from mklearn.classifiers import FSVC, KernelPCAClassifier, KernelSVC, LedoitWolfSVC
-from mklearn.classifiers.fsvc import RegularSimplexWarning
 from mklearn.classifiers.kernel_pca_classifier import fit_path
 from mklearn.errors import ConfigError
 from mklearn.papers.fsvm import RMMSVC, RSVMPlus, RSVMPlusMu
@@ -65,25 +63,10 @@ def test_all_components_without_whitening_are_the_kernel_svm(model):
     )
 
 
-def test_direction_of_all_components_whitened_does_not_depend_on_C():
-    with pytest.warns(RegularSimplexWarning):
-        one, two = (
-            KernelPCAClassifier("all", kernels=GAUSSIAN, machine=FSVC(C)).fit(X[::2], y[::2]) for C in (1.0, 100.0)
-        )
-    for first, second in zip(one.machine_.coef_, two.machine_.coef_, strict=True):
-        assert first @ second / np.linalg.norm(first) / np.linalg.norm(second) > 1 - 1e-8
-
-
 def test_more_components_than_there_are():
     linear = [{"kind": "linear"}]
     assert KernelPCAClassifier(50, kernels=linear).fit(X, y).n_components_ == 13
     assert KernelPCAClassifier("all", kernels=linear).fit(X, y).n_components_ == 13
-
-
-def test_joint_problem_is_that_of_the_linear_classifier():
-    found = KernelPCAClassifier(6, machine=FSVC(solver="alternating", n_iter=4), kernels=GAUSSIAN).fit(X, y)
-    assert found.machine_.distance_from_optimum_[0].shape == (5,)
-    assert (found.machine_.equivalent_C_ > found.machine_.C0_).all()
 
 
 @pytest.mark.parametrize("solver", ["exact", "alternating"])
@@ -138,18 +121,10 @@ def test_a_study_names_a_machine_and_its_candidates():
             planned(5, **wrong)
 
 
-def test_a_grid_search_reaches_the_machine():
-    model = KernelPCAClassifier(5, machine=RMMSVC(), kernels=GAUSSIAN)
-    search = GridSearchCV(model, {"machine__B": [1.5, 3.0], "n_components": [3, 5]}, cv=2).fit(X, y)
-    assert set(search.best_params_) == {"machine__B", "n_components"}
-    assert search.best_params_["machine__B"] == search.best_estimator_.machine_.B
-
-
 @pytest.mark.parametrize(
     ("machine", "sentence"),
     [
         (KernelSVC(), "expected a linear classifier of one class against one"),
-        ("fsvc", "expected a linear classifier of one class against one"),
         ({"implementation": "mklearn.classifiers.linear_svc:linear_svc"}, "expected a linear classifier"),
         ({"implementation": "mklearn.classifiers.fsvc:FSVC", "B": 2}, "FSVC can't be made from {'B': 2}: "),
         ({"C": 2}, "invalid implementation ''"),
@@ -158,12 +133,3 @@ def test_a_grid_search_reaches_the_machine():
 def test_a_machine_that_does_not_fit_is_refused(machine, sentence):
     with pytest.raises(ConfigError, match=sentence):
         KernelPCAClassifier(machine=machine, kernels=GAUSSIAN).fit(X, y)
-
-
-def test_messages_and_invalid_parameters():
-    names = np.array(["setosa", "versicolor", "virginica"])
-    data, labels = load_iris(return_X_y=True)
-    assert "class virginica" in KernelPCAClassifier(kernels=GAUSSIAN).fit(data[:101], names[labels[:101]]).message_
-    for wrong in (0, -1, "most", 2.5):
-        with pytest.raises(ValueError, match="'n_components' parameter of KernelPCAClassifier"):
-            KernelPCAClassifier(wrong, kernels=GAUSSIAN).fit(data, labels)

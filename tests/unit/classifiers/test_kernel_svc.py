@@ -6,19 +6,14 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
-from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
-from tests.unit.subspace.problems import fit_changed
 
 from mklearn.base.moments import Moments
 from mklearn.classifiers.kernel_svc import KernelSVC
-from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.errors import ConfigError, NotApplicable
 from mklearn.kernels.specs import StackTransform
-from mklearn.saved_models import load_model, save_model
-from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.sweeps import MethodOutput
 
 
 @pytest.fixture(scope="module")
@@ -102,38 +97,6 @@ def test_raw_penalty(digits):
         KernelSVC(C_scale="trace").fit(K, y)
 
 
-def test_metrics(digits):
-    K, y, K_test, y_test = digits
-    model = KernelSVC().fit(K, y)
-    output = MethodOutput(model, y, y_test, model.predict(K_test), test=K_test)
-    assert metric_named("auc").score(output) > 0.97
-    assert 0.1 < metric_named("support_vector_share").score(output) < 1
-    with pytest.raises(NotApplicable, match="no predict_proba"):
-        metric_named("log_loss").score(output)
-
-
-def test_grid_search_over_precomputed_kernels(digits):
-    K, y, _, _ = digits
-    search = GridSearchCV(KernelSVC(), {"C": [1e-4, 10.0]}, cv=3).fit(K, y)
-    assert search.best_params_ == {"C": 10.0}
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"y": np.zeros(30)}, NotApplicable, "class"),
-        ({"y": np.arange(29) % 3}, DataError, "29 labels for 30 samples"),
-        ({"X": np.ones((30, 30))}, NotApplicable, "constant"),
-        ({"kernel_weights": [1, 2]}, ConfigError, "1 kernels"),
-        ({"C": 0.0}, ValueError, "C"),
-    ],
-)
-def test_messages_name_the_error(change, error, message):
-    X = np.random.default_rng(0).normal(size=(30, 4))
-    with pytest.raises(error, match=message):
-        fit_changed(KernelSVC, change, X @ X.T, np.arange(30) % 3)
-
-
 KERNELS = {"narrow": {"bandwidth": 0.3}, "wide": {"bandwidth": 2.0, "centre": False}, "linear": {"kind": "linear"}}
 
 
@@ -175,12 +138,3 @@ def test_landmarks_leave_nothing_of_another_fit_and_refuse_what_they_can_not_do(
     dense = model.set_params(landmarks=None).fit(X[:150], y[:150])
     assert dense.landmark_features_ is None
     assert dense.predict(X[150:160]).shape == (10,)
-
-
-def test_a_machine_on_landmarks_is_saved(tmp_path):
-    X, y = load_digits(return_X_y=True)
-    model = KernelSVC(kernels=KERNELS, landmarks=40).fit(X[:150], y[:150])
-    save_model(model, tmp_path / "svc.mklearn", {})
-    np.testing.assert_array_equal(
-        load_model(tmp_path / "svc.mklearn").estimator.decision_function(X), model.decision_function(X)
-    )

@@ -9,7 +9,6 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
-from sklearn.model_selection import GridSearchCV
 
 from mklearn.classifiers import LMKLSVC, KernelSVC
 from mklearn.errors import ConfigError, DataError
@@ -130,7 +129,6 @@ def test_a_view_that_gates_is_completed_by_the_training_samples(views):
         ({"columns": [0]}, ConfigError, "`gating` names no view"),
         ({"view": "gates", "scale": 1}, ConfigError, "`gating` has the unknown key 'scale'"),
         ("d", DataError, r"view 'd' is Pairwise\(150 samples, 150 columns\) and has no features"),
-        (3, ValueError, "'gating' parameter of LMKLSVC"),
     ],
 )
 def test_views_that_can_not_gate(views, gating, error, message):
@@ -209,16 +207,6 @@ def test_uniform_is_the_machine_on_the_uniform_average(cancer, gate):
         assert abs(difference).max() < 1e-2
 
 
-@pytest.mark.full
-def test_grid_prefers_the_uniform_average_in_ties(cancer):
-    """As ridge-gated LMKL is chosen: with a tiny C all candidates say the larger class."""
-    X, y = load_breast_cancer(return_X_y=True)
-    ridged = LMKLSVC(kernels=SPECS, **RIDGED)
-    for C, ridges in ((1e-6, {"uniform"}), (1.0, {"uniform", 0.1})):
-        search = GridSearchCV(ridged, {"C": [C], "ridge": ["uniform", 0.1]}, cv=3).fit(X[:150], y[:150])
-        assert search.best_params_["ridge"] in ridges
-
-
 def test_more_classes_have_a_machine_each():
     X, y = load_digits(n_class=3, return_X_y=True)
     K, K_test = stacks(X, 120)
@@ -257,12 +245,6 @@ def test_clipped_gates(cancer):
     [
         ({"gating": np.full((30, 2), np.nan)}, DataError, "gating features are not finite"),
         ({"gating": np.ones((29, 2))}, DataError, "29 samples for 30 samples"),
-        ({"gating": np.ones(30)}, DataError, "gating features have shape"),
-        ({"gating": np.full((30, 2), "a")}, DataError, "gating features are not numbers"),
-        ({"C": 0.0}, ValueError, "'C'"),
-        ({"C": -1.0}, ValueError, "'C'"),
-        ({"gate": "tanh"}, ValueError, "'gate' parameter of LMKLSVC must be a str among"),
-        ({"ridge": "large"}, ValueError, "'ridge'"),
         ({"V0": np.zeros((2, 3))}, DataError, "V0"),
     ],
 )

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from mklearn.classifiers import MajorityClassifier
-from mklearn.errors import DataError, NotApplicable
 
 
 def test_the_largest_class() -> None:
@@ -19,13 +18,6 @@ def test_the_largest_class() -> None:
 @pytest.mark.parametrize(("y", "expected"), [([2, 0, 0, 2, 1], 2), ([1, 0, 0, 2, 2], 0)])
 def test_of_several_the_one_that_comes_first(y: list[int], expected: int) -> None:
     assert MajorityClassifier().fit(np.zeros((5, 1)), y).predict([[0.0]]).tolist() == [expected]
-
-
-def test_what_can_not_be_fitted() -> None:
-    with pytest.raises(NotApplicable):
-        MajorityClassifier().fit(np.zeros((3, 1)), [1, 1, 1])
-    with pytest.raises(DataError):
-        MajorityClassifier().fit(np.full((3, 1), np.nan), [1, 1, 0])
 
 
 def test_a_sample_of_weight_0_decides_no_tie() -> None:

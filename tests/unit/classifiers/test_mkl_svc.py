@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
-from tests.unit.subspace.problems import fit_changed
 
 from mklearn.classifiers import MKLSVC, KernelSVC
 from mklearn.kernels.specs import StackTransform
@@ -85,9 +84,3 @@ def test_small_penalty_returns_equal_weights_and_its_gap(cancer):
     assert 0 < model.gap_ <= 1e-3
     assert (model.n_svm_, model.status_) == (1, "optimal")
     assert MKLSVC(C=1.0, max_iter=0).fit(K, y).status_ == "max_iter"
-
-
-@pytest.mark.parametrize("change", [{"C": 0.0}, {"C": -1.0}, {"p": 0.5}])
-def test_invalid_parameters(change):
-    with pytest.raises(ValueError, match=f"'{next(iter(change))}'"):
-        fit_changed(MKLSVC, change, np.eye(30), np.arange(30) % 3)

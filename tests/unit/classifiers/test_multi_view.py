@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from mklearn.base.multi_view_ridge import RepeatedSamplesWarning, SamplesWithout
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.classifiers import MultiViewClassifier
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.inspection import kernel_weights_over_splits, view_contributions
 from mklearn.kernels import Pairwise, Views
 from mklearn.kernels.dictionary import kernel_dictionary
 from mklearn.kernels.specs import StackTransform
@@ -28,7 +26,6 @@ from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, leave_one_out
 from mklearn.optimize.ridge_path import ridge_path
 from mklearn.optimize.view_regression import view_regression
 from mklearn.regressors import MultiViewRegressor
-from mklearn.saved_models import load_model, save_model
 
 ALPHAS = 10 ** np.linspace(-3, 0, 7)
 
@@ -117,24 +114,6 @@ def test_the_recipe() -> None:
     assert model.left_out_accuracy_ == pytest.approx(np.mean(left_out.argmax(axis=1) == y[train]))
 
 
-@pytest.mark.full
-def test_shares_and_weights_are_of_named_kernels(digits: tuple[Views, np.ndarray]) -> None:
-    views, y = digits
-    model = MultiViewClassifier().fit(views[:150], y[:150])
-    assert len(model.kernel_ids_) == len(model.shares_) == 24
-    assert list(model.view_shares_) == ["upper", "lower", "noise"]
-    assert sum(model.view_shares_.values()) == pytest.approx(1)
-    of_noise = np.array([name.startswith("noise") for name in model.kernel_ids_])
-    np.testing.assert_allclose(model.kernel_weights_, model.shares_)  # unit traces
-    only = MultiViewClassifier(learned=1.0).fit(views[:150], y[:150])
-    np.testing.assert_allclose(only.shares_, model.learned_shares_)
-    none = MultiViewClassifier(learned=0.0).fit(views[:150], y[:150])
-    np.testing.assert_allclose(none.shares_, np.where(of_noise, 0, 1 / 16))
-    assert model.learned_ == pytest.approx(0.675), "3/4 (1 - 1/10)"
-    mean = 0.675 * only.class_scores(views[150:]) + 0.325 * none.class_scores(views[150:])
-    np.testing.assert_allclose(model.class_scores(views[150:]), mean, atol=1e-9)
-
-
 @pytest.mark.parametrize(("n_classes", "part"), [(2, 0.375), (3, 0.5), (10, 0.675)])
 def test_the_part_of_learned_weights_grows_with_the_number_of_classes(
     digits: tuple[Views, np.ndarray], n_classes: int, part: float
@@ -174,17 +153,6 @@ def test_every_regression_has_a_kernel_of_unit_centred_trace(
     monkeypatch.setattr("mklearn.base.multi_view_ridge.ridge_path", recorded)
     MultiViewClassifier().fit(views[:150], y[:150])
     np.testing.assert_allclose(traces, [1.0] * 4)  # without the view of noise, with all; equal weights, learned ones
-
-
-@pytest.mark.full
-def test_many_noise_views_cost_little(digits: tuple[Views, np.ndarray]) -> None:
-    views, y = digits
-    rng = np.random.default_rng(3)
-    noise = {f"noise {k}": rng.normal(size=(900, 50)) for k in range(20)}
-    halves = {name: views[name][:900] for name in ("upper", "lower")}
-    few, many = Views(halves), Views({**halves, **noise})
-    score, noisy = (MultiViewClassifier().fit(X[:100], y[:100]).score(X[100:], y[100:900]) for X in (few, many))
-    assert noisy > score - 0.01
 
 
 def test_the_recipe_with_samples_that_lack_views() -> None:
@@ -272,42 +240,6 @@ def test_probabilities_are_calibrated(digits: tuple[Views, np.ndarray], decision
         scores = model.class_scores(noisy[test]) * model.inverse_temperature_ * factor
         other = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
         assert loss < log_loss(y[test], other) - 0.02
-
-
-@pytest.mark.parametrize("form", [np.asarray, csr_array], ids=["dense", "sparse"])
-def test_a_column_of_rounding_errors_changes_no_prediction(digits: tuple[Views, np.ndarray], form: Any) -> None:
-    views, y = digits
-    table, rng = np.asarray(views["upper"]), np.random.default_rng(0)
-    residue = np.where(rng.random(len(y)) < 0.5, 0.0, 1.5e-16)
-    residue[300:] = rng.normal(scale=10, size=len(y) - 300)
-    with_residue = form(np.column_stack([table, residue]))
-    alone, beside = (
-        MultiViewClassifier().fit({"a": X[:300]}, y[:300]).class_scores({"a": X[300:]})
-        for X in (form(table), with_residue)
-    )
-    np.testing.assert_allclose(beside, alone, atol=1e-9)
-
-
-def test_two_classes_with_names() -> None:
-    X, y = load_wine(return_X_y=True)
-    names = np.array(["barolo", "other"])[(y > 0).astype(int)]
-    model = MultiViewClassifier().fit(X[::2], names[::2])
-    values, P = model.decision_function(X[1::2]), model.predict_proba(X[1::2])
-    assert values.shape == (89,)
-    assert set(model.predict(X)) == {"barolo", "other"}
-    np.testing.assert_array_equal(model.predict(X[1::2]) == "other", values > 0)
-    np.testing.assert_array_equal(values > 0, P[:, 1] > 0.5)
-    assert model.score(X[1::2], names[1::2]) > 0.9
-
-
-@pytest.mark.full
-def test_hundreds_of_classes() -> None:
-    rng = np.random.default_rng(0)
-    centres, y = rng.normal(size=(300, 12)), np.repeat(np.arange(300), 3)
-    X = {name: centres[y] + 0.2 * rng.normal(size=(900, 12)) for name in "ab"}
-    model = MultiViewClassifier(weight_samples=600).fit(Views(X)[np.arange(900) % 3 > 0], y[np.arange(900) % 3 > 0])
-    assert model.score(Views(X)[::3], y[::3]) > 0.9
-    assert model.predict_proba(Views(X)[:4]).shape == (4, 300)
 
 
 # --- weights of samples and classes, groups
@@ -477,58 +409,12 @@ def test_kernels_one_by_one_are_those_in_memory(digits: tuple[Views, np.ndarray]
     np.testing.assert_allclose(lazy.class_scores(views[150:]), kept.class_scores(views[150:]), atol=1e-9)
 
 
-def test_weights_of_some_samples(digits: tuple[Views, np.ndarray]) -> None:
-    views, y = digits
-    every, some = (MultiViewClassifier(weight_samples=k).fit(views[:400], y[:400]) for k in (400, 200))
-    assert every.learned_shares_ @ some.learned_shares_ > 0.8 * np.linalg.norm(every.learned_shares_) * np.linalg.norm(
-        some.learned_shares_
-    )
-    assert abs(every.score(views[400:], y[400:]) - some.score(views[400:], y[400:])) < 0.01
-    assert np.any(some.learned_shares_ != every.learned_shares_)
-
-
 def test_many_new_samples_are_predicted_in_blocks(digits: tuple[Views, np.ndarray], monkeypatch: Any) -> None:
     views, y = digits
     model = MultiViewClassifier().fit(views[:100], y[:100])
     expected = model.class_scores(views)
     monkeypatch.setattr("mklearn.base.multi_view_ridge._BLOCK", 100)
     np.testing.assert_allclose(model.class_scores(views), expected, atol=1e-12)
-
-
-@pytest.mark.full
-def test_saved_models_predict_the_same_bits(digits: tuple[Views, np.ndarray], tmp_path: Path) -> None:
-    views, y = digits
-    tables = {
-        "upper": np.array(views["upper"], dtype=float),
-        "lower": csr_array(views["lower"]),
-        "flat": np.ones((len(y), 1)),
-    }
-    tables["upper"][::7] = np.nan
-    X = Views(tables)
-    model = MultiViewClassifier().fit(X[:200], np.array(list("abcdefghij"))[y[:200]])
-    save_model(model, tmp_path / "model.mklearn", {})
-    again = load_model(tmp_path / "model.mklearn").estimator
-    np.testing.assert_array_equal(again.predict_proba(X[200:]), model.predict_proba(X[200:]))
-    np.testing.assert_array_equal(again.predict(X[200:]), model.predict(X[200:]))
-
-
-@pytest.mark.full
-def test_what_views_contribute(digits: tuple[Views, np.ndarray]) -> None:
-    views, y = digits
-    X, y = views[:120], y[:120]
-    found = {each.view: each for each in view_contributions(MultiViewClassifier(), X, y, n_permutations=2)}
-    assert found["upper"].permuted.mean > 0.1
-    assert found["lower"].left_out.mean > 0.02
-    assert abs(found["noise"].left_out.mean) < 0.05
-    stability = kernel_weights_over_splits(MultiViewClassifier(), X, y, cv=2)
-    assert stability.weights.shape == (2, 24)
-
-
-@pytest.mark.parametrize("alphas", [[], [0.0], "abc", [[1.0]], [np.nan]])
-def test_invalid_ridges(digits: tuple[Views, np.ndarray], alphas: Any) -> None:
-    views, y = digits
-    with pytest.raises((ConfigError, ValueError), match="alphas"):
-        MultiViewClassifier(alphas=alphas).fit(views[:50], y[:50])
 
 
 def test_landmarks_of_a_kernel_of_low_rank_lose_nothing(digits: tuple[Views, np.ndarray]) -> None:
@@ -545,7 +431,7 @@ def test_landmarks_of_a_kernel_of_low_rank_lose_nothing(digits: tuple[Views, np.
 
 
 @pytest.mark.full
-def test_landmarks_for_many_samples(digits: tuple[Views, np.ndarray], tmp_path: Path) -> None:
+def test_landmarks_for_many_samples(digits: tuple[Views, np.ndarray]) -> None:
     views, y = digits
     tables = {name: np.array(views[name], dtype=float) for name in ("upper", "lower")}
     tables["upper"][::9] = np.nan
@@ -562,10 +448,6 @@ def test_landmarks_for_many_samples(digits: tuple[Views, np.ndarray], tmp_path: 
     assert losses[0] < losses[1] < 0.6 * losses[2]
     every = MultiViewClassifier(landmarks=10_000).fit(X[:200], y[:200])
     np.testing.assert_array_equal(every.class_scores(X[900:]), subset.class_scores(X[900:]))
-    save_model(few, tmp_path / "model.mklearn", {})
-    np.testing.assert_array_equal(
-        load_model(tmp_path / "model.mklearn").estimator.predict(X[900:]), few.predict(X[900:])
-    )
     with pytest.raises(ConfigError, match="landmarks"):
         MultiViewClassifier(kernels="precomputed", landmarks=5).fit(np.eye(20), np.arange(20) % 2)
 

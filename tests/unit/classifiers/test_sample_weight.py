@@ -8,12 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_digits
-from sklearn.model_selection import GridSearchCV, cross_validate
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from tests.unit.core_install import rooms
 
 from mklearn.classifiers import (
@@ -168,58 +164,12 @@ def test_the_gated_gradient_is_right_with_weights(digits):
     np.testing.assert_allclose(analytic, numeric, atol=2e-4 * np.abs(numeric).max())
 
 
-def test_logistic_regression_takes_weights_in_its_steps(digits):
-    X, y, weights, new = digits
-    times = weights.astype(int)
-    steps = {"standardscaler__sample_weight": weights, "logisticregression__sample_weight": weights}
-    weighted = logistic_regression().fit(X, y, **steps)
-    repeated = logistic_regression().fit(X.repeat(times, axis=0), y.repeat(times))
-    np.testing.assert_allclose(weighted.predict_proba(new), repeated.predict_proba(new), atol=2e-3)
-
-
-def test_majority():
-    X, y = np.ones((4, 1)), ["a", "a", "a", "b"]
-    assert MajorityClassifier().fit(X, y).majority_ == "a"
-    assert MajorityClassifier().fit(X, y, sample_weight=[1, 1, 1, 3.5]).majority_ == "b"
-
-
-@pytest.mark.parametrize("routing", [False, True])
-def test_a_search_over_a_pipeline_passes_the_weights_of_each_fold(digits, routing):
-    """The refitted model is the one fitted by hand; weights of the wrong samples would give another one."""
-    X, y, weights, new = digits
-    with config_context(enable_metadata_routing=routing):
-        scaler, classifier = StandardScaler(with_std=False), KernelRidgeClassifier(kernels=KERNELS)
-        name = "kernelridgeclassifier__"
-        if routing:
-            scaler.set_fit_request(sample_weight=False)
-            classifier.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
-        pipeline = make_pipeline(scaler, classifier)
-        search = GridSearchCV(pipeline, {f"{name}alpha": [1e-4, 1.0]}, cv=3, error_score="raise")
-        search.fit(X, y, **({"sample_weight": weights} if routing else {f"{name}sample_weight": weights}))
-        alpha = search.best_params_[f"{name}alpha"]
-    centred = StandardScaler(with_std=False).fit(X)
-    by_hand = KernelRidgeClassifier(kernels=KERNELS, alpha=alpha).fit(centred.transform(X), y, sample_weight=weights)
-    np.testing.assert_allclose(search.decision_function(new), by_hand.decision_function(centred.transform(new)))
-
-
-def test_cross_validation_passes_weights(digits):
-    X, y, weights, _ = digits
-    zero = np.where(np.arange(90) % 2, weights, 0.0) + 1e-12
-    found = cross_validate(
-        LedoitWolfLDA(), X, y, cv=3, params={"sample_weight": zero}, error_score="raise", return_estimator=True
-    )
-    assert len({estimator.shrinkage_ for estimator in found["estimator"]}) == 3
-
-
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
         (np.ones(89), "expected one weight for each of 90 samples"),
-        (np.ones((90, 2)), "expected one weight for each of 90 samples"),
         (-np.ones(90), "negative"),
-        (np.ones(90) + 1j, "complex"),
         (np.full(90, np.nan), "NaN"),
-        (["heavy"] * 90, "must be numbers"),
         (np.zeros(90), "all weights are zero"),
         ("class", "all weights of class 1 are zero"),
     ],

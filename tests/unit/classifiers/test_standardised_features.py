@@ -8,11 +8,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
 
 from mklearn.classifiers import logistic_regression, standardised_shrinkage_lda
-from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.sweeps import MethodOutput
 
 BY_HAND = [
     (logistic_regression(C=0.3), LogisticRegression(C=0.3, max_iter=10_000)),
@@ -39,31 +36,3 @@ def test_equals_scikit_learn_on_features_that_are_standardised_by_the_training_s
     np.testing.assert_allclose(model.predict_proba(X_test), reference.predict_proba(Z), atol=1e-9)
     np.testing.assert_allclose(model.decision_function(X_test), reference.decision_function(Z), atol=1e-9)
     assert model.score(X_test, y_test) > 0.93
-
-
-@every_one
-def test_units_do_not_matter(wine, model, reference):
-    X, y, X_test, _ = wine
-    units = np.logspace(-4, 4, X.shape[1])
-    one, other = (
-        clone(model).fit(A, y).predict_proba(B) for A, B in ((X, X_test), (X * units + 3, X_test * units + 3))
-    )
-    np.testing.assert_allclose(one, other, atol=1e-4)
-
-
-@every_one
-def test_a_feature_that_is_constant_in_training_is_harmless(wine, model, reference):
-    """It is no division by zero; only the shrinkage depends on the number of features."""
-    X, y, X_test, _ = wine
-    A, B = np.column_stack([X, np.full(len(X), 7.0)]), np.column_stack([X_test, np.linspace(6.0, 8.0, len(X_test))])
-    one, other = clone(model).fit(X, y).predict_proba(X_test), clone(model).fit(A, y).predict_proba(B)
-    assert abs(one - other).max() < 0.1
-
-
-@every_one
-def test_metrics(wine, model, reference):
-    X, y, X_test, y_test = wine
-    model = clone(model).fit(X, y)
-    output = MethodOutput(model, y, y_test, model.predict(X_test), test=X_test)
-    assert metric_named("log_loss").score(output) == pytest.approx(log_loss(y_test, model.predict_proba(X_test)))
-    assert metric_named("auc").score(output) > 0.98

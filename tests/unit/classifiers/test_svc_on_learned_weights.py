@@ -7,7 +7,6 @@ import pytest
 from sklearn.datasets import load_digits
 
 from mklearn.classifiers import ConvexMKLDRSVC, EasyMKL, KernelSVC
-from mklearn.errors import NotApplicable
 from mklearn.kernels.specs import StackTransform
 from mklearn.optimize.easy_mkl import easy_mkl_weights
 from mklearn.subspace import ConvexMKLDR
@@ -39,10 +38,3 @@ def test_learns_weights_then_fits_the_machine(digits, C_scale):
         alone = KernelSVC(kernel_weights=weights, **options).fit(K, y)
         np.testing.assert_array_equal(model.predict(K_test), alone.predict(K_test))
         assert model.score(K_test, y_test) > 0.9
-
-
-def test_constant_kernels_are_refused():
-    y = np.arange(30) % 2
-    for model in (ConvexMKLDRSVC(), EasyMKL()):
-        with pytest.raises(NotApplicable):
-            model.fit(np.ones((30, 30)), y)

@@ -24,7 +24,6 @@ from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.optimize.prediction_interval import jackknife_radius
 from mklearn.regressors.ridge_regressor import learned_alone_is_better, standardised
-from mklearn.saved_models import load_model, save_model
 
 N = 40
 RNG = np.random.default_rng(0)
@@ -480,12 +479,6 @@ def test_learned_weights_and_landmarks_that_do_not_go_together() -> None:
             KernelRidge(kernels=SPECS, landmarks=10, **parameters).fit(X, Y, **given)
     with pytest.raises(NotApplicable, match="no prediction intervals"):
         KernelRidge(kernels=SPECS, landmarks=10).fit(X, Y).predict_interval(NEW)
-
-
-def test_saved_models_predict_the_same(tmp_path: Path) -> None:
-    for model in (MultiViewRegressor(weights="per_target"), KernelRidge(kernels=SPECS, landmarks=9)):
-        save_model(model.fit(X, Y), tmp_path / "model.mklearn", {})
-        np.testing.assert_array_equal(load_model(tmp_path / "model.mklearn").estimator.predict(NEW), model.predict(NEW))
 
 
 @pytest.mark.parametrize("changes", [{"weight_samples": 100}, {"landmarks": 100}])

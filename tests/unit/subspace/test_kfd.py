@@ -41,28 +41,10 @@ def test_embedding_has_the_scatters_that_the_scaling_says(wine):
     np.testing.assert_allclose(2 * within + penalty, np.diag(model.eigenvalues_), atol=1e-8)
 
 
-def test_transform_projects_new_rows(wine):
-    X, y = wine
-    model = KernelFDA().fit(gaussian(X[:150]), y[:150])
-    rows = gaussian(X[150:], X[:150])
-    np.testing.assert_allclose(model.transform(rows), rows @ model.coefficients_)
-    np.testing.assert_allclose(model.transform(gaussian(X[:150])), model.embedding_)
-
-
 def test_scale_of_the_kernel_does_not_matter(wine):
     X, y = wine
     K = gaussian(X)
     np.testing.assert_allclose(KernelFDA().fit(K, y).embedding_, KernelFDA().fit(1e-3 * K, y).embedding_, atol=1e-9)
-
-
-def test_kernel_specs_compute_the_kernels_and_those_of_new_samples():
-    X, y = load_iris(return_X_y=True)
-    plain = {"centre": False, "normalise": "none"}
-    specs = [{"kind": "gaussian", "bandwidth": 5.0, "bandwidth_rule": "absolute", **plain}]
-    model = KernelFDA(kernels=specs).fit(X[::2], y[::2])
-    by_hand = KernelFDA().fit(gaussian(X[::2], gamma=5.0), y[::2])
-    expected = by_hand.transform(gaussian(X[1::2], X[::2], gamma=5.0))
-    np.testing.assert_allclose(model.transform(X[1::2]), expected, atol=1e-6)
 
 
 def test_a_kernel_of_small_rank_gives_fewer_components_by_default_and_an_error_on_demand():
@@ -76,36 +58,14 @@ def test_a_kernel_of_small_rank_gives_fewer_components_by_default_and_an_error_o
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"y": np.zeros(30)}, NotApplicable, "class"),
         ({"n_components": 3}, NotApplicable, "at most 2"),
-        ({"y": np.arange(29) % 3}, DataError, "29 labels for 30 samples"),
-        ({"y": None}, DataError, "requires y"),
         ({"y": np.linspace(0, 1, 30)}, DataError, "class labels"),
-        ({"X": np.ones((30, 20, 1))}, DataError, "square"),
-        ({"X": np.full((30, 30), np.nan)}, DataError, "NaN"),
-        ({"X": np.triu(np.ones((30, 30)))}, DataError, "not symmetric"),
-        ({"X": np.ones((30, 30))}, NotApplicable, "constant"),
         ({"X": np.ones((30, 30, 1, 1))}, DataError, "n_kernels"),
         ({"kernel_weights": [1, 2]}, ConfigError, "1 kernels"),
-        ({"kernel_weights": [-1]}, ConfigError, "nonnegative"),
         ({"kernel_weights": "best"}, ConfigError, "uniform"),
-        ({"kernel_weights": 1}, ConfigError, "numbered"),
-        ({"X": np.ones((30, 4)), "kernels": []}, ConfigError, "empty"),
-        ({"scaling": "none"}, ValueError, "scaling"),
-        ({"ridge": -1.0}, ValueError, "ridge"),
     ],
 )
 def test_errors(change, error, message):
     X = gaussian(np.random.default_rng(0).normal(size=(30, 4)))
     with pytest.raises(error, match=message):
         fit_changed(KernelFDA, change, X, np.arange(30) % 3)
-
-
-def test_transform_refuses_other_kernels():
-    X = np.random.default_rng(0).normal(size=(30, 4))
-    K = np.stack([gaussian(X), gaussian(X, gamma=1.0)], axis=-1)
-    model = KernelFDA().fit(K, np.arange(30) % 3)
-    with pytest.raises(DataError, match="fitted with 2"):
-        model.transform(K[:5, :, :1])
-    with pytest.raises(DataError, match="features"):
-        model.transform(K[:5, :7])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 from sklearn.base import clone
-from tests.unit.subspace.problems import LABELS, fit_changed, gaussian_kernels, nearest_accuracy
+from tests.unit.subspace.problems import LABELS, gaussian_kernels, nearest_accuracy
 
 from mklearn.subspace.kfd import KernelFDA
 from mklearn.subspace.loo_mkl import LeaveOneOutMKL
@@ -99,21 +99,8 @@ def test_kernels_of_noise_are_found_out(digits):
     assert learned > uniform + 0.005
 
 
-def test_without_noise_it_stays_near_the_average(digits):
-    """One draw is within a point; the documented differences are means over draws."""
-    K, y, K_test, y_test = digits
-    clean = (K[..., :5], y, K_test[..., :5], y_test)
-    assert nearest_accuracy(LeaveOneOutMKL(), clean) > nearest_accuracy(KernelFDA(), clean) - 0.01
-
-
 def test_uninformative_kernels_give_the_average():
     contrary = np.stack([np.eye(36) + c * (LABELS[:, None] != LABELS) for c in (0.02, 0.05)], axis=-1)
     model = LeaveOneOutMKL().fit(contrary, LABELS)
     assert model.status_ == "uniform"
     np.testing.assert_allclose(model.shares_, [0.5, 0.5])
-
-
-@pytest.mark.parametrize("change", [{"shrinkage": 1.1}, {"regularisation": 0.0}, {"max_iter": -1}])
-def test_invalid_parameters(change):
-    with pytest.raises(ValueError, match=next(iter(change))):
-        fit_changed(LeaveOneOutMKL, change, gaussian_kernels(9), LABELS)

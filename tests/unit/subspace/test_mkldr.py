@@ -243,14 +243,6 @@ def test_pca_graph_finds_the_directions_of_kernel_pca():
     assert not hasattr(model, "classes_")
 
 
-def test_mfa_graph_is_that_of_each_kernel():
-    kernels = gaussian_kernels(14)
-    model = MKLDR(graph="mfa", k=3, k_prime=7).fit(kernels, LABELS)
-    expected = mfa_graph([2 - 2 * K for K in np.moveaxis(kernels, -1, 0)], LABELS, k=3, k_prime=7)
-    np.testing.assert_allclose(model.graph_.L.toarray(), expected.L.toarray(), atol=1e-12)
-    np.testing.assert_allclose(model.graph_.L_prime.toarray(), expected.L_prime.toarray(), atol=1e-12)
-
-
 def test_sda_learns_from_samples_without_labels_and_predicts_labels():
     """Two half-moons with ten labels in all: neighbours carry them along; -1 is no class."""
     X, y = make_moons(200, noise=0.05, random_state=3)
@@ -308,6 +300,16 @@ def test_learned_weights_and_single_kernels_have_no_such_warning():
         assert MKLDR(2, max_iter=0).fit(kernels, LABELS).status_ == "max_iter"
 
 
+@pytest.mark.parametrize(("name", "graph"), [("lde", lde_graph), ("mfa", mfa_graph)])
+def test_graphs_of_neighbours_are_those_of_all_kernels_with_mean_degree_one(name, graph):
+    kernels = gaussian_kernels(16)
+    model = MKLDR(graph=name, k=3, k_prime=7).fit(kernels, LABELS)
+    expected = graph([2 - 2 * K for K in np.moveaxis(kernels, -1, 0)], LABELS, k=3, k_prime=7)
+    for operator, of_graph in ((model.graph_.L, expected.L), (model.graph_.L_prime, expected.L_prime)):
+        np.testing.assert_allclose(operator.toarray(), of_graph.toarray(), atol=1e-12)
+        assert np.diag(operator.toarray()).mean() == pytest.approx(1.0)
+
+
 def test_custom_graph_equals_the_named_one():
     X = gaussian_kernels(15)
     named = lda_graph(LABELS)
@@ -316,15 +318,6 @@ def test_custom_graph_equals_the_named_one():
     reference = MKLDR(2).fit(X, LABELS)
     np.testing.assert_allclose(model.kernel_weights_, reference.kernel_weights_, atol=1e-7)
     np.testing.assert_allclose(pdist(model.embedding_), pdist(reference.embedding_), rtol=1e-6)
-
-
-def test_lde_graph_is_averaged_over_kernels_with_mean_degree_one():
-    kernels = gaussian_kernels(16)
-    model = MKLDR(graph="lde", k=3, k_prime=7).fit(kernels, LABELS)
-    for operator in (model.graph_.L, model.graph_.L_prime):
-        assert np.diag(operator.toarray()).mean() == pytest.approx(1.0)
-    expected = lde_graph([2 - 2 * K for K in np.moveaxis(kernels, -1, 0)], LABELS, k=3, k_prime=7)
-    np.testing.assert_allclose(model.graph_.L.toarray(), expected.L.toarray(), atol=1e-12)
 
 
 def test_learned_weights_on_digits_are_better_than_poor_kernels(digits):
@@ -346,11 +339,8 @@ def test_learned_weights_on_digits_are_better_than_poor_kernels(digits):
         ({"X": np.ones((36, 36, 2))}, NotApplicable, "constant|no kernel"),
         ({"graph": lda_graph(np.arange(10) % 2)}, DataError, "10 samples"),
         ({"graph": mmc_graph(LABELS)}, ConfigError, "maximised"),
-        ({"graph": "mmc"}, ValueError, "graph"),
         ({"graph": "pca", "ridge": 0.0}, ConfigError, "ridge > 0"),
-        ({"beta_step": "magic"}, ValueError, "beta_step"),
         ({"solver": "NONE", "beta_step": "sdp"}, ValueError, "NONE"),
-        ({"max_iter": -1}, ValueError, "max_iter"),
     ],
 )
 def test_errors(change, error, message):
