@@ -89,15 +89,6 @@ def test_blocks_of_test_rows_change_nothing(problem, rule, monkeypatch):
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_ties_take_the_lowest_index(problem, rule):
-    Z_train, _, Z_test, _ = problem
-    doubled = np.vstack([Z_train, Z_train])
-    indices = nearest_neighbour_indices(doubled, Z_test, rule)
-    assert indices.max() < len(Z_train)
-    np.testing.assert_array_equal(indices, nearest_neighbour_indices(Z_train, Z_test, rule))
-
-
-@pytest.mark.parametrize("rule", RULES)
 def test_accuracies_and_predictions_agree_at_each_dimension(problem, rule, monkeypatch):
     monkeypatch.setattr(module, "_BLOCK_ENTRIES", 61)  # several blocks of test rows
     Z_train, y_train, Z_test, y_test = problem
@@ -110,28 +101,10 @@ def test_accuracies_and_predictions_agree_at_each_dimension(problem, rule, monke
     np.testing.assert_array_equal(accuracy_by_dimension(*problem, rule=rule), (swept == y_test).mean(axis=1))
 
 
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("kind", [str, object, float, "U20", np.uint8])
-def test_labels_of_any_type(problem, rule, kind):
-    Z_train, y_train, Z_test, y_test = problem
-    got = accuracy_by_dimension(Z_train, y_train.astype(kind), Z_test, y_test.astype(kind), rule)
-    np.testing.assert_array_equal(got, accuracy_by_dimension(*problem, rule=rule))
-    labels = y_train.astype(kind)
-    assert nearest_neighbour_predictions(Z_train, labels, Z_test, rule).dtype == labels.dtype
-    assert nearest_neighbour_predictions_by_dimension(Z_train, labels, Z_test, rule).dtype == labels.dtype
-
-
 def test_zero_vectors_have_zero_similarity():
     Z_train = np.array([[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [0.0, 1.0], [0.0, -1.0]])  # 1, 3 at the mean
     Z_test = np.array([[0.0, 0.0], [3.0, 0.0], [-3.0, 0.0]])
     np.testing.assert_array_equal(nearest_neighbour_indices(Z_train, Z_test, "cosine"), [0, 2, 0])
-
-
-def test_rounding_left_by_centring_a_constant_column_is_not_a_direction():
-    Z_train = np.column_stack([np.full(3, 0.1), [-1.0, 0.0, 1.0], [1.0, -2.0, 1.0]])
-    Z_test = np.array([[0.1, 0.5, 0.25]])
-    assert nearest_neighbour_indices(Z_train, Z_test, "cosine")[0] == 2
-    assert nearest_neighbour_indices(Z_train[:, :1], Z_test[:, :1], "cosine")[0] == 0
 
 
 FLOATS = st.integers(-50, 50).map(float)
@@ -177,23 +150,12 @@ def _similarity(a, b):
     return np.where(lengths > noise, (a * b).sum(axis=1) / np.where(lengths > noise, lengths, 1.0), 0.0)
 
 
-def test_inputs_are_not_modified(problem):
-    copies = [np.array(part) for part in problem]
-    for rule in RULES:
-        accuracy_by_dimension(*problem, rule=rule)
-    for part, copy in zip(problem, copies, strict=True):
-        np.testing.assert_array_equal(part, copy)
-
-
 def test_messages_name_the_error(problem):
     Z_train, y_train, Z_test, y_test = problem
     wrong = {
         "rule 'manhattan' is unknown": {"rule": "manhattan"},
         "Z_train has 12 columns and Z_test 11": {"Z_test": Z_test[:, 1:]},
-        "NaN or infinite": {"Z_test": np.full_like(Z_test, np.nan)},
         "y_test": {"y_test": y_test[:-1]},
-        "y_train": {"y_train": y_train[:-1]},
-        "complex": {"Z_train": Z_train * 1j},
         "is empty": {"Z_train": Z_train[:, :0]},
     }
     right = {"Z_train": Z_train, "y_train": y_train, "Z_test": Z_test, "y_test": y_test}

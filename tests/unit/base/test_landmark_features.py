@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import tracemalloc
-from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,9 +11,6 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
 
 from mklearn.base import landmark_features
 from mklearn.base.landmark_features import LandmarkFeatures
@@ -26,7 +20,6 @@ from mklearn.kernels import landmark_transform
 from mklearn.kernels.landmark_map import RepeatedLandmarksWarning
 from mklearn.kernels.specs import StackTransform
 from mklearn.kernels.views import Views
-from mklearn.saved_models import load_model, save_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
 
@@ -229,21 +222,6 @@ def test_products_with_coefficients_need_no_features(digits, dtype: str, missing
     np.testing.assert_allclose(found, expected, atol=tolerance * np.abs(expected).max())
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_temporary_arrays_of_a_transform_are_small(dtype: str) -> None:
-    rng = np.random.default_rng(0)
-    X = rng.random((20_000, 300), dtype=np.float32)
-    specs = [{"bandwidth": b} for b in (0.5, 1.0, 2.0)] + [{"kind": "polynomial"}, {"kind": "linear"}]
-    model = LandmarkFeatures(specs, 200, dtype=dtype).fit(X[:500])
-    tracemalloc.start()
-    features = model.transform(X)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert features.dtype == dtype
-    assert peak - features.nbytes < 64e6
-
-
 def test_float32_features_are_close(digits) -> None:
     train, new, y = digits
     specs = {name: spec for name, spec in SPECS.items() if name not in ("cubic", "linear")}
@@ -336,18 +314,9 @@ def test_all_kernels_linear_need_no_landmarks(digits) -> None:
     ("parameters", "error", "message"),
     [
         ({"n": 161}, NotApplicable, "n_landmarks=161, but there are 160 training samples"),
-        ({"n": 161, "how": "kmeans"}, NotApplicable, "n_landmarks=161, but there are 160"),
-        ({"n": 161, "how": "leverage"}, NotApplicable, "n_landmarks=161, but there are 160"),
         ({"n": 9}, NotApplicable, r"n_landmarks=9, but y has 10 classes.*give at least 10"),
-        ({"n": 0}, ConfigError, "Invalid value 0 for `n`: expected an integer >= 1"),
-        ({"n": 2.5}, ConfigError, "Invalid value 2.5 for `n`"),
-        ({"how": "random"}, ConfigError, r"Invalid value 'random' for `how`: expected one of 'random_per"),
-        ({"dtype": "float16"}, ConfigError, "Invalid value 'float16' for `dtype`: expected one of 'float64', "),
-        ({"rank_tolerance": -1.0}, ConfigError, "Invalid value -1.0 for `rank_tolerance`"),
         ({"rank_tolerance": 1.0}, ConfigError, "Invalid value 1.0 for `rank_tolerance`: expected a number below 1, as"),
         ({"kernels": "precomputed"}, ConfigError, "kernels='precomputed': landmarks need kernels of features"),
-        ({"kernels": {"lbp": "gaussian"}}, DataError, "X has no view 'lbp': its views are 'pixels', 'hog'"),
-        ({"kernels": {"hog": {"bandwith": 1}}}, ConfigError, "unknown key 'bandwith'"),
     ],
 )
 def test_what_is_refused(digits, parameters: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -381,57 +350,3 @@ def test_new_samples_that_are_refused(digits) -> None:
     zero = LandmarkFeatures({"kind": "polynomial", "offset": 0.0, "scale": 1.0}, 1)
     with pytest.raises(DataError, match="kernel '0': the kernel is zero among the landmarks"):
         zero.fit(np.zeros((20, 2)))
-
-
-def test_in_a_search_over_kernels_and_landmarks(digits) -> None:
-    train, new, y = digits
-    pipeline = make_pipeline(LandmarkFeatures({"pixels": {}, "hog": {}}, 20), LinearDiscriminantAnalysis())
-    grid = {"landmarkfeatures__kernels__hog__bandwidth": [0.1, 1.0], "landmarkfeatures__n": [20, 60]}
-    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(Views(train), y)
-    assert len(set(search.cv_results_["mean_test_score"])) > 1
-    assert search.best_score_ > 0.8
-    assert search.predict(new).shape == (60,)
-
-
-def test_pandas_output_has_the_names_of_kernels_and_rows(digits) -> None:
-    train, _, y = digits
-    rows = [f"digit-{number}" for number in range(160)]
-    frames = {name: pd.DataFrame(table, index=rows) for name, table in train.items()}
-    model = LandmarkFeatures({"pixels": {}, "hog": "linear"}, 12).set_output(transform="pandas")
-    features = model.fit_transform(frames, y)
-    assert list(features.index) == rows
-    assert list(features.columns[:13]) == [*(f"pixels__{i}" for i in range(12)), "hog__0"]
-    plain = clone(model).set_output(transform="default").fit_transform(train, y)
-    np.testing.assert_allclose(features, plain, atol=1e-12)
-
-
-def test_a_saved_transformer_gives_the_same_bits(digits, tmp_path: Path) -> None:
-    train, new, y = digits
-    model = LandmarkFeatures(SPECS, 30, dtype="float32").fit(train, y)
-    save_model(model, tmp_path / "features.mklearn", {})
-    loaded = load_model(tmp_path / "features.mklearn").estimator
-    np.testing.assert_array_equal(loaded.transform(new), model.transform(new))
-
-
-def test_usps_at_few_and_at_all_landmarks(mirror: Path) -> None:
-    """More landmarks come closer to the dense kernel; all of them are equal to it."""
-    with h5py.File(mirror / "usps" / "usps.h5") as file:
-        X, y = np.asarray(file["train/data"][:400], dtype=float), np.asarray(file["train/target"][:400])
-    kernels = [{"bandwidth": 0.5}, {"bandwidth": 2.0}]
-    plain = [spec | UNCHANGED for spec in kernels]
-    K = StackTransform(plain).fit_transform(X).matrices
-    errors = []
-    for l in (50, 150, 400):
-        model = LandmarkFeatures(kernels, l).fit(X, y)
-        errors.append(np.abs(grams(model, X, X) - K).max())
-    assert errors[0] > errors[1] > 1e-3
-    assert errors[2] < 1e-10
-
-
-def test_coefficients_of_another_number_of_features_are_refused() -> None:
-    X = np.random.default_rng(0).normal(size=(20, 3))
-    features = LandmarkFeatures({"g": "gaussian", "l": "linear"}, n=10).fit(X, np.arange(20) % 2)
-    n_features = features.blocks_[-1].stop
-    for wrong in (np.ones((n_features + 7, 2)), np.ones((n_features - 1, 2)), np.ones(n_features)):
-        with pytest.raises(DataError, match=f"expected a row for each of {n_features} features"):
-            features.transform_times(X, wrong)

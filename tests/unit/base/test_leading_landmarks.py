@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
-from sklearn.exceptions import NotFittedError
 
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
-from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.subspace.kfd import KernelFDA
 
 KERNELS = {
@@ -54,40 +52,3 @@ def test_moments_of_leading_landmarks_need_no_samples(digits: tuple[np.ndarray, 
     fitted = KernelFDA(ridge=1e-3).fit_moments(features, mapped)
     usual = KernelFDA(kernels=KERNELS, ridge=1e-3, landmarks=40).fit(X, y)
     np.testing.assert_allclose(np.abs(fitted.transform(X)), np.abs(usual.transform(X)), atol=1e-6)
-
-
-def test_moments_survive_files(digits: tuple[np.ndarray, np.ndarray]) -> None:
-    X, y = digits
-    moments = Moments().partial_fit(X, y)
-    again = Moments.from_arrays({name: array.copy() for name, array in moments.as_arrays().items()})
-    np.testing.assert_array_equal(again.scatter, moments.scatter)
-    np.testing.assert_array_equal(again.between, moments.between)
-    assert again.labelled
-    np.testing.assert_array_equal(again.merge(moments).class_counts_, 2 * moments.class_counts_)
-
-
-def test_what_has_no_leading_landmarks_says_so(digits: tuple[np.ndarray, np.ndarray]) -> None:
-    X, y = digits
-    centres = LandmarkFeatures("gaussian", 20, "kmeans").fit(X, y)
-    with pytest.raises(ConfigError, match="k-means"):
-        centres.leading(10)
-    drawn = LandmarkFeatures("gaussian", 20).fit(X, y)
-    with pytest.raises(ConfigError, match="n_landmarks=21, but there are 20 landmarks"):
-        drawn.leading(21)
-    with pytest.raises(DataError, match="the map is of 3 features, but the moments are of 20"):
-        Moments().partial_fit(drawn.transform(X), y).mapped(np.eye(3))
-
-
-def test_fewer_landmarks_than_classes_are_refused(digits: tuple[np.ndarray, np.ndarray]) -> None:
-    every = LandmarkFeatures(KERNELS, 120).fit(*digits)
-    with pytest.raises(NotApplicable, match="n_landmarks=8, but y has 10 classes"):
-        every.leading(8)
-    assert LandmarkFeatures(KERNELS, 120, "leverage").fit(*digits).leading(8)[0].n_landmarks_ == 8
-
-
-def test_moments_of_features_that_are_not_fitted() -> None:
-    with pytest.raises(NotFittedError):
-        KernelFDA().fit_moments(LandmarkFeatures("gaussian", 30), Moments())
-    features = LandmarkFeatures("gaussian", 5).fit(np.random.default_rng(0).normal(size=(20, 2)))
-    with pytest.raises(DataError, match="hold no batch"):
-        KernelFDA().fit_moments(features, Moments())

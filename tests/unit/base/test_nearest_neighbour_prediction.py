@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import is_classifier
 from sklearn.datasets import load_digits
@@ -19,12 +18,9 @@ from mklearn.papers.mkmmc.mkmmc import fit_path as fit_mkmmc_path
 from mklearn.papers.two_d_mmc.glram import GLRAM
 from mklearn.papers.two_d_mmc.path import fit_path
 from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
-from mklearn.subspace import LDE, MKLDR, PCA, Fisherface, KernelFDA, KernelMMC, KernelPCA
+from mklearn.subspace import MKLDR, PCA, Fisherface, KernelFDA, KernelPCA
 
 KERNELS = ["gaussian", "linear"]
-SUPERVISED = [KernelFDA(kernels=KERNELS), MKLDR(kernels=KERNELS), LDE(), Fisherface()]
-SUPERVISED += [KernelMMC(kernels=KERNELS), MKMMC(kernels=KERNELS), TwoDLDA(2, shape=(8, 8))]
-SUPERVISED += [TwoDLDA(2, shape=(8, 8), flatten=False)]
 UNSUPERVISED = [PCA(5), KernelPCA(5, kernels=KERNELS), GLRAM(3, shape=(8, 8)), MKLDR(graph="pca", kernels=KERNELS)]
 NAMES = np.array(["zero", "one", "two", "three"])
 
@@ -34,19 +30,6 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
     X, y = load_digits(n_class=4, return_X_y=True)
     X = X + np.random.default_rng(0).normal(scale=0.1, size=X.shape)  # without constant pixels
     return X[:160], NAMES[y[:160]]
-
-
-@pytest.mark.parametrize("model", [*SUPERVISED, *UNSUPERVISED], ids=repr)
-@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
-def test_equals_the_nearest_neighbour_classifier(digits, model: Any) -> None:
-    X, y = digits
-    model.fit(X[::2], pd.Series(y[::2]))
-    Z, Z_new = (np.asarray(model.transform(each)).reshape(80, -1) for each in (X[::2], X[1::2]))
-    expected = KNeighborsClassifier(1).fit(Z, y[::2])
-    predicted = model.predict(X[1::2])
-    np.testing.assert_array_equal(predicted, expected.predict(Z_new))
-    assert model.score(X[1::2], y[1::2]) == expected.score(Z_new, y[1::2]) > 0.7
-    np.testing.assert_array_equal(model.set_output(transform="default").predict(X[::2]), y[::2])
 
 
 def test_pandas_output_changes_no_prediction(digits) -> None:

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import tracemalloc
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-import pyarrow
-import pyarrow.dataset
-import pyarrow.parquet
 import pytest
 from sklearn.datasets import load_digits
 
@@ -69,51 +64,3 @@ def test_a_memory_mapped_file_is_never_in_memory(tmp_path: Path, many, features,
     tracemalloc.stop()
     assert peak < X.nbytes / 3
     assert_same_predictions(features, found, moments, X[:1000])
-
-
-def test_parquet_files_are_in_memory_one_at_a_time(tmp_path: Path, many, features, moments) -> None:
-    """By fragments: `to_batches` of the whole dataset reads all ten files ahead."""
-    X, y = many
-    for start in range(0, N, 10_000):
-        rows = slice(start, start + 10_000)
-        table = pyarrow.table({f"pixel_{i}": column for i, column in enumerate(X[rows].T)} | {"label": y[rows]})
-        pyarrow.parquet.write_table(table, tmp_path / f"{start}.parquet", use_dictionary=False)
-    del table
-    before, most, found = pyarrow.total_allocated_bytes(), 0, Moments()
-    for fragment in pyarrow.dataset.dataset(tmp_path, format="parquet").get_fragments():
-        for batch in fragment.to_batches():
-            frame = batch.to_pandas()
-            most = max(most, pyarrow.total_allocated_bytes() - before)
-            found.partial_fit(features.transform(frame.drop(columns="label").to_numpy()), frame["label"])
-    assert most < X.nbytes / 3
-    assert_same_predictions(features, found, moments, X[:1000])
-
-
-def gathered_by_dask(features: LandmarkFeatures, X: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
-    """Gather moments on a local cluster: blocks are tasks, and their moments are merged two by two."""
-    from dask import array, delayed
-    from distributed import Client, LocalCluster
-
-    @delayed
-    def gathered(block: np.ndarray, labels: np.ndarray) -> Moments:
-        return Moments().partial_fit(features.transform(block), labels)
-
-    with (
-        LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster,
-        Client(cluster),
-    ):
-        blocks = array.from_array(X, chunks=(3_000, 64)).to_delayed().ravel()
-        labels = array.from_array(y, chunks=3_000).to_delayed()
-        parts = [gathered(*pair) for pair in zip(blocks, labels, strict=True)]
-        while len(parts) > 1:
-            pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
-            parts = [delayed(Moments.merge)(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
-        return parts[0].compute().as_arrays()
-
-
-def test_dask_arrays_on_a_local_cluster(many, features) -> None:
-    """Nothing of Dask is in mklearn. In a process of its own: its import changes how all exceptions are pickled."""
-    X, y = (each[:20_000] for each in many)
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        found = Moments.from_arrays(pool.submit(gathered_by_dask, features, X, y).result())
-    assert_same_predictions(features, found, Moments().partial_fit(features.transform(X), y), X[:1000])

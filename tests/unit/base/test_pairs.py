@@ -8,10 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
 
 from mklearn.base.pairs import PairedSamples, PairView
 from mklearn.base.side_by_side import SideBySide
@@ -129,21 +125,6 @@ def test_kernels_are_those_of_the_features_of_pairs() -> None:
     known, asked = scaled.transform(views[train]), scaled.transform(views[test])
     np.testing.assert_allclose(transform.stack_train_.matrices[0], known @ known.T, atol=1e-9)
     np.testing.assert_allclose(transform.transform(views[test]).matrices[0], asked @ known.T, atol=1e-9)
-
-
-def test_cross_validation_of_scikit_learn_splits_pairs() -> None:
-    """Components are those of each fold's training pairs."""
-    table, pairs, y = people()
-    views = Views({"t": pairs(samples(table))})
-    model = make_pipeline(SideBySide(), KNeighborsClassifier(3))
-    folds = [(np.arange(30), np.arange(30, 60)), (np.arange(30, 60), np.arange(30))]
-    expected = []
-    for known, asked in folds:
-        alone = Views({"t": PairView(views["t"].first[known], views["t"].second[known], samples(table),
-                                     views["t"].comparison)})  # fmt: skip
-        expected.append(clone(model).fit(alone, y[known]).score(views[asked], y[asked]))
-    np.testing.assert_array_equal(cross_val_score(model, views, y, cv=folds), expected)
-    assert min(expected) > 0.7
 
 
 def test_parameters_are_chosen_once_on_parts_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:

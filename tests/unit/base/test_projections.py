@@ -44,15 +44,6 @@ def test_projection_is_that_of_the_exact_components(whiten: bool, unit_length: b
     np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-4)
 
 
-def test_components_that_there_are_not_and_none() -> None:
-    many = SPEC.model_copy(update={"components": 50})
-    assert project(TABLE, np.arange(5), many).shape == (40, 4)
-    flat = np.c_[TABLE[:, 0], np.zeros((40, 3))]
-    assert project(flat, np.arange(30), many).shape == (40, 1)  # components without variance are not whitened
-    raw = SPEC.model_copy(update={"components": None, "whiten": False, "unit_length": False})
-    np.testing.assert_allclose(project(TABLE, np.arange(5), raw), TABLE, rtol=1e-6)
-
-
 def test_square_roots() -> None:
     rooted = SPEC.model_copy(update={"square_root": True})
     squares = TABLE**2
@@ -82,20 +73,3 @@ def test_a_stored_projection_equals_the_computed_one_bit_by_bit(
     for split in zip(splits, learned, strict=True):
         found, expected = (samples.projected(*split, features) for samples in (stored, computed))
         np.testing.assert_array_equal(found, expected, strict=True)
-
-
-def test_features_are_read_once_and_for_splits_that_are_not_stored() -> None:
-    read = []
-    stored = principal_projection(TABLE, np.arange(30), np.arange(20), components=3, square_root=False)
-    samples = PairedSamples(lambda: read.append(1) or TABLE, [stored])  # type: ignore[func-returns-value]
-    every = samples.projected(np.arange(30), np.arange(20), SPEC)
-    some = samples.projected(np.array([3, 7, 29]), np.arange(20), SPEC)
-    np.testing.assert_array_equal(some, every[[3, 7, 29]])
-    assert not read
-    for n in (19, 18):
-        found = samples.projected(np.arange(30), np.arange(n), SPEC)
-        np.testing.assert_array_equal(found, project(TABLE[:30], np.arange(n), SPEC))
-    samples.projected(np.arange(40), np.arange(20), SPEC)  # not all of them are stored
-    assert len(read) == 1
-    with pytest.raises(DataError, match="projections are of other splits"):
-        PairedSamples(stored=[stored]).projected(np.arange(30), np.arange(19), SPEC)

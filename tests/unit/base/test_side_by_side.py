@@ -51,3 +51,10 @@ def test_columns_in_another_order_are_refused() -> None:
     np.testing.assert_array_equal(fitted.transform({"A": table}), fitted.transform({"A": table.to_numpy()}))
     with pytest.raises(DataError, match="other column names than in fit, or in another order: expected p, q"):
         fitted.transform({"A": table[["q", "p"]]})
+
+
+def test_gaps_are_filled_in_by_the_training_samples() -> None:
+    A = np.random.default_rng(0).normal(size=(9, 2))
+    A[[1, 7], 0] = np.nan
+    fitted = SideBySide(impute="mean").fit({"A": A[:5]})
+    assert fitted.transform({"A": A[5:]})[2, 0] == pytest.approx(np.nanmean(A[:5, 0]))

@@ -107,15 +107,6 @@ def spec(**changes: Any) -> FitSpec:
     return FitSpec.model_validate(content | changes)
 
 
-def test_a_specification_survives_the_way_to_a_job() -> None:
-    import json
-
-    found = spec()
-    text = json.dumps(found.as_dict())
-    assert FitSpec.model_validate(json.loads(text)) == found
-    assert FitSpec.model_validate(json.loads(text)).as_dict() == found.as_dict()
-
-
 def test_defaults_are_in_no_key() -> None:
     """A field that is added later changes the keys of no fit that does not use it."""
     found = spec().as_dict()

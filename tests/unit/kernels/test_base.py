@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-import json
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -176,17 +175,6 @@ def test_a_kernel_function_that_is_not_symmetric_is_refused() -> None:
         ByRow().fit(squared_euclidean(features(150)))
 
 
-def test_info_is_plain_and_complete() -> None:
-    fitted = GaussianKernel(measure="chi2", psd="clip").fit(chi2_distance(features()))
-    spectrum = fitted.info_["spectrum"]
-    info = {name: value for name, value in fitted.info_.items() if name != "spectrum"}
-    assert json.loads(json.dumps(info)) == info
-    assert json.loads(json.dumps(spectrum)) == [list(point) for point in spectrum]
-    assert {type(value) for value in info.values()} <= {str, int, float, bool}
-    assert (info["kind"], info["measure"], info["n_train"]) == ("gaussian", "chi2", 14)
-    assert info["bandwidth"] == fitted.bandwidth_
-
-
 @pytest.mark.parametrize("psd", ["clip", "shift", "flip", "none"])
 def test_info_has_the_spectrum_before_the_repair(psd: Any) -> None:
     A = np.random.default_rng(0).normal(size=(12, 12))
@@ -199,17 +187,10 @@ def test_info_has_the_spectrum_before_the_repair(psd: Any) -> None:
     ("kernel_class", "parameters", "message"),
     [
         (GaussianKernel, {"measure": "inner_product"}, "a gaussian kernel can't be computed from measure 'inner_pro"),
-        (GaussianKernel, {"measure": "cosine"}, "valid measures: squared_euclidean, chi2, point_set, distance"),
-        (LinearKernel, {"measure": "chi2"}, "valid measures: inner_product"),
-        (PrecomputedKernel, {"measure": "distance"}, "valid measures: kernel"),
         (LinearKernel, {"normalise": "trace"}, "'trace' for `normalise`: expected one of 'none', 'unit_diagonal', 'c"),
-        (LinearKernel, {"psd": "project"}, "'project' for `psd`: expected one of 'clip', 'shift'"),
         (LinearKernel, {"centre": "yes"}, "'yes' for `centre`: expected true or false"),
-        (GaussianKernel, {"bandwidth_rule": "median"}, "'median' for `bandwidth_rule`"),
         (GaussianKernel, {"bandwidth": 0}, "0 for `bandwidth`: expected a finite number > 0"),
         (PolynomialKernel, {"degree": 0}, "0 for `degree`: expected an integer >= 1"),
-        (PolynomialKernel, {"scale": -1}, "-1 for `scale`"),
-        (PolynomialKernel, {"offset": -1}, "-1 for `offset`: expected a finite number >= 0"),
     ],
 )
 def test_refuses_parameters(kernel_class: type[Kernel], parameters: dict, message: str) -> None:
@@ -229,7 +210,6 @@ G = inner_product(features(5))
         (GaussianKernel(), D + np.triu(np.ones((5, 5)), 1), "not symmetric"),
         (GaussianKernel(), -D, "negative entries"),
         (GaussianKernel(), D + np.eye(5), "to itself"),
-        (GaussianKernel(), np.where(D > 0, np.nan, D), "NaN"),
         (GaussianKernel(), np.zeros((4, 4)), "distance zero to each other"),
         (LinearKernel(normalise="centred_trace"), np.ones((4, 4)), "coincide"),
         (LinearKernel(normalise="unit_diagonal"), np.diag([1.0, 1, 0]), "training sample 2 has self-similarity 0"),
@@ -246,7 +226,6 @@ def test_refuses_training_data(kernel: Kernel, matrix: np.ndarray, message: str)
     [
         (GaussianKernel(), [D], None, "this GaussianKernel is not fitted"),
         (GaussianKernel(bandwidth=3).fit(D), [D[:, :4]], None, "4 columns, but there were 5 training samples"),
-        (GaussianKernel(bandwidth=3).fit(D), [-D], None, "negative entries"),
         (GaussianKernel(bandwidth=3).fit(D), [D, D], None, "computed from 1 pairwise matrices; got 2"),
         (LinearKernel(normalise="unit_diagonal").fit(G), [G[:2]], None, "pass `own`"),
         (LinearKernel(normalise="unit_diagonal").fit(G), [G[:2]], [np.ones(3)], "has 3 entries for 2 rows"),

@@ -9,14 +9,11 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.impute import SimpleImputer
-from sklearn.model_selection import GridSearchCV, cross_val_score
 from tests.split_stacks import split_stacks
 
-from mklearn.classifiers import KernelSVC
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels import StackTransform, Views, compute_stack
 from mklearn.kernels.completion import lacking
-from mklearn.subspace import KernelFDA
 
 RNG = np.random.default_rng(0)
 N, M = 20, 7
@@ -125,26 +122,6 @@ def test_the_same_views_as_frames_sparse_tables_and_columns() -> None:
         fitted = StackTransform([LINEAR | spec]).fit(halves[0])
         np.testing.assert_allclose(fitted.stack_train_.matrices[0], expected[0], atol=1e-12)
         np.testing.assert_allclose(fitted.transform(halves[1]).matrices[0], expected[1], atol=1e-12)
-
-
-def test_estimators_and_searches() -> None:
-    y = np.arange(N + M) % 3
-    X = np.where(np.isnan(HOLED), np.nan, HOLED + 2 * y[:, None])
-    views = Views({"holed": X, "whole": WHOLE + y[:, None]})
-    kernels = {"holed": {"missing_views": "mean"}, "whole": "gaussian"}
-    model = KernelSVC(kernels=kernels).fit(views[TRAIN], y[TRAIN])
-    assert model.score(views[TEST], y[TEST]) > 0.7
-    only_missing = Views({"holed": np.full((2, 4), np.nan), "whole": WHOLE[:2]})
-    assert model.predict(only_missing).shape == (2,)
-    search = GridSearchCV(
-        KernelFDA(kernels=kernels), {"kernels__holed__bandwidth": [0.5, 2.0]}, cv=3, error_score="raise"
-    )
-    assert search.fit(views, y).best_score_ > 0.7
-    with pytest.raises(DataError, match="missing_views='mean'"):
-        KernelFDA(kernels="gaussian").fit(views, y)
-    one_table = KernelFDA(kernels=[{"columns": slice(0, 4), "missing_views": "mean"}, {"columns": slice(4, 8)}])
-    table = np.hstack([X, WHOLE + y[:, None]])
-    assert cross_val_score(one_table, table, y, cv=3, error_score="raise").mean() > 0.7
 
 
 def test_refuses() -> None:

@@ -80,22 +80,6 @@ def test_estimators_are_those_on_views(digits, method: Any) -> None:
         assert np.mean(model.predict(test) == y[60:]) > 0.8
 
 
-def test_kernels_are_those_on_views(digits) -> None:
-    views, _ = digits
-    train, test = CachingViews(views[:60]), CachingViews(views[60:])
-    for names in SOME:
-        found, expected = StackTransform(some_of(names)), StackTransform(some_of(names))
-        stack, usual = found.fit_transform(train), expected.fit_transform(views[:60])
-        assert (stack.ids, found.ids, found.infos) == (usual.ids, expected.ids, expected.infos)
-        np.testing.assert_array_equal(stack.matrices, usual.matrices)
-        rows = expected.transform(views[60:])
-        for chosen in (slice(None), slice(3, 9), [8, 1]):
-            new = found.transform(test if chosen == slice(None) else test[chosen])
-            assert new.ids == rows.ids
-            np.testing.assert_array_equal(new.matrices, rows.matrices[:, chosen])
-        np.testing.assert_array_equal(found.transform(views[60:]).matrices, rows.matrices)
-
-
 def test_each_measure_is_computed_once(digits, counted: list[tuple[str, int]]) -> None:
     views, y = digits
     train, test = CachingViews(views[:60]), CachingViews(views[60:])

@@ -90,12 +90,6 @@ def test_polynomial_scale_is_fitted_to_the_training_samples() -> None:
     assert PolynomialKernel(scale=0.5).fit(G).scale_ == 0.5
 
 
-@pytest.mark.parametrize("gamma", [0, -1.0, np.nan, np.inf, "wide", None, True])
-def test_gaussian_refuses_bandwidths(gamma: object) -> None:
-    with pytest.raises(ConfigError, match="gamma"):
-        gaussian_kernel([[0.0]], gamma)  # type: ignore[arg-type]
-
-
 def test_gaussian_refuses_negative_distances_but_not_rounding_errors() -> None:
     with pytest.raises(DataError, match=r"negative entries \(smallest -1 at \(0, 1\)\)"):
         gaussian_kernel([[0.0, -1.0], [-1.0, 0.0]], 1.0)
@@ -123,19 +117,9 @@ def test_bandwidth_grid_of_mkmmc() -> None:
 
 def test_bandwidth_refusals() -> None:
     D = squared_euclidean(np.random.default_rng(0).random((4, 3)))
-    with pytest.raises(ConfigError, match=r"'median' for `bandwidth_rule`: expected one of 'squared_mean_distance'"):
-        resolve_bandwidth(D, 1.0, "median")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="bandwidth"):
         resolve_bandwidth(D, 0.0)
-    with pytest.raises(ConfigError, match="exponents"):
-        bandwidth_grid(D, [])
     with pytest.raises(DataError, match="distance zero to each other"):
         resolve_bandwidth(np.zeros((3, 3)))
     with pytest.raises(DataError, match="at least two training samples"):
         resolve_bandwidth([[0.0]])
-    with pytest.raises(DataError, match="square"):
-        resolve_bandwidth(D[:2])
-    with pytest.raises(DataError, match="not symmetric"):
-        resolve_bandwidth(D + np.triu(np.ones((4, 4)), 1))
-    with pytest.raises(DataError, match="distance 1 to itself"):
-        resolve_bandwidth(np.ones((3, 3)))

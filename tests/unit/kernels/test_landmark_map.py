@@ -12,7 +12,7 @@ import pytest
 from mklearn.errors import DataError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.gaussian import GaussianKernel
-from mklearn.kernels.landmark_map import landmark_map, linear_map, self_similarities, warn_of_repeated_landmarks
+from mklearn.kernels.landmark_map import landmark_map, linear_map, self_similarities
 from mklearn.kernels.landmark_measure import LandmarkMeasure
 from mklearn.kernels.linear import LinearKernel
 from mklearn.kernels.polynomial import PolynomialKernel
@@ -77,9 +77,3 @@ def test_a_linear_kernel_needs_no_landmarks() -> None:
     made.transform(X, [], out)
     np.testing.assert_allclose(out, X / np.linalg.norm(X, axis=1, keepdims=True), rtol=1e-6)
     assert made.landmarks is None
-
-
-def test_no_warning_without_repeated_landmarks(recwarn) -> None:
-    warn_of_repeated_landmarks(X, ["a"])
-    warn_of_repeated_landmarks(np.eye(5)[:, :3][[0, 1, 2]] * -0.0 + np.eye(3), ["a"])
-    assert not recwarn

@@ -80,14 +80,8 @@ def test_refusals() -> None:
         unit_diagonal([[1.0, 0.0]], [-1.0], [1.0, 1.0])
     with pytest.raises(DataError, match="both the rows and the columns"):
         unit_diagonal(np.eye(2), [1.0, 1.0])
-    with pytest.raises(DataError, match="do not fit"):
-        unit_diagonal(np.eye(2), [1.0], [1.0, 1.0])
     with pytest.raises(DataError, match="coincide"):
         scale_to_centred_trace(np.ones((3, 3)))
-    with pytest.raises(DataError, match="coincide"):
-        scale_to_centred_trace(np.zeros((3, 3)))
-    with pytest.raises(DataError, match="3 columns, but there were 2"):
-        KernelCentring().fit(np.eye(2)).transform(np.ones((1, 3)))
     with pytest.raises(DataError, match="not symmetric"):
         KernelCentring().fit([[1.0, 2.0], [0.0, 1.0]])
 

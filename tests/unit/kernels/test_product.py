@@ -96,13 +96,6 @@ def test_factors_read_the_view_of_the_product_unless_they_say_another() -> None:
     assert info["view"] == ["d2", "d"]
 
 
-def test_the_scales_of_the_distances_do_not_matter() -> None:
-    matrices = pairwise()
-    scaled = {name: (10.0**number) * P for number, (name, P) in enumerate(matrices.items())}
-    for stacks in zip(*(split_stacks(m, [PRODUCT], TRAIN, TEST)[:2] for m in (matrices, scaled)), strict=True):
-        np.testing.assert_allclose(stacks[0].matrices, stacks[1].matrices, rtol=1e-9)
-
-
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [

@@ -94,18 +94,6 @@ def test_psd_kernels_are_left_alone(policy: str) -> None:
     assert psd_repair(np.zeros((3, 3)), policy).kernel.sum() == 0  # type: ignore[arg-type]
 
 
-def test_float32_and_no_mutation() -> None:
-    K = indefinite(0).astype(np.float32)
-    before = K.copy()
-    repair = psd_repair(K)
-    assert repair.kernel.dtype == repair.transform(K).dtype == np.float32
-    np.testing.assert_array_equal(K, before)
-    np.testing.assert_allclose(repair.kernel, psd_repair(K.astype(np.float64)).kernel, atol=1e-5)
-    psd_repair(K, "none").transform(K)[0, 0] = 99
-    psd_repair(K, "none").kernel[0, 0] = 99
-    np.testing.assert_array_equal(K, before)
-
-
 @pytest.mark.parametrize("place", [(0, 1), (127, 128), (399, 0), (390, 300)])
 def test_rounding_errors_anywhere_are_averaged(place: tuple[int, int]) -> None:
     K = np.eye(400)
@@ -183,16 +171,6 @@ def test_off_diagonal_mass_is_the_residual_of_the_diagonal_fit(seed: int, n: int
     assert off_diagonal_mass(np.diag(rng.random(n) + 0.1)) < 1e-12
     assert off_diagonal_mass(0.6 * np.eye(n) + 0.4) < 1e-12
     assert off_diagonal_mass(np.ones((n, n))) == 0
-
-
-def test_off_diagonal_mass_of_informative_kernels_is_large() -> None:
-    y = np.repeat(np.arange(5), 6)
-    K = (y[:, None] == y).astype(float)
-    assert off_diagonal_mass(K) > 0.7
-    # adding identity takes mass away, monotonically
-    masses = [off_diagonal_mass(K + t * np.eye(30)) for t in (0, 1, 10, 100)]
-    assert masses == sorted(masses, reverse=True)
-    assert masses[-1] < 0.05
 
 
 @pytest.mark.parametrize("n", [1, 7, SPECTRUM_POINTS, 1530])
