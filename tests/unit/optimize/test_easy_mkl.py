@@ -6,7 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from mklearn.errors import ConfigError, DataError, NotApplicable, SolverFailed
+from mklearn.errors import ConfigError, NotApplicable, SolverFailed
 from mklearn.optimize.easy_mkl import easy_mkl_weights
 
 
@@ -65,9 +65,7 @@ def test_limit_is_the_distance_of_the_class_means():
     ("change", "error", "message"),
     [
         ({"trade_off": 0.0}, ConfigError, "`trade_off`"),
-        ({"trade_off": 1.5}, ConfigError, "`trade_off`"),
         ({"signs": np.ones(9)}, NotApplicable, "one class"),
-        ({"kernels": np.ones((2, 9, 8))}, DataError, "square"),
         ({"kernels": np.zeros((2, 9, 9))}, NotApplicable, "No kernel separates"),
         ({"kernels": np.array([1 - 9 * np.eye(9), np.eye(9)])}, SolverFailed, "positive semidefinite"),
     ],

@@ -7,7 +7,7 @@ import pytest
 import scipy.linalg
 
 from mklearn.errors import ConfigError, DataError, SolverFailed
-from mklearn.optimize.eigen import fix_signs, generalized_eigh, generalized_eigh_stack
+from mklearn.optimize.eigen import generalized_eigh, generalized_eigh_stack
 
 
 def pencil(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -52,28 +52,6 @@ def test_signs_are_those_of_the_largest_entries():
     assert (W[np.abs(W).argmax(axis=0), np.arange(6)] > 0).all()
 
 
-def test_fix_signs():
-    V = np.array([[1.0, -3.0, 0.0, -2.0], [-2.0, 1.0, 0.0, 2.0 + 1e-12]])
-    before = V.copy()
-    np.testing.assert_allclose(fix_signs(V), [[-1, 3, 0, 2], [2, -1, 0, -2]])
-    np.testing.assert_array_equal(V, before)
-    np.testing.assert_array_equal(fix_signs(np.array([1.0, -4.0])), [-1, 4])
-    assert fix_signs(np.empty((3, 0))).shape == (3, 0)
-    assert fix_signs(V.astype(np.float32)).dtype == np.float32
-
-
-def test_float32_and_untouched_inputs():
-    A, B = pencil(5)
-    a, b = A.astype(np.float32), B.astype(np.float32)
-    keep = a.copy(), b.copy()
-    values, V = generalized_eigh(a, b)
-    assert values.dtype == V.dtype == np.float32
-    np.testing.assert_allclose(values, generalized_eigh(A, B)[0], rtol=1e-3, atol=1e-4)
-    np.testing.assert_array_equal(a, keep[0])
-    np.testing.assert_array_equal(b, keep[1])
-    assert generalized_eigh([[2, 0], [0, 1]])[0].dtype == np.float64
-
-
 def test_a_singular_right_side_is_refused_even_where_cholesky_passes():
     X = np.random.default_rng(0).normal(size=(6, 3))
     A, _ = pencil(6)
@@ -93,14 +71,8 @@ def test_invalid_arguments():
     for bad in (0, 4, 1.5, True):
         with pytest.raises(ConfigError, match="n_components"):
             generalized_eigh(A, B, bad)
-    with pytest.raises(ConfigError, match="which"):
-        generalized_eigh(A, B, which="middle")
-    with pytest.raises(DataError, match="square"):
-        generalized_eigh(A[:2], B)
     with pytest.raises(DataError, match="same shape"):
         generalized_eigh(A, np.eye(4))
-    with pytest.raises(DataError, match="NaN or infinite"):
-        generalized_eigh(A, np.full((3, 3), np.nan))
 
 
 @pytest.mark.parametrize("right", [True, False])

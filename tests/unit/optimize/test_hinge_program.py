@@ -75,11 +75,6 @@ def test_optimality_conditions(problem, bound):
         assert not z.lower.any()
 
 
-def test_a_large_bound_is_no_bound(problem):
-    X, y = problem
-    assert hinge_machine(X, y, 8.0, 1e6).objective == pytest.approx(hinge_machine(X, y, 8.0).objective, rel=1e-8)
-
-
 @settings(max_examples=60)
 @given(
     st.integers(0, 10**6), st.integers(2, 40), st.integers(1, 8), st.floats(-3, 4), st.sampled_from([1.01, 2.0, np.inf])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from mklearn.errors import ConfigError, NotApplicable
+from mklearn.errors import NotApplicable
 from mklearn.optimize.kernel_lasso import KernelLasso, KernelLassoSolution, kernel_factor
 
 
@@ -81,13 +81,6 @@ def test_the_chosen_kernels_are_those_of_the_best_of_all_supports() -> None:
     assert tuple(found.chosen) == smallest
 
 
-def test_nothing_is_chosen_from_the_largest_penalty_on() -> None:
-    factors, T = problem()
-    lasso = KernelLasso(factors, T)
-    assert not len(lasso.solve(lasso.largest_penalty).chosen)
-    assert len(lasso.solve(0.99 * lasso.largest_penalty).chosen) == 1
-
-
 @pytest.mark.parametrize("n_kernels", [1, 2, 4])
 def test_no_more_kernels_are_chosen_than_asked_for(n_kernels: int) -> None:
     factors, T = problem()
@@ -124,9 +117,3 @@ def test_constant_kernels_are_never_chosen() -> None:
     np.testing.assert_allclose(found.sizes, [0, *alone.sizes, 0], atol=1e-9)
     with pytest.raises(NotApplicable, match="constant"):
         KernelLasso([constant, constant], T)
-
-
-def test_a_number_of_kernels_below_one_is_refused() -> None:
-    factors, T = problem()
-    with pytest.raises(ConfigError, match="n_kernels"):
-        KernelLasso(factors, T).largest_choice(0)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh
-from scipy.optimize import minimize
 
 from mklearn.errors import ConfigError, DataError, SolverFailed
 from mklearn.graphs import lda_graph
@@ -126,26 +125,6 @@ def test_optimality_conditions_and_local_perturbations(method):
         assert eigh(S[J], T[J], eigvals_only=True)[0] == pytest.approx(found.value, rel=1e-9)
 
 
-def test_slsqp_finds_no_better_weights():
-    for seed in range(6):
-        S, T = psd_pair(5, seed, positive=bool(seed % 2))
-        found = kernel_weights(S, T)
-        rng = np.random.default_rng(seed)
-        values = []
-        for start in rng.dirichlet(np.ones(5), 15):
-            result = minimize(
-                lambda b: ratio(b, S, T)[0],  # noqa: B023
-                start,
-                method="SLSQP",
-                bounds=[(0, 1)] * 5,
-                constraints={"type": "eq", "fun": lambda b: b.sum() - 1},
-                options={"ftol": 1e-14, "maxiter": 500},
-            )
-            values.append(ratio(np.maximum(result.x, 0), S, T)[0])
-        assert found.value <= min(values) + 1e-9
-        assert min(values) == pytest.approx(found.value, rel=1e-5)
-
-
 @pytest.mark.parametrize("m", [16, 20])
 def test_above_the_limit_the_local_method_is_certified(m):
     for seed, positive in ((0, False), (1, True)):
@@ -249,18 +228,6 @@ def test_every_method_returns_a_one_signed_eigenvector(method):
             assert 0.1 < found.norm <= 1 + 1e-6
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_one_kernel(method):
-    found = kernel_weights([[3.0]], [[4.0]], method=method)
-    assert found.weights.tolist() == [1.0]
-    assert (found.value, found.bound, found.gap, found.status) == (0.75, 0.75, 0, "optimal")
-
-
-def test_a_kernel_better_than_all_mixtures_gets_all_the_weight():
-    found = kernel_weights(np.diag([1.0, 2.0, 3.0]) + 0.5, np.eye(3) + 1e-3)
-    assert found.weights.tolist() == [1, 0, 0]
-
-
 @pytest.mark.parametrize("method", ["exact", "dnn"])
 def test_duplicates_share_their_weight_in_any_order(method):
     S, T = psd_pair(3, 11)
@@ -278,21 +245,6 @@ def test_duplicates_share_their_weight_in_any_order(method):
     J = np.ix_([0, 1, 2, 1], [0, 1, 2, 1])
     found = kernel_weights(S[J] * np.outer(c, c), T[J] * np.outer(c, c), method=method)
     assert found.weights[3] * 50 == pytest.approx(found.weights[1], abs=1e-9)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_duplicates_and_dependent_kernels(method):
-    S, T = psd_pair(3, 5)
-    reference = kernel_weights(S, T, method=method)
-    for extra in ([[0, 0, 1]], [[0.3, 0.7, 0]], [[0.5, 0.1, 0.4], [0.0, 1.0, 1.0]]):
-        A = np.vstack([np.eye(3), extra])
-        found = kernel_weights(A @ S @ A.T, A @ T @ A.T, method=method)
-        assert found.weights.sum() == pytest.approx(1)
-        assert found.weights.min() >= 0
-        if method in ("exact", "dnn"):  # these mixtures were feasible before
-            assert found.value == pytest.approx(reference.value, rel=1e-7)
-            assert found.gap < 1e-5
-        assert found.bound == pytest.approx(reference.bound, rel=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -351,35 +303,15 @@ def test_proportional_matrices_give_equal_weights(method):
             np.testing.assert_allclose(found.weights, equal / equal.sum(), atol=1e-9)
 
 
-def test_float32_matrices():
-    S, T = psd_pair(5, 0)
-    found = kernel_weights(S.astype(np.float32), T.astype(np.float32))
-    assert found.weights.dtype == np.float64
-    assert found.value == pytest.approx(kernel_weights(S, T).value, rel=1e-4)
-    # Rounding to single precision makes a singular S' slightly indefinite, which is accepted.
-    A = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0.5, 0], [0.1, 0.2, 0.7]])
-    S, T = (A @ M[:3, :3] @ A.T for M in (S, T))
-    rough = kernel_weights(S.astype(np.float32), T.astype(np.float32))
-    assert rough.value == pytest.approx(kernel_weights(S, T).value, rel=1e-3)
-
-
 def test_invalid_arguments():
     S, T = psd_pair(3, 0)
     cases = [
         (ConfigError, "`method`", lambda: kernel_weights(S, T, method="magic")),
-        (DataError, "square matrix", lambda: kernel_weights(S[:2], T)),
         (DataError, "S_prime", lambda: kernel_weights(S, T[:2, :2])),
-        (DataError, "NaN or infinite", lambda: kernel_weights(S * np.nan, T)),
         (DataError, "S has dtype complex128; expected real", lambda: kernel_weights(S * (1 + 1j), T)),
-        (DataError, "S_prime is a masked array", lambda: kernel_weights(S, np.ma.masked_array(T, T > 0))),
-        (DataError, "S has dtype <U1", lambda: kernel_weights(np.full((3, 3), "a"), T)),
-        (DataError, "S is not a regular array", lambda: kernel_weights([[1.0], [1.0, 2.0]], T)),
         (DataError, "not symmetric", lambda: kernel_weights(np.triu(S), T)),
         (SolverFailed, "No kernel has a positive", lambda: kernel_weights(S, np.zeros((3, 3)))),
-        (SolverFailed, "No kernel has a positive", lambda: kernel_weights(S, -T)),
         (SolverFailed, "indefinite", lambda: kernel_weights(S, np.diag([1.0, 1.0, -1.0]))),
-        (SolverFailed, "indefinite", lambda: kernel_weights(S, np.eye(3) - 0.9 * np.ones((3, 3)) + 0.9 * np.eye(3))),
-        (SolverFailed, "indefinite", lambda: kernel_weights(S, [[1, 1, 0], [1, 0, 0], [0, 0, 1]])),
     ]
     for error, message, call in cases:
         with pytest.raises(error, match=message):

@@ -8,7 +8,6 @@ from tests.unit.optimize.explicit_features import exact_features
 from tests.unit.subspace.problems import LABELS, gaussian_kernels
 
 from mklearn.base.moments import Moments
-from mklearn.errors import ConfigError
 from mklearn.graphs import lda_graph
 from mklearn.optimize.convex_ratio_trace import RatioTraceObjective, between_factor, convex_ratio_trace
 from mklearn.optimize.landmark_ratio_trace import LandmarkRatioTrace
@@ -64,8 +63,3 @@ def test_optimum_and_directions(side, p):
     (omega, V), (dense_omega, A) = small.directions(found.evaluation, 2), dense.directions(expected.evaluation, 2)
     np.testing.assert_allclose(omega, dense_omega, rtol=1e-6)
     np.testing.assert_allclose(np.abs(V), np.abs(Phi.T @ A), atol=1e-5 * np.abs(V).max())
-
-
-def test_ridge_must_be_positive():
-    with pytest.raises(ConfigError, match="ridge_amount"):
-        objectives("total", ridge=0.0)

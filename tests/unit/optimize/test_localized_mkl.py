@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.optimize.gating import gate_factor, gate_gradient, gated_cross_kernel, gated_kernel, gates
+from mklearn.optimize.gating import gate_factor, gated_cross_kernel, gated_kernel, gates
 from mklearn.optimize.localized_mkl import GatedSVM, localized_mkl
 from mklearn.optimize.svm import solve_svm
 
@@ -133,18 +133,6 @@ def test_printed_gradient_without_delta_is_wrong():
     assert relative_error(none, expected) > 0.7
 
 
-def test_gradient_reads_support_rows_only():
-    kernels, y, G = problem()
-    eta = gates(G, start(5, G.shape[1], 0.3), "sigmoid")
-    solution = solve_svm(gated_kernel(kernels, eta), y, 1.0)
-    S = solution.support
-    assert 2 < len(S) < len(y)
-    spoilt = np.full_like(kernels, np.nan)
-    spoilt[:, S] = kernels[:, S]
-    found = gate_gradient(spoilt, eta, solution.dual, S, G, "sigmoid")
-    np.testing.assert_array_equal(found, gate_gradient(kernels, eta, solution.dual, S, G, "sigmoid"))
-
-
 # --- solvers
 
 
@@ -268,24 +256,18 @@ def test_more_gating_features_than_samples_are_rotated_exactly(solver, ridge):
     [
         ({"features": np.full((9, 2), np.nan)}, DataError, "not finite"),
         ({"features": np.ones((8, 2))}, DataError, "8 samples for 9 samples"),
-        ({"features": np.ones(9)}, DataError, r"shape \(9,\)"),
         ({"signs": np.ones(9)}, NotApplicable, "one class"),
         ({"C": 0.0}, ConfigError, "`C`"),
-        ({"C": -3.0}, ConfigError, "`C`"),
         ({"gate": "tanh"}, ConfigError, "'tanh' for `gate`: expected one of 'softmax', 'sigmoid'"),
-        ({"gate_scale": "sum"}, ConfigError, "`gate_scale`"),
-        ({"ridge": -1.0}, ConfigError, "`ridge`"),
         ({"solver": "adam"}, ConfigError, "`solver`"),
         ({"V0": np.zeros((2, 3))}, DataError, r"V0 of shape \(2, 3\): expected .* \(2, 2\)"),
-        ({"V0": np.full((2, 2), np.inf)}, DataError, "V0"),
-        ({"tol": 0.0}, ConfigError, "`tol`"),
     ],
 )
 def test_messages_name_the_error(change, error, message):
     given = {
         "kernels": np.array([np.eye(9)] * 2), "signs": np.where(np.arange(9) < 4, 1.0, -1.0),
         "features": np.ones((9, 2)), "C": 1.0,
-    } | {key: value for key, value in change.items() if key not in ("V0", "solver", "tol")}  # fmt: skip
-    search = {"V0": np.zeros((2, 2))} | {key: change[key] for key in ("V0", "solver", "tol") if key in change}
+    } | {key: value for key, value in change.items() if key not in ("V0", "solver")}  # fmt: skip
+    search = {"V0": np.zeros((2, 2))} | {key: change[key] for key in ("V0", "solver") if key in change}
     with pytest.raises(error, match=message):
         localized_mkl(GatedSVM(**given), **search)

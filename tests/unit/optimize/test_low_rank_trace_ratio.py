@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh, subspace_angles
 
-from mklearn.errors import ConfigError, DataError
 from mklearn.optimize.low_rank_trace_ratio import low_rank_trace_ratio
 from mklearn.optimize.trace_ratio import trace_ratio
 
@@ -82,15 +81,3 @@ def test_an_eigenvector_outside_the_subspaces_is_not_missed() -> None:
     found = low_rank_trace_ratio(S, F, 2)
     assert np.abs(found.components[-1]).max() == pytest.approx(1.0)
     assert found.value == pytest.approx(trace_ratio(S, S + F @ F.T, 2).value)
-
-
-def test_invalid_arguments() -> None:
-    S, F = problem(10, 2, 0)
-    with pytest.raises(ConfigError, match="n_components"):
-        low_rank_trace_ratio(S, F, 11)
-    with pytest.raises(DataError, match="expected 10 rows"):
-        low_rank_trace_ratio(S, F[:5], 1)
-    with pytest.raises(DataError, match="not symmetric"):
-        low_rank_trace_ratio(np.triu(S), F, 1)
-    with pytest.raises(DataError, match="NaN or infinite"):
-        low_rank_trace_ratio(S, np.full((10, 2), np.nan), 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.unit.optimize.test_leave_one_out_ridge import GROUPS, WEIGHTS, N, kernels, refit_without, targets
 
@@ -100,6 +101,7 @@ def test_groups_of_one_sample_each_are_samples() -> None:
         (["a"] * 3, NotApplicable, "one group"),
         ([1.0, np.nan, 2.0], DataError, "missing"),
         (np.array(["a", None, "b"], dtype=object), DataError, "missing"),
+        (pd.Series(["a", None, "b"], dtype="string"), DataError, "missing"),
         (np.array(["a", 1, "b"], dtype=object), DataError, "no common order"),
     ],
 )

@@ -120,16 +120,6 @@ def test_equivariance(m: int, seed: int, factor: float, shift: float) -> None:
     assert permuted.value == pytest.approx(local.value, abs=1e-10)
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("kind", ["normal", "copositive-like"])
-def test_local_is_exact_nearly_always_with_its_own_starts(kind: str) -> None:
-    hits = [
-        simplex_qp(Q, method="local").value >= simplex_qp(Q, method="exact").value - 1e-10
-        for Q in (random_symmetric(10, seed, kind) for seed in range(40))
-    ]
-    assert np.mean(hits) >= 0.95
-
-
 def test_local_never_falls_below_its_start() -> None:
     rng = np.random.default_rng(5)
     for seed in range(30):
@@ -172,9 +162,7 @@ def test_projection_is_the_nearest_point() -> None:
     ("arguments", "error", "message"),
     [
         ({"Q": np.ones((2, 3))}, DataError, "square"),
-        ({"Q": [[np.nan]]}, DataError, "finite"),
         ({"Q": [[0.0, 1.0], [2.0, 0.0]]}, DataError, "symmetric"),
-        ({"Q": np.eye(2), "start": [1.0, 0, 0]}, DataError, "start"),
         ({"Q": np.eye(2), "start": [-1.0, 2]}, DataError, "nonnegative"),
         ({"Q": np.eye(2), "method": "quadprog"}, ConfigError, "method"),
     ],
