@@ -31,6 +31,8 @@ SMALL: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 """Parameters for 8 x 8 images where the defaults are for larger ones; for what learns from the images, small ones."""
 LEARNS = {kind for kind, model in MODELS.items() if model.learns}
+DRAWS = {"dense_sift", "c2_serre", "c2_mutch_lowe"}
+"""They draw what they learn from."""
 OF_COLOURS = {"colour_histogram"}
 """They describe images with three channels."""
 ENLARGED = 4
@@ -111,6 +113,9 @@ def check(kind: str, parameters: dict[str, Any], images: NDArray[Any]) -> None:
         assert set(learned) == set(again)
         for key in learned:
             np.testing.assert_array_equal(learned[key], again[key])
+        if kind in DRAWS:
+            other = learn(images, random_state=4, **parameters)
+            assert any(not np.array_equal(other[key], learned[key]) for key in learned)
         described = partial(described, learned=learned)
 
     def compute(some: NDArray[Any], **given: Any) -> NDArray[Any]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import colorsys
-import sys
 
 import numpy as np
 import pytest
 
 from mklearn.descriptors.colour_histogram import colour_histogram
-from mklearn.errors import ConfigError, DataError, MissingExtra
+from mklearn.errors import ConfigError, DataError
 
 
 def plain(red: float, green: float, blue: float) -> np.ndarray:
@@ -45,7 +44,6 @@ def test_the_type_of_pixels_and_transparency_do_not_matter() -> None:
     [
         (np.zeros((1, 6, 6)), "Image 0 is grey, but colour_histogram needs colour"),
         ([plain(0, 0, 0), plain(0, 2, 0)], "Image 1 has values outside 0..1"),
-        (np.zeros((1, 2, 2, 3)), "needs at least 3 x 3"),
     ],
 )
 def test_images_without_colours_are_refused(images: np.ndarray, message: str) -> None:
@@ -58,9 +56,3 @@ def test_bins_are_three() -> None:
         colour_histogram([plain(0, 0, 0)], bins=(8, 4))  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="three integers"):
         colour_histogram([plain(0, 0, 0)], bins=8)  # type: ignore[arg-type]
-
-
-def test_without_scikit_image_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "skimage", None)
-    with pytest.raises(MissingExtra, match="images"):
-        colour_histogram([plain(0, 0, 0)])

@@ -43,13 +43,6 @@ def test_rows_are_the_votes_for_the_nearest_words(photos: list[np.ndarray], lear
         np.testing.assert_allclose(row, np.bincount(nearest, minlength=20) / len(nearest), atol=1e-3)
 
 
-def test_number_of_descriptors(photos: list[np.ndarray]) -> None:
-    height, width = photos[0].shape
-    expected = sum(((height - size) // 8 + 1) * ((width - size) // 8 + 1) for size in (16, 24, 32))
-    textured = np.random.default_rng(0).random((height, width))
-    assert len(local_descriptors(textured, 8, (16, 24, 32))) == expected
-
-
 def test_words_are_means_of_their_descriptors(photos: list[np.ndarray], learned: dict[str, NDArray]) -> None:
     words = learned["words"].astype(float)
     assert words.shape == (20, 128)
@@ -64,10 +57,6 @@ def test_words_are_means_of_their_descriptors(photos: list[np.ndarray], learned:
     assert within < 1.05 * means
     assert within < 0.8 * np.sum((everything - everything.mean(axis=0)) ** 2)
     assert len(np.unique(nearest)) == 20
-
-
-def test_learning_depends_on_the_seed(photos: list[np.ndarray], learned: dict[str, NDArray]) -> None:
-    assert not np.array_equal(learn_dense_sift(photos, random_state=1, **SMALL)["words"], learned["words"])
 
 
 def test_brightness_contrast_and_kinds_of_images(photos: list[np.ndarray], learned: dict[str, NDArray]) -> None:
@@ -123,9 +112,3 @@ def test_too_few_patches_for_the_words() -> None:
         learn_dense_sift(rng.random((1, 32, 32)), random_state=0, **SMALL)
     with pytest.raises(DataError, match="have 0"):
         learn_dense_sift(np.zeros((3, 64, 64)), random_state=0, **SMALL)
-
-
-def test_learned_with_other_parameters(photos: list[np.ndarray], learned: dict[str, NDArray]) -> None:
-    for wrong in ({}, learned):
-        with pytest.raises(DataError, match="learn_dense_sift"):
-            dense_sift(photos, learned=wrong, n_words=21)

@@ -10,15 +10,8 @@ from mklearn.descriptors.local_descriptors import (
     describe_points,
     learn_projection,
     sample_local_descriptors,
-    unit_rows,
 )
 from mklearn.errors import ConfigError, DataError
-
-
-def test_unit_rows() -> None:
-    rows = unit_rows(np.array([[3.0, 4.0], [0.0, 0.0], [1e-30, 0.0]]))
-    np.testing.assert_allclose(rows, [[0.6, 0.8], [0, 0], [1, 0]], rtol=1e-6)
-    assert rows.dtype == np.float32
 
 
 def test_samples_are_spread_over_the_images() -> None:
@@ -63,8 +56,3 @@ def test_learned_axes_are_those_of_the_covariance() -> None:
         describe_points(images, rows_of, learned, (3, 5), 40, "x")
     with pytest.raises(DataError, match="no array for 'mean'"):
         describe_points(images, rows_of, {}, (2, 5), 40, "x")
-
-
-def test_too_few_local_descriptors_to_learn_from() -> None:
-    with pytest.raises(DataError, match=r"n_components = 3.*have 2"):
-        learn_projection(np.zeros((1, 2, 5)), rows_of, 3, 0, "x")

@@ -24,17 +24,6 @@ def assert_same(a: PointSets, b: PointSets) -> None:
         assert array.dtype == b.as_arrays()[name].dtype
 
 
-def test_from_lists_pads_with_zeros() -> None:
-    sets = random_sets([5, 0, 2])
-    assert len(sets) == 3
-    assert sets.n_points == 5
-    np.testing.assert_array_equal(sets.counts, [5, 0, 2])
-    np.testing.assert_array_equal(sets.mask.sum(axis=1), sets.counts)
-    assert not sets.descriptors[1].any()
-    assert not sets.positions[2, 2:].any()
-    assert sets.descriptors[2, :2].all()
-
-
 @given(counts=st.lists(st.integers(0, 4), min_size=1, max_size=6), cut=st.integers(0, 6))
 def test_concatenated_parts_equal_the_whole(counts: list[int], cut: int) -> None:
     sets = random_sets(counts, p=4)
@@ -69,11 +58,8 @@ def test_arrays_can_be_stored(tmp_path: Path) -> None:
         ("positions", lambda a: a[..., :1], "positions of shape"),
         ("counts", lambda a: a[:1], "counts of shape"),
         ("counts", lambda a: a + 9, "0..5"),
-        ("counts", lambda a: a - 3, "0..5"),
         ("counts", lambda a: a - 1, "zero beyond"),
         ("descriptors", lambda a: np.where(a == a.max(), np.float32(np.nan), a), "NaN"),
-        ("positions", lambda a: a + np.float32(1), "zero beyond"),
-        ("descriptors", lambda a: a.tolist(), "not list"),
     ],
 )
 def test_invalid_arrays(name: str, change, message: str) -> None:

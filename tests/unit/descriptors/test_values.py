@@ -16,7 +16,6 @@ from mklearn.descriptors.patches import patches
 from mklearn.descriptors.phog import phog
 from mklearn.descriptors.pixels import pixels
 from mklearn.errors import DataError
-from mklearn.study.config.registry import registered
 
 
 def test_pixels_run_row_by_row() -> None:
@@ -117,17 +116,6 @@ def test_lbp_is_invariant_to_increasing_maps(seed: int) -> None:
     np.testing.assert_allclose(features.reshape(16, 59).sum(axis=1), 1)
 
 
-def test_lbp_cells() -> None:
-    """Left half flat, right half noise: the cells on the left hold one pattern only."""
-    rng = np.random.default_rng(0)
-    image = np.full((18, 18), 0.5)
-    image[:, 10:] = rng.random((18, 8))
-    cells = lbp(image[None], grid=2).reshape(2, 2, 59)
-    flat = pattern_bins("uniform")[255]
-    assert (cells[:, 0, flat] > 0.85).all()
-    assert (cells[:, 1, flat] < 0.3).all()
-
-
 def test_rotation_invariant_lbp_of_a_turned_image() -> None:
     image = np.random.default_rng(0).random((1, 14, 14))
     features = lbp(image, grid=1, patterns="rotation_invariant")
@@ -154,25 +142,6 @@ def test_phog_sees_where_and_how_an_edge_runs() -> None:
     assert left[20] == pytest.approx(1 / 3)
 
 
-def test_phog_levels_agree() -> None:
-    """The histogram of a cell is the sum of those of the four cells it consists of."""
-    image = np.random.default_rng(0).random((1, 24, 20))
-    features = phog(image)[0]
-    assert features.sum() == pytest.approx(1)
-    coarse, middle, fine = features[:20], features[20:100].reshape(2, 2, 20), features[100:].reshape(4, 4, 20)
-    np.testing.assert_allclose(middle.sum(axis=(0, 1)), coarse)
-    np.testing.assert_allclose(fine.reshape(2, 2, 2, 2, 20).sum(axis=(1, 3)), middle)
-
-
-def test_phog_turns_with_the_image() -> None:
-    """A half turn of the image keeps orientations over 180 degrees and turns the grid of cells."""
-    from scipy.ndimage import gaussian_filter
-
-    image = gaussian_filter(np.random.default_rng(1).standard_normal((32, 32)), 2)
-    straight, turned = (phog(i[None])[0][100:].reshape(4, 4, 20) for i in (image, image[::-1, ::-1]))
-    np.testing.assert_allclose(turned, straight[::-1, ::-1], atol=1e-9)
-
-
 def test_phog_edges_are_sparse() -> None:
     """Votes come from thin edges, not from all pixels: a blurred disc has a ring of them."""
     from mklearn.descriptors.phog import _edges
@@ -194,10 +163,3 @@ def test_of_images_in_colour_each_channel_is_described(descriptor: Callable[...,
     assert descriptor(images).shape == parts[0].shape
     with pytest.raises(DataError, match=rf"Image 0 is grey, but {descriptor.__name__} with channels: colour needs"):
         descriptor(images[..., 0], channels="colour")
-
-
-@pytest.mark.parametrize("kind", ["hog", "lbp"])
-def test_results_of_grey_images_keep_their_names(kind: str) -> None:
-    model = registered("descriptors")[kind]
-    assert "channels" not in model(kind=kind).specification()["parameters"]
-    assert model(kind=kind, channels="colour").specification()["parameters"]["channels"] == "colour"

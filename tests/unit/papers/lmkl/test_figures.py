@@ -7,13 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_digits
 
 from mklearn.contract.extensions import study_files
 from mklearn.errors import ConfigError
 from mklearn.papers.lmkl import gauss4, gauss4_figure, weight_maps
 from mklearn.study.config.reading import read_study
-from mklearn.study.data.samples import SampleSet
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.report.parts import StudyResults
 
@@ -109,16 +107,3 @@ def test_maps_are_shares_of_the_largest_row_by_row() -> None:
     rows = weight_maps.grid_rows(np.array([1.0, 2.0, 4.0, 0.0]), start="start 1")
     assert rows[1] == {"start": "start 1", "r": 0, "c": 1, "v": 0.5}
     assert [row["v"] for row in rows] == [0.25, 0.5, 1.0, 0.0]
-
-
-@pytest.mark.parametrize("gate", weight_maps.PENALTY)
-def test_gates_of_three_starts_stand_side_by_side(gate: str) -> None:
-    images, target = load_digits(n_class=2, return_X_y=True)
-    samples = SampleSet.from_labels(
-        list(map(str, range(60))), target[:60].astype(str), images=images[:60].reshape(-1, 8, 8)
-    )
-    drawn = weight_maps.gate_maps(samples, np.arange(40), [50, 51], size=4, gate=gate, name="digits")
-    rows = pd.DataFrame(drawn["data"]["values"])
-    assert len(rows) == 2 * weight_maps.STARTS * 4
-    assert rows.groupby(["sample", "start"])["v"].max().eq(1).all()
-    assert drawn["title"]["subtitle"] == f"digits, C = {weight_maps.PENALTY[gate]:g}"

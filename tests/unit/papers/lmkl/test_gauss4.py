@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from mklearn.errors import ConfigError
 from mklearn.papers.lmkl.gauss4 import CLASSES, MEANS, VARIANCES, best_rule, read
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import dataset_spec
@@ -36,9 +35,3 @@ def test_accuracy_of_the_best_rule() -> None:
     np.testing.assert_array_equal(best_rule(held.tables["features"]) > 0, positive)
     accuracy = np.mean(positive == (held.classes[held.y] == "positive"))
     assert accuracy == pytest.approx(0.8977, abs=4 * np.sqrt(0.09 / 200000))
-
-
-@pytest.mark.parametrize("n", [0, 3, 401])
-def test_numbers_that_can_not_be_drawn(n: int) -> None:
-    with pytest.raises(ConfigError, match=r"multiple of 4|integer >= 4"):
-        read(n=n)

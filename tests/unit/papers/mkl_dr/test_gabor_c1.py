@@ -16,7 +16,6 @@ from mklearn.papers.mkl_dr.gabor_c1 import (
     prepare_images,
     pyramid_c1,
     pyramid_filters,
-    pyramid_sides,
     serre_c1,
     serre_filters,
     window_norms,
@@ -190,27 +189,6 @@ def test_maxima_are_over_the_rectangles_named(seed: int, width: int, places: int
         assert found[k, i, j] == maps[k][np.ix_(rows[i], columns[j])].max()
 
 
-def test_orientations_respond_to_their_edges() -> None:
-    """Grating of 0, 45, 90, 135 degrees: the orientation of the filter is that of the wave."""
-    y, x = np.mgrid[:100, :100]
-    for c1, count in ((lambda image: serre_c1(image)[1], 4), (lambda image: pyramid_c1(image, 0.5)[1], 12)):
-        for k in range(count):
-            angle = np.pi * k / count
-            image = np.sin(2 * np.pi * (x * np.cos(angle) - y * np.sin(angle)) / 6.5)
-            means = c1(image / image.std()).mean(axis=(1, 2))
-            assert means.argmax() == k
-
-
-def test_mirrored_images_mirror_the_maps() -> None:
-    """Columns run backwards and orientation t becomes -t, wherever the grid of places ends with the responses."""
-    image = texture(64, 64, seed=3)
-    straight, mirrored = serre_c1(image)[0], serre_c1(np.ascontiguousarray(image[:, ::-1]))[0]
-    np.testing.assert_allclose(mirrored, straight[[0, 3, 2, 1], :, ::-1], atol=1e-5)
-    image = texture(100, 100, seed=3)
-    straight, mirrored = (pyramid_c1(np.ascontiguousarray(i), 0.0)[0] for i in (image, image[:, ::-1]))
-    np.testing.assert_allclose(mirrored, straight[-np.arange(12) % 12, :, ::-1], atol=1e-5)
-
-
 def test_inhibition_keeps_the_strongest_and_ends_at_it() -> None:
     image = texture(80, 80, seed=1)
     everything, half, alone = (pyramid_c1(image, h) for h in (0.0, 0.5, 1.0))
@@ -235,31 +213,3 @@ def test_prepared_images() -> None:
     for brightness, contrast in ((0.25, 0.5), (1e6, 1.0), (-3.0, 1e-6), (0.0, 1e8)):
         (other,) = prepare_images([contrast * images[0] + brightness], "c1")
         np.testing.assert_allclose(other, prepared[0], atol=1e-5)
-
-
-@pytest.mark.parametrize("value", [0.0, 0.1, 1e6, -7.3])
-def test_images_without_contrast_have_no_responses(value: float) -> None:
-    (image,) = prepare_images([np.full((50, 41), value)], "c1")
-    assert image.shape == (171, 140)
-    for maps in (*serre_c1(image), *pyramid_c1(image, 0.5)):
-        np.testing.assert_array_equal(maps, 0)
-
-
-def test_flat_parts_of_an_image_have_no_responses() -> None:
-    """Rounding is not texture: windows without contrast answer nothing, however little contrast the image has."""
-    image = np.zeros((140, 140))
-    image[:, 100:] = texture(140, 40)
-    (image,) = prepare_images([0.5 + 1e-4 * image], "c1")
-    assert serre_c1(image)[0][:, :, :20].max() < 1e-5
-    assert pyramid_c1(image, 0.5)[0][:, :, :15].max() < 1e-5
-
-
-def test_sides_of_the_pyramid() -> None:
-    assert pyramid_sides((140, 280))[::4] == [(140, 280), (70, 140), (35, 70)]
-    assert len(pyramid_sides((140, 140))) == 10
-
-
-def test_shared_arrays_are_read_only() -> None:
-    for array in (serre_filters()[0], pyramid_filters()):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0, 0, 0] = 1

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.datasets import load_digits
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import StratifiedKFold
 
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.kernels.specs import StackTransform
@@ -200,25 +200,6 @@ def test_samme_against_a_reference_from_scratch(seed):
         assert found.picks[0] == misses.mean(axis=1).argmin()
 
 
-def test_the_learner_just_picked_is_at_chance_afterwards():
-    # What the factor log(c - 1) is for: a second copy of a learner is worth nothing.
-    misses = np.zeros((2, 12), dtype=bool)
-    misses[:, :3] = True
-    assert samme(misses, 4).status == "chance"
-    assert samme(misses, 4).picks.tolist() == [0]
-    misses[1] = np.roll(misses[0], 3)
-    assert samme(misses, 4).picks.tolist() == [0, 1]
-
-
-def test_a_learner_without_errors_has_a_finite_weight():
-    misses = np.zeros((2, 20), dtype=bool)
-    misses[1, :4] = True
-    found = samme(misses, 5)
-    assert found.picks.tolist() == [0, 1]
-    assert found.errors[0] == 0
-    assert found.alphas[0] == pytest.approx(np.log(39) + np.log(4))
-
-
 def test_samme_is_boosting_on_cross_validated_errors(digits):
     K, y, K_test, y_test = digits
     model = KernelSAMME(random_state=3).fit(K, y)
@@ -248,20 +229,6 @@ def test_samme_is_boosting_on_cross_validated_errors(digits):
     assert len(model.estimators_) == len(model.embeddings_) == model.n_iter_ == len(model.picks_)
 
 
-@pytest.mark.parametrize("sizes", [[15] * 10, [15, 15, 15, 10, 10, 8, 8, 7, 5, 4]])
-def test_an_uninformative_kernel_gets_no_vote(digits, sizes):
-    K, y, K_test, _ = digits
-    chosen = np.concatenate([np.flatnonzero(y == k)[:size] for k, size in enumerate(sizes)])
-    y = y[chosen]
-    K = np.concatenate([K[np.ix_(chosen, chosen)], np.eye(len(chosen))[..., None]], axis=-1)
-    K_test = np.concatenate([K_test[:, chosen], np.zeros((len(K_test), len(chosen), 1))], axis=-1)
-    model = KernelSAMME().fit(K, y)
-    assert model.kernel_weights_[5] == 0
-    assert 5 not in model.picks_
-    without = KernelSAMME().fit(K[..., :5], y)
-    np.testing.assert_array_equal(model.predict(K_test), without.predict(K_test[..., :5]))
-
-
 def test_only_uninformative_kernels_raise_a_warning():
     y = np.arange(30) % 3
     K = np.stack([np.eye(30), 2 * np.eye(30)], axis=-1)
@@ -286,28 +253,6 @@ def test_one_kernel_is_the_single_kernel_model(digits, method, rule):
     np.testing.assert_array_equal(model.kernel_weights_, [1.0])
 
 
-def test_a_kernel_given_twice_votes_twice_but_is_boosted_once(digits):
-    K, y, K_test, _ = digits
-    doubled, doubled_test = (
-        np.concatenate([k, k[..., 4:], k[..., 4:]], axis=-1) for k in (K[..., 3:], K_test[..., 3:])
-    )
-    best = KernelVoting().fit(K[..., 4], y)
-    # Three copies of one kernel outvote the other whatever it says.
-    copies = KernelVoting().fit(doubled[..., [0, 1, 1, 1]], y)
-    np.testing.assert_array_equal(copies.predict(doubled_test[..., [0, 1, 1, 1]]), best.predict(K_test[..., 4]))
-    once, twice = KernelSAMME().fit(K, y), KernelSAMME().fit(K[..., [0, 1, 2, 3, 4, 4]], y)
-    assert once.picks_[0] == 4
-    assert twice.kernel_weights_[5] == 0
-    np.testing.assert_allclose(twice.alphas_, once.alphas_)
-
-
-@pytest.mark.parametrize("method", BOTH)
-def test_grid_search_over_the_embedding(digits, method):
-    K, y, _, _ = digits
-    search = GridSearchCV(method(KernelFDA()), {"estimator__ridge": [1e-3, 1e-1]}, cv=2, error_score="raise").fit(K, y)
-    assert search.best_score_ > 0.6
-
-
 @pytest.mark.parametrize("method", BOTH)
 @pytest.mark.parametrize(("name", "discriminant"), [("fisher", KernelFDA), ("local", KernelLDE)])
 def test_a_named_discriminant_is_that_estimator_with_the_ridge(digits, method, name, discriminant):
@@ -325,8 +270,6 @@ def test_a_named_discriminant_is_that_estimator_with_the_ridge(digits, method, n
     [
         ({}, NotApplicable, "kernel '0'.*constant"),
         ({"estimator": KernelFDA(kernels=["gaussian"])}, ConfigError, "kernels='precomputed'"),
-        ({"estimator": "fda"}, ValueError, "estimator"),
-        ({"neighbour": "manhattan"}, ValueError, "neighbour"),
     ],
 )
 def test_errors(method, parameters, error, message):

@@ -62,13 +62,6 @@ def test_scale_of_pixels_does_not_matter(method, factor, images):
     np.testing.assert_allclose(*[d / d.max() for d in distances], atol=1e-7)
 
 
-@pytest.mark.parametrize("method", DISCRIMINANTS)
-def test_brightness_does_not_matter_to_discriminants(method, images):
-    X, y = images
-    one, two = method((3, 2)).fit(X, y), method((3, 2)).fit(X + 1e6, y)
-    np.testing.assert_allclose(two.left_components_, one.left_components_, atol=1e-6)
-
-
 @pytest.mark.parametrize("method", [GLRAM, TwoDMMC])
 def test_transposed_images(method, images):
     """Rows and columns change places; which side the alternation starts from makes no difference in the end."""
@@ -125,8 +118,6 @@ def test_classes_without_variation(method):
     [
         ((26, 35), (5, 6), "needs 30"),
         ((26, 7, 5), (5, 7), "omit `shape`"),
-        ((26, 7, 5), (7,), "two integers"),
-        ((26, 7, 5), (7, 0), ">= 1"),
         ((26, 7, 5), (7.0, 5.0), "two integers >= 1"),
     ],
 )
@@ -143,8 +134,6 @@ def test_images_of_another_shape_than_in_fit(method, images):
         model.transform(X.transpose(0, 2, 1))
     with pytest.raises(DataError, match="35 features"):
         model.transform(X.reshape(len(X), -1)[:, :-1])
-    with pytest.raises(DataError, match="must be an array"):
-        model.transform([[[1.0], [2.0, 3.0]]])
 
 
 @every_method
@@ -160,45 +149,10 @@ def test_invalid_numbers_of_components(method, images):
 
 
 @every_method
-@pytest.mark.parametrize("init", ["ones", np.ones((5, 2)), np.eye(4, 2), [["a", "b"]]])
+@pytest.mark.parametrize("init", ["ones", np.ones((5, 2)), np.eye(4, 2)])
 def test_invalid_starts(method, init, images):
     with pytest.raises(ConfigError, match="init"):
         method((2, 2), init=init).fit(*images)
-
-
-@every_method
-def test_parameters_out_of_range(method, images):
-    for parameters in ({"max_iter": 0}, {"tol": -1.0}, {"n_components": 0}, {"flatten": 3}):
-        with pytest.raises(ValueError, match=next(iter(parameters))):
-            method(**parameters).fit(*images)
-    with pytest.raises(ValueError, match="max_iter"):
-        fit_path(method(max_iter=0), *images, [1])
-    with pytest.raises(ValueError, match="scaling"):
-        TwoDLDA(scaling="none").fit(*images)
-
-
-def test_small_data():
-    """Two images of one pixel are enough, if they differ and there are two of each class."""
-    X = np.array([0.0, 1.0, 10.0, 11.0]).reshape(4, 1, 1)
-    for method in METHODS:
-        assert method(1).fit(X, [0, 0, 1, 1]).left_components_.shape == (1, 1)
-    X, y = make_images(0, classes=2, per_class=1, rows=3, cols=4)
-    assert TwoDMMC((3, 4)).fit(X, y).embedding_.shape == (3, 12)
-
-
-@pytest.mark.parametrize("estimator", [GLRAM, TwoDLDA, TwoDMMC])
-@pytest.mark.parametrize("flat", [False, True])
-def test_masks_and_dates_are_refused(estimator: type, flat: bool) -> None:
-    """Not fitted as what lies under the mask, or as numbers of days."""
-    X, y = np.random.default_rng(0).random((8, 4, 4)), np.arange(8) % 2
-    shape = {"shape": (4, 4)} if flat else {}
-    X = X.reshape(8, 16) if flat else X
-    fitted = estimator(**shape).fit(X, y)
-    for bad, said in ((np.ma.array(X, mask=X > 0.5), "masked array"), ((100 * X).astype("M8[D]"), "expected numbers")):
-        with pytest.raises(DataError, match=said):
-            estimator(**shape).fit(bad, y)
-        with pytest.raises(DataError, match=said):
-            fitted.transform(bad)
 
 
 @pytest.mark.parametrize("model", [TwoDMMC(2), GLRAM(2), TwoDLDA(2)], ids=lambda model: type(model).__name__)
@@ -211,11 +165,3 @@ def test_blank_margins_do_not_stop_the_alternation(model) -> None:
     assert fitted.embedding_.std(axis=0).min() > 1e-6
     (alone,) = fit_path(model, padded, y, [2])
     np.testing.assert_allclose(alone.embedding_, fitted.embedding_, atol=1e-8)
-
-
-def test_features_to_reconstruct_from_are_numbers() -> None:
-    images, _ = make_images(0)
-    model = GLRAM(2).fit(images)
-    for wrong in (np.full((1, 4), "a"), [[1.0, 2.0], [1.0]], np.full((1, 4), np.nan), np.full((1, 2, 2), np.inf)):
-        with pytest.raises(DataError, match="Y"):
-            model.inverse_transform(wrong)

@@ -33,16 +33,6 @@ def test_scatters_equal_explicit_sums(seed, shape, weight, l1, l2):
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * (1 + np.abs(expected).max()))
 
 
-def test_both_sides_have_equal_traces():
-    first, second = stacks(3, 7, 5, 4)
-    scatter = StackedScatter.of((1.0, first), (-0.3, second))
-    rng = np.random.default_rng(4)
-    L, R = rng.normal(size=(5, 2)), rng.normal(size=(4, 3))
-    value = sum(np.sum((L.T @ D @ R) ** 2) for D in first) - 0.3 * sum(np.sum((L.T @ D @ R) ** 2) for D in second)
-    assert np.trace(L.T @ scatter.one_sided("left", [R])[0] @ L) == pytest.approx(value)
-    assert np.trace(R.T @ scatter.one_sided("right", [L])[0] @ R) == pytest.approx(value)
-
-
 @settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.lists(st.integers(1, 4), min_size=1, max_size=4), st.floats(0, 1e4))
 def test_class_differences(seed, counts, brightness):

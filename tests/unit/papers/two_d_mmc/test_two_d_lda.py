@@ -72,16 +72,6 @@ def test_on_vectors_it_is_lda(images):
     np.testing.assert_allclose(cosines, 1, atol=1e-8)
 
 
-def test_the_objective_may_fall():
-    """Why convergence is no promise of 2DLDA; each half step solves another problem."""
-    falls = 0
-    for seed in range(20):
-        X, y = make_images(seed, per_class=2, rows=8, cols=8)
-        model = TwoDLDA(2, ridge=1e-3, scaling="orthonormal", tol=0.0).fit(X, y)
-        falls += (np.diff(model.objective_history_) < -1e-6 * model.objective_history_.max()).any()
-    assert falls > 0
-
-
 def test_a_singular_scatter_needs_a_ridge():
     X, y = make_images(0, classes=2, per_class=2, rows=12, cols=3)
     with pytest.raises(SolverFailed, match="ridge"):

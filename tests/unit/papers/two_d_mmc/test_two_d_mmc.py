@@ -108,15 +108,3 @@ def test_no_random_projection_beats_a_half_step(images):
         other_U, other_V = np.linalg.qr(rng.normal(size=(7, 3)))[0], np.linalg.qr(rng.normal(size=(5, 2)))[0]
         for pair in ((other_U, V), (U, other_V)):
             assert np.subtract(*np.multiply(scatters(X, y, *pair), (1, model.trade_off_))) <= best + 1e-9
-
-
-def test_the_start_hardly_matters(images):
-    X, y = images
-    ends = [
-        TwoDMMC((3, 2), init="random", random_state=s, max_iter=300, tol=1e-13).fit(X, y).objective_history_[-1]
-        for s in range(5)
-    ]
-    given_start = np.linalg.qr(np.random.default_rng(9).normal(size=(5, 2)))[0]
-    ends.append(TwoDMMC((3, 2), init=given_start, max_iter=300, tol=1e-13).fit(X, y).objective_history_[-1])
-    best = TwoDMMC((3, 2), max_iter=300, tol=1e-13).fit(X, y).objective_history_[-1]
-    np.testing.assert_allclose(ends, best, rtol=1e-8)
