@@ -20,7 +20,7 @@ from mklearn.study.data.grouped_splits import group_k_fold, validation_folds
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.data.splits import Split, Splits, given, numbered_test_parts
+from mklearn.study.data.splits import Splits, given, numbered_test_parts
 from mklearn.study.steps.split import split as split_step
 
 ValidationFolds: Any = registered("protocols")["validation_folds"]
@@ -107,8 +107,6 @@ def test_what_folds_do_not_divide_goes_to_the_last_ones() -> None:
     ("parameters", "error", "message"),
     [
         ({"test_size": 0}, ConfigError, "Invalid value 0 for `test_size`: expected an integer >= 1"),
-        ({"test_share": 1.5}, ConfigError, "a number between 0 and 1"),
-        ({"test_size": 1, "folds": 1}, ConfigError, "Invalid value 1 for `folds`"),
         (
             {"test_size": 1, "in_order": True, "deals": 2},
             ConfigError,
@@ -178,14 +176,6 @@ def test_a_validation_part_is_kept_by_files(tmp_path: Path) -> None:
     few.to_csv(tmp_path / "splits.csv", index=False)
     with pytest.raises(DataError, match="some have a validation part and others have none"):
         given(tmp_path / "splits.csv", ids)
-
-
-def test_parts_are_disjoint() -> None:
-    one, two, three = np.array([0]), np.array([1]), np.array([0, 2])
-    with pytest.raises(DataError, match="samples in several parts: '0'"):
-        Splits((Split(0, 0, one, two, validation=three),), 3)
-    with pytest.raises(DataError, match="no validation samples"):
-        Splits((Split(0, 0, one, two, validation=np.array([], int)),), 3)
 
 
 def test_models_of_a_draw_have_one_test_part() -> None:

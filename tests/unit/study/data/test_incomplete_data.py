@@ -10,9 +10,7 @@ import pandas as pd
 import pytest
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers import feature_tables, precomputed
-from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet
 
 RNG = np.random.default_rng(0)
@@ -185,12 +183,3 @@ def test_missing_values(folder: Path) -> None:
         read(folder, {"one": ONE.assign(f=np.inf)}, impute="mean")
     with pytest.raises(ConfigError, match="impute='knn' is unknown"):
         read(folder, holes, impute="knn")
-
-
-def test_excluded_classes_of_own_data(folder: Path) -> None:
-    ONE.assign(label=["rare", *LABELS[1:]]).to_csv(folder / "one.csv", index=False)
-    entry = {"kind": "feature_tables", "tables": {"one": str(folder / "one.csv")}, "exclude_classes": ["rare"]}
-    samples = read_dataset(dataset_spec(entry))
-    assert (samples.classes.tolist(), len(samples)) == (["cat", "dog"], 7)
-    with pytest.raises(ConfigError, match=r"exclude_classes: no class 'rar' in the data set\. Did you mean 'rare'"):
-        read_dataset(dataset_spec({**entry, "exclude_classes": ["rar"]}))

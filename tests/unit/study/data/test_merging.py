@@ -9,8 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mklearn.atomic import read_parquet
-from mklearn.contract.specs import ReadSpec
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.config.reading import check_study
 from mklearn.study.data.merging import merge_classes, merged_names
@@ -18,7 +16,6 @@ from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import dataset_spec, entry
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.plan.plan import plan_study
-from mklearn.study.steps.read import read
 
 ODD = {"odd": ["1", "3", "5", "7", "9"], "even": "rest"}
 
@@ -79,26 +76,6 @@ def test_groups_are_kept_by_files_and_subsets(tmp_path: Path) -> None:
     assert SampleSet.load(tmp_path / "old.npz").groups is None
 
 
-@pytest.mark.parametrize(
-    ("groups", "said"),
-    [(["a"], "groups: expected the name of a group for each of the 3 samples"),
-     ([["a", "b", "c"]], "groups: expected the name of a group for each of the 3 samples"),
-     (["a", "b", ""], "no group is given for samples '3'")],
-)  # fmt: skip
-def test_every_sample_needs_a_group(groups: list[Any], said: str) -> None:
-    table = {"t": np.ones((3, 1))}
-    with pytest.raises(DataError, match=said):
-        SampleSet.from_labels(["1", "2", "3"], ["x", "x", "y"], tables=table, groups=np.array(groups))
-
-
-def test_the_step_writes_a_column_of_groups(tmp_path: Path) -> None:
-    for merge, columns in ((ODD, ["id", "y", "label", "group"]), (None, ["id", "y", "label"])):
-        spec = ReadSpec(dataset="digits", **dataset_spec({"name": "digits", "merge": merge}))
-        read(tmp_path / "samples.npz", tmp_path / "labels.parquet", spec=spec)
-        table, _ = read_parquet(tmp_path / "labels.parquet")
-        assert list(table.columns) == columns
-
-
 def test_an_entry_takes_the_files_of_another() -> None:
     gender, faces = entry("olivetti-gender"), entry("olivetti")
     assert gender.files == faces.files
@@ -114,12 +91,6 @@ def test_people_of_the_gender_task(mirror: Path) -> None:
     assert held.classes.tolist() == ["men", "women"]
     assert sorted(set(held.groups[held.y == 1]), key=int) == ["8", "10", "32", "35"]
     np.testing.assert_array_equal(np.flatnonzero(held.y) // 10, np.repeat([7, 9, 31, 34], 10))
-
-
-def test_edition_of_the_usps_task(mirror: Path) -> None:
-    held = read_dataset(dataset_spec({"name": "usps-3-vs-58"}), {"f": mirror / "usps/usps.h5"})
-    assert [int((held.groups == digit).sum()) for digit in "358"] == [824, 716, 708]
-    np.testing.assert_array_equal(held.groups == "3", held.y == 0)
 
 
 def mistakes(**config: Any) -> str:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import bz2
 import csv
 import hashlib
-import json
-import subprocess
-import sys
 import zipfile
 from functools import cache
 from pathlib import Path
@@ -17,7 +14,7 @@ import pytest
 from scipy.io import savemat
 
 from mklearn.contract.specs import DownloadSpec
-from mklearn.errors import ConfigError, DataError, DownloadError
+from mklearn.errors import ConfigError, DataError
 from mklearn.study.data.download import fetch
 from mklearn.study.data.read import content_check, read_dataset
 from mklearn.study.data.readers import deng_cai_mat, usps
@@ -185,44 +182,6 @@ def test_packaging_on_the_mirror_comes_first(mirror: Path, tmp_path: Path) -> No
     assert entry("digits").packaging(str(mirror)) == []
 
 
-def test_offline_message_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MKLEARN_MIRROR", str(tmp_path))
-    file = entry("usps").files[0].model_copy(update={"urls": []})
-    with pytest.raises(DownloadError) as caught:
-        fetch(file, tmp_path / file.name)
-    for part in ("usps.bz2: download failed", "no source is known", "md5 ec16c51db3855ca6c91edd34d0e9b197"):
-        assert part in str(caught.value)
-
-
-def test_selection(mirror: Path) -> None:
-    spec = dataset_spec({"kind": "registered", "name": "orl", "classes": ["7", "2"], "per_class": 3,
-                         "resize": {"shape": [16, 16]}})  # fmt: skip
-    samples = read_dataset(spec, {"x": mirror / "orl" / "ORL_32x32.mat"})
-    assert samples.ids.tolist() == ["2/1", "2/2", "2/3", "7/1", "7/2", "7/3"]
-    assert samples.y.tolist() == [0, 0, 0, 1, 1, 1]
-    assert samples.classes.tolist() == ["2", "7"]
-    assert samples.image_shape == (16, 16)
-    with pytest.raises(ConfigError, match="data set orl: classes: no class '99'"):
-        read_dataset({**spec, "classes": ["2", "99"]}, {"x": mirror / "orl" / "ORL_32x32.mat"})
-
-
 def test_unknown_names_get_a_hint() -> None:
     with pytest.raises(ConfigError, match=r"'coil-20' is not registered\. Did you mean 'coil20'"):
         entry("coil-20")
-
-
-def test_specification_is_plain() -> None:
-    for name, known in registry().items():
-        spec = dataset_spec({"kind": "registered", "name": name, "resize": None})
-        assert json.loads(json.dumps(spec)) == spec == known.spec()
-
-
-def test_the_registry_is_light() -> None:
-    code = (
-        "import sys, mklearn.study.data.registry as r; r.registry(); "
-        "heavy = {'numpy', 'pandas', 'sklearn', 'scipy', 'requests', 'PIL', 'h5py'} & set(sys.modules); "
-        "sys.exit(', '.join(sorted(heavy)) or 0)"
-    )
-    source = str(Path(__file__).parents[4] / "src")
-    done = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": source}, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()

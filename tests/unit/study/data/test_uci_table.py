@@ -52,7 +52,6 @@ def test_groups_of_features(tmp_path: Path) -> None:
     [
         ("1,2\n1;2\n", "not numbers separated by commas"),
         ("1,2,0.5\n2,1,0.1\n4,2,0.5\n", "neither the first nor the last column has the classes 1, 3, 10 and no other"),
-        ("", "not numbers separated by commas .*no data"),
         ("1,nan\n3,1\n10,2\n", "values missing or infinite"),
     ],
 )
@@ -66,9 +65,6 @@ def test_wrong_matlab_files(tmp_path: Path) -> None:
     savemat(tmp_path / "a.mat", {"X": X, "Y": CODES[:, None]})  # samples in rows
     with pytest.raises(DataError, match=r"X has shape \(6, 4\); expected \(features, 6\)"):
         read({"a.mat": tmp_path / "a.mat"})
-    savemat(tmp_path / "a.mat", {"X": X.T, "Y": CODES[:, None]})
-    with pytest.raises(DataError, match="its content is not that of the registered data set"):
-        read({"a.mat": tmp_path / "a.mat"}, content_sha256="00")
 
 
 # --- in a study
@@ -99,9 +95,6 @@ def test_registered_tables_are_descriptors() -> None:
         ({"datasets": {"wine": {"resize": {"shape": [8, 8]}}}}, "datasets.wine.resize: wine has tables of features"),
         ({"datasets": ["wine"], "descriptors": {"d": {"kind": "table", "table": "low"}}},
          "descriptors.d.table: there is no table in any data set 'low'"),
-        ({"datasets": ["wine"], "kernels": {"k": {"kind": "linear", "descriptor": "pixels"}}},
-         "kernels.k.descriptor: there is no descriptor 'pixels'. Expected: features"),
-        ({"datasets": ["wine"], "descriptors": {"pixels": {"kind": "pixels"}}}, r"kernels applies to it \(tables\)"),
         ({"datasets": ["wine"], "methods": {"m": {"kind": "glram"}}}, "takes images, and data set 'wine' has none"),
     ],
 )  # fmt: skip

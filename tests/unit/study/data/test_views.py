@@ -13,7 +13,6 @@ from scipy.io import savemat
 
 from mklearn.errors import ConfigError, DataError, MissingExtra
 from mklearn.study.config.reading import check_study
-from mklearn.study.config.registry import describe_one
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers import views
 from mklearn.study.data.readers.content import published_folds, published_test_part
@@ -90,13 +89,6 @@ def test_the_plan_completes_the_view_that_samples_lack() -> None:
     assert all(kernel["missing_views"] == "mean" for kernel in kernels)
 
 
-def test_the_listing_says_what_to_know() -> None:
-    text = describe_one("datasets", "breast_tcga")
-    assert "published splits: protocol released" in text
-    assert "samples that lack a table are at the mean of the training samples there" in text
-    assert "no proteins" in text
-
-
 def test_molecules_that_repeat_are_one_group(mirror: Path) -> None:
     samples = whole("bace", mirror)
     assert samples.groups is not None
@@ -146,14 +138,6 @@ def test_without_the_package_that_reads_r(mirror: Path, monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "rdata", None)
     with pytest.raises(MissingExtra, match=r'pip install "mklearn\[rdata\]"'):
         registered("nutrimouse", mirror)
-
-
-def test_other_lists_of_r_than_expected(mirror: Path) -> None:
-    path = mirror / "multiview/nutrimouse/upstream/nutrimouse.rda"
-    with pytest.raises(DataError, match="no table 'protein'; it has 'nutrimouse/gene', 'nutrimouse/lipid'"):
-        views.read({"a": path}, tables=["gene", "protein"], label="diet")
-    with pytest.raises(DataError, match="no tables 'gene' with a factor 'weight' in nutrimouse"):
-        views.read({"a": path}, tables=["gene"], label="weight")
 
 
 def test_text_tables_without_their_samples(tmp_path: Path) -> None:

@@ -39,19 +39,15 @@ def refused(path: Path) -> str:
     ("text", "sentence"),
     [
         (FRAME.to_csv(), "column 1 has no name. If it is the index of a pandas table, leave it out"),
-        (FRAME.rename(columns={"f": "Unnamed: 0"}).to_csv(index=False), "column 3 has no name"),
         (FRAME.to_csv(index=False, header=["", "id", "label"]).removeprefix(","), "names 2 columns"),
         (FRAME.to_csv(index=False).replace("label", "id"), "names of columns must be unique; more than once: 'id'"),
         (FRAME.to_csv(index=False).replace("cat", "cat\0", 1), "it has NUL characters; save it as UTF-8 text"),
         (FRAME.to_csv(index=False).encode("utf-16"), "save it as UTF-8 text"),
-        (FRAME.to_csv(index=False).replace("cat", "Mäh").encode("latin-1"), "save it as UTF-8 text"),
         (FRAME.assign(f=2**60 + np.arange(N)).to_csv(index=False), r"integers of 2\*\*53 or more, .*columns 'f'"),
-        (FRAME.assign(f="9" * 30).to_csv(index=False), "f"),
         (FRAME.to_csv(index=False, sep=";"), r"its values are separated by ';'; a .csv file has ',' between values"),
-        (FRAME.to_csv(index=False, sep=";", decimal=","), "its values are separated by ';'"),
         (FRAME.to_csv(index=False, sep="\t"), "its values are separated by a tab"),
+        ('id,label,f\n"unfinished', "not a readable CSV table"),
         ("", "is empty; expected a line of names of columns"),
-        ("\n\n", "is empty; expected a line of names of columns"),
     ],
 )  # fmt: skip
 def test_csv_that_pandas_reads_otherwise(tmp_path: Path, text: str | bytes, sentence: str) -> None:
@@ -73,18 +69,14 @@ def test_a_byte_order_mark_and_blank_lines_are_no_column(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
+        ({"X": X[:-1]}, "12 ids but 11 rows"),
         ({"label": [*LABELS, "cat"]}, "column 'label' has shape (13,); expected (12,), one value for each id"),
-        ({"label": LABELS[:-1]}, "column 'label' has shape (11,); expected (12,), one value for each id"),
         ({"label": LABELS[:, None]}, "column 'label' has shape (12, 1)"),
-        ({"id": IDS[:, None]}, "column 'id' has shape (12, 1); expected one dimension"),
         ({"id": np.array("s0")}, "column 'id' has shape (); expected one dimension"),
         ({"id": np.arange(N) + 1e30}, "column 'id' has numbers of 2**53 or more stored as floats"),
         ({"label": np.arange(N) * 1j}, "column 'label' has dtype complex128; expected text or numbers"),
-        ({"label": np.zeros(N, dtype=[("a", "i4")])}, "expected text or numbers"),
         ({"label": np.array([b"\xff\xfe", *[b"a"] * (N - 1)])}, "column 'label' has bytes that are not UTF-8"),
         ({"X": X * 1e200}, "values above 1e+60, whose squares can't be computed with: columns '0', '1'; rescale them"),
-        ({"X": X * (1 + 1j)}, "columns that are not numbers: '0', '1'"),
-        ({"X": 2**62 + np.arange(2 * N).reshape(N, 2)}, "integers of 2**53 or more"),
     ],
 )
 def test_arrays_that_are_no_ids_labels_or_numbers(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
@@ -98,9 +90,7 @@ def test_arrays_that_are_no_ids_labels_or_numbers(tmp_path: Path, change: dict[s
     [
         ({"label": ["a", "a\0", *["b"] * (N - 2)]}, "'a\\x00' has a NUL character"),
         ({"label": [["a"]] * N}, "neither text nor a number"),
-        ({"f": 2**62 + np.arange(N)}, "integers of 2**53 or more"),
         ({"id": np.arange(N) + 2.0**60}, "2**53 or more stored as floats"),
-        ({"Unnamed: 0": range(N)}, "column 4 has no name"),
     ],
 )
 def test_parquet_columns_that_lose_something(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
@@ -120,20 +110,6 @@ def test_true_is_1_and_yes_is_no_number(tmp_path: Path) -> None:
     np.testing.assert_array_equal(filled, [1.0, np.nan, 0.0] * (N // 3))
     FRAME.assign(f=["yes", "no"] * (N // 2)).to_csv(path, index=False)
     assert "columns that are not numbers: 'f'; for example 'yes'" in refused(path)
-
-
-def test_columns_that_are_probably_no_features_are_noted(tmp_path: Path) -> None:
-    path = tmp_path / "one.csv"
-    code = np.unique(LABELS, return_inverse=True)[1]
-    numbers = RNG.permutation(N) * 7 + 1000
-    counts = RNG.permutation(N) * 1009 + 37  # differ, as those of a frequent miRNA do
-    FRAME.assign(index=np.arange(N), target=code, patient=numbers, counts=counts).to_csv(path, index=False)
-    label, index, patient = read(path).notes
-    assert label.startswith(f"{path}: columns 'target' have one value for each class: are they the label? They are")
-    assert "columns 'index' count the samples" in index
-    assert "columns 'patient' have another whole number for each sample" in patient
-    FRAME.assign(counts=counts).to_csv(path, index=False)
-    assert read(path).notes == ()
 
 
 @pytest.mark.parametrize("missing_views", ["error", "mean"])
