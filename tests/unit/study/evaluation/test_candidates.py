@@ -8,22 +8,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from pydantic import ValidationError
-from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
-from mklearn.base.side_by_side import SideBySide
 from mklearn.classifiers.lmkl_svc import LMKLSVC
 from mklearn.classifiers.multi_view import MultiViewClassifier
 from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
-from mklearn.errors import ConstantKernel, DataError
+from mklearn.errors import ConstantKernel
 from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.kernels import feature_source as source_module
 from mklearn.kernels.distances import MEASURES
-from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
-from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
+from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.study.evaluation.candidates import MethodOnViews, candidates, method_of
 from mklearn.study.evaluation.split import SplitResult, evaluate_split
-from mklearn.subspace.mmc import MMC
 
 WIDTHS = (0.5, 1.0, 2.0)
 KERNELS = [{"id": f"g{width}", "view": "d", "kind": "gaussian", "bandwidth": width} for width in WIDTHS]
@@ -127,16 +123,6 @@ def test_an_estimator_gets_kernels_and_the_name_of_another_view() -> None:
     }
 
 
-def test_metrics_of_a_classifier_with_decision_values() -> None:
-    result = run(metrics=["accuracy", "balanced_accuracy", "auc", "support_vector_share"])
-    (found,) = result.rules.values()
-    scores = {metric: found.chosen_score(metric) for metric in found.scores}
-    assert scores["accuracy"] == pytest.approx(scores["balanced_accuracy"])  # as many test samples of each class
-    assert 0.8 < scores["accuracy"] <= scores["auc"] <= 1
-    assert scores["support_vector_share"] == 1
-    assert (found.components, found.component, found.not_applicable) == ([], None, {})
-
-
 def test_metrics_of_an_estimator_are_those_of_the_method_itself() -> None:
     """Not of the pipeline that puts its features side by side."""
     inputs = {"X": {"kind": "features", "descriptors": ["t"], "feature_scaling": "standard"}}
@@ -189,7 +175,6 @@ def test_a_metric_that_a_method_lacks_can_not_choose() -> None:
     ("inputs", "sentence"),
     [
         ({"a": {"kind": "kernels"}, "b": {"kind": "kernels"}}, "inputs after the first must be of kind 'features'"),
-        ({"a": {"kind": "features"}, "b": {"kind": "images"}}, "inputs after the first must be of kind 'features'"),
         ({"a": {"kind": "features"}}, "needs an input of kind 'kernels'"),
     ],
 )
@@ -281,38 +266,6 @@ def test_a_constant_kernel_is_left_out_where_kernels_are_chosen_and_refused_else
         evaluate_split(refused, TRAIN, TEST, evaluation=evaluation, seed=0)
 
 
-@pytest.mark.parametrize("scaling", ["none", "standard"])
-def test_a_method_on_features_is_a_pipeline_that_puts_them_side_by_side(scaling: FeatureScaling) -> None:
-    """In the order of the descriptors, scaled together."""
-    entry = {"kind": "features", "descriptors": ["s", "t"], "feature_scaling": scaling}
-    made = problem("mklearn.subspace.mmc:MMC", {"X": entry}, {"t": X, "s": X[:, :4]}, (), "LeadingDimensions")
-    candidate = candidates(made.method, 0)[-1]
-    estimator = made.unfitted(candidate, n_components=2)
-    assert isinstance(estimator, Pipeline)
-    assert isinstance(estimator[0], SideBySide)
-    assert (method_of(estimator).n_components, type(method_of(estimator))) == (2, MMC)
-    scaler = FeatureScaler(scaling).fit(np.hstack([X[TRAIN, :4], X[TRAIN]]))
-    known, asked = (scaler.transform(np.hstack([X[part, :4], X[part]])) for part in (TRAIN, TEST))
-    expected = MMC(2).fit(known, Y[TRAIN]).transform(asked)
-    fitted = estimator.fit(made.views[TRAIN], Y[TRAIN])
-    np.testing.assert_array_equal(fitted.transform(made.views[TEST]), expected)
-    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=2, components="all")
-    (found,) = evaluate_split(made, TRAIN, TEST, evaluation=evaluation, seed=0).rules.values()
-    np.testing.assert_array_equal(found.fitted.outcome.embeddings[0][1][:, :2], expected)
-    assert not made.only_kernels
-
-
-def test_a_method_on_features_fills_them_in_by_the_training_samples() -> None:
-    gaps = X.copy()
-    gaps[::2, 10] = np.nan
-    entry = {"kind": "features", "descriptors": ["t"], "impute": "mean"}
-    made = problem("mklearn.subspace.pca:PCA", {"X": entry}, {"t": gaps}, (), "LeadingDimensions")
-    estimator = made.unfitted(candidates(made.method, 0)[0]).fit(made.views[TRAIN], Y[TRAIN])
-    filled = np.where(np.isnan(gaps), np.nanmean(gaps[TRAIN], axis=0), gaps)
-    expected = type(method_of(estimator))().fit(filled[TRAIN])
-    np.testing.assert_allclose(estimator.transform(made.views[TEST]), expected.transform(filled[TEST]), atol=1e-9)
-
-
 @pytest.mark.parametrize("impute", ["none", "median"])
 def test_other_inputs_are_parameters_that_name_a_view(impute: str) -> None:
     inputs = {"kernels": {"kind": "kernels"}, "gating": INPUTS["gating"] | {"impute": impute}}
@@ -322,16 +275,3 @@ def test_other_inputs_are_parameters_that_name_a_view(impute: str) -> None:
     assert isinstance(estimator, LMKLSVC)
     assert estimator.gating == ("pixels-0a" if impute == "none" else {"view": "pixels-0a", "impute": "median"})
     assert not made.only_kernels
-
-
-def test_a_method_on_images_takes_views_of_them_alone() -> None:
-    images = X.reshape(-1, 8, 8)
-    implementation = "mklearn.papers.two_d_mmc.two_d_lda:TwoDLDA"
-    made = problem(implementation, {"X": {"kind": "images"}}, {"images": images}, (), "Refit")
-    estimator = made.unfitted(candidates(made.method, 0)[0], n_components=2)
-    assert isinstance(estimator, TwoDLDA)
-    found = estimator.fit(made.views[TRAIN], Y[TRAIN]).transform(made.views[TEST])
-    expected = TwoDLDA(2).fit(images[TRAIN], Y[TRAIN]).transform(images[TEST])
-    np.testing.assert_array_equal(found, expected)
-    with pytest.raises(DataError, match="X holds the views 'images', 'others'; expected one"):
-        TwoDLDA(2).fit(Views({"images": images, "others": images}), Y)

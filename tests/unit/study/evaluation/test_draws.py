@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,17 +11,17 @@ from sklearn.base import BaseEstimator
 
 from mklearn.base.statistics import corrected_resampled_interval, paired_sample_difference, sample_interval
 from mklearn.contract.fit_spec import EvaluationSpec, FitSpec, Implementation, InputSpec, MethodSpec, Setting
-from mklearn.errors import NotApplicable, SolverFailed
+from mklearn.errors import SolverFailed
 from mklearn.kernels import Pairwise, Views
 from mklearn.study.data.grouped_splits import validation_folds
-from mklearn.study.data.splits import Split, Splits
+from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.draws import evaluate_draw
 from mklearn.study.evaluation.predictions import Predictions, common, prediction_table
-from mklearn.study.evaluation.split import SplitResult, evaluate_split
+from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.steps.fit_records import FitAtSize
-from mklearn.study.steps.rows import COLUMNS, blank, fit_of
+from mklearn.study.steps.rows import COLUMNS, blank
 from mklearn.study.supervisor import SplitAborted
 
 N = 36
@@ -100,13 +99,6 @@ def test_models_of_a_draw_share_the_threshold_of_the_best_mean() -> None:
         np.testing.assert_array_equal(rule.predictions.by_component[0], X[models[0].test, 0] > THRESHOLDS[best])
 
 
-def test_the_choice_of_a_model_alone_can_differ() -> None:
-    """The mean over all models decides, not the validation part of each."""
-    models = splits()
-    alone = by_hand(models, "validation").argmax(axis=0)
-    assert len(set(alone)) > 1
-
-
 def test_every_candidate_is_fitted_once_for_each_model() -> None:
     models = splits()
     evaluate_draw(on_features(method(grid={"threshold": THRESHOLDS})), models, evaluation=EVALUATION)
@@ -147,12 +139,6 @@ def test_all_candidates_fail() -> None:
     results = evaluate_draw(on_features(failing), splits(), evaluation=EVALUATION)  # nothing to choose
     failed = [0 in split.train for split in splits()]
     assert [isinstance(result, SolverFailed) for result in results] == failed
-
-
-def test_one_class() -> None:
-    split = splits()[0]
-    with pytest.raises(NotApplicable, match="of one class only"):
-        evaluate_draw(on_features(method(), np.zeros(N, dtype=int)), [split], evaluation=EVALUATION)
 
 
 def test_labels_of_the_test_part_choose_nothing() -> None:
@@ -339,24 +325,6 @@ def test_methods_leave_out_whole_groups_if_the_other_parts_do(grid: list[float])
 # --- statistics
 
 
-def test_models_of_a_draw_count_as_one_split() -> None:
-    """Twelve equal models of each draw tell no more than one."""
-    rng = np.random.default_rng(0)
-    one = np.full((5, 40), np.nan)
-    for row in one:
-        row[rng.permutation(40)[:15]] = rng.random(15) < 0.8
-    repeated, draws = np.repeat(one, 12, axis=0), np.repeat(np.arange(5), 12)
-    assert sample_interval(repeated, 25, draws=draws) == sample_interval(one, 25)
-    assert sample_interval(repeated, 25).high != sample_interval(one, 25).high
-    other = np.where(np.isnan(one), np.nan, 1.0)
-    pair = paired_sample_difference(one, other, 25)
-    found = paired_sample_difference(repeated, np.repeat(other, 12, axis=0), 25, draws=draws)
-    np.testing.assert_allclose(found, pair, rtol=1e-12)
-    few = paired_sample_difference(repeated[:48], np.repeat(other, 12, axis=0)[:48], 25, draws=draws[:48])
-    assert np.isnan(few.low)
-    assert few.mean == pytest.approx(np.nanmean(one[:4] - other[:4]))
-
-
 def test_disagreement_is_that_of_single_models() -> None:
     first, second = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])
     found = paired_sample_difference(first, second, 4, draws=[0, 0])
@@ -399,7 +367,7 @@ def test_a_draw_without_one_of_its_models_failed() -> None:
     assert row["mean"] == pytest.approx(np.delete(values, 2, axis=0).mean())
 
 
-def test_outcomes_of_a_draw_are_averaged_sample_by_sample() -> None:
+def test_outcomes_of_a_draw_are_averaged_sample_by_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     """From records to the summary, as in a study: the same as the interval of the mean outcomes."""
     drawn = splits(repeats=5)
     records = {
@@ -415,7 +383,15 @@ def test_outcomes_of_a_draw_are_averaged_sample_by_sample() -> None:
     predictions = Predictions(pd.concat(tables, ignore_index=True))
     rows = [row | {"method": name, "study": "s"} for name, found in records.items() for r in found for row in r.rows]
     scores = pd.DataFrame(rows, columns=["study", *COLUMNS])
+    numbers = set()
+
+    def noted(values: Any, n_train: float, **given: Any) -> Any:
+        numbers.add(tuple(given["draws"].tolist()))
+        return sample_interval(values, n_train, **given)
+
+    monkeypatch.setattr("mklearn.study.evaluation.summary.sample_interval", noted)
     table = summarise(scores, predictions, reference="average")
+    assert numbers == {tuple(np.repeat(range(5), 3).tolist())}
     row = table[table["method"].eq("ours") & table["metric"].eq("accuracy")].iloc[0]
     assert (row["n_repeats"], row["n_failed"]) == (5, 0)
     means = {}
@@ -433,6 +409,33 @@ def test_outcomes_of_a_draw_are_averaged_sample_by_sample() -> None:
     expected = paired_sample_difference(means["ours"], means["average"], pool)
     assert row["difference_low"] == pytest.approx(expected.low)
     assert row["p_value"] == pytest.approx(expected.p_value)
+    frames = [scores, pd.concat(tables, ignore_index=True)]
+    lost = [frame["method"].eq("ours") & frame["repeat"].eq(0) & frame["fold"].eq(0) for frame in frames]
+    scores.loc[lost[0], "value"] = np.nan
+    scores.loc[lost[0], "status"] = "failed"
+    table = summarise(scores, Predictions(frames[1][~lost[1]]), reference="average")
+    row = table[table["method"].eq("ours") & table["metric"].eq("accuracy")].iloc[0]
+    assert (row["n_repeats"], row["n_failed"]) == (4, 1)
+    found = row[["mean", "ci_low", "ci_high"]].astype(float)
+    np.testing.assert_allclose(found, sample_interval(means["ours"][1:], pool), rtol=1e-12)
+
+
+def test_models_of_a_draw_count_as_one_split() -> None:
+    """Twelve equal models of each draw tell no more than one."""
+    rng = np.random.default_rng(0)
+    one = np.full((5, 40), np.nan)
+    for row in one:
+        row[rng.permutation(40)[:15]] = rng.random(15) < 0.8
+    repeated, draws = np.repeat(one, 12, axis=0), np.repeat(np.arange(5), 12)
+    assert sample_interval(repeated, 25, draws=draws) == sample_interval(one, 25)
+    assert sample_interval(repeated, 25).high != sample_interval(one, 25).high
+    other = np.where(np.isnan(one), np.nan, 1.0)
+    pair = paired_sample_difference(one, other, 25)
+    found = paired_sample_difference(repeated, np.repeat(other, 12, axis=0), 25, draws=draws)
+    np.testing.assert_allclose(found, pair, rtol=1e-12)
+    few = paired_sample_difference(repeated[:48], np.repeat(other, 12, axis=0)[:48], 25, draws=draws[:48])
+    assert np.isnan(few.low)
+    assert few.mean == pytest.approx(np.nanmean(one[:4] - other[:4]))
 
 
 def test_common_draws() -> None:
@@ -443,18 +446,3 @@ def test_common_draws() -> None:
     outcomes = predictions.outcomes({**fit, "neighbour": "", "selection": "inner_cv"})
     assert outcomes.draws.tolist() == [0, 0, 0, 1, 1, 1]
     assert common(outcomes, outcomes).draws.tolist() == [0, 0, 0, 1, 1, 1]
-
-
-def test_splits_of_a_file_are_evaluated_as_drawn(tmp_path: Path) -> None:
-    drawn, ids = Splits(tuple(splits(repeats=2)), N), np.arange(N).astype(str)
-    drawn.save(tmp_path / "splits.parquet", ids)
-    held = Splits.load(tmp_path / "splits.parquet", ids).of_size(None)
-    spec = method(grid={"threshold": THRESHOLDS})
-    values = [
-        [row["value"] for record in at_size(spec, found).records() for row in record.rows]
-        for found in (list(drawn), held)
-    ]
-    assert values[0] == values[1]
-    assert fit_of(at_size(spec, held).spec, Setting(protocol="p", train_size=None))["metric"] == ""
-    assert all(isinstance(result, SplitResult) for result in evaluate_draw(
-        on_features(spec), held[:3], evaluation=EVALUATION))  # fmt: skip

@@ -61,12 +61,6 @@ def test_a_classifier_chosen_on_the_test_samples_has_its_predictions_there():
     assert Predictions(on_test).outcomes(keys).values.tolist() == [[1.0, 0.0]]
 
 
-def test_no_split_gives_an_empty_table():
-    empty = prediction_table([], FIT, Y, IDS)
-    assert list(empty.columns) == list(COLUMNS)
-    assert Predictions(empty).outcomes({**FIT, "neighbour": "cosine", "selection": "oracle"}) is None
-
-
 def test_outcomes_are_by_split_and_sample(table):
     keys = {**FIT, "neighbour": "cosine"}
     found = Predictions(table).outcomes({**keys, "selection": "oracle"})

@@ -104,8 +104,8 @@ def test_a_cell_has_everything_of_both_sides():
 
 @pytest.mark.parametrize(
     ("units", "verdict"),
-    [(0, module.REPRODUCED), (2.99, module.REPRODUCED), (-2.99, module.REPRODUCED), (3.01, module.UNCERTAIN),
-     (-3.01, module.UNCERTAIN), (6.6, module.UNCERTAIN), (6.7, module.LOWER), (-6.7, module.HIGHER)],
+    [(2.99, module.REPRODUCED), (-2.99, module.REPRODUCED), (3.01, module.UNCERTAIN), (6.6, module.UNCERTAIN),
+     (6.7, module.LOWER), (-6.7, module.HIGHER)],
 )  # fmt: skip
 def test_verdicts_are_from_our_side(units, verdict):
     """Five splits have four degrees of freedom: certain from 6.62 units."""
@@ -210,19 +210,6 @@ def test_published_values_without_a_row_are_found():
     published = [entry(0.7), entry(0.7, train_size=9), entry(0.7, "ica"), entry(0.7, neighbour="cosine")]
     assert unmatched(summary, published) == published[1:]
     assert unmatched(summary, [entry(0.7, train_size=None, neighbour="euclidean")]) == []
-
-
-def test_without_published_values_there_is_an_empty_table():
-    found = judged([], calibration=CALIBRATION)
-    assert list(found.cells.columns) == CELL_COLUMNS
-    assert (len(found.cells), found.checks) == (0, [])
-
-
-def test_no_argument_is_changed():
-    summary = summarise(scores(), published=[entry(0.95)])
-    copy = summary.copy(deep=True)
-    compare_published(summary, CALIBRATION)
-    pd.testing.assert_frame_equal(summary, copy)
 
 
 def test_a_method_without_a_dimension_is_judged_by_its_only_row() -> None:

@@ -10,22 +10,15 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestCentroid
-from sklearn.pipeline import make_pipeline
 
-from mklearn.base.side_by_side import SideBySide
 from mklearn.errors import DataError
-from mklearn.kernels import Views
 from mklearn.nearest_neighbour import nearest_neighbour_indices
-from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
-from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.rules import (
     accuracy_by_dimension,
     deciding_samples,
     predictions,
     predictions_by_dimension,
 )
-from mklearn.study.evaluation.sweeps import LeadingDimensions, Refit
-from mklearn.subspace.mmc import MMC
 
 DIGITS, TARGET = (array[:700] for array in load_digits(return_X_y=True))
 NAMES = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])[TARGET]
@@ -67,35 +60,10 @@ def test_who_decides(embedding: Any) -> None:
 @pytest.mark.parametrize(
     ("Z", "y", "test", "rule", "sentence"),
     [
-        (np.ones((3, 2)), [0, 1], np.ones((1, 2)), "class_mean", "y_train has shape"),
         (np.full((2, 2), np.nan), [0, 1], np.ones((1, 2)), "class_mean", "Z_train has NaN or infinite entries"),
-        (np.ones((2, 2)), [0, 1], np.ones((1, 3)), "class_mean", "2 columns and Z_test 3"),
-        (np.ones(2), [0, 1], np.ones((1, 3)), "class_mean", "Z_train has shape"),
         (np.ones((2, 2)), [0, 1], np.ones((1, 2)), "mean", "rule 'mean' is unknown"),
     ],
 )
 def test_mistakes(Z: Any, y: Any, test: Any, rule: str, sentence: str) -> None:
     with pytest.raises(DataError, match=sentence):
         predictions_by_dimension(Z, y, test, rule)
-
-
-def test_in_both_sweeps() -> None:
-    y_train, y_test = TARGET[TRAIN], TARGET[TEST]
-    flat, images = Views({"X": DIGITS}), Views({"X": DIGITS.reshape(-1, 8, 8)})
-
-    def on_features() -> Any:
-        return make_pipeline(SideBySide(), MMC())
-
-    outcomes = [
-        LeadingDimensions().run(on_features, flat[TRAIN], y_train, flat[TEST]),
-        Refit([2, 3]).run(TwoDLDA, images[TRAIN], y_train, images[TEST]),
-    ]
-    for outcome in outcomes:
-        scores = outcome.scores(metric_named("accuracy"), "class_mean", y_train, y_test)
-        for position in range(len(outcome.components)):
-            train, test = outcome.embedding_at(position)
-            expected = NearestCentroid().fit(train, y_train).score(test, y_test)
-            assert abs(scores[position] - expected) < 0.004  # at most one sample, where rounding decides a tie
-            assert set(outcome.nearest("class_mean", position, y_train)[0].tolist()) == {-1}
-        labels = [output.labels for output in outcome.outputs("class_mean", y_train, y_test)]
-        np.testing.assert_array_equal(np.mean(np.equal(labels, y_test), axis=1), scores)

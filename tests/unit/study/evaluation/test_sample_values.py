@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -144,36 +143,6 @@ def test_a_metric_of_another_package_has_no_interval_of_the_accuracy(monkeypatch
     means = found.set_index("method")["mean"]
     (difference,) = found.loc[found["method"].eq("other"), "difference"]
     assert difference == pytest.approx(means["other"] - means["average"])
-
-
-def test_models_of_draws_without_a_value_count_in_no_interval() -> None:
-    """Of three models of each draw one fails: the draw has no value, and neither has its interval."""
-    y, ids, rows, tables = np.tile([0, 1], 20), np.arange(40).astype(str), [], []
-    generator = np.random.default_rng(0)
-    for name, share, failing in (("average", 0.5, 0), ("other", 0.95, 6)):
-        splits = []
-        for repeat, fold in itertools.product(range(6), range(3)):
-            order = np.random.default_rng(repeat).permutation(40)
-            test, train = np.sort(order[:10]), np.sort(order[10 + 10 * fold :][:10])
-            labels = np.where(generator.random(10) < share, y[test], 1 - y[test])
-            failed = fold == 1 and repeat < failing
-            rows.append({
-                "study": "s", "dataset": "d", "protocol": "p", "train_size": None, "repeat": repeat, "fold": fold,
-                "method": name, "kernel_set": "", "neighbour": "", "selection": "" if failed else "inner_cv",
-                "dimension": None, "metric": "accuracy", "value": np.nan if failed else np.mean(labels == y[test]),
-                "status": "failed" if failed else "ok", "message": "", "n_train": 20, "n_test": 10,
-                "n_validation": 10, "test_part": 0, "fit_seconds": 1.0,
-            })  # fmt: skip
-            nothing = np.full(10, np.nan)
-            rule = RulePredictions(labels[None], [], 0, nothing, np.full(10, -1), nothing)
-            splits += [] if failed else [SplitPredictions(repeat, fold, train, test, {"": rule})]
-        fit = {"dataset": "d", "protocol": "p", "train_size": None, "method": name}
-        tables.append(prediction_table(splits, fit, y, ids))
-    table = pd.DataFrame(rows).astype({"dimension": "Int64", "train_size": "Int64"})
-    found = summarise(table, Predictions(pd.concat(tables, ignore_index=True)), reference="average")
-    other = found[found["method"].eq("other")].iloc[0]
-    assert other["n_failed"] == 6
-    assert other[["mean", "ci_low", "difference", "p_value"]].isna().all()
 
 
 def test_on_a_balanced_set_balanced_accuracy_has_the_interval_of_the_accuracy() -> None:

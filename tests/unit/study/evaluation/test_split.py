@@ -21,12 +21,10 @@ from mklearn.kernels.distances import MEASURES
 from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import MethodOnViews, candidates
-from mklearn.study.evaluation.candidates import method_of as method_itself
 from mklearn.study.evaluation.draws import evaluate_draw
 from mklearn.study.evaluation.split import RuleResult, SplitResult, evaluate_split
 
 KFD = "mklearn.subspace.kfd:KernelFDA"
-KPCA = "mklearn.subspace.kernel_pca:KernelPCA"
 KERNELS: list[dict[str, Any]] = [
     {"id": "narrow", "view": "d", "kind": "gaussian", "bandwidth": 0.3, "normalise": "centred_trace"},
     {"id": "wide", "view": "d", "kind": "gaussian", "bandwidth": 3.0, "normalise": "centred_trace"},
@@ -137,29 +135,6 @@ def test_a_list_that_is_no_grid_is_one_candidate() -> None:
     assert method.n_candidates(2) == 1
 
 
-@pytest.mark.parametrize("scaling", ["minmax", "standard", "none"])
-def test_methods_that_scale_features_themselves_get_their_scaling(digits: Any, scaling: str) -> None:
-    _, y, train, test = digits
-    X = np.random.default_rng(1).normal(size=(90, 4)) * [1, 10, 100, 1000] + y[:, None]
-    method = MethodSpec(
-        id="fsvc", implementation="mklearn.classifiers.fsvc:FSVC", parameters={"feature_scaling": scaling},
-        grid={"C": [0.1, 10.0]}, inputs={"features": {"kind": "features", "descriptors": ["x"]}},
-        sweep={"implementation": "mklearn.study.evaluation.sweeps:Predictions"},
-    )  # fmt: skip
-    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=2)
-    problem = MethodOnViews(Views({"x": X}), y, method)
-    found = evaluate_split(problem, train, test, evaluation=evaluation, seed=0)
-    model = method_itself(found.rules[""].estimator)
-    assert model.feature_scaling == scaling
-    assert model.C in (0.1, 10.0)
-
-
-@pytest.mark.parametrize("choice", [None, "best_single"])
-def test_candidates_are_counted_without_being_made(choice: Any) -> None:
-    method = method_of(kernel_choice=choice, ridge=[0.1, 1.0], max_iter=[2, 3, 4])
-    assert method.n_candidates(5) == len(candidates(method, 5))
-
-
 def test_best_single_is_a_grid_over_kernels() -> None:
     grid = candidates(method_of(kernel_choice="best_single", ridge=[1, 2]), 3)
     assert [(c.kernel, c.parameters["ridge"]) for c in grid] == [(k, r) for k in range(3) for r in (1, 2)]
@@ -244,34 +219,6 @@ WAYS: list[dict[str, Any]] = [
     {"implementation": "mklearn.subspace.mkldr:MKLDR", "graph": "lde", "max_iter": 1},
     {"implementation": "mklearn.subspace.kernel_lde:KernelLDE"},
 ]
-
-
-def test_features_are_scaled_again_in_each_inner_fold(digits: Any) -> None:
-    """Kernels of inner folds are on features scaled by the inner training samples, those of the fit by all of them."""
-    from sklearn.datasets import load_digits
-
-    _, y, train, test = digits
-    X = load_digits().data[: len(y)]
-    for scaling in ("standard", "rank"):
-        specs = [{"id": "k", "view": "t", "feature_scaling": scaling, "kind": "linear"}]
-        evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, components="best")
-        problem = MethodOnViews(Views({"t": X}), y, method_of("recorder", strength=[1.0, 2.0]), specs)
-        Recorder.seen.clear()
-        evaluate_split(problem, train, test, evaluation=evaluation, seed=0)
-        parts = [(train[inside], train[outside]) for inside, outside in inner_folds(y[train], 3, 0)] + [(train, test)]
-        expected = []
-        for inside, outside in parts:
-            transform = StackTransform([{"kind": "linear", "feature_scaling": scaling}]).fit(X[inside])
-            expected.append((transform.stack_train_.matrices, transform.transform(X[outside]).matrices))
-        for fitted in Recorder.seen:
-            matches = [
-                np.allclose(fitted.K, K, atol=1e-9) and np.allclose(fitted.applied[1], K_new, atol=1e-9)
-                for K, K_new in expected
-                if K.shape == fitted.K.shape and K_new.shape == fitted.applied[1].shape
-            ]
-            assert sum(matches) == 1
-        last = Recorder.seen[-1]
-        np.testing.assert_allclose(last.K, expected[-1][0], atol=1e-9)
 
 
 def scaled_table(informative: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -440,22 +387,6 @@ def test_without_a_choice_a_classifier_has_no_chosen_value_either(digits: Any) -
         assert (found.chosen_score("accuracy") is not None) is choose
 
 
-def test_the_order_of_test_samples_does_not_matter(digits: Any) -> None:
-    pairwise, y, train, test = digits
-    order = np.random.default_rng(3).permutation(len(test))
-    one, two = run(digits, ridge=[1e-3, 1e-1]), run((pairwise, y, train, test[order]), ridge=[1e-3, 1e-1])
-    assert_same_training(one, two)
-    np.testing.assert_allclose(embeddings(one.rules["euclidean"])[1][order], embeddings(two.rules["euclidean"])[1])
-    np.testing.assert_array_equal(one.rules["euclidean"].scores["accuracy"], two.rules["euclidean"].scores["accuracy"])
-
-
-def test_the_pairwise_matrices_are_not_changed(digits: Any) -> None:
-    before = {name: matrix.copy() for name, matrix in digits[0].items()}
-    run(digits, ridge=[1e-3, 1e-1])
-    for name, matrix in digits[0].items():
-        np.testing.assert_array_equal(matrix, before[name])
-
-
 # --- choices
 
 
@@ -487,11 +418,6 @@ def test_the_best_single_kernel_is_that_of_the_best_inner_curve(digits: Any) -> 
     assert found.candidate.kernel is not None
     assert means[found.candidate.kernel] == max(means)
     assert found.candidate.kernel != 2  # the noise
-
-
-def test_the_same_seed_gives_the_same_result(digits: Any) -> None:
-    one, two = run(digits, ridge=[1e-3, 1e-1]), run(digits, ridge=[1e-3, 1e-1])
-    assert_same_training(one, two)
 
 
 def test_rules_choose_for_themselves(digits: Any) -> None:
@@ -623,23 +549,3 @@ def test_leaving_one_out_shares_its_work_and_chooses_as_the_refits_do(
         return {rule: (found.candidate.kernel, found.component) for rule, found in result.rules.items()}
 
     assert chosen_by(shared=True) == chosen_by(shared=False)
-
-
-def test_a_bandwidth_of_kernel_pca_is_chosen_at_a_number_of_components(digits: Any) -> None:
-    """Kills: `components: all`, with which all bandwidths tie and the first is taken, whatever the samples are."""
-    pairwise, y, train, test = digits
-    kernels = [
-        {"id": f"g{b}", "view": "d", "kind": "gaussian", "bandwidth_rule": "squared_mean_distance", "bandwidth": b,
-         "centre": False, "normalise": "none", "psd": "none"}
-        for b in (0.5, 1, 2, 4, 8)
-    ]  # fmt: skip
-    problem = on_matrices(pairwise, y, kernels, method_of(KPCA, kernel_choice="best_single"))
-    chosen: dict[str, set[int | None]] = {"all": set(), "one_standard_error": set()}
-    for components, kernels_chosen in chosen.items():
-        evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds="leave_one_out", components=components)
-        for seed in range(6):
-            some = np.sort(np.random.default_rng(seed).choice(train, 24, replace=False))
-            result = evaluate_split(problem, some, test, evaluation=evaluation, seed=0).rules["euclidean"]
-            kernels_chosen.add(result.candidate.kernel)
-    assert chosen["all"] == {0}
-    assert len(chosen["one_standard_error"]) > 1

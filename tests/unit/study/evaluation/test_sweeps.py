@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import threading
-import time
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,9 +15,7 @@ from sklearn.pipeline import make_pipeline
 import mklearn.study.evaluation.sweeps as module
 from mklearn.base.folds import inner_folds
 from mklearn.base.side_by_side import SideBySide
-from mklearn.classifiers.kernel_pca_classifier import KernelPCAClassifier
 from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
-from mklearn.classifiers.multi_view import MultiViewClassifier
 from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import NotApplicable
 from mklearn.kernels import Views
@@ -111,37 +107,6 @@ def split(digits: Digits, samples: NDArray[Any], kernels: Any = (), **method: An
     evaluation = EvaluationSpec(neighbours=list(RULES), inner_folds=3)
     problem = MethodOnViews(Views({"X": samples}), digits.y, spec, kernels)
     return evaluate_split(problem, digits.train, digits.test, evaluation=evaluation, seed=0)
-
-
-@pytest.mark.parametrize("classes", [2, 10])
-def test_labels_and_class_scores_come_from_one_computation(
-    digits: Digits, classes: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    known, asked = (part[digits.y[part] < classes] for part in (digits.train, digits.test))
-    y = digits.y[known]
-    train, test = (Views({"pixels": digits.features[part]}) for part in (known, asked))
-    expected = MultiViewClassifier().fit(train, y)
-    calls = []
-    of_samples = MultiViewClassifier.class_scores
-    monkeypatch.setattr(MultiViewClassifier, "class_scores", lambda *given: calls.append(1) or of_samples(*given))
-    outcome = Predictions().run(MultiViewClassifier, train, y, test)
-    (output,) = outcome.of_test_samples(slice(3, None)).outputs("", y, digits.y[asked][3:])
-    values = output.class_scores
-    assert len(calls) == 1
-    np.testing.assert_array_equal(output.labels, expected.predict(test)[3:])
-    np.testing.assert_array_equal(values, expected.decision_function(test)[3:])
-
-
-def test_a_classifier_on_a_split_has_one_rule_without_a_name(digits: Digits) -> None:
-    X, y = digits.features, digits.y
-    result = split(digits, X, implementation="mklearn.classifiers.ledoit_wolf_lda:LedoitWolfLDA", sweep=PREDICTIONS)
-    assert list(result.rules) == [""]
-    found = result.rules[""]
-    predicted = LedoitWolfLDA().fit(X[digits.train], y[digits.train]).predict(X[digits.test])
-    assert found.component is None
-    assert found.components == []
-    assert found.chosen_score("accuracy") == np.mean(predicted == y[digits.test])
-    assert result.selection_message == ""
 
 
 def test_a_grid_of_a_classifier_is_chosen_by_its_inner_accuracy(digits: Digits) -> None:
@@ -250,46 +215,6 @@ def test_inner_cross_validation_chooses_among_sizes_and_candidates(digits: Digit
         assert found.chosen_score("accuracy") == pytest.approx(by_hand(*_both(model, X, y, train, test), rule))
 
 
-def test_classifiers_of_several_sizes_are_chosen_with_their_parameters(digits: Digits) -> None:
-    """Computed anew, without the kernel principal components that the sizes share."""
-    X, y, train, test = digits.features, digits.y, digits.train, digits.test
-    kernel, grid, sizes = {"kind": "linear", "normalise": "centred_trace"}, [1e-2, 1.0], [1, 3, 8]
-    path = "mklearn.classifiers.kernel_pca_classifier:fit_path"
-    machines = {C: {"implementation": "mklearn.classifiers.fsvc:FSVC", "C": C} for C in grid}
-    result = split(
-        digits, X, [kernel | {"id": "k", "view": "X"}], inputs={"kernels": {"kind": "kernels"}},
-        implementation="mklearn.classifiers.kernel_pca_classifier:KernelPCAClassifier",
-        grid={"machine": list(machines.values())},
-        sweep={"implementation": "mklearn.study.evaluation.sweeps:RefitPredictions",
-               "parameters": {"sizes": sizes, "path": path}},
-    )  # fmt: skip
-
-    def accuracy(size: int, C: float, inside: NDArray[Any], outside: NDArray[Any]) -> float:
-        model = KernelPCAClassifier(size, kernels=[kernel], machine=machines[C]).fit(X[inside], y[inside])
-        return float(np.mean(model.predict(X[outside]) == y[outside]))
-
-    folds = inner_folds(y[train], 3, 0)
-    means = np.array([
-        [np.mean([accuracy(size, C, train[a], train[b]) for a, b in folds]) for size in sizes] for C in grid
-    ])  # fmt: skip
-    column = int((means >= means.max() - 1e-9).any(axis=0).argmax())
-    row = int((means[:, column] >= means.max() - 1e-9).argmax())
-    assert list(result.rules) == [""]
-    found = result.rules[""]
-    assert (found.candidate.parameters["machine"]["C"], found.component, found.components) == (
-        grid[row],
-        sizes[column],
-        sizes,
-    )
-    assert found.estimator.n_components_ == sizes[column]
-    expected = [accuracy(size, grid[row], train, test) for size in sizes]
-    np.testing.assert_allclose(found.scores["accuracy"], expected)
-    assert len(set(expected)) == 3  # the test would notice another order
-    assert found.predictions.by_component.shape == (3, len(test))
-    values = found.estimator.class_scores(Views({"X": X[test]}))
-    np.testing.assert_allclose(found.predictions.decision_values, values.max(axis=1))
-
-
 def _both(model: Any, X: NDArray[Any], y: NDArray[Any], inside: NDArray[Any], outside: NDArray[Any]) -> Any:
     return model.transform(X[inside]), y[inside], model.transform(X[outside]), y[outside]
 
@@ -344,28 +269,6 @@ def test_times_are_of_fitting_and_of_test_samples_and_add_up_over_sizes(
     outcome = run(Slow(), X, X_test, y, sweep)
     assert (outcome.fit_seconds, outcome.predict_seconds) == expected
     assert [model[-1].n_components for model in outcome.estimators] == (outcome.components or [1])
-
-
-class Waiting(Slow):
-    """Waits 0.3 s, then works 0.05 s in another thread."""
-
-    def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Waiting:
-        time.sleep(0.3)
-        worker = threading.Thread(target=self._work)
-        worker.start()
-        worker.join()
-        self.n_train_ = len(X)
-        return self
-
-    def _work(self) -> None:
-        while time.thread_time() < 0.05:
-            pass
-
-
-@pytest.mark.full
-def test_times_count_the_work_of_all_threads_and_no_waiting() -> None:
-    X, y = np.ones((8, 3)), np.arange(8) % 2
-    assert 0.05 <= run(Waiting(), X, X, y, Predictions()).fit_seconds < 0.25
 
 
 @pytest.mark.parametrize("rule", RULES)
