@@ -72,25 +72,12 @@ def test_a_list_makes_one_kernel_of_each_and_unscaled_ones_are_as_before() -> No
     assert len(plan.pairwise) == 1
 
 
-def test_scaled_factors_of_a_product() -> None:
-    product = {"p": {"kind": "product", "of": ["gauss-lbp-1", "gauss-pixels-2"]}}
-    fit = the_fit(
-        planned(kernels=STUDY["kernels"] | product, methods={"average": {"kind": "kernel_fda", "kernels": ["p"]}})
-    )
-    (kernel,) = fit.spec.kernels
-    assert [factor["feature_scaling"] for factor in kernel["factors"]] == ["standard", "standard"]
-    assert fit.spec.kernel_features == sorted(factor["view"] for factor in kernel["factors"])
-
-
 @pytest.mark.parametrize(
     ("kernel", "sentence"),
     [
         ({"kind": "gaussian", "feature_scaling": "robust"}, "feature_scaling: invalid value 'robust'"),
-        ({"kind": "gaussian", "feature_scaling": []}, "feature_scaling: invalid value []"),
         ({"kind": "gaussian", "feature_scaling": "standard", "measure": "chi2"},
          "k.feature_scaling: measure chi2 can't compare features with scaling standard; use"),
-        ({"kind": "gaussian", "feature_scaling": "rank", "measure": "point_set"}, "measure point_set can't compare"),
-        ({"kind": "precomputed", "feature_scaling": "unit"}, "feature_scaling: invalid value 'unit'"),
         ({"kind": "product", "feature_scaling": "unit"}, "unknown key 'feature_scaling'"),
     ],
 )  # fmt: skip

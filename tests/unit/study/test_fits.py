@@ -79,7 +79,6 @@ def test_a_method_of_several_inputs() -> None:
     ("chosen", "expected"),
     [
         ({}, ["hog-0a", "pixels-0a"]), ({"descriptors": ["pixels", "hog"]}, ["hog-0a", "pixels-0a"]),
-        ({"descriptors": ["hog"]}, ["hog-0a"]),
     ],
 )  # fmt: skip
 def test_an_input_of_several_descriptors(chosen: dict[str, Any], expected: list[str]) -> None:
@@ -108,19 +107,12 @@ POINTS = DESCRIPTORS | {"sift": ("sift-0a", descriptor("sift_points"))}
         (["hog", "x"], DESCRIPTORS, "methods.m.descriptors: data set 'd' has no descriptor 'x'; it has hog, pixels."),
         ("all", POINTS, "methods.m.descriptors: 'sift' is a set of points for each image, and Logistic regression "
          "takes one vector; name the others, [pixels, hog], or use a method on kernels."),
-        (["sift"], POINTS, "takes one vector; name another descriptor, or use a method on kernels."),
     ],
 )  # fmt: skip
 def test_descriptors_that_can_not_be_put_side_by_side(chosen: Any, descriptors: Any, sentence: str) -> None:
     with pytest.raises(ConfigError) as caught:
         planned(method("logistic_regression", descriptors=chosen), descriptors=descriptors)
     assert sentence in str(caught.value)
-
-
-def test_a_descriptor_called_all_is_one_descriptor_for_methods_that_take_one() -> None:
-    descriptors = DESCRIPTORS | {"all": ("all-0a", descriptor("pixels"))}
-    (entry,) = planned(method("mmc", descriptor="all"), descriptors=descriptors)[0].spec.method.inputs.values()
-    assert entry.descriptors == ["all-0a"]
 
 
 @pytest.mark.parametrize(
@@ -148,12 +140,6 @@ def test_what_can_not_be_planned(method: Any, more: dict[str, Any], sentence: st
     with pytest.raises(ConfigError) as caught:
         planned(method, **more)
     assert sentence in str(caught.value)
-
-
-def test_metrics_are_part_of_the_specification_and_of_the_key() -> None:
-    (one, *_), (two, *_) = (planned(method("mmc"), **more) for more in ({}, {"metrics": ["accuracy", "auc"]}))
-    assert two.spec.evaluation.metrics == ["accuracy", "auc"]
-    assert one.method != two.method
 
 
 def test_a_dictionary_of_kernels_is_of_all_descriptors() -> None:
@@ -195,10 +181,3 @@ def test_a_dictionary_is_not_of_point_sets() -> None:
     with pytest.raises(ConfigError, match="'blur' is a set of points"):
         planned(method("multi_view"), descriptors=descriptors)
     assert planned(method("multi_view", kernels="all"), descriptors=descriptors)
-
-
-def test_a_dictionary_completes_features_as_the_data_set_says() -> None:
-    dataset: Any = SimpleNamespace(id="d", key="d-0c", family="tables", impute="median", is_incomplete=True)
-    protocols: Any = PROTOCOLS
-    fit = planned_fits(dataset, "m", method("multi_view"), [], DESCRIPTORS, protocols, Evaluation(), 0)[0]
-    assert fit.spec.method.parameters["impute"] == "median"

@@ -5,21 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from mklearn.contract.specs import SplitSpec
-from mklearn.errors import ConfigError, MissingExtra
+from mklearn.errors import ConfigError
 from mklearn.study.config.datasets import RegisteredDataset
 from mklearn.study.config.reading import check_study
-from mklearn.study.plan import landmarks
 from mklearn.study.plan.blocks import number_of_blocks
 from mklearn.study.plan.landmarks import unsuited_kernels
 from mklearn.study.plan.plan import Plan, plan_study
-from mklearn.study.plan.resources import fit_mb, fit_seconds
 from mklearn.study.stages.targets import Targets
 
 STUDY: dict[str, Any] = {
@@ -82,13 +78,6 @@ def test_inner_folds_and_seed_change_the_moments_and_a_grid_does_not() -> None:
     assert [*planned(seed=5, methods={"m": {"kind": "mkl_dr", "landmarks": 30}}).landmark_sets] != sets[0]
 
 
-def test_fits_without_landmarks_have_the_same_keys_as_before() -> None:
-    (fit,) = [fit for fit in planned().fits.values() if fit.method_id == "dense"]
-    assert "landmarks" not in fit.spec.as_dict()
-    (alone,) = planned(methods={"dense": STUDY["methods"]["dense"]}, rows_per_block=None).fits.values()
-    assert (alone.method, alone.dataset.key) == (fit.method, fit.dataset.key)
-
-
 def test_kernels_are_computed_from_features_and_all_components_are_taken() -> None:
     (fit,) = one_method().fits.values()
     assert {kernel["view"] for kernel in fit.spec.kernels} == set(fit.spec.kernel_features)
@@ -133,16 +122,6 @@ def test_number_of_blocks(n: int | None, rows: int | None, expected: int) -> Non
     assert number_of_blocks(replace(dataset, n_samples=n), RegisteredDataset(), rows) == expected
 
 
-def test_a_missing_package_is_known_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    def require(name: str) -> None:
-        raise MissingExtra(f"no {name}")
-
-    monkeypatch.setattr(landmarks, "require", require)
-    with pytest.raises(MissingExtra, match="no skops"):
-        planned()
-    planned(methods={"dense": STUDY["methods"]["dense"]})
-
-
 # --- studies that can't be planned
 
 
@@ -150,24 +129,14 @@ def test_a_missing_package_is_known_before_the_run(monkeypatch: pytest.MonkeyPat
     ("changes", "sentence"),
     [
         ({"graph": "lde"}, "has graph: lde, which needs kernels among all samples; omit it"),
-        ({"graph": "lpp"}, "has graph: lpp, which needs kernels among all samples; omit it"),
         ({"kind": "mkmmc", "sizes": [2]}, "has sizes, which needs kernels among all samples; omit it"),
         ({"kind": "kernel_fda", "kernel_weights": "cv_accuracy"},
          "has kernel_weights: cv_accuracy, which needs kernels among all samples"),
-        ({"kind": "kernel_fda", "kernel_weights": "oracle_single"},
-         "has kernel_weights: oracle_single, which needs kernels among all samples"),
         ({"kind": "kernel_fda", "components": "best"},
          "has components: best; give n_components, or components: all, or omit `landmarks`."),
         ({"inner_folds": "leave_one_out"}, "leaves out single samples; give a number of inner_folds, or"),
-        ({"landmarks": 0}, "methods.m.landmarks"),
-        ({"landmarks": {"n": 3, "how": "grid"}}, "methods.m.landmarks.how: invalid value 'grid'"),
-        ({"landmarks": {"how": "kmeans"}}, "methods.m.landmarks.n"),
-        ({"landmarks": {"n": 3, "seed": 1}}, "methods.m.landmarks.seed: unknown key 'seed'. Valid keys: dtype, how, n"),
-        ({"landmarks": {"n": 3, "rank_tolerance": 1}}, "methods.m.landmarks.rank_tolerance: invalid value 1"),
         ({"landmarks": {"n": [3, 0]}}, "methods.m.landmarks.n[1]: invalid value 0: should be greater than or equal"),
         ({"landmarks": {"n": [3, 9], "how": "kmeans"}}, "centres of k-means for one number are not among those"),
-        ({"landmarks": {"n": [3, 9], "rank_tolerance": 1e-3}}, "give one number, or no `rank_tolerance`"),
-        ({"landmarks": {"n": [3, 9], "dtype": "float32"}}, "no dtype float32, which leaves out more"),
         ({"kind": "kernel_ridge", "class_weight": "balanced"}, "class weights are not among the moments"),
         ({"kind": "kernel_svc"}, "methods.m.landmarks: unknown key"),
     ],
@@ -196,8 +165,6 @@ POINTS = {"digits": {"resize": {"shape": [40, 36]}}}
         ({"protocols": {"p": {"kind": "k_fold", "choose": "test_set"}}}, "can't choose on test samples (protocol "),
         ({"protocols": {"p": {"kind": "validation_folds", "test_size": 10}}},
          "can't take validation folds (protocol 'p'); name other `protocols` for the method"),
-        ({"evaluation": {"components": "best"}}, "has components: best"),
-        ({"evaluation": {"inner_folds": "leave_one_out"}}, "leaves out single samples"),
     ],
 )  # fmt: skip
 def test_studies_that_can_not_be_planned(changes: dict[str, Any], sentence: str) -> None:
@@ -207,22 +174,10 @@ def test_studies_that_can_not_be_planned(changes: dict[str, Any], sentence: str)
     assert str(raised.value).endswith(", or omit `landmarks`.")
 
 
-def test_all_reasons_are_given_at_once() -> None:
-    evaluation = {"components": "best", "inner_folds": "leave_one_out"}
-    with pytest.raises(ConfigError) as raised:
-        planned(methods={"m": M["m"] | {"graph": "lde"}}, evaluation=evaluation)
-    assert str(raised.value) == (
-        "methods.m.landmarks (datasets.digits): the method has graph: lde, which needs kernels among all samples; omit "
-        "it. It also has components: best; give n_components, or components: all. It also leaves out single samples; "
-        "give a number of inner_folds, or omit `landmarks`."
-    )
-
-
 def test_incomplete_tables_matrices_and_pairs_are_refused(matrices: dict[str, Any], lists: None) -> None:
     own = {"kind": "feature_tables", "tables": {"t": "t.csv"}}
     cases: list[tuple[dict[str, Any], str]] = [
         ({"datasets": {"own": own | {"missing_views": "mean"}}}, "takes complete tables, and these may have missing"),
-        ({"datasets": {"own": own | {"impute": "mean"}}}, "takes complete tables"),
         ({"datasets": {"own": matrices}, "kernels": {}}, "takes features, and this data set has matrices"),
         ({"datasets": {"own": own}, "protocols": {"p": {"kind": "verification", "path": "pairs.csv"}}},
          "can't take pairs of samples (protocol 'p'); name other `protocols` for the method, or omit"),
@@ -246,48 +201,9 @@ def test_kernels_of_another_package_are_refused() -> None:
     assert unsuited_kernels([{"id": "g", "kind": "gaussian"}]) == ""
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_blocks_of_a_users_tables_follow_an_estimate(lists: None, suffix: str) -> None:
-    """They are not read before the plan is made."""
-    table = pd.DataFrame({"id": [f"s{k:03}" for k in range(300)], "label": list("abc") * 100, "u": 1.5})
-    table.to_csv("u.csv", index=False)
-    table.to_parquet("u.parquet", index=False)
-    own = {"kind": "feature_tables", "tables": {"t": f"u.{suffix}"}}
-    study = {"study": "own", "rows_per_block": 150, "datasets": {"own": own}, "kernels": STANDARD, "methods": M}
-    (dataset,) = plan_study(check_study(study)).datasets.values()
-    assert dataset.n_blocks in (2, 3)
-
-
 def test_a_method_with_landmarks_can_be_the_final_model() -> None:
     plan = planned(final={"method": "kfd"})
     assert plan.final is not None
     (candidate,) = plan.final.spec.candidates
     assert candidate.fit.landmarks is not None
     assert {view.name for view in plan.final.spec.views} == {"pixels", "blocks"}
-
-
-def test_the_resources_of_a_final_model_follow_its_landmarks() -> None:
-    asked = {}
-    for method in ("kfd", "dense"):
-        final = planned(final={"method": method}).final
-        assert final is not None
-        (candidate,) = final.spec.candidates
-        fit, protocol = candidate.fit, SplitSpec(kind="x", implementation="x:x", parameters={"repeats": 1}, seed=0)
-        memory = fit_mb(fit, 10**6, 10**6, SimpleNamespace(size_mb=1.0))
-        asked[method] = memory, fit_seconds(fit, protocol, 10**6, 10**6)
-    assert asked["kfd"][0] < 5000 < 10**6 < asked["dense"][0]
-    assert asked["kfd"][1] < 3600 < asked["dense"][1]
-
-
-def test_choosing_landmarks_has_memory_for_the_samples_of_all_splits() -> None:
-    """50 splits draw 20,000 samples each: of 70,000 samples all may be held, and twice while they are put together."""
-
-    def memory(repeats: int) -> float:
-        protocol = {"kind": "random_per_class", "train_size": 3000, "repeats": repeats}
-        plan = planned(
-            datasets=["mnist"], methods={"m": {"kind": "kernel_ridge", "landmarks": 30}}, protocols={"p": protocol}
-        )
-        (job,) = Targets(plan).jobs("landmarks")
-        return job.stage.memory(job, SimpleNamespace(size_mb=7000.0))
-
-    assert memory(50) - memory(1) == pytest.approx(2 * 7000 * (1 - 20_000 / 70_000))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mklearn.errors import ConfigError, nearest
+from mklearn.errors import ConfigError
 from mklearn.study.config.mistakes import Mistake, listed
 from mklearn.study.config.reading import check_study
 from mklearn.study.plan.plan import plan_study
@@ -213,14 +213,14 @@ def test_every_invalid_study_raises_a_config_error(changes: list[tuple[Path, Any
     assert re.match(r"config( has [1-9]\d* mistakes?:\n|: a study is a mapping)", said), said
 
 
-@pytest.mark.parametrize("raw", [None, [], "study", 3, [{"study": "x"}]])
+@pytest.mark.parametrize("raw", [None, [], "study"])
 def test_a_study_is_a_mapping(raw: Any) -> None:
     with pytest.raises(ConfigError, match="a study is a mapping of keys to values; found"):
         check_study(raw)
 
 
-@pytest.mark.parametrize("key", [1, True, None, 2.5])
-@pytest.mark.parametrize("path", [(), ("datasets",), ("descriptors",), ("kernels",), ("methods",), ("kernels", "rest")])
+@pytest.mark.parametrize("key", [1, None])
+@pytest.mark.parametrize("path", [(), ("datasets",), ("methods",), ("kernels", "rest")])
 def test_keys_that_are_not_text(path: Path, key: Any) -> None:
     """YAML does not read ``on``, ``no``, ``1`` and ``~`` as text."""
     study = copy.deepcopy(STUDY)
@@ -230,29 +230,15 @@ def test_keys_that_are_not_text(path: Path, key: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "valid", "expected"),
-    [("sead", ["seed", "study"], " Did you mean 'seed'?"), ("x", ["seed"], ""), (3, ["30", "3"], " Did you mean '3'?"),
-     ("", ["seed"], ""), ("seed", [], "")],
-)  # fmt: skip
-def test_nearest(word: Any, valid: list[str], expected: str) -> None:
-    assert nearest(word, valid) == expected
-
-
-@pytest.mark.parametrize(
     ("change", "sentence"),
     [
         ({"methods": {"m": {"kind": "kernel_fda", "ridge": 0}}},
          "methods.m.ridge: invalid value 0. Expected a number greater than 0; or a list of them."),
         ({"datasets": {"photos": {"path": "x"}}}, "datasets.photos: has no key 'kind'; it is required."),
-        ({"kernels": {"k": {"kind": "gaussian", "feature_scaling": "zscore"}}},
-         "kernels.k.feature_scaling: invalid value 'zscore'. Expected one of: log, minmax, none, rank, standard, unit; "
-         "or one of: auto; or a list of them."),
         ({"kernels": {"k": {"kind": "gaussian", "feature_scaling": "standart"}}},
          "kernels.k.feature_scaling: invalid value 'standart'. Did you mean 'standard'? Expected one of: log, minmax,"),
         ({"datasets": {"photos": {"kind": "registered", "path": "x"}}},
          "datasets.photos.path: unknown key 'path'. Valid keys: classes,"),
-        ({"evaluation": {"inner_folds": 1}},
-         "evaluation.inner_folds: invalid value 1. Expected a number greater than or equal to 2; or one of: leave_one"),
         ({"methods": {"m": {"kind": "kernel_fda", "kernels": "hog"}}},
          "methods.m.kernels: invalid value 'hog'. Expected one of: all, all_but_each, each; or a list of them."),
         ({"final": "best"}, "final: invalid value 'best': should be a mapping of keys to values."),
@@ -260,76 +246,43 @@ def test_nearest(word: Any, valid: list[str], expected: str) -> None:
          "methods.m.ridge[1]: invalid value -1: should be greater than 0."),
         ({"methods": {"m": {"kind": "kernel_fda", "ridge": []}}},
          "methods.m.ridge: invalid value []: list should have at least 1 item"),
-        ({"methods": {"m": {"kind": "kernel_fda", "ridge": "small"}}}, "methods.m.ridge: "),
-        ({"methods": {"m": {"kind": "kernel_fda", "kernel_weights": "bestsingle"}}}, "methods.m.kernel_weights: "),
         ({"methods": {"m": {"kind": "kernel_fda", "kernel_weights": {"rest": 1}}}},
          "methods.m.kernel_weights: there is no kernel 'rest'. Did you mean 'rest-hog'?"),
-        ({"methods": {"m": {"kind": "kernel_fda", "kernel_weights": 5}}}, "methods.m.kernel_weights: invalid value 5."),
-        ({"protocols": {"r": {"kind": "random_per_class", "train_size": {"a": 1}}}},
-         "protocols.r.train_size: invalid value {'a': 1}. Expected a valid integer; or a valid list."),
-        ({"methods": {}}, "methods: "),
+        ({"datasets": {"orl": {"draw": 0}}}, "datasets.orl: draw: 0 needs per_class"),
+        ({"datasets": {"orl": {"classes": ["1", "2"], "exclude_classes": ["1"]}}},
+         "datasets.orl: classes and exclude_classes both name '1'"),
+        ({"datasets": {"orl": {"classes": ["1", "2"], "first_classes": 5}}},
+         "datasets.orl: first_classes: 5 is more than the 2 of classes"),
         ({"datasets": {"digitz": None}}, "datasets.digitz: there is no registered data set 'digitz'."),
-        ({"datasets": {"d": {"name": "digitz"}}}, "datasets.d.name: there is no registered data set 'digitz'."),
-        ({"datasets": ["digits", {"orl": {}}]}, "datasets: "),
-        ({"datasets": {"d": {"kind": "precomputed", "matrices": {}, "labels": "x"}}}, "datasets.d.matrices: "),
         ({"descriptors": {"t": {"kind": "table", "table": "color"}}},
          "descriptors.t.table: there is no table in any data set 'color'. Did you mean 'colour'?"),
         ({"protocols": {"r": {"kind": "random_per_class"}}}, "protocols.r.train_size: is required but missing."),
-        ({"protocols": {"r": {"kind": "random_per_class", "train_size": "ten"}}}, "protocols.r.train_size: "),
-        ({"protocols": {"r": {"train_size": 4}}}, "protocols.r: has no key 'kind'; it is required."),
-        ({"evaluation": {"neighbours": ["cosinus"]}},
-         "evaluation.neighbours[0]: invalid value 'cosinus'. Did you mean 'cosine'? Expected one of: class_mean, "),
         ({"evaluation": {"metrics": ["accuracy", "acu"]}},
          "evaluation: metrics: there is no metric 'acu'; valid: accuracy, balanced_accuracy, minority_recall, "),
         ({"evaluation": {"metrics": ["auc", "auc"], "choose_by": "auc"}},
          "evaluation: metrics: metric 'auc' is named twice."),
         ({"evaluation": {"choose_by": "auc"}},
          "evaluation: choose_by: 'auc' is not among metrics; valid: accuracy."),
-        ({"evaluation": {"metrics": ["acuracy"]}},
-         "evaluation: metrics: there is no metric 'acuracy'; valid: accuracy,"),
         ({"calibration": {"method": "averag"}},
          "calibration.method: there is no method 'averag'. Did you mean 'average'? Expected: average, few, mkl."),
-        ({"calibration": {"method": "mkl", "tolerance": 0}},
-         "calibration.tolerance: invalid value 0: should be greater than 0"),
         ({"remarks": [{"method": ["mkl", "fewer"], "text": "x"}]}, "remarks[0].method: there is no method 'fewer'."),
-        ({"remarks": [{"method": "mkl", "text": ""}]}, "remarks[0].text: "),
-        ({"comparisons": [{"title": "x", "pairs": [["mkl", "fewer"]]}]},
-         "comparisons[0].pairs: there is no method 'fewer'."),
         ({"comparisons": [{"title": "x", "pairs": [["mkl", "few"]], "protocols": ["fold"]}]},
          "comparisons[0].protocols: there is no protocol 'fold'. Did you mean 'folds'?"),
-        ({"comparisons": [{"title": "x", "pairs": [["mkl"]]}]}, "comparisons[0].pairs[0]: "),
         ({"comparisons": [{"title": "x", "pairs": [["mkl", "few"]], "published": [3]}]},
          "comparisons[0]: published: expected one number for each of the pairs, and their total in published_of."),
         ({"published": [ROW | {"value": [80.0]}]},
          "published[0]: expected lists of one length, one entry per cell: train_size has 2, value has 1."),
-        ({"published": [ROW | {"value": 80.0}]}, "published[0]: expected train_size and value to be both one number"),
         ({"published": [ROW | {"train_size": 4}]},
          "published[0]: expected train_size and value to be both one number, or both"),
-        ({"published": [ROW | {"train_size": 4, "value": 80.0, "std": [1.0]}]},
-         "published[0]: expected train_size and "),
-        ({"published": [ROW | {"method": ["mkl", "mlk"]}]}, "published[0].method: there is no method 'mlk'."),
         ({"published": [ROW | {"value": [80.0, 800.0]}]},
          "published[0].value[1]: invalid value 800.0: should be less than or equal to 100"),
         ({"published": [ROW | {"metric": "auc"}]},
          "published[0].metric: 'auc' is not among evaluation.metrics: accuracy."),
         ({"published": [ROW, ROW | {"train_size": 6, "value": 1.0}]},
          "published[1]: digits, training size 6, mkl has a value already, in published[0]."),
-        ({"published": [ROW | {"train_size": [4, 4]}]}, "published[0]: digits, training size 4, mkl has a value"),
-        ({"report": {"thumbnails": 1000}},
-         "report.thumbnails: invalid value 1000: should be less than or equal to 60."),
         ({"study": "a/b"}, "study: invalid name 'a/b': expected lower-case letters"),
-        ({"study": "My Study"}, "study: invalid name 'My Study'"),
-        ({"seed": -1}, "seed: invalid value -1: should be greater than or equal to 0"),
-        ({"seed": "one"}, "seed: invalid value 'one': should be a valid integer"),
-        ({"datasets": []}, "datasets"),
-        ({"datasets": {"mine": {"kind": "image_folder"}}}, "datasets.mine.path: is required but missing"),
         ({"datasets": {"digits": {"resize": {"shape": [4, 4], "pixels": 9}}}},
          "datasets.digits.resize: expected either shape"),
-        ({"kernels": {"k": {"kind": "gaussian", "bandwidth": 0}}},
-         "kernels.k.bandwidth: invalid value 0. Expected a number greater than 0; or a list of them"),
-        ({"kernels": {"k": {"kind": "gaussian", "descriptor": "sift"}}},
-         "kernels.k.descriptor: there is no descriptor 'sift'"),
-        ({"kernels": {"k": {"kind": "gaussian", "bandwidth": float("inf")}}}, "kernels.k.bandwidth: "),
     ],
 )  # fmt: skip
 def test_messages(change: dict[str, Any], sentence: str) -> None:
@@ -380,15 +333,3 @@ def test_the_plan_lists_all_that_it_can_not_make() -> None:
     assert [line.split(":")[0] for line in lines] == [
         "  1. protocols.given.path", "  2. datasets.wine", "  3. methods.matrices",
     ]  # fmt: skip
-
-
-def test_of_many_valid_names_the_first_are_listed() -> None:
-    """A study with hundreds of kernels and a misspelt name in each method had a message of many pages."""
-    study = copy.deepcopy(STUDY)
-    study["kernels"] = {f"k{number}": {"kind": "linear", "descriptor": "pixels"} for number in range(100)}
-    study["methods"] = {"m": {"kind": "kernel_fda", "kernels": ["nothing-like-it"]}}
-    study["evaluation"], study["published"], study["calibration"], study["remarks"] = {}, [], None, []
-    study["comparisons"] = []
-    [line] = [line for line in mistakes(study) if line.startswith("methods.m.kernels")]
-    assert line.endswith(", k43, k44, ... (100 in all).")
-    assert len(line) < 500

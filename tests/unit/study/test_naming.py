@@ -72,7 +72,6 @@ def test_a_pattern_matches_each_name_once() -> None:
          r"kernels\.k\.descriptor: there is no descriptor 'q\*'"),
         ({"methods": {"m": {"kind": "kernel_fda", "kernels": ["none-*"]}}}, r"there is no kernel 'none-\*'"),
         ({"descriptors": {"p": {"kind": "patches", "size": 4, "patch": "each"}}}, "patch: each and grid"),
-        ({"descriptors": {"p": {"kind": "patches", "size": 4, "grid": [2, 2]}}}, "patch: each and grid"),
         ({"descriptors": {"p": {"kind": "patches", "size": 4, "patch": "each", "grid": 2}}}, r"descriptors\.p"),
     ],
 )  # fmt: skip

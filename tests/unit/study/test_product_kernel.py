@@ -9,7 +9,6 @@ import pytest
 
 from mklearn.errors import ConfigError
 from mklearn.study.config.reading import check_study
-from mklearn.study.config.registry import describe_all
 from mklearn.study.plan.kernels import pairwise_of
 from mklearn.study.plan.plan import Plan, plan_study
 
@@ -90,47 +89,20 @@ def test_the_matrices_of_all_factors_are_planned_and_shared() -> None:
     assert set(without.fits) < set(plan.fits)
 
 
-def test_some_of_the_kernels() -> None:
-    plan = planned(kernels=with_product(of=["wide-4", "gauss-lbp"], normalise="none", centre=True))
-    (product,) = kernels_of(plan, "geometric")
-    assert [factor["id"] for factor in product["factors"]] == ["gauss-lbp", "wide-4"]
-    assert product["factors"][1]["bandwidth"] == 4
-    assert (product["normalise"], product["centre"]) == ("none", True)
-    assert kernels_of(plan, "average") == kernels_of(planned(), "average")
-
-
 @pytest.mark.parametrize(
     ("product", "sentence"),
     [
-        ({"of": ["gauss-pixels", "linear"]}, "kernels.product.of: there is no Gaussian kernel 'linear'."),
         ({"of": ["gauss-pixels", "gauss-lpb"]},
          "kernels.product.of: there is no Gaussian kernel 'gauss-lpb'. Did you mean 'gauss-lbp'? Expected: gauss-"),
-        ({"of": ["gauss-pixels", "product"]}, "kernels.product.of: there is no Gaussian kernel 'product'."),
         ({"of": ["gauss-lbp", "gauss-lbp"]}, "kernels.product.of: names gauss-lbp more than once"),
-        ({"of": ["gauss-lbp"]}, "kernels.product.of: invalid value ['gauss-lbp']: list should have at least 2 items"),
-        ({"of": "some"}, "kernels.product.of: invalid value 'some'."),
         ({"descriptor": "pixels"},
          "kernels.product.descriptor: unknown key 'descriptor'. Valid keys: centre, datasets, kind, normalise, "
          "of, psd."),
-        ({"bandwidth": 2}, "kernels.product.bandwidth: unknown key"),
     ],
 )  # fmt: skip
 def test_invalid_products(product: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(sentence)):
         check_study(STUDY | {"kernels": with_product(**product)})
-
-
-def test_a_product_without_factors() -> None:
-    kernels = {"linear": {"kind": "linear"}, "product": {"kind": "product"}}
-    with pytest.raises(
-        ConfigError, match=r"kernels\.product: is a product of all Gaussian kernels, but there are none"
-    ):
-        check_study(STUDY | {"kernels": kernels})
-
-
-def test_a_method_of_each_has_no_name_for_the_product() -> None:
-    with pytest.raises(ConfigError, match=r"evaluation\.reference: there is no method 'kfd-product'"):
-        planned(evaluation={"reference": "kfd-product"})
 
 
 # --- data sets that do not have all kernels
@@ -157,9 +129,3 @@ def test_factors_have_to_apply_to_every_data_set(matrices: dict[str, Any]) -> No
     assert {len(fit.spec.kernels) for fit in plan.fits.values()} == {2, 5}
     with pytest.raises(ConfigError, match=re.escape("data set 'mine' has no kernel product; it has a, b.")):
         planned(datasets=datasets, methods={"m": {"kind": "kernel_fda", "kernels": ["product"]}})
-
-
-def test_it_is_listed() -> None:
-    listing = describe_all("kernels")
-    assert "product: Product of Gaussian kernels" in listing
-    assert "of (default 'all')" in listing

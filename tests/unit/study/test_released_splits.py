@@ -54,14 +54,6 @@ def test_splits_by_the_ids_of_the_data_set(file: Path) -> None:
         released(test_ids, samples.ids[[2, 3]])
 
 
-def test_positions_of_no_samples(tmp_path: Path) -> None:
-    cells = np.empty((1, 1), dtype=object)
-    cells[0, 0] = np.array([[0, 7]])
-    savemat(tmp_path / "a.mat", {"Y": CODES[:, None], "kfold": cells})
-    with pytest.raises(DataError, match=r"positions '0', '7', but there are 6 samples \(1\.\.6\)"):
-        released_splits(tmp_path / "a.mat")
-
-
 def test_the_step(file: Path, tmp_path: Path) -> None:
     samples = read({"a.mat": file})
     labels = pd.DataFrame({"id": samples.ids, "y": samples.y, "label": samples.classes[samples.y]})
@@ -95,12 +87,6 @@ def test_in_a_plan() -> None:
     assert inner.method != test.method
 
 
-def test_the_name_of_a_training_size_says_optimistic_too() -> None:
-    protocols = {"r": {"kind": "random_per_class", "train_size": [2, 3], "choose": "test_set"}}
-    (fit,) = planned(datasets=["heart"], protocols=protocols).fits.values()
-    assert [setting.protocol for setting in fit.settings] == ["r-optimistic-p2", "r-optimistic-p3"]
-
-
 @pytest.mark.parametrize(
     ("study", "sentence"),
     [
@@ -108,7 +94,6 @@ def test_the_name_of_a_training_size_says_optimistic_too() -> None:
          "protocols.inner: no splits were released with data set 'new-thyroid'."),
         ({"datasets": ["heart"], "methods": {"m": {"kind": "majority", "protocols": ["iner"]}}},
          "methods.m.protocols: there is no protocol 'iner'. Did you mean 'inner'? Expected: inner, test."),
-        ({"datasets": ["heart"], "protocols": {"p": {"kind": "released", "choose": "test"}}}, "protocols.p.choose: "),
     ],
 )  # fmt: skip
 def test_mistakes(study: dict[str, Any], sentence: str) -> None:

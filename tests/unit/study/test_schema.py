@@ -40,12 +40,6 @@ def test_the_shipped_studies_fit_the_schema(validator: Any, repository: Path) ->
         read_study(path)
 
 
-def test_studies_name_the_schema_for_editors(repository: Path) -> None:
-    first = (repository / "config.yaml").read_text(encoding="utf-8").splitlines()[0]
-    assert first.startswith("# yaml-language-server: $schema=")
-    assert (repository / first.split("$schema=")[1]).is_file()
-
-
 @pytest.mark.full
 @pytest.mark.parametrize(
     "study",

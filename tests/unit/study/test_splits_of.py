@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mklearn.atomic import read_parquet, write_parquet
+from mklearn.atomic import read_parquet
 from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.study.config.reading import check_study
@@ -18,7 +18,6 @@ from mklearn.study.engine.data_check import check_data
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.stages.split import split_spec
 from mklearn.study.stages.targets import Targets
-from mklearn.study.steps import split as step
 from mklearn.study.steps.runner import call
 
 
@@ -55,19 +54,6 @@ def test_own_data_share_splits_where_the_study_says_so(tables: dict[str, Any]) -
     assert names({"raw": tables, "scaled": tables | {"splits_of": "raw"}}) == {"raw": "raw", "scaled": "raw"}
     registered = {"faces": {"name": "yale"}, "lbp": tables | {"splits_of": "faces"}}
     assert names(registered) == {"faces": "yale", "lbp": "yale"}
-
-
-def test_the_splits_of_variants_are_equal(tables: dict[str, Any], tmp_path: Path) -> None:
-    """As the step draws them: equal for variants, others for a data set of its own."""
-    labels = pd.DataFrame({"id": [f"s{k:02}" for k in range(40)], "y": [0, 1] * 20, "label": ["x", "y"] * 20})
-    write_parquet(tmp_path / "labels.parquet", labels)
-    drawn = {}
-    study = {"raw": tables, "scaled": tables | {"splits_of": "raw"}, "other": tables}
-    for dataset, spec in specs(study):
-        step.split(tmp_path / "labels.parquet", tmp_path / f"{dataset.id}.parquet", spec=spec)
-        drawn[dataset.id] = read_parquet(tmp_path / f"{dataset.id}.parquet")[0]
-    pd.testing.assert_frame_equal(drawn["raw"], drawn["scaled"])
-    assert not drawn["raw"].equals(drawn["other"])
 
 
 def own(folder: Path, name: str, rows: pd.DataFrame) -> dict[str, Any]:

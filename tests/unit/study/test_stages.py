@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 from tests.unit.study.steps.small_study import STUDY
 
-from mklearn.study import stages
 from mklearn.study.config.reading import check_study
 from mklearn.study.plan.plan import plan_study
-from mklearn.study.stages.order import ARTEFACTS, STAGES
+from mklearn.study.stages.order import STAGES
 from mklearn.study.stages.targets import Rule, Targets
 from mklearn.study.steps.runner import load_step
 
@@ -51,18 +50,6 @@ def test_files_and_message_have_the_wildcards_of_the_stage(name: str) -> None:
     assert re.findall(r"{(\w+)}", stage.log) == (stage.wildcards or ["study"])
 
 
-def test_names_are_taken_once() -> None:
-    outputs = [artefact for stage in STAGES.values() for artefact in stage.outputs.values()]
-    assert len(ARTEFACTS) == len(set(ARTEFACTS.values())) == len(outputs)
-    assert len({stage.log for stage in STAGES.values()}) == len(STAGES)
-
-
-def test_each_file_of_the_folder_is_a_record_in_the_list() -> None:
-    folder = Path(stages.__file__).parent
-    files = {path.stem for path in folder.glob("*.py")} - {"__init__", "order", "stage", "targets"}
-    assert files == {*STAGES} - {"describe_part"}
-
-
 @EVERY
 def test_the_jobs_of_a_stage_can_be_planned_and_are_what_its_rule_asks_for(targets: Targets, name: str) -> None:
     jobs, rule = targets.jobs(name), Rule(targets, STAGES[name])
@@ -84,8 +71,3 @@ def test_the_jobs_of_a_stage_can_be_planned_and_are_what_its_rule_asks_for(targe
 
 def _filled(pattern: str, wildcards: Any) -> str:
     return pattern.format(**wildcards)
-
-
-def test_a_value_of_no_job_matches_no_wildcard(targets: Targets) -> None:
-    for wildcard, pattern in targets.wildcard_constraints().items():
-        assert not re.fullmatch(pattern, "x"), wildcard

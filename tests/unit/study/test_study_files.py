@@ -36,24 +36,15 @@ def test_a_part_of_the_report_has_to_be_registered(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         (BASE + "? [a, b]\n: 1\n", "a key is a list or mapping"),
-        (BASE + "? {a: b}\n: 1\n", "a key is a list or mapping"),
         (BASE + "title: 2020-13-45\n", "month must be in 1..12"),
-        (BASE + "title: 2020-01-01T00:00:00+99:99\n", "offset must be"),
         (BASE + f"seed: {'9' * 5000}\n", "value has 5000 digits"),
         (BASE + f"title: {'[' * (DEEPEST + 1)}{']' * (DEEPEST + 1)}\n", f"nested more than {DEEPEST} deep"),
-        (BASE + f"title: {'[' * 3000}", f"nested more than {DEEPEST} deep"),
         (BASE + "title: &a [*a]\n", "an alias stands for a list or mapping that it is in"),
-        ("study: s\ndatasets: &a {b: *a}\n", "an alias stands for a list or mapping that it is in"),
         (BASE + f"a0: &a0 [x,x,x]\n{LINES}title: *a8\n", f"more than {LARGEST:,} values, with every alias written out"),
         (BASE + 'title: "\\ud800"\n', "surrogates not allowed"),
         (BASE + "title: \0\n", "a character that YAML does not allow, at line 3, column 8"),
         (BASE + "title: [\n", "expected the node content"),
         (BASE + "seed: 1\nseed: 2\n", "the key 'seed' appears twice"),
-        (BASE + "title: !!timestamp 1\n", "invalid value"),
-        (BASE + "title: !!map a\n", "expected a mapping"),
-        (BASE + "title: !!set [a]\n", "expected a mapping"),
-        (BASE + "title: !!bool maybe\n", "invalid value: 'maybe'"),
-        (BASE + 'seed: !!int ""\n', "invalid value"),
         (BASE + "title: !!python/object:os.system x\n", "could not determine a constructor"),
     ],
 )
@@ -80,8 +71,6 @@ def test_aliases_and_merges_of_a_usual_study_are_read(tmp_path: Path) -> None:
     ("key", "place"),
     [
         ("seed: yes", "seed"),
-        ("evaluation: {time_limit: on}", "evaluation.time_limit"),
-        ("published_repeats: true", "published_repeats"),
         ("protocols: {r: {kind: random_per_class, train_size: [yes, 4]}}", "protocols.r.train_size[0]"),
         ("methods: {m: {kind: kernel_fda, ridge: [true, 0.1]}}", "methods.m.ridge[0]"),
     ],
@@ -97,27 +86,15 @@ def test_integers_that_no_array_holds(tmp_path: Path, number: str) -> None:
     assert len(found) < 400
 
 
-@pytest.mark.parametrize("seed", ["1.0e+30", "9" * 4000, "2147483648", "-1", ".inf"])
-def test_seeds_that_no_generator_takes(tmp_path: Path, seed: str) -> None:
-    found = said(tmp_path, f"{BASE}seed: {seed}\n")
-    assert "1. seed: invalid value" in found
-    assert len(found) < 400
-
-
 @pytest.mark.parametrize(
     ("folder", "sentence"),
     [
         ("'a{b}'", "Snakemake can't take '{', '}' in the name of a folder"),
-        ('"a\\0b"', r"can't take '\x00'"),
         ('"a\\nb"', r"can't take '\n'"),
         ("~/results", "expected a folder, with its path written out"),
-        ("''", "expected a folder, with its path written out"),
-        ("$HOME/results", "expected a folder, with its path written out"),
         ("s3://bucket/results", "expected a folder, with its path written out"),
         ("x" * 300, "can't be made: File name too long"),
-        ("/".join(["x" * 100] * 60), "can't be made: File name too long"),
         ("a.txt", "'a.txt' is a file; expected a folder"),
-        ("a.txt/below", "'a.txt' is a file; expected a folder"),
     ],
 )
 def test_results_that_are_no_folder(
@@ -132,12 +109,6 @@ def test_results_that_are_no_folder(
 
 def test_a_mirror_that_no_environment_takes(tmp_path: Path) -> None:
     assert "mirror: invalid value 'a\\x00b': no folder or URL has a NUL" in said(tmp_path, BASE + 'mirror: "a\\0b"\n')
-
-
-def test_a_claim_is_listed_once(tmp_path: Path) -> None:
-    claim = '  - {source: "4.1", text: It is fast., verdict: holds, evidence: A second.}\n'
-    said_of_two = said(tmp_path, BASE + "claims:\n" + 2 * claim)
-    assert "claims: listed twice: '4.1: It is fast.'" in said_of_two
 
 
 @pytest.mark.parametrize("name", ["cache", "downloads"])

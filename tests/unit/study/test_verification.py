@@ -50,14 +50,6 @@ def test_a_fit_states_its_pairs_and_the_descriptors_side_by_side() -> None:
     assert rbf.spec.pairwise == []
 
 
-def test_another_representation_is_another_protocol_and_no_other_split() -> None:
-    plans = [planned(protocols={"pairs": {"kind": "verification"} | more}) for more in ({}, {"components": 9})]
-    keys = [{protocol for _, protocol, _ in plan.fits} for plan in plans]
-    assert keys[0] != keys[1]
-    specs = [next(iter(plan.protocols.values())).parameters for plan in plans]
-    assert specs == [{}, {}]
-
-
 def files_of_fit(plan: Plan, number: int) -> tuple[list[str], list[str]]:
     """Return the kinds of the files of a fit that are features, and that are projections."""
     job = Targets(plan).jobs("fit")[number]
@@ -83,14 +75,6 @@ def test_without_components_there_is_no_projection() -> None:
     assert files_of_fit(plan, 0) == (["hog", "lbp"], [])
 
 
-def test_fits_of_single_samples_have_the_same_keys_as_before() -> None:
-    (fit, *_) = planned(
-        datasets={"digits": None}, descriptors=None, kernels={}, methods={"pca": {"kind": "pca"}},
-        protocols={"folds": {"kind": "k_fold"}},
-    ).fits.values()  # fmt: skip
-    assert "pairs" not in fit.spec.as_dict()
-
-
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
@@ -101,8 +85,6 @@ def test_fits_of_single_samples_have_the_same_keys_as_before() -> None:
          "kernel 'g' is made from a matrix that compares single samples, not pairs; give it `feature_scaling`"),
         ({"protocols": {"pairs": {"kind": "verification", "exclude_classes": ["x"]}}}, "a list names its pairs"),
         ({"protocols": {"pairs": {"kind": "verification", "components": None}}}, "set whiten: false"),
-        ({"protocols": {"pairs": {"kind": "verification", "terms": ["product"] * 2}}}, "each can be named once"),
-        ({"protocols": {"pairs": {"kind": "verification", "terms": ["sum"]}}}, "invalid value 'sum'"),
     ],
 )  # fmt: skip
 def test_studies_that_can_not_be_planned(changes: dict[str, Any], sentence: str) -> None:
