@@ -15,8 +15,8 @@ from PIL import Image
 from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
-from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu
-from tests.unit.study.prediction.conftest import METHODS, cells, digits, make
+from tests.unit.study.data.annotated_files import write_h5ad
+from tests.unit.study.prediction.conftest import cells, digits, make
 
 from mklearn.__main__ import main
 from mklearn.classifiers import KernelSVC, MultiViewClassifier
@@ -184,14 +184,6 @@ def test_what_is_no_file_is_not_opened(pictures: Path, tmp_path: Path, capsys: p
 
 
 @pytest.mark.full
-def test_names_of_images_that_are_not_text(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    image = next((pictures / "new").rglob("*.png"))
-    shutil.copy(image, os.fsencode(tmp_path) + b"/\xff.png")
-    said = refusal(capsys, pictures / "results/kfd/model.mklearn", tmp_path)
-    assert "names of images: '\\udcff.png' can't be written as UTF-8; rename it" in said
-
-
-@pytest.mark.full
 def test_tables_that_can_not_be_written(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = (pictures / "results/kfd/model.mklearn", next((pictures / "new").rglob("*.png")), "--output")
     (tmp_path / "folder.parquet").mkdir()
@@ -254,17 +246,6 @@ def test_labels_in_a_table_of_their_own_beside_the_views(
 
 
 @pytest.mark.full
-def test_row_numbers_are_no_ids_of_training_samples(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    images, y, held = digits()
-    for name, rows in (("train", ~held), ("new", held)):
-        np.savez(tmp_path / f"{name}.npz", X=images[rows].reshape(rows.sum(), -1), label=y[rows].astype(str))
-    study = cells() | {"datasets": {"own": {"kind": "feature_tables", "tables": {"pixels": "train.npz"}}}}
-    model = make(study, tmp_path)
-    assert main(["predict", str(model), str(tmp_path / "new.npz")]) == 0
-    assert "training samples" not in capsys.readouterr().err
-
-
-@pytest.mark.full
 @pytest.mark.parametrize("without", [["upper"], ["lower"], ["upper", "lower"]])
 def test_samples_in_several_files_need_ids(
     tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], without: list[str]
@@ -278,12 +259,6 @@ def test_samples_in_several_files_need_ids(
     frames["upper"].merge(frames["lower"], on="id").drop(columns="id").to_csv(tmp_path / "all.csv", index=False)
     numbered = predicted(tables, "cells", str(tmp_path / "all.csv"))
     assert numbered["id"].tolist() == [str(row) for row in range(1, 21)]
-
-
-def test_a_view_has_one_file(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = f"upper={tables / 'new' / 'upper.csv'}"
-    said = refusal(capsys, tables / "results/cells/model.mklearn", source, source)
-    assert "upper=FILE is given twice; give each view one file" in said
 
 
 def test_rows_and_columns_in_any_order_and_one_table_for_all(tables: Path, tmp_path: Path) -> None:
@@ -321,18 +296,6 @@ def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest
     assert "there is no such file" in refusal(capsys, model, tmp_path / "x.csv")
 
 
-@pytest.mark.parametrize("n_ids", [19, 21])
-def test_arrays_with_other_ids_than_rows(
-    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], n_ids: int
-) -> None:
-    upper = pd.read_csv(tables / "new" / "upper.csv")
-    ids = np.array([f"n{number}" for number in range(n_ids)])
-    np.savez(tmp_path / "upper.npz", id=ids, X=upper.drop(columns=["id", "label"]).to_numpy())
-    shutil.copy(tables / "new" / "lower.csv", tmp_path)
-    said = refusal(capsys, tables / "results/cells/model.mklearn", tmp_path)
-    assert f"upper.npz: {n_ids} ids but 20 rows" in said
-
-
 @pytest.mark.full
 def test_features_of_annotated_data_are_found_by_their_names(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -356,37 +319,6 @@ def test_features_of_annotated_data_are_found_by_their_names(
     assert capsys.readouterr().out == expected
     others = write(tmp_path / "new.h5ad", [0, 1, 2, 3], ["g0", "g1", "g2", "x"])
     assert f"{others}: lacks 1 of the 4 features of view 'rna': 'g3'" in refusal(capsys, model, others)
-
-
-@pytest.mark.full
-def test_a_descriptor_of_another_name_than_its_modality(tmp_path: Path) -> None:
-    images, y, held = digits()
-    X = images.reshape(len(images), -1) / 16.0
-    ids = np.array([f"s{number}" for number in range(len(y))])
-    labels = pd.DataFrame({"label": [f"digit {label}" for label in y]}, index=ids)
-    for name, rows in (("train", ~held), ("new", held)):
-        parts = {"rna": (X[rows], pd.DataFrame(index=ids[rows])), "adt": (X[rows, :3], pd.DataFrame(index=ids[rows]))}
-        write_h5mu(tmp_path / f"{name}.h5mu", parts, labels[rows])
-    data = {"kind": "feature_tables", "tables": dict.fromkeys(("rna", "adt"), "train.h5mu")}
-    descriptors = {"expression": {"kind": "table", "table": "rna"}}
-    make(cells() | {"datasets": {"own": data}, "descriptors": descriptors}, tmp_path)
-    for source in (tmp_path / "new.h5mu", f"expression={tmp_path / 'new.h5mu'}"):
-        frame = predicted(tmp_path, "cells", str(source))
-        assert (frame.set_index("id")["label"] == labels["label"][held]).mean() > 0.9
-
-
-@pytest.mark.full
-def test_arrays_of_different_lengths_have_no_common_row_numbers(
-    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    images, y, held = digits()
-    X = images.reshape(len(images), -1) / 16.0
-    np.savez(tmp_path / "train.npz", upper=X[:, :32], lower=X[:, 32:], label=y.astype(str))
-    files = {name: {"path": "train.npz", "array": name} for name in ("upper", "lower")}
-    model = make(cells() | {"datasets": {"own": {"kind": "feature_tables", "tables": files}}}, tmp_path)
-    np.savez(tmp_path / "new.npz", upper=X[held, :32], lower=X[held, 32:][1:])
-    said = refusal(capsys, model, tmp_path / "new.npz")
-    assert "new.npz: no array 'id' of ids, but arrays of different lengths" in said
 
 
 def test_clipped_values_are_said_where_they_are_many(
@@ -434,8 +366,7 @@ def test_a_missing_view_is_completed_as_by_the_library(
         assert f"view 'lower' is missing for {lacking.sum()} samples; it is filled in" in said.err
 
 
-@pytest.mark.parametrize("impute", [None, "median"])
-@pytest.mark.parametrize("way", ["absent", "empty", "one table"])
+@pytest.mark.parametrize(("way", "impute"), [("absent", None), ("empty", "median"), ("one table", None)])
 def test_missing_features_are_at_their_means_over_the_training_samples(
     tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], way: str, impute: str | None
 ) -> None:
@@ -505,10 +436,6 @@ def test_a_method_on_features_needs_all_views(tables: Path, capsys: pytest.Captu
 
 
 @pytest.mark.full
-def test_every_model_of_the_fixture_is_tried() -> None:
-    assert set(METHODS) == {*ESTIMATORS, "words"}
-
-
 def test_tables_are_found_by_the_names_that_init_gives_them(
     tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 from sklearn.datasets import load_digits
 
 from mklearn.contract.specs import DescriptorSpec
@@ -80,16 +79,6 @@ def test_parts_are_the_rows_of_the_whole(samples: Path, model: Any) -> None:
     assert {len(part["ids"]) for part in parts} == {85, 86}
     for name in ("features", "ids"):
         np.testing.assert_array_equal(np.concatenate([part[name] for part in parts]), whole[name])
-
-
-def test_values_that_float32_cannot_hold(samples: Path) -> None:
-    with pytest.raises(DataError, match=r"table 'huge' has values above 3.4e\+38, which float32 can't hold"):
-        described(samples, Table(kind="table", table="huge", dtype="float32"))
-
-
-def test_point_sets_have_a_type_of_their_own() -> None:
-    with pytest.raises(ValidationError, match="sets of points have a type of their own; omit dtype"):
-        model("geometric_blur", dtype="float32")
 
 
 def test_images_of_several_sizes_give_no_table(tmp_path: Path) -> None:

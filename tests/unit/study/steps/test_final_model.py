@@ -202,6 +202,25 @@ def test_parameters_are_those_that_the_evaluation_chooses(
         assert list(card.method.kernels) == [spec.kernels[result.candidate.kernel]["id"]]
 
 
+@pytest.mark.parametrize("method", ["mkl-lda", "best-single", "by-accuracy", "each-square"])
+def test_kernel_values_are_the_studys(
+    method: str, model: Callable[[str], SavedModel], samples: SampleSet, folder: Path
+) -> None:
+    card = ModelCard.model_validate(model(method).card)
+    stack = StackTransform(card.method.kernels).fit_transform(views_of(samples.images))
+    planned = next(fit for fit in targets().plan.fits.values() if fit.method_id == method)
+    with working_in(folder):
+        views = study_views(planned.spec, planned.dataset.key, samples)
+    specs = [dict(kernel) for kernel in planned.spec.kernels if kernel["id"] in card.method.kernels]
+    for spec in specs:
+        if spec.get("feature_scaling") == "auto":
+            spec["feature_scaling"] = card.method.kernels[spec["id"]]["feature_scaling"]
+            assert spec["feature_scaling"] != "auto"
+    expected = StackTransform(specs).fit_transform(views)
+    assert stack.ids == expected.ids
+    np.testing.assert_allclose(stack.matrices, expected.matrices, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("method", ["kfd-landmarks", "ridge-landmarks"])
 def test_landmarks_and_parameters_are_those_of_the_best_folds(
     method: str, model: Callable[[str], SavedModel], samples: SampleSet
@@ -266,25 +285,6 @@ def study_views(spec: FitSpec, dataset: str, samples: SampleSet) -> Views:
         return Views({IMAGES: samples.images})
     matrices = {name: Pairwise(matrix(name)) for name in spec.pairwise}
     return Views(matrices | {key: features(key) for key in spec.descriptors})
-
-
-@pytest.mark.parametrize("method", ["mkl-lda", "best-single", "by-accuracy", "each-square"])
-def test_kernel_values_are_the_studys(
-    method: str, model: Callable[[str], SavedModel], samples: SampleSet, folder: Path
-) -> None:
-    card = ModelCard.model_validate(model(method).card)
-    stack = StackTransform(card.method.kernels).fit_transform(views_of(samples.images))
-    planned = next(fit for fit in targets().plan.fits.values() if fit.method_id == method)
-    with working_in(folder):
-        views = study_views(planned.spec, planned.dataset.key, samples)
-    specs = [dict(kernel) for kernel in planned.spec.kernels if kernel["id"] in card.method.kernels]
-    for spec in specs:
-        if spec.get("feature_scaling") == "auto":
-            spec["feature_scaling"] = card.method.kernels[spec["id"]]["feature_scaling"]
-            assert spec["feature_scaling"] != "auto"
-    expected = StackTransform(specs).fit_transform(views)
-    assert stack.ids == expected.ids
-    np.testing.assert_allclose(stack.matrices, expected.matrices, rtol=1e-9, atol=1e-12)
 
 
 def test_the_best_is_that_of_the_summary(model: Callable[[str], SavedModel], folder: Path) -> None:

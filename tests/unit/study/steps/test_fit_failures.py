@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import time
 import weakref
 from dataclasses import replace
@@ -23,7 +22,6 @@ from mklearn.study.evaluation.split import SplitResult
 from mklearn.study.specs.table_specs import ScoresSpec
 from mklearn.study.steps import fit as step
 from mklearn.study.steps import fit_records
-from mklearn.study.steps.rows import COLUMNS, blank
 from mklearn.study.steps.scores import scores
 from mklearn.subspace.pca import PCA
 
@@ -122,20 +120,6 @@ def test_memory_that_runs_out_in_one_split_costs_that_split(inputs: dict[str, An
     assert read_npz(inputs["model"])["p/repeats"].tolist() == [0, 2, 3]
 
 
-def test_the_arrays_of_a_split_that_failed_are_not_held(inputs: dict[str, Any]) -> None:
-    Hungry.calls = 0
-    spec = spec_of("Hungry")
-    features = read_npz(inputs["sources"][0])["features"]
-    table = read_parquet(inputs["labels"])[0]
-    drawn = list(Splits.load(inputs["splits"], table["id"].to_numpy(str)))
-    problem = MethodOnViews(Views({"f": features}), table["y"].to_numpy(), spec.method)
-    at_size = fit_records.FitAtSize(problem, spec, spec.settings[0], drawn)
-    records = list(at_size.records())
-    assert [record.rows[0]["status"] for record in records] == ["ok", "out_of_memory", "ok", "ok"]
-    gc.collect()
-    assert Hungry.held.pop()() is None
-
-
 def test_after_the_limit_done_splits_keep_their_values(inputs: dict[str, Any], time_over: Path) -> None:
     Slow.calls = -10_000  # without end of patience: what the values are
     whole = rows(inputs, "Slow")
@@ -165,13 +149,6 @@ def test_each_training_size_has_a_limit_and_a_model_of_its_own(inputs: dict[str,
     assert set(frame["n_train"].groupby(frame["train_size"]).first()) == {10, 20}
     model = read_npz(inputs["model"])
     assert (model["p-p3/repeats"].tolist(), model["p-p6/repeats"].tolist()) == ([0, 1, 2, 3], [])
-
-
-def test_a_limit_that_is_not_reached_changes_nothing_but_the_specification(inputs: dict[str, Any]) -> None:
-    timed = ["fit_seconds", "predict_seconds", "peak_mb", "utc"]
-    Slow.calls = -10_000
-    whole = rows(inputs, "Slow").drop(columns=timed)
-    pd.testing.assert_frame_equal(rows(inputs, "Slow", time_limit=60.0).drop(columns=timed), whole)
 
 
 def test_the_best_of_some_kernels_is_not_the_best_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,8 +189,3 @@ def test_kernels_of_a_row_are_named_in_the_order_of_the_study(inputs: dict[str, 
     scores(fits, [inputs["predictions"]], tmp_path / "table.parquet", tmp_path / "predicted.parquet", spec=spec)
     table, _ = read_parquet(tmp_path / "table.parquet")
     assert table["kernel_set"].drop_duplicates().tolist() == ["b+a+other", "features"]
-
-
-def test_a_blank_row_has_every_column() -> None:
-    fit = {"dataset": "d", "protocol": "p", "train_size": 3, "method": "m", "seed": 0, "kernel_set": "k"}
-    assert set(blank(fit, 0, 0, 1, 1)) == set(COLUMNS)

@@ -241,22 +241,6 @@ def test_features_of_a_method_are_scaled_by_the_training_samples(files: dict[str
         assert values[split.repeat] == model.score(scaler.transform(X[split.test]), y[split.test])
 
 
-def test_a_missing_table_of_several(files: dict[str, Any]) -> None:
-    arguments = files | {"matrices": None, "sources": files["sources"][:1]}
-    with pytest.raises(DataError, match="sources must be a file for each of these views: gating-0a, more-0a; got"):
-        step.fit(**arguments, spec=of_tables("logistic_regression", ["gating-0a", "more-0a"]))
-
-
-def test_more_neighbours_than_training_samples_are_not_applicable(files: dict[str, Any]) -> None:
-    found = of_tables("nearest_neighbour", ["gating-0a", "more-0a"]).as_dict()
-    found["method"]["parameters"]["n_neighbors"] = 21
-    found["evaluation"]["metrics"] = ["accuracy"]
-    step.fit(**files | {"matrices": None}, spec=FitSpec.model_validate(found))
-    frame = read_parquet(files["scores"])[0]
-    assert set(frame["status"]) == {"not_applicable"}
-    assert set(frame["message"]) == {"n_neighbors=21: there are too few training samples, n_samples=20"}
-
-
 @pytest.mark.parametrize("choice", ["inner_cv", "test_set"])
 def test_a_choice_on_the_test_samples_ignores_pairs_to_choose_by(files: dict[str, Any], choice: str) -> None:
     """A protocol whose name ends in -optimistic has the oracle's values, also where it has pairs for the choice."""
@@ -276,18 +260,6 @@ def test_a_choice_on_the_test_samples_ignores_pairs_to_choose_by(files: dict[str
     frame = read_parquet(files["scores"])[0]
     with_value = set(frame.loc[frame["value"].notna(), "selection"])
     assert with_value == {"inner_cv" if choice == "inner_cv" else "dimension"}
-
-
-def test_the_status_of_a_pipeline_is_that_of_its_last_step(files: dict[str, Any]) -> None:
-    """Two training samples per class, which scikit-learn's shrinkage does not shrink."""
-    ids = read_parquet(files["labels"])[0]["id"].to_numpy(dtype=str)
-    train = np.array([0, 1, 10, 11, 20, 21])
-    Splits((Split(0, 0, train, np.setdiff1d(np.arange(N), train)),), N).save(files["splits"], ids)
-    found = of_tables("standardised_shrinkage_lda", ["gating-0a", "more-0a"])
-    step.fit(**files | {"matrices": None}, spec=found)
-    frame, _ = read_parquet(files["scores"])
-    assert set(frame["status"]) == {"inaccurate"}
-    assert frame["message"].str.contains("shrinkage is 0").all()
 
 
 def test_a_failure_is_one_row_for_all_metrics(files: dict[str, Any]) -> None:
@@ -336,3 +308,15 @@ def test_classifiers_of_several_sizes_leave_a_curve_and_diagnostics(files: dict[
     assert all(entry["equivalent_C"] >= entry["C0"] and entry["end"] >= 0 for entry in diagnostics)
     assert [entry["half_step"] for entry in history] == [0, 1, 2, 0, 1, 2]
     assert all(entry["value"] >= entry["optimum"] > 0 for entry in history)
+
+
+def test_the_status_of_a_pipeline_is_that_of_its_last_step(files: dict[str, Any]) -> None:
+    """Two training samples per class, which scikit-learn's shrinkage does not shrink."""
+    ids = read_parquet(files["labels"])[0]["id"].to_numpy(dtype=str)
+    train = np.array([0, 1, 10, 11, 20, 21])
+    Splits((Split(0, 0, train, np.setdiff1d(np.arange(N), train)),), N).save(files["splits"], ids)
+    found = of_tables("standardised_shrinkage_lda", ["gating-0a", "more-0a"])
+    step.fit(**files | {"matrices": None}, spec=found)
+    frame, _ = read_parquet(files["scores"])
+    assert set(frame["status"]) == {"inaccurate"}
+    assert frame["message"].str.contains("shrinkage is 0").all()

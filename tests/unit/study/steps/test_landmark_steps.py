@@ -111,15 +111,6 @@ def test_the_number_of_blocks_changes_nothing(made: Made, kind: str) -> None:
         np.testing.assert_allclose(sums[k], sums[0], rtol=0, atol=1e-10 * np.abs(sums[0]).max())
 
 
-def test_features_of_small_eigenvalues_are_left_out(made: Made) -> None:
-    widths = []
-    for name, changes in (("every", {}), ("fewer", {"rank_tolerance": 0.05})):
-        jobs = made(name)
-        jobs.run(spec_of(**METHODS["mkl_dr"] | {"landmarks": {"n": 30, **changes}}), 1)
-        widths.append([features.ranks_.sum() for features in read_landmarks(jobs.files["landmarks"])])
-    assert all(fewer < 0.8 * every for every, fewer in zip(*widths, strict=True)), widths
-
-
 def test_the_ridge_is_the_one_that_the_folds_choose(made: Made) -> None:
     """Computed here from kernels of the landmark features, centred and scaled on the training part of each fold."""
     ridges = [1e-6, 1e-4, 1e-2, 1e-1, 1.0, 30.0]
@@ -152,20 +143,6 @@ def accuracy(phi: np.ndarray, y: np.ndarray, known: np.ndarray, asked: np.ndarra
     embedded = model.transform(kernel[:, :, None])
     distances = np.linalg.norm(embedded[asked][:, None] - embedded[known], axis=2)
     return float((y[known][distances.argmin(axis=1)] == y[asked]).mean())
-
-
-def test_moments_and_samples_come_back_from_their_file(made: Made) -> None:
-    jobs, spec = made(), spec_of(**MKL | {"landmarks": 20})
-    blocks = jobs.pass_over(spec)
-    one, two = (read_moments(blocks, number) for number in (0, 1))
-    again = type(one).from_arrays(one.as_arrays(), len(one.folds))
-    assert sorted(one.as_arrays()) == sorted(one.array_names(len(one.folds)))
-    for name, array in one.as_arrays().items():
-        np.testing.assert_array_equal(again.as_arrays()[name], array)
-    assert len(one.folds) == 3
-    assert sum(fold.n_samples_ for fold in one.folds) == one.total.n_samples_ == N_TRAIN
-    np.testing.assert_array_equal(one.sample_y, jobs.y[jobs.splits[0].train])
-    assert not np.array_equal(one.total.scatter, two.total.scatter), "each split has moments of its own"
 
 
 # --- splits
@@ -270,12 +247,6 @@ def test_a_split_with_fewer_samples_than_landmarks_costs_its_own_row(
     assert f"{second.name}: no landmarks: n_landmarks=30, but" in caplog.text
 
 
-def test_fewer_landmarks_than_classes_are_rows(made: Made) -> None:
-    frame = made().run(spec_of(kind="kernel_fda", landmarks=9))
-    assert frame["status"].tolist() == ["not_applicable"] * 2
-    assert frame["message"].str.fullmatch("n_landmarks=9, but y has 10 classes, .* by 'kmeans' or 'leverage'").all()
-
-
 def test_a_fit_that_fails_is_a_row(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs, spec = made(), spec_of(**MKL | {"landmarks": 20})
     blocks = jobs.pass_over(spec)
@@ -327,16 +298,6 @@ def test_splits_after_the_time_limit_have_its_reason(
 # --- what is wrong is said
 
 
-def test_repeated_landmarks_are_a_warning_in_the_log(made: Made, caplog: pytest.LogCaptureFixture) -> None:
-    views = made("whole").views
-    doubled = {name: np.concatenate([table[: N // 2]] * 2) for name, table in views.items()}
-    y = np.tile(made("whole").y[: N // 2], 2)
-    jobs = made(views=doubled, y=y)
-    frame = jobs.run(spec_of(**MKL))
-    assert "landmarks have the same features as another one for the kernels 'g-a'" in caplog.text
-    assert frame["status"].eq("ok").all()
-
-
 def test_a_constant_descriptor_is_named(made: Made) -> None:
     jobs = made(views=dict(made("whole").views) | {"b": np.ones((N, 3))})
     with pytest.raises(DataError, match=r"repeat 0, fold 0: kernel 'g-b': all training samples have distance zero"):
@@ -379,17 +340,6 @@ def test_blocks_that_are_missing_doubled_or_of_other_landmarks(made: Made) -> No
         jobs.fit(spec, [one, two, three])
     jobs.landmarks(spec, 3)  # the same ones, in another time
     jobs.fit(spec, [one, two, three])
-
-
-def test_a_fit_says_what_it_lacks(made: Made) -> None:
-    jobs, spec = made(), spec_of(**MKL | {"landmarks": 20})
-    blocks = jobs.pass_over(spec, 2)
-    with pytest.raises(DataError, match="needs landmarks, moments and blocks of features"):
-        jobs.fit(spec, [], jobs.features(spec.descriptors, parts(2)))
-    of_one_descriptor = jobs.features(spec.descriptors[:1], parts(2))
-    with pytest.raises(DataError, match="not the samples of part 1of1 of the data set"):
-        jobs.fit(spec, blocks, of_one_descriptor)
-    assert not jobs.files["scores"].exists()
 
 
 def test_features_of_other_samples_are_refused(made: Made) -> None:

@@ -13,18 +13,13 @@ import scipy.sparse as sp
 from scipy.io import savemat
 from scipy.stats import binomtest
 from sklearn.datasets import load_digits
-from sklearn.impute import SimpleImputer
-from sklearn.neighbors import NearestCentroid
-from sklearn.pipeline import make_pipeline
 from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu
 from tests.unit.study.steps.small_study import SmallStudy, plan_jobs, working_in
 
-from mklearn.base.side_by_side import SideBySide
 from mklearn.classifiers import KernelSVC
 from mklearn.kernels import Views
 from mklearn.saved_models import load_model
 from mklearn.study.specs.model_card import ModelCard
-from mklearn.subspace import PCA
 
 PIXELS, TARGET = (array[:90] for array in load_digits(n_class=3, return_X_y=True))
 HALVES = {"upper": PIXELS[:, :32], "lower": PIXELS[:, 32:]}
@@ -161,26 +156,6 @@ def test_a_single_given_test_set_chooses_nothing(folder: Path, include_test: boo
 
 
 @pytest.mark.full
-def test_a_fold_without_samples_that_have_the_view_is_a_row_with_its_reason(folder: Path) -> None:
-    paths = tables(folder, {"upper": np.arange(2, 90)})
-    entry = {"kind": "feature_tables", "tables": paths, "missing_views": "mean"}
-    methods = {"kfd": METHODS["kfd"], "pca": {"kind": "pca", "descriptor": "upper"}}
-    run(folder, entry, methods=methods, kernels={"g": KERNELS["g"] | {"descriptor": "upper"}})
-    rows = pd.read_parquet(folder / "results" / "own" / "scores.parquet").query("method == 'kfd'")
-    failed = rows[rows["status"] == "not_applicable"]
-    assert failed["fold"].nunique() >= 1
-    assert failed["message"].str.contains("missing (NaN in every column) for all 60 samples", regex=False).all()
-
-
-@pytest.mark.full
-def test_samples_that_lack_a_view_are_dropped(folder: Path) -> None:
-    entry = {"kind": "feature_tables", "tables": tables(folder, LACK), "missing_views": "drop"}
-    run(folder, entry)
-    assert (scores(folder) > 0.8).all()
-    assert "5 of 90 samples lack a table and are left out (missing_views: drop)" in page(folder)
-
-
-@pytest.mark.full
 def test_unlabelled_samples_and_missing_values(folder: Path) -> None:
     labels = np.where(np.arange(90) % 10 == 0, None, LABELS)
     paths = tables(folder, {}, labels, "tsv")
@@ -198,18 +173,6 @@ def test_unlabelled_samples_and_missing_values(folder: Path) -> None:
     assert set(rows["n_train"] + rows["n_test"]) == {81}
     [fit] = [job for job in study.jobs if job["step"] == "fit" and job["spec"]["method"]["id"] == "pca"]
     assert [entry["impute"] for entry in fit["spec"]["method"]["inputs"].values()] == ["mean"]
-
-
-def test_a_method_on_features_takes_them_filled_in_by_training_samples() -> None:
-    holes = np.where(np.random.default_rng(0).random(PIXELS.shape) < 0.1, np.nan, PIXELS)
-    train, test = np.arange(60), np.arange(60, 90)
-    views = Views({"t": holes})
-    made = SideBySide(["t"], "standard", "mean").fit(views[train])
-    filled = SimpleImputer().fit(holes[train]).transform(holes)
-    expected = SideBySide(["t"], "standard").fit(Views({"t": filled[train]}))
-    for part in (train, test):
-        np.testing.assert_array_equal(made.transform(views[part]), expected.transform({"t": filled[part]}))
-    assert make_pipeline(made, PCA(2)).fit(views[train], TARGET[train]).score(views[test], TARGET[test]) > 0.7
 
 
 def h5ad(folder: Path) -> dict[str, Any]:
@@ -246,42 +209,3 @@ def test_files_of_other_programs(folder: Path, made: Callable[[Path], dict[str, 
         predicted = pd.read_parquet(folder / "results" / "own" / "predictions.parquet").query("method == 'svc'")
         donor = predicted["sample"].str[1:].astype(int) % 6
         assert (predicted.groupby(donor)["fold"].nunique() == 1).all()
-
-
-@pytest.mark.full
-def test_class_means_decide_without_a_training_sample(folder: Path) -> None:
-    rules = {"neighbours": ["class_mean", "euclidean"], "reference": "pca"}
-    run(folder, {"kind": "feature_tables", "tables": tables(folder, {})}, evaluation=rules)
-    frame = pd.read_parquet(folder / "results" / "own" / "scores.parquet")
-    values = frame[frame["selection"].eq("inner_cv")].set_index(["method", "neighbour", "fold"])["value"]
-    predicted = pd.read_parquet(folder / "results" / "own" / "predictions.parquet")
-    own = predicted[predicted["neighbour"].eq("class_mean") & predicted["method"].eq("pca")]
-    assert set(own["nearest"]) == {""}
-    assert own["distance"].isna().all()
-    for fold, rows in own.groupby("fold"):
-        test = rows["sample"].str[1:].astype(int).to_numpy()
-        train = np.setdiff1d(np.arange(90), test)
-        model = PCA().fit(PIXELS[train][:, 32:])
-        pipeline = NearestCentroid().fit(model.embedding_, LABELS[train])
-        assert pipeline.score(model.transform(PIXELS[test][:, 32:]), LABELS[test]) == values["pca", "class_mean", fold]
-    assert "class mean" in page(folder)
-
-
-@pytest.mark.full
-def test_balanced_class_weights_find_more_of_a_small_class(folder: Path) -> None:
-    """Of two classes that overlap, 96 samples and 16."""
-    small = np.arange(112) >= 96
-    values = np.random.default_rng(0).normal(size=(112, 3)) + 1.2 * small[:, None]
-    frame = pd.DataFrame(values, columns=["a", "b", "c"]).assign(label=np.where(small, "ill", "well"))
-    frame.insert(0, "id", [f"s{number}" for number in range(112)])
-    frame.to_csv(folder / "table.csv", index=False)
-    kinds = ("kernel_ridge", "kernel_svc", "logistic_regression")
-    methods = {kind.replace("_", "-"): {"kind": kind} for kind in kinds}
-    methods |= {f"{name}-balanced": entry | {"class_weight": "balanced"} for name, entry in methods.items()}
-    entry = {"kind": "feature_tables", "tables": {"table": "table.csv"}}
-    run(folder, entry, 1, methods=methods, kernels=KERNELS, evaluation={"metrics": ["accuracy", "minority_recall"]})
-    frame = pd.read_parquet(folder / "results" / "own" / "scores.parquet")
-    recall = frame[(frame["metric"] == "minority_recall") & (frame["selection"] != "oracle")].groupby("method")["value"]
-    found = recall.mean()
-    for name in list(methods)[:3]:
-        assert found[f"{name}-balanced"] > found[name] + 0.1

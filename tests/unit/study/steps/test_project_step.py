@@ -11,7 +11,6 @@ import pytest
 from mklearn.atomic import write_npz, write_parquet
 from mklearn.base.pairs import principal_projection
 from mklearn.contract.specs import ProjectSpec
-from mklearn.errors import DataError
 from mklearn.study.data.pairs import PairLists, Pairs
 from mklearn.study.evaluation.projections import load_projections
 from mklearn.study.steps.project import project
@@ -42,9 +41,3 @@ def test_splits_and_the_parts_that_choose(files: dict[str, Path]) -> None:
         expected = principal_projection(TABLE, samples, known, components=3, square_root=True)
         for name in ("samples", "learned", "values", "variances"):
             np.testing.assert_array_equal(getattr(projection, name), getattr(expected, name), strict=True)
-
-
-def test_negative_features_have_no_square_root(files: dict[str, Path]) -> None:
-    write_npz(files["features"], features=TABLE - 1)
-    with pytest.raises(DataError, match="square_root: false"):
-        project(**files, spec=ProjectSpec(components=3, square_root=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import logging
 import shlex
@@ -17,7 +16,7 @@ from mklearn.atomic import read_npz, read_parquet
 from mklearn.contract.model import Strict
 from mklearn.errors import ConfigError
 from mklearn.study.steps import log
-from mklearn.study.steps.runner import STEPS, call, command, load_step
+from mklearn.study.steps.runner import call, command, load_step
 
 DIGITS = {"dataset": "digits", "reader": "digits", "options": {}, "per_class": 3}
 
@@ -30,15 +29,6 @@ def quiet_afterwards():
         logging.getLogger(name).handlers.clear()
         logging.getLogger(name).propagate = True
     logging.captureWarnings(False)
-
-
-@pytest.mark.parametrize("name", sorted(STEPS))
-def test_every_step_is_a_documented_function_of_files_and_a_specification(name: str) -> None:
-    step = load_step(name)
-    assert inspect.getdoc(step)
-    parameters = inspect.signature(step).parameters
-    assert parameters["spec"].kind is inspect.Parameter.KEYWORD_ONLY
-    assert set(parameters) - {"spec"} <= set(inspect.get_annotations(step))
 
 
 def test_an_unknown_step_names_those_that_there_are() -> None:
@@ -67,12 +57,6 @@ def test_files_that_a_step_lacks_or_does_not_know(inputs: Any, outputs: Any, sen
     with pytest.raises(ConfigError) as caught:
         call("read", inputs, outputs, DIGITS)
     assert sentence in str(caught.value)
-
-
-def test_a_specification_is_not_changed(tmp_path: Path) -> None:
-    spec = json.loads(json.dumps(DIGITS))
-    call("read", {}, {"samples": str(tmp_path / "s.npz"), "labels": str(tmp_path / "l.parquet")}, spec)
-    assert spec == DIGITS
 
 
 # --- logs
@@ -174,14 +158,6 @@ def test_the_last_line_of_a_failed_jobs_log_is_its_reason(
     assert f"s] error: {reason}" in lines[-1]
     assert ("so far" in lines) == bool(what)
     assert any("Traceback" in line for line in lines) == (not on_terminal), "a bug's alone"
-
-
-def test_a_reason_of_several_lines_is_one_line_of_the_log(tmp_path: Path) -> None:
-    what = "from mklearn.errors import UserError; raise UserError('no file:\\n  tried here')"
-    source = JOB.format(what=what, replaced=True)
-    done = subprocess.run([sys.executable, "-c", source], cwd=tmp_path, capture_output=True, text=True)
-    assert "mklearn, step describe: no file:\n  tried here" in done.stderr
-    assert (tmp_path / "log").read_text(encoding="utf-8").rstrip().endswith("s] error: no file: tried here")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device on this system")
