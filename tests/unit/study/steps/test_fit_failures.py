@@ -22,6 +22,7 @@ from mklearn.study.evaluation.split import SplitResult
 from mklearn.study.specs.table_specs import ScoresSpec
 from mklearn.study.steps import fit as step
 from mklearn.study.steps import fit_records
+from mklearn.study.steps.rows import COLUMNS, blank
 from mklearn.study.steps.scores import scores
 from mklearn.subspace.pca import PCA
 
