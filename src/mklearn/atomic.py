@@ -12,7 +12,7 @@ import os
 import re
 import secrets
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -199,12 +199,8 @@ def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: d
         pq.write_table(table, stream, write_page_checksum=True)
 
 
-def read_parquet(
-    path: str | os.PathLike[str], *, check: Callable[[tuple[int, int]], None] | None = None
-) -> tuple[pd.DataFrame, dict[str, Any]]:
+def read_parquet(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Read a Parquet table and its JSON description (``{}`` if there is none), and verify the checksums of its pages.
-
-    `check` is called with the shape of the table before it is read.
 
     Raises
     ------
@@ -220,12 +216,7 @@ def read_parquet(
     path = Path(path)
     source = pa.BufferReader(file_content(path))
     try:
-        file = pq.ParquetFile(source, page_checksum_verification=True)
-        if check is not None:
-            check((file.metadata.num_rows, len(file.schema_arrow)))
-        table = file.read(use_pandas_metadata=True)
+        table = pq.ParquetFile(source, page_checksum_verification=True).read(use_pandas_metadata=True)
         return table.to_pandas(), json.loads((table.schema.metadata or {}).get(_METADATA_KEY, b"{}"))
-    except UserError:
-        raise
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise _damaged(path, "Parquet", error) from error

@@ -53,7 +53,8 @@ def _kind_at(path: str, column: str, missing: tuple[str, ...] | None, _modified:
     from mklearn.study.data.readers.table_files import first_values  # pandas: of studies with a target alone
     from mklearn.study.data.readers.tabular import MISSING
 
-    values = first_values(Path(path), column, MISSING if missing is None else missing)
+    words = ("", *(MISSING if missing is None else missing))
+    values = [value for value in first_values(Path(path), column) if value not in words]
     if not values:
         return None
     numbers = [float(value) for value in values if is_number(value)]

@@ -16,19 +16,9 @@ Merge = Mapping[str, Sequence[str] | Literal["rest"]]
 
 
 def merged_names(names: Sequence[str] | np.ndarray, merge: Merge) -> dict[str, str]:
-    """Return the new class of each original class.
+    """Return the new class of each original class, (c,) in the data set's order, but those that nobody names.
 
-    Parameters
-    ----------
-    names : (c,) array of str
-        Original classes, in the data set's order.
-    merge : mapping
-        Original classes that nobody names are missing from the result: their samples are left out.
-
-    Raises
-    ------
-    ConfigError
-        An original class that the data set does not have, or no class left for "rest".
+    Raise ConfigError for an original class that the data set does not have, and if no class is left for "rest".
     """
     known = [str(name) for name in names]
     named = {name: new for new, old in merge.items() if old != "rest" for name in old}
@@ -48,24 +38,7 @@ def merged_names(names: Sequence[str] | np.ndarray, merge: Merge) -> dict[str, s
 def merged_labels(
     y: np.ndarray, names: np.ndarray, new_names: Mapping[str, str]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the samples of classes with a new name, and their codes and names as of :func:`encode_labels`.
-
-    Parameters
-    ----------
-    y : (n,) int array
-        Class codes.
-    names : (c,) array of str
-        Class names.
-    new_names : mapping
-        From :func:`merged_names`.
-
-    Returns
-    -------
-    rows : (k,) int64 array
-        Positions, ascending.
-    y : (k,) int64 array
-    names : (c,) array of str
-    """
+    """Return the positions of samples with a new class, and their codes and names as of :func:`encode_labels`."""
     kept = np.array([str(name) in new_names for name in names], dtype=bool)
     rows = np.flatnonzero(kept[y])
     return rows, *encode_labels([new_names[str(names[code])] for code in y[rows]])

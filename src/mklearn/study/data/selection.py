@@ -35,20 +35,14 @@ def chosen_rows(
     Parameters
     ----------
     y : (n,) int array
-        Class codes.
-    names : (c,) array of str
-        Class names, in the data set's order.
-    classes, exclude_classes : sequence of str, optional
-        Classes to keep (all by default), and to leave out.
+        Class codes; `names` are those of the classes, in the data set's order.
     first_classes : int, optional
-        Keep only the first of the remaining classes, in the data set's order.
+        Keep only the first of the classes that remain of `classes` without `exclude_classes`.
     per_class : int, optional
         Samples per class. Without `draw` the first ones, and smaller classes are kept whole; with `draw` random ones,
         and every class must have enough.
     draw : int, optional
-        Number of the random draw, from 0; see the seed policy above.
-    dataset : str
-        The data set's id in the registry, part of the draw's seed.
+        Number of the random draw, from 0, of the data set with the id `dataset` in the registry.
 
     Returns
     -------
@@ -58,8 +52,7 @@ def chosen_rows(
     Raises
     ------
     ConfigError
-        An unknown class (all are listed at once), fewer classes than requested, a draw without `per_class`, or a class
-        with too few samples for the draw.
+        An unknown class, fewer classes than requested, or a class with too few samples for the draw.
     """
     kept = _kept_classes(names, classes, exclude_classes, first_classes)
     of_class = {code: np.nonzero(y == code)[0] for code in kept}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,8 +27,7 @@ from mklearn.study.data.readers.content import IMAGE_SUFFIXES, decode_image, is_
 from mklearn.study.data.readers.image_folder import find_images
 from mklearn.study.data.readers.precomputed import is_bare
 from mklearn.study.data.readers.table_files import ANNOTATED, ARRAYS, SUFFIXES, Table, column_names
-from mklearn.study.data.readers.tabular import GROUP_NAMES, named_like, read_frame
-from mklearn.study.data.readers.text_tables import slug, table_stem, table_suffix
+from mklearn.study.data.readers.tabular import read_frame, slug, table_stem, table_suffix
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet, some
 from mklearn.study.engine.data_check import heavy_tailed_views
@@ -35,6 +35,7 @@ from mklearn.study.plan.plan import plan_study
 
 ID_NAMES = ("sample", "barcode", "name")
 LABEL_NAMES = ("label", "labels", "class", "diagnosis", "subtype", "cell_type", "condition", "species", "tissue")
+GROUP_NAMES = ("patient", "subject", "donor", "person", "participant", "individual", "animal", "mouse", "group")
 BATCH_NAMES = ("batch", "plate", "site", "centre", "center", "hospital", "cohort")
 FOLDS = int(DEFAULT_PROTOCOLS["5-fold"]["folds"])
 MODEL = "multi-view"
@@ -287,13 +288,18 @@ def _table_entry(tables: Mapping[str, _Table], choices: Choices) -> tuple[Entry,
     return *_with_gaps(entry), notes
 
 
+def _named_like(column: str, names: Collection[str]) -> bool:
+    """Return whether a column has one of some names, in any case, also as ``patient_id`` or ``Patient ID``."""
+    return re.sub(r"[\s_.-]*(id|no|number)?$", "", column.strip().lower()) in names
+
+
 def _id_column(tables: Sequence[_Table]) -> str:
     """Return ``id``, or the first column with another usual name that all text tables have."""
     texts = [table.columns for table in tables if table.has_features_as_columns and len(table.columns)]
     if not texts or any("id" in table.columns for table in tables):
         return "id"
     for name in texts[0]:
-        if named_like(str(name), ID_NAMES) and all(name in columns for columns in texts):
+        if _named_like(str(name), ID_NAMES) and all(name in columns for columns in texts):
             return str(name)
     raise ConfigError(f"no column 'id': name one with --id, of {some(list(map(str, texts[0])))}.")
 
@@ -305,8 +311,8 @@ def _label_column(columns: Mapping[str, pd.Series], ids: str) -> str:
     few = [
         name for name, values in columns.items() if name != ids and 2 <= values.nunique() <= values.notna().sum() / 2
     ]
-    usual = [name for one in LABEL_NAMES for name in few if named_like(name, (one,))]
-    text = [name for name in few if _is_text(columns[name]) and not named_like(name, (*GROUP_NAMES, *BATCH_NAMES))]
+    usual = [name for one in LABEL_NAMES for name in few if _named_like(name, (one,))]
+    text = [name for name in few if _is_text(columns[name]) and not _named_like(name, (*GROUP_NAMES, *BATCH_NAMES))]
     if not usual and len(text) != 1:
         choice = [f"{name} ({columns[name].nunique()} values)" for name in (text or [*columns])[:20]]
         raise ConfigError(f"no column 'label': name one with --label or --target, of {', '.join(choice)}.")
@@ -331,7 +337,7 @@ def _label_table(views: Mapping[str, _Table], choices: Choices, ids: str, predic
 def _group_column(tables: Sequence[_Table], others: Sequence[str]) -> str:
     """Return the complete column with the name of a group and five values or more, or ""."""
     columns = {str(name): table.columns[name] for table in tables for name in table.columns}
-    usual = (name for name in columns if name not in others and named_like(name, GROUP_NAMES))
+    usual = (name for name in columns if name not in others and _named_like(name, GROUP_NAMES))
     complete = (name for name in usual if columns[name].notna().all())
     return next((name for name in complete if FEWEST_GROUPS <= columns[name].nunique() < len(columns[name])), "")
 
@@ -344,7 +350,7 @@ def _left_out(views: Any, used: Sequence[str]) -> list[str]:
         name
         for name, values in columns.items()
         if name not in used
-        and ((_is_text(values) and values.notna().any()) or named_like(name, (*GROUP_NAMES, *BATCH_NAMES)))
+        and ((_is_text(values) and values.notna().any()) or _named_like(name, (*GROUP_NAMES, *BATCH_NAMES)))
     ]
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from mklearn.errors import UserError
 from mklearn.study.config.datasets import DatasetConfig, FeatureTables, ImageFolder
 from mklearn.study.plan.datasets import PlannedDataset
 
 FEWEST_ROWS, MOST_ROWS, BLOCKS = 20_000, 100_000, 16
 """Samples of a block by default: a sixteenth of all, within these bounds."""
+PACKED = 3
+"""Size of the text in a compressed table, by that of its file."""
 
 
 def number_of_blocks(dataset: PlannedDataset, config: DatasetConfig, rows_per_block: int | None) -> int:
@@ -31,8 +34,8 @@ def _estimated_samples(config: DatasetConfig) -> int:
 
 
 def _estimated_rows(path: Path) -> int:
-    """Estimate the rows of a table: of Parquet by its footer, of text by the length of its first lines; else 0."""
-    from mklearn.study.data.readers.text_tables import TEXT_TABLES, sampled_text
+    """Estimate the rows of a table: of Parquet by its footer, of text by its size and first lines; else 0."""
+    from mklearn.study.data.readers.tabular import TEXT_TABLES, first_rows, is_compressed
 
     try:
         if path.suffix == ".parquet":
@@ -40,8 +43,10 @@ def _estimated_rows(path: Path) -> int:
 
             return int(pq.read_metadata(path).num_rows)
         if path.name.endswith(TEXT_TABLES):
-            text, size = sampled_text(path)
-            return round(size / len(text) * text.count(b"\n")) if text else 0
-    except (OSError, ValueError):  # also pyarrow's errors; the reader says what is wrong with the file
+            lines = first_rows(path, 100)
+            length = sum(len(cell) + 1 for cells in lines for cell in cells) / max(1, len(lines))
+            size = path.stat().st_size * (PACKED if is_compressed(path) else 1)
+            return round(size / max(1.0, length))
+    except (OSError, ValueError, UserError):  # also pyarrow's errors; the reader says what is wrong with the file
         pass
     return 0

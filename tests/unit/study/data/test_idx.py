@@ -57,7 +57,7 @@ IMAGES, LABELS = NAMES[:2]
     [
         (lambda files: write(files[IMAGES], (2, 2, 2), bytes(8)), "part train has images of shape"),
         (lambda files: write(files[IMAGES], (3, 2, 2), bytes(11)), "which are not what follows"),
-        (lambda files: write(files[IMAGES], (2**31, 2**31, 9), b""), "at most 1,073,741,824 are read"),
+        (lambda files: write(files[IMAGES], (2**31, 2**31, 9), b""), "which are not what follows"),
         (lambda files: write(files[IMAGES], (3, 2, 2), bytes(12), magic=0xD03), "not an IDX file of bytes with 3 axes"),
         (lambda files: files[LABELS].write_bytes(files[LABELS].read_bytes()[:-9]), "not readable as gzip"),
         (lambda files: files.pop(LABELS), r"of train-labels... there are 0"),

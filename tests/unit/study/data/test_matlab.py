@@ -47,13 +47,10 @@ def saved(tmp_path: Path) -> Path:
 
 def test_what_is_no_array_of_real_numbers(tmp_path: Path) -> None:
     path = saved(tmp_path)
-    with pytest.raises(DataError, match=r"variables X, Z \(no real numbers\), s \(no real numbers\); expected Z"):
+    with pytest.raises(DataError, match=r"variables X \(float64\), Z \(complex128\), s \(<U4\); expected Z"):
         load_mat(path, ("Z",))
     content = path.read_bytes()
     for length in (0, 100, 127, 130, 200, len(content) - 1):
         path.write_bytes(content[:length])
         with pytest.raises(DataError, match="not a readable MATLAB file"):
             load_mat(path, ("X",))
-    path.write_bytes(content[:124] + b"\x00\x02IM" + content[128:])
-    with pytest.raises(DataError, match=r"version 7\.3 \(HDF5\)"):
-        load_mat(path, ("X",))

@@ -106,8 +106,6 @@ def test_equals_the_unpacked_folder(small: Path, image_files: dict[str, bytes], 
         "BACKGROUND_Google/image_0001.jpg", "BACKGROUND_Google/image_0012.jpg", "Faces/image_0001.jpg",
     ]  # fmt: skip
     assert {Image.open(io.BytesIO(data)).mode for data in image_files.values()} == {"L", "RGB"}
-    with pytest.raises(ConfigError, match="colour='blue' is unknown; valid: grey, rgb"):
-        read(small, colour="blue")
 
 
 def test_folders_of_classes_at_the_top_of_an_archive(

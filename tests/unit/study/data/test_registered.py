@@ -105,7 +105,7 @@ def test_usps_text_and_hdf5_are_the_same(mirror: Path, tmp_path: Path) -> None:
     (tmp_path / "usps.bz2").write_bytes((tmp_path / "usps.bz2").read_bytes()[:5000])
     with pytest.raises(DataError, match=r"usps\.bz2: not readable as LIBSVM text"):
         usps.read({name: tmp_path / name for name in parts})
-    with pytest.raises(DataError, match="not an HDF5 file; LIBSVM's text files need both parts"):
+    with pytest.raises(DataError, match="not a readable HDF5 file"):
         usps.read({"usps.bz2": tmp_path / "usps.bz2"})
 
 
@@ -132,7 +132,7 @@ def test_deng_cai_variants(tmp_path: Path) -> None:
     for variables, shape, message in (
         ({"fea": columns[::-1], "gnd": gnd}, (3, 4), r"x\.mat: its content is not that of the registered data set"),
         ({"fea": columns, "gnd": gnd}, (4, 4), r"features have shape \(6, 12\); expected \(6, 16\)"),
-        ({"data": columns}, (3, 4), "has the variables data; expected fea and gnd"),
+        ({"data": columns}, (3, 4), r"has the variables data .* expected fea and gnd"),
     ):
         savemat(path, variables)
         with pytest.raises(DataError, match=message):

@@ -16,7 +16,7 @@ from mklearn.__main__ import main
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.config.reading import check_study, read_study
 from mklearn.study.data.readers.content import decode_image
-from mklearn.study.data.readers.text_tables import slug
+from mklearn.study.data.readers.tabular import slug
 from mklearn.study.engine.data_check import check_data
 from mklearn.study.engine.new_study import Choices, new_study
 from mklearn.study.plan.plan import plan_study

@@ -8,6 +8,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +17,11 @@ from mklearn.errors import ConfigError, DataError
 from mklearn.extras import require
 from mklearn.study.data.samples import some
 
-COLOURS = ("grey", "rgb")
 IMAGE_FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "PPM", "GIF", "WEBP")
 """Pillow's decoders that an image can choose by its content; others, such as that of EPS, start programs."""
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm", ".ppm", ".gif", ".webp")
-MOST_BYTES = 2 << 30
-"""What the arrays of a file may take in memory. A small file can claim large ones, and tables become dense."""
-GROWTH = 8
-"""What a large file may take, by its own size: numbers of one byte become numbers of eight."""
+MOST_BYTES = 8 << 30
+"""Memory that a sparse matrix of a file may take as a dense table."""
 _logger = logging.getLogger(__name__)
 
 
@@ -47,32 +45,26 @@ def check_content(array: np.ndarray, expected: str | None, source: Path | str) -
         )
 
 
-class Budget:
-    """The memory that all arrays of one file may take: `MOST_BYTES`, or of a large file `GROWTH` times its size."""
+def dense(matrix: Any, path: Path) -> np.ndarray:
+    """Return a sparse matrix of SciPy's as a dense one.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._most = self._left = float(max(MOST_BYTES, GROWTH * path.stat().st_size))
-
-    def take(self, shape: Sequence[int] | None, name: str, itemsize: int = 8) -> None:
-        """Count an array before it is read, as large as it becomes: numbers take 8 bytes. DataError if it is too much.
-
-        Parameters
-        ----------
-        shape : sequence of int, or None
-            None and shapes that no array has count as empty: their readers refuse them.
-        name : str
-        itemsize : int
-            Bytes of an item, where it is stored with more than 8.
-        """
-        size = float(np.prod(np.array(shape if shape is not None else (0,), dtype=float))) * max(itemsize, 8)
-        self._left -= size
-        if self._left < 0:
-            raise DataError(
-                f"{self.path}: {name} has shape {tuple(shape or ())}, {size / 1e9:.1f} GB as a dense table; at most "
-                f"{self._most / 1e9:.1f} GB of this file are read. Keep fewer features (of genes, the highly variable "
-                "ones), or name an array of components, such as obsm/X_pca"
-            )
+    Raises
+    ------
+    DataError
+        It takes more than `MOST_BYTES`.
+    ValueError
+        It has indices outside its shape.
+    """
+    size = 8.0 * matrix.shape[0] * matrix.shape[1]
+    if size > MOST_BYTES:
+        raise DataError(
+            f"{path}: the sparse matrix of shape {matrix.shape} takes {size / 1e9:.1f} GB as a dense table; expected "
+            f"at most {MOST_BYTES / 1e9:.1f} GB. Keep fewer features (of genes, the highly variable ones), or name an "
+            "array of components, such as obsm/X_pca"
+        )
+    if hasattr(matrix, "check_format"):
+        matrix.check_format(full_check=True)
+    return np.asarray(matrix.toarray())
 
 
 def number_within_class(labels: Iterable[str]) -> list[str]:
@@ -109,12 +101,6 @@ def published_folds(path: Path, ids: np.ndarray) -> list[np.ndarray]:
     frame = pd.read_csv(path, dtype={"id": str})
     folds = [frame.loc[frame["fold"].eq(number), "id"] for number in sorted(frame["fold"].unique())]
     return [ids[np.isin(ids, fold.to_numpy(dtype=str))] for fold in folds]
-
-
-def check_colour(colour: str) -> None:
-    """Raise ConfigError if the colour mode is unknown."""
-    if colour not in COLOURS:
-        raise ConfigError(f"colour={colour!r} is unknown; valid: {', '.join(COLOURS)}")
 
 
 def is_hidden(name: str) -> bool:

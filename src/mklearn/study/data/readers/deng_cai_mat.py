@@ -9,7 +9,8 @@ import numpy as np
 
 from mklearn.errors import DataError
 from mklearn.study.data.readers.content import check_content, number_within_class, only_path
-from mklearn.study.data.readers.matlab import integer_values, is_8_bit, load_mat
+from mklearn.study.data.readers.matlab import is_8_bit, load_mat
+from mklearn.study.data.readers.tabular import whole_numbers
 from mklearn.study.data.samples import SampleSet
 
 
@@ -32,7 +33,7 @@ def read(paths: Mapping[str, Path], *, shape: Sequence[int] = (32, 32), content_
     """
     path = only_path(paths, "deng_cai_mat")
     values, labels = load_mat(path, ("fea", "gnd"), ("X", "Y"))
-    names = [str(label) for label in integer_values(labels, path, "the labels")]
+    names = [str(label) for label in whole_numbers(labels.ravel(), path, "labels")]
     rows, cols = shape
     if values.shape != (len(names), rows * cols):
         raise DataError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from mklearn.contract.fit_spec import Impute
 from mklearn.contract.specs import TargetKind
-from mklearn.errors import ConfigError, DataError, nearest
+from mklearn.errors import DataError, nearest
 from mklearn.study.data.readers.table_files import ARRAYS, Table, array_of_view, column_names
 from mklearn.study.data.readers.tabular import (
     MISSING,
+    copies_of_the_label,
     missing_hint,
     numeric_values,
     row_order,
-    suspicious_columns,
     unlabelled_note,
 )
 from mklearn.study.data.samples import SampleSet, check_numbers, some
@@ -42,14 +42,9 @@ def read(
     Parameters
     ----------
     paths : dict of str to Path
-        Descriptor name -> file. Parquet, CSV and TSV (``.csv.gz`` too): a row per sample, a column of ids, optionally
-        one of labels, all others numbers. NPZ and MATLAB: an array of ids, optionally one of labels, and a matrix of
-        numbers; NPZ may hold a sparse matrix of SciPy's beside them. ``.h5ad`` and ``.h5mu``: ids, labels and groups
-        are in ``obs``. Rows may be in any order; the order of the first table is used, samples that it lacks follow.
-        Arrays without ids, all in one file or beside a labels file, have its order; without one their ids are the row
-        numbers, from 1.
-    id_column, label_column : str
-        Names of these columns or arrays.
+        Descriptor name -> file, see :class:`mklearn.study.data.readers.table_files.Table`. Rows may be in any order;
+        the order of the first table is used, samples that it lacks follow. Arrays without ids, all in one file or
+        beside a labels file, have its order; without one their ids are the row numbers, from 1.
     group_column : str, optional
         Name of the column or array of groups, such as persons, in the files that may hold the labels.
     labels : str, optional
@@ -63,8 +58,6 @@ def read(
         row of NaN (see :mod:`mklearn.kernels.completion`).
     impute : {"none", "mean", "median"}
         Whether single values may be missing; they stay NaN here, and are filled in by the training samples.
-    task : {"classes", "numbers"}
-        What the column of labels holds.
     leave_out : sequence of str
         Columns that are no features, each in at least one file.
     missing_labels : sequence of str
@@ -76,8 +69,7 @@ def read(
     -------
     SampleSet
         With ``tables``; classes in natural order; ``notes`` about samples that are left out or lack a table, missing
-        values, and columns that are probably no features, see
-        :func:`mklearn.study.data.readers.tabular.suspicious_columns`. Samples without a label are left out.
+        values, and features that are the label itself. Samples without a label are left out.
 
     Raises
     ------
@@ -85,68 +77,65 @@ def read(
         A column has no name, is missing, not numeric or not finite; ids are repeated or differ between tables; labels
         are missing, disagree, or are not one for each id. The message names files, columns and ids.
     """
-    for name, value, valid in (("missing_views", missing_views, ("error", "drop", "mean")),
-                               ("impute", impute, ("none", "mean", "median"))):  # fmt: skip
-        if value not in valid:
-            raise ConfigError(f"{name}={value!r} is unknown; valid: {', '.join(valid)}")
     named = {name: Path(path) for name, path in paths.items() if name != labels}
     if not named:
         raise DataError("feature tables: no table given")
-    reading = _Reading(id_column, label_column, group_column, impute, task, leave_out, missing_labels, id_prefix)
-    given = None if labels is None else reading.labels_file(Path(paths[labels]))
-    chosen = arrays or {}
-    try:
-        parts = {
-            name: reading.table(path, array_of_view(path, name, chosen.get(name)), given)
-            for name, path in named.items()
-        }
-    except DataError as error:  # perhaps the column of labels, which has another name, is taken for a feature
-        columns = _columns_of(named.values())
-        if given is not None or not columns or label_column in columns:
-            raise
-        raise DataError(f"{_no_labels(next(iter(named.values())), label_column, columns)} ({error})") from error
+    first = next(iter(named.values()))
+    text = [column for column in (label_column, group_column, *leave_out) if column]
+
+    def opened(path: Path, array: str | None = None) -> Table:
+        return Table(path, id_column, text, array=array, missing=missing_labels)
+
+    tables = {name: opened(path, array_of_view(path, name, (arrays or {}).get(name))) for name, path in named.items()}
+    holder = None if labels is None else opened(Path(paths[labels]))
+    files = [*([] if holder is None else [holder]), *tables.values()]
+    if holder is None and not any(label_column in table for table in files):
+        columns = list(dict.fromkeys(column for path in named.values() for column in column_names(path)))
+        raise DataError(
+            f"{first}: no column {label_column!r}, and no labels file given (labels: ...)."
+            f"{nearest(label_column, columns)}"
+        )
+    if group_column and not any(group_column in table for table in files):
+        raise DataError(f"{paths[labels] if labels else first}: no column {group_column!r} of groups (group_column)")
+    features = [str(name) for table in tables.values() for name in table.numbers().columns] if leave_out else []
+    unknown = sorted(name for name in set(leave_out).difference(features) if not any(name in table for table in files))
+    if unknown:
+        raise DataError(f"leave_out: no table has a column {some(unknown)}.{nearest(unknown, features)}")
+    reading = _Reading(id_column, label_column, group_column, impute, task, leave_out, id_prefix)
+    given = None if holder is None else reading.part(holder)
+    parts = {name: reading.part(tables[name], tables.pop(name).numbers(), given) for name in named}
     _check_row_numbers(list(parts.values()), given, id_column)
     ids, absent = _aligned(list(parts.values()), given, missing_views)
     notes = _missing_note(dict(zip(parts, absent, strict=True)), ids, missing_views)
-    kept = ~np.logical_or.reduce(absent) if missing_views == "drop" else ~np.logical_and.reduce(absent)
-    sources = ([] if given is None else [given]) + list(parts.values())
-    first = next(iter(parts.values())).path
-    unknown = sorted(set(leave_out).difference(*(source.left_out for source in sources)))
-    if unknown:
-        columns = [f"{name}" for part in parts.values() for name in part.columns]
-        raise DataError(f"leave_out: no table has a column {some(unknown)}.{nearest(unknown, columns)}")
-    if all(source.labels is None for source in sources):
-        raise DataError(
-            _no_labels(first, label_column, [f"{name}" for part in parts.values() for name in part.columns])
-        )
-    if group_column and all(source.groups is None for source in sources):
-        raise DataError(f"{paths[labels] if labels else first}: no column {group_column!r} of groups (group_column)")
+    nowhere = np.logical_and.reduce(absent)
+    kept = ~np.logical_or.reduce(absent) if missing_views == "drop" else ~nowhere
+    sources = [*([] if given is None else [given]), *parts.values()]
     label_text = _agreed(sources, ids, "labels")
-    words = frozenset[str]().union(*(source.missing_words for source in sources))
+    words = frozenset[str]().union(*(table.missing_words for table in files))
     if not (label_text[kept] != "").any():
         raise DataError(f"{sources[0].path}: no sample has a label (column {label_column!r}){missing_hint(words)}")
-    unlabelled, nowhere = label_text == "", np.logical_and.reduce(absent)
+    unlabelled = label_text == ""
     notes += unlabelled_note(int(unlabelled.sum()), task, words, int((unlabelled & nowhere).sum()))
-    kept &= label_text != ""
-    groups = _agreed(sources, ids, "groups")[kept] if group_column else None
-    tables = {name: part.rows(ids[kept]) for name, part in parts.items()}
-    notes += _imputed_note(tables, impute)
+    kept &= ~unlabelled
+    values = {name: pd.DataFrame(part.values, part.ids).reindex(ids[kept]).to_numpy() for name, part in parts.items()}
+    notes += _imputed_note(values, impute)
     try:
         made = SampleSet.from_labels if task == "classes" else SampleSet.from_numbers
         samples = made(
-            ids[kept], label_text[kept], tables=tables, groups=groups,
-            incomplete=tuple(name for name, table in tables.items() if np.isnan(table).any()),
+            ids[kept], label_text[kept], tables=values,
+            groups=_agreed(sources, ids, "groups")[kept] if group_column else None,
+            incomplete=tuple(name for name, table in values.items() if np.isnan(table).any()),
         )  # fmt: skip
     except DataError as error:
         raise DataError(f"{', '.join(map(str, named.values()))}: {error}{missing_hint(words)}") from error
     for name, part in parts.items():
-        notes += suspicious_columns(tables[name], part.columns, samples.y, part.path)
+        notes += copies_of_the_label(values[name], part.columns, samples.y, part.path)
     return replace(samples, notes=notes)
 
 
 @dataclass(frozen=True)
 class _Part:
-    """What a file says: of each of its samples the features, the label and the group."""
+    """The samples of a file: features, labels and groups."""
 
     path: Path
     ids: np.ndarray
@@ -155,38 +144,12 @@ class _Part:
     columns: Sequence[Any] = ()
     labels: np.ndarray | None = None
     groups: np.ndarray | None = None
-    missing_words: frozenset[str] = frozenset()
-    """Words that stand for no label in it."""
-    left_out: frozenset[str] = frozenset()
-    """Columns that it has and that are no features."""
 
     @property
-    def present(self) -> Mask:
-        """Which of its samples have a value at all."""
+    def present(self) -> np.ndarray:
+        """Ids of the samples that have a value at all."""
         assert self.values is not None
-        return ~np.isnan(self.values).all(axis=1)
-
-    def rows(self, ids: np.ndarray) -> np.ndarray:
-        """Return the features of samples; NaN of those that it lacks."""
-        assert self.values is not None
-        found = np.full((len(ids), self.values.shape[1]), np.nan)
-        own, positions = _positions(self.ids, ids)
-        found[positions] = self.values[own]
-        return found
-
-
-def _columns_of(paths: Iterable[Path]) -> list[str]:
-    """Return the names of all columns; none if a table can't be read."""
-    try:
-        return list(dict.fromkeys(column for path in paths for column in column_names(path)))
-    except DataError:
-        return []
-
-
-def _no_labels(path: Path, label_column: str, columns: Sequence[str]) -> str:
-    return (
-        f"{path}: no column {label_column!r}, and no labels file given (labels: ...).{nearest(label_column, columns)}"
-    )
+        return np.asarray(self.ids[~np.isnan(self.values).all(axis=1)])
 
 
 @dataclass(frozen=True)
@@ -199,17 +162,13 @@ class _Reading:
     impute: Impute
     task: TargetKind
     leave_out: Sequence[str]
-    missing_labels: Sequence[str]
     id_prefix: int | None
 
-    def table(self, path: Path, array: str | None, given: _Part | None) -> _Part:
-        """Read a table of features; `given` is the labels file."""
-        table = self._open(path, array)
-        numbers = table.numbers()
-        left_out = frozenset(name for name in self.leave_out if name in table or name in numbers)
-        numbers = numbers.drop(columns=list(left_out & set(numbers.columns)))
+    def part(self, table: Table, numbers: pd.DataFrame | None = None, given: _Part | None = None) -> _Part:
+        """Read a table of features, or without `numbers` the labels file, which is `given` for the tables."""
+        path, values = table.path, None
         has_ids = self.id_column in table or path.suffix not in ARRAYS
-        if has_ids:
+        if numbers is None or has_ids:
             ids = table.unique_ids(self.id_column, self.id_prefix)
         elif given is not None and len(given.ids) == len(numbers):
             ids = given.ids
@@ -217,57 +176,43 @@ class _Reading:
             ids = np.arange(1, len(numbers) + 1).astype(str)
         if len(ids) == 0:
             raise DataError(f"{path}: no rows")
-        values = numeric_values(numbers, path, ids, may_have_nan=True)
-        if self.impute == "none":
-            partly = np.flatnonzero(np.isnan(values).any(axis=1) & ~np.isnan(values).all(axis=1))
-            try:
-                check_numbers(values[partly], str(path), ids[partly], numbers.columns.to_numpy())
-            except DataError as error:
-                raise DataError(
-                    f"{error}. Fill them in, or set impute: mean (or median), which is fitted on training samples"
-                ) from error
-        part = _Part(path, ids, has_ids, values, list(numbers.columns), left_out=left_out)
-        return self._with_labels(part, table)
+        if numbers is not None:
+            numbers = numbers.drop(columns=[name for name in self.leave_out if name in numbers])
+            values = numeric_values(numbers, path, ids, may_have_nan=True)
+            self._check_complete(values, path, ids, numbers.columns.to_numpy())
+        is_labelled = numbers is None or self.label_column in table
+        return _Part(
+            path, ids, has_ids, values, () if numbers is None else list(numbers.columns),
+            labels=table.labels(self.label_column, ids, self.task) if is_labelled else None,
+            groups=table.text(self.group_column, ids) if self.group_column and self.group_column in table else None,
+        )  # fmt: skip
 
-    def labels_file(self, path: Path) -> _Part:
-        """Read a file of ids, labels and groups."""
-        table = self._open(path, None)
-        left_out = frozenset(name for name in self.leave_out if name in table)
-        part = self._with_labels(
-            _Part(path, table.unique_ids(self.id_column, self.id_prefix), left_out=left_out), table
-        )
-        return replace(part, labels=table.labels(self.label_column, part.ids, self.task))
-
-    def _open(self, path: Path, array: str | None) -> Table:
-        text = [column for column in (self.label_column, self.group_column, *self.leave_out) if column]
-        return Table(path, self.id_column, text, array=array, missing=self.missing_labels)
-
-    def _with_labels(self, part: _Part, table: Table) -> _Part:
-        group = self.group_column
-        labels = table.labels(self.label_column, part.ids, self.task) if self.label_column in table else None
-        words = frozenset(table.missing_words)
-        groups = table.text(group, part.ids) if group and group in table else None
-        return replace(part, labels=labels, groups=groups, missing_words=words)
+    def _check_complete(self, values: np.ndarray, path: Path, ids: np.ndarray, columns: np.ndarray) -> None:
+        """Raise DataError if a row lacks some values, but not all, and they are not filled in."""
+        missing = np.isnan(values)
+        partly = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
+        try:
+            check_numbers(values[partly if self.impute == "none" else []], str(path), ids[partly], columns)
+        except DataError as error:
+            raise DataError(
+                f"{error}. Fill them in, or set impute: mean (or median), which is fitted on training samples"
+            ) from error
 
 
 def _check_row_numbers(parts: Sequence[_Part], given: _Part | None, id_column: str) -> None:
     """Refuse arrays without ids whose samples could be in different orders."""
-    without = [part for part in parts if not part.has_ids]
-    if not without:
-        return
-    path = without[0].path
-    missing = f"{path}: no array {id_column!r} of ids"
-    if given is not None:
-        for part in without:
-            if len(part.ids) != len(given.ids):
-                raise DataError(
-                    f"{part.path}: no array {id_column!r} of ids, and {len(part.ids)} rows where {given.path} has "
-                    f"{len(given.ids)} samples"
-                )
-    elif {part.path for part in parts} != {path}:
-        raise DataError(f"{missing}; samples in several files need ids, or a labels file in their order (labels: ...)")
-    elif len({len(part.ids) for part in parts}) > 1:
-        raise DataError(f"{missing}, and its arrays have different numbers of rows")
+    for part in parts:
+        missing = f"{part.path}: no array {id_column!r} of ids"
+        if part.has_ids:
+            continue
+        if given is not None and len(part.ids) != len(given.ids):
+            raise DataError(f"{missing}, and {len(part.ids)} rows where {given.path} has {len(given.ids)} samples")
+        if given is None and any(other.path != part.path for other in parts):
+            raise DataError(
+                f"{missing}; samples in several files need ids, or a labels file in their order (labels: ...)"
+            )
+        if given is None and any(len(other.ids) != len(part.ids) for other in parts):
+            raise DataError(f"{missing}, and its arrays have different numbers of rows")
 
 
 def _aligned(parts: Sequence[_Part], given: _Part | None, missing_views: MissingViews) -> tuple[np.ndarray, list[Mask]]:
@@ -291,21 +236,12 @@ def _aligned(parts: Sequence[_Part], given: _Part | None, missing_views: Missing
                 f"{given.path}: lacks {some(lacking)}, which the tables have; add them, without a label too"
             )
         ids = np.concatenate([ids, given.ids[~np.isin(given.ids, ids)]])
-    absent = []
-    for part in parts:
-        lacks = np.ones(len(ids), dtype=bool)
-        lacks[_positions(part.ids[part.present], ids)[1]] = False
-        absent.append(lacks)
+    absent = [~np.isin(ids, part.present) for part in parts]
     n_lacking = int(np.logical_or.reduce(absent).sum())
-    if not n_lacking:
-        return ids, absent
-    if missing_views == "error":
+    if n_lacking and missing_views == "error":
         _refuse(parts, ids, absent, n_lacking)
     for part, lacks in zip(parts, absent, strict=True):
-        others = [
-            other for other, its in zip(parts, absent, strict=True) if other is not part and (~its & ~lacks).any()
-        ]
-        if len(parts) > 1 and not others:
+        if len(parts) > 1 and sum((~other & ~lacks).any() for other in absent) < 2:  # itself is one
             raise DataError(f"{part.path}: none of its ids {some(part.ids)} is in another table; are they ids at all?")
     return ids, absent
 
@@ -313,10 +249,11 @@ def _aligned(parts: Sequence[_Part], given: _Part | None, missing_views: Missing
 def _check_prefixes(sources: Sequence[_Part]) -> None:
     """Raise DataError if ids of one table are beginnings of those of another, as of patients of those of aliquots."""
     for short, long in itertools.permutations(sources, 2):
-        (length, *others), known = set(map(len, short.ids.tolist())), set(short.ids.tolist())
-        begun = {name[:length] for name in long.ids.tolist()} & known
-        if not others and not known.intersection(long.ids.tolist()) and 2 * len(begun) >= len(long.ids):
-            name = next(name for name in long.ids.tolist() if name[:length] in known)
+        length = len(short.ids[0])
+        begun = np.intersect1d(long.ids.astype(f"U{length}"), short.ids)
+        is_short = set(map(len, short.ids.tolist())) == {length} and not np.isin(long.ids, short.ids).any()
+        if is_short and 2 * len(begun) >= len(long.ids):
+            name = next(name for name in long.ids.tolist() if name[:length] == begun[0])
             raise DataError(
                 f"{long.path}: its ids begin with those of {short.path}, such as {name!r} with {name[:length]!r}; "
                 f"`id_prefix: {length}` in the data set (mklearn init: --id-prefix {length}) takes so many characters "
@@ -338,36 +275,23 @@ def _refuse(parts: Sequence[_Part], ids: np.ndarray, absent: Sequence[Mask], n_l
     raise DataError(f"{part.path}: no value at all for the samples {some(ids[lacks])}; {what}")
 
 
-def _positions(own: np.ndarray, ids: np.ndarray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the rows of a table whose ids are among those of the samples, and the positions of these samples."""
-    positions = pd.Index(ids).get_indexer(pd.Index(own))
-    rows = np.flatnonzero(positions >= 0)
-    return rows, positions[rows]
-
-
 def _agreed(sources: Sequence[_Part], ids: np.ndarray, what: Literal["labels", "groups"]) -> np.ndarray:
     """Return the label or group of each sample, "" if no file has one; files that have one must agree."""
-    agreed: np.ndarray = np.full(len(ids), "", dtype=object)
-    origin: np.ndarray = np.full(len(ids), None, dtype=object)
+    agreed = np.full(len(ids), "", dtype=object)
+    origin = np.full(len(ids), None, dtype=object)
     for source in sources:
-        values = getattr(source, what)
-        if values is None:
+        if getattr(source, what) is None:
             continue
-        own, positions = _positions(source.ids, ids)
-        given = values[own] != ""
-        positions, values = positions[given], values[own[given]]
-        differs = (agreed[positions] != "") & (agreed[positions] != values)
-        if differs.any():
-            example = int(np.argmax(differs))
-            there = positions[example]
-            other = np.sort(positions[differs])
+        here = pd.Series(getattr(source, what), source.ids, dtype=object).reindex(ids, fill_value="").to_numpy()
+        differs = np.flatnonzero((here != "") & (agreed != "") & (here != agreed))
+        if differs.size:
+            k = differs[0]
             raise DataError(
-                f"{source.path}: {what} disagree with {origin[there]} for {some(ids[other])}; "
-                f"{str(ids[there])!r} is {str(values[example])!r} here and {str(agreed[there])!r} there"
+                f"{source.path}: {what} disagree with {origin[k]} for {some(ids[differs])}; {str(ids[k])!r} is "
+                f"{here[k]!r} here and {agreed[k]!r} there"
             )
-        new = positions[agreed[positions] == ""]
-        agreed[positions] = values
-        origin[new] = source.path
+        new = (agreed == "") & (here != "")
+        agreed[new], origin[new] = here[new], source.path
     return agreed.astype(str)
 
 

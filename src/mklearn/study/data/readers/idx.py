@@ -17,7 +17,6 @@ from mklearn.study.data.samples import SampleSet
 PARTS = {"train": "train", "t10k": "test"}
 """Beginnings of the file names, and of the ids of their samples."""
 _BYTES = 0x08
-_LARGEST = 2**30
 
 
 def read(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> SampleSet:
@@ -65,7 +64,7 @@ def _file(paths: Mapping[str, Path], begin: str) -> Path:
 
 
 def _array(path: Path, n_axes: int) -> np.ndarray:
-    """Read an array of bytes; its header says how many there are, and no more are decompressed."""
+    """Read an array of bytes; its header says how many there are."""
     try:
         with gzip.open(path) as stream:
             header = stream.read(4 * (1 + n_axes))
@@ -73,10 +72,8 @@ def _array(path: Path, n_axes: int) -> np.ndarray:
             if magic != _BYTES * 256 + n_axes or len(shape) != n_axes:
                 raise DataError(f"{path}: not an IDX file of bytes with {n_axes} axes")
             size = int(np.prod(shape, dtype=object))
-            if size > _LARGEST:
-                raise DataError(f"{path}: its header claims {size:,} bytes; at most {_LARGEST:,} are read")
-            content = stream.read(size)
-            if len(content) != size or stream.read(1):
+            content = stream.read()
+            if len(content) != size:
                 raise DataError(f"{path}: its header claims {size:,} bytes, which are not what follows")
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise DataError(f"{path}: not readable as gzip ({error}); truncated or of another kind") from error

@@ -10,7 +10,7 @@ import numpy as np
 
 from mklearn.atomic import file_content
 from mklearn.errors import DataError, UserError
-from mklearn.study.data.readers.content import IMAGE_SUFFIXES, check_colour, decode_image, is_hidden, note_strays
+from mklearn.study.data.readers.content import IMAGE_SUFFIXES, decode_image, is_hidden, note_strays
 from mklearn.study.data.samples import SampleSet, check_text, natural_key, some
 
 _NAMED = 20
@@ -49,7 +49,6 @@ def read(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleSet:
     DataError
         As :func:`find_images`; corrupt images (named); images of different depth.
     """
-    check_colour(colour)
     root = Path(paths["root"])
     files, strays = _images_and_strays(root)
     images = _decoded(files, colour)

@@ -1,101 +1,70 @@
-"""MATLAB files of versions 5 to 7: arrays of numbers, text, and cells of them, with errors that name the file.
-
-``scipy.io.loadmat`` is not made for files of unknown origin: its own documentation says so, and a wrong type code makes
-it read outside its tables. It runs in a worker process, whose crash is a sentence. It reads on where an element is
-longer than the file or a size is negative, and drops imaginary parts where it is asked for MATLAB's classes; so sizes
-and classes are compared and set here.
-"""
+"""MATLAB files of any version from 5 on: arrays of numbers, text, and cells; version 7.3 is HDF5."""
 
 from __future__ import annotations
 
-import faulthandler
-import os
-import struct
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mklearn.errors import DataError, UserError
-from mklearn.study.data.readers.content import Budget
-from mklearn.study.supervisor import supervised
+from mklearn.atomic import existing_file
+from mklearn.errors import DataError
+from mklearn.study.data.readers.hdf5 import open_hdf5, word
 
-_HEADER = 128
 _NUMBERS = ("double", "single", "logical", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
 """MATLAB's classes of arrays of numbers; a double is stored as a smaller type where nothing is lost."""
-_WHOLE_IN_DOUBLE = 2**53
 
 
 def load_mat(path: Path, *alternatives: tuple[str, ...]) -> list[np.ndarray]:
     """Read variables of a MATLAB file.
 
-    Parameters
-    ----------
-    path : Path
-    *alternatives : tuples of str
-        Names of the variables, in order of preference; the first that the file has completely are returned.
-
-    Returns
-    -------
-    list of arrays
-        Of two or more dimensions, in the dtype of MATLAB's class; cells are arrays of dtype object.
-
-    Raises
-    ------
-    DataError
-        Not a MATLAB file, a truncated one, of version 7.3 (which is HDF5), or without these variables as real numbers.
+    Of `alternatives`, names of variables in order of preference, the first that the file has completely are returned:
+    arrays of two or more dimensions, in the dtype of MATLAB's class; cells are arrays of dtype object.
     """
-    variables = all_variables(path)
-    if variables is None:
-        raise DataError(f"{path}: a MATLAB file of version 7.3 (HDF5); save it with save(..., '-v7')")
-    numeric = {name: array for name, array in variables.items() if array is not None and array.dtype.kind in "uifO"}
+    variables = matlab_variables(path)
     for names in alternatives:
-        if set(names) <= set(numeric):
-            return [numeric[name] for name in names]
-    found = ", ".join(f"{name}{'' if name in numeric else ' (no real numbers)'}" for name in variables) or "none"
+        if all(name in variables and variables[name].dtype.kind in "uifO" for name in names):
+            return [variables[name] for name in names]
     expected = ", or ".join(" and ".join(names) for names in alternatives)
-    raise DataError(f"{path}: has the variables {found}; expected {expected}")
+    listed = ", ".join(f"{name} ({values.dtype})" for name, values in variables.items()) or "none"
+    raise DataError(f"{path}: has the variables {listed}; expected {expected}, of real numbers")
 
 
-def all_variables(path: Path, wanted: Collection[str] | None = None) -> dict[str, np.ndarray | None] | None:
-    """Read the variables of a MATLAB file; return None for a file of version 7.3, which is HDF5.
-
-    Parameters
-    ----------
-    path : Path
-    wanted : collection of str, optional
-        Names of the variables to read, as far as there are such; by default all.
+def matlab_variables(path: Path, wanted: Collection[str] | None = None) -> dict[str, np.ndarray]:
+    """Read variables of a MATLAB file: those that are wanted, by default all.
 
     Returns
     -------
     dict of str to array
-        Real or complex numbers in the dtype of MATLAB's class; text as a vector of its rows; cells of dtype object;
-        None for what is none of these.
+        Arrays of numbers with two or more dimensions, in the dtype of MATLAB's class, or complex; text, one entry for
+        each row of characters or each entry of a cell of text, as a vector of str; of versions before 7.3 also other
+        cells, of dtype object. Structures and sparse matrices are left out.
 
     Raises
     ------
     DataError
-        Not a MATLAB file, or a truncated or damaged one.
+        Missing, not a MATLAB file, or a truncated or damaged one.
     """
-    if _is_hdf5(path):
-        return None
+    import scipy.io  # here: each step that imports a reader would wait for it
+
     try:
-        (variables,) = supervised(_variables(path, wanted), minutes=None)
-    except UserError:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            kinds = {name: kind for name, _, kind in scipy.io.whosmat(existing_file(path))}
+            kinds = {name: kind for name, kind in kinds.items() if wanted is None or name in wanted}
+            values = scipy.io.loadmat(path, variable_names=list(kinds))
+        arrays = {name: _array(values[name], kind) for name, kind in kinds.items()}
+    except NotImplementedError:
+        with open_hdf5(path) as file:
+            arrays = {name: _of_hdf5(file[name], file) for name in file if wanted is None or name in wanted}
+    except (DataError, MemoryError):
         raise
-    except Exception as error:  # of damaged bytes, whatever SciPy and NumPy raise, or a crash
-        raise _damaged(path, error) from error
-    return variables
-
-
-def integer_values(values: np.ndarray, path: Path, name: str) -> np.ndarray:
-    """Return a variable of codes or positions as a vector of int64; raise DataError if it is no whole numbers."""
-    flat = values.ravel()
-    if flat.dtype.kind not in "uif" or not ((np.abs(flat) < _WHOLE_IN_DOUBLE) & (np.mod(flat, 1) == 0)).all():
-        raise DataError(f"{path}: {name} has values that are not whole numbers below 2**53")
-    return flat.astype(np.int64)
+    except Exception as error:  # of damaged bytes, whatever SciPy and NumPy raise
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise DataError(f"{path}: not a readable MATLAB file ({reason}); it is truncated or damaged") from error
+    return {name: array for name, array in arrays.items() if array is not None}
 
 
 def is_8_bit(values: np.ndarray) -> bool:
@@ -105,52 +74,38 @@ def is_8_bit(values: np.ndarray) -> bool:
     return bool(values.min() >= 0 and values.max() <= 255 and not np.mod(values, 1).any())
 
 
-def _is_hdf5(path: Path) -> bool:
-    """Tell whether a MATLAB file is of version 7.3; raise DataError unless the elements of another one fill it."""
-    with path.open("rb") as stream:
-        header = stream.read(_HEADER)
-        order = {b"IM": "<", b"MI": ">"}.get(header[126:])
-        if order is None:
-            raise DataError(f"{path}: not a readable MATLAB file of version 5 to 7; it is truncated or of another kind")
-        if struct.unpack(order + "H", header[124:126])[0] >> 8 == 2:
-            return True
-        while len(tag := stream.read(8)) == 8:
-            stream.seek(struct.unpack(order + "II", tag)[1], os.SEEK_CUR)
-        if tag or stream.tell() != path.stat().st_size:
-            raise _damaged(path, "an element is longer than the file")
-    return False
-
-
-def _variables(path: Path, wanted: Collection[str] | None) -> Iterator[dict[str, np.ndarray | None]]:
-    import scipy.io  # here: each step that imports a reader would wait for it
-
-    faulthandler.disable()  # of a damaged file, a crash is an answer
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        held = {name: (shape, kind) for name, shape, kind in scipy.io.whosmat(path)}
-        stored = {name: about for name, about in held.items() if wanted is None or name in wanted}
-        budget = Budget(path)
-        for name, (shape, kind) in stored.items():
-            budget.take(shape if kind in (*_NUMBERS, "char", "cell") else None, name)
-        found = scipy.io.loadmat(path, variable_names=list(stored))
-    yield {name: _known(found[name], *about) for name, about in stored.items()}
-
-
-def _known(value: Any, shape: tuple[int, ...], kind: str) -> np.ndarray | None:
-    """Return an array of numbers, text or cells; None for structures, functions, objects and sparse matrices."""
-    if isinstance(value, str):
-        raise ValueError(value)  # why SciPy could not read a variable
-    if kind == "char" and value.ndim == 1:
-        return np.char.rstrip(value)
-    if kind not in (*_NUMBERS, "cell"):
+def _array(value: Any, kind: str) -> np.ndarray | None:
+    """Return an array of numbers, text or cells as MATLAB has it; None for what is none of these."""
+    if kind == "char":
+        return np.char.rstrip(value) if value.ndim == 1 else None
+    if kind == "cell":
+        parts = [np.asarray(part) for part in value.ravel(order="F")]
+        is_text = [part.dtype.kind == "U" for part in parts]
+        if not any(is_text) or any(part.size for part, is_word in zip(parts, is_text, strict=True) if not is_word):
+            return value
+        return np.array(["".join(part.ravel().tolist()).rstrip() for part in parts], dtype=str)
+    if kind not in _NUMBERS:
         return None
-    if value.shape != shape:
-        raise ValueError(f"a variable of shape {shape} with {value.size} values")
-    if kind == "cell" or value.dtype.kind == "c":
-        return value
-    return value.astype(np.uint8 if kind == "logical" else kind)
+    return value if value.dtype.kind == "c" else value.astype(np.uint8 if kind == "logical" else kind)
 
 
-def _damaged(path: Path, reason: object) -> DataError:
-    reason = " ".join(str(reason).split()) or type(reason).__name__
-    return DataError(f"{path}: not a readable MATLAB file ({reason}); it is truncated or damaged")
+def _of_hdf5(node: Any, file: Any) -> np.ndarray | None:
+    """Return an array of numbers, which HDF5 has transposed, text, or a cell of text, which are references to it."""
+    kind = word(node, "MATLAB_class")
+    if kind == "char":
+        return _text(node)
+    if kind == "cell":
+        parts = [file[reference] for reference in node[()].ravel()]
+        is_text = all(word(part, "MATLAB_class") == "char" for part in parts)
+        return np.array(["".join(_text(part)) for part in parts], dtype=str) if is_text else None
+    dtype = getattr(node, "dtype", np.dtype(object))
+    if dtype.names == ("real", "imag"):
+        values = node[()].T
+        return np.asarray(values["real"] + 1j * values["imag"])
+    return np.asarray(node[()]).T if kind != "struct" and dtype.kind in "uifb" else None
+
+
+def _text(node: Any) -> np.ndarray:
+    if "MATLAB_empty" in node.attrs:
+        return np.array([""], dtype=str)
+    return np.array(["".join(map(chr, row)).rstrip() for row in node[()].T.tolist()], dtype=str)

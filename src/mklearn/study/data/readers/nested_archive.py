@@ -12,7 +12,6 @@ from mklearn.errors import DataError
 from mklearn.study.data.archives import member_names, read_members
 from mklearn.study.data.readers.content import (
     IMAGE_SUFFIXES,
-    check_colour,
     decode_image,
     is_hidden,
     note_strays,
@@ -59,7 +58,6 @@ def read(
     DataError
         No such inner archive, or several; no images; a damaged archive or image (named), or a malicious archive.
     """
-    check_colour(colour)
     path = only_path(paths, "nested_archive")
     with _damaged_copy():
         names, strays = _images_and_strays(path, inner, folder)

@@ -8,12 +8,20 @@ from pathlib import Path
 import numpy as np
 
 from mklearn.contract.specs import TargetKind
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import DataError
 from mklearn.study.data.numerals import is_number
 from mklearn.study.data.readers.table_files import Table
-from mklearn.study.data.readers.tabular import MISSING, missing_hint, numeric_values, row_order, unlabelled_note
-from mklearn.study.data.readers.text_tables import SEPARATORS, first_line, table_suffix
-from mklearn.study.data.samples import MEASURES, SampleSet
+from mklearn.study.data.readers.tabular import (
+    MISSING,
+    SEPARATORS,
+    first_rows,
+    missing_hint,
+    numeric_values,
+    row_order,
+    table_suffix,
+    unlabelled_note,
+)
+from mklearn.study.data.samples import SampleSet
 
 # Relative to the largest entry: the rounding of single precision or of a file with seven digits.
 _SYMMETRY_TOLERANCE = 1e-6
@@ -44,12 +52,8 @@ def read(
         brought to it by their ids. Samples without a label are left out, and counted in a note.
     measure : {"kernel", "distance", "squared_euclidean", "chi2"}
         Content of the matrices.
-    id_column, label_column : str
-        Names of these columns or arrays.
     group_column : str, optional
         Name of the column of groups in the labels file.
-    task : {"classes", "numbers"}
-        What the column of labels holds.
     missing_labels : sequence of str
         Words that stand for no label, group or number to predict, as an empty cell does.
 
@@ -66,10 +70,6 @@ def read(
         not 0; a kernel has a diagonal value that is not positive; or its ids differ from the labels file. The message
         names the file and examples.
     """
-    if measure not in MEASURES:
-        raise ConfigError(f"measure={measure!r} is unknown; valid: {', '.join(MEASURES)}")
-    if labels not in paths:
-        raise DataError(f"precomputed matrices: no file of labels ({labels!r}) among {', '.join(paths)}")
     labels_path = Path(paths[labels])
     columns = [column for column in (label_column, group_column) if column]
     table = Table(labels_path, id_column, columns, missing=missing_labels)
@@ -85,20 +85,17 @@ def read(
             matrices[name] = _checked(matrix, Path(path), ids, measure)
             if measure == "kernel":
                 notes.append(_spectrum_note(matrices[name], Path(path)))
-    if not matrices:
-        raise DataError("precomputed matrices: no matrix given, only labels")
     labelled = np.flatnonzero(label_text != "")
     if not len(labelled):
         raise DataError(f"{labels_path}: no sample has a label (column {label_column!r}){missing_hint(words)}")
     notes += unlabelled_note(len(ids) - len(labelled), task, words)
-    if len(labelled) < len(ids):
-        ids, label_text = ids[labelled], label_text[labelled]
-        groups = None if groups is None else groups[labelled]
-        matrices = {name: matrix[np.ix_(labelled, labelled)] for name, matrix in matrices.items()}
     try:
-        measures = dict.fromkeys(matrices, measure)
         made = SampleSet.from_labels if task == "classes" else SampleSet.from_numbers
-        return made(ids, label_text, matrices=matrices, measures=measures, groups=groups, notes=tuple(notes))
+        return made(
+            ids[labelled], label_text[labelled], measures=dict.fromkeys(matrices, measure), notes=tuple(notes),
+            matrices={name: matrix[np.ix_(labelled, labelled)] for name, matrix in matrices.items()},
+            groups=None if groups is None else groups[labelled],
+        )  # fmt: skip
     except DataError as error:
         raise DataError(f"{labels_path}: {error}{missing_hint(words)}") from error
 
@@ -128,38 +125,35 @@ def _read_matrix(path: Path, id_column: str, ids: np.ndarray, labels_path: Path)
 
 def is_bare(path: Path) -> bool:
     """Tell whether a CSV or TSV file begins with a line of numbers only, so that it is a matrix without ids."""
-    separator = SEPARATORS.get(table_suffix(path))
-    if separator is None:
-        return False
-    cells = first_line(path).strip().split(separator)
-    return all(map(is_number, cells))
+    rows = first_rows(path, 1) if table_suffix(path) in SEPARATORS else []
+    return bool(rows) and all(map(is_number, rows[0]))
 
 
 def _checked(matrix: np.ndarray, path: Path, ids: np.ndarray, measure: str) -> np.ndarray:
     """Return an exactly symmetric matrix; check that it can hold `measure`."""
 
-    def at(i: int, j: int) -> str:
+    def at(values: np.ndarray) -> str:
+        i, j = np.unravel_index(int(values.argmax()), values.shape)
         return f"({str(ids[i])!r}, {str(ids[j])!r}) is {matrix[i, j]:g}"
 
-    tolerance = _SYMMETRY_TOLERANCE * (float(np.abs(matrix).max(initial=0.0)) or 1.0)
+    tolerance = _SYMMETRY_TOLERANCE * (float(np.abs(matrix).max()) or 1.0)
     gap = np.abs(matrix - matrix.T)
-    if gap.max(initial=0.0) > tolerance:
-        i, j = map(int, np.unravel_index(int(np.argmax(gap)), gap.shape))
-        raise DataError(f"{path}: not symmetric: {at(i, j)} but {at(j, i)}")
+    if gap.max() > tolerance:
+        raise DataError(f"{path}: not symmetric: {at(np.triu(gap))} but {at(np.tril(gap))}")
     matrix = (matrix + matrix.T) / 2
     diagonal = np.diag(matrix)
     if measure == "kernel":
-        if len(diagonal) and diagonal.min() <= 0:
-            i = int(np.argmin(diagonal))
+        if diagonal.min() <= 0:
             hint = ", 0 for every sample. Is it a distance? Then say measure: distance" if not diagonal.any() else ""
-            raise DataError(f"{path}: not a kernel: {at(i, i)}; the diagonal of a kernel is positive{hint}")
+            lowest = at(np.diag(1.0 + diagonal.max() - diagonal))
+            raise DataError(f"{path}: not a kernel: {lowest}; the diagonal of a kernel is positive{hint}")
         return matrix
-    if matrix.min(initial=0.0) < -tolerance:
-        i, j = map(int, np.unravel_index(int(np.argmin(matrix)), matrix.shape))
-        raise DataError(f"{path}: not a {measure}: {at(i, j)}, which is negative")
-    if np.abs(diagonal).max(initial=0.0) > tolerance:
-        i = int(np.argmax(np.abs(diagonal)))
-        raise DataError(f"{path}: not a {measure}: {at(i, i)}, not 0; is it a kernel or similarity?")
+    if matrix.min() < -tolerance:
+        raise DataError(f"{path}: not a {measure}: {at(-matrix)}, which is negative")
+    if np.abs(diagonal).max() > tolerance:
+        raise DataError(
+            f"{path}: not a {measure}: {at(np.diag(np.abs(diagonal)))}, not 0; is it a kernel or similarity?"
+        )
     matrix = np.maximum(matrix, 0.0)
     np.fill_diagonal(matrix, 0.0)
     return matrix

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mklearn.atomic import existing_file
-from mklearn.errors import DataError, UserError
+from mklearn.errors import DataError
 from mklearn.extras import require
-from mklearn.study.data.readers.content import Budget
 
 
 class RTable(NamedTuple):
@@ -30,61 +29,40 @@ RValue = RTable | np.ndarray
 
 
 def r_values(path: Path) -> dict[str, RValue]:
-    """Read what a file of R holds.
+    """Read the tables of numbers of a file of R, and factors and text as (n,) arrays of str; others are left out.
 
-    Returns
-    -------
-    dict of str to RTable or (n,) array of str
-        Tables of numbers, and factors and text as arrays, by their path: the name of the object, then those in its
-        lists, such as ``nutrimouse/gene``. Others are left out.
-
-    Raises
-    ------
-    DataError
-        Not such a file, or a damaged one.
-    MissingExtra
-        The package ``rdata`` is not installed.
+    They are named by their path: the name of the object, then those in its lists, such as ``nutrimouse/gene``.
     """
     path = existing_file(path)
     require("rdata")
+    import rdata
+
     try:
-        return _read(path)
-    except (UserError, MemoryError):
-        raise
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of classes that R knows and Python does not
+            return dict(_flattened(rdata.conversion.convert(rdata.parser.parse_data(path.read_bytes()))))
     except Exception as error:  # of damaged bytes, whatever the package raises
         reason = " ".join(str(error).split()) or type(error).__name__
         raise DataError(f"{path}: not a readable file of R ({reason}); it is truncated or damaged") from error
 
 
-def _read(path: Path) -> dict[str, RValue]:
-    import rdata
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of classes that R knows and Python does not
-        objects = rdata.conversion.convert(rdata.parser.parse_data(path.read_bytes()))
-    return dict(_flattened(objects, path))
-
-
-def _flattened(values: Mapping[str, Any], path: Path, place: str = "") -> Iterator[tuple[str, RValue]]:
+def _flattened(values: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, RValue]]:
     for name, value in values.items():
-        where = f"{place}{name}"
         if isinstance(value, Mapping):
-            yield from _flattened(value, path, f"{where}/")
-        elif (known := _known(value, path, where)) is not None:
-            yield where, known
+            yield from _flattened(value, f"{place}{name}/")
+        elif (array := _array(value)) is not None:
+            yield f"{place}{name}", array
 
 
-def _known(value: Any, path: Path, where: str) -> RValue | None:
+def _array(value: Any) -> RValue | None:
     """Return a table of numbers with its names, or a vector of text; None for what is neither."""
-    shape = getattr(value, "shape", ())
-    Budget(path).take(shape, where)
-    held = np.asarray(value)
-    if len(shape) == 1 and (hasattr(value, "categories") or held.dtype.kind == "U"):
-        return held.astype(str)
-    if len(shape) != 2 or held.dtype.kind not in "uif":
+    values, shape = np.asarray(value), getattr(value, "shape", ())
+    if len(shape) == 1 and (hasattr(value, "categories") or values.dtype.kind == "U"):
+        return values.astype(str)
+    if len(shape) != 2 or values.dtype.kind not in "uif":
         return None
     rows, columns = (value.index, value.columns) if hasattr(value, "columns") else _names_of_matrix(value)
-    return RTable(held.astype(np.float64), list(map(str, rows)), list(map(str, columns)))
+    return RTable(values.astype(np.float64), list(map(str, rows)), list(map(str, columns)))
 
 
 def _names_of_matrix(value: Any) -> Iterator[Any]:

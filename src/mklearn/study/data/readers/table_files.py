@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,43 +9,36 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mklearn.atomic import existing_file, read_npz
+from mklearn.atomic import read_npz
 from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError
-from mklearn.study.data.readers.annotated_data import (
-    ANNDATA,
-    MUDATA,
-    arrays_of,
-    feature_names,
-    obs_column,
-    read_annotated,
-)
-from mklearn.study.data.readers.content import Budget
-from mklearn.study.data.readers.matlab_tables import own_variables
+from mklearn.study.data.readers.annotated_data import ANNDATA, MUDATA, arrays_of, obs_column, read_annotated
+from mklearn.study.data.readers.content import dense
+from mklearn.study.data.readers.matlab import matlab_variables
 from mklearn.study.data.readers.tabular import (
     MISSING,
+    SEPARATORS,
+    TEXT_TABLES,
     class_names,
     column_text,
     read_frame,
+    read_text,
     require_columns,
+    table_suffix,
     target_numbers,
 )
-from mklearn.study.data.readers.text_tables import SEPARATORS, TEXT_TABLES, sampled_text, table_suffix
 from mklearn.study.data.samples import check_unique, some
 
 ARRAYS = (".npz", ".mat")
 """Files of named arrays, which may have no ids."""
 ANNOTATED = (ANNDATA, MUDATA)
 SUFFIXES = (".parquet", *TEXT_TABLES, *ARRAYS, *ANNOTATED)
-_SPARSE = ({"data", "indices", "indptr", "shape", "format"}, {"data", "row", "col", "shape", "format"})
+_SPARSE = ("data", "indices", "indptr", "row", "col", "shape", "format", "_is_array")
 """Arrays of a file of ``scipy.sparse.save_npz``."""
 
 
 def array_of_view(path: Path, view: str, chosen: str | None) -> str | None:
-    """Return the name of the array that is a view: the chosen one, or of MuData the modality with the view's name.
-
-    None: the file holds one table only.
-    """
+    """Return the name of the array that is a view, of MuData the modality of the view; None: the file's only table."""
     return chosen or (view if path.suffix == MUDATA else None)
 
 
@@ -56,9 +48,8 @@ class Table:
     Parameters
     ----------
     path : Path
-        Parquet, CSV or TSV (``.csv.gz`` too): a table. NPZ and MATLAB: arrays. ``.h5ad`` and ``.h5mu``: see
-        :func:`mklearn.study.data.readers.annotated_data.read_annotated`. The index of a Parquet table is a column if it
-        has the name `id_column`, or if there is no such column and the index is text without a name.
+        The index of a Parquet table is a column if it has the name `id_column`, or if there is no such column and the
+        index is text without a name.
     id_column : str
     text_columns : sequence of str
         Columns of labels and groups, as far as the file has them; all others hold numbers. They are read as text from
@@ -98,14 +89,13 @@ class Table:
         if path.suffix == ".npz":
             self._columns = _with_sparse(read_npz(path), path)
         elif path.suffix == ".mat":
-            self._columns = {
-                name: values.ravel() if name in self._text_columns and 1 in values.shape else values
-                for name, values in own_variables(path, None if array is None else (array, *self._text_columns)).items()
-            }
+            self._columns = matlab_variables(path, None if array is None else (array, *self._text_columns))
+            for name in self._columns.keys() & self._text_columns:
+                if 1 in self._columns[name].shape:
+                    self._columns[name] = self._columns[name].ravel()
         elif path.suffix in ANNOTATED:
             self._array = array or "X"
-            self._columns = read_annotated(path, self._array, id_column, text_columns)
-            self._names = feature_names(path, self._array)
+            self._columns, self._names = read_annotated(path, self._array, id_column, text_columns)
         else:
             if array is not None:
                 raise DataError(f"{path}: `array` {array!r} is for files of several arrays; omit it")
@@ -142,6 +132,8 @@ class Table:
     def unique_ids(self, name: str, prefix: int | None = None) -> np.ndarray:
         """Return a complete column of ids, or of their first characters, that differ; raise DataError otherwise."""
         ids = self._complete(name)
+        if not len(ids):
+            raise DataError(f"{self.path}: no rows")
         check_unique(ids, f"{self.path}: ids")
         cut = ids if prefix is None else ids.astype(f"U{prefix}")
         order = np.argsort(cut, kind="stable")
@@ -167,20 +159,17 @@ class Table:
             hint = "; name it: {path: ..., array: NAME}" if found else ""
             raise DataError(f"{self.path}: expected one two-dimensional array, found {some(found) or 'none'}{hint}")
         values = self._columns[found[0]]
-        if values.dtype.names is not None:
+        if values.ndim != 2 or values.dtype.names is not None:
             raise DataError(
-                f"{self.path}: array {found[0]!r} has records of {some(values.dtype.names)}; expected numbers"
+                f"{self.path}: array {found[0]!r} has shape {values.shape} and type {values.dtype}; expected two "
+                "dimensions of numbers"
             )
-        if values.ndim != 2:
-            raise DataError(f"{self.path}: array {found[0]!r} has shape {values.shape}; expected two dimensions")
-        if self._names is not None and len(self._names) != values.shape[1]:
-            n_columns, n_names = values.shape[1], len(self._names)
-            raise DataError(f"{self.path}: {found[0]} has {n_columns} columns for {n_names} names in var")
         return pd.DataFrame(values, columns=self._names)
 
     def _is_matrix(self, name: str) -> bool:
         values = self._columns[name]
-        return values.ndim == 2 and (self.path.suffix != ".mat" or min(values.shape) > 1)
+        is_cell_or_vector = self.path.suffix == ".mat" and (values.dtype.hasobject or min(values.shape) <= 1)
+        return values.ndim == 2 and not is_cell_or_vector
 
 
 def column_names(path: Path) -> tuple[str, ...]:
@@ -188,62 +177,33 @@ def column_names(path: Path) -> tuple[str, ...]:
     if path.suffix == ".npz":
         return tuple(_with_sparse(read_npz(path), path))
     if path.suffix == ".mat":
-        return tuple(own_variables(path))
+        return tuple(matlab_variables(path))
     if path.suffix in ANNOTATED:
         columns, arrays = arrays_of(path)
         return ("id", *(column for column in columns if column != "id"), *arrays)
     return tuple(map(str, read_frame(path, ("id",)).columns))
 
 
-def first_values(path: Path, column: str, missing: Collection[str] = MISSING, count: int = 100) -> list[str]:
-    """Return the first values of a column as text, but missing ones; none where the file has no such column.
-
-    Raises
-    ------
-    UserError, OSError, ValueError
-        It can't be read.
-    """
-    path = existing_file(path)
-    separator = SEPARATORS.get(table_suffix(path))
-    if separator is not None:
-        sample = sampled_text(path)[0]
-        whole = io.BytesIO(sample[: sample.rfind(b"\n") + 1] or sample)  # the last line may go on beyond the sample
-        rows = pd.read_csv(whole, sep=separator, usecols=lambda name: name == column, nrows=count, dtype=str,
-                           keep_default_na=False)  # fmt: skip
-        values = list(rows.get(column, ()))
-    elif path.suffix in ANNOTATED:
-        values = list(column_text(obs_column(path, column), path, column, may_be_empty=True)[:count])
-    elif column in column_names(path):
-        values = list(Table(path, "id", (column,)).text(column)[:count])
+def first_values(path: Path, column: str, count: int = 100) -> list[str]:
+    """Return the first values of a column as text, "" where there is none; no values if the file has no such column."""
+    if table_suffix(path) in SEPARATORS:
+        rows = read_text(path, usecols=lambda name: name == column, nrows=count, dtype=str)
+        return [value.strip() for value in rows.get(column, ())]
+    if path.suffix in ANNOTATED:
+        values = column_text(obs_column(path, column), path, column, may_be_empty=True)
     else:
-        return []
-    return [text for value in values if (text := str(value).strip()) not in ("", *missing)]
+        values = Table(path, "id", (column,), missing=()).text(column)
+    return [str(value) for value in values[:count]]
 
 
 def _with_sparse(arrays: dict[str, np.ndarray], path: Path) -> dict[str, np.ndarray]:
-    """Replace the arrays of a sparse matrix of SciPy's by the dense matrix ``X``, if it is not too large."""
-    stored = next((names for names in _SPARSE if names <= set(arrays)), None)
-    if stored is None:
+    """Replace the arrays of a sparse matrix of SciPy's by the dense matrix ``X``."""
+    if not {"format", "shape", "data"} <= set(arrays):
         return arrays
     from scipy import sparse
 
-    parts = {name: arrays[name] for name in stored}
-    others = {name: values for name, values in arrays.items() if name not in stored and name != "_is_array"}
     try:
-        shape = tuple(int(size) for size in parts["shape"])
-        kind = parts["format"].item()
-        kind = kind.decode() if isinstance(kind, bytes) else kind
-        Budget(path).take(shape, "the sparse matrix")
-        if kind in ("csr", "csc"):
-            build = {"csr": sparse.csr_array, "csc": sparse.csc_array}[kind]
-            matrix = build((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
-            matrix.check_format(full_check=True)
-        elif kind == "coo":
-            matrix = sparse.coo_array((parts["data"], (parts["row"], parts["col"])), shape=shape)
-        else:
-            raise DataError(f"{path}: a sparse matrix of format {kind!r}; save it as CSR: save_npz(..., X.tocsr())")
-        return {**others, "X": matrix.toarray()}
-    except DataError:
-        raise
-    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+        matrix = dense(sparse.load_npz(path), path)
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError, NotImplementedError) as error:
         raise DataError(f"{path}: not a readable sparse matrix ({' '.join(str(error).split())})") from error
+    return {**{name: values for name, values in arrays.items() if name not in _SPARSE}, "X": matrix}

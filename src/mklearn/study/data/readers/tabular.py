@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import datetime
 import decimal
-import io
+import gzip
 import itertools
+import lzma
 import re
-from collections.abc import Collection, Sequence
+import zlib
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from mklearn.atomic import read_parquet
+from mklearn.atomic import existing_file, read_parquet
 from mklearn.checks import LARGEST_VALUE
 from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError
 from mklearn.study.data.numerals import is_number
-from mklearn.study.data.readers.content import Budget
-from mklearn.study.data.readers.text_tables import SEPARATORS, TEXT_TABLES, table_suffix, text_content
 from mklearn.study.data.samples import check_numbers, check_text, check_unique, some, target_of
 
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+TEXT_TABLES = tuple(f"{suffix}{packed}" for suffix in SEPARATORS for packed in ("", *_OPENERS))
 _WHOLE_IN_DOUBLE = 2**53
 """From here on, float64 does not tell one integer from the next."""
 MISSING = (
@@ -31,17 +36,59 @@ MISSING = (
     "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
 )  # fmt: skip
 """Words that stand for no value, as an empty cell does: those of ``pandas.read_csv``."""
-GROUP_NAMES = ("patient", "subject", "donor", "person", "participant", "individual", "animal", "mouse", "group")
-_ID_NAMES = (*GROUP_NAMES, "sample")
-_ID = re.compile(r"(^|[\s_.-])(ids?|no|number)\s*$", re.IGNORECASE)
-"""The end of the name of an id: whole numbers that differ may as well be counts."""
-_FEWEST_SAMPLES = 10
-"""Of fewer samples, different whole numbers in a column mean nothing."""
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_MANY_TARGETS = 20
-"""So many different numbers with fractions are no classes."""
 _NAMELESS = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?")
 """A column without a name, and the name that pandas gives it."""
+
+
+def is_compressed(path: Path) -> bool:
+    """Tell whether a file is a compressed text table, by its name."""
+    return path.suffix in _OPENERS and Path(path.stem).suffix in SEPARATORS
+
+
+def table_suffix(path: Path) -> str:
+    """Return the suffix that tells how a table is read: ``.csv`` of ``cells.csv.gz`` too."""
+    return Path(path.stem).suffix if is_compressed(path) else path.suffix
+
+
+def table_stem(path: Path) -> str:
+    """Return the name of a table's file without its suffixes: ``cells`` of ``cells.csv.gz``."""
+    return Path(path.stem).stem if is_compressed(path) else path.stem
+
+
+def slug(text: str) -> str:
+    """Return a text, such as the name of a table's file, as the name of a study or view."""
+    return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._")[:60].strip("-._") or "data"
+
+
+@contextmanager
+def _text_errors(path: Path) -> Iterator[None]:
+    """Raise DataError for what pandas and decompression raise of a file that is no text table."""
+    try:
+        yield
+    except DataError:
+        raise
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not a readable CSV table: not UTF-8 ({error}); save it as UTF-8 text") from error
+    except (ValueError, OverflowError, csv.Error, EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        raise DataError(f"{path}: not a readable CSV table ({' '.join(str(error).split())})") from error
+
+
+def first_rows(path: Path, count: int = 2) -> list[list[str]]:
+    """Return the cells of the first rows of a text table that are not blank."""
+    with _text_errors(path):
+        opened = _OPENERS.get(path.suffix, open)(existing_file(path), "rt", encoding="utf-8-sig", newline="")
+        with opened as stream:
+            rows = csv.reader(stream, delimiter=SEPARATORS[table_suffix(path)])
+            return list(itertools.islice(filter(None, rows), count))
+
+
+def read_text(path: Path, **options: Any) -> pd.DataFrame:
+    """Read a text table by ``pandas.read_csv``, which decompresses it; words for missing values are text by default."""
+    with _text_errors(path):
+        options = {"keep_default_na": False, **options}
+        frame: pd.DataFrame = pd.read_csv(existing_file(path), sep=SEPARATORS[table_suffix(path)], **options)
+        return frame
 
 
 def read_frame(path: Path, text_columns: Sequence[str] = (), header: bool = True) -> pd.DataFrame:
@@ -50,38 +97,22 @@ def read_frame(path: Path, text_columns: Sequence[str] = (), header: bool = True
     Every column has a name, and no two columns the same.
     """
     if path.suffix == ".parquet":
-        frame = read_parquet(path, check=lambda shape: Budget(path).take(shape, "the table"))[0]
+        frame = read_parquet(path)[0]
         _check_names([str(name) for name in frame.columns], path)
         frame = _with_logical(frame)
         return _with_index(frame, text_columns[0]) if text_columns else frame
-    separator = SEPARATORS.get(table_suffix(path))
-    if separator is None:
+    if table_suffix(path) not in SEPARATORS:
         valid = ", ".join((".parquet", *TEXT_TABLES))
         raise DataError(f"{path}: unknown kind of table {path.suffix!r}; valid: {valid}")
-    content = text_content(path)
-    if b"\0" in content:
-        raise DataError(f"{path}: not a readable CSV table: it has NUL characters; save it as UTF-8 text")
-    try:
-        if header:
-            _check_header(content, path, separator)
-        # An id "NA" or an empty label is text; missing numbers are reported column by column later.
-        frame = pd.read_csv(
-            io.BytesIO(content), dtype=dict.fromkeys(text_columns, str), header="infer" if header else None,
-            sep=separator, na_values=("", *MISSING), keep_default_na=False,
-        )  # fmt: skip
-        # `na_values` for each column would take 14 kB a column.
-        kept = pd.read_csv(
-            io.BytesIO(content), usecols=lambda name: name in text_columns, dtype=str, keep_default_na=False,
-            sep=separator,
-        )  # fmt: skip
-    except DataError:
-        raise
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not a readable CSV table: not UTF-8 ({error}); save it as UTF-8 text") from error
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error, ValueError, OverflowError) as error:
-        raise DataError(f"{path}: not a readable CSV table ({' '.join(str(error).split())})") from error
-    for name in kept.columns:
-        frame[name] = kept[name]
+    if header:
+        _check_header(path)
+    # An id "NA" or an empty label is text; missing numbers are reported column by column later.
+    text = dict.fromkeys(text_columns, str)
+    frame = read_text(path, dtype=text, header="infer" if header else None, na_values=("", *MISSING))
+    # `na_values` for each column would take 14 kB a column.
+    as_text = read_text(path, usecols=lambda name: name in text_columns, dtype=str)
+    for name in as_text.columns:
+        frame[name] = as_text[name]
     return _with_logical(frame)
 
 
@@ -94,22 +125,20 @@ def _with_logical(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _with_index(frame: pd.DataFrame, id_column: str) -> pd.DataFrame:
     """Return a table with its index as the column of ids, if it is that."""
-    if id_column in frame.columns or frame.index.nlevels > 1 or isinstance(frame.index, pd.RangeIndex):
-        return frame
-    is_text = pd.api.types.is_string_dtype(frame.index.dtype) or frame.index.dtype == object
-    if frame.index.name != id_column and (frame.index.name is not None or not is_text):
+    index = frame.index
+    is_ids = index.name == id_column or (index.name is None and pd.api.types.is_string_dtype(index.dtype))
+    if id_column in frame.columns or index.nlevels > 1 or not is_ids:
         return frame
     return frame.rename_axis(id_column).reset_index()
 
 
-def _check_header(content: bytes, path: Path, separator: str) -> None:
+def _check_header(path: Path) -> None:
     """Raise DataError if the first line does not name each column; pandas would take nameless ones for an index."""
-    with io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="") as stream:
-        lines = list(itertools.islice(filter(None, csv.reader(stream, delimiter=separator)), 2))
-    if not lines:
+    rows = first_rows(path)
+    if not rows:
         raise DataError(f"{path}: is empty; expected a line of names of columns, and a line for each sample")
-    names, *first = lines
-    other = next((mark for mark in ";\t," if mark != separator and mark in names[0]), None) if len(names) == 1 else None
+    names, *first = rows
+    other = next((mark for mark in ";\t," if mark in names[0]), None) if len(names) == 1 else None
     if other:
         raise DataError(
             f"{path}: its values are separated by {'a tab' if other == chr(9) else repr(other)}; a .csv file has ',' "
@@ -136,15 +165,7 @@ def _check_names(names: Sequence[str], path: Path) -> None:
 def class_names(labels: np.ndarray, path: Path, column: str) -> np.ndarray:
     """Return labels as names of classes: whole numbers without ".0", as they are written beside missing ones.
 
-    Parameters
-    ----------
-    labels : (n,) array of str
-        Empty where a sample has none.
-
-    Raises
-    ------
-    DataError
-        All are numbers, some with fractions: no classes, but amounts.
+    Samples without a label have "". Raise DataError if all are numbers, some with fractions: no classes, but amounts.
     """
     given = [label for label in dict.fromkeys(labels.tolist()) if label]
     if not any("." in label for label in given) or not all(_DECIMAL.fullmatch(label) for label in given):
@@ -153,16 +174,11 @@ def class_names(labels: np.ndarray, path: Path, column: str) -> np.ndarray:
     if not fractions:
         names = {label: str(int(float(label))) for label in given} | {"": ""}
         return np.array([names[label] for label in labels.tolist()], dtype=str)
-    if len(given) > _MANY_TARGETS:
-        advice = (
-            f"to predict the numbers themselves, set `target: {column}` in place of `label_column`, without `task: "
-            f"classes` (mklearn init: --target {column})"
-        )
-    else:
-        advice = "write the classes as whole numbers or as text, such as 'grade 2.5'"
     raise DataError(
         f"{path}: column {column!r} has numbers with fractions, such as {fractions[0]} ({len(given)} different "
-        f"numbers), and labels are the names of classes; {advice}"
+        "numbers), and labels are the names of classes; write the classes as whole numbers or as text, such as "
+        f"'grade 2.5', or, to predict the numbers themselves, set `target: {column}` in place of `label_column`, "
+        f"without `task: classes` (mklearn init: --target {column})"
     )
 
 
@@ -171,22 +187,15 @@ def target_numbers(
 ) -> np.ndarray:
     """Return numbers to predict as text that holds every digit: equal numbers are equal, however they are written.
 
-    Parameters
-    ----------
-    values : (n,) array or Series
-        Numbers, or text that holds numbers. Missing values and the words `missing` become "".
-
-    Raises
-    ------
-    DataError
-        Values that are no numbers, infinite, or so large that their squares can't be computed with.
+    Missing values and the words `missing` become "". Raise DataError for values that are no numbers, infinite, or so
+    large that their squares can't be computed with.
     """
-    what, found = f"{path}: column {column!r}", []
+    what, numbers = f"{path}: column {column!r}", []
     if np.shape(values) != (len(ids),):
         raise DataError(f"{what} has shape {np.shape(values)}; expected ({len(ids)},), one number for each id")
     for value, name in zip(pd.Series(values).tolist(), ids.tolist(), strict=True):
         if pd.isna(value) or str(value).strip() in ("", *missing):
-            found.append("")
+            numbers.append("")
             continue
         if not is_number(value):
             raise DataError(
@@ -196,8 +205,8 @@ def target_numbers(
         number = float(value)
         if not abs(number) <= LARGEST_VALUE:
             raise DataError(f"{what} has the value {number:g} for sample {name!r}; expected at most {LARGEST_VALUE:g}")
-        found.append(repr(number))
-    return np.array(found, dtype=str)
+        numbers.append(repr(number))
+    return np.array(numbers, dtype=str)
 
 
 def unlabelled_note(
@@ -237,13 +246,8 @@ def column_text(
 ) -> np.ndarray:
     """Convert a column of ids or labels to text; whole numbers stored as floats lose their ".0".
 
-    With `may_be_empty` missing values are "".
-
-    Raises
-    ------
-    DataError
-        Not one value for each of `ids`; a value that is missing, no text or number, not UTF-8, or a whole number of
-        2**53 or more stored as a float. The message names the column, and the ids or rows.
+    With `may_be_empty` missing values are "". Raise DataError unless there is one value for each of `ids`, and for a
+    value that is missing, no text or number, not UTF-8, or a whole number of 2**53 or more stored as a float.
     """
     what, shape = f"{path}: column {column!r}", np.shape(values)
     if len(shape) != 1 or (ids is not None and len(values) != len(ids)):
@@ -271,13 +275,8 @@ def column_text(
 def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have_nan: bool = False) -> np.ndarray:
     """Convert a table of numbers to float64, shape (n, d); True is 1 and False is 0.
 
-    With `may_have_nan` values may be missing (NaN).
-
-    Raises
-    ------
-    DataError
-        No columns, another number of rows than of ids, values that are no real numbers, missing, infinite or above
-        1e60, or integers of 2**53 or more, which float64 does not tell apart.
+    With `may_have_nan` values may be missing (NaN). Raise DataError if there are no columns, another number of rows
+    than of ids, or values that are no real numbers, missing, infinite or above 1e60.
     """
     if frame.shape[1] == 0:
         raise DataError(f"{path}: no columns of features")
@@ -294,19 +293,11 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have
     values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
     if not may_have_nan or np.isinf(values).any():
         check_numbers(values, str(path), ids, frame.columns.to_numpy())
-    sizes = np.fmax.reduce(np.abs(values), axis=0, initial=0.0)
-    huge = sizes > LARGEST_VALUE
+    huge = (np.abs(values) > LARGEST_VALUE).any(axis=0)
     if huge.any():
         raise DataError(
             f"{path}: values above {LARGEST_VALUE:g}, whose squares can't be computed with: columns "
             f"{some(frame.columns[huge])}; rescale them"
-        )
-    whole = np.array([dtype.kind in "ui" for dtype in frame.dtypes])
-    large = whole & (sizes >= _WHOLE_IN_DOUBLE)
-    if large.any():
-        raise DataError(
-            f"{path}: integers of 2**53 or more, which lose digits as numbers: columns {some(frame.columns[large])}; "
-            "are they ids? Leave them out or rescale them"
         )
     return values
 
@@ -314,7 +305,7 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have
 def whole_numbers(values: Any, path: Path, column: str) -> np.ndarray:
     """Convert a column, such as that of folds, to int64; raise DataError for what is no whole number below 2**53."""
     try:
-        numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        numbers = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
         raise DataError(f"{path}: column {column!r} has values that are not whole numbers ({error})") from error
     bad = ~(np.abs(numbers) < _WHOLE_IN_DOUBLE) | (np.mod(numbers, 1) != 0)
@@ -324,73 +315,21 @@ def whole_numbers(values: Any, path: Path, column: str) -> np.ndarray:
     return numbers.astype(np.int64)
 
 
-def named_like(column: str, names: Collection[str]) -> bool:
-    """Return whether a column has one of some names, in any case, also as ``patient_id`` or ``Patient ID``."""
-    return re.sub(r"[\s_.-]*(id|no|number)?$", "", column.strip().lower()) in names
-
-
-def suspicious_columns(values: np.ndarray, names: Sequence[Any], y: np.ndarray, path: Path) -> tuple[str, ...]:
-    """Describe columns that are probably no features: a row number, an id by its name, or the label itself.
-
-    Parameters
-    ----------
-    values : (n, d) array
-    names : sequence of length d
-    y : (n,) int or float array
-        Class codes, or numbers to predict.
-    path : Path
-
-    Returns
-    -------
-    tuple of str
-        A sentence for each kind of such columns.
-    """
-    predicts_numbers = target_of(y) == "numbers"
-    lines = [column for column in range(values.shape[1]) if predicts_numbers and _is_line(values[:, column], y)]
-    labels = [] if predicts_numbers else _labels_among(values, y)
-    counts: list[int] = []
-    numbers: list[int] = []
-    for column in _positions((values == np.rint(values)).all(axis=0)):
-        if len(values) >= _FEWEST_SAMPLES and _distinct(values[:, column]):
-            if (np.diff(np.sort(values[:, column])) == 1).all():
-                counts.append(column)
-            elif named_like(str(names[column]), _ID_NAMES) or _ID.search(str(names[column])):
-                numbers.append(column)
-    found = (
-        (lines, "are the target but for offset and scale: were they computed from it"),
-        (labels, "have one value for each class: are they the label"),
-        (counts, "count the samples: are they the index of a table"),
-        (numbers, "have another whole number for each sample: are they ids"),
-    )
-    return tuple(
-        f"{path}: columns {some([names[column] for column in columns])} {text}? They are used as features"
-        for columns, text in found
-        if columns
-    )
-
-
-def _labels_among(values: np.ndarray, y: np.ndarray) -> list[int]:
-    """Return the columns that have one value for each class, and another for each, where a class has two samples."""
-    representative = values[np.unique(y, return_index=True)[1]]
-    constant = np.full(values.shape[1], len(values) > len(representative))
-    for code, row in enumerate(representative):
-        constant &= (values[y == code] == row).all(axis=0)
-    return [column for column in _positions(constant) if _distinct(representative[:, column])]
-
-
-def _is_line(column: np.ndarray, y: np.ndarray) -> bool:
-    """Tell whether a column is a straight line of the target, but for rounding."""
-    one, other = column - column.mean(), y - y.mean()
-    norms = float(np.linalg.norm(one) * np.linalg.norm(other))
-    return len(y) > 2 and norms > 0 and abs(float(one @ other)) > (1.0 - 1e-9) * norms
-
-
-def _positions(chosen: np.ndarray) -> list[int]:
-    return [int(position) for position in np.flatnonzero(chosen)]
-
-
-def _distinct(values: np.ndarray) -> bool:
-    return len(np.unique(values)) == len(values)
+def copies_of_the_label(values: np.ndarray, names: Sequence[Any], y: np.ndarray, path: Path) -> tuple[str, ...]:
+    """Return a note on features that are the label: one number for each class, or a line of the number to predict."""
+    if target_of(y) == "numbers":
+        centred, target = values - values.mean(axis=0), y - y.mean()
+        norms = np.linalg.norm(centred, axis=0) * np.linalg.norm(target)
+        copies = (np.abs(target @ centred) > (1.0 - 1e-9) * norms) & (norms > 0) & (len(y) > 2)
+    else:
+        of_class = values[np.unique(y, return_index=True)[1]]
+        copies = (np.diff(np.sort(of_class, axis=0), axis=0) != 0).all(axis=0) & (len(y) > len(of_class))
+        for code, numbers in enumerate(of_class):
+            copies &= (values[y == code] == numbers).all(axis=0)
+    if not copies.any():
+        return ()
+    columns = some([names[column] for column in np.flatnonzero(copies).tolist()])
+    return (f"{path}: columns {columns} are the label, written as other numbers? They are used as features",)
 
 
 def row_order(ids: np.ndarray, path: Path, reference: np.ndarray, reference_path: Path) -> np.ndarray:

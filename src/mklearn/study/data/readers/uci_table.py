@@ -10,7 +10,8 @@ import numpy as np
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.data.readers.content import check_content, number_within_class, only_path
-from mklearn.study.data.readers.matlab import integer_values, load_mat
+from mklearn.study.data.readers.matlab import load_mat
+from mklearn.study.data.readers.tabular import whole_numbers
 from mklearn.study.data.samples import SampleSet, some
 
 
@@ -82,8 +83,8 @@ def released_splits(path: Path) -> list[np.ndarray]:
         Not such a file, or positions of no samples.
     """
     labels, cells = load_mat(path, ("Y", "kfold"))
-    ids = np.array(number_within_class(str(code) for code in integer_values(labels, path, "Y")))
-    positions = [np.unique(integer_values(np.asarray(cell), path, "kfold")) - 1 for cell in cells.ravel()]
+    ids = np.array(number_within_class(str(code) for code in whole_numbers(labels.ravel(), path, "Y")))
+    positions = [np.unique(whole_numbers(np.ravel(cell), path, "kfold")) - 1 for cell in cells.ravel()]
     wrong = [position + 1 for part in positions for position in part if not 0 <= position < len(ids)]
     if wrong:
         raise DataError(
@@ -94,7 +95,7 @@ def released_splits(path: Path) -> list[np.ndarray]:
 
 def _of_matlab(path: Path) -> tuple[np.ndarray, np.ndarray]:
     values, labels = load_mat(path, ("X", "Y"))
-    codes = integer_values(labels, path, "Y")
+    codes = whole_numbers(labels.ravel(), path, "Y")
     if values.dtype.kind not in "uif" or values.ndim != 2 or values.shape[1] != len(codes):
         raise DataError(
             f"{path}: X has shape {values.shape}; expected (features, {len(codes)}) for {len(codes)} labels"

@@ -13,13 +13,12 @@ import numpy as np
 
 from mklearn.atomic import existing_file
 from mklearn.errors import DataError
-from mklearn.extras import require
 from mklearn.study.data.readers.content import check_content
+from mklearn.study.data.readers.hdf5 import open_hdf5
 from mklearn.study.data.samples import SampleSet
 
 _SIDE = 16
 _GRID = 2000
-_HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 
 
 def read(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> SampleSet:
@@ -66,20 +65,11 @@ def read(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> Sam
 
 
 def _read_hdf5(path: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    require("h5py")
-    import h5py
-
-    with path.open("rb") as stream:
-        if stream.read(len(_HDF5_MAGIC)) != _HDF5_MAGIC:
-            raise DataError(f"{path}: not an HDF5 file; LIBSVM's text files need both parts")
-    try:
-        with h5py.File(path, "r") as file:
-            return {
-                part: (np.asarray(file[part]["data"], dtype=float), np.asarray(file[part]["target"]))
-                for part in ("train", "test")
-            }
-    except (OSError, KeyError, RuntimeError) as error:
-        raise DataError(f"{path}: not a readable HDF5 file with train and test, data and target ({error})") from error
+    with open_hdf5(path) as file:
+        return {
+            part: (np.asarray(file[part]["data"], dtype=float), np.asarray(file[part]["target"]))
+            for part in ("train", "test")
+        }
 
 
 def _read_text_parts(files: list[Path]) -> dict[str, tuple[np.ndarray, np.ndarray]]:

@@ -17,10 +17,16 @@ from numpy.typing import NDArray
 from mklearn.errors import DataError
 from mklearn.study.data.readers import feature_tables
 from mklearn.study.data.readers.content import only_path
-from mklearn.study.data.readers.matlab import integer_values, load_mat
+from mklearn.study.data.readers.matlab import load_mat
 from mklearn.study.data.readers.r_files import RTable, RValue, r_values
-from mklearn.study.data.readers.tabular import column_text, read_frame, require_columns
-from mklearn.study.data.readers.text_tables import TEXT_TABLES, table_stem
+from mklearn.study.data.readers.tabular import (
+    TEXT_TABLES,
+    column_text,
+    read_frame,
+    require_columns,
+    table_stem,
+    whole_numbers,
+)
 from mklearn.study.data.samples import SampleSet, some
 
 _SAMPLES = "samples"
@@ -43,22 +49,16 @@ def read(
     tables : sequence of str, or mapping of str to str
         Names of the views: of a MATLAB file in the order of ``X``, otherwise of the matrices or files. Of text tables
         also the name of the file by that of the view.
-    label : str
-        Name of the factor of classes (R), or of the column of classes (text).
+    label, target, group_column, part_column : str
+        Columns of classes (of R a factor), or in its place of numbers to predict, of groups, and of parts of the
+        published split (text).
     classes : sequence of str, optional
         Of a MATLAB file: names of the codes 1, 2, ...
     sample : str
-        What precedes the number of a sample in its id: of a MATLAB file, in which samples have no names, its row from
-        0, and of R the names of rows.
+        Beginning of ids: of a MATLAB file before the row from 0, of R before the names of rows.
     parts : dict of str to str or int, optional
         Parts of the published split, in the order of the samples: of a MATLAB file the number of samples of each, of R
         the list that holds it.
-    part_column : str, optional
-        Column of the part of each sample (text).
-    group_column : str, optional
-        Column of the group of each sample (text).
-    target : str, optional
-        In place of ``label``: column of the number to predict of each sample (text).
     filled_column : str, optional
         Column with the files, joined by "+", whose row was filled in upstream: the sample lacks these views (text).
     kernels : sequence of str
@@ -96,7 +96,7 @@ def _of_matlab(
 ) -> SampleSet:
     cells, codes = load_mat(path, ("X", "y"))
     views = [np.asarray(cell) for cell in cells.ravel()]
-    target = integer_values(codes, path, "y")
+    target = whole_numbers(codes.ravel(), path, "y")
     n = len(target)
     wrong = [view.shape for view in views if view.ndim != 2 or len(view) != n or view.dtype.kind not in "uif"]
     if cells.dtype != object or len(views) != len(tables) or wrong:
