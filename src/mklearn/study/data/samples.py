@@ -161,12 +161,13 @@ class SampleSet:
         if self.target == "classes":
             codes, y = np.unique(y, return_inverse=True)
             classes = classes[codes]
+        images = self.images[rows] if isinstance(self.images, np.ndarray) else None
         return replace(
             self,
             ids=self.ids[rows],
             y=y.astype(self.y.dtype),
             classes=classes,
-            images=self.images[rows] if isinstance(self.images, np.ndarray) else _chosen(self.images, rows),
+            images=[self.images[row] for row in rows] if isinstance(self.images, list) else images,
             tables={name: table[rows] for name, table in self.tables.items()},
             matrices={name: matrix[np.ix_(rows, rows)] for name, matrix in self.matrices.items()},
             groups=None if self.groups is None else self.groups[rows],
@@ -369,10 +370,6 @@ def check_numbers(values: np.ndarray, what: str, rows: np.ndarray, columns: np.n
             f"{what}: {int(bad.sum())} values missing or infinite: columns {some(columns[bad.any(axis=0)])}, "
             f"samples {some(rows[bad.any(axis=1)])}"
         )
-
-
-def _chosen(images: list[np.ndarray] | None, rows: np.ndarray) -> list[np.ndarray] | None:
-    return None if images is None else [images[row] for row in rows]
 
 
 def _split_buffer(buffer: np.ndarray, shapes: np.ndarray, path: Path) -> list[np.ndarray]:

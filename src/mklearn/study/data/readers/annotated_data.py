@@ -24,25 +24,12 @@ ANNDATA, MUDATA = ".h5ad", ".h5mu"
 def read_annotated(
     path: Path, array: str, id_column: str, columns: Sequence[str]
 ) -> tuple[dict[str, np.ndarray], list[str] | None]:
-    """Read one array of observations, their names, and columns of ``obs``.
+    """Read one array of observations and columns of ``obs``, and the names of the array's features.
 
-    Parameters
-    ----------
-    path : Path
-    array : str
-        Of AnnData ``X``, ``obsm/NAME`` or ``layers/NAME``. Of MuData the name of a modality, for its ``X``, or
-        ``MODALITY/obsm/NAME`` and the like.
-    id_column : str
-        Column of ``obs`` with the ids; if there is none, the index of ``obs`` is taken.
-    columns : sequence of str
-        Columns of ``obs`` to read, as far as there are such: of a modality its own, else those of the whole.
-
-    Returns
-    -------
-    arrays : dict of str to array
-        `id_column`, the columns, where an entry may be None, and `array`: a dense matrix (n, d).
-    names : list of str or None
-        Names of the features, the index of ``var``; None of arrays in ``obsm`` and where a name occurs twice.
+    `array` is of AnnData ``X``, ``obsm/NAME`` or ``layers/NAME``; of MuData the name of a modality, for its ``X``, or
+    ``MODALITY/obsm/NAME`` and the like. Where `id_column` is no column of ``obs``, its index has the ids. Columns are
+    those of a modality, else those of the whole, as far as there are such; an entry may be None. The names of features
+    are the index of ``var``; None of arrays in ``obsm`` and where a name occurs twice.
     """
     with open_hdf5(path) as file:
         part, place = file, array

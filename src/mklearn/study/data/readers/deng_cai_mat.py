@@ -15,21 +15,10 @@ from mklearn.study.data.samples import SampleSet
 
 
 def read(paths: Mapping[str, Path], *, shape: Sequence[int] = (32, 32), content_sha256: str | None = None) -> SampleSet:
-    """Read one file.
+    """Read one file; each row of ``fea`` is an image of `shape` in column-major order, as in MATLAB's ``reshape``.
 
-    Parameters
-    ----------
-    paths : dict of str to Path
-        One file.
-    shape : (rows, cols)
-        Shape of an image; each row of ``fea`` is an image in column-major order, as in MATLAB's ``reshape``.
-    content_sha256 : str, optional
-        Of ``fea``, as uint8 if all its values are integers in 0..255 and as float64 otherwise.
-
-    Returns
-    -------
-    SampleSet
-        ids "label/k", k counting from 1 within the class; images uint8, or unscaled float64.
+    ``content_sha256`` is that of ``fea``, as uint8 if all its values are integers in 0..255 and as float64 otherwise.
+    Ids are "label/k", k counting from 1 within the class.
     """
     path = only_path(paths, "deng_cai_mat")
     values, labels = load_mat(path, ("fea", "gnd"), ("X", "Y"))

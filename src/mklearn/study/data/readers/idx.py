@@ -20,25 +20,10 @@ _BYTES = 0x08
 
 
 def read(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> SampleSet:
-    """Read the training and the test part.
+    """Read the training and the test part from the four files of MNIST by name.
 
-    Parameters
-    ----------
-    paths : dict of str to Path
-        Four files by name: train-images-idx3-ubyte, train-labels-idx1-ubyte and the same with t10k, compressed with
-        gzip.
-    content_sha256 : str, optional
-        Of the pixels, (n, rows, columns) bytes, training part first.
-
-    Returns
-    -------
-    SampleSet
-        ids "train/1", ..., "test/1", ...; classes "0" ... "9"; images (n, rows, columns), bytes, ink bright.
-
-    Raises
-    ------
-    DataError
-        A file is missing, damaged or of another kind, or images and labels do not go together.
+    ``content_sha256`` is that of the pixels, (n, rows, columns) bytes, training part first. Ids are "train/1", ...,
+    "test/1", ..., classes "0" ... "9".
     """
     images: list[np.ndarray] = []
     labels: list[str] = []

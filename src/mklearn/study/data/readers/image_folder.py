@@ -20,34 +20,16 @@ _NAMED = 20
 def find_images(root: str | os.PathLike[str]) -> list[Path]:
     """Find the images below `root` in natural order: ``root/class/file`` with a known suffix in either case.
 
-    Raises
-    ------
-    DataError
-        No such folder, no class folder, a class folder without images, only one class, or a name that is not UTF-8.
+    Raise DataError for a missing folder, no or only one class folder, one without images, and a name that is not UTF-8.
     """
     return _images_and_strays(Path(root))[0]
 
 
 def read(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleSet:
-    """Read a folder of images.
+    """Read the images below the folder ``paths["root"]``, in colour or grey.
 
-    Parameters
-    ----------
-    paths : dict of str to Path
-        ``{"root": folder}``.
-    colour : {"grey", "rgb"}
-        See :func:`mklearn.study.data.readers.content.decode_image`.
-
-    Returns
-    -------
-    SampleSet
-        ids "class/file.png" (relative paths); one array of images if they have one shape, else a list. Other files are
-        left out, named in ``notes`` and logged; hidden ones (and ``__MACOSX``) are left out silently.
-
-    Raises
-    ------
-    DataError
-        As :func:`find_images`; corrupt images (named); images of different depth.
+    Ids are "class/file.png", relative paths. Other files are left out, named in ``notes`` and logged; hidden ones (and
+    ``__MACOSX``) are left out silently. Raise DataError as :func:`find_images`, and for corrupt images, all at once.
     """
     root = Path(paths["root"])
     files, strays = _images_and_strays(root)

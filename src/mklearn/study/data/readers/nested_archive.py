@@ -36,14 +36,10 @@ def read(
 
     Parameters
     ----------
-    paths : dict of str to Path
-        One archive.
     folder : str
         Folder of the archive with the class folders: ``folder/class/image.jpg``; empty: they are at its top.
     inner : str, optional
         File name of a tar archive in the zip archive, in any folder, that has the images.
-    colour : {"grey", "rgb"}
-        See :func:`mklearn.study.data.readers.content.decode_image`.
     choose : callable, optional
         Given the labels ``(y, classes)`` of all images in the archive, returns the positions of those to read,
         ascending; all by default.
@@ -52,11 +48,6 @@ def read(
     -------
     SampleSet
         As :func:`mklearn.study.data.readers.image_folder.read` gives of the unpacked ``folder``.
-
-    Raises
-    ------
-    DataError
-        No such inner archive, or several; no images; a damaged archive or image (named), or a malicious archive.
     """
     path = only_path(paths, "nested_archive")
     with _damaged_copy():

@@ -17,20 +17,9 @@ _SIDE = 64
 
 
 def read(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> SampleSet:
-    """Read the file.
+    """Read the file, whose ``faces`` as uint8 have the sha256.
 
-    Parameters
-    ----------
-    paths : dict of str to Path
-        One file.
-    content_sha256 : str, optional
-        Of ``faces`` as uint8.
-
-    Returns
-    -------
-    SampleSet
-        ids "person/k", both counting from 1; images (n, 64, 64) uint8. The file has no labels: every ten consecutive
-        images show one person.
+    Ids are "person/k", both counting from 1: the file has no labels, and every ten consecutive images show one person.
     """
     path = only_path(paths, "olivetti_mat")
     (faces,) = load_mat(path, ("faces",))

@@ -48,8 +48,8 @@ def read(
         CSV and TSV without a header: numbers only, in the order of the labels file.
         NPZ and MATLAB: one square array, and optionally an array of ids (without it, the order of the labels file).
     labels : str
-        Key in `paths` of the table with ids and labels. Its order is used; rows and columns of the matrices are
-        brought to it by their ids. Samples without a label are left out, and counted in a note.
+        Key in `paths` of the table with ids and labels. Rows and columns of the matrices are brought to its order.
+        Samples without a label are left out, and counted in a note.
     measure : {"kernel", "distance", "squared_euclidean", "chi2"}
         Content of the matrices.
     group_column : str, optional
@@ -62,13 +62,6 @@ def read(
     SampleSet
         With ``matrices``, float64, exactly symmetric: differences between K[i, j] and K[j, i] up to 1e-6 of the
         largest entry count as rounding and are averaged. ``notes`` has the smallest eigenvalue of each kernel.
-
-    Raises
-    ------
-    DataError
-        A matrix is not square, not symmetric or not finite; a distance is negative, or that of a sample to itself is
-        not 0; a kernel has a diagonal value that is not positive; or its ids differ from the labels file. The message
-        names the file and examples.
     """
     labels_path = Path(paths[labels])
     columns = [column for column in (label_column, group_column) if column]

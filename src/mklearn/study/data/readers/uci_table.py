@@ -24,7 +24,7 @@ def read(
     Parameters
     ----------
     paths : dict of str to Path
-        One file: MATLAB's, or numbers separated by commas.
+        One file.
     tables : dict of str to (start, stop) or (start, stop, step), optional
         Features of each table, counted from 0 as in Python; by default one table, "features", of all.
     class_codes : sequence of int, optional
@@ -37,13 +37,6 @@ def read(
     -------
     SampleSet
         ids "code/k", k counting from 1 within the class; unscaled float64 tables.
-
-    Raises
-    ------
-    DataError
-        Not such a file, or one with other content.
-    ConfigError
-        A table without features.
     """
     path = only_path(paths, "uci_table")
     features, codes = _of_matlab(path) if path.suffix == ".mat" else _of_text(path, class_codes or ())
@@ -64,23 +57,9 @@ def read(
 
 
 def released_splits(path: Path) -> list[np.ndarray]:
-    """Read the test sets that a MATLAB file of this form has beside its samples.
+    """Read the ids of the test samples of each split that a MATLAB file of this form has beside its samples.
 
-    Parameters
-    ----------
-    path : Path
-        With ``kfold``, a cell of positions of samples for each split, counted from 1.
-
-    Returns
-    -------
-    list of (k,) str arrays
-        Ids of the test samples of each split, as of :func:`read`; each once, although the positions were drawn with
-        replacement.
-
-    Raises
-    ------
-    DataError
-        Not such a file, or positions of no samples.
+    ``kfold`` is a cell of their positions, counted from 1; each counts once, although they were drawn with replacement.
     """
     labels, cells = load_mat(path, ("Y", "kfold"))
     ids = np.array(number_within_class(str(code) for code in whole_numbers(labels.ravel(), path, "Y")))

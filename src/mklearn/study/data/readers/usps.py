@@ -22,21 +22,11 @@ _GRID = 2000
 
 
 def read(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> SampleSet:
-    """Read the training and test parts.
+    """Read the training and test parts, whose values times 2000, (n, 256) little-endian uint16, have the sha256.
 
-    Parameters
-    ----------
-    paths : dict of str to Path
-        One HDF5 file with groups train and test, each with data (n, 256) in [0, 1] and target 0..9; or the two text
-        files usps.bz2 and usps.t.bz2 (labels 1..10 for the digits 0..9), compressed or not. The name of the test part
-        contains ".t".
-    content_sha256 : str, optional
-        Of the values times 2000, (n, 256) little-endian uint16, training part first.
-
-    Returns
-    -------
-    SampleSet
-        ids "train/1", ..., "test/1", ...; classes "0" ... "9"; images (n, 16, 16) float64 in [0, 1], ink bright.
+    The files are one HDF5 file with groups train and test, each with data (n, 256) in [0, 1] and target 0..9; or the
+    two text files usps.bz2 and usps.t.bz2 (labels 1..10 for the digits 0..9), compressed or not. Ids are "train/1",
+    ..., "test/1", ...; images (n, 16, 16) float64 in [0, 1], ink bright.
     """
     files = [existing_file(path) for path in paths.values()]
     if len(files) == 1:
