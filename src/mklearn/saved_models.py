@@ -52,7 +52,6 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.kernels.specs": ("StackTransform", "_Entry"),
     "mklearn.kernels.standard_scaler": ("StandardScaler",),
     "mklearn.optimize.view_regression": ("ViewRegression",),
-    "mklearn.subspace.lde": ("LDE",),
 }
 """Classes that fitted estimators hold, beside the registered ones."""
 _REGISTERED = [

@@ -64,30 +64,27 @@ class Projection:
     ridge_amount: float  # rho
 
 
-def ridge_amount(
-    kernel: NDArray[Any], graph: GraphPair, ridge: float, *, dimension: int | None = None, trace: float | None = None
-) -> float:
+def ridge_amount(kernel: NDArray[Any], graph: GraphPair, ridge: float, *, trace: float | None = None) -> float:
     """Compute rho in O(n^2); raise `NotApplicable` for a kernel that is constant over the samples.
 
-    Linear methods pass the transposed features (d, n) as K. ``dimension`` divides the trace, by default n (or d), for
-    features given in coordinates of their span. ``trace`` is tr(K L' K), where it is known: beta'T beta.
+    ``trace`` is tr(K L' K), where it is known: beta'T beta.
     """
     rows = np.asarray(kernel, dtype=np.float64)
     if trace is None:
         trace = float(np.vdot(rows.T, graph.L_prime.apply(rows.T)))
     if not trace > _rounding(rows.shape[1]) * float(np.vdot(rows, rows)):
         raise NotApplicable(
-            "tr(K L' K) = 0: the combined kernel (or the features) is constant over the samples, so no class can be "
+            "tr(K L' K) = 0: the combined kernel is constant over the samples, so no class can be "
             "discriminated. Check the bandwidth and the kernel weights."
         )
-    return 2.0 * ridge * trace / (dimension or rows.shape[0])
+    return 2.0 * ridge * trace / len(rows)
 
 
 def scatter_matrices(
-    kernel: NDArray[Any], graph: GraphPair, ridge: float, *, dimension: int | None = None, trace: float | None = None
+    kernel: NDArray[Any], graph: GraphPair, ridge: float, *, trace: float | None = None
 ) -> tuple[Array, Array, float]:
     """Compute the exactly symmetric S and S', and rho; arguments and errors as in `ridge_amount`."""
-    rho = ridge_amount(kernel, graph, ridge, dimension=dimension, trace=trace)
+    rho = ridge_amount(kernel, graph, ridge, trace=trace)
     rows = np.asarray(kernel, dtype=np.float64)
     S, S_prime = (2.0 * rows @ operator.apply(rows.T) for operator in (graph.L, graph.L_prime))
     return _with_ridge(symmetrized(S), rho), _with_ridge(symmetrized(S_prime), rho), rho
