@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +27,6 @@ from mklearn.checks import (
     as_float_array,
     as_float_matrix,
     as_square_matrix,
-    check_choice,
     check_integer,
     check_nonnegative,
     check_square,
@@ -36,7 +35,6 @@ from mklearn.checks import (
 from mklearn.errors import DataError, NotApplicable
 
 Floats = NDArray[np.floating]
-Counting = Literal["class", "global"]
 
 UNLABELLED = -1
 """Label of a sample without a class, as in `sklearn.semi_supervised`."""
@@ -356,7 +354,6 @@ def lde_graph(
     y: ArrayLike,
     k: int = 5,
     k_prime: int = 20,
-    counting: Counting = "class",
 ) -> GraphPair:
     """Build the graph pair of local discriminant embedding.
 
@@ -369,10 +366,7 @@ def lde_graph(
         compared by Euclidean distance.
     y : array of shape (n,)
     k, k_prime : int
-        Number of neighbours in W and in W'.
-    counting : {"class", "global"}
-        - "class": the k nearest samples of the same class, and the k' nearest of all other classes.
-        - "global": among the k (k') nearest of all samples, those of the same (of another) class.
+        Number of neighbours in W, the k nearest samples of the same class, and in W', the k' nearest of all others.
 
     Returns
     -------
@@ -393,15 +387,14 @@ def lde_graph(
     -----
     MKL-DR (Lin, Liu, Fuh 2008), equations (31)-(32), after Chen, Chang, Liu (2005): w_ij = 1 if i is among the
     neighbours of j or j among those of i. The paper gives neither k nor k' and does not say among which samples
-    neighbours are counted; with few samples and many classes "global" leaves hardly any edge inside a class, hence the
-    default. In a class of at most k samples all other members are neighbours (k is clipped per class, as is customary);
+    neighbours are counted; among all samples, few samples of many classes would leave hardly any edge inside a class.
+    In a class of at most k samples all other members are neighbours (k is clipped per class, as is customary);
     a class of one sample has no edge in W. Equal distances are ordered by sample index; those of features are equal
     up to rounding.
 
     Deviation: each affinity is divided by its mean degree, so that L and L' have one scale for all k and k'. This
     changes results only through the ridge.
     """
-    check_choice(counting, "counting", get_args(Counting))
     k, k_prime = check_integer(k, "k"), check_integer(k_prime, "k_prime")
     stack = _distance_list(distances)
     n = stack[0].shape[0]
@@ -411,16 +404,9 @@ def lde_graph(
     inside = same.copy()
     np.fill_diagonal(inside, False)
 
-    joined = []
-    for d in stack:
-        if counting == "class":
-            near, far = _nearest(d, inside, k), _nearest(d, outside, k_prime)
-        else:
-            others = ~np.eye(n, dtype=bool)
-            near = _nearest(d, others, k) & inside
-            far = _nearest(d, others, k_prime) & outside
-        joined.append((sparse.csr_array(near), sparse.csr_array(far)))
-    return _neighbour_pair(joined)
+    return _neighbour_pair(
+        [(sparse.csr_array(_nearest(d, inside, k)), sparse.csr_array(_nearest(d, outside, k_prime))) for d in stack]
+    )
 
 
 def lde_graph_of_features(features: Sequence[ArrayLike], y: ArrayLike, k: int = 5, k_prime: int = 20) -> GraphPair:
@@ -488,10 +474,10 @@ def mfa_graph(distances: Any, y: ArrayLike, k: int = 5, k_prime: int = 20) -> Gr
     )
 
 
-def sda_graph(neighbours: GraphPair, y: ArrayLike, weight: float = 1.0) -> GraphPair:
+def sda_graph(neighbours: GraphPair, y: ArrayLike) -> GraphPair:
     """Build the graph pair of semi-supervised discriminant analysis.
 
-    L is the within-class Laplacian and L' the total one, of the labelled samples, both plus ``weight`` times the
+    L is the within-class Laplacian and L' the total one, of the labelled samples, both plus the
     Laplacian of a neighbour graph on all samples: neighbours stay together, whether labelled or not.
 
     Parameters
@@ -500,15 +486,11 @@ def sda_graph(neighbours: GraphPair, y: ArrayLike, weight: float = 1.0) -> Graph
         Of `lpp_graph`, or the mean of several by `mean_graph`; its L is divided by the mean degree, that of L'.
     y : array of shape (n,)
         Labels; -1 for a sample without one.
-    weight : float
-        Weight >= 0 of the neighbour graph. With 0 the unlabelled samples do not count.
 
     Raises
     ------
     DataError, NotApplicable
         As for `class_structure`, of the labelled samples; `DataError` also for another pair of graphs.
-    ConfigError
-        A negative weight.
 
     Notes
     -----
@@ -516,7 +498,6 @@ def sda_graph(neighbours: GraphPair, y: ArrayLike, weight: float = 1.0) -> Graph
     L': as L' is L plus the between-class Laplacian, that is to minimise L relative to L'. MKL-DR (Lin, Liu, Fuh 2008)
     names semi-supervised methods among those that it covers.
     """
-    weight = check_nonnegative(weight, "weight")
     labels = np.asarray(y)
     class_structure(labels, neighbours.n)
     labelled = np.flatnonzero(labels != UNLABELLED)
@@ -524,7 +505,7 @@ def sda_graph(neighbours: GraphPair, y: ArrayLike, weight: float = 1.0) -> Graph
     if not isinstance(neighbours.L, MatrixOperator) or not isinstance(neighbours.L_prime, MatrixOperator):
         raise DataError("neighbours is no neighbour graph: expected a pair of `lpp_graph` or `mean_graph`.")
     degree = neighbours.L_prime.matrix.diagonal().mean()
-    everywhere = MatrixOperator(neighbours.L.matrix * (weight / degree))
+    everywhere = MatrixOperator(neighbours.L.matrix * (1.0 / degree))
     within, total = (PartlyLabelledOperator(labelled, side, everywhere) for side in (pair.L, pair.L_prime))
     return GraphPair(within, total)
 
@@ -546,8 +527,7 @@ def _neighbour_pair(joined: Sequence[tuple[sparse.csr_array, sparse.csr_array]])
     for affinity, what, name in ((W, "the same class", "k"), (W_prime, "different classes", "k_prime")):
         if affinity.nnz == 0:
             raise NotApplicable(
-                f"No two samples of {what} are neighbours: raise {name}, or use counting='class' and more than one "
-                "sample per class."
+                f"No two samples of {what} are neighbours: raise {name}, or give more than one sample per class."
             )
     n = W.shape[0]
     return GraphPair(_laplacian(W * (n / W.sum())), _laplacian(W_prime * (n / W_prime.sum())))

@@ -158,7 +158,7 @@ def test_bad_labels(make):
         make(np.array([0.0, 1.0, np.nan]))
 
 
-def lde_by_loops(distances, y, k, k_prime, counting):
+def lde_by_loops(distances, y, k, k_prime):
     """Equations (31)-(32) literally: neighbour sets, 'or', average over descriptors; then mean degree 1."""
     n = len(y)
     W, W_prime = np.zeros((n, n)), np.zeros((n, n))
@@ -169,10 +169,7 @@ def lde_by_loops(distances, y, k, k_prime, counting):
                     continue
 
                 def near(a, b, same, size, d=d):  # is a one of the neighbours of b?
-                    if counting == "class":
-                        among = [s for s in range(n) if s != b and (y[s] == y[b]) == same]
-                    else:
-                        among = [s for s in range(n) if s != b]
+                    among = [s for s in range(n) if s != b and (y[s] == y[b]) == same]
                     return a in loop_neighbours(d, b, among, size)
 
                 if y[i] == y[j]:
@@ -182,13 +179,12 @@ def lde_by_loops(distances, y, k, k_prime, counting):
     return W * n / W.sum(), W_prime * n / W_prime.sum()
 
 
-@pytest.mark.parametrize("counting", ["class", "global"])
 @pytest.mark.parametrize(("k", "k_prime"), [(1, 1), (2, 4), (3, 50)])
-def test_lde_graph_is_its_definition(counting, k, k_prime):
+def test_lde_graph_is_its_definition(k, k_prime):
     rng = np.random.default_rng(4)
     distances = [cdist(X, X) for X in (rng.normal(size=(N, 3)), rng.normal(size=(N, 2)), rng.normal(size=(N, 6)))]
-    pair = lde_graph(distances, LABELS, k=k, k_prime=k_prime, counting=counting)
-    for W, operator in zip(lde_by_loops(distances, LABELS, k, k_prime, counting), (pair.L, pair.L_prime), strict=True):
+    pair = lde_graph(distances, LABELS, k=k, k_prime=k_prime)
+    for W, operator in zip(lde_by_loops(distances, LABELS, k, k_prime), (pair.L, pair.L_prime), strict=True):
         L = np.diag(W.sum(axis=1)) - W
         np.testing.assert_allclose(operator.toarray(), L, atol=1e-13)
         K = random_kernel(N, 7)
@@ -196,11 +192,9 @@ def test_lde_graph_is_its_definition(counting, k, k_prime):
         np.testing.assert_allclose(2 * K @ operator.apply(K), expected, rtol=0, atol=1e-10 * abs(expected).max())
 
 
-def test_lde_global_counting_can_leave_nothing():
+def test_lde_of_single_samples_has_no_edge():
     X = np.array([[0.0], [0.1], [10.0], [10.1]])
     y = [0, 1, 0, 1]
-    with pytest.raises(NotApplicable, match="the same class"):
-        lde_graph(X, y, k=1, k_prime=1, counting="global")
     with pytest.raises(NotApplicable, match="the same class"):
         lde_graph(X, [0, 1, 2, 3])
     assert lde_graph(X, y, k=1, k_prime=1).n == 4
@@ -210,7 +204,6 @@ def test_lde_invalid_arguments():
     X = np.random.default_rng(0).normal(size=(N, 3))
     d = cdist(X, X)
     cases = [
-        (ConfigError, "counting", lambda: lde_graph(X, LABELS, counting="local")),
         (ConfigError, "0 for `k_prime`", lambda: lde_graph(X, LABELS, k_prime=0)),
         (DataError, "one label per sample", lambda: lde_graph(X, LABELS[:-1])),
         (DataError, "one or more", lambda: lde_graph([], LABELS)),
@@ -331,16 +324,12 @@ def test_sda_graph_is_lda_of_the_labelled_and_a_neighbour_graph_of_all():
             if y[i] >= 0 and y[j] >= 0:
                 W[i, j] = (y[i] == y[j]) / max((y == y[i]).sum(), 1)
                 W_prime[i, j] = 1 / (y >= 0).sum()
-    pair = sda_graph(neighbours, y, weight=0.7)
+    pair = sda_graph(neighbours, y)
     for affinity, operator in ((W, pair.L), (W_prime, pair.L_prime)):
-        expected = np.diag(affinity.sum(axis=1)) - affinity + 0.7 * M
+        expected = np.diag(affinity.sum(axis=1)) - affinity + M
         np.testing.assert_allclose(operator.toarray(), expected, atol=1e-13)
-    whole = sda_graph(neighbours, LABELS, weight=0.0)
-    np.testing.assert_allclose(whole.L.toarray(), lda_graph(LABELS).L.toarray(), atol=1e-13)
     with pytest.raises(NotApplicable, match="two classes"):
         sda_graph(neighbours, np.where(LABELS == 2, 2, -1))
-    with pytest.raises(ConfigError, match="weight"):
-        sda_graph(neighbours, y, weight=-1.0)
     with pytest.raises(DataError, match="no neighbour graph"):
         sda_graph(lda_graph(LABELS), y)
 
