@@ -56,6 +56,8 @@ from mklearn.errors import DataError
 
 FEWEST_SPLITS = 5
 """With fewer splits than this, a difference has no interval, unless it is of samples of one test set."""
+CONFIDENCE = 0.95
+"""Of all intervals."""
 SHARE = (0.0, 1.0)
 """Bounds of a metric that is a share."""
 
@@ -76,7 +78,7 @@ class Difference(NamedTuple):
     mean, low, high : float
         The ends and the p-value are NaN with two to four splits, and with one where samples have no values.
     p_value : float
-        Of the two-sided test that the difference is 0; below 1 - confidence if the interval does not contain 0, and
+        Of the two-sided test that the difference is 0; below 0.05 if the interval does not contain 0, and
         only then, but of one test set.
     disagreement : float
         Share of the test samples on which exactly one of the two is right; NaN where samples are not known.
@@ -110,7 +112,6 @@ def standard_deviation(values: ArrayLike) -> float:
 def sample_interval(
     values: ArrayLike,
     n_train: float,
-    confidence: float = 0.95,
     *,
     draws: ArrayLike | None = None,
     bounds: tuple[float, float] = SHARE,
@@ -124,7 +125,6 @@ def sample_interval(
         0 where not.
     n_train : float
         Training samples of a split.
-    confidence : float in (0, 1), default=0.95
     draws : array-like of shape (J,), optional
         A number for each row, equal for models of one draw, which test the same samples; by default all are different.
     bounds : (float, float), default=(0, 1)
@@ -139,7 +139,7 @@ def sample_interval(
     Raises
     ------
     DataError
-        A confidence outside (0, 1), or a shape that is not a matrix.
+        A shape that is not a matrix.
 
     References
     ----------
@@ -151,9 +151,9 @@ def sample_interval(
     if not len(table):
         return Interval(p, math.nan, math.nan)
     if len(table) == 1 and bounds == SHARE and _are_outcomes(table):
-        return Interval(p, *_exact_share(int(np.nansum(table)), int((~np.isnan(table)).sum()), confidence))
+        return Interval(p, *_exact_share(int(np.nansum(table)), int((~np.isnan(table)).sum())))
     spread = _spread(table, n_train, bounds)
-    quantile = _quantile(spread.freedom, confidence)
+    quantile = _quantile(spread.freedom)
     if bounds != SHARE:
         half_width = quantile * math.sqrt(spread.variance)
         return Interval(p, max(bounds[0], p - half_width), min(bounds[1], p + half_width))
@@ -170,7 +170,6 @@ def paired_sample_difference(
     first: ArrayLike,
     second: ArrayLike,
     n_train: float,
-    confidence: float = 0.95,
     *,
     draws: ArrayLike | None = None,
     bounds: tuple[float, float] = SHARE,
@@ -183,7 +182,6 @@ def paired_sample_difference(
         Values as in :func:`sample_interval`: NaN in both in the same places.
     n_train : float
         Training samples of a split.
-    confidence : float in (0, 1), default=0.95
     draws, bounds
         As in :func:`sample_interval`.
 
@@ -209,9 +207,9 @@ def paired_sample_difference(
     difference = mean(np.nanmean(table, axis=1)) if len(table) else math.nan
     if not len(table) or 1 < len(table) < FEWEST_SPLITS:
         return Difference(difference, math.nan, math.nan, math.nan, disagreement)
-    found = _difference(difference, _spread(table, n_train, bounds), confidence, disagreement)
+    found = _difference(difference, _spread(table, n_train, bounds), disagreement)
     if len(one) == 1 and _are_outcomes(one) and _are_outcomes(other):
-        return _exact_difference(found, int((table == 1.0).sum()), int((table == -1.0).sum()), confidence)
+        return _exact_difference(found, int((table == 1.0).sum()), int((table == -1.0).sum()))
     return found
 
 
@@ -220,28 +218,26 @@ def _are_outcomes(values: NDArray[np.float64]) -> bool:
     return bool(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all())
 
 
-def _exact_share(n_right: int, n: int, confidence: float) -> tuple[float, float]:
+def _exact_share(n_right: int, n: int) -> tuple[float, float]:
     from scipy.stats import binomtest
 
-    found = binomtest(n_right, n).proportion_ci(confidence, method="exact")
+    found = binomtest(n_right, n).proportion_ci(CONFIDENCE, method="exact")
     return float(found.low), float(found.high)
 
 
-def _exact_difference(found: Difference, n_first: int, n_second: int, confidence: float) -> Difference:
+def _exact_difference(found: Difference, n_first: int, n_second: int) -> Difference:
     """Take McNemar's exact test of the samples that the first method alone has right, and the second alone."""
     from scipy.stats import binomtest
 
     apart = n_first + n_second
     if not apart:
         return found._replace(p_value=1.0)
-    low, high = (found.disagreement * (2.0 * end - 1.0) for end in _exact_share(n_first, apart, confidence))
+    low, high = (found.disagreement * (2.0 * end - 1.0) for end in _exact_share(n_first, apart))
     p_value = float(binomtest(n_first, apart).pvalue)
     return found._replace(low=min(found.low, low), high=max(found.high, high), p_value=p_value)
 
 
-def corrected_resampled_interval(
-    values: ArrayLike, n_train: float, n_test: float, confidence: float = 0.95
-) -> Interval:
+def corrected_resampled_interval(values: ArrayLike, n_train: float, n_test: float) -> Interval:
     """Compute the mean over splits and Nadeau and Bengio's confidence interval.
 
     Parameters
@@ -250,7 +246,6 @@ def corrected_resampled_interval(
         One value for each split; those that are not finite (failed splits) are left out.
     n_train, n_test : float
         Training and test samples of a split.
-    confidence : float in (0, 1), default=0.95
 
     Returns
     -------
@@ -260,7 +255,7 @@ def corrected_resampled_interval(
     Raises
     ------
     DataError
-        A confidence outside (0, 1), or sizes that are not positive.
+        Sizes that are not positive.
 
     References
     ----------
@@ -272,20 +267,18 @@ def corrected_resampled_interval(
     if finite.size < 2:
         return Interval(mean(finite), math.nan, math.nan)
     spread = _resampled_spread(finite, n_train, n_test)
-    half_width = _quantile(spread.freedom, confidence) * math.sqrt(spread.variance)
+    half_width = _quantile(spread.freedom) * math.sqrt(spread.variance)
     return Interval(mean(finite), mean(finite) - half_width, mean(finite) + half_width)
 
 
-def paired_difference(
-    first: ArrayLike, second: ArrayLike, n_train: float, n_test: float, confidence: float = 0.95
-) -> Difference:
+def paired_difference(first: ArrayLike, second: ArrayLike, n_train: float, n_test: float) -> Difference:
     """Compute the mean of ``first - second`` over common splits, with Nadeau and Bengio's interval.
 
     Parameters
     ----------
     first, second : array-like of shape (J,)
         Values of two methods on the same J splits. A split where either is not finite is left out.
-    n_train, n_test, confidence
+    n_train, n_test
         As in :func:`corrected_resampled_interval`.
 
     Raises
@@ -303,7 +296,7 @@ def paired_difference(
         return Difference(mean(finite), math.nan, math.nan, math.nan, math.nan)
     if not (n_train > 0 and n_test > 0):
         raise DataError(f"a split has {n_train} training and {n_test} test samples: both must be positive")
-    return _difference(mean(finite), _resampled_spread(finite, n_train, n_test), confidence, math.nan)
+    return _difference(mean(finite), _resampled_spread(finite, n_train, n_test), math.nan)
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
@@ -372,10 +365,10 @@ def _resampled_spread(values: NDArray[np.float64], n_train: float, n_test: float
     return _Spread(float(values.var(ddof=1)) * (1.0 / values.size + n_test / n_train), values.size - 1)
 
 
-def _difference(value: float, spread: _Spread, confidence: float, disagreement: float) -> Difference:
+def _difference(value: float, spread: _Spread, disagreement: float) -> Difference:
     from scipy.special import stdtr
 
-    quantile, error = _quantile(spread.freedom, confidence), math.sqrt(spread.variance)
+    quantile, error = _quantile(spread.freedom), math.sqrt(spread.variance)
     if error > 0.0:
         p_value = 2.0 * float(stdtr(spread.freedom, -abs(value) / error))
     else:
@@ -383,12 +376,10 @@ def _difference(value: float, spread: _Spread, confidence: float, disagreement: 
     return Difference(value, value - quantile * error, value + quantile * error, p_value, disagreement)
 
 
-def _quantile(freedom: float, confidence: float) -> float:
+def _quantile(freedom: float) -> float:
     from scipy.special import stdtrit
 
-    if not 0.0 < confidence < 1.0:
-        raise DataError(f"confidence is {confidence}: it must lie strictly between 0 and 1, such as 0.95")
-    return float(stdtrit(freedom, 0.5 + confidence / 2.0))
+    return float(stdtrit(freedom, 0.5 + CONFIDENCE / 2.0))
 
 
 def _sample_values(values: ArrayLike) -> NDArray[np.float64]:

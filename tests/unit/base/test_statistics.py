@@ -41,10 +41,6 @@ def test_difference_agrees_with_the_corrected_t_test():
     t = d.mean() / math.sqrt((1 / 6 + 0.5) * d.var(ddof=1))
     p = 2 * stats.t.sf(abs(t), 5)
     assert paired_difference(a, b, 100, 50).p_value == pytest.approx(p)
-    at_p = paired_difference(a, b, 100, 50, confidence=1 - p)  # the interval of confidence 1 - p just touches 0
-    assert at_p.low == pytest.approx(0, abs=1e-12)
-    assert paired_difference(a, b, 100, 50, confidence=1 - p - 0.01).low > 0
-    assert paired_difference(a, b, 100, 50, confidence=1 - p + 0.01).low < 0
 
 
 def test_one_repeat_has_no_interval():
@@ -97,8 +93,6 @@ def test_covers_where_splits_share_data_and_the_ordinary_interval_does_not():
 
 
 def test_user_mistakes_are_named():
-    with pytest.raises(DataError, match="confidence is 95"):
-        corrected_resampled_interval([0.5, 0.6], 10, 10, confidence=95)
     with pytest.raises(DataError, match="positive"):
         corrected_resampled_interval([0.5, 0.6], 0, 10)
 
@@ -273,8 +267,6 @@ def test_holm_adjusts_the_smallest_most():
 def test_user_mistakes_in_outcomes_are_named():
     with pytest.raises(DataError, match="one row for each split"):
         sample_interval([1, 0, 1], 10)
-    with pytest.raises(DataError, match="confidence is 95"):
-        sample_interval(np.ones((5, 3)), 10, confidence=95)
 
 
 def test_the_variance_has_the_terms_that_the_module_names():
