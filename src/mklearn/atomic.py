@@ -49,39 +49,28 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     path = Path(path)
     temporary = path.with_name(f".{path.stem}.{secrets.token_hex(4)}.tmp{path.suffix}")
     try:
-        with disk_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            yield temporary
-            if not temporary.is_file():
-                raise DataError(f"{path}: nothing was written (expected a file at {temporary})")
-            sync_and_rename(temporary, path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        if not temporary.is_file():
+            raise DataError(f"{path}: nothing was written (expected a file at {temporary})")
+        descriptor = os.open(temporary, os.O_RDWR)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(temporary, path)
+    except OSError as error:
+        if error.errno in DISK_FULL:
+            raise DataError(f"{path}: no space left on the disk (or quota used up); make room and run again") from error
+        if error.errno in NOT_WRITABLE:
+            reason = f"{error.strerror}: {error.filename or path}"
+            raise DataError(
+                f"{path}: can't be written: {reason}; check the folder, its permissions and the disk"
+            ) from error
+        raise
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
-
-
-@contextmanager
-def disk_errors(path: Path, kind: type[UserError] = DataError) -> Iterator[None]:
-    """Turn errors of a full or read-only disk into an error of class `kind` that names `path` and the remedy."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in DISK_FULL:
-            raise kind(f"{path}: no space left on the disk (or quota used up); make room and run again") from error
-        if error.errno in NOT_WRITABLE:
-            reason = f"{error.strerror}: {error.filename or path}"
-            raise kind(f"{path}: can't be written: {reason}; check the folder, its permissions and the disk") from error
-        raise
-
-
-def sync_and_rename(temporary: Path, path: Path) -> None:
-    """Sync the file `temporary` to disk and rename it to `path`, in the same folder."""
-    descriptor = os.open(temporary, os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    os.replace(temporary, path)
 
 
 def existing_file(path: str | os.PathLike[str]) -> Path:

@@ -123,7 +123,7 @@ class LMKLSVC(KernelClassifier):
         ``default_rng(random_state).uniform(-.01, .01)``.
     n_restarts : int
         Number of further starts. A diagnostic of spread: they choose nothing, because a lower objective does not mean a
-        higher accuracy. See `restarts_` and `predict_restarts`.
+        higher accuracy. See `restarts_`.
     random_state : int, Generator, RandomState or None
         Of the starts.
     tol : float, optional
@@ -358,16 +358,6 @@ class LMKLSVC(KernelClassifier):
     def predict(self, X: Any, *, gating: ArrayLike | None = None) -> NDArray[Any]:
         """Predict class labels, shape (m,); parameters as for `decision_function`."""
         return predicted_classes(self.decision_function(X, gating=gating), self.classes_)
-
-    def predict_restarts(self, X: Any, *, gating: ArrayLike | None = None) -> NDArray[Any]:
-        """Predict class labels by every start, shape (n_restarts + 1, m): the first row is `predict`.
-
-        Parameters are those of `decision_function`. Where the rows differ, the start decides.
-        """
-        stack, _ = self._new_stack(X)
-        features = self._new_gating(X, gating, stack)
-        values = [self._decisions(stack, features, machines) for machines in (self.machines_, *self.restarts_)]
-        return np.array([predicted_classes(each, self.classes_) for each in values])
 
     def localized_weights(self, X: Any | None = None, *, gating: ArrayLike | None = None) -> NDArray[np.floating]:
         """Compute the gates eta of samples, shape (m, n_kernels), or (n_machines, m, n_kernels) of several machines.

@@ -8,7 +8,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
     submod_attrs={
         **_exported(__name__, "kernels"),
-        "bandwidth": ["bandwidth_grid", "resolve_bandwidth"],
+        "bandwidth": ["resolve_bandwidth"],
         "base": ["Kernel"],
         "column_groups": ["UnknownColumnsWarning", "group_kernels"],
         "distances": ["MEASURES", "chi2_distance", "inner_product", "squared_euclidean"],

@@ -2,50 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklearn.checks import Array, as_distances, check_choice, check_positive
-from mklearn.errors import ConfigError, ConstantKernel, DataError
+from mklearn.errors import ConstantKernel, DataError
 
 BandwidthRule = Literal["squared_mean_distance", "mean_squared_distance", "absolute"]
-
-
-def bandwidth_grid(d2_train: ArrayLike, exponents: Iterable[float] = range(-5, 6)) -> NDArray[np.float64]:
-    """Compute the bandwidths ``2^k sigma_0^2``, with sigma_0 the mean distance among the training samples.
-
-    Parameters
-    ----------
-    d2_train : array_like, shape (n, n)
-        Squared distances among the training samples only.
-    exponents : iterable of float
-        The k; the default gives the eleven kernels of MKMMC.
-
-    Returns
-    -------
-    ndarray, shape (len(exponents),)
-        Bandwidths gamma for `mklearn.kernels.gaussian.gaussian_kernel`, in units of `d2_train`.
-
-    Raises
-    ------
-    DataError
-        Not a distance matrix, fewer than two samples, or all samples equal.
-    ConfigError
-        No exponents, or exponents that are not finite.
-
-    References
-    ----------
-    MKMMC (Gu and Zhou), section 3.2: k = -5..5 and sigma_0 the mean Euclidean distance between training samples.
-    """
-    powers = np.asarray(list(exponents), dtype=np.float64)
-    if powers.size == 0 or not np.isfinite(powers).all():
-        raise ConfigError("`exponents` must be one or more finite numbers, for example range(-5, 6)")
-    reference = resolve_bandwidth(d2_train, 1.0, "squared_mean_distance")
-    grid: NDArray[np.float64] = reference * np.exp2(powers)
-    return grid
 
 
 def resolve_bandwidth(

@@ -14,7 +14,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "leave_one_out_ridge": ["LeaveOneOutRidge", "LeaveOneOutWeights", "class_targets", "leave_one_out_weights"],
         "easy_mkl": ["EasyMKLWeights", "easy_mkl_weights"],
         "localized_mkl": ["GatedSVM", "LocalizedMKL", "localized_mkl"],
-        "svm_weights": ["SVMWeights", "duality_gap", "svm_weights"],
+        "svm_weights": ["SVMWeights", "svm_weights"],
         "simplex_qp": ["SimplexQP", "simplex_qp"],
         "hinge_program": ["LinearMachine", "hinge_machine"],
         "fsvm": ["Alternation", "JointOptimum", "alternate", "joint_optimum", "zero_threshold"],

@@ -10,7 +10,6 @@ and 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -173,7 +172,6 @@ def localized_mkl(
     solver: Solver = "line_search",
     tol: float = 1e-3,
     max_iter: int = 200,
-    callback: Callable[[Array], None] | None = None,
 ) -> LocalizedMKL:
     """Minimise J(V) + ridge/2 ||V||^2 from V0.
 
@@ -190,8 +188,6 @@ def localized_mkl(
         of L-BFGS.
     max_iter : int
         Largest number of line searches, or of iterations of L-BFGS; 0 evaluates V0.
-    callback : callable, optional
-        Called with V0 and with V after every accepted step.
 
     Returns
     -------
@@ -225,14 +221,13 @@ def localized_mkl(
     if start.shape != expected or not np.isfinite(start).all():
         raise DataError(f"Invalid V0 of shape {start.shape}: expected a finite array of shape {expected}.")
     if start.shape[1] <= len(problem.signs):
-        return _minimise(problem, start, solver, tol, max_iter, callback)
+        return _minimise(problem, start, solver, tol, max_iter)
     # features = R'Q', so that features V' = R'(VQ)': V outside the columns of Q does not matter.
     Q, R = np.linalg.qr(problem.features.T)
     outside = np.zeros_like(start) if problem.ridge else start - (start @ Q) @ Q.T
     original, problem.features = problem.features, np.ascontiguousarray(R.T)
     try:
-        inner_callback = None if callback is None else lambda inner: callback(inner @ Q.T + outside)
-        found = _minimise(problem, start @ Q, solver, tol, max_iter, inner_callback)
+        found = _minimise(problem, start @ Q, solver, tol, max_iter)
     finally:
         problem.features = original
     V = found.V @ Q.T + outside
@@ -262,15 +257,11 @@ def checked_gating(features: ArrayLike, n: int) -> Array:
     return array
 
 
-def _minimise(
-    problem: GatedSVM, V0: Array, solver: Solver, tol: float, max_iter: int, callback: Callable[[Array], None] | None
-) -> LocalizedMKL:
+def _minimise(problem: GatedSVM, V0: Array, solver: Solver, tol: float, max_iter: int) -> LocalizedMKL:
     before = problem.n_svm
     start = problem.evaluate(V0)
-    if callback is not None:
-        callback(V0)
     search = _line_searches if solver == "line_search" else _lbfgs
-    found, history, status = search(problem, start, tol, max_iter, callback)
+    found, history, status = search(problem, start, tol, max_iter)
     n_svm = problem.n_svm - before
     return LocalizedMKL(found.V, found.eta, found.solution, found.value, np.array(history), n_svm, status)
 
@@ -278,17 +269,13 @@ def _minimise(
 _Found = tuple[GatedPoint, list[float], Status]
 
 
-def _line_searches(
-    problem: GatedSVM, at: GatedPoint, tol: float, max_iter: int, callback: Callable[[Array], None] | None
-) -> _Found:
+def _line_searches(problem: GatedSVM, at: GatedPoint, tol: float, max_iter: int) -> _Found:
     history = [at.value]
     for _ in range(max_iter):
         before = at
         at = _line_search(problem, at)
         if at is not before:
             history.append(at.value)
-            if callback is not None:
-                callback(at.V)
         if before.value - at.value <= tol * abs(before.value):
             return at, history, "converged"
     return at, history, "max_iter"
@@ -313,9 +300,7 @@ def _line_search(problem: GatedSVM, at: GatedPoint) -> GatedPoint:
     return at
 
 
-def _lbfgs(
-    problem: GatedSVM, at: GatedPoint, tol: float, max_iter: int, callback: Callable[[Array], None] | None
-) -> _Found:
+def _lbfgs(problem: GatedSVM, at: GatedPoint, tol: float, max_iter: int) -> _Found:
     shape, best, history = at.V.shape, at, [at.value]
     if max_iter == 0:
         return at, history, "max_iter"
@@ -330,8 +315,6 @@ def _lbfgs(
 
     def note(intermediate_result: Any) -> None:
         history.append(float(intermediate_result.fun) * scale)
-        if callback is not None:
-            callback(intermediate_result.x.reshape(shape).copy())
 
     options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "ftol": tol, "gtol": 0.0}
     found = minimize(evaluate, at.V.ravel(), jac=True, method="L-BFGS-B", callback=note, options=options)

@@ -64,7 +64,7 @@ class SVMWeights:
         Of the machine on sum_m theta_m K_m; its value is J.
     gap : float
         Duality gap relative to J: by the largest of the bounds that all machines gave, so that it is at most
-        `duality_gap` of this solution, which is one of several where kernels are singular.
+        that of this solution, which is one of several where kernels are singular.
     history : array of shape (steps + 1,)
         J at equal weights and after every step, nonincreasing but for the precision of the SVM.
     n_svm : int
@@ -168,30 +168,6 @@ def svm_weights(
     weights = current.theta / current.theta.sum()
     gap = problem.gap(current)
     return SVMWeights(current.theta, weights, current.solution, gap, np.array(history), problem.n_svm, status)
-
-
-def duality_gap(kernels: ArrayLike, dual: ArrayLike, theta: ArrayLike, p: float = 1.0) -> float:
-    """Compute the relative duality gap of kernel weights from an SVM's solution alone.
-
-    Parameters
-    ----------
-    kernels : array of shape (P, n, n)
-    dual : array of shape (n,)
-        c = alpha y of the SVM on sum_m theta_m K_m.
-    theta : array of shape (P,)
-        With ||theta||_p = P^(1/p - 1).
-    p : float
-
-    Returns
-    -------
-    float
-        (max over theta' of q'theta' - q'theta) / (2 J) with q_m = c'K_m c. The error of the SVM, about the square of
-        its tolerance, comes on top.
-    """
-    K, c, at = checked_kernels(kernels), np.asarray(dual, dtype=np.float64), np.asarray(theta, dtype=np.float64)
-    q = np.array([c @ matrix @ c for matrix in K])
-    value = float(np.abs(c).sum() - 0.5 * q @ at)
-    return tangent_gap(0.5 * q, at, equal_weight_radius(len(K), p), p) / value
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,6 @@ from sklearn.datasets import load_breast_cancer, load_digits
 
 from mklearn.classifiers import MKLSVC, KernelSVC
 from mklearn.kernels.specs import StackTransform
-from mklearn.optimize.svm_weights import duality_gap
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.sweeps import MethodOutput
 
@@ -40,7 +39,6 @@ def test_two_classes(cancer):
     assert model.score(K_test, np.array(["malignant", "benign"])[y_test]) > 0.93
     dual = np.zeros(len(y))
     dual[model.support_] = model.dual_coef_[0]
-    assert duality_gap(np.moveaxis(K, -1, 0), dual, model.theta_[0]) >= model.gap_ - 1e-9
     assert model.gap_ <= 1e-4
     assert model.n_svm_ <= 15
     assert model.certificate_ == {"gap": model.gap_}

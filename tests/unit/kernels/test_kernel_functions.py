@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.bandwidth import bandwidth_grid, resolve_bandwidth
+from mklearn.kernels.bandwidth import resolve_bandwidth
 from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
 from mklearn.kernels.gaussian import GaussianKernel, gaussian_kernel
 from mklearn.kernels.polynomial import PolynomialKernel
@@ -103,16 +103,6 @@ def test_means_are_over_pairs_of_different_samples() -> None:
     np.testing.assert_allclose(resolve_bandwidth(D, 3.0, "mean_squared_distance"), 3 * np.mean(pairs))
     np.testing.assert_allclose(resolve_bandwidth(D, 3.0, "squared_mean_distance"), 3 * np.mean(np.sqrt(pairs)) ** 2)
     assert resolve_bandwidth(D, 3.0, "absolute") == 3.0
-
-
-def test_bandwidth_grid_of_mkmmc() -> None:
-    D = squared_euclidean(np.random.default_rng(0).random((9, 3)))
-    grid = bandwidth_grid(D)
-    assert grid.shape == (11,)
-    np.testing.assert_allclose(grid[5], np.sqrt(D[np.triu_indices(9, 1)]).mean() ** 2)
-    np.testing.assert_allclose(grid[1:] / grid[:-1], 2)
-    # bandwidths are in units of the squared distance
-    np.testing.assert_allclose(bandwidth_grid(9 * D), 9 * grid)
 
 
 def test_bandwidth_refusals() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.optimize.svm import solve_svm
-from mklearn.optimize.svm_weights import duality_gap, svm_weights
+from mklearn.optimize.svm_weights import svm_weights
 
 
 def problem(n=90, P=6, seed=0):
@@ -71,7 +71,6 @@ def test_gap_is_below_the_tolerance_and_recomputed_from_scratch(p, tol):
     assert found.gap <= tol
     own = (found.solution.value - bound) / found.solution.value
     assert found.gap <= own + 1e-9  # earlier machines may have bounded it better
-    assert duality_gap(kernels, c, found.theta, p) == pytest.approx(own, abs=1e-9)
     np.testing.assert_allclose(np.linalg.norm(found.theta, p), len(kernels) ** (1 / p - 1))
 
 
@@ -100,10 +99,9 @@ def test_kernels_of_low_rank_in_single_precision():
 def test_gap_of_equal_weights_is_not_zero():
     """What a certificate has to notice."""
     kernels, y = problem()
-    equal = np.full(len(kernels), 1 / len(kernels))
-    c = solve_svm(np.einsum("m,mij->ij", equal, kernels), y, 2.0, 1e-8).dual
-    assert duality_gap(kernels, c, equal) > 0.05
-    assert svm_weights(kernels, y, 2.0, max_iter=0).status == "max_iter"
+    found = svm_weights(kernels, y, 2.0, max_iter=0)
+    assert found.gap > 0.05
+    assert found.status == "max_iter"
 
 
 def test_objective_decreases_along_the_history():

@@ -50,10 +50,10 @@ def listed(has: str, mistakes: Collection[object]) -> str:
     return "\n".join(lines)
 
 
-def show(value: Any, limit: int = 80) -> str:
+def show(value: Any) -> str:
     """Return a value as a short text for a message."""
     text = repr(value)
-    return text if len(text) <= limit else text[: limit - 3] + "..."
+    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def one_of(words: Iterable[str]) -> str:

@@ -64,7 +64,6 @@ class Description:
     about: str
     reference: str
     advice: str
-    implementation: str
     package: str
     parameters: tuple[Parameter, ...]
 
@@ -161,7 +160,6 @@ def description(kind: str, registration: Registration) -> Description:
         about=about,
         reference=model.reference,
         advice=model.advice,
-        implementation=model.implementation,
         package=registration.package,
         parameters=parameters,
     )

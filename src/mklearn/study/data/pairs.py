@@ -202,12 +202,6 @@ class PairLists:
         return cls(*lists)
 
 
-def load_splits(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
-    """Read the splits of samples, or of pairs of them, that the step ``split`` wrote for the samples with these ids."""
-    _, metadata = read_table(path)
-    return PairLists.load(path, ids).splits if "pairs" in metadata else Splits.load(path, ids)
-
-
 @ProtocolCard(
     kind="verification",
     title="verification of pairs",

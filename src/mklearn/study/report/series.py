@@ -44,11 +44,6 @@ class Series:
         others = [scheme.colours[position % len(scheme.colours)] for position in range(n_others)]
         return [scheme.neutral] * self.n_reference + others
 
-    def shapes(self) -> list[str]:
-        """Return one shape of points for each label: another for every further eight colours."""
-        others = range(len(self.labels) - self.n_reference)
-        return [SHAPES[0]] * self.n_reference + [SHAPES[position // N_COLOURS % len(SHAPES)] for position in others]
-
     def dashes(self) -> list[list[int]]:
         """Return one line pattern for each label."""
         others = [

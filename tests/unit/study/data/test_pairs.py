@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from mklearn.errors import DataError
-from mklearn.study.data.pairs import PairLists, given_pairs, lfw_pairs, load_splits, verification
+from mklearn.study.data.pairs import PairLists, given_pairs, lfw_pairs, verification
 from mklearn.study.data.splits import k_fold
 
 PEOPLE, IMAGES = ["Ann", "Bob", "Cy", "Di"], 3
@@ -90,12 +90,11 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
     back = PairLists.load(tmp_path / "p.parquet", IDS)
     for name in ("first", "second", "y", "groups"):
         np.testing.assert_array_equal(getattr(back, name), getattr(lists, name))
-    assert [split.test.tolist() for split in load_splits(tmp_path / "p.parquet", IDS)] == [[0, 1], [2, 3]]
+    assert [split.test.tolist() for split in back.splits] == [[0, 1], [2, 3]]
     with pytest.raises(DataError, match="made for other samples"):
         PairLists.load(tmp_path / "p.parquet", IDS[1:])
     samples = k_fold(Y, 2)
     samples.save(tmp_path / "s.parquet", IDS)
-    assert len(load_splits(tmp_path / "s.parquet", IDS)) == 2
     with pytest.raises(DataError, match="not a file of pairs"):
         PairLists.load(tmp_path / "s.parquet", IDS)
 
