@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -150,7 +150,7 @@ def as_views(X: Any) -> Views | None:
     if isinstance(X, list | tuple) and len(X) and all(len(getattr(each, "shape", ())) == 2 for each in X):
         return Views(X)
     if getattr(getattr(X, "columns", None), "nlevels", 1) > 1:
-        return Views({name: X[name] for name in _first_level(X.columns)})
+        return Views({name: X[name] for name in dict.fromkeys(label[0] for label in X.columns)})
     return None
 
 
@@ -230,10 +230,6 @@ def _row_hashes(table: Any) -> Iterator[int]:
     values = table.to_numpy() if hasattr(table, "iloc") else np.asarray(table)
     for row in values:
         yield hash(tuple(np.ravel(row)) if values.dtype == object else row.tobytes())
-
-
-def _first_level(columns: Iterable[Any]) -> list[Any]:
-    return list(dict.fromkeys(label[0] for label in columns))
 
 
 def _table(name: object, table: Any) -> Any:

@@ -165,7 +165,8 @@ def ratio_trace_step(
         B, F = _lda_factors(np.asarray(kernel, dtype=np.float64), classes)
         S = _with_ridge(dsyrk(2.0, B.T, lower=True), rho)  # one triangle
         if _is_regular(S, rho):
-            values, vectors = _lda_by_cholesky(S, F, n_components)
+            factor = cho_factor(S, lower=True, overwrite_a=True, check_finite=False)
+            values, vectors = between_directions(cho_solve(factor, F, check_finite=False), F, n_components)
             return Projection(vectors, values, rho)
     S, S_prime, rho = scatter_matrices(kernel, graph, ridge, trace=trace)
     values, vectors = smallest_of_pencil(S, S_prime, min(n_components, max_components(graph)), rho)
@@ -201,12 +202,6 @@ def _lda_factors(K: Array, classes: ClassStructure) -> tuple[Array, Array]:
     shares = classes.counts / classes.n
     F = np.sqrt(2.0) * (means - shares @ means).T * np.sqrt(classes.counts)
     return B, F
-
-
-def _lda_by_cholesky(S: Array, F: Array, n_components: int) -> tuple[Array, Array]:
-    """Solve S a = lambda (S + FF') a by one factorisation of the lower triangle of S, see `ratio_trace_step`."""
-    factor = cho_factor(S, lower=True, overwrite_a=True, check_finite=False)
-    return between_directions(cho_solve(factor, F, check_finite=False), F, n_components)
 
 
 def between_directions(solved: Array, F: Array, n_components: int) -> tuple[Array, Array]:

@@ -304,7 +304,8 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
         best = iterates[self.best_iter_]
         projection = best.projection
         if self.a_step == "trace_ratio" and self.scaling != "orthonormal":
-            projection = diagonalised(projection, *_scatters(problem, best.weights, projection))
+            A, rho = projection.coefficients, projection.ridge_amount
+            projection = diagonalised(projection, *problem.projected_scatters(best.weights, A, rho))
 
         self.certificate_: dict[str, Any] = {"value": best.objective}
         if self.kernel_weights == "learned":
@@ -445,10 +446,6 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
 
 def _ratio(weights: Array, S: Array, S_prime: Array) -> float:
     return float(weights @ S @ weights) / float(weights @ S_prime @ weights)
-
-
-def _scatters(problem: EmbeddingProblem, weights: Array, projection: Projection) -> tuple[Array, Array]:
-    return problem.projected_scatters(weights, projection.coefficients, projection.ridge_amount)
 
 
 def _mean_ratio(above: Array, below: Array) -> float:

@@ -299,13 +299,10 @@ def _reference(group: _Group, references: Mapping[tuple[Any, ...], list[_Group]]
         setting, selection = _place(group)[:-2], group.keys["selection"]
         places = [place for place in references if place[:-2] == setting and place[-1] == selection]
         places.sort(key=lambda place: place[-2] != neighbour)  # stable: without that rule the first one
-        found = [other for place in places[:1] for other in references[place] if _has_no_rule(group, other)]
+        others = references[places[0]] if places else []
+        found = [other for other in others if not (group.keys["neighbour"] and other.keys["neighbour"])]
     same = [other for other in found if other.keys["kernel_set"] == group.keys["kernel_set"]]
     return next(iter(same or found), None)
-
-
-def _has_no_rule(*groups: _Group) -> bool:
-    return any(not group.keys["neighbour"] for group in groups)
 
 
 def _place(group: _Group) -> tuple[Any, ...]:

@@ -78,6 +78,7 @@ def planned_final(
     views = sorted((planned for planned in descriptors.values() if planned.id in used), key=lambda view: view.id)
     config = study.datasets[dataset.id]
     own_tables = config.tables if isinstance(config, FeatureTables) else {}
+    options = dataset.read.options
     spec = FinalSpec(
         study=study.study,
         dataset=dataset.id,
@@ -92,7 +93,7 @@ def planned_final(
         given_splits=protocol.spec.kind in GIVEN,
         include_test=final.include_test,
         permutations=final.importances or 0,
-        **({"target": _name_of_number(dataset)} if dataset.target == "numbers" else {}),
+        **({"target": str(options.get("target") or options["label_column"])} if dataset.target == "numbers" else {}),
     )
     return PlannedFinal(dataset, protocol.key, spec)
 
@@ -132,8 +133,3 @@ def _tables(config: FeatureTables) -> CardTables:
         group_column=config.group_column, task=config.task_of_target, leave_out=config.leave_out,
         missing_labels=config.missing_labels,
     )  # fmt: skip
-
-
-def _name_of_number(dataset: PlannedDataset) -> str:
-    options = dataset.read.options
-    return str(options.get("target") or options["label_column"])

@@ -58,14 +58,16 @@ def on_landmarks(
     components = method.component_choice() or evaluation.components
     reasons = {
         unsuited_kernels(fit.kernels): "name other `kernels`",
-        _unsuited_matrices(dataset): "name other `datasets` for the method",
+        dataset.family == "matrices" and "takes features, and this data set has matrices among its samples":
+            "name other `datasets` for the method",
         _automatic(fit): "give the kernels one `feature_scaling`, such as standard",
-        _incomplete(dataset): "use missing_views: drop without impute, or name other `datasets` for the method",
+        dataset.is_incomplete and "takes complete tables, and these may have missing rows or values":
+            "use missing_views: drop without impute, or name other `datasets` for the method",
         method.needs_kernels() and f"has {method.needs_kernels()}, which needs kernels among all samples": "omit it",
         _unsuited_protocol(protocol): "name other `protocols` for the method",
         components not in (None, "all") and f"has components: {components}": "give n_components, or components: all",
         fit.evaluation.inner_folds == "leave_one_out" and "leaves out single samples": "give a number of inner_folds",
-    }
+    }  # fmt: skip
     found = [f"{reason}; {advice}" for reason, advice in reasons.items() if reason]
     if found:
         raise ConfigError(
@@ -97,17 +99,9 @@ def landmark_set(fit: FitSpec) -> tuple[str, LandmarkSetSpec] | tuple[None, None
     return key(f"{most.n}-landmarks", spec.as_dict()), spec
 
 
-def _unsuited_matrices(dataset: PlannedDataset) -> str:
-    return "takes features, and this data set has matrices among its samples" if dataset.family == "matrices" else ""
-
-
 def _automatic(fit: FitSpec) -> str:
     automatic = [kernel["id"] for kernel in kernel_parts(fit.kernels) if kernel.get("feature_scaling") == "auto"]
     return f"takes kernel {automatic[0]!r}, whose feature_scaling is auto" if automatic else ""
-
-
-def _incomplete(dataset: PlannedDataset) -> str:
-    return "takes complete tables, and these may have missing rows or values" if dataset.is_incomplete else ""
 
 
 def _unsuited_protocol(protocol: PlannedProtocol) -> str:

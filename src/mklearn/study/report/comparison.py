@@ -105,10 +105,11 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
             change = dict.fromkeys(PAIRED[:3], 0.0)
         if len(by_study) == 2 and pd.isna(change["difference"]):
             change = {"difference": change["mean"] - by_study["A"]["mean"]}
+        both = [by_study.get(study) for study in "AB"]
         lines.append([
             Cell(wording.setting_title(titles["dataset", dataset], size, protocol_family(protocol, size))),
             Cell(titles["method", method] + (f", {wording.rule_title(rule)}" if rule else "")),
-            *(_score(by_study.get(study)) for study in "AB"),
+            *(Cell(wording.percent_spread(row["mean"], row["std"]) if row else wording.DASH) for row in both),
             difference_cell(change, MATTERS),
         ])  # fmt: skip
     caption = (
@@ -146,10 +147,6 @@ def _titles(both: Sequence[StudyTables]) -> dict[tuple[str, str], str]:
         for row in records(study.summary)
         for kind in ("dataset", "method")
     }
-
-
-def _score(row: Mapping[str, Any] | None) -> Cell:
-    return Cell(wording.DASH if row is None else wording.percent_spread(row["mean"], row["std"]))
 
 
 def _same_splits(ours: Mapping[Any, frozenset[str]], theirs: Mapping[Any, frozenset[str]]) -> bool:

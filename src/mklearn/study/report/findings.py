@@ -116,7 +116,8 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
     title, metric = results.reference_title, results.metric
     name = metric.name
     if rows["mean"].isna().all():
-        return f"No method has {_value_of(name)} chosen by inner cross-validation: see the failures below.", []
+        value = "an accuracy" if name == "accuracy" else f"a value of {name}"
+        return f"No method has {value} chosen by inner cross-validation: see the failures below.", []
     below = results.below_majority
     if below and len(below) == sum(len(setting.of(rows)) > 0 for setting in results.settings):
         beside, lists = _beside_majority(rows, results, below)
@@ -139,7 +140,8 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
     else:
         found.sort(key=lambda one: one.balance, reverse=True)
     by_verdict = _by_verdict(found, results)
-    sentences = [_beats(by_verdict, results), *_weights([one for one in found if _learns(one, results)], results)]
+    learning = [one for one in found if one.rows[0]["method"] in results.learned]
+    sentences = [_beats(by_verdict, results), *_weights(learning, results)]
     if below:
         named = enumeration([setting.title for setting in below], limit=len(below))
         sentences.append(f"Left out, as {title} is below the majority class there: {named}.")
@@ -166,10 +168,6 @@ def _no_comparison(rows: pd.DataFrame, results: Results) -> str:
         f"There is no comparison with {results.reference_title}: it has no {results.metric.name} beside the other "
         "methods'."
     )
-
-
-def _value_of(name: str) -> str:
-    return "an accuracy" if name == "accuracy" else f"a value of {name}"
 
 
 def _by_verdict(found: Sequence[_Verdict], results: Results) -> dict[str, list[_Verdict]]:
@@ -295,10 +293,6 @@ def _value(value: Any, results: Results) -> str:
 def _verdict(label: Any, rows: pd.DataFrame, results: Results, several: bool) -> _Verdict:
     found = verdicts(rows, _matters(results), results.metric.larger_is_better)
     return _Verdict(str(label), records(rows), list(found), several)
-
-
-def _learns(one: _Verdict, results: Results) -> bool:
-    return one.rows[0]["method"] in results.learned
 
 
 def _short(found: Sequence[_Verdict], results: Results) -> str:

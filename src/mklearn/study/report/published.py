@@ -12,7 +12,7 @@ import pandas as pd
 
 from mklearn.study.evaluation import reproduction as verdicts
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.reproduction import Check, compare_published, judged_rows, sentence
+from mklearn.study.evaluation.reproduction import compare_published, judged_rows, sentence
 from mklearn.study.report import wording
 from mklearn.study.report.frames import Results, records, whole_or_none
 from mklearn.study.report.tables import Cell, Column, Table, number_cell, setting_columns
@@ -80,11 +80,12 @@ def published_part(
     if len(rules) > 1:
         labelled, extra = (_with_rule(frame) for frame in (labelled, extra))
     titles = results.method_titles()
+    met = [sentence(check) for check in found.checks if check.status != "missed"]
     return Published(
         cells=labelled,
         alerts=[sentence(check) for check in found.checks if check.status == "missed"],
         statement=statement(labelled, tolerance),
-        calibration=_calibration(found.checks),
+        calibration=f"Calibration: {' '.join(met)}" if met else "",
         overview=_overview(labelled, tolerance) if len(labelled) else None,
         tables=[
             _table(part, extra[extra["metric"].eq(str(key[-1]))], _caption(*map(str, key)))
@@ -179,11 +180,6 @@ def _judged(cells: pd.DataFrame) -> tuple[int, int, int, int]:
     kinds = (verdicts.REPRODUCED, verdicts.LOWER, verdicts.HIGHER, verdicts.UNCERTAIN)
     same, lower, higher, unsure = (counts[kind] for kind in kinds)
     return same, lower, higher, unsure
-
-
-def _calibration(checks: Sequence[Check]) -> str:
-    sentences = [sentence(check) for check in checks if check.status != "missed"]
-    return f"Calibration: {' '.join(sentences)}" if sentences else ""
 
 
 def _with_rule(frame: pd.DataFrame) -> pd.DataFrame:
