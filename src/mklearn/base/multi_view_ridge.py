@@ -313,7 +313,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         chosen = problem.drawn(self.weight_samples, self.random_state)
         own, sets = problem.of_rows(chosen), self._sets(problem.targets.shape[1])
         total, scales, parts, rows = self._survey(passes, problem, chosen)
-        self._name_kernels(passes)
+        self._name_kernels()
         if not scales.any():
             raise NotApplicable("all kernels are constant over the samples")
         equal = self._equal_shares(parts, scales, own, sets)
@@ -480,7 +480,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         )
         return (agrees if smaller_error(without, errors, problem.weights, problem.groups) else varies), found
 
-    def _name_kernels(self, passes: KernelPasses) -> None:
+    def _name_kernels(self) -> None:
         if self._is_precomputed:
             return
         if self.n_kernels is None:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from tests.unit.every_step import data_jobs, model_jobs, table_jobs
 
@@ -170,11 +169,3 @@ def run_small_study(folder: Path) -> SmallStudy:
     for job in [*jobs, *tables[:-1]]:
         study.run(job)
     return study
-
-
-def tables_of(study: SmallStudy) -> dict[str, str]:
-    """Return the final tables, times left out."""
-    folder = study.folder / "results" / "small"
-    tables = {name: pd.read_parquet(folder / f"{name}.parquet") for name in ("scores", "predictions", "summary")}
-    return {name: frame.drop(columns=[*MEASURED, "fit_seconds_mean"], errors="ignore").to_csv()
-            for name, frame in tables.items()}  # fmt: skip
