@@ -47,15 +47,6 @@ class Registration:
 
 
 @dataclass(frozen=True)
-class Parameter:
-    """A parameter that a study may set; ``default`` is "required", or the word and the value."""
-
-    name: str
-    default: str
-    meaning: str
-
-
-@dataclass(frozen=True)
 class Description:
     """What is told to people about a registered model; ``package`` is empty for mklearn's own."""
 
@@ -65,7 +56,6 @@ class Description:
     reference: str
     advice: str
     package: str
-    parameters: tuple[Parameter, ...]
 
 
 def _registered(what: str) -> tuple[dict[str, Registration], list[str]]:
@@ -142,27 +132,10 @@ def registered(what: str) -> dict[str, type[Registered]]:
 
 
 def description(kind: str, registration: Registration) -> Description:
-    """Return title, paper, code and parameters of a registered model, with texts on one line."""
+    """Return the title, the paper and the advice of a registered model, each on one line."""
     model = registration.model
-    about, texts = _one_line(inspect.getdoc(model)), field_texts(model)
-    parameters = tuple(
-        Parameter(
-            name,
-            "required" if field.default is PydanticUndefined else f"default {field.default!r}",
-            _one_line(field.description or texts.get(name)),
-        )
-        for name, field in model.model_fields.items()
-        if name != "kind"
-    )
-    return Description(
-        kind=kind,
-        title=model.title or about,
-        about=about,
-        reference=model.reference,
-        advice=model.advice,
-        package=registration.package,
-        parameters=parameters,
-    )
+    about = _one_line(inspect.getdoc(model))
+    return Description(kind, model.title or about, about, model.reference, model.advice, registration.package)
 
 
 def _one_line(text: str | None) -> str:
@@ -218,9 +191,12 @@ def _model(kind: str, registration: Registration) -> str:
     lines = [f"{kind}: {about.title}", *_package(about.package)]
     if about.reference:
         lines.append(f"  {about.reference}")
-    for parameter in about.parameters:
-        meaning = f": {parameter.meaning}" if parameter.meaning else ""
-        lines.append(f"    {parameter.name} ({parameter.default}){meaning}")
+    texts = field_texts(registration.model)
+    for name, field in registration.model.model_fields.items():
+        if name != "kind":
+            default = "required" if field.default is PydanticUndefined else f"default {field.default!r}"
+            meaning = _one_line(field.description or texts.get(name))
+            lines.append(f"    {name} ({default}){': ' if meaning else ''}{meaning}")
     return "\n".join(lines)
 
 
