@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mklearn.errors import DamagedFile, DataError, UserError, absence
+from mklearn.errors import DamagedFile, DataError, absence
 from mklearn.extras import require
 
 if TYPE_CHECKING:

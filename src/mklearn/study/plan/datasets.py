@@ -92,6 +92,7 @@ def planned_dataset(
     original = key(dataset_id, named)
     final = key(dataset_id, [named, resize.as_dict()]) if resize else original
     title = config.title or f"{dataset_id} (your own {OWN[config.family]})"
+    one_shape = isinstance(config, RegisteredDataset) and "image_shape" in entry(config.name).spec()["expected"]
     planned = PlannedDataset(
         dataset_id,
         final,
@@ -102,7 +103,7 @@ def planned_dataset(
         title,
         splits_of=splits_of,
         target=config.task_of_target,
-        keeps_ratios="pixels" in size and not _has_one_shape(config),
+        keeps_ratios="pixels" in size and not one_shape,
     )
     if isinstance(config, RegisteredDataset):
         return _registered(planned, config, raw, results, mirror)
@@ -112,11 +113,6 @@ def planned_dataset(
     if not isinstance(config, FeatureTables):
         return planned
     return replace(planned, missing_views="mean" if config.missing_views == "mean" else "error", impute=config.impute)
-
-
-def _has_one_shape(config: DatasetConfig) -> bool:
-    """Return whether all its images are known to have one size before they are resized."""
-    return isinstance(config, RegisteredDataset) and "image_shape" in entry(config.name).spec()["expected"]
 
 
 def _further_names(config: DatasetConfig, splits_of: str, results: str) -> dict[str, Any]:

@@ -160,7 +160,8 @@ class ModelCard(Strict):
             else f"- Predicts {_escaped(data.numbers.name)}: {data.numbers.low:g} to {data.numbers.high:g} among the "
             f"training samples, mean {data.numbers.mean:.4g}",
             f"- Expected {_expected(expected)}",
-            *([f"- {_optimistic(expected)}"] if expected.chosen_among > 1 else []),
+            *([f"- This is optimistic: the method was chosen among {expected.chosen_among} by the same value"]
+              if expected.chosen_among > 1 else []),
             f"- Data: sha256 {data.digest}",
             *([f"- Images: {_images(self.images)}"] if self.images is not None else []),
             "",
@@ -189,10 +190,6 @@ def _expected(expected: CardExpectation) -> str:
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}" if 0.01 <= abs(value) < 1e5 else f"{value:.3g}"
-
-
-def _optimistic(expected: CardExpectation) -> str:
-    return f"This is optimistic: the method was chosen among {expected.chosen_among} by the same value"
 
 
 def _images(images: CardImages) -> str:

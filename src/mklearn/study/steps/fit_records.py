@@ -262,9 +262,10 @@ class FitAtSize:
     def _embedding(self, fitted: Fitted, split: Split) -> dict[str, NDArray[Any]]:
         if not fitted.outcome.embeddings:
             return {}
-        points = np.concatenate([_first_two(embedding) for embedding in fitted.outcome.embeddings[-1]])
+        # The first two components; a missing one is 0.
+        train, test = (np.pad(each[:, :2], ((0, 0), (0, 2)))[:, :2] for each in fitted.outcome.embeddings[-1])
         return {
-            "embedding": points.astype(np.float32),
+            "embedding": np.concatenate([train, test]).astype(np.float32),
             "embedding_y": self.problem.y[np.concatenate([split.train, split.test])],
             "embedding_test": np.repeat([False, True], [len(split.train), len(split.test)]),
         }
@@ -349,13 +350,6 @@ def _message(estimator: Any) -> str:
     if not mixed or estimator.get_params().get("beta_step") not in ("sdp", "central_path"):
         return ""
     return f"mixed signs in {mixed} of {len(steps)} beta-steps: the optimal weights are 0, these are a solver's path"
-
-
-def _first_two(embedding: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the first two components; a missing one is 0."""
-    padded = np.zeros((len(embedding), 2))
-    padded[:, : min(2, embedding.shape[1])] = embedding[:, :2]
-    return padded
 
 
 def _json(value: Any) -> Any:
