@@ -17,7 +17,6 @@ from mklearn.errors import ConfigError, NotApplicable
 from mklearn.graphs import total_laplacian
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.eigen import generalized_eigh
-from mklearn.optimize.landmark_components import landmark_components
 from mklearn.optimize.leave_one_out import WithoutOne, components_without_each
 from mklearn.subspace.kernel_embedding import KernelEmbedding
 from mklearn.subspace.landmark_fit import LandmarkFit
@@ -120,14 +119,17 @@ class KernelPCA(LandmarkFit, KernelEmbedding):
         problem.ridge_amount(weights, 0.0)  # refuses constant kernels
         theta = problem.spread(weights)
         wanted = None if self.n_components is None else self._wanted_of_features(data, self.n_components)
-        values, directions = landmark_components(problem.total, theta, wanted)
+        # With K = Phi Theta Phi' and D = Theta^(1/2), H K H has the nonzero eigenvalues of D S_T D; the features of a
+        # sample times D u are its principal components, u the eigenvectors.
+        root = np.sqrt(theta)
+        values, vectors = generalized_eigh(root[:, None] * problem.total * root, None, wanted, "largest")
         # In place of the largest entry of the kernel, which is on its diagonal, the mean of the diagonal.
         size = float(theta @ np.diagonal(problem.gram)) / problem.n
         rank = int((values > _cutoff(np.dtype(data.features.dtype)) * max(values[0], size)).sum())
         p = checked_components(self.n_components, rank, f"the centred kernel has rank {rank}")
         self.kernel_weights_ = weights
         self.eigenvalues_ = values[:p]
-        self._set_coefficients(data, directions[:, :p])
+        self._set_coefficients(data, root[:, None] * vectors[:, :p])
         self.offset_ = data.moments.mean @ self.coefficients_
 
     def _project(self, X: Any) -> NDArray[np.floating]:

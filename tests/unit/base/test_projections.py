@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from mklearn.base.pairs import PairedSamples, PairView, principal_projection
 from mklearn.contract.fit_spec import PairFeatures
 from mklearn.errors import DataError
-from mklearn.study.evaluation.projections import load_projections, save_projections
+from mklearn.study.data.pairs import load_projections, save_projections
 
 SPEC = PairFeatures(
     components=3, square_root=False, whiten=True, unit_length=True, terms=["absolute_difference", "product"]

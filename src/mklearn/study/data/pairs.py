@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,10 @@ import numpy as np
 import pandas as pd
 
 from mklearn.atomic import existing_file
+from mklearn.base.pairs import Projection
 from mklearn.cards import ProtocolCard
 from mklearn.errors import DataError
-from mklearn.study.artefacts import read_table, write_table
+from mklearn.study.artefacts import read_arrays, read_table, write_arrays, write_table
 from mklearn.study.data.readers.tabular import column_text, read_frame, require_columns, sample_positions, whole_numbers
 from mklearn.study.data.samples import check_unique, some
 from mklearn.study.data.splits import Split, Splits
@@ -351,3 +352,23 @@ def given_pairs(path: str | os.PathLike[str], ids: np.ndarray, y: np.ndarray) ->
         return Pairs(first, second, same, fold, len(ids))
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
+
+
+# --- projections of samples, which the step `project` computes once for all methods on a protocol's pairs
+
+
+def save_projections(path: str | os.PathLike[str], projections: Sequence[Projection], stamp: Mapping[str, Any]) -> None:
+    """Write the projections of a protocol's splits by one descriptor: arrays such as ``3/values``, by split."""
+    arrays = {
+        f"{number}/{part.name}": getattr(projection, part.name)
+        for number, projection in enumerate(projections)
+        for part in fields(Projection)
+    }
+    write_arrays(path, stamp, **arrays)
+
+
+def load_projections(path: str | os.PathLike[str]) -> list[Projection]:
+    """Read a file written by :func:`save_projections`; DataError if it is damaged."""
+    held = read_arrays(path)
+    numbers = sorted({int(name.split("/")[0]) for name in held if "/" in name})
+    return [Projection(*(held[f"{number}/{part.name}"] for part in fields(Projection))) for number in numbers]

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -51,20 +51,7 @@ Entry = dict[str, Any]
 class Choices:
     """Options of ``mklearn init`` for tables; what is empty or None is chosen by the names of columns.
 
-    Attributes
-    ----------
-    id_column, label_column, target : str
-        Columns of ids, of classes, and, in place of classes, of what is predicted.
-    group_column : str or None
-        Column of groups; an empty text for none.
-    labels : str
-        File of the table with labels, which may lie elsewhere.
-    views : sequence of str
-        Names of the tables that are views; by default all but the one that holds the labels.
-    measure : str or None
-        Contents of the tables if they are matrices of pairs of samples, such as "kernel".
-    id_prefix : int or None
-        Number of characters of each id that count; None: all.
+    An empty `group_column` is for no groups. `measure` is what matrices of pairs hold, such as "kernel".
     """
 
     id_column: str = ""
@@ -77,8 +64,7 @@ class Choices:
     id_prefix: int | None = None
 
 
-@dataclass(frozen=True)
-class NewStudy:
+class NewStudy(NamedTuple):
     """The text of a study file that is valid, and sentences about the data."""
 
     name: str
@@ -108,13 +94,8 @@ class _Table:
 def new_study(place: str | Path, choices: Choices = Choices(), name: str = "") -> NewStudy:
     """Write a study of the data with the defaults of mklearn, and check it.
 
-    Parameters
-    ----------
-    place : str or Path
-        A folder with a sub-folder of images for each class, a folder of tables, or one table.
-    choices : Choices
-    name : str
-        Of the study and its data set; by default that of the folder or file.
+    `place` is a folder with a sub-folder of images for each class, a folder of tables, or one table; the study is named
+    by it unless `name` is given.
 
     Raises
     ------
@@ -137,13 +118,17 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "") -
     else:
         tables, notes = _find_tables(path, choices.labels)
         entry, samples, more = _table_entry(tables, choices)
-        if choices.group_column is None and samples.groups is not None and _least_groups(samples) < 2:
-            choices = replace(choices, group_column="")  # no class can be held out by groups
-            entry, samples, more = _table_entry(tables, choices)
         labels = samples.y if samples.target == "numbers" else samples.classes[samples.y].tolist()
         groups = [] if samples.groups is None else list(map(str, samples.groups))
+        if groups and _folds(labels, groups)[0] < 2:
+            if choices.group_column is not None:
+                raise DataError(
+                    f"--group {choices.group_column}: a class, or all samples, are of one group; folds need 2."
+                )
+            return new_study(place, replace(choices, group_column=""), name)
         notes = [*more, *samples.notes, *heavy_tailed_views(samples), *notes]
-    folds, counts = _folds(labels, groups)
+    n_units, counts = _folds(labels, groups)
+    folds = min(FOLDS, n_units)
     study: Entry = {"study": name, "datasets": {name: entry}}
     if groups or folds < FOLDS:
         study["protocols"] = {f"{folds}-fold": {"kind": "group_k_fold" if groups else "k_fold", "folds": folds}}
@@ -391,30 +376,21 @@ def _read(entry: Entry) -> SampleSet:
 # --- folds
 
 
-def _least_groups(samples: SampleSet) -> int:
-    """Return the number of groups of the class that has the fewest; of numbers to predict, of all samples."""
-    assert samples.groups is not None
-    if samples.target == "numbers":
-        return len(set(samples.groups.tolist()))
-    return min(len(set(samples.groups[samples.y == code].tolist())) for code in range(len(samples.classes)))
-
-
 def _folds(labels: Sequence[Any] | np.ndarray, groups: Sequence[str]) -> tuple[int, str]:
     """Return how many folds the smallest class, or the number of samples, allows, and a sentence about the data."""
     if isinstance(labels, np.ndarray):
-        n_units = len(set(groups)) if groups else len(labels)
-        in_groups = f" in {n_units} groups" if groups else ""
-        if n_units < 2:
-            raise DataError("all samples are of one group: cross-validation over groups needs 2.")
-        about = f"{len(labels)} samples{in_groups} with numbers to predict, from {labels.min():g} to {labels.max():g}."
-        return min(FOLDS, n_units), about
+        n = len(set(groups) or labels)
+        in_groups = f" in {n} groups" if groups else ""
+        return (
+            n,
+            f"{len(labels)} samples{in_groups} with numbers to predict, from {labels.min():g} to {labels.max():g}.",
+        )
     sizes = Counter(label for label, _ in set(zip(labels, groups, strict=True))) if groups else Counter(labels)
     smallest, n = min(sizes.items(), key=lambda item: item[1])
     unit = "group" if groups else "sample"
-    about = f"{len(labels)} samples of {len(sizes)} classes; the smallest has {n} {unit}{'s' * (n != 1)}."
-    if n < 2:
-        raise DataError(f"class {smallest!r} has 1 {unit}: cross-validation needs 2. Add some, or leave the class out.")
-    return min(FOLDS, n), about
+    if n < 2 and not groups:
+        raise DataError(f"class {smallest!r} has 1 sample: cross-validation needs 2. Add some, or leave the class out.")
+    return n, f"{len(labels)} samples of {len(sizes)} classes; the smallest has {n} {unit}{'s' * (n != 1)}."
 
 
 def _relative(path: Path) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from mklearn.study.report.latex import escape_latex
+from mklearn.study.report.markup import escape_latex
 from mklearn.study.report.records import DataSetRecord
 from mklearn.study.specs.table_specs import CatalogueEntry, ReportSpec
 

@@ -21,7 +21,7 @@ from mklearn.study.report.bibliography import bibtex
 from mklearn.study.report.figure_names import FigureNames
 from mklearn.study.report.findings import Findings
 from mklearn.study.report.gallery import Panel
-from mklearn.study.report.markdown import escape_markdown, markdown_table
+from mklearn.study.report.markup import escape_markdown, markdown_table
 from mklearn.study.report.published import Published
 from mklearn.study.report.records import DataSetRecord, RunRecord
 from mklearn.study.report.sections import figure_sections, page_file

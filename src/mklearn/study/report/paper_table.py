@@ -10,8 +10,7 @@ import pandas as pd
 from mklearn.atomic import csv_text
 from mklearn.errors import ConfigError
 from mklearn.study.report.frames import Results
-from mklearn.study.report.latex import escape_latex
-from mklearn.study.report.markdown import escape_markdown, markdown_table
+from mklearn.study.report.markup import escape_latex, escape_markdown, markdown_table
 from mklearn.study.report.tables import Cell, Column, Table, result_table
 from mklearn.study.report.wording import DASH, MINUS
 

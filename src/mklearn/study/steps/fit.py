@@ -18,12 +18,11 @@ from mklearn.errors import DataError
 from mklearn.kernels.pairwise_view import Pairwise
 from mklearn.kernels.views import Views
 from mklearn.study.artefacts import read_arrays, read_table, write_arrays, write_table
-from mklearn.study.data.pairs import PairLists
+from mklearn.study.data.pairs import PairLists, load_projections
 from mklearn.study.data.samples import SampleSet, check_same
 from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.predictions import prediction_table, typed
-from mklearn.study.evaluation.projections import load_projections
 from mklearn.study.provenance import code_fingerprint, input_digests, stamp
 from mklearn.study.steps.fit_records import FitAtSize, SplitRecord, model_arrays
 from mklearn.study.steps.rows import COLUMNS, fit_of

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from mklearn.base.pairs import principal_projection
 from mklearn.contract.specs import ProjectSpec
 from mklearn.study.artefacts import read_arrays, read_table
-from mklearn.study.data.pairs import PairLists
-from mklearn.study.evaluation.projections import save_projections
+from mklearn.study.data.pairs import PairLists, save_projections
 from mklearn.study.provenance import input_digests, stamp
 from mklearn.study.steps.log import progress
 

@@ -16,7 +16,7 @@ from mklearn.errors import ConfigError
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.comparison import StudyTables
 from mklearn.study.report.frames import Results, results_of
-from mklearn.study.report.latex import escape_latex
+from mklearn.study.report.markup import escape_latex
 from mklearn.study.report.paper_table import csv, latex, markdown, paper_table
 
 NASTY = r"50 % & a_b {x} ^ ~ \foo #1 $5 [a] <b> | é · 2"

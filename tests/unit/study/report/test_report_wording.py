@@ -14,7 +14,7 @@ from mklearn.study.report import figures, wording
 from mklearn.study.report.answer import answer
 from mklearn.study.report.findings import Findings, findings
 from mklearn.study.report.frames import results_of
-from mklearn.study.report.markdown import escape_markdown
+from mklearn.study.report.markup import escape_markdown
 from mklearn.study.report.series import series_of
 from mklearn.study.report.tables import kernel_remarks, result_table, stage_table
 from mklearn.study.report.theme import SCHEMES

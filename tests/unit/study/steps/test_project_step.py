@@ -11,8 +11,7 @@ import pytest
 from mklearn.atomic import write_npz, write_parquet
 from mklearn.base.pairs import principal_projection
 from mklearn.contract.specs import ProjectSpec
-from mklearn.study.data.pairs import PairLists, Pairs
-from mklearn.study.evaluation.projections import load_projections
+from mklearn.study.data.pairs import PairLists, Pairs, load_projections
 from mklearn.study.steps.project import project
 
 N = 24

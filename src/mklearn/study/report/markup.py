@@ -1,10 +1,26 @@
-"""Tables and text as Markdown."""
+"""Text and tables that Markdown and LaTeX print as they are."""
 
 from __future__ import annotations
 
 import re
 
 from mklearn.study.report.tables import Cell, Table
+
+_CHARACTERS = str.maketrans(
+    {character: f"\\{character}" for character in "&%#_${}"}
+    | {
+        "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "[": "{[}", "]": "{]}",
+        "<": "$<$", ">": "$>$", "|": "$|$", "±": r"$\pm$", "−": "$-$", "–": "--", "×": r"$\times$", "·": r"$\cdot$",
+        "▲": r"$\bigtriangleup$", "▼": r"$\bigtriangledown$", "≥": r"$\geq$", "≤": r"$\leq$", "²": "$^2$", "′": "$'$",
+        "…": r"\ldots{}", "\u00a0": "~",
+    }
+)  # fmt: skip
+"""With the symbols of the report, by commands of plain LaTeX; a bracket after ``\\\\`` would be its argument."""
+
+
+def escape_latex(text: str) -> str:
+    """Return text on one line that LaTeX takes literally."""
+    return " ".join(text.splitlines()).translate(_CHARACTERS)
 
 
 def escape_markdown(text: str) -> str:
