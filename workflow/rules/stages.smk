@@ -15,9 +15,9 @@ for stage in targets.rules():
             stage.benchmark
         priority: stage.priority
         localrule: stage.local
-        threads: stage.threads
         conda:
             "../../envs/mklearn.yaml"
+        threads: stage.threads
         resources:
             **stage.resources,
         params:
