@@ -69,10 +69,6 @@ def test_what_the_test_samples_chose_is_not_the_best():
     assert "ORACLE" not in [shown.label for shown in found_in(COUNTS)[0].shown]
 
 
-def test_older_model_files_and_fits_that_failed_have_no_counts():
-    assert found_in({"average": None, "mkl": np.zeros((3, 3), int)}) == []
-
-
 def test_of_several_training_sizes_the_largest():
     assert [found.setting.train_size for found in found_in(COUNTS, sizes=(2, 10, 5))] == [10]
 

@@ -11,18 +11,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
-from tests.unit.study.report.conftest import METHODS, make_study
-from tests.unit.study.report.test_report_matrix import HOSTILE as CLASSES
-from tests.unit.study.report.test_report_matrix import study_of
+from tests.unit.study.report.conftest import make_study
 
-from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.build import build_report
-from mklearn.study.report.records import DataFile
-from mklearn.study.specs.table_specs import CatalogueEntry
 
 pytestmark = pytest.mark.browser
 
@@ -182,17 +176,6 @@ def test_the_page_is_small(page_file):
     assert page_file.stat().st_size < 1_500_000
 
 
-def test_numbers_are_drawn_against_true_ones_with_residuals_and_errors_by_group(numbers_page):
-    page = numbers_page
-    text = page.inner_text("body")
-    for words in ("Predicted and true numbers", "Errors by group", "ward 3"):
-        assert words in text
-    marks = page.eval_on_selector_all(
-        "#predictions .chart svg", "all => all.map(svg => svg.querySelectorAll('.mark-symbol path').length)"
-    )
-    assert marks == [142] * 4, "both methods, first repeat: predicted against true, and residuals"
-
-
 def test_marks_follow_the_numbers(whole_page):
     """The dots of the difference figure lie in the order of the differences that the table shows."""
     shown = whole_page.eval_on_selector_all(
@@ -242,72 +225,6 @@ def test_columns_sort_by_click_and_by_keyboard(open_page, page_file):
     assert other.inner_text().startswith("Time")
 
 
-def test_columns_can_be_left_out_and_the_address_keeps_them(open_page, page_file):
-    page = open_page(page_file, unfold=False)
-    heads = page.locator(".of-results thead th", has_text="Time")
-    assert heads.count() == 2, "the tables of two settings"
-    table = page.locator("#results table").first
-    cells = table.locator("tbody tr:visible").first.locator("th:visible, td:visible")
-    shown = cells.count()
-    assert shown == table.locator("thead th:visible").count() > 4
-    page.click("#columns > summary")
-    page.uncheck(f"#columns input[name='{heads.first.text_content()}']")
-    assert heads.evaluate_all("all => all.map(head => head.hidden)") == [True, True]
-    assert cells.count() == table.locator("thead th:visible").count() == shown - 1
-    with page.expect_download() as download:
-        page.locator("#results .files button", has_text="CSV").first.click()
-    assert "Time" not in download.value.path().read_text(encoding="utf-8").splitlines()[0]
-    page.reload()
-    page.wait_for_selector(DRAWN, state="attached")
-    assert heads.evaluate_all("all => all.map(head => head.hidden)") == [True, True]
-    page.click("#columns > summary")
-    page.check(f"#columns input[name='{heads.first.text_content()}']")
-    assert "without" not in page.url
-    assert cells.count() == shown
-
-
-def test_bars_are_as_long_as_the_numbers(folded_page):
-    cells = folded_page.locator("#results table").first.locator("tbody td:nth-child(2)")
-    bars = cells.evaluate_all("all => all.map(cell => [cell.dataset.sort, cell.style.getPropertyValue('--bar')])")
-    largest = max(float(value) for value, _ in bars if value)
-    for value, bar in bars:
-        assert bar == (f"{100 * float(value) / largest:.1f}%" if value else "")
-
-
-def test_the_address_keeps_what_is_chosen(open_page, page_file):
-    """A link, a reload and a jump to another section show the same rows in the same order."""
-    page = open_page(page_file, unfold=False)
-    page.fill("#filter", "mkl-dr")
-    page.select_option("#rule", label="1-NN Euclidean")
-    page.select_option("#setting", label="Training size 10: Digits 8 × 8")
-    page.locator("#results .setting:not(.other) thead button", has_text="Method").click()
-    address, rows = page.url, page.eval_on_selector_all("#results tbody tr", ROWS)
-    assert len(rows) == 2
-    page.click("nav a[href='#dimension']")
-    page.wait_for_function("location.hash.startsWith('#dimension?')")
-    assert page.url.split("?")[1] == address.split("?")[1]
-    for again in (page.reload, lambda: page.goto(address)):
-        again()
-        page.wait_for_selector(DRAWN, state="attached")
-        assert page.eval_on_selector_all("#results tbody tr", ROWS) == rows
-        assert page.locator("#results .setting:not(.other) th[aria-sort=ascending]").inner_text().startswith("Method")
-        assert page.input_value("#filter") == "mkl-dr"
-
-
-def test_legend_highlights_in_every_figure(whole_page):
-    page = whole_page
-    faint = """() => [...document.querySelectorAll("#dimension .chart")].map(box =>
-        [...box.querySelectorAll(".mark-line path")].filter(path => path.getAttribute("opacity") === "0.1").length)"""
-    assert set(page.evaluate(faint)) == {0}
-    button = page.locator("#dimension .legend button", has_text="MKL-DR (exact)")
-    button.click()
-    page.wait_for_function(f"({faint})().every(count => count === 3)")
-    assert button.get_attribute("aria-pressed") == "true"
-    assert page.locator("#train-size .legend button", has_text="MKL-DR (exact)").get_attribute("aria-pressed") == "true"
-    page.locator("nav .clear").click()
-    page.wait_for_function(f"({faint})().every(count => count === 0)")
-
-
 @pytest.mark.parametrize("name", ["phone_page", "hostile_file"])
 def test_a_phone_needs_no_sideways_scrolling(open_page, name, request):
     found = request.getfixturevalue(name)
@@ -354,50 +271,6 @@ def test_hostile_names_are_only_text(open_page, hostile_file):
     assert "digit 3]</script>'\"{{ 1 }}" in shown
 
 
-@pytest.fixture(scope="module")
-def forty_names(tmp_path_factory):
-    """A page with forty hostile names everywhere, and the same one with plain names in the same order."""
-    assert len(set(CLASSES)) == 40
-    plain = {name: f"[name {rank:02}]" for rank, name in enumerate(sorted(CLASSES))}
-    pages = []
-    for names in (CLASSES, [plain[name] for name in CLASSES]):
-        study = study_of(2, False, names, repeats=1, everywhere=True)
-        study["scores"] = pd.concat([study["scores"], failures(names)], ignore_index=True)
-        entries = [CatalogueEntry(id=name, title=name, reference=name) for name in names]
-        catalogue = {"methods": entries, "kernels": entries, "descriptors": entries}
-        study["study"] = study["study"].model_copy(update=catalogue | {"description": names[0]})
-        files = tuple(DataFile(name, "ab" * 32, name, 1) for name in names)
-        study["data"] = [replace(entry, files=files, homepage=names[-1], citation=names[-1]) for entry in study["data"]]
-        pages.append(build_report(tmp_path_factory.mktemp("names"), **study, figure_files=False)[0])
-    return *pages, {form: name.replace("\x00", "") for name, form in plain.items()}  # a page holds no NUL
-
-
-def failures(names):
-    """A failed fit for each name, whose message it is."""
-    n = len(names)
-    base = {"study": "matrix", "dataset": "d0", "protocol": "p", "train_size": 5, "fold": 0, "kernel_set": "k0",
-            "neighbour": "", "metric": "", "selection": "", "status": "failed", "parameters": "{}", "seed": 0,
-            "n_train": 10, "n_test": 10, "value": np.nan, "fit_seconds": np.nan}  # fmt: skip
-    return pd.DataFrame({**base, "repeat": range(n), "method": [f"x{k:02}" for k in range(n)], "message": names})
-
-
-CELLS = """tables => tables.map(table => [table.caption.textContent,
-    [...table.rows].map(row => [...row.cells].map(cell => cell.textContent))])"""
-
-
-def test_tables_have_captions_and_scroll_in_their_own_box(folded_page):
-    page = folded_page
-    assert page.locator("table").count() == page.locator("table > caption").count()
-    assert page.locator("table").count() == page.locator(".scroll[tabindex='0'][aria-label] > table").count()
-    assert page.locator("th:not([scope])").count() == 0
-
-
-def test_prints(open_page, page_file, tmp_path):
-    page = open_page(page_file, unfold=False, color_scheme="dark")
-    page.pdf(path=tmp_path / "page.pdf", format="A4")
-    assert (tmp_path / "page.pdf").stat().st_size > 50_000
-
-
 def test_what_is_not_the_answer_is_folded_and_drawn_when_it_is_opened(open_page, page_file):
     page = open_page(page_file, unfold=False, viewport={"width": 1280, "height": 900})
     folded = page.evaluate("document.documentElement.scrollHeight")
@@ -431,16 +304,6 @@ def test_the_first_screen_has_the_answer_a_figure_and_the_top_of_the_table(folde
     assert boxes[2]["y"] + boxes[2]["height"] <= 800
 
 
-def test_the_navigation_fits_a_laptop(open_page, page_file):
-    page = open_page(page_file, unfold=False, viewport={"width": 1440, "height": 800})
-    for width in (1440, 1280, 1024):
-        page.set_viewport_size({"width": width, "height": 800})
-        page.wait_for_selector(DRAWN, state="attached")
-        assert page.evaluate("window.innerWidth") == width
-        assert page.evaluate("document.querySelector('nav .inner').scrollWidth") <= width
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
 ROWS = "rows => rows.filter(row => row.checkVisibility()).map(row => [row.cells[0].textContent, row.dataset.rule])"
 
 
@@ -458,34 +321,6 @@ def test_one_row_for_each_method_by_the_rule_and_in_the_setting_that_are_chosen(
     page.wait_for_selector(DRAWN, state="attached")
     assert page.locator("#results h3:visible").all_inner_texts() == ["Digits 8 × 8, training size 10"]
     assert page.locator("#results .difference svg:visible").count() >= 1
-
-
-def test_methods_are_filtered_and_highlighted_by_name(whole_page):
-    page = whole_page
-    page.fill("#filter", "mkl-dr")
-    assert {name for name, _ in page.eval_on_selector_all("#results tbody tr", ROWS)} == {
-        "MKL-DR (exact)", "MKL-DR (relaxation)",
-    }  # fmt: skip
-    assert page.inner_text("#found") == "6 of 20 rows"
-    page.select_option("#rule", label="1-NN Euclidean")
-    assert page.inner_text("#found") == "4 of 12 rows", "of those by the rule that is chosen"
-    page.select_option("#rule", "")
-    bright = """() => [...document.querySelectorAll("#dimension .mark-line path")]
-        .filter(path => path.getAttribute("opacity") !== "0.1").length"""
-    page.wait_for_function(f"({bright})() === 4")  # one method in two settings by two rules
-    page.fill("#filter", "")
-    page.wait_for_function(f"({bright})() > 4")
-    assert len(page.eval_on_selector_all("#results tbody tr", ROWS)) == 20
-    page.locator("#results th button", has_text="MKL-DR (exact)").first.click()
-    focused = page.eval_on_selector_all("tr.focused", "rows => rows.map(row => row.cells[0].textContent)")
-    assert set(focused) == {"MKL-DR (exact)"}
-    assert page.locator("#results tr.focused").count() == 4, "both settings, both rules"
-    assert page.locator("#weights tr.focused").count() == 2, "both settings"
-    faint = "document.querySelectorAll('#dimension .mark-line path[opacity=\"0.1\"]').length"
-    page.wait_for_function(f"{faint} > 0")
-    page.click("nav .clear")
-    page.wait_for_function(f"{faint} === 0")
-    assert page.locator("tr.focused").count() == 0
 
 
 def saved(page, button):
@@ -580,27 +415,10 @@ def test_a_phone_shows_differences_and_keeps_head_and_first_column(open_page, pa
     assert texts[0].startswith("Training size 5")
 
 
-def test_names_are_not_cut_to_the_same_words(open_page, study, tmp_path):
-    names = ("uniform average of all kernels and a ridge", "uniform average of all kernels and a machine")
-    summary = summarise(study["scores"], titles={"methods": dict(METHODS, mkldr=names[0], random=names[1])})
-    path = build_report(tmp_path, **study | {"summary": summary, "fits": []}, figure_files=False)[0]
-    for width in (1280, 390):
-        page = open_page(path, unfold=False, viewport={"width": width, "height": 844})
-        shown = page.locator(".difference svg .role-axis-label text").evaluate_all(
-            "all => all.map(text => [...text.querySelectorAll('tspan')].map(line => line.textContent).join(' '))"
-        )
-        assert set(names) <= set(shown)
-
-
-def test_landmarks_have_names_of_their_own(whole_page):
-    names = whole_page.eval_on_selector_all("[role=region]", "all => all.map(one => one.getAttribute('aria-label'))")
-    assert len(set(names)) == len(names)
-    ids = whole_page.eval_on_selector_all("[id]", "all => all.map(one => one.id)")
-    assert len(set(ids)) == len(ids)
-
-
-def test_print_has_tables_of_results_and_no_diagnostics(open_page, page_file):
-    page = open_page(page_file, unfold=False)
+def test_print_has_tables_of_results_and_no_diagnostics(open_page, page_file, tmp_path):
+    page = open_page(page_file, unfold=False, color_scheme="dark")
+    page.pdf(path=tmp_path / "page.pdf", format="A4")
+    assert (tmp_path / "page.pdf").stat().st_size > 50_000
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
     assert page.locator("#results table:visible").count() == 2, "every setting"

@@ -12,9 +12,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 from tests.unit.study.report.conftest import (
-    METHODS,
     make_numbers_study,
-    make_study,
     read,
     report_spec,
     sections_of,
@@ -23,17 +21,14 @@ from tests.unit.study.report.conftest import (
 from mklearn.study.evaluation.split import ON_TEST
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.build import build_report
-from mklearn.study.report.charts import standalone
 from mklearn.study.report.figures import MOST_CONTENDERS, differences
-from mklearn.study.report.figures_of_fits import objective
 from mklearn.study.report.frames import results_of
-from mklearn.study.report.page import compact, link, script_json
+from mklearn.study.report.page import link, script_json
 from mklearn.study.report.parts import PartFigure, ReportPart
 from mklearn.study.report.records import RunRecord
 from mklearn.study.report.sections import figure_sections
-from mklearn.study.report.series import Series, series_of
+from mklearn.study.report.series import Series
 from mklearn.study.report.tables import Cell, Column, Table, failure_table, metric_tables
-from mklearn.study.report.wording import byte_size
 
 
 @pytest.fixture(scope="module")
@@ -132,15 +127,6 @@ def test_one_dimension_has_no_figure_of_accuracy_against_dimension(study):
     assert "dimension" not in sections_of(one, study["summary"])
 
 
-def test_a_page_of_numbers_speaks_of_no_dimension(report, report_of_numbers):
-    for of_numbers, other in zip(read(report_of_numbers), read(report), strict=True):
-        text = re.sub("<(script|style).*?</\\1>", "", of_numbers, flags=re.DOTALL)
-        words = re.compile("dimension|oracle|embedding", re.IGNORECASE)
-        assert "arameters chosen by cross-validation" in text
-        assert not words.findall(text)
-        assert words.findall(other)
-
-
 def test_metrics_are_averaged_over_targets():
     """Of methods with a value for each, and not errors in different units."""
     one = make_numbers_study()["scores"]
@@ -236,32 +222,27 @@ def test_numbers_of_the_summary_stand_in_page_and_markdown(built, study):
     assert "ab" * 32 in html
 
 
-@pytest.mark.usefixtures("built", "report")
-def test_arguments_are_not_changed(study):
-    """After two reports the study is as it was made."""
-    made = make_study()
-    pd.testing.assert_frame_equal(study["scores"], made["scores"])
-    pd.testing.assert_frame_equal(study["summary"], made["summary"])
-    pd.testing.assert_frame_equal(study["fits"][1].history, made["fits"][1].history)
-
-
 def bare(study, no_rows=False):
     """Nothing but scores, or not even these: no fits, no data, no facts of the run."""
     tables = {name: study[name].iloc[:0] if no_rows else study[name] for name in ("scores", "summary")}
     return {"study": report_spec("bare"), "fits": [], "data": [], "run": RunRecord()} | tables
 
 
-def test_a_bare_study_has_a_report(study, tmp_path):
-    build_report(tmp_path, **bare(study), figure_files=False)
-    html = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert "<h1>bare</h1>" in html
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (None, ("<h1>bare</h1>",)),
+        ("method == ''", ("The score table is empty",)),
+        ("method == 'sdp'", ("No method has an accuracy", "the solver ended without a solution")),
+    ],
+)
+def test_a_study_with_little_has_a_report(study, tmp_path, rows, words):
+    """Nothing but scores, not even these, or failures only."""
+    tables = {name: study[name].query(rows) for name in ("scores", "summary")} if rows else {}
+    build_report(tmp_path, **bare(study) | tables, figure_files=False)
+    html, _ = read(tmp_path)
+    assert [text for text in words if text not in html] == []
     assert "None" not in re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
-
-
-def test_an_empty_study_has_a_report(study, tmp_path):
-    paths = build_report(tmp_path, **bare(study, no_rows=True))
-    assert len(paths) == 4
-    assert "The score table is empty" in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 
 def test_an_upper_bound_is_no_failure(study):
@@ -270,15 +251,6 @@ def test_an_upper_bound_is_no_failure(study):
         scores = study["scores"].assign(message=study["scores"]["message"].mask(failed, message))
         assert failed.any()
         assert bool(failure_table(results_of(scores, study["summary"], [])).rows) == is_failure
-
-
-def test_a_study_where_everything_failed_has_a_report(study, tmp_path):
-    failed = {name: study[name].query("method == 'sdp'") for name in ("scores", "summary")}
-    build_report(tmp_path, **bare(study) | failed)
-    html, text = read(tmp_path)
-    assert "No method has an accuracy" in html
-    assert "Fits that did not end well" in text
-    assert "the solver ended without a solution" in html
 
 
 def test_other_metrics_have_a_table_and_change_no_other(report, with_more):
@@ -316,13 +288,6 @@ def test_only_web_addresses_become_links(address):
     assert link(address) == ""
 
 
-def test_small_helpers():
-    assert link(" https://example.org/a ") == "https://example.org/a"
-    assert [byte_size(n) for n in (0, 999, 57523, 1_500_000, 2_500_000_000)] == [
-        "0 B", "999 B", "57.5 kB", "1.5 MB", "2.5 GB",
-    ]  # fmt: skip
-
-
 def test_classifiers_with_components_have_a_curve_that_names_its_setting(study, tmp_path):
     svc = study["scores"].query("method == 'svc' and selection == 'inner_cv'")
     curve = pd.concat([svc.assign(selection="dimension", dimension=size, value=size / 10) for size in (2, 5, 9)])
@@ -335,29 +300,3 @@ def test_classifiers_with_components_have_a_curve_that_names_its_setting(study, 
     (chart,) = [chart for slug, chart in specs.items() if slug.startswith("dimension")]
     assert chart["title"]["text"] == "Training size 5: Digits"
     assert [(row["x"], row["y"]) for row in chart["data"]["values"]] == [(2, 20), (5, 50), (9, 90)]
-
-
-@pytest.mark.parametrize("optimum", [np.nan, 0.02])
-def test_a_file_of_several_objectives_says_which_line_is_whose(study, optimum):
-    """Of one method the title says it; distances from the optimum are of several."""
-    series = series_of(study["summary"], "average")
-    history = pd.concat([study["fits"][1].history.assign(label=label, optimum=optimum) for label in METHODS.values()])
-    for labels in (["MKL-DR (exact)"], list(METHODS.values())[:3]):
-        shown = history[history["label"].isin(labels)]
-        file = standalone(objective(shown, series, title="x"), "x")
-        legend = file["encoding"]["color"]["legend"]
-        assert (legend["values"] if legend else ["MKL-DR (exact)"]) == [
-            label for label in series.labels if label in labels
-        ]
-
-
-def test_rows_become_columns_and_back(study):
-    frame = {"values": [{"s": "a", "x": 1, "y": None}] * 3 + [{"s": "b", "x": 2.5, "y": True}]}
-    ragged = {"values": [{"s": "a"}] * 4 + [{"x": 1}]}
-    spec = {"data": frame, "layer": [{"data": ragged}, {"data": {"values": [{}]}, "title": ("a", "b")}]}
-    small = compact(spec)
-    assert small["data"]["columns"] == {
-        "s": {"of": ["a", "b"], "at": [0, 0, 0, 1]}, "x": [1, 1, 1, 2.5], "y": [None, None, None, True]
-    }  # fmt: skip
-    assert small["layer"][0]["data"] == ragged
-    assert expanded(json.loads(json.dumps(small))) == json.loads(json.dumps(spec))

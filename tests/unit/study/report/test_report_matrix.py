@@ -19,7 +19,6 @@ from mklearn.study.report import figures_of_fits, rendering
 from mklearn.study.report.build import build_report
 from mklearn.study.report.figure_names import LONGEST, FigureNames
 from mklearn.study.report.records import DataSetRecord, FitRecord
-from mklearn.study.report.rendering import write_figure
 
 HOSTILE = [
     "constructor", "valueOf", "__proto__", "toString", "hasOwnProperty", "a\x01b", "a\x02b", "tab\there", "line\nbreak",
@@ -31,21 +30,14 @@ HOSTILE = [
 METHODS = ("average", "mkl")
 
 
-def study_of(
-    n_datasets: int, same_kernels: bool, classes: list[str], repeats: int = 2, everywhere: bool = False
-) -> dict[str, Any]:
-    """Arguments of ``build_report`` made up for two methods; titles and kernels are the first names of the classes.
-
-    If `everywhere`, there is a method and a kernel for each name; the first two methods have fits.
-    """
-    methods = (*METHODS, *(f"m{number:02}" for number in range(2, len(classes)))) if everywhere else METHODS
+def study_of(n_datasets: int, same_kernels: bool, classes: list[str], repeats: int = 2) -> dict[str, Any]:
+    """Arguments of ``build_report`` made up for two methods; titles and kernels are the first names of the classes."""
     rng = np.random.default_rng(0)
     rows, fits = [], []
     for number in range(n_datasets):
         dataset, kernel_set = f"d{number}", "k" if same_kernels else f"k{number}"
-        kernels = [f"{name}{'' if same_kernels else number}"
-                   for name in (classes if everywhere else (classes[0], classes[1], "third"))]  # fmt: skip
-        for (position, method), repeat in itertools.product(enumerate(methods), range(repeats)):
+        kernels = [f"{name}{'' if same_kernels else number}" for name in (classes[0], classes[1], "third")]
+        for (position, method), repeat in itertools.product(enumerate(METHODS), range(repeats)):
             base = {
                 "study": "matrix", "dataset": dataset, "protocol": "p", "train_size": 5, "repeat": repeat, "fold": 0,
                 "method": method, "kernel_set": kernel_set, "neighbour": "cosine", "metric": "accuracy", "message": "",
@@ -69,7 +61,7 @@ def study_of(
             )  # fmt: skip
     scores = pd.DataFrame(rows).astype({"dimension": "Int64", "train_size": "Int64"})
     titles = {"datasets": {f"d{k}": f"{classes[-1]}{k}" for k in range(n_datasets)}}
-    summary = summarise(scores, titles=titles | {"methods": dict(zip(methods, classes, strict=False))})
+    summary = summarise(scores, titles=titles | {"methods": dict(zip(METHODS, classes, strict=False))})
     return {
         "study": report_spec("matrix", title=classes[0]), "run": RUN, "fits": fits,
         "scores": scores, "summary": summary,
@@ -98,7 +90,7 @@ def test_every_figure_of_hostile_names_is_drawn(
     assert 'class="problem"' not in page
     shown = set(re.findall(r'class="chart" data-figure="([^"]+)"', page))
     assert shown == {path.stem for path in written if path.suffix == ".png"}
-    assert len(shown) == n_datasets * (8 + (1 if n_classes > 25 else 2))
+    assert len(shown) == n_datasets * (7 + (1 if n_classes > 25 else 2))
     for path in written:
         if path.suffix == ".svg":
             ElementTree.fromstring(path.read_bytes())  # which characters outside XML would break
@@ -132,27 +124,6 @@ def test_a_figure_that_can_not_be_drawn_costs_one_figure(
     assert len(lost) == 2
     assert all(name.startswith("embedding") for name in lost)
     assert "can't be drawn: KeyError" in caplog.text
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("change", [{"layer": [{"mark": "unheard-of"}]}])
-def test_a_figure_that_can_not_be_rendered_costs_its_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], caplog: pytest.LogCaptureFixture
-) -> None:
-    original = figures_of_fits.embedding
-    monkeypatch.setattr(figures_of_fits, "embedding", lambda *a, **k: original(*a, **k) | change)
-    written = build_report(tmp_path, **study_of(1, True, ["a", "b"]))
-    assert written[0].is_file()
-    assert not [path for path in written if path.name.startswith("embedding")]
-    assert "figure 'b0, training size 5 · b' has no file: it can't be rendered: " in caplog.text
-
-
-@pytest.mark.full
-def test_a_figure_larger_than_any_is_refused(tmp_path: Path) -> None:
-    figure = {"width": 1e5, "height": 10, "data": {"values": [{}]}, "mark": "point"}
-    with pytest.raises(ValueError, match=r"its size is 1000.. x .. pixels"):
-        write_figure(tmp_path / "wide", figure, {})
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_different_names_have_different_forms() -> None:

@@ -10,62 +10,15 @@ import pandas as pd
 import pytest
 from skimage.color import deltaE_ciede2000, rgb2lab
 
-from mklearn.study.report import figures, wording
+from mklearn.study.report import figures
 from mklearn.study.report.answer import answer
 from mklearn.study.report.findings import Findings, findings
 from mklearn.study.report.frames import results_of
-from mklearn.study.report.markup import escape_markdown
 from mklearn.study.report.series import series_of
-from mklearn.study.report.tables import kernel_remarks, result_table, stage_table
+from mklearn.study.report.tables import result_table
 from mklearn.study.report.theme import SCHEMES
 from mklearn.study.specs.final_spec import FinalEntry
 from mklearn.study.specs.table_specs import ReportFinal
-
-
-@pytest.mark.parametrize(
-    ("got", "expected"),
-    [
-        (wording.percent(0.72386), "72.4"),
-        (wording.percent(math.nan), "–"),
-        (wording.percent(pd.NA), "–"),
-        (wording.percent_spread(0.7, 0.0123), "70.0 ± 1.2"),
-        (wording.percent_spread(0.7, math.nan), "70.0"),
-        (wording.percent_interval(-0.001, 1.0), "[−0.1, 100.0]"),
-        (wording.points(0.0044), "+0.4"),
-        (wording.points(-0.0044), "−0.4"),
-        (wording.points(-1e-9), "0.0"),
-        (wording.seconds(1234.5), "1,234"),
-        (wording.seconds(0.0123), "0.012"),
-        (wording.scientific(-1.234e-9), "−1.23e−09"),
-        (wording.scientific(12345.6), "12,346"),
-        (wording.enumeration(["a", "b", "c"]), "a, b and c"),
-        (wording.enumeration(list("abcdefgh"), limit=2), "a, b and 6 more"),
-        (wording.enumeration(["a", "SVM, kernel", "b"]), "a; SVM, kernel; and b"),
-        (wording.enumeration(["a (better in 2, +1)", "b [−1, 1]"]), "a (better in 2, +1) and b [−1, 1]"),
-        (wording.plural(1, "repeat"), "1 repeat"),
-        (wording.setting_title("ORL", 5), "ORL, training size 5"),
-        (wording.setting_title("ORL", None), "ORL"),
-        (escape_markdown("a|b *c* <i>\nd"), r"a\|b \*c\* \<i\> d"),
-    ],
-)
-def test_wording(got, expected):
-    assert got == expected
-
-
-def test_folds_are_counted_in_words_up_to_twelve():
-    assert [wording.fold_title(number) for number in (2, 5, 12, 20)] == [
-        "two-fold",
-        "five-fold",
-        "twelve-fold",
-        "20-fold",
-    ]
-
-
-def test_sentences_end_before_a_capital_letter():
-    text = "See eq. (8), p. 3 of Lin et al. It takes 0.5 s (about). Second\nline. third? Yes."
-    parts = ["See eq. (8), p. 3 of Lin et al.", "It takes 0.5 s (about).", "Second line. third?", "Yes."]
-    assert wording.sentences(text) == parts
-    assert wording.sentences("") == [""]
 
 
 def finding(*rows, learned=("mkl",), **more):
@@ -171,12 +124,6 @@ def test_the_answer_for_the_terminal():
         made_of(("average", "cosine", math.nan, math.nan, math.nan, math.nan)), Findings("No method.", [], [])
     )
     assert nothing == "No method.\n"
-
-
-def test_the_highest_is_named_and_not_the_first_loser():
-    near = ("mkl", "cosine", 0.703, 0.003, -0.005, 0.009)
-    found = finding(AVERAGE, LOSER, near, learned=())
-    assert found.headline == "No method gains 1 point over the average (highest: mkl +0.3 [−0.5, +0.9])."
 
 
 def test_only_losers():
@@ -372,24 +319,6 @@ def test_the_headline_names_every_method_that_is_better():
     each = [f"{name} +5.0 [+2.0, +8.0]" for name in "abcde"]
     assert found.headline == f"Better than the average: {', '.join(each[:3])}, d and e."
     assert found.verdicts == [f"Better: {', '.join(each[:4])} and {each[4]}"]
-
-
-def test_identity_like_and_indefinite_kernels_are_remarked():
-    assert kernel_remarks({"off_diagonal_mass": 0.5, "min_eigenvalue": 0.0, "shift": 0.0}) == []
-    assert "close to the identity" in kernel_remarks({"off_diagonal_mass": 0.05})[0]
-    assert "close to the identity" in kernel_remarks({"off_diagonal_mass": 0.9, "identity_like": True})[0]
-    remarks = kernel_remarks({"off_diagonal_mass": 0.9, "min_eigenvalue": -0.2, "shift": 0.2})
-    assert [remark.split()[0] for remark in remarks] == ["not", "diagonal"]
-
-
-def test_the_table_of_stages_marks_what_is_not_known(study):
-    table = stage_table(study["run"].stages)
-    read, fit = ([cell.text for cell in row] for row in table.rows)
-    assert read == ["Read the data sets", "1", "not known", "not known", "–", "0 B"]
-    assert fit == ["Fit and evaluate", "4", "62", "40", "random / mkldr", "12.3 kB"]
-    assert table.rows[1][2].below == "3 of 4 jobs known"
-    assert stage_table([]) is None
-    assert stage_table(study["run"].stages[:1]) is None
 
 
 # Machado, Oliveira and Fernandes (2009), full severity, on linear RGB.

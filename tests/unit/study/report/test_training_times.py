@@ -10,7 +10,6 @@ import pytest
 
 from mklearn.study.report.frames import Results, results_of, training_times
 from mklearn.study.report.tables import result_table
-from mklearn.study.report.wording import times_as_long
 
 pytestmark = pytest.mark.full
 
@@ -74,10 +73,3 @@ def test_the_result_table_shows_the_ratio_beside_the_difference() -> None:
     assert {row[0].text: (row[place].text, row[heads.index("Fit, s")].text) for row in table.rows} == {
         "mkl": ("12 ×", "24"), "the average": ("1 ×", "2.0"), "ridge": ("0.04 ×", "0.08"),
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("ratio", "text"), [(NAN, "–"), (0.0371, "0.037 ×"), (1, "1 ×"), (12.4, "12 ×"), (12345, "12,000 ×")]
-)
-def test_a_ratio_has_two_digits(ratio: float, text: str) -> None:
-    assert times_as_long(ratio) == text

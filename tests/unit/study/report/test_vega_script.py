@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
 
@@ -80,13 +79,3 @@ def test_a_folder_that_can_not_be_written_is_no_error(bundled, tmp_path):
     (tmp_path / "cache").write_text("a file")
     assert another_process().endswith(" 0")
     assert another_process().endswith(" 1")
-
-
-def test_nothing_is_written_where_python_writes_no_bytecode(bundled, monkeypatch, tmp_path):
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    assert another_process().endswith(" 0")
-    assert not (tmp_path / "cache").exists()
-
-
-def test_it_is_kept_beside_the_bytecode():
-    assert module._kept_in().parent == Path(importlib.util.cache_from_source(module.__file__)).parent
