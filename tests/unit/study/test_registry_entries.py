@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from mklearn.cards import REGISTRY, MethodCard, own_entries
 from mklearn.contract.extensions import own_registries
 from mklearn.errors import ConfigError
-from mklearn.study.config.generated_models import annotation, method_model
+from mklearn.study.config.generated_models import method_model
 from mklearn.study.config.registry_entries import CARDS, CORE, entry_of, registry_of, write_registry
 from mklearn.subspace import KernelFDA
 
@@ -100,23 +100,3 @@ def test_what_a_study_can_not_name_is_left_out_by_the_card() -> None:
 def test_a_card_is_not_inherited() -> None:
     with pytest.raises(ConfigError, match=r"Weighted has no mklearn\.cards\.MethodCard"):
         entry_of("methods", Weighted)
-
-
-@pytest.mark.parametrize(
-    ("schema", "valid", "invalid"),
-    [
-        ({"type": "integer", "minimum": 2}, [2], [1, "2x", None]),
-        ({"type": "number", "exclusiveMinimum": 0, "maximum": 0.5}, [0.1, 0.5], [0, 0.6]),
-        ({"anyOf": [{"enum": ["auto", "none"]}, {"type": "null"}]}, ["auto", None], ["other", 1]),
-        ({"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 1}}, [[1, 2]], [[], [0], 1]),
-        ({"prefixItems": [{"type": "integer"}, {"type": "boolean"}]}, [(1, True)], [(1,), (1, "x")]),
-        ({"type": "string", "pattern": "^[a-z]+$", "maxLength": 3}, ["abc"], ["abcd", "A"]),
-    ],
-)
-def test_types_of_valid_values(schema: dict[str, Any], valid: list[Any], invalid: list[Any]) -> None:
-    adapter = TypeAdapter(annotation(schema))
-    for value in valid:
-        assert adapter.validate_python(value) == value
-    for value in invalid:
-        with pytest.raises(ValidationError):
-            adapter.validate_python(value)

@@ -13,9 +13,8 @@ from mklearn.errors import ConfigError, DataError
 from mklearn.study.config.reading import check_study
 from mklearn.study.data.merging import merge_classes, merged_names
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.registry import dataset_spec, entry
+from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.plan.plan import plan_study
 
 ODD = {"odd": ["1", "3", "5", "7", "9"], "even": "rest"}
 
@@ -76,16 +75,6 @@ def test_groups_are_kept_by_files_and_subsets(tmp_path: Path) -> None:
     assert SampleSet.load(tmp_path / "old.npz").groups is None
 
 
-def test_an_entry_takes_the_files_of_another() -> None:
-    gender, faces = entry("olivetti-gender"), entry("olivetti")
-    assert gender.files == faces.files
-    assert gender.options == faces.options
-    assert gender.citation == faces.citation
-    study = {"study": "s", "datasets": ["olivetti", "olivetti-gender"], "protocols": {"p": {"kind": "k_fold"}}}
-    downloads = [list(dataset.downloads) for dataset in plan_study(check_study(study)).datasets.values()]
-    assert downloads[0] == downloads[1]
-
-
 def test_people_of_the_gender_task(mirror: Path) -> None:
     held = read_dataset(dataset_spec({"name": "olivetti-gender"}), {"f": mirror / "olivetti/olivettifaces.mat"})
     assert held.classes.tolist() == ["men", "women"]
@@ -105,13 +94,6 @@ def test_mistakes_of_a_study() -> None:
     assert "merge" in mistakes(merge={"x": ["1"]})
     gender = mistakes(name="olivetti-gender", merge={"x": ["men"], "y": "rest"})
     assert "the classes of 'olivetti-gender' are merged already; merge those of 'olivetti'" in gender
-
-
-def test_counts_after_merging_are_checked() -> None:
-    spec = dataset_spec({"name": "digits", "merge": ODD})
-    assert spec["expected"] == {"image_shape": [8, 8]}
-    with pytest.raises(DataError, match="n_samples: expected 5, got 1797"):
-        read_dataset(spec | {"expected": {"n_samples": 5}})
 
 
 def tables(folder: Path, groups: list[str] | None, in_labels: list[str] | None = None) -> dict[str, Any]:

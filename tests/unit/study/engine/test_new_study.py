@@ -16,7 +16,6 @@ from mklearn.__main__ import main
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.config.reading import check_study, read_study
 from mklearn.study.data.readers.content import decode_image
-from mklearn.study.data.readers.tabular import slug
 from mklearn.study.engine.data_check import check_data
 from mklearn.study.engine.new_study import Choices, new_study
 from mklearn.study.plan.plan import plan_study
@@ -204,16 +203,6 @@ def test_a_column_of_numbers_to_predict(folder: Path, capsys: pytest.CaptureFixt
     assert study.protocols["5-fold"].kind == "group_k_fold"
 
 
-def test_a_batch_written_as_a_number_is_no_feature(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_cohort(folder / "cohort")
-    genes = pd.read_csv(folder / "cohort" / "genes.csv").drop(columns="chip")
-    genes.assign(batch=[1, 2, 3] * 8, site=[4, 5] * 12).to_csv(folder / "cohort" / "genes.csv", index=False)
-    assert main(["init", "cohort"]) == 0
-    entry = yaml.safe_load((folder / "cohort.yaml").read_text())["datasets"]["cohort"]
-    assert entry["leave_out"] == ["batch", "site"]
-    assert "Columns that are no features: 'batch', 'site' (leave_out)." in capsys.readouterr().out
-
-
 def test_options_decide(folder: Path) -> None:
     write_cohort(folder / "cohort")
     words = ["init", "cohort", "--force", "--group", ""]
@@ -243,17 +232,6 @@ def test_ids_that_most_tables_lack_are_refused(folder: Path) -> None:
         new_study("cohort")
 
 
-def test_groups_of_which_a_class_has_one_are_no_groups(folder: Path) -> None:
-    table(folder / "cells.csv", 24, more="donor")
-    rows = pd.read_csv("cells.csv")
-    rows["donor"] = [f"d{k}" if label == "a" else "d0" for k, label in enumerate(rows["label"])]
-    rows.loc[1, "donor"] = "d0"
-    rows.to_csv("cells.csv", index=False)
-    study = yaml.safe_load(new_study("cells.csv").text)
-    assert "group_column" not in study["datasets"]["cells"]
-    assert study["datasets"]["cells"]["leave_out"] == ["donor"]
-
-
 def test_photos_in_colour_are_read_in_colour(folder: Path) -> None:
     images(folder / "photos", cat=5, dog=5)
     for number, path in enumerate(sorted((folder / "photos").rglob("*.png"))):
@@ -279,14 +257,6 @@ def test_a_folder_of_neither(folder: Path) -> None:
     (folder / "broken.csv").write_text("x,,y\n1,2,3\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"broken\.csv: column 2 has no name"):
         new_study("broken.csv")
-
-
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [("Photos 2024", "photos-2024"), ("_x_", "x"), ("ß", "data"), ("a" * 99, "a" * 60), ("..", "data")],
-)
-def test_names_are_valid(text: str, name: str) -> None:
-    assert slug(text) == name
 
 
 # --- the command

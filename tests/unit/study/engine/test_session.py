@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import os
 import re
 import subprocess
@@ -94,20 +92,3 @@ def test_jobs_get_their_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     session._open_locks.pop().close()
     begin(targets(tmp_path, "the study's"))
     assert os.environ["MKLEARN_MIRROR"] == "a mirror"
-
-
-def test_snakemake_has_what_is_asked_of_it() -> None:
-    """Names outside its documented interface; mklearn pins its version. What fails here says what an upgrade breaks."""
-    importlib.import_module("snakemake.cli")  # first: the others import each other
-    from snakemake.dag import DAG
-    from snakemake.scheduling.job_scheduler import JobScheduler
-    from snakemake.spawn_jobs import SpawnedJobArgsFactory
-    from snakemake.workflow import Workflow
-
-    scheduler = inspect.getsource(JobScheduler)
-    assert all(name in scheduler for name in ("self.failed", "self.running", "def open_jobs"))
-    assert all(hasattr(DAG, name) for name in ("needrun_jobs", "finished_jobs"))
-    assert "self.dependencies" in inspect.getsource(DAG)
-    assert "--no-hooks" in inspect.getsource(SpawnedJobArgsFactory), "jobs of a cluster begin and end no run"
-    run = inspect.getsource(Workflow.execute)
-    assert "not self.dryrun and not self.execution_settings.no_hooks" in run

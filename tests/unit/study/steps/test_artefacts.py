@@ -106,19 +106,3 @@ def test_an_impossible_score_is_refused(finished: SmallStudy, tmp_path: Path, st
         ),
     ):
         study.run(study.maker(study.of_kind("scores")[0]))
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(
-    ("metric", "status", "value"), [("log_loss", "ok", 3.0), ("accuracy", "ok", 1 + 1e-12), ("", "failed", np.nan)]
-)
-def test_a_possible_score_is_taken(
-    finished: SmallStudy, tmp_path: Path, metric: str, status: str, value: float
-) -> None:
-    study = finished.copy(tmp_path / "copy")
-    name, table = study.of_kind("fit_scores")[0], study.of_kind("scores")[0]
-    frame, record = read_table(study.folder / name)
-    frame.loc[frame.index[-1], ["metric", "status", "value"]] = [metric, status, value]
-    write_table(study.folder / name, frame, record)
-    study.run(study.maker(table))
-    pd.testing.assert_series_equal(read_table(study.folder / table)[0]["value"].iloc[: len(frame)], frame["value"])

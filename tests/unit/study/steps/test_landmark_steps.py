@@ -22,9 +22,6 @@ from mklearn.study.artefacts import read_arrays, read_table, write_arrays
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation import landmarks as on_landmarks
 from mklearn.study.steps import fit as fit_step
-from mklearn.study.steps import landmarks as landmarks_step
-from mklearn.study.steps.blocks import read_blocks
-from mklearn.study.steps.landmarks import read_landmarks
 from mklearn.study.steps.moments import read_moments
 from mklearn.subspace.kfd import KernelFDA
 
@@ -210,29 +207,6 @@ def test_no_split_may_have_a_value(made: Made, y: np.ndarray, kind: str, words: 
     assert frame["message"].str.contains(words).all()
 
 
-def test_blocks_without_a_sample_change_nothing(made: Made) -> None:
-    """Blocks are planned by the rows of a file, of which some may have no label."""
-    X, y = load_digits(n_class=2, return_X_y=True)
-    few = {"views": {"a": X[:10], "b": X[:10, ::2]}, "y": y[:10],
-           "splits": [Split(0, 0, np.arange(8), np.arange(8, 10))]}  # fmt: skip
-    one, other = (made(f"{n}", **few).run(spec_of(kind="kernel_fda", landmarks=4), n) for n in (1, 13))
-    assert one["status"].eq("ok").all()
-    pd.testing.assert_frame_equal(other, one)
-
-
-@pytest.mark.parametrize(("kind", "expected"), [("kernel_ridge_regressor", 40), ("kernel_ridge", 41)])
-def test_landmarks_are_chosen_from_a_random_sample_with_every_class(
-    made: Made, monkeypatch: pytest.MonkeyPatch, kind: str, expected: int
-) -> None:
-    """The first sample of a class that would be missing is added; numbers have no classes, however many they are."""
-    monkeypatch.setattr(landmarks_step, "SAMPLE", 40)
-    single = np.arange(N) == made("whole").splits[0].train[4]  # not among the 40
-    jobs = made(y=np.arange(N, dtype=np.float64) if expected == 40 else single.astype(np.int64))
-    jobs.landmarks(spec_of(kind=kind, landmarks=20))
-    features, _ = read_landmarks(jobs.files["landmarks"])
-    assert features.n_samples_ == expected
-
-
 def test_a_split_with_fewer_samples_than_landmarks_costs_its_own_row(
     made: Made, caplog: pytest.LogCaptureFixture
 ) -> None:  # fmt: skip
@@ -340,14 +314,3 @@ def test_blocks_that_are_missing_doubled_or_of_other_landmarks(made: Made) -> No
         jobs.fit(spec, [one, two, three])
     jobs.landmarks(spec, 3)  # the same ones, in another time
     jobs.fit(spec, [one, two, three])
-
-
-def test_features_of_other_samples_are_refused(made: Made) -> None:
-    jobs, spec = made(), spec_of(**MKL | {"landmarks": 20})
-    of_set = jobs.landmarks(spec, 2)
-    a, b = of_set.descriptors
-    wrong = jobs.block(a, "2of2")
-    with pytest.raises(DataError, match=rf"{wrong}: not the samples of part 1of2 of the data set; delete the file"):
-        list(read_blocks([wrong, wrong, *jobs.features([b], parts(2))], [a, b], jobs.ids))
-    with pytest.raises(DataError, match=r"3 files of features are no whole number of blocks of a-.*, b-"):
-        list(read_blocks([wrong] * 3, [a, b], jobs.ids))

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from mklearn.atomic import read_npz, read_parquet
-from mklearn.contract.model import Strict
 from mklearn.errors import ConfigError
 from mklearn.study.steps import log
-from mklearn.study.steps.runner import call, command, load_step
+from mklearn.study.steps.runner import call, load_step
 
 DIGITS = {"dataset": "digits", "reader": "digits", "options": {}, "per_class": 3}
 
@@ -43,43 +39,10 @@ def test_one_file_may_stand_for_a_list_and_empty_lists_for_nothing(tmp_path: Pat
     assert list(read_parquet(tmp_path / "l.parquet")[0].columns) == ["id", "y", "label"]
 
 
-@pytest.mark.parametrize(
-    ("inputs", "outputs", "sentence"),
-    [
-        ({}, {"samples": "s"}, "step read: missing labels. It takes samples, labels, files."),
-        ({"file": "x"}, {"samples": "s", "labels": "l"}, "step read: not known: file."),
-        ({"b": "x", "a": "y"}, {}, "missing labels, samples; not known: a, b."),
-        ({"spec": "x"}, {"samples": "s", "labels": "l"}, "not known: spec"),
-        ({}, {"samples": ["s", "t"], "labels": "l"}, "step read: samples is one file; 2 were given."),
-    ],
-)
-def test_files_that_a_step_lacks_or_does_not_know(inputs: Any, outputs: Any, sentence: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        call("read", inputs, outputs, DIGITS)
-    assert sentence in str(caught.value)
-
-
 # --- logs
 
 
-def test_the_command_is_one_line_of_shell() -> None:
-    line = command("fit", {"matrices": ["a b", "c"], "file": []}, {"model": "m'n"}, {"é": 'q"'}, 2)
-    assert "\n" not in line
-    words = shlex.split(line)
-    assert words[:5] == ["python", "-m", "mklearn", "step", "fit"]
-    assert json.loads(words[words.index("--spec") + 1]) == {"é": 'q"'}
-    assert words[7:] == ["--in", "matrices=a b", "--in", "matrices=c", "--out", "model=m'n", "--threads", "2"]
-
-
 # --- progress and warnings
-
-
-def test_progress_says_how_far_it_is_and_passes_everything_on(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level("INFO", logger="mklearn"):
-        assert list(log.progress(range(3), 3, "batch", every=0)) == [0, 1, 2]
-    said = [entry.getMessage() for entry in caplog.records]
-    assert said[0].startswith("batch 1 of 3, about 0 s left")
-    assert said[-1] == "batch 3 of 3"
 
 
 def test_warnings_go_to_the_log(tmp_path: Path) -> None:
@@ -94,28 +57,6 @@ def test_warnings_go_to_the_log(tmp_path: Path) -> None:
     text = path.read_text()
     assert "close to the identity" in text
     assert "s] said" in text
-
-
-class Strength(Strict):
-    """The specification of the step below."""
-
-    ridge: float
-
-
-def typed_step(target: Path, *, spec: Strength) -> None:
-    """A step whose specification is a model."""
-    target.write_text(repr(spec.ridge))
-
-
-def test_a_specification_is_validated_into_the_model_of_the_step(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("mklearn.study.steps.runner.load_step", lambda name: typed_step)
-    target = tmp_path / "target"
-    call("typed", {}, {"target": str(target)}, {"ridge": 1})
-    assert target.read_text() == "1.0"
-    with pytest.raises(ConfigError, match=r"step typed: invalid specification: ridge: .*; bandwidth: Extra inputs"):
-        call("typed", {}, {"target": str(target)}, {"ridge": "x", "bandwidth": 1})
 
 
 JOB = """
