@@ -65,12 +65,3 @@ def mirror() -> Path:
     if not (folder / "MANIFEST.csv").exists():
         pytest.skip(f"no data mirror at {folder}: set MKLEARN_MIRROR to a folder that has one")
     return folder
-
-
-@pytest.fixture(scope="session")
-def paper_texts() -> Path:
-    """The folder with the texts of the papers whose tables are reproduced; skips where there is none."""
-    folder = REPOSITORY.parent / "shared" / "papers"
-    if not folder.is_dir():
-        pytest.skip(f"no texts of papers at {folder}")
-    return folder

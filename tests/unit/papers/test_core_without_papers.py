@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from mklearn.__main__ import main
 from mklearn.cards import REGISTRY, own_entries
 from mklearn.contract.extensions import entry_points, own_registries, package_of
 
@@ -62,24 +61,6 @@ def test_no_paper_is_listed(sort: str, run: Run) -> None:
     assert kinds == ({*own_entries(sort)} - of_papers(sort)) | ({"table"} if sort == "descriptors" else set())
 
 
-@pytest.mark.parametrize("columns", [60, 200])
-def test_here_the_methods_of_papers_are_the_last_group(
-    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    assert main(["list", "methods"]) == 0
-    *_, group, _ = capsys.readouterr().out.split("\n\n")
-    rows = group.splitlines()[1:]
-    assert {row.split()[0] for row in rows} == of_papers("methods")
-    assert "  mkmmc                        MKMMC. To reproduce" in group
-
-
-def test_data_sets_of_papers_are_not_listed(run: Run) -> None:
-    names = {part.split(":")[0] for part in run("-c", RUN, "list", "datasets").split("\n\n")}
-    assert "digits" in names
-    assert "gauss4" not in names
-
-
 def test_the_default_study_is_planned_to_the_same_jobs(run: Run, repository: Path) -> None:
     """With the same keys: results of the core do not depend on which papers there are."""
     code = (
@@ -92,16 +73,6 @@ def test_the_default_study_is_planned_to_the_same_jobs(run: Run, repository: Pat
     here = subprocess.run([sys.executable, "-c", code], cwd=repository, capture_output=True, text=True, check=True)
     assert run("-c", code) == here.stdout
     assert len(here.stdout.split()) > 50
-
-
-def test_the_registry_of_the_core_is_the_same(run: Run) -> None:
-    """Cards of the core name nothing of a paper; and the file is what ``make schema`` writes here, too."""
-    code = (
-        "from pathlib import Path; from mklearn.cards import REGISTRY; "
-        "from mklearn.study.config.registry_entries import CORE, write_registry; "
-        "before = REGISTRY.read_text(); write_registry(REGISTRY, CORE); print(REGISTRY.read_text() == before)"
-    )
-    assert run("-c", code).strip() == "True"
 
 
 def test_parts_of_the_core_take_those_of_papers_where_they_are(run: Run) -> None:
