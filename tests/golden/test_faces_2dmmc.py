@@ -7,12 +7,11 @@ depends on a scale and a ridge that the paper does not state.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.golden.conftest import Faces
 
 from mklearn.papers.two_d_mmc.alternation import TraceProblem, alternate
 from mklearn.papers.two_d_mmc.embedding import BilinearEmbedding
@@ -21,8 +20,6 @@ from mklearn.papers.two_d_mmc.path import fit_path
 from mklearn.papers.two_d_mmc.scatter import StackedScatter, class_differences, energy
 from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
 from mklearn.papers.two_d_mmc.two_d_mmc import TwoDMMC
-from mklearn.study.data.read import read_dataset
-from mklearn.study.data.registry import entry
 from mklearn.study.data.splits import random_per_class
 
 CELLS = [("orl", 2), ("orl", 3), ("orl", 4), ("yale", 2), ("yale", 3), ("yale", 4)]
@@ -50,21 +47,6 @@ ROWS: dict[str, tuple[BilinearEmbedding, list[int], int, tuple[list[float], list
         TwoDLDA(ridge=1e-10, scaling="orthonormal"), [10, 14, 19], 8, TWO_D_LDA_ORTHONORMAL, MEASURED_SPLITS,
     ),
 }  # fmt: skip
-
-Faces = Callable[[str], tuple[np.ndarray, np.ndarray]]
-
-
-@pytest.fixture(scope="module")
-def faces(mirror: Path) -> Faces:
-    def read(name: str) -> tuple[np.ndarray, np.ndarray]:
-        if name not in held:
-            known = entry(name)
-            samples = read_dataset(known.spec(), {file.name: mirror / str(file.mirror) for file in known.files})
-            held[name] = (np.asarray(samples.images, dtype=float).reshape(-1, 32, 32), samples.y)
-        return held[name]
-
-    held: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-    return read
 
 
 def nearest_neighbour_rate(Z: np.ndarray, y: np.ndarray, Z_test: np.ndarray, y_test: np.ndarray) -> float:
@@ -132,16 +114,3 @@ def test_the_printed_algorithm_reaches_15_to_44_per_cent(cell: int, faces: Faces
             rates[split.repeat, column] = nearest_neighbour_rate(Z[split.train], y_train, Z[split.test], y[split.test])
     expected = (15.3, 28.8, 39.1, 22.6, 37.0, 43.5)[cell]
     assert abs(rates.mean(axis=0).max() - expected) < 1
-
-
-def test_full_size_is_the_raw_pixels(faces: Faces) -> None:
-    X, y = faces("yale")
-    (split,) = random_per_class(y, 3, 1, seed=0, name="yale")
-    flat = X.reshape(len(X), -1)
-    raw = nearest_neighbour_rate(flat[split.train], y[split.train], flat[split.test], y[split.test])
-    for method in (GLRAM(32), TwoDMMC(32)):
-        model = method.fit(X[split.train], y[split.train])
-        projected = model.transform(X[split.test])
-        assert nearest_neighbour_rate(model.embedding_, y[split.train], projected, y[split.test]) == raw
-    model = GLRAM(32).fit(X[split.train])
-    np.testing.assert_allclose(model.inverse_transform(model.transform(X[split.test])), X[split.test], atol=1e-9)

@@ -19,7 +19,6 @@ from scipy.optimize import brentq
 
 from mklearn.classifiers import FSVC
 from mklearn.papers.fsvm import RMMSVC, RSVMPlus, RSVMPlusMu
-from mklearn.papers.fsvm.radius_margin import r_svm_plus, r_svm_plus_mu
 from mklearn.study.evaluation.selection import select_by_race
 
 
@@ -133,23 +132,6 @@ def test_the_alternation_lies_above_the_optimum(data, name):
     armijo = FSVC(8.0, solver="alternating", step="armijo").fit(X, y)
     assert not armijo.n_rises_[0]
     assert (np.diff(armijo.objective_history_[0]) <= 1e-9 * armijo.objective_history_[0][:-1]).all()
-
-
-@pytest.mark.parametrize("solver", [r_svm_plus, r_svm_plus_mu])
-def test_lazy_pairs_equal_all_pairs_on_glass(mirror, solver):
-    X, y = read(mirror, "glass")
-    kept = y <= 2
-    X, y = scaled_to_unit_norm(X[kept][::2]), np.where(y[kept][::2] == 1, 1.0, -1.0)
-    lazy, every = solver(X, y, 8.0, 1.0), solver(X, y, 8.0, 1.0, all_pairs=True)
-    assert every.n_pairs == len(X) * (len(X) - 1) // 2
-    assert lazy.n_pairs < 0.05 * every.n_pairs
-    assert lazy.objective == pytest.approx(every.objective, rel=1e-6)
-
-
-def scaled_to_unit_norm(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
-    X = X - X.mean(axis=0)
-    return X / np.sqrt((X**2).sum(axis=1).mean())
 
 
 # --- accuracy
