@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 from tests.unit.test_documentation import blocks
 from tests.workflow.conftest import SMOKE, Checkout, jobs_by_rule
 
@@ -44,10 +43,3 @@ def test_two_runs_of_the_other_workflow_can_not_use_one_folder(outer: Checkout) 
         session._open_locks.pop().close()
     assert "another run uses results" in said
     assert not list((outer.folder / "results").rglob("*.npz"))
-
-
-def test_a_mistake_in_the_study_is_one_sentence(outer: Checkout) -> None:
-    outer.write(yaml.safe_dump({"mklearn": SMOKE | {"method": {}}}))
-    said = outer.said("snakemake", "--cores", "1", "--dry-run", code=1)
-    assert "Did you mean 'methods'?" in said
-    assert "Traceback" not in said

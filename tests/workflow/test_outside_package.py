@@ -1,17 +1,15 @@
-"""A study with a method, a kernel, a descriptor, a protocol and a metric of another package, or one file each."""
+"""A study with a method, a kernel, a descriptor, a protocol and a metric of another package."""
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from tests.outside_package.install import SOURCE, install
+from tests.outside_package.install import install
 from tests.workflow.conftest import Checkout
 
 pytestmark = pytest.mark.full
@@ -31,17 +29,6 @@ STUDY: dict[str, Any] = {
 }
 
 
-ROOMS = {
-    "gated_centroids": "classifiers",
-    "cauchy": "kernels",
-    "column_means": "descriptors",
-    "powers": "descriptors",
-    "first_per_class": "study/data",
-    "worst_class": "study/evaluation/metrics",
-}
-"""Where the files of the package lie if they are files of mklearn."""
-
-
 class WithPackage(Checkout):
     """A checkout in whose Python the example package is installed."""
 
@@ -50,35 +37,12 @@ class WithPackage(Checkout):
         path = os.pathsep.join([str(self.folder / "src"), str(self.folder / "site")])
         return super().environment | {"PYTHONPATH": path}
 
-    def file_of(self, module: str) -> str:
-        return f"site/outside_package/{module}.py"
 
-
-class WithFiles(Checkout):
-    """A checkout in which the same files lie in the rooms of mklearn: no other line names them."""
-
-    def file_of(self, module: str) -> str:
-        return f"src/mklearn/{ROOMS[module]}/{module}.py"
-
-    def add(self) -> None:
-        """Add the files, as one does who runs ``make schema`` after it."""
-        for module in ROOMS:
-            text = (SOURCE / "outside_package" / f"{module}.py").read_text(encoding="utf-8")
-            text = text.replace("outside_package.powers", "mklearn.descriptors.powers")
-            (self.folder / self.file_of(module)).write_text(text, encoding="utf-8")
-        command = [sys.executable, "-m", "mklearn.study.config.registry_entries"]
-        subprocess.run(command, check=True, cwd=self.folder, env=self.environment)
-
-
-@pytest.fixture(scope="module", params=[WithPackage, WithFiles])
-def checkout(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Any:
-    made = request.param(tmp_path_factory.mktemp("outside") / "checkout", repository)
-    if isinstance(made, WithPackage):
-        install(made.folder / "site")
-        made.write(STUDY)
-    else:
-        made.add()
-        made.write(STUDY | {"datasets": ["digits"]})
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> WithPackage:
+    made = WithPackage(tmp_path_factory.mktemp("outside") / "checkout", repository)
+    install(made.folder / "site")
+    made.write(STUDY)
     made.said("snakemake", "--cores", "2")
     return made
 
@@ -111,31 +75,16 @@ def test_methods_of_mklearn_take_the_packages_kernels_and_descriptors(scores: pd
 def test_the_study_is_up_to_date_and_its_record_has_the_version_of_the_package(checkout: WithPackage) -> None:
     assert checkout.planned() == {}
     record = json.loads((checkout.folder / "results" / "outside" / "run.json").read_text(encoding="utf-8"))
-    assert record["versions"].get("mklearn-outside") == ("0.1" if isinstance(checkout, WithPackage) else None)
+    assert record["versions"]["mklearn-outside"] == "0.1"
 
 
-@pytest.mark.parametrize(
-    ("module", "expected"),
-    [
-        ("gated_centroids", {"fit": 1}),
-        ("powers", {"describe": 1}),
-        ("stripes", {"read": 1}),
-        ("cauchy", {"fit": 2}),
-        ("first_per_class", {"split": 1}),
-        ("worst_class", {"fit": 2}),
-    ],
-)
-def test_an_edit_of_the_package_runs_what_depends_on_it(
-    checkout: WithPackage | WithFiles, module: str, expected: dict[str, int]
-) -> None:
-    if module not in ROOMS and isinstance(checkout, WithFiles):
-        pytest.skip("mklearn's own data sets have an entry in registry.yaml")
-    if isinstance(checkout, WithPackage):  # every module of a package counts for what uses the package
-        expected = {"read": 1, "split": 1, "describe": 2, "fit": 2}
-    name = checkout.file_of(module)
+@pytest.mark.parametrize("module", ["gated_centroids", "powers", "stripes"])
+def test_an_edit_of_the_package_runs_what_depends_on_it(checkout: WithPackage, module: str) -> None:
+    """Every module of a package counts for what uses the package."""
+    name = f"site/outside_package/{module}.py"
     before = checkout.edit(name)
     try:
         planned = checkout.planned()
     finally:
         (checkout.folder / name).write_text(before, encoding="utf-8")
-    assert expected.items() <= planned.items()
+    assert {"read": 1, "split": 1, "describe": 2, "fit": 2}.items() <= planned.items()

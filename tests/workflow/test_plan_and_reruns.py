@@ -94,12 +94,6 @@ def test_editing_what_no_result_depends_on_reruns_nothing(mine: Checkout) -> Non
             (mine.folder / name).write_text(text, encoding="utf-8")
 
 
-def test_an_edit_of_a_method_taken_back_reruns_nothing(mine: Checkout) -> None:
-    """Content counts: the file is newer than everything made from it."""
-    assert planned_after_edit(mine, "src/mklearn/subspace/mkldr.py") == {"fit": 1, **TABLES}
-    assert mine.planned() == {}
-
-
 # --- changes of the study
 
 
@@ -168,12 +162,6 @@ def test_a_missing_table_is_made_again_and_nothing_before_it(mine: Checkout) -> 
     held = path.rename(path.with_suffix(".aside"))
     assert mine.planned() == {"summary": 1, "report": 1, "all": 1}
     held.rename(path)
-
-
-@pytest.mark.full
-def test_taking_a_change_back_runs_nothing(mine: Checkout) -> None:
-    """Results of the other parameter are files of their own; only dry runs were done here."""
-    assert mine.planned("--cores", "7") == {}
 
 
 @pytest.mark.full
