@@ -271,7 +271,7 @@ def test_own_tables_are_read_and_what_is_odd_in_them_is_noted(
     rows = "".join(f"s{k},{'ab'[k % 2]},{k % 2},{0.1 * k}\n" for k in range(16))
     (tmp_path / "t.csv").write_text(f"id,label,target,x\n{rows}")
     assert main(["validate", path]) == 0
-    assert "note: t.csv: columns 'target' have one value for each class" in capsys.readouterr().out
+    assert "note: t.csv: columns 'target' are the label" in capsys.readouterr().out
     (tmp_path / "t.csv").write_text(f"id,label,target,\n{rows}")
     assert main(["validate", path]) == 1
     assert "t.csv: column 4 has no name" in capsys.readouterr().err
