@@ -1,24 +1,21 @@
 """How often intervals contain the true difference: populations that are known, split as a study splits its data.
 
-``python -m tests.benchmarks.interval_coverage`` writes ``reports/intervals/coverage.csv`` and the figure beside it.
-With folders of data sets (such as mfeat and protein_fold, or delaney and wheat with numbers: a table ``VIEW.csv.gz``
-per view and ``samples.csv``) it writes ``pools.csv``: pools drawn from the samples of the set, and the mean over all
-pools as the truth.
+``python -m tests.benchmarks.interval_coverage`` writes ``reports/intervals/coverage.csv``; with folders of data sets (a
+table ``VIEW.csv.gz`` per view and ``samples.csv``) ``pools.csv``, with the mean over all pools of a set as the truth.
 
 Classes are Gaussian around random means. Each of two methods sees one view of a sample, the means plus its own noise;
 the noises have a correlation. With noise of the same strength the true difference is 0; with a stronger noise in the
-second view it is measured on 120 fresh training sets. Rules: nearest class mean and nearest neighbour. A pool of N
-samples is drawn anew each time, and split J times. Metrics of scores are those of the nearest mean's probabilities.
-
-A half-width is compared with the one needed: 1.96 times the root mean square of the errors.
+second view it is measured on 120 fresh training sets. A half-width is compared with the one needed: 1.96 times the root
+mean square of the errors.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice, product
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, islice, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +23,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedShuffleSplit
 
 from mklearn.base.statistics import paired_difference, paired_sample_difference, sample_interval
 from mklearn.study.evaluation.metrics.metric import metric_named
@@ -72,11 +70,11 @@ METRICS = {
 }
 
 
-class Answer:
+class Answer(NamedTuple):
     """A fitted classifier that gives known probabilities."""
 
-    def __init__(self, shares: Array) -> None:
-        self.shares, self.classes_ = shares, np.arange(shares.shape[1])
+    shares: Array
+    classes_: Array
 
     def predict_proba(self, X: Any) -> Array:
         return self.shares
@@ -85,7 +83,7 @@ class Answer:
 def values_of(name: str, y_train: Array, y: Array, outputs: Array) -> Array:
     """Return a metric's values of samples, whose mean is the metric; outputs are class probabilities, or numbers."""
     labels = outputs[:, 0] if outputs.shape[1] == 1 else outputs.argmax(axis=1)
-    output = MethodOutput(Answer(outputs), y_train, y, labels, test=y)
+    output = MethodOutput(Answer(outputs, np.arange(outputs.shape[1])), y_train, y, labels, test=y)
     metric = metric_named(name)
     return (output.labels == y).astype(float) if metric.mean_of_samples else metric.sample_values(output)
 
@@ -104,84 +102,64 @@ def settings() -> list[Setting]:
 
 def pool_classes(setting: Setting, n_samples: int) -> Array:
     """Return the class codes of a pool with about so many samples."""
-    weights = np.ones(setting.n_classes)
-    if setting.shares == "unequal":
-        weights = np.linspace(3, 1, setting.n_classes)
+    weights = np.linspace(3 if setting.shares == "unequal" else 1, 1, setting.n_classes)
     counts = np.maximum(2, np.round(n_samples * weights / weights.sum()).astype(int))
     return np.repeat(np.arange(setting.n_classes), counts)
 
 
-def views(setting: Setting, rng: np.random.Generator) -> Callable[[Array], tuple[Array, Array]]:
-    """Return a function that draws the two views of samples with given classes."""
-    means = rng.normal(size=(setting.n_classes, FEATURES))
-
-    def draw(y: Array) -> tuple[Array, Array]:
-        own, other = rng.normal(size=(2, len(y), FEATURES))
-        second = setting.correlation * own + np.sqrt(1 - setting.correlation**2) * other
-        return means[y] + NOISE * own, means[y] + NOISE * setting.gain * second
-
-    return draw
+def drawn_views(setting: Setting, means: Array, y: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Return the two views of samples with given classes."""
+    own, other = rng.normal(size=(2, len(y), FEATURES))
+    second = setting.correlation * own + np.sqrt(1 - setting.correlation**2) * other
+    return means[y] + NOISE * own, means[y] + NOISE * setting.gain * second
 
 
-def true_values(setting: Setting, draw: Callable[[Array], tuple[Array, Array]]) -> dict[str, tuple[float, float]]:
-    """Return by metric the first method's value, and its difference to the second, averaged over 120 fresh sets."""
-    y, new = pool_classes(setting, setting.n_samples), pool_classes(setting, 600)
-    known = np.concatenate([np.flatnonzero(y == code)[:count] for code, count in enumerate(_train_counts(setting, y))])
-    found: dict[str, list[list[float]]] = {name: [] for name in METRICS[setting.rule]}
-    for _ in range(120):
-        train, test = draw(y[known]), draw(new)
-        shares = [RULES[setting.rule](Z, y[known], T) for Z, T in zip(train, test, strict=True)]
-        for name, values in found.items():
-            values.append([float(values_of(name, y[known], new, each).mean()) for each in shares])
-    means = {name: np.mean(values, axis=0) for name, values in found.items()}
-    return {name: (a, 0.0 if setting.gain == 1.0 else a - b) for name, (a, b) in means.items()}
-
-
-def splits(setting: Setting, y: Array, rng: np.random.Generator) -> Iterator[tuple[Array, Array]]:
+def splits(scheme: str, train_share: float, y: Array, rng: np.random.Generator) -> Iterator[tuple[Array, Array]]:
     """Yield training and test samples of as many splits as are needed."""
-    if setting.scheme == "random":
-        for _ in range(max(SPLITS["random"])):
-            counts = _train_counts(setting, y)
-            train = np.concatenate([
-                rng.permutation(np.flatnonzero(y == code))[:count] for code, count in enumerate(counts)
-            ])  # fmt: skip
-            yield train, np.setdiff1d(np.arange(len(y)), train)
-        return
-    for _ in range(5):
-        fold = np.empty(len(y), dtype=int)
-        for code in range(setting.n_classes):
-            own = rng.permutation(np.flatnonzero(y == code))
-            fold[own] = np.arange(len(own)) % 5
-        for number in range(5):
-            yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+    seed = int(rng.integers(2**31))
+    if scheme == "random":
+        random = StratifiedShuffleSplit(10, train_size=train_share, test_size=1 - train_share, random_state=seed)
+        return random.split(y, y)
+    return RepeatedStratifiedKFold(n_splits=5, n_repeats=5, random_state=seed).split(y, y)
 
 
-def _train_counts(setting: Setting, y: Array) -> Array:
-    """Return the training samples of each class in a split."""
-    counts = np.bincount(y)
-    return np.clip(np.round(setting.train_share * counts).astype(int), 1, counts - 1)
+def value_tables(
+    methods: Mapping[Any, Callable[[Array, Array], Array]], y: Array, drawn: Sequence[tuple[Array, Array]],
+    metrics: Sequence[str],
+) -> dict[tuple[Any, str], Array]:  # fmt: skip
+    """Return by method and metric the values of samples in each split, from outputs for training and test samples."""
+    tables = {key: np.full((len(drawn), len(y)), np.nan) for key in product(methods, metrics)}
+    for number, (train, test) in enumerate(drawn):
+        for name, outputs_of in methods.items():
+            outputs = outputs_of(train, test)
+            for metric in metrics:
+                tables[name, metric][number, test] = values_of(metric, y[train], y[test], outputs)
+    return tables
 
 
 def measure(setting: Setting, draws: int, seed: int) -> list[dict[str, Any]]:
     """Return coverage and width of each interval, one row for each metric and number of splits."""
-    rng = np.random.default_rng(seed)
-    found: list[dict[str, Any]] = []
-    y = pool_classes(setting, setting.n_samples)
+    rng, rule, metrics = np.random.default_rng(seed), RULES[setting.rule], METRICS[setting.rule]
+    y, fresh = pool_classes(setting, setting.n_samples), pool_classes(setting, 600)
+    rows: list[dict[str, Any]] = []
     for _ in range(POPULATIONS):
-        draw = views(setting, rng)
-        truths = true_values(setting, draw)
+        draw = partial(drawn_views, setting, rng.normal(size=(setting.n_classes, FEATURES)), rng=rng)
+        known = y[next(splits(setting.scheme, setting.train_share, y, rng))[0]]
+        outputs = [[rule(Z, known, T) for Z, T in zip(draw(known), draw(fresh), strict=True)] for _ in range(120)]
+        truths = {}
+        for metric in metrics:
+            a, b = np.mean(
+                [[values_of(metric, known, fresh, each).mean() for each in both] for both in outputs], axis=0
+            )
+            truths[metric] = a, 0.0 if setting.gain == 1.0 else a - b
         for _ in range(draws // POPULATIONS):
-            pool = draw(y)
-            tables = {name: np.full((2, max(SPLITS[setting.scheme]), len(y)), np.nan) for name in truths}
-            for number, (train, test) in enumerate(splits(setting, y, rng)):
-                for method, Z in enumerate(pool):
-                    shares = RULES[setting.rule](Z[train], y[train], Z[test])
-                    for name, table in tables.items():
-                        table[method, number, test] = values_of(name, y[train], y[test], shares)
-            for (name, table), count in product(tables.items(), SPLITS[setting.scheme]):
-                one, other = table[:, :count]
-                found += _intervals(name, one, other, len(train), truths[name])
-    return [{**setting._asdict(), **row} for row in summary(pd.DataFrame(found))]
+            drawn = list(splits(setting.scheme, setting.train_share, y, rng))
+            methods = [partial(lambda Z, train, test: rule(Z[train], y[train], Z[test]), Z) for Z in draw(y)]
+            tables = value_tables(dict(enumerate(methods)), y, drawn, metrics)
+            for metric, count in product(metrics, SPLITS[setting.scheme]):
+                one, other = (tables[method, metric][:count] for method in (0, 1))
+                rows += _intervals(metric, one, other, len(drawn[0][0]), truths[metric])
+    return [{**setting._asdict(), **row} for row in summary(rows)]
 
 
 def _intervals(
@@ -203,77 +181,62 @@ def _intervals(
         }  # fmt: skip
 
 
-def summary(found: pd.DataFrame) -> list[dict[str, Any]]:
+def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return coverage, median half-width and the half-width needed by metric, number of splits and interval."""
-    rows = []
-    for (metric, splits, interval), own in found.groupby(["metric", "splits", "interval"]):
-        needed = 1.96 * np.sqrt(np.mean(own["error"] ** 2))
-        half_width = own["half_width"].median()
-        rows.append({
-            "metric": metric, "splits": splits, "interval": interval, "covered": own["covered"].mean(),
-            "half_width": half_width, "needed": needed, "ratio": half_width / needed,
-        })  # fmt: skip
-    return rows
+    groups = pd.DataFrame(rows).groupby(["metric", "splits", "interval"])
+    found = groups.agg(covered=("covered", "mean"), half_width=("half_width", "median"))
+    found["needed"] = 1.96 * groups["error"].agg(lambda errors: np.sqrt(np.mean(errors**2)))
+    found["ratio"] = found["half_width"] / found["needed"]
+    return found.reset_index().to_dict("records")  # type: ignore[return-value]
 
 
 POOL_SPLITS = (("random", 0.25, 10), ("random", 0.5, 10), ("random", 0.8, 10), ("5-fold", 0.8, 5), ("5-fold", 0.8, 25))
 PAIRS = (
-    ("ridge all", "ridge half"),
-    ("ridge all", "1-NN all"),
-    ("ridge half", "ridge first"),
-    ("ridge all", "weak ridge"),
-)
+    ("ridge all", "ridge half"), ("ridge all", "1-NN all"), ("ridge half", "ridge first"), ("ridge all", "weak ridge"),
+)  # fmt: skip
 
 
 def measure_pools(folder: Path, pools: int = 150, n_samples: int = 190) -> list[dict[str, Any]]:
     """Return coverage and width on pools of about ``n_samples`` of a data set, for pairs of kernel methods."""
     rng, (kernels, y) = np.random.default_rng(0), _kernels(folder)
-    codes = np.zeros(len(y), dtype=int) if are_numbers(y) else y
-    metrics = METRICS["numbers" if are_numbers(y) else "nearest neighbour"]
-    classes = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
-    counts = [max(5, round(n_samples * len(own) / len(y))) for own in classes]
+    numbers = y.dtype == float
+    codes, metrics = (np.zeros(len(y), int), METRICS["numbers"]) if numbers else (y, METRICS["nearest neighbour"])
+    targets = y[:, None] if numbers else np.eye(int(y.max()) + 1)[y]
     tables: dict[tuple[Any, ...], list[tuple[Array, Array, int]]] = {}
     for _ in range(pools):
+        classes = (np.flatnonzero(codes == code) for code in range(codes.max() + 1))
         pool = np.concatenate(
-            [rng.choice(own, count, replace=False) for own, count in zip(classes, counts, strict=True)]
+            [rng.choice(own, max(5, round(n_samples * len(own) / len(y))), replace=False) for own in classes]
         )
+        methods = {
+            name: partial(_predict, name, {part: K[np.ix_(pool, pool)] for part, K in kernels.items()}, targets[pool])
+            for name in dict.fromkeys(chain(*PAIRS))
+        }
         for scheme, share, count in POOL_SPLITS:
-            setting = Setting(len(pool), len(classes), scheme, share, 0.0, "", 0.0, "")
-            drawn = list(islice(splits(setting, codes[pool], rng), count))
-            made = _pool_values(kernels, y[pool], pool, drawn, metrics)
+            drawn = list(islice(splits(scheme, share, codes[pool], rng), count))
+            made = value_tables(methods, y[pool], drawn, metrics)
             for (one, other), metric in product(PAIRS, metrics):
                 entry = made[one, metric], made[other, metric], len(drawn[0][0])
-                tables.setdefault((scheme, share, count, one, other, metric), []).append(entry)
+                tables.setdefault((scheme, share, one, other, metric, count), []).append(entry)
     rows = []
-    for (scheme, share, _, one, other, metric), found in tables.items():
-        means = np.array([[np.nanmean(np.nanmean(table, axis=1)) for table in entry[:2]] for entry in found])
-        truth = float(means[:, 0].mean()), float((means[:, 0] - means[:, 1]).mean())
-        intervals = [row for first, second, n in found for row in _intervals(metric, first, second, n, truth)]
+    for (scheme, share, one, other, metric, _), entries in tables.items():
+        first, second = (np.mean([np.nanmean(np.nanmean(e[method], axis=1)) for e in entries]) for method in (0, 1))
+        truth = float(first), float(first - second)
+        intervals = [row for a, b, n_train in entries for row in _intervals(metric, a, b, n_train, truth)]
         place = {"dataset": folder.name, "scheme": scheme, "train_share": share, "first": one, "second": other}
-        rows += [{**place, "gain": truth[1], **row} for row in summary(pd.DataFrame(intervals))]
+        rows += [{**place, "gain": truth[1], **row} for row in summary(intervals)]
     return rows
 
 
-def _pool_values(
-    kernels: dict[str, Array], y: Array, pool: Array, drawn: list[tuple[Array, Array]], metrics: Sequence[str]
-) -> dict[tuple[str, str], Array]:
-    """Return by method and metric the values of the samples of a pool in each split."""
-    methods = dict.fromkeys(name for pair in PAIRS for name in pair)
-    made = {key: np.full((len(drawn), len(pool)), np.nan) for key in product(methods, metrics)}
-    targets = y[:, None] if are_numbers(y) else np.eye(int(y.max()) + 1)[y]
-    for number, (train, test) in enumerate(drawn):
-        for method in methods:
-            K = kernels[method.rpartition(" ")[2] if method != "weak ridge" else "all"][np.ix_(pool, pool[train])]
-            if method.startswith("1-NN"):
-                outputs = targets[train][K[test].argmax(axis=1)]
-            else:
-                mean = targets[train].mean(axis=0)
-                ridge = (1e-5 if method == "weak ridge" else 1e-3) * len(train)
-                dual = np.linalg.solve(K[train] + ridge * np.eye(len(train)), targets[train] - mean)
-                outputs = K[test] @ dual + mean
-            for metric in metrics:
-                made[method, metric][number, test] = values_of(metric, y[train], y[test], outputs)
-    return made
+def _predict(method: str, kernels: dict[str, Array], targets: Array, train: Array, test: Array) -> Array:
+    """Return the outputs of a kernel method for test samples."""
+    K = kernels[method.rpartition(" ")[2] if method != "weak ridge" else "all"]
+    if method.startswith("1-NN"):
+        return np.asarray(targets[train][K[np.ix_(test, train)].argmax(axis=1)])
+    mean = targets[train].mean(axis=0)
+    ridge = (1e-5 if method == "weak ridge" else 1e-3) * len(train)
+    dual = np.linalg.solve(K[np.ix_(train, train)] + ridge * np.eye(len(train)), targets[train] - mean)
+    return np.asarray(K[np.ix_(test, train)] @ dual + mean)
 
 
 def _kernels(folder: Path) -> tuple[dict[str, Array], Array]:
@@ -291,44 +254,15 @@ def _kernels(folder: Path) -> tuple[dict[str, Array], Array]:
     return {name: np.mean(part, axis=0) for name, part in parts.items()}, y
 
 
-def are_numbers(y: Array) -> bool:
-    return y.dtype == np.float64
-
-
-def figure(table: pd.DataFrame) -> str:
-    """Draw the coverage of each interval in every setting, by the number of splits, as SVG."""
-    import vl_convert
-
-    order = ["single", "difference", "Nadeau-Bengio", "uncorrected t"]
-    points = {
-        "mark": {"type": "tick", "opacity": 0.6},
-        "encoding": {
-            "x": {"field": "covered", "type": "quantitative", "title": "Coverage of the 95 % interval",
-                  "axis": {"format": "%"}, "scale": {"domain": [0.3, 1]}},
-            "y": {"field": "interval", "type": "nominal", "sort": order, "title": None},
-        },
-    }  # fmt: skip
-    wanted = {"mark": {"type": "rule", "strokeDash": [4, 3]}, "encoding": {"x": {"datum": 0.95}}}
-    chart = {
-        "data": {"values": table.to_dict("records")},
-        "facet": {"row": {"field": "splits", "type": "ordinal", "title": "Splits"}},
-        "spec": {"width": 420, "layer": [points, wanted]},
-        "config": {"aria": False},
-    }
-    return str(vl_convert.vegalite_to_svg(chart))
-
-
 def main(draws: int = 24) -> None:
     if sys.argv[1:]:
-        table, name = pd.DataFrame([row for folder in sys.argv[1:] for row in measure_pools(Path(folder))]), "pools.csv"
+        rows, name = [row for folder in sys.argv[1:] for row in measure_pools(Path(folder))], "pools.csv"
     else:
         jobs = [(setting, draws, seed) for seed, setting in enumerate(settings())]
         with multiprocessing.Pool(2) as pool:
-            rows = [row for made in pool.starmap(measure, jobs, chunksize=4) for row in made]
-        table, name = pd.DataFrame(rows), "coverage.csv"
-        TARGET.mkdir(parents=True, exist_ok=True)
-        (TARGET / "coverage.svg").write_text(figure(table[table["metric"] == "accuracy"]), encoding="utf-8")
-    table.round(5).to_csv(TARGET / name, index=False)
+            rows, name = [row for made in pool.starmap(measure, jobs, chunksize=4) for row in made], "coverage.csv"
+    TARGET.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame(rows).round(5).to_csv(TARGET / name, index=False)
 
 
 if __name__ == "__main__":
