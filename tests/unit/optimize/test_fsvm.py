@@ -193,12 +193,7 @@ def test_the_alternation_is_never_below_the_optimum(name, step):
     assert (path.objectives >= found.objective * (1 - 1e-9)).all()
     assert path.n_rises == (np.diff(path.objectives) > 1e-9 * path.objectives[:-1]).sum()
     assert path.gap < 1e-6
-
-
-@names
-def test_armijo_never_rises_and_the_other_rules_do(name):
-    assert alternation(name, step="armijo", n_iter=30)[1].n_rises == 0
-    assert alternation(name, step="fixed", n_iter=30)[1].n_rises > 0
+    assert step not in ("armijo", "fixed") or (path.n_rises > 0) == (step == "fixed")
 
 
 @names

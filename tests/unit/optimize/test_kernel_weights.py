@@ -13,7 +13,6 @@ from scipy.linalg import eigh
 from mklearn.errors import ConfigError, DataError, SolverFailed
 from mklearn.graphs import lda_graph
 from mklearn.optimize.kernel_weights import kernel_weights
-from mklearn.optimize.supports import enumerate_supports, local_minimiser
 
 METHODS = ["exact", "dnn", "sdp", "central_path"]
 
@@ -153,23 +152,6 @@ def test_above_the_limit_without_a_convex_solver_the_bound_is_the_eigenvalue(mon
         kernel_weights(S, T, solver="CLARABEL")
 
 
-def test_the_local_method_never_increases_the_ratio_and_mostly_finds_the_optimum():
-    from mklearn.optimize.pencil import make_pencil, prepare
-
-    hits = 0
-    for seed in range(20):
-        s, t, _, indefinite = prepare(*psd_pair(8, seed))
-        pencil = make_pencil(s, t, indefinite)
-        start = np.random.default_rng(seed).dirichlet(np.ones(8))
-        b = local_minimiser(pencil, start[None])
-        assert b.min() >= 0
-        assert pencil.ratio(b) <= pencil.ratio(start)
-        best = pencil.ratio(enumerate_supports(pencil))
-        assert pencil.ratio(b) >= best - 1e-12
-        hits += pencil.ratio(b) <= best * (1 + 1e-9)
-    assert hits >= 10
-
-
 @settings(max_examples=60)
 @given(st.integers(1, 8), st.integers(0, 100_000), st.booleans(), st.integers(0, 3))
 def test_properties(m, seed, positive, extra):
@@ -201,7 +183,7 @@ def test_equivariant_under_rescaled_and_permuted_kernels(method, kind):
         S, T = psd_pair(5, seed) if kind == "random" else separated_pair(5, seed, mixed=kind == "mixed_sign")[:2]
         rng = np.random.default_rng(seed)
         found = kernel_weights(S, T, method=method)
-        c = 10.0 ** rng.uniform(-4, 4, 5)
+        c = 10.0 ** rng.uniform(-8, 4, 5)
         scaled = kernel_weights(S * np.outer(c, c), T * np.outer(c, c), method=method)
         back = scaled.weights * c / (scaled.weights * c).sum()
         np.testing.assert_allclose(back, found.weights, atol=tolerance)
@@ -278,16 +260,6 @@ def test_a_kernel_constant_under_the_second_graph_gets_no_weight(method):
         assert found.weights[1] == 0
         assert "weight 0" in found.message
         assert found.status == reference.status
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_small_kernel_is_not_a_zero_kernel(method):
-    S, T = psd_pair(3, 2)
-    c = np.array([1.0, 1e-8, 1.0])
-    reference = kernel_weights(S, T, method=method)
-    found = kernel_weights(S * np.outer(c, c), T * np.outer(c, c), method=method)
-    back = found.weights * c / (found.weights * c).sum()
-    np.testing.assert_allclose(back, reference.weights, atol=1e-3 if method == "sdp" else 1e-8)
 
 
 @pytest.mark.parametrize("method", METHODS)

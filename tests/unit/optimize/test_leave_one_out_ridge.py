@@ -39,34 +39,46 @@ def value_of(objective: LeaveOneOutRidge, q: np.ndarray, ridge: float) -> float:
     return objective.evaluate(q, ridge).value
 
 
-def predicted(K: np.ndarray, Y: np.ndarray, ridge: float) -> np.ndarray:
-    """Predict each sample by ridge regression with an unpenalised intercept on all others, one refit each."""
+GROUPS = np.arange(N) // 3 % 7
+"""Seven groups of three or six samples, of several classes each."""
+WEIGHTS = np.random.default_rng(5).integers(1, 4, size=N).astype(float)
+
+
+def refit_without(K: np.ndarray, Y: np.ndarray, ridge: float, weights: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Predict each group by weighted ridge regression with an unpenalised intercept on the others, one refit each."""
     found = np.empty_like(Y)
-    for i in range(len(K)):
-        rest = np.arange(len(K)) != i
-        inside, n = K[np.ix_(rest, rest)], len(K) - 1
-        # (K + lambda I) A + 1 b' = Y, 1'A = 0
-        system = np.block([[inside + ridge * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
+    for group in np.unique(groups):
+        rest, out = groups != group, groups == group
+        n = int(rest.sum())
+        # (K + lambda W^-1) A + 1 b' = Y, 1'A = 0
+        inside = K[np.ix_(rest, rest)] + ridge * np.diag(1 / weights[rest])
+        system = np.block([[inside, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
         solution = np.linalg.solve(system, np.vstack([Y[rest], np.zeros((1, Y.shape[1]))]))
-        found[i] = K[i, rest] @ solution[:-1] + solution[-1]
+        found[out] = K[np.ix_(out, rest)] @ solution[:-1] + solution[-1]
     return found
 
 
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
+@pytest.mark.parametrize("groups", [None, GROUPS], ids=["samples", "groups"])
 @pytest.mark.parametrize("ridge", [1e-3, 0.3, 20.0])
-def test_errors_are_those_of_refits(ridge: float) -> None:
+def test_errors_are_those_of_refits(ridge: float, weights: np.ndarray | None, groups: np.ndarray | None) -> None:
     Y, q, stack = targets(), shares(0), kernels(0)
-    traces = [np.trace(K) / N - K.mean() for K in stack]
+    objective = LeaveOneOutRidge(stack, Y, ridge, weights, groups)
+    weights, groups = np.ones(N) if weights is None else weights, np.arange(N) if groups is None else groups
+    p, root = weights / weights.sum(), np.sqrt(weights)[:, None]
+    traces = [p @ np.diag(K) - p @ K @ p for K in stack]
+    np.testing.assert_allclose(objective.traces, traces)
     K = sum(share / t * kernel for share, t, kernel in zip(q, traces, stack, strict=True))
-    at = LeaveOneOutRidge(stack, Y, ridge).evaluate(q)
-    outputs = predicted(K, Y, ridge)
-    np.testing.assert_allclose(Y - at.errors, outputs, rtol=1e-8, atol=1e-9)
+    at = objective.evaluate(q)
+    outputs = refit_without(K, Y, ridge, weights, groups)
+    np.testing.assert_allclose(Y - at.errors / root, outputs, rtol=1e-8, atol=1e-9)
     # beyond the mean of the others, up to the best positive multiple
-    others = (Y.sum(axis=0) - Y) / (N - 1)
-    np.testing.assert_allclose(at.outputs, outputs - others, rtol=1e-8, atol=1e-9)
-    F, T = outputs - others, Y - others
+    others = np.array([np.average(Y[groups != each], axis=0, weights=weights[groups != each]) for each in groups])
+    np.testing.assert_allclose(at.outputs / root, outputs - others, rtol=1e-8, atol=1e-9)
+    F, T = root * (outputs - others), root * (Y - others)
     multiples = np.linspace(0, 3 * at.multiple, 301)
     assert at.value == pytest.approx(min(np.sum((T - a * F) ** 2) for a in multiples) / np.sum(T**2), rel=1e-6)
-    assert at.value <= np.sum((Y - outputs) ** 2) / np.sum(T**2)
+    assert at.value <= np.sum((root * (Y - outputs)) ** 2) / np.sum(T**2)
 
 
 def test_optimum() -> None:
@@ -174,6 +186,11 @@ def test_classes_have_equal_weight_whatever_their_size() -> None:
         ({"kernels": [np.ones((N, N))]}, NotApplicable, "constant"),
         ({"targets": np.ones((N, 2))}, NotApplicable, "one class"),
         ({"targets": np.full((N, 2), np.nan)}, DataError, "a finite matrix"),
+        ({"kernels": [np.abs(np.subtract.outer(np.arange(N), np.arange(N)))]}, DataError, "0 has the centred trace"),
+        ({"kernels": [np.full((N, N), np.nan)]}, DataError, "kernel 0 has the centred trace"),
+        ({"sample_weight": np.ones(3)}, DataError, "sample_weight"),
+        ({"sample_weight": -np.ones(N)}, DataError, "sample_weight"),
+        ({"sample_weight": np.full(N, np.nan)}, DataError, "sample_weight"),
     ],
 )
 def test_errors(change: dict, error: type[Exception], message: str) -> None:
@@ -187,54 +204,9 @@ def test_kernels_far_from_positive_semidefinite() -> None:
         LeaveOneOutRidge([K], targets(), 1e-3).evaluate([1.0])
 
 
-GROUPS = np.arange(N) // 3 % 7
-"""Seven groups of three or six samples, of several classes each."""
-
-
-def refit_without(K: np.ndarray, Y: np.ndarray, ridge: float, weights: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Predict each group by weighted ridge regression with an unpenalised intercept on the others, one refit each."""
-    found = np.empty_like(Y)
-    for group in np.unique(groups):
-        rest, out = groups != group, groups == group
-        n = int(rest.sum())
-        # (K + lambda W^-1) A + 1 b' = Y, 1'A = 0
-        inside = K[np.ix_(rest, rest)] + ridge * np.diag(1 / weights[rest])
-        system = np.block([[inside, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
-        solution = np.linalg.solve(system, np.vstack([Y[rest], np.zeros((1, Y.shape[1]))]))
-        found[out] = K[np.ix_(out, rest)] @ solution[:-1] + solution[-1]
-    return found
-
-
-WEIGHTS = np.random.default_rng(5).integers(1, 4, size=N).astype(float)
-
-
 def test_an_error_of_zero_has_nothing_to_minimise() -> None:
     X, y = np.tile([[0.0], [1.0]], (4, 1)), np.tile(["a", "b"], 4)
     assert MultiViewClassifier().fit(X, y).score(X, y) == 1
-
-
-@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
-@pytest.mark.parametrize("groups", [None, GROUPS], ids=["samples", "groups"])
-def test_errors_of_groups_and_weights_are_those_of_refits(
-    weights: np.ndarray | None, groups: np.ndarray | None
-) -> None:
-    Y, q, stack = targets(), shares(0), kernels(0)
-    objective = LeaveOneOutRidge(stack, Y, 0.3, weights, groups)
-    given_weights = np.ones(N) if weights is None else weights
-    given_groups = np.arange(N) if groups is None else groups
-    p = given_weights / given_weights.sum()
-    traces = [p @ np.diag(K) - p @ K @ p for K in stack]
-    np.testing.assert_allclose(objective.traces, traces)
-    K = sum(share / t * kernel for share, t, kernel in zip(q, traces, stack, strict=True))
-    at = objective.evaluate(q)
-    outputs = refit_without(K, Y, 0.3, given_weights, given_groups)
-    root = np.sqrt(given_weights)[:, None]
-    np.testing.assert_allclose(Y - at.errors / root, outputs, rtol=1e-9, atol=1e-9)
-    others = np.array([
-        np.average(Y[given_groups != group], axis=0, weights=given_weights[given_groups != group])
-        for group in given_groups
-    ])  # fmt: skip
-    np.testing.assert_allclose(at.outputs / root, outputs - others, rtol=1e-8, atol=1e-9)
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
@@ -261,16 +233,3 @@ def test_weights_are_repeated_samples_that_are_left_out_together() -> None:
     assert one.status == two.status == "converged"
     np.testing.assert_allclose(one.shares, two.shares, atol=1e-5)
     assert one.value == pytest.approx(two.value)
-
-
-def test_what_is_no_kernel_is_refused_and_so_are_bad_weights() -> None:
-    """Kills: the share 0 of a matrix of distances, or of NaN, which says that it tells nothing."""
-    X = np.random.default_rng(0).normal(size=(20, 3))
-    K, T = X @ X.T, np.eye(2)[np.arange(20) % 2]
-    distances = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
-    for wrong in (distances, K * np.nan):
-        with pytest.raises(DataError, match="kernel 1 has the centred trace"):
-            LeaveOneOutRidge([K, wrong], T)
-    for weights in (np.ones(3), -np.ones(20), np.r_[np.nan, np.ones(19)]):
-        with pytest.raises(DataError, match="sample_weight"):
-            LeaveOneOutRidge([K], T, 1.0, weights)
