@@ -125,21 +125,21 @@ def test_the_same_views_as_frames_sparse_tables_and_columns() -> None:
 
 
 def test_refuses() -> None:
-    spec = [{"kind": "gaussian", "view": "v"}]
-    views = Views({"v": HOLED[:N], "w": WHOLE[:N]})
-    with pytest.raises(DataError, match=r"kernel '0': view 'v' is missing .* samples 2, 3, 11\. Set missing_views"):
-        StackTransform(spec).fit(views)
-    completes = [{**spec[0], "missing_views": "mean"}]
+    views, plain = Views({"v": HOLED[:N], "w": WHOLE[:N]}), {"kind": "gaussian", "view": "v"}
+    completes = plain | {"missing_views": "mean"}
     partly = HOLED[:N].copy()
     partly[0, 1] = np.nan
-    with pytest.raises(DataError, match="view 'v' has NaN"):
-        StackTransform(completes).fit({"v": partly})
-    with pytest.raises(NotApplicable, match=r"view 'v' is missing \(NaN in every column\) for all 2 samples"):
-        StackTransform(completes).fit(views[[2, 3]])
-    with pytest.raises(ConfigError, match="kernel '0': Invalid value 'median' for `missing_views`"):
-        StackTransform([{**spec[0], "missing_views": "median"}])
-    with pytest.raises(NotApplicable, match="kernel '0': 1 of the 3 training samples have its view"):
-        StackTransform(completes).fit(views[[2, 3, 4]])
+    for spec, X, error, message in (
+        (plain, views, DataError, r"kernel '0': view 'v' is missing .* samples 2, 3, 11\. Set missing_views"),
+        (completes, {"v": partly}, DataError, "view 'v' has NaN"),
+        (completes, views[[2, 3]], NotApplicable, r"view 'v' is missing \(NaN in every column\) for all 2 samples"),
+        (completes, views[[2, 3, 4]], NotApplicable, "kernel '0': 1 of the 3 training samples have its view"),
+        (plain | {"missing_views": "median"}, views, ConfigError, "'0': Invalid value 'median' for `missing_views`"),
+        (plain | {"impute": "knn"}, views, ConfigError, "kernel '0': Invalid value 'knn' for `impute`"),
+        (plain | {"impute": "mean"}, {"v": sp.csr_array(WHOLE)}, DataError, "'0': `impute` failed: .*sparse features"),
+    ):
+        with pytest.raises(error, match=message):
+            StackTransform([spec]).fit(X)
     distances = np.where(np.isnan(HOLED[:, :1]) | np.isnan(HOLED[:, 0]), np.nan, 1.0 - np.eye(N + M))
     with pytest.raises(NotApplicable, match="kernel 'd': 0 of the 2 training samples have its view"):
         split_stacks({"d": distances}, [{"id": "d", "missing_views": "mean"}], [2, 3], TEST)
@@ -184,10 +184,6 @@ def test_every_form_of_a_table_is_imputed_alike() -> None:
         fitted = StackTransform([{**spec, "view": name} if name else spec]).fit(halves[0])
         np.testing.assert_allclose(fitted.stack_train_.matrices[0], train, atol=1e-12)
         np.testing.assert_allclose(fitted.transform(halves[1]).matrices[0], rows, atol=1e-12)
-    with pytest.raises(DataError, match=r"kernel '0': `impute` failed: .* does not take sparse features"):
-        StackTransform([{"impute": "mean", "view": "v"}]).fit({"v": sp.csr_array(WHOLE)})
-    with pytest.raises(ConfigError, match="kernel '0': Invalid value 'knn' for `impute`"):
-        StackTransform([{"impute": "knn"}])
 
 
 def test_what_lacks_a_view() -> None:
@@ -197,9 +193,6 @@ def test_what_lacks_a_view() -> None:
     assert lacking(pd.DataFrame(missing)).tolist() == expected
     assert not lacking(np.zeros((3, 2), dtype=int)).any()
     assert lacking(np.array([np.nan, 1.0])).tolist() == [True, False]
+    assert lacking(pd.Series(["a", None, "b"])).tolist() == [False, True, False]
     stored = sp.csr_array(np.array([[np.nan, 0.0], [np.nan, 1.0], [0.0, 0.0], [np.nan, np.nan]]))
     assert lacking(stored).tolist() == expected
-
-
-def test_a_series_lacks_its_missing_entries() -> None:
-    assert lacking(pd.Series(["a", None, "b"])).tolist() == [False, True, False]

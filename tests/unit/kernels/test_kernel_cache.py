@@ -178,19 +178,6 @@ def test_eigenvalues_are_there_if_they_are_asked_for(digits) -> None:
     assert StackTransform(SPECS, spectra=True).fit(train).infos == expected
 
 
-def test_a_transform_that_is_fitted_again_changes_no_other(digits) -> None:
-    views, _ = digits
-    train, specs = CachingViews(views[:60]), some_of(["narrow", "linear"])
-    first, second, third = (StackTransform(specs).fit(train) for _ in range(3))
-    expected = StackTransform(specs).fit(views[:60]).transform(views[60:]).matrices
-    for again in (first, second):
-        again.fit(views[30:])
-        other = StackTransform(specs).fit(views[30:]).transform(views[:30])
-        np.testing.assert_array_equal(again.transform(CachingViews(views[:30])).matrices, other.matrices)
-        np.testing.assert_array_equal(third.transform(views[60:]).matrices, expected)
-        np.testing.assert_array_equal(StackTransform(specs).fit(train).transform(views[60:]).matrices, expected)
-
-
 def test_logical_columns_are_not_the_numbers_that_they_equal() -> None:
     X = np.random.default_rng(0).normal(size=(10, 5))
     views = CachingViews(Views({"a": X}))

@@ -36,14 +36,6 @@ def test_classes_take_turns_as_far_as_they_have_samples() -> None:
     assert (random_per_class(labels, 30, rng(2)) != every).any()
 
 
-def test_what_random_landmarks_need() -> None:
-    labels = np.repeat(np.arange(5), 4)
-    with pytest.raises(NotApplicable, match="n_landmarks=21, but there are 20 training samples: give at most 20"):
-        random_per_class(labels, 21, rng())
-    with pytest.raises(NotApplicable, match=r"n_landmarks=4, but y has 5 classes.*give at least 5"):
-        random_per_class(labels, 4, rng())
-
-
 def test_centres_of_separate_clusters_are_their_means() -> None:
     means = 50 * rng().normal(size=(6, 3))
     X = np.repeat(means, 20, axis=0) + 0.01 * rng(1).normal(size=(120, 3))

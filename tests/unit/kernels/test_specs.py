@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -15,7 +13,7 @@ from tests.split_stacks import split_stacks
 from mklearn.errors import ConfigError, ConstantKernel, DataError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
-from mklearn.kernels.spec_forms import kernel_class, spec_parameters
+from mklearn.kernels.spec_forms import kernel_class
 from mklearn.kernels.specs import StackTransform, compute_stack
 from mklearn.study.config.registry import registered
 
@@ -234,18 +232,6 @@ def test_class_from_outside(X: np.ndarray) -> None:
         StackTransform([spec]).fit({"a": X, "b": X})
 
 
-@pytest.mark.full
-def test_package_is_lazy_and_complete() -> None:
-    """Importing the package loads none of its files; every public name resolves."""
-    code = (
-        "import sys, mklearn.kernels as k; "
-        "assert not [m for m in sys.modules if m.startswith('mklearn.kernels.')], sys.modules; "
-        "k.gaussian_kernel; assert 'mklearn.kernels.specs' not in sys.modules; "
-        "[getattr(k, name) for name in k.__all__]; assert 'sklearn' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 def test_kernels_of_a_second_pass_are_those_of_the_first_though_preprocessing_is_random() -> None:
     """Kills: preprocessing that is fitted anew, to other features than new samples get."""
     from sklearn.random_projection import GaussianRandomProjection
@@ -265,12 +251,3 @@ def test_a_view_of_zeros_is_dropped_where_constant_kernels_are(kind: str) -> Non
     specs = [{"kind": "linear", "columns": [0, 1]}, {"kind": kind, "columns": [2, 3]}]
     transform = StackTransform(specs, drop_constant=True).fit(X)
     assert transform.infos[1] == {"id": "1", "constant": True}
-
-
-def test_parameters_of_a_spec_have_no_name_and_are_none_without_a_default() -> None:
-    """An id names a kernel; of a product the factors have no default."""
-    found = spec_parameters({"kind": "product", "id": "both"})
-    assert not {"name", "id"} & set(found)
-    assert found["factors"] is None
-    assert spec_parameters({"bandwidth": 0.5})["bandwidth"] == 0.5
-    assert spec_parameters("gaussian")["bandwidth"] == 1.0, "a spec given before changes no default"
