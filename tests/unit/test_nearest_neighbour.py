@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from sklearn.datasets import load_digits
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
 from mklearn import nearest_neighbour as module
@@ -79,13 +77,6 @@ def test_no_prediction_depends_on_the_order_of_training_samples(rule, large, dat
         for predict in (nearest_neighbour_predictions, nearest_neighbour_predictions_by_dimension):
             found = predict(Z_train, y_train, Z_test, rule)
             np.testing.assert_array_equal(predict(Z_train[order], y_train[order], Z_test, rule), found)
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_blocks_of_test_rows_change_nothing(problem, rule, monkeypatch):
-    whole = accuracy_by_dimension(*problem, rule=rule)
-    monkeypatch.setattr(module, "_BLOCK_ENTRIES", 61)
-    np.testing.assert_array_equal(accuracy_by_dimension(*problem, rule=rule), whole)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -171,23 +162,6 @@ def neighbours(Z_train, Z_test, rule):
     return np.vstack([swept, nearest_neighbour_indices(Z_train, Z_test, rule)])
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("whole", [False, True], ids=["discriminants", "pixels"])
-def test_a_tree_finds_the_same_neighbours_of_digits(rule, whole, monkeypatch):
-    """Pixels are small integers, and some are 0 in all images: there are many ties, and duplicates in few columns."""
-    X, y = load_digits(return_X_y=True)
-    Z = X[:, :20] if whole else LinearDiscriminantAnalysis().fit(X[:1000], y[:1000]).transform(X)
-    expected = neighbours(Z[:1000], Z[1000:], rule)
-    monkeypatch.setattr(module, "TREE_PAIRS", 0)
-    searched = []
-    resolved = module._resolved
-    monkeypatch.setattr(module, "_resolved", lambda *given: searched.append(given[1].mean()) or resolved(*given))
-    np.testing.assert_array_equal(neighbours(Z[:1000], Z[1000:], rule), expected)
-    assert len(searched) >= 9
-    assert whole or max(searched) < 0.02, "ties decide few test samples of an embedding"
-
-
 @pytest.mark.parametrize("rule", RULES)
 @given(data=st.data())
 @settings(max_examples=60)
@@ -203,11 +177,3 @@ def test_a_tree_breaks_ties_as_all_pairs_do(rule, data):
         expected = neighbours(scale * Z_train, scale * Z_test, rule)
         patch.setattr(module, "TREE_PAIRS", 0)
         np.testing.assert_array_equal(neighbours(scale * Z_train, scale * Z_test, rule), expected)
-
-
-def test_trees_are_for_many_samples_and_few_components():
-    many = np.broadcast_to(np.float64(0.0), (40_000, 20))
-    assert module._is_large(many, many)
-    assert not module._is_large(many, many[:25_000])
-    wide = np.broadcast_to(np.float64(0.0), (40_000, 21))
-    assert not module._is_large(wide, wide)
