@@ -28,7 +28,7 @@ Where training sets are larger than test sets, b is hardly known. V is therefore
 
 The quantile is Student's, with Satterthwaite's degrees of freedom for the sum of A (N - 1) and the rest (J - 1).
 ``tests/benchmarks/interval_coverage.py`` measures coverage and width on populations with a known difference and on
-pools of real data; ``reports/intervals`` has its figure.
+pools of real data; ``reports/intervals`` has its tables.
 
 Models of one draw share their test samples (see :mod:`mklearn.study.evaluation.draws`), so that their number says
 nothing about other test samples. Their values are averaged first, sample by sample; a draw then counts as one split,
