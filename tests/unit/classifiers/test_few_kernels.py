@@ -19,22 +19,6 @@ def planted(n: int = 300, n_groups: int = 60, seed: int = 0) -> tuple[np.ndarray
     return X, np.where(score > np.median(score), "high", "low"), group_kernels(groups, X)
 
 
-@pytest.mark.full
-def test_the_classifier_chooses_the_planted_groups_and_gives_the_others_no_weight() -> None:
-    X, y, specs = planted(n=500)
-    train, test = slice(0, 300), slice(300, None)
-    every = MultiViewClassifier(kernels=specs, least_agreement=0).fit(X[train], y[train])
-    few = MultiViewClassifier(kernels=specs, n_kernels=4).fit(X[train], y[train])
-    assert few.kernel_ids_ == tuple(spec["id"] for spec in specs)
-    chosen = np.flatnonzero(few.kernel_weights_)
-    assert {0, 1, 2} <= set(chosen)
-    assert len(chosen) <= 4
-    np.testing.assert_array_equal(np.flatnonzero(few.shares_), chosen)
-    assert few.kernel_weights_.sum() == pytest.approx(1)
-    assert few.view_agreements_ == {}
-    assert few.score(X[test], y[test]) > every.score(X[test], y[test])
-
-
 @pytest.mark.parametrize("memory", [1.0, 1e-6])
 def test_chosen_kernels_alone_give_the_same_classifier(memory: float) -> None:
     X, y, specs = planted(n=120, n_groups=20)

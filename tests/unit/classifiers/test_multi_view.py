@@ -12,18 +12,16 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from mklearn.base.multi_view_ridge import RepeatedSamplesWarning, SamplesWithoutViewsWarning
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.classifiers import MultiViewClassifier
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.kernels import Pairwise, Views
+from mklearn.kernels import Views
 from mklearn.kernels.dictionary import kernel_dictionary
 from mklearn.kernels.specs import StackTransform
 from mklearn.optimize.kernel_lasso import KernelLasso
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, leave_one_out_weights
-from mklearn.optimize.ridge_path import ridge_path
 from mklearn.optimize.view_regression import view_regression
 from mklearn.regressors import MultiViewRegressor
 
@@ -137,22 +135,6 @@ def test_views_that_say_nothing_of_the_classes_are_left_out(digits: tuple[Views,
     assert every.view_shares_["noise"] == pytest.approx(0.325 / 3, abs=0.01)  # that of the equal part
     strict = MultiViewClassifier(least_agreement=1e6).fit(train, y[:150])  # no view does
     np.testing.assert_allclose(strict.shares_, every.shares_)
-
-
-def test_every_regression_has_a_kernel_of_unit_centred_trace(
-    digits: tuple[Views, np.ndarray], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Candidate ridges are in units of it: those that decide which views are used too."""
-    views, y = digits
-    traces = []
-
-    def recorded(K: np.ndarray, *arguments: Any, **more: Any) -> Any:
-        traces.append(np.diagonal(K).mean() - K.mean())
-        return ridge_path(K, *arguments, **more)
-
-    monkeypatch.setattr("mklearn.base.multi_view_ridge.ridge_path", recorded)
-    MultiViewClassifier().fit(views[:150], y[:150])
-    np.testing.assert_allclose(traces, [1.0] * 4)  # without the view of noise, with all; equal weights, learned ones
 
 
 def test_the_recipe_with_samples_that_lack_views() -> None:
@@ -280,68 +262,29 @@ def test_class_weights_multiply_sample_weights(digits: tuple[Views, np.ndarray])
     plain = MultiViewClassifier(decision="ridge").fit(X, y)
     heavy = MultiViewClassifier(decision="ridge", class_weight={0: 30.0}).fit(X, y)
     assert np.sum(heavy.predict(views["upper"]) == 0) > np.sum(plain.predict(views["upper"]) == 0)
-    with pytest.raises(ConfigError, match="names the class 77"):
-        MultiViewClassifier(class_weight={77: 1.0}).fit(X, y)
-    with pytest.raises(ConfigError, match="class_weight"):
-        MultiViewClassifier(class_weight={0: -1.0}).fit(X, y)
-
-
-def test_groups_are_left_out_together() -> None:
-    """Twelve noisy photographs each of few persons: left out alone, a sample is recognised by its twins."""
-    rng = np.random.default_rng(0)
-    groups = np.repeat(np.arange(24), 6)
-    y = groups % 2
-    X = rng.normal(size=(24, 30))[groups] + 0.1 * rng.normal(size=(144, 30))
-    alone, together = MultiViewClassifier().fit(X, y), MultiViewClassifier().fit(X, y, groups=groups)
-    assert alone.left_out_accuracy_ > 0.95
-    assert together.left_out_accuracy_ < 0.75  # classes are drawn: nothing can be learned
-    assert together.predict_proba(X).max() < alone.predict_proba(X).max()
-    with pytest.raises(NotApplicable, match="one group"):
-        MultiViewClassifier().fit(X, y, groups=np.zeros(144))
+    for weights, message in (({77: 1.0}, "names the class 77"), ({0: -1.0}, "class_weight")):
+        with pytest.raises(ConfigError, match=message):
+            MultiViewClassifier(class_weight=weights).fit(X, y)
 
 
 # --- views
 
 
 def test_samples_may_lack_views(digits: tuple[Views, np.ndarray]) -> None:
+    """Completed by regression on the other views, they are recognised better than with the mean kernel."""
     views, y = digits
-    rng = np.random.default_rng(4)
     tables = {name: np.array(views[name], dtype=float) for name in ("upper", "lower")}
-    for number, table in enumerate(tables.values()):
-        table[rng.permutation(len(y))[number * 180 : (number + 1) * 180]] = np.nan
-    holes = Views(tables)
-    complete = MultiViewClassifier().fit(views[:300], y[:300])
-    model = MultiViewClassifier().fit(holes[:300], y[:300])
-    present = ~np.isnan(tables["upper"][300:, 0]) & ~np.isnan(tables["lower"][300:, 0])
-    assert model.score(holes[300:][present], y[300:][present]) > complete.score(views[300:], y[300:]) - 0.03
-    lacks = ~present & ~(np.isnan(tables["upper"][300:, 0]) & np.isnan(tables["lower"][300:, 0]))
-    assert model.score(holes[300:][lacks], y[300:][lacks]) > 0.5
+    tables["upper"][np.random.default_rng(4).permutation(len(y))[:180]] = np.nan
+    holes, lacks = Views(tables), np.flatnonzero(np.isnan(tables["upper"][300:, 0])) + 300
     by_mean = MultiViewClassifier(kernels=kernel_dictionary(holes, missing_views="mean")).fit(holes[:300], y[:300])
-    assert model.score(holes[300:][lacks], y[300:][lacks]) > by_mean.score(holes[300:][lacks], y[300:][lacks]) + 0.02
-    at_test = Views({**tables, "noise": views["noise"]})[300:]  # though no training sample lacks a view
-    complete_by_mean = MultiViewClassifier(kernels=kernel_dictionary(views)).fit(views[:300], y[:300])
-    scores = (model.score(at_test[lacks], y[300:][lacks]) for model in (complete, complete_by_mean))
-    assert next(scores) > next(scores) + 0.02
+    model = MultiViewClassifier().fit(holes[:300], y[:300])
+    assert model.score(holes[lacks], y[lacks]) > by_mean.score(holes[lacks], y[lacks]) + 0.02
     with pytest.raises(DataError, match="missing_views='mean'"):
         MultiViewClassifier(missing_views="error").fit(holes[:300], y[:300])
-    tables["upper"][3] = views["upper"][3]
-    tables["upper"][3, 20] = np.nan
+    tables["upper"][3] = np.where(np.arange(32) == 20, np.nan, views["upper"][3])
     with pytest.raises(DataError, match="impute"):
         MultiViewClassifier().fit(Views(tables)[:100], y[:100])
     MultiViewClassifier(impute="mean").fit(Views(tables)[:100], y[:100])
-
-
-@pytest.mark.full
-def test_sparse_views_and_distances(digits: tuple[Views, np.ndarray]) -> None:
-    views, y = digits
-    upper, lower = views["upper"][:500], views["lower"][:500]
-    distances = np.sqrt(((lower[:, None] - lower[None]) ** 2).sum(axis=2))
-    mixed = Views({"counts": csr_array(upper), "distances": Pairwise(distances)})
-    scores = cross_val_score(MultiViewClassifier(), mixed, y[:500], cv=3)
-    assert scores.min() > 0.9
-    model = MultiViewClassifier().fit(mixed[:300], y[:300])
-    assert list(model.view_shares_) == ["counts", "distances"]
-    assert len(model.kernel_ids_) == 8
 
 
 def test_a_view_of_one_value_has_no_share(digits: tuple[Views, np.ndarray]) -> None:
@@ -353,18 +296,6 @@ def test_a_view_of_one_value_has_no_share(digits: tuple[Views, np.ndarray]) -> N
     np.testing.assert_allclose(model.class_scores(X), alone.class_scores(Views({"upper": views["upper"][:90]})))
     with pytest.raises(NotApplicable, match="constant"):
         MultiViewClassifier().fit({"constant": np.ones((90, 2))}, y[:90])
-
-
-def test_named_kernels_in_place_of_the_dictionary(digits: tuple[Views, np.ndarray]) -> None:
-    views, y = digits
-    kernels = {"upper": "gaussian", "lower": {"kind": "linear"}}
-    model = MultiViewClassifier(kernels=kernels).fit(views[:150], y[:150])
-    assert model.kernel_ids_ == ("upper", "lower")
-    grid = {"kernels__upper__bandwidth": [0.5, 2.0], "shrinkage": [0.0, 1.0]}
-    search = GridSearchCV(MultiViewClassifier(kernels=kernels), grid, cv=2).fit(views[:150], y[:150])
-    assert search.best_score_ > 0.8
-    with pytest.raises(ConfigError, match="dictionary kernels have no parameters"):
-        MultiViewClassifier().set_params(kernels__upper__bandwidth=2.0)
 
 
 @pytest.mark.parametrize("parameters", [{}, {"landmarks": 40}, {"class_weight": "balanced"}, {"n_kernels": 3}], ids=str)
@@ -430,28 +361,6 @@ def test_landmarks_of_a_kernel_of_low_rank_lose_nothing(digits: tuple[Views, np.
     assert few.inverse_temperature_ == pytest.approx(dense.inverse_temperature_, rel=0.02)
 
 
-@pytest.mark.full
-def test_landmarks_for_many_samples(digits: tuple[Views, np.ndarray]) -> None:
-    views, y = digits
-    tables = {name: np.array(views[name], dtype=float) for name in ("upper", "lower")}
-    tables["upper"][::9] = np.nan
-    X = Views(tables)
-    dense, few, subset = (
-        MultiViewClassifier(landmarks=landmarks).fit(X[:n], y[:n])
-        for landmarks, n in ((None, 900), (200, 900), (None, 200))
-    )
-    score, approximate, of_subset = (model.score(X[900:], y[900:]) for model in (dense, few, subset))
-    assert score - 0.02 < approximate
-    assert approximate > of_subset + 0.02
-    assert few.left_out_accuracy_ == pytest.approx(approximate, abs=0.025)
-    losses = [log_loss(y[900:], model.predict_proba(X[900:])) for model in (dense, few, subset)]
-    assert losses[0] < losses[1] < 0.6 * losses[2]
-    every = MultiViewClassifier(landmarks=10_000).fit(X[:200], y[:200])
-    np.testing.assert_array_equal(every.class_scores(X[900:]), subset.class_scores(X[900:]))
-    with pytest.raises(ConfigError, match="landmarks"):
-        MultiViewClassifier(kernels="precomputed", landmarks=5).fit(np.eye(20), np.arange(20) % 2)
-
-
 @pytest.mark.parametrize("landmarks", [None, 80])
 def test_halves_of_the_outputs_are_those_of_equal_and_of_learned_weights_alone(
     digits: tuple[Views, np.ndarray], landmarks: int | None
@@ -473,20 +382,33 @@ def test_halves_of_the_outputs_are_those_of_equal_and_of_learned_weights_alone(
     np.testing.assert_allclose(outputs(0.5), (outputs(0.0) + outputs(1.0)) / 2, atol=1e-9)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"n_kernels": 3}, {"landmarks": 80}])
-def test_contributions_of_views_and_the_intercept_are_the_outputs(
-    digits: tuple[Views, np.ndarray], parameters: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(
+            MultiViewClassifier(decision="ridge", **parameters)
+            for parameters in ({}, {"n_kernels": 3}, {"landmarks": 80})
+        ),
+        MultiViewRegressor(least_agreement=0),
+        MultiViewRegressor(weights="per_target", least_agreement=0),
+    ],
+    ids=str,
+)
+def test_contributions_of_views_and_the_intercept_are_the_outputs(digits: tuple[Views, np.ndarray], model: Any) -> None:
     views, y = digits
     tables = {name: np.array(views[name]) for name in views.names}
     tables["upper"][::6] = np.nan
-    holes = Views(tables)
-    model = MultiViewClassifier(decision="ridge", **parameters).fit(holes[:200], y[:200])
-    found = model.contributions(holes[200:300])
-    assert set(found) == set(views.names)
-    np.testing.assert_allclose(
-        sum(found.values()) + model.intercept_, model.decision_function(holes[200:300]), atol=1e-10
-    )
+    holes, classifies = Views(tables), isinstance(model, MultiViewClassifier)
+    model = clone(model).fit(holes[:200], y[:200] if classifies else np.column_stack([y, np.sin(y)])[:200])
+    parts = model.contributions(holes[200:300])
+    assert list(parts) == list(views.names)
+    outputs = (model.decision_function if classifies else model.predict)(holes[200:300])
+    np.testing.assert_allclose(sum(parts.values()) + model.intercept_, outputs, atol=1e-9)
+    if model.landmarks is None:
+        np.testing.assert_allclose(model.contributions(holes[:200])["lower"].mean(axis=0), 0, atol=1e-9)
+    other = model.contributions(Views({**tables, "noise": 2 * tables["noise"]})[200:300])
+    complete = np.arange(200, 300) % 6 != 0  # of a view that is there, whatever the others are
+    np.testing.assert_allclose(other["lower"][complete], parts["lower"][complete], atol=1e-9)
 
 
 def test_kernels_of_a_view_may_stand_apart_among_those_of_others() -> None:
@@ -522,15 +444,6 @@ def test_given_kernels_of_samples_far_from_the_origin_keep_their_digits() -> Non
         MultiViewClassifier(kernels="precomputed", weight_samples=150).fit(K, y).kernel_weights_ for K in (near, far)
     ]
     np.testing.assert_allclose(*weights, rtol=1e-3)
-
-
-def test_weights_of_few_kernels_stand_where_these_are(digits: tuple[Views, np.ndarray]) -> None:
-    views, y = digits
-    tables = [np.asarray(views[name])[:200] for name in ("noise", "upper", "noise", "lower")]
-    stack = np.stack([table @ table.T for table in tables], axis=2)
-    model = MultiViewClassifier(kernels="precomputed", n_kernels=2).fit(stack, y[:200])
-    for weights in (model.kernel_weights_, model.shares_, model.learned_shares_):
-        assert (weights > 0).tolist() == [False, True, False, True]
 
 
 @pytest.mark.parametrize("changes", [{"weight_samples": 20}, {"landmarks": 20}])
