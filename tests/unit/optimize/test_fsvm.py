@@ -229,27 +229,6 @@ def test_steps_on_m_are_descent_steps():
     assert found.objective < path.objectives[1] < path.objectives[0]
 
 
-@pytest.mark.parametrize("start", ["semi-whitened", "identity"])
-def test_exact_alternation_does_not_reach_the_optimum(start):
-    """The text says that it does from any start. The exact step on M leaves a matrix of rank one, ww'/sqrt(w'Sw), and
-    the next machine can only keep the direction w of the first one.
-    """
-    X, y = DATA["wine"]
-    found, _, _, whitening = optimum("wine", 100.0)
-    X, values = whitening.coordinates(X), whitening.eigenvalues
-    root = np.diag(values**-0.25 if start == "semi-whitened" else np.ones_like(values))
-    directions, objectives = [], []
-    for _ in range(6):
-        machine = hinge_machine(X @ root, y, found.C / 2)
-        w = root @ machine.w
-        directions.append(w / np.linalg.norm(w))
-        spread = np.sqrt(w @ (values * w))
-        objectives.append(2 * spread + found.C * hinge_loss(X, y, w, machine.b))  # with the best M for this w
-        root = w[:, None] / np.sqrt(spread)
-    np.testing.assert_allclose(directions[1:], [directions[0]] * 5, atol=1e-6)
-    assert objectives[-1] > 1.01 * found.objective
-
-
 def test_invalid_arguments():
     X, y = DATA["iris"]
     whitening = power_whitening(X)

@@ -110,22 +110,6 @@ def test_gradient_equals_central_differences_through_the_svm(gate, P, C, scale, 
     assert relative_error(gradient, central_differences(smooth, V)) < 1e-5
 
 
-def test_printed_gradient_without_delta_is_wrong():
-    """The paper's softmax gradient with delta_m^k, for which no k exists, read as 0 in one bracket and in both."""
-    kernels, y, G = problem()
-    smooth = GatedSVM(kernels, y, G, 10.0, gate="softmax", svm_tol=1e-10, jitter=1e-10)
-    V = start(5, G.shape[1], 0.5)
-    at = smooth.evaluate(V)
-    c, eta = at.solution.dual, at.eta
-    R = (eta * c[:, None]) * np.einsum("mij,jm,j->im", kernels, eta, c)  # half of the sum over the pairs (i, j)
-    expected = central_differences(smooth, V)
-    right, half, none = (-(share * R - eta * R.sum(axis=1, keepdims=True)).T @ G for share in (1.0, 0.5, 0.0))
-    assert relative_error(right, expected) < 1e-5
-    np.testing.assert_allclose(smooth.gradient(at), right, rtol=1e-9, atol=1e-9)
-    assert relative_error(half, expected) > 0.3
-    assert relative_error(none, expected) > 0.7
-
-
 # --- solvers
 
 

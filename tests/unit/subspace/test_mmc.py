@@ -1,4 +1,4 @@
-"""The maximum margin criterion: against its definition, in the whole space and in the samples' span, its graph form."""
+"""The maximum margin criterion: against its definition, in the whole space and in the samples' span."""
 
 from __future__ import annotations
 
@@ -65,48 +65,6 @@ def test_whole_space_equals_principal_components_span() -> None:
     inside, whole = MMC().fit(Z, y), MMC().fit(X, y)
     np.testing.assert_allclose(inside.eigenvalues_, whole.eigenvalues_)
     np.testing.assert_allclose(np.abs(inside.embedding_), np.abs(whole.embedding_), atol=1e-9)
-
-
-def test_graph_forms_of_the_scatters(wine: tuple[np.ndarray, np.ndarray]) -> None:
-    """(2)-(7) of the paper, with the factor 2 that it omits."""
-    X, y = wine[0][::3], wine[1][::3]
-    n = len(y)
-    counts = np.bincount(y)[y]
-    same = y[:, None] == y
-    W_b = np.where(same, 1 / n - 1 / counts[:, None], 1 / n)
-    W_w = np.where(same, 1 / counts[:, None], 0.0)
-    W = np.where(same, 1 / n - 2 / counts[:, None], 1 / n)
-
-    def pair_sum(affinity: np.ndarray) -> np.ndarray:
-        differences = X[:, None] - X
-        return np.einsum("ij,ija,ijb->ab", affinity, differences, differences)
-
-    S_b, S_w = scatters(X, y)
-    np.testing.assert_allclose(pair_sum(W_b), 2 * S_b, atol=1e-9)
-    np.testing.assert_allclose(pair_sum(W_w), 2 * S_w, atol=1e-9)
-    np.testing.assert_allclose(pair_sum(W), 2 * (S_b - S_w), atol=1e-9)
-    model = MMC(2).fit(X, y)
-    Z = model.embedding_
-    value = (W * ((Z[:, None] - Z) ** 2).sum(axis=-1)).sum()  # (8)
-    assert value == pytest.approx(2 * model.eigenvalues_.sum())
-    with np.errstate(all="raise"):
-        covariance = sum(np.cov(X[y == k].T, bias=True) for k in range(3))
-    assert np.abs(pair_sum(W_w) - 2 * covariance).max() > 1  # "S_i is the covariance matrix": not so
-
-
-def test_swapped_scatters_give_another_result() -> None:
-    """S_b and S_w change places in 2DMMC's printed (7): its leading directions separate nothing."""
-    X, y = blobs(80, 30, spread=0.8)
-    T, u = blobs(200, 30, spread=0.8)
-    S_b, S_w = scatters(X, y)
-    swapped = np.linalg.eigh(S_w - S_b)[1][:, ::-1][:, :3]
-    model = MMC(3).fit(X, y)
-    A = model.components_.T
-    assert np.trace(A.T @ (S_b - S_w) @ A) > 0 > np.trace(swapped.T @ (S_b - S_w) @ swapped)
-    ours = accuracy_by_dimension(model.embedding_, y, model.transform(T), u)[-1]
-    theirs = accuracy_by_dimension(X @ swapped, y, T @ swapped, u)[-1]
-    assert ours > 0.95
-    assert theirs < 0.6
 
 
 def test_no_orthonormal_projection_is_better(wine: tuple[np.ndarray, np.ndarray]) -> None:
