@@ -275,6 +275,18 @@ def test_samples_without_a_view_are_at_the_mean(digits, rule: str) -> None:
         LandmarkFeatures(specs, 20, "leverage").fit(train, y)
 
 
+def test_leverage_finds_samples_far_from_the_others() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 3))
+    X[:10] = 20 * rng.normal(size=(10, 3))
+    kernels = [{"bandwidth": 0.1}, {"bandwidth": 0.5}]
+    drawn = [
+        np.isin(np.arange(10), LandmarkFeatures(kernels, 60, rule, random_state=seed).fit(X).landmark_indices_).mean()
+        for rule in ("leverage", "random_per_class") for seed in range(5)
+    ]  # fmt: skip
+    assert np.mean(drawn[:5]) > 3 * np.mean(drawn[5:])
+
+
 def test_all_kernels_linear_need_no_landmarks(digits) -> None:
     train, new, _ = digits
     model = LandmarkFeatures("linear").fit(train)  # 300 landmarks of 160 samples: none are drawn

@@ -203,6 +203,17 @@ def test_kernels_are_fitted_to_features_scaled_by_the_training_samples(X: np.nda
     np.testing.assert_allclose(transform.transform(X[TEST]).matrices, K_test.matrices[:6], rtol=1e-9, atol=1e-9)
 
 
+def test_kernels_share_a_scaler_and_a_block(X: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[Any] = []
+    fit, measure = FeatureScaler.fit, MEASURES["squared_euclidean"]
+    monkeypatch.setattr(FeatureScaler, "fit", lambda self, X: calls.append(self.scaling) or fit(self, X))
+    counted = dict(MEASURES) | {"squared_euclidean": lambda *arrays: calls.append(len(arrays)) or measure(*arrays)}
+    monkeypatch.setattr("mklearn.kernels.feature_source.MEASURES", counted)
+    specs = [SPECS[0] | {"id": str(width), "bandwidth": width} for width in (0.5, 1.0, 2.0)] + [SPECS[1]]
+    split_stacks({}, specs, TRAIN, TEST, {"t": X})
+    assert sorted(map(str, calls)) == ["1", "2", "standard"]
+
+
 @pytest.mark.parametrize(
     ("spec", "error", "message"),
     [
