@@ -1,8 +1,7 @@
-"""The spread S and the map S^-p: identities, ranks, invariance, and the radius bounds that F-SVM's text states."""
+"""The spread S and the map S^-p: identities, ranks and invariance."""
 
 from __future__ import annotations
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -68,49 +67,3 @@ def test_whitened_gram_matrix_is_affinely_invariant(seed):
     moved = data @ A.T + rng.normal(size=6)
     one, two = (power_whitening(each).transform(each) for each in (data, moved))
     np.testing.assert_allclose(one @ one.T, two @ two.T, rtol=0, atol=1e-8)
-
-
-# --- what the text of F-SVM states about spread and radius
-
-
-@settings(max_examples=50)
-@given(st.integers(0, 10**6), st.integers(2, 30), st.integers(1, 8))
-def test_scatter_of_all_ordered_pairs_is_2n_times_the_spread(seed, n, d):
-    """Equation (23); the text's factor 4 n kappa is not it."""
-    data = np.random.default_rng(seed).normal(size=(n, d))
-    differences = (data[:, None] - data[None]).reshape(-1, d)
-    centred = data - data.mean(axis=0)
-    scatter, spread = differences.T @ differences, centred.T @ centred
-    np.testing.assert_allclose(scatter, 2 * n * spread, rtol=0, atol=1e-10 * np.abs(scatter).max())
-    assert not np.allclose(scatter, 4 * n * spread)
-
-
-def squared_radius(data):
-    """Squared radius of the smallest enclosing ball."""
-    centre, radius = cp.Variable(data.shape[1]), cp.Variable()
-    problem = cp.Problem(cp.Minimize(radius), [cp.norm(row - centre) <= radius for row in data])
-    problem.solve(solver="CLARABEL")
-    return float(problem.value) ** 2
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_radius_bounds(seed):
-    """R^2 <= Rbar^2 <= Rp^2 <= 4 R^2 (Theorem 1): Rbar is an upper bound of R, as section III-C of the text denies."""
-    rng = np.random.default_rng(seed)
-    data = rng.normal(size=(12, 3)) ** 3
-    radius = squared_radius(data)
-    from_mean = ((data - data.mean(axis=0)) ** 2).sum(axis=1).max()
-    diameter = ((data[:, None] - data[None]) ** 2).sum(axis=-1).max()
-    assert radius * (1 - 1e-6) <= from_mean <= diameter <= 4 * radius * (1 + 1e-6)
-    assert from_mean > 1.01 * radius
-
-
-@pytest.mark.parametrize("d", [2, 13, 14, 30])
-def test_the_texts_bound_of_the_radius_is_false_from_14_dimensions_on(d):
-    """R <= (1 + sqrt 3)/2 R_O, with R_O half the diameter, fails for regular simplices; sqrt 2 holds (Jung)."""
-    simplex = np.eye(d + 1)
-    half_diameter = np.sqrt(2) / 2
-    ratio = np.sqrt(((simplex - simplex.mean(axis=0)) ** 2).sum(axis=1).max()) / half_diameter
-    assert ratio == pytest.approx(np.sqrt(2 * d / (d + 1)))
-    assert (ratio <= (1 + np.sqrt(3)) / 2) == (d < 14)
-    assert ratio < np.sqrt(2)
