@@ -168,6 +168,14 @@ def test_weights_are_repetitions_and_zeros_absence() -> None:
     assert np.isnan(one.left_out_predictions_[counts == 0]).all()
 
 
+@pytest.mark.parametrize("scale", [1e-12, 1e12])
+@pytest.mark.parametrize("model", [MultiViewRegressor(), KernelRidge(kernels=["gaussian"])], ids=str)
+def test_units_and_origin_of_targets_do_not_matter(model: Any, scale: float) -> None:
+    one = model.fit(X, Y).predict(NEW)
+    two = model.fit(X, scale * (Y + 7.0)).predict(NEW)
+    np.testing.assert_allclose(two / scale - 7.0, one, atol=1e-8)
+
+
 @pytest.mark.parametrize("weights", ["shared", "per_target"])
 def test_a_constant_target_is_predicted_and_disturbs_no_other(weights: Any) -> None:
     values = np.column_stack([Y[:, 0], np.full(N, 1e9 / 3)])
