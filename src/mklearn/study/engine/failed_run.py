@@ -53,6 +53,8 @@ def report_failed_run(targets: Targets, workflow: Any) -> None:
     waiting = not unfinished.keys().isdisjoint({targets.path("scores"), targets.path("report")})
     if waiting and len(missing) < len(targets.plan.fits):
         _print(_write_tables(targets, missing))
+        for path in filter(unfinished.__contains__, map(targets.path, ("scores", "summary", "run_record", "report"))):
+            workflow.persistence.started(unfinished[path])  # and not finished: the next run makes it again
     listed = how_to_list(targets.source)
     _print(
         f"Next: {listed} lists what failed. After correcting the cause, the same command or {listed[:-1]} --run` "
@@ -91,9 +93,9 @@ def _write_tables(targets: Targets, missing: dict[int, str]) -> str:
         with log.open("a", encoding="utf-8") as stream:
             traceback.print_exception(error, file=stream)
         return f"the tables could not be written ({type(error).__name__}: {error}; log: {log})"
-    finally:
+    finally:  # older than what they are made from, for a run that asks for other files
         for path in filter(os.path.exists, (path for job in jobs.values() for path in job.outputs.values())):
-            os.utime(path, (1e9, 1e9))  # older than what they are made from: the next run makes them again
+            os.utime(path, (1e9, 1e9))
     return f"the answer without {len(missing)} of {len(targets.plan.fits)} fits:\n{answer_of(targets.path('report'))}"
 
 
