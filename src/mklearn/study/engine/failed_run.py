@@ -41,7 +41,6 @@ def report_failed_run(targets: Targets, workflow: Any) -> None:
 
     @cache
     def failed_job(job: Any) -> Any:
-        """Return the job if it failed, else a failed one that it needs."""
         return job if job in scheduler.failed else next(filter(None, map(failed_job, dag.dependencies[job])), None)
 
     unfinished = {str(path): job for job in dag.needrun_jobs() for path in job.output}

@@ -40,8 +40,7 @@ BATCH_NAMES = ("batch", "plate", "site", "centre", "center", "hospital", "cohort
 FOLDS = int(DEFAULT_PROTOCOLS["5-fold"]["folds"])
 MODEL = "multi-view"
 """The method of the model at the end: the default method that has probabilities, or intervals of numbers."""
-FEWEST_GROUPS = 5
-IMAGES_DECODED = 40
+FEWEST_GROUPS, IMAGES_DECODED = 5, 40
 COLOURED = 16
 """Mean difference between the channels of a pixel from which an image is in colour, of 255."""
 Entry = dict[str, Any]
