@@ -78,8 +78,7 @@ def _tell(frame: pd.DataFrame, samples: NewSamples, model: SavedModel, said: Tex
 
     from mklearn.study.prediction.predictions import clipped_values
 
-    if samples.labels is not None and (samples.labels != "").any():
-        given = samples.labels != ""
+    if samples.labels is not None and (given := samples.labels != "").any():
         if "predicted" in frame:
             errors = frame["predicted"].to_numpy()[: len(samples)][given] - samples.labels[given].astype(float)
             print(f"RMSE {(errors**2).mean() ** 0.5:.4g} ({given.sum()} samples with a number)", file=said)

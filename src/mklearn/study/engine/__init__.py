@@ -1,4 +1,4 @@
-"""Between Snakemake and the steps: the start and the end of a run, its display, lost fits and failures."""
+"""Between Snakemake and the steps: the start and the end of a run, its display, and failures."""
 
 from mklearn.extras import require as _require
 

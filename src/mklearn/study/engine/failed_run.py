@@ -9,7 +9,7 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -49,11 +49,13 @@ def report_failed_run(targets: Targets, workflow: Any) -> None:
         if path in unfinished or not os.path.exists(path):
             failed = failed_job(unfinished[path]) if path in unfinished else None
             missing[number] = _reason(failed) if failed else "it was not run"
-    waiting = not unfinished.keys().isdisjoint({targets.path("scores"), targets.path("report")})
-    if waiting and len(missing) < len(targets.plan.fits):
-        _print(_write_tables(targets, missing))
-        for path in filter(unfinished.__contains__, map(targets.path, ("scores", "summary", "run_record", "report"))):
-            workflow.persistence.started(unfinished[path])  # and not finished: the next run makes it again
+    asked = [name for name in ("scores", "summary", "run_record", "report") if targets.path(name) in unfinished]
+    if asked and len(missing) < len(targets.plan.fits):
+        for name in asked:
+            workflow.persistence.started(
+                unfinished[targets.path(name)]
+            )  # and not finished: the next run makes it again
+        _print(_write_tables(targets, asked, missing))
     listed = how_to_list(targets.source)
     _print(
         f"Next: {listed} lists what failed. After correcting the cause, the same command or {listed[:-1]} --run` "
@@ -69,8 +71,8 @@ def _print(*lines: str) -> None:
     print("", *(f"mklearn: {line}" for line in lines), sep="\n", file=sys.stderr, flush=True)
 
 
-def _write_tables(targets: Targets, missing: dict[int, str]) -> str:
-    """Write the tables and the page of the fits that exist; return their answer, or why there is none."""
+def _write_tables(targets: Targets, asked: Sequence[str], missing: dict[int, str]) -> str:
+    """Write those tables, and the page, that the run was asked for; return their answer, or why there is none."""
     jobs = {name: targets.job(name) for name in ("scores", "summary", "run_record", "report")}
     inputs, specs = ({name: getattr(job, of) for name, job in jobs.items()} for of in ("inputs", "spec"))
     samples = dict(zip(targets.samples(), specs["report"]["datasets"], strict=True))
@@ -86,24 +88,23 @@ def _write_tables(targets: Targets, missing: dict[int, str]) -> str:
             for number, message in missing.items():
                 path = inputs["scores"]["fits"][number] = os.path.join(folder, f"{number}.parquet")
                 write_table(path, _missing_rows(targets, number, message), {})
-            for name, job in jobs.items():
-                call(name, inputs[name], job.outputs, specs[name])
+            for name in asked:
+                call(name, inputs[name], jobs[name].outputs, specs[name])
     except Exception as error:
         with log.open("a", encoding="utf-8") as stream:
             traceback.print_exception(error, file=stream)
         return f"the tables could not be written ({type(error).__name__}: {error}; log: {log})"
-    finally:  # older than what they are made from, for a run that asks for other files
-        for path in filter(os.path.exists, (path for job in jobs.values() for path in job.outputs.values())):
-            os.utime(path, (1e9, 1e9))
-    return f"the answer without {len(missing)} of {len(targets.plan.fits)} fits:\n{answer_of(targets.path('report'))}"
+    without = f"without {len(missing)} of {len(targets.plan.fits)} fits"
+    if "report" not in asked:
+        return f"the tables in {Path(targets.path('scores')).parent} are {without}"
+    return f"the answer {without}:\n{answer_of(targets.path('report'))}"
 
 
 def _missing_rows(targets: Targets, number: int, message: str) -> pd.DataFrame:
     """Return a row without values for each training size of a fit."""
     fit = list(targets.plan.fits.values())[number]
-    outcome = {"status": "missing", "message": message}
-    rows = [blank(fit_of(fit.spec, setting), 0, 0, 0, 0) | outcome for setting in fit.settings]
-    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
+    rows = [blank(fit_of(fit.spec, setting), 0, 0, 0, 0) for setting in fit.settings]
+    return pd.DataFrame(rows, columns=list(COLUMNS)).assign(status="missing", message=message).astype(COLUMNS)
 
 
 def _without(missing: Collection[int], values: list[Any]) -> list[Any]:

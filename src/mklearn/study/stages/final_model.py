@@ -52,8 +52,9 @@ def _seconds(job: Job, files: Any) -> float:
     n, fits = job.n_samples(_planned(job).dataset), [each.fit for each in _planned(job).spec.candidates]
     protocol = job.plan.protocols[_planned(job).protocol].model_copy(update={"parameters": {"repeats": 1}})
     seconds = max(resources.fit_seconds(fit, protocol, n, n) for fit in fits)
-    shuffled = 5 * _planned(job).spec.permutations * files.size_mb * 2**20 / (8 * n)
-    return 2 * seconds + shuffled * (0.005 + n**2 * 2e-10 * (files.size_mb * 2**17 / n + 20)) if shuffled else seconds
+    n_features, permutations = files.size_mb * 2**17 / n, _planned(job).spec.permutations
+    prediction = 0.005 + 2e-10 * n**2 * (n_features + 20)
+    return 2 * seconds + 5 * permutations * n_features * prediction if permutations else seconds
 
 
 STAGE = Stage(

@@ -13,8 +13,6 @@ from mklearn.study.plan import resources
 from mklearn.study.provenance import digest, file_digest
 from mklearn.study.stages.stage import Artefact, Job, Stage
 
-_COMPRESSED = (".gz", ".bz2", ".xz", ".zip", ".zst")
-
 
 def _spec(job: Job) -> ReadSpec:
     """Return how a data set is read; with the content of the user's own files, which may be older than before."""
@@ -45,7 +43,7 @@ def _memory(job: Job, files: Any) -> float:
 def _read_mb(job: Job, files: Any) -> float:
     """Return the size of the files to read: compressed tables grow, and a folder of images is no input of the rule."""
     paths = job.dataset.read.paths or {}
-    grown = sum(5 * os.path.getsize(path) for path in paths.values() if path.endswith(_COMPRESSED))
+    grown = sum(5 * os.path.getsize(path) for path in paths.values() if path.endswith((".gz", ".bz2", ".xz", ".zip")))
     return float(files.size_mb + (grown + _bytes_below(paths.get("root", ""))) / 2**20)
 
 
