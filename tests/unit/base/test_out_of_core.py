@@ -1,4 +1,4 @@
-"""Samples that do not fit into memory: memory-mapped files, Parquet by batches, Dask arrays on a cluster."""
+"""Samples that do not fit into memory: a memory-mapped file."""
 
 from __future__ import annotations
 

@@ -355,6 +355,8 @@ def _from_tables(
         if labelled.labels is not None:
             named = dict(zip(labelled.ids, labelled.labels, strict=True))
             more = np.array([named.get(name, "") for name in ids], dtype=str)
+            if labels is not None and (differ := (labels != "") & (more != "") & (labels != more)).any():
+                raise DataError(f"{labelled.path}: other labels than elsewhere for the samples {some(ids[differ])}")
             labels = more if labels is None else np.where(labels == "", more, labels)
     views, missing, completed = {}, {}, {}
     for view in card.views:
