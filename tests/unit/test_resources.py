@@ -48,6 +48,11 @@ def test_kernel_fits_ask_for_what_was_measured_and_not_four_times_that(
     assert job < asked < 2.5 * job
 
 
+def test_each_term_of_kernels_counts() -> None:
+    assert resources.kernels_mb(1024, 0, 3, 0) == 3 * 8  # matrices among all samples
+    assert resources.kernels_mb(1024, 512, 0, 2) == 2 * 3 * 4 + 14 * 2  # kernels in training, and dense work
+
+
 @pytest.mark.parametrize(
     ("source_mb", "measured"),
     [(15, 437), (3, 429)],  # coil20, shrinkage; orl, 2dmmc
