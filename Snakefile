@@ -1,9 +1,9 @@
 """mklearn: from images, features or kernels to a table of methods. `make help` and the README say how to run it."""
 
-from mklearn.study.stages.targets import readable
+from mklearn.study.engine.opening import readable
 from snakemake.utils import min_version
 
-min_version("9.0")
+min_version("9.18")  # pathvars in modules
 
 
 # A study given with --configfile replaces the default one; Snakemake alone would merge the two.
@@ -19,49 +19,38 @@ container: "envs/mklearn.sif"
 report: "workflow/report/study.rst"
 
 
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/kernels.smk"
+include: "workflow/rules/fits.smk"
+include: "workflow/rules/results.smk"
+
+
+rule all:
+    "All results of the study."
+    default_target: True
+    input:
+        jobs.everything,
+    message:
+        "All results of the study"
+
+
 # Not in a dry run: the lock of the results, the environment of jobs.
 onstart:
     from mklearn.study.engine.session import begin
 
-    begin(targets)
+    begin(jobs)
 
 
-# The answer, where the run wrote a report.
+# The answer, where the run wrote a page.
 onsuccess:
     from mklearn.study.engine.session import show_answer
 
-    show_answer(workflow, targets)
+    show_answer(workflow, jobs)
 
 
 # Jobs failed: the tables of the other fits.
 onerror:
     from mklearn.study.engine.failed_run import report_failed_run
 
-    report_failed_run(targets, workflow)
-
-
-include: "workflow/rules/common.smk"
-include: "workflow/rules/stages.smk"
-
-
-rule all:
-    default_target: True
-    input:
-        targets.everything,
-    message:
-        "All results of the study"
-
-
-rule data:
-    input:
-        targets.samples(),
-
-
-rule kernels:
-    input:
-        targets.all_of("pairwise"),
-
-
-rule fits:
-    input:
-        targets.all_of("fit_scores"),
+    report_failed_run(jobs, workflow)

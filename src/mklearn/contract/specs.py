@@ -153,10 +153,10 @@ class LearnSpec(DescriptorSpec):
 
 
 class PairwiseSpec(Spec):
-    """Step ``pairwise``: a matrix among all samples."""
+    """Rule ``distances``: a matrix among all samples."""
 
     measure: str
-    matrix: str | None = None
+    array: str | None = None
     """Name of a matrix that the data set brings."""
     implementation: str | None = None
     """``"module:function"`` of a distance between sets of points, with ``n_jobs`` threads."""

@@ -18,6 +18,9 @@ from typing import Any
 from mklearn.contract.extensions import entry_points, module_roots, packages
 
 PACKAGE = Path(__file__).resolve().parents[1]
+_SCRIPTS = ("workflow/scripts", "src/mklearn/workflow_files/workflow/scripts")
+SCRIPTS = next(folder for name in _SCRIPTS if (folder := PACKAGE.parents[1] / name).is_dir())
+"""Of the rules: in a checkout, or in a wheel."""
 _NUMERICAL = (
     "numpy", "scipy", "scikit-learn", "scikit-image", "cvxpy", "clarabel", "mosek", "numba", "opencv-python-headless",
     "pandas", "pyarrow", "h5py", "pydantic", "snakemake",
@@ -89,49 +92,49 @@ def array_digest(array: Any) -> str:
 
 _FIT = ("kernels", "optimize", "base", "study/evaluation", "graphs.py", "nearest_neighbour.py")
 _FOLDERS: dict[str, tuple[str, ...]] = {
-    "pairwise": ("kernels",),
+    "distances": ("kernels",),
     "project": ("base",),
     **dict.fromkeys(("landmarks", "moments", "fit"), _FIT),
-    "final_model": (*_FIT, "saved_models.py", "study/prediction"),
-    "scores": ("study/evaluation/metrics", "study/evaluation/predictions.py"),
-    "summary": ("study/evaluation",),
-    "report": ("study/evaluation", "study/report"),
+    "model": (*_FIT, "saved_models.py", "study/final_model.py", "study/prediction"),
+    "tables": ("study/evaluation",),
+    "page": ("study/evaluation", "study/report"),
 }
-"""What counts for each step, below `PACKAGE`, beside its own file and the code that its specification names."""
+"""What counts for each rule, below `PACKAGE`, beside its script and the code that its specification names."""
+_SCRIPT_OF = {"describe_part": "describe"}
 _AFTER_FITS = frozenset({"headline.py", "reproduction.py", "summary.py", "verdicts.py"})
 """Files of ``study/evaluation`` that only tables and reports use."""
 _FOLLOWED = re.compile(
-    r"^\s*from (mklearn\.(?:subspace|classifiers|regressors|papers|descriptors|study\.(?:data|steps))\.[\w.]+) import",
+    r"^\s*from (mklearn\.(?:subspace|classifiers|regressors|papers|descriptors|study\.data)\.[\w.]+) import",
     re.MULTILINE,
 )
-"""Imports by which the file of a method, descriptor, reader or step brings others of these folders."""
+"""Imports by which a script or the file of a method, descriptor or reader brings others of these folders."""
 
 
-def code_fingerprint(step: str, spec: Mapping[str, Any]) -> str:
-    """Return 12 hex digits for the content of the `code_files` of a step with a specification."""
-    return _fingerprint(step, named_modules(spec))
+def code_fingerprint(rule: str, spec: Mapping[str, Any]) -> str:
+    """Return 12 hex digits for the content of the `code_files` of a rule's job with a specification."""
+    return _fingerprint(rule, named_modules(spec))
 
 
 @functools.cache  # a plan asks for each of its jobs
-def _fingerprint(step: str, modules: tuple[str, ...]) -> str:
-    roots = [PACKAGE, *(root.parent for root in module_roots().values())]
+def _fingerprint(rule: str, modules: tuple[str, ...]) -> str:
+    roots = [PACKAGE, SCRIPTS, *(root.parent for root in module_roots().values())]
     return digest([
         [next(file.relative_to(root).as_posix() for root in roots if file.is_relative_to(root)), _source_digest(file)]
-        for file in code_files(step, modules)
+        for file in code_files(rule, modules)
     ])[:12]  # fmt: skip
 
 
-def code_files(step: str, modules: Iterable[str] = ()) -> list[Path]:
-    """Return the source files behind a step such as ``fit``, sorted.
+def code_files(rule: str, modules: Iterable[str] = ()) -> list[Path]:
+    """Return the source files behind a rule such as ``fit``, sorted.
 
-    These are the folders that count for the step, its own file, and the modules that its specification names (a method,
+    These are the folders that count for the rule, its script, and the modules that its specification names (a method,
     a descriptor, a reader), with what their files import from each other. Of other packages all modules count.
     """
-    folders = _FOLDERS.get(step, ())
-    files = {file for folder in folders for file in _files_in(PACKAGE / folder)}
+    folders, script = _FOLDERS.get(rule, ()), SCRIPTS / f"{_SCRIPT_OF.get(rule, rule)}.py"
+    files = {script} | {file for folder in folders for file in _files_in(PACKAGE / folder)}
     if folders is _FIT:
         files = {file for file in files if file.name not in _AFTER_FITS}
-    todo, seen = [f"mklearn.study.steps.{step}", *modules], {"mklearn.study.steps.log"}
+    todo, seen = [*modules, *_FOLLOWED.findall(script.read_text(encoding="utf-8"))], set[str]()
     while todo:
         module = todo.pop()
         if module in seen:
@@ -206,11 +209,11 @@ def commit(checkout: Path = PACKAGE.parents[1]) -> str:
     return head.stdout.strip()
 
 
-def stamp(step: str, spec: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the record that the outputs of a step carry. No times and no paths: equal inputs give equal bytes.
+def stamp(rule: str, spec: Mapping[str, Any], inputs: Mapping[str, Any], code: str | None = None) -> dict[str, Any]:
+    """Return the record that the outputs of a job carry. No times and no paths: equal inputs give equal bytes.
 
-    ``inputs`` are those of :func:`input_digests`. See :mod:`mklearn.study.artefacts`.
+    ``inputs`` are those of :func:`input_digests`, ``code`` is the job's fingerprint where it is known. See
+    :mod:`mklearn.study.artefacts`.
     """
-    return {
-        "spec": dict(spec), "inputs": dict(inputs), "code": code_fingerprint(step, spec), "versions": versions(),
-    }  # fmt: skip
+    code = code_fingerprint(rule, spec) if code is None else code
+    return {"spec": dict(spec), "inputs": dict(inputs), "code": code, "versions": versions()}

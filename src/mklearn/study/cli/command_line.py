@@ -19,7 +19,6 @@ from mklearn.study.cli import (
     paper_tables,
     predictions,
     runs,
-    single_step,
     stored_records,
     study_files,
 )
@@ -67,8 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     subjects = (
         new_study, study_files, runs, stored_records, predictions, comparisons, paper_tables, archives, listings,
-        single_step,
-    )  # fmt: skip
+        )  # fmt: skip
     for subject in subjects:
         subject.add_to(commands)
     return parser

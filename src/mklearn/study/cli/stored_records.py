@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import itertools
-import os
-import shlex
 from pathlib import Path
 
 from mklearn.errors import DataError, absence, printable
@@ -26,25 +23,16 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def _show(options: argparse.Namespace) -> None:
     from mklearn.study.artefacts import read_record
     from mklearn.study.config.yaml_file import yaml_text
+    from mklearn.study.jobs import log_of
 
     path = Path(options.file)
     if not path.is_file():
         raise DataError(f"{path}: {absence(path)}")
     lines = [yaml_text(read_record(path)).rstrip()] if path.suffix in (".npz", ".parquet", ".json") else []
-    for log in sorted(Path("logs").rglob("*.log")):
+    log = log_of(path)
+    if log is not None and log.is_file():
         with log.open(encoding="utf-8", errors="replace") as stream:
-            command = stream.readline().rstrip()
-        if os.path.abspath(path) in _outputs(command):
-            lines += [f"log: {log}", f"replay: {command}"]
+            lines += [f"log: {log}", f"replay: {stream.readline().rstrip()}"]
     if not lines:
         raise DataError(f"{path}: has no record and no log: mklearn did not write it, or its log was deleted")
     print(printable("\n".join(lines)))
-
-
-def _outputs(command: str) -> list[str]:
-    """Return the files that a step's command writes; none for another line."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return []
-    return [os.path.abspath(file.partition("=")[2]) for flag, file in itertools.pairwise(words) if flag == "--out"]

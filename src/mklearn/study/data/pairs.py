@@ -137,6 +137,10 @@ class PairLists:
         """Positions of the second samples of all pairs, (m,)."""
         return self._both("second")
 
+    def samples_of(self, pairs: np.ndarray) -> np.ndarray:
+        """Return the samples of some pairs, ascending."""
+        return np.unique([self.first[pairs], self.second[pairs]])
+
     @cached_property
     def y(self) -> np.ndarray:
         """Class codes of all pairs, (m,): 1 for samples of the same class."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError
@@ -150,6 +151,15 @@ class SampleSet:
                 content.update(f"{values.shape}".encode() + values.tobytes())
             found[row] = known.setdefault(content.digest(), row)
         return found
+
+    def labels_table(self) -> pd.DataFrame:
+        """Return ids, class codes and names of classes, or numbers, and the groups where samples have one."""
+        table = pd.DataFrame({"id": self.ids, "y": self.y})
+        if self.target == "classes":
+            table["label"] = self.classes[self.y]
+        if self.groups is not None:
+            table["group"] = self.groups
+        return table
 
     def subset(self, rows: Sequence[int] | np.ndarray) -> SampleSet:
         """Select samples by position, in the given order; classes without a selected sample are dropped.

@@ -13,18 +13,16 @@ import pandas as pd
 from mklearn.errors import UserError
 from mklearn.kernels.feature_scaling import is_heavy_tailed
 from mklearn.study.artefacts import read_table
+from mklearn.study.data.draw_splits import draw_splits
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.precomputed import is_bare
 from mklearn.study.data.readers.table_files import Table, array_of_view
 from mklearn.study.data.registry import LABELS_KEY
 from mklearn.study.data.samples import SampleSet, natural_key
 from mklearn.study.data.splits import Splits
+from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.plan import Plan
-from mklearn.study.stages.split import split_files, split_spec
-from mklearn.study.stages.targets import Targets
-from mklearn.study.steps.read import labels_table
-from mklearn.study.steps.split import draw_splits
 
 CLASSES_SHOWN = 12
 FIRST = "first equal"
@@ -47,8 +45,8 @@ def check_data(plan: Plan) -> DataCheck:
 
     Registered data sets are counted if a run has read them already; nothing is downloaded.
     """
-    found, targets = DataCheck(), Targets(plan)
-    tables = {dataset.id: _labels(targets, dataset, found) for dataset in plan.datasets.values()}
+    found, jobs = DataCheck(), Jobs(plan)
+    tables = {dataset.id: _labels(jobs, dataset, found) for dataset in plan.datasets.values()}
     for key, dataset in plan.datasets.items():
         table, reference = tables[dataset.id], tables.get(dataset.splits_from or "")
         if table is None:
@@ -58,14 +56,14 @@ def check_data(plan: Plan) -> DataCheck:
             continue
         fits = [fit for (name, _, _), fit in plan.fits.items() if name == key]
         for protocol in dict.fromkeys(fit.protocol for fit in fits):
-            job = targets.job("split", dataset=key, protocol=protocol)
-            files = [Path(path) for path in split_files(job)]
+            wildcards = wildcards_of({"dataset": key, "protocol": protocol})
+            files = [Path(path) for path in jobs.split_files(wildcards)]
             if not all(path.is_file() for path in files):
                 continue
             names = sorted({fit.protocol_id for fit in fits if fit.protocol == protocol})
             where = f"datasets.{dataset.id}, protocols.{', '.join(names)}"
             try:
-                drawn = draw_splits(table, split_spec(job), files, reference)
+                drawn = draw_splits(table, jobs.split_spec(wildcards), files, reference)
             except UserError as error:
                 found.mistakes.append(f"{where}: {error}.")
                 continue
@@ -133,10 +131,10 @@ def class_counts(labels: Iterable[object]) -> str:
     return f"{start}, {least} to {most} of each; the smallest: {smallest}"
 
 
-def _labels(targets: Targets, dataset: PlannedDataset, found: DataCheck) -> pd.DataFrame | None:
+def _labels(jobs: Jobs, dataset: PlannedDataset, found: DataCheck) -> pd.DataFrame | None:
     """Return the labels of a data set; None if it is not there yet or can't be read, which is added to the mistakes."""
     if dataset.downloads:
-        path = Path(targets.path("labels", dataset=dataset.original))
+        path = Path(jobs.path("read", "labels", dataset=dataset.original))
         try:
             return read_table(path)[0] if path.is_file() else None
         except UserError:
@@ -151,7 +149,7 @@ def _labels(targets: Targets, dataset: PlannedDataset, found: DataCheck) -> pd.D
         found.mistakes += list(dict.fromkeys(broken)) or [str(error)]
         return None
     found.notes += [*data.notes, *heavy_tailed_views(data)]
-    return labels_table(data).assign(**{FIRST: data.first_equal()})
+    return data.labels_table().assign(**{FIRST: data.first_equal()})
 
 
 def _broken_files(dataset: PlannedDataset) -> Iterator[str]:

@@ -19,13 +19,14 @@ import pandas as pd
 from mklearn.study.artefacts import write_table
 from mklearn.study.engine.failures import how_to_list, reason_in
 from mklearn.study.engine.session import answer_of, end_display
-from mklearn.study.stages.targets import Targets
-from mklearn.study.steps.log import output_in
+from mklearn.study.engine.workflow_files import load_script
+from mklearn.study.jobs import OUTPUTS, Jobs
+from mklearn.study.log import output_in
+from mklearn.study.script import call
 from mklearn.study.steps.rows import COLUMNS, blank, fit_of
-from mklearn.study.steps.runner import call
 
 
-def report_failed_run(targets: Targets, workflow: Any) -> None:
+def report_failed_run(jobs: Jobs, workflow: Any) -> None:
     """Print a line for each failed job, the answer of the fits that exist, and what to do next.
 
     A run that was interrupted writes no tables, nor does one that was not asked for them.
@@ -45,18 +46,16 @@ def report_failed_run(targets: Targets, workflow: Any) -> None:
 
     unfinished = {str(path): job for job in dag.needrun_jobs() for path in job.output}
     missing = {}
-    for number, path in enumerate(targets.all_of("fit_scores")):
+    for number, path in enumerate(jobs.all_scores()):
         if path in unfinished or not os.path.exists(path):
             failed = failed_job(unfinished[path]) if path in unfinished else None
             missing[number] = _reason(failed) if failed else "it was not run"
-    asked = [name for name in ("scores", "summary", "run_record", "report") if targets.path(name) in unfinished]
-    if asked and len(missing) < len(targets.plan.fits):
-        for name in asked:
-            workflow.persistence.started(
-                unfinished[targets.path(name)]
-            )  # and not finished: the next run makes it again
-        _print(_write_tables(targets, asked, missing))
-    listed = how_to_list(targets.source)
+    rules = [rule for rule in ("tables", "page") if jobs.path(rule) in unfinished]
+    if rules and len(missing) < len(jobs.plan.fits):
+        for rule in rules:  # started and not finished: the next run makes it again
+            workflow.persistence.started(unfinished[jobs.path(rule)])
+        _print(_write_tables(jobs, rules, missing))
+    listed = how_to_list(jobs.source)
     _print(
         f"Next: {listed} lists what failed. After correcting the cause, the same command or {listed[:-1]} --run` "
         "runs what is missing."
@@ -71,38 +70,46 @@ def _print(*lines: str) -> None:
     print("", *(f"mklearn: {line}" for line in lines), sep="\n", file=sys.stderr, flush=True)
 
 
-def _write_tables(targets: Targets, asked: Sequence[str], missing: dict[int, str]) -> str:
-    """Write those tables, and the page, that the run was asked for; return their answer, or why there is none."""
-    jobs = {name: targets.job(name) for name in ("scores", "summary", "run_record", "report")}
-    inputs, specs = ({name: getattr(job, of) for name, job in jobs.items()} for of in ("inputs", "spec"))
-    samples = dict(zip(targets.samples(), specs["report"]["datasets"], strict=True))
-    samples = {path: dataset for path, dataset in samples.items() if os.path.exists(path)}
-    specs["report"] |= {"fits": _without(missing, specs["report"]["fits"]), "datasets": [*samples.values()]}
-    models = _without(missing, inputs["report"]["models"])
-    inputs["report"] |= {"models": models, "samples": [*samples], "importances": []}
-    inputs["scores"]["predicted"] = _without(missing, inputs["scores"]["predicted"])
-    log = Path(jobs["report"].log).with_name("failed_run.log")
+def _write_tables(jobs: Jobs, rules: Sequence[str], missing: dict[int, str]) -> str:
+    """Write the tables, and the page, if the run was asked for them; return the answer, or why there is none."""
+    log = Path("logs", "failed_run", f"{jobs.study}.log")
     log.parent.mkdir(parents=True, exist_ok=True)
+    outputs: dict[str, dict[str, Any]] = {
+        rule: {name: jobs.path(rule, name) for name in OUTPUTS[rule]} for rule in rules
+    }
     try:
         with tempfile.TemporaryDirectory() as folder, output_in(log):
+            fits, predicted = jobs.all_scores(), _without(missing, jobs.all_predictions())
             for number, message in missing.items():
-                path = inputs["scores"]["fits"][number] = os.path.join(folder, f"{number}.parquet")
-                write_table(path, _missing_rows(targets, number, message), {})
-            for name in asked:
-                call(name, inputs[name], jobs[name].outputs, specs[name])
+                fits[number] = os.path.join(folder, f"{number}.parquet")
+                write_table(fits[number], _missing_rows(jobs, number, message), {})
+            if "tables" in rules:
+                spec = jobs.specification("tables", None)
+                call(load_script("tables"), fits=fits, predicted=predicted, **outputs["tables"], spec=spec)
+            if "page" in rules:
+                _write_page(jobs, missing, outputs["page"])
     except Exception as error:
         with log.open("a", encoding="utf-8") as stream:
             traceback.print_exception(error, file=stream)
         return f"the tables could not be written ({type(error).__name__}: {error}; log: {log})"
-    without = f"without {len(missing)} of {len(targets.plan.fits)} fits"
-    if "report" not in asked:
-        return f"the tables in {Path(targets.path('scores')).parent} are {without}"
-    return f"the answer {without}:\n{answer_of(targets.path('report'))}"
+    without = f"without {len(missing)} of {len(jobs.plan.fits)} fits"
+    if "page" not in rules:
+        return f"the tables in {Path(jobs.path('tables')).parent} are {without}"
+    return f"the answer {without}:\n{answer_of(jobs.path('page'))}"
 
 
-def _missing_rows(targets: Targets, number: int, message: str) -> pd.DataFrame:
+def _write_page(jobs: Jobs, missing: dict[int, str], outputs: dict[str, Any]) -> None:
+    spec = jobs.specification("page", None)
+    datasets = [pair for pair in zip(jobs.all_samples(), spec["datasets"], strict=True) if os.path.exists(pair[0])]
+    spec |= {"fits": _without(missing, spec["fits"]), "datasets": [entry for _, entry in datasets]}
+    tables: dict[str, Any] = {name: jobs.path("tables", name) for name in OUTPUTS["tables"]}
+    models, samples = _without(missing, jobs.all_models()), [path for path, _ in datasets]
+    call(load_script("page"), **tables, models=models, samples=samples, **outputs, spec=spec)
+
+
+def _missing_rows(jobs: Jobs, number: int, message: str) -> pd.DataFrame:
     """Return a row without values for each training size of a fit."""
-    fit = list(targets.plan.fits.values())[number]
+    fit = list(jobs.plan.fits.values())[number]
     rows = [blank(fit_of(fit.spec, setting), 0, 0, 0, 0) for setting in fit.settings]
     return pd.DataFrame(rows, columns=list(COLUMNS)).assign(status="missing", message=message).astype(COLUMNS)
 

@@ -14,8 +14,8 @@ from mklearn.errors import DataError
 from mklearn.study.artefacts import read_table
 from mklearn.study.config.reading import read_study
 from mklearn.study.engine.workflow_files import DEFAULT_STUDY, study_file
+from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.plan.plan import plan_study
-from mklearn.study.stages.targets import Targets
 from mklearn.study.steps.rows import COLUMNS
 
 SAME_AGAIN = ("inaccurate", "not_applicable")
@@ -32,10 +32,10 @@ class Failure(NamedTuple):
     """Its line in the list; empty if the file was not made yet."""
 
 
-def failures_of(targets: Targets) -> Iterator[Failure]:
+def failures_of(jobs: Jobs) -> Iterator[Failure]:
     """Yield the fits without a value in some split, in the order of the plan, and missing files."""
     try:
-        table, _ = read_table(targets.path("scores"))
+        table, _ = read_table(jobs.path("tables", "scores"))
     except DataError:  # the next run makes it
         table = pd.DataFrame(columns=list(COLUMNS))
     split = ["dataset", "protocol", "method", "repeat", "fold"]
@@ -43,21 +43,22 @@ def failures_of(targets: Targets) -> Iterator[Failure]:
     has_value = table["status"].eq("ok").groupby([table[name] for name in split]).transform("any").astype(bool)
     failed = table[~has_value].drop_duplicates([*split, "status"])
     by_fit = dict(iter(failed.groupby(split[:3])))
-    for job in targets.jobs("fit"):
-        fit, path = targets.plan.fits[job.key], job.path("fit_scores")
+    for key in jobs.keys("fit"):
+        fit, path, log = jobs.fit(wildcards_of(key)), jobs.path("fit", **key), jobs.log("fit", **key)
         name, reported = f"{fit.method_id} on {fit.dataset.id}", False
-        for key in ((fit.spec.dataset, setting.protocol, fit.spec.method.id) for setting in fit.settings):
-            for status, rows in by_fit.get(key, failed[:0]).groupby("status", sort=False):
+        for setting in fit.settings:
+            its_rows = by_fit.get((fit.spec.dataset, setting.protocol, fit.spec.method.id), failed[:0])
+            for status, rows in its_rows.groupby("status", sort=False):
                 reported |= status == "missing"  # its message names the log
-                where = "" if status == "missing" else f" in {len(rows)} splits, see {job.log}"
+                where = "" if status == "missing" else f" in {len(rows)} splits, see {log}"
                 reasons = "; ".join(rows["message"].unique()[:3])
-                yield Failure(path, str(status), f"{name}, {key[1]}: {str(status).replace('_', ' ')}{where}: {reasons}")
+                yield Failure(
+                    path, str(status), f"{name}, {setting.protocol}: {str(status).replace('_', ' ')}{where}: {reasons}"
+                )
         if not reported and not os.path.exists(path):
-            yield _missing(f"{name}, {fit.protocol_id}", path, job.log)
-    for job in targets.jobs("final_model"):
-        path = job.path("final_model")
-        if not os.path.exists(path):
-            yield _missing(job.stage.name, path, job.log)
+            yield _missing(f"{name}, {fit.protocol_id}", path, log)
+    if jobs.plan.final is not None and not os.path.exists(path := jobs.path("model")):
+        yield _missing("model", path, jobs.log("model"))
 
 
 def _missing(name: str, path: str, log: str) -> Failure:
@@ -94,14 +95,14 @@ def files_to_run_again(studies: Iterable[str | None]) -> list[str]:
     return list(dict.fromkeys(failure.path for failure in failures if failure.status not in SAME_AGAIN))
 
 
-def _open(study: str | None) -> Targets:
+def _open(study: str | None) -> Jobs:
     path = study_file(study)
-    return Targets(plan_study(read_study(path)), str(path))
+    return Jobs(plan_study(read_study(path)), str(path))
 
 
-def _report(targets: Targets) -> str:
-    heading = f"{targets.source} (study {targets.plan.study.study}, {len(targets.plan.fits)} fits)"
-    failures = list(failures_of(targets))
+def _report(jobs: Jobs) -> str:
+    heading = f"{jobs.source} (study {jobs.plan.study.study}, {len(jobs.plan.fits)} fits)"
+    failures = list(failures_of(jobs))
     if not failures:
         return f"{heading}: nothing failed."
     lines = [f"  {failure.text}" for failure in failures if failure.text]

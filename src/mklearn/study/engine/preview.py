@@ -8,6 +8,7 @@ from collections import Counter
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 
 from mklearn.errors import printable
+from mklearn.study.engine.progress import job_name
 from mklearn.study.report.wording import plural
 
 
@@ -28,7 +29,7 @@ class LogHandler(LogHandlerBase):
             if record.levelno >= logging.WARNING or record.getMessage().startswith("Nothing to be done"):
                 print(printable(record.getMessage().strip()))
         elif fields["rule_name"] != "all":
-            job = re.sub(r"-[0-9a-f]{16}\b", "", fields["rule_msg"] or "")
+            job = job_name(fields["wildcards"])
             reason = re.split(r" since|[:;] ", fields["reason"])[0]
             self.jobs[fields["rule_name"]] += 1
             self.reasons.setdefault(fields["rule_name"], f"{reason} ({job})")

@@ -5,6 +5,7 @@ import math
 import re
 import time
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from datetime import timedelta
 from statistics import fmean
 
@@ -19,6 +20,11 @@ SHOWN = re.compile("Nothing to be done|Creating conda|Pulling singularity")
 HIDDEN = re.compile("CalledProcessError|Exiting because a job execution failed")  # the end of a run says more
 
 
+def job_name(wildcards: Mapping[str, str] | None) -> str:
+    """Return the values of the wildcards of a job, as the study names them."""
+    return " ".join(re.sub(r"-[0-9a-f]{16}$", "", value) for value in (wildcards or {}).values())
+
+
 class LogHandler(LogHandlerBase):
     """Show how many jobs are done, how long the others will take, and what is running."""
 
@@ -28,7 +34,7 @@ class LogHandler(LogHandlerBase):
         """Prepare the display; it appears with the first job."""
         self.left: Counter[str] = Counter()  # jobs that have not ended, by rule
         self.seconds: defaultdict[str, list[float]] = defaultdict(list)  # of those that have
-        self.running: dict[int, tuple[str, str, float]] = {}  # rule, message and start
+        self.running: dict[int, tuple[str, str, float]] = {}  # rule, name and start
         self.at_once = 1
         console = Console(stderr=True, markup=False, highlight=False)
         self.live = Live(get_renderable=self._display, console=console, transient=True)
@@ -40,8 +46,8 @@ class LogHandler(LogHandlerBase):
             case "RUN_INFO":
                 self.left = Counter({rule: n for rule, n in fields["stats"].items() if rule not in ("total", "all")})
             case "JOB_INFO" if fields["rule_name"] in self.left:
-                message = re.sub(r"-[0-9a-f]{16}\b", "", fields["rule_msg"] or fields["rule_name"])
-                self.running[fields["jobid"]] = fields["rule_name"], message, time.monotonic()
+                name = f"{fields['rule_name']} {job_name(fields['wildcards'])}"
+                self.running[fields["jobid"]] = fields["rule_name"], name, time.monotonic()
                 self.at_once = max(self.at_once, len(self.running))
                 self.live.start()
             case "JOB_FINISHED" if job := self.running.pop(fields["job_id"], None):

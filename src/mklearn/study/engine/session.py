@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from mklearn.errors import UserError
+from mklearn.study.jobs import Jobs
 from mklearn.study.provenance import PACKAGE
-from mklearn.study.stages.targets import Targets
 
 _open_locks: list[IO[str]] = []
 """Kept open: the system releases a lock when this process ends, however it ends."""
 
 
-def begin(targets: Targets) -> None:
+def begin(jobs: Jobs) -> None:
     """Lock the folder of results, and set up the environment of the jobs.
 
     Raises
@@ -29,9 +29,9 @@ def begin(targets: Targets) -> None:
     SystemExit
         Another run uses the folder. The reason is printed.
     """
-    plan = targets.plan
+    study = jobs.plan.study
     try:
-        lock(Path(plan.study.results))
+        lock(Path(study.results))
     except UserError as error:
         print(f"\nmklearn: {error}\nNothing was run.", file=sys.stderr)
         raise SystemExit(1) from None
@@ -39,8 +39,8 @@ def begin(targets: Targets) -> None:
     name = program.parent.name if program.name == "__main__.py" else program.name
     os.environ["MKLEARN_COMMAND"] = shlex.join([name, *sys.argv[1:]])
     os.environ["MKLEARN_STARTED"] = datetime.now(tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    if plan.study.mirror and not os.environ.get("MKLEARN_MIRROR"):
-        os.environ["MKLEARN_MIRROR"] = plan.study.mirror
+    if study.mirror and not os.environ.get("MKLEARN_MIRROR"):
+        os.environ["MKLEARN_MIRROR"] = study.mirror
     if PACKAGE.parent.name == "src":  # of a checkout; beside an installed package lie all others of this Python
         # Jobs in a conda environment find the package, which is not installed there.
         paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -66,10 +66,10 @@ def lock(folder: Path) -> None:
     _open_locks.append(stream)
 
 
-def show_answer(workflow: Any, targets: Targets) -> None:
+def show_answer(workflow: Any, jobs: Jobs) -> None:
     """Print the answer of the study, the path of its page, and how to use its final model, if this run wrote them."""
     end_display(workflow)
-    page, model = targets.path("report"), targets.path("final_model")
+    page, model = jobs.path("page"), jobs.path("model")
     written = {str(file) for job in workflow.dag.finished_jobs for file in job.output}
     if page in written:
         print(f"\n{answer_of(page)}", file=sys.stderr)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,17 @@ def workflow_file(name: str) -> Path:
         if (folder / "Snakefile").is_file() and (folder / "src" / "mklearn").is_dir():
             return folder / name
     return _IN_WHEEL / name
+
+
+def load_script(rule: str) -> Callable[..., None]:
+    """Return the function of a rule's script."""
+    spec = spec_from_file_location(f"mklearn.scripts.{rule}", workflow_file(f"workflow/scripts/{rule}.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    function: Callable[..., None] = getattr(module, rule)
+    return function
 
 
 def studies() -> dict[str, Path]:

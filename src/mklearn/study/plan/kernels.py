@@ -136,7 +136,7 @@ def _kernel_of_matrix(
         raise ConfigError(
             f"kernels.{kernel_id}.feature_scaling: {matrix!r} is a matrix and has no features to scale; omit it."
         )
-    pairwise = PlannedPairwise(key(matrix, {"matrix": matrix}), PairwiseSpec(matrix=matrix, measure=config.measure))
+    pairwise = PlannedPairwise(key(matrix, {"matrix": matrix}), PairwiseSpec(array=matrix, measure=config.measure))
     return PlannedKernel(_spec(named, kernel, {"view": pairwise.name}, config.measure), pairwise)
 
 

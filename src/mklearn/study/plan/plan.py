@@ -152,7 +152,8 @@ def _add_dataset(
             fits += planned_fits(dataset, method_id, method, specs, by_id, protocols, study.evaluation, study.seed)
     for used_by in {fit.protocol for fit in fits}:
         _check_unique(f"datasets.{dataset_id}: methods", [fit.method_id for fit in fits if fit.protocol == used_by])
-    pairwise = [kernel.pairwise for kernel in kernels if kernel.pairwise is not None]
+    matrices = {name for fit in fits for name in fit.spec.pairwise}
+    pairwise = [kernel.pairwise for kernel in kernels if kernel.pairwise and kernel.pairwise.name in matrices]
     used = [matrix.source for matrix in pairwise]
     used += [name for fit in fits for name in fit.spec.descriptors]
     by_key = {planned.key: planned for planned in descriptors.values()}

@@ -21,11 +21,17 @@ from mklearn.study.specs.table_specs import (
     ReportRemark,
     ReportSpec,
     RunSpec,
+    ScoresSpec,
     SummarySpec,
 )
 
 FILES_SHOWN = 64
 """Files of a data set that the report lists, at most."""
+
+
+def scores_spec(plan: Plan) -> ScoresSpec:
+    """Return the specification of the score table."""
+    return ScoresSpec(study=plan.study.study, order=["/".join(key) for key in plan.fits], kernels=plan.kernels)
 
 
 def summary_spec(plan: Plan) -> SummarySpec:

@@ -33,8 +33,8 @@ from mklearn.study.evaluation.split import (
     evaluate_split,
     held_out_groups,
 )
+from mklearn.study.log import logged_warnings, logger, progress
 from mklearn.study.provenance import canonical, name_of
-from mklearn.study.steps.log import logged_warnings, logger, progress
 from mklearn.study.steps.rows import blank, fit_of
 from mklearn.study.supervisor import SplitAborted, out_of_memory
 

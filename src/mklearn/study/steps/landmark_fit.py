@@ -15,12 +15,11 @@ from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.errors import DataError, NotApplicable
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation import landmarks as on_landmarks
+from mklearn.study.evaluation.blocks import read_blocks
+from mklearn.study.evaluation.landmark_files import check_blocks, read_landmarks, read_moments, seconds_of_landmarks
 from mklearn.study.evaluation.split import Fitted, SplitResult, check_classes
-from mklearn.study.steps.blocks import read_blocks
+from mklearn.study.log import progress
 from mklearn.study.steps.fit_records import FitAtSize, guarded
-from mklearn.study.steps.landmarks import read_landmarks, seconds_of_landmarks
-from mklearn.study.steps.log import progress
-from mklearn.study.steps.moments import check_blocks, read_moments
 
 SHOWN = 3000
 """Samples in the figure of an embedding, at most."""
@@ -35,7 +34,7 @@ def landmark_fit(
     Raises
     ------
     DataError
-        Files are not given, or the blocks of moments are wrong, see `mklearn.study.steps.moments.check_blocks`.
+        Files are not given, or the blocks of moments are wrong, see `check_blocks`.
     """
     if landmarks is None or not moments or not blocks:
         raise DataError("step fit: a method with landmarks needs landmarks, moments and blocks of features.")

@@ -1,0 +1,54 @@
+"""Open the study that Snakemake has read: check it, and plan its jobs. It runs in every job, and changes nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from mklearn.errors import ConfigError, UserError
+from mklearn.study.config.reading import check_study
+from mklearn.study.config.yaml_file import read_yaml
+from mklearn.study.jobs import Jobs
+from mklearn.study.plan.plan import plan_study
+
+
+def readable(path: str) -> str:
+    """Return the path of a study file that YAML can read; Snakemake's own reader ends in a traceback with others.
+
+    Raises
+    ------
+    SystemExit
+        The file can't be read. The reason is printed.
+    """
+    try:
+        read_yaml(path)
+    except UserError as error:
+        _end(error)
+    return path
+
+
+def open_study(config: Mapping[str, Any], workflow: Any) -> Jobs:
+    """Check the study that Snakemake has read, and plan it.
+
+    Raises
+    ------
+    SystemExit
+        After every mistake in the study was printed, one per line.
+    """
+    source = ", ".join(os.path.relpath(path) for path in workflow.configfiles)
+    try:
+        for path in workflow.configfiles:
+            read_yaml(path)  # Snakemake's own reader accepts a key twice
+        return Jobs(plan_study(check_study(dict(config), source=source)), source)
+    except UserError as error:
+        _end(error)
+    except OSError as error:  # a path of the study that the system refuses
+        _end(ConfigError(f"{source}: {error.filename}: {error.strerror}."))
+
+
+def _end(error: UserError) -> NoReturn:
+    """End the run. Snakemake would add where in our code it was raised, which is no help with a study file."""
+    print(f"\nmklearn: {error}\nNothing was run.", file=sys.stderr)
+    raise SystemExit(1) from None

@@ -1,0 +1,78 @@
+"""Jobs of a study as Snakemake plans them by the rules of the workflow, and their scripts run in this process."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from snakemake.api import SnakemakeApi
+from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
+
+from mklearn.study.engine.workflow_files import load_script, workflow_file
+from mklearn.study.script import call
+
+
+@dataclass
+class PlannedJob:
+    """A job: files by their names in the rule, and its specification."""
+
+    rule: str
+    wildcards: dict[str, str]
+    inputs: dict[str, Any]
+    outputs: dict[str, str]
+    spec: dict[str, Any]
+    code: str | None
+    log: str
+    script: str
+
+    def run(self) -> None:
+        """Run the script in the present folder, as Snakemake does: former outputs are removed."""
+        for path in self.outputs.values():
+            Path(path).unlink(missing_ok=True)
+        call(load_script(self.script), **self.inputs, **self.outputs, spec=self.spec)
+
+    @property
+    def files(self) -> list[str]:
+        """All input files."""
+        return [path for files in self.inputs.values() for path in ([files] if isinstance(files, str) else files)]
+
+
+def planned_jobs(study: Mapping[str, Any]) -> list[PlannedJob]:
+    """Return all jobs of a study in the present folder, in an order in which they can run."""
+    Path("planned.yaml").write_text(yaml.safe_dump(dict(study), sort_keys=False), encoding="utf-8")
+    config = ConfigSettings(configfiles=[Path("planned.yaml")])
+    with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+        workflow = api.workflow(
+            resource_settings=ResourceSettings(cores=1), config_settings=config, snakefile=workflow_file("Snakefile"),
+            workdir=Path(),
+        )  # fmt: skip
+        workflow.dag()
+        internal = workflow._workflow
+        internal._prepare_dag(forceall=True, ignore_incomplete=True, lock_warn_only=True)
+        internal._build_dag()
+        levels = list(internal.dag.toposorted())
+        jobs = [_planned(job) for level in levels for job in sorted(level, key=lambda job: str(job.output))]
+    Path("planned.yaml").unlink()
+    shutil.rmtree(".snakemake", ignore_errors=True)
+    return [job for job in jobs if job.rule != "all"]
+
+
+def _planned(job: Any) -> PlannedJob:
+    if job.rule.name == "all":
+        return PlannedJob("all", {}, {}, {}, {}, None, "", "")
+    inputs = {name: value if isinstance(value, str) else list(map(str, value)) for name, value in job.input.items()}
+    params = dict(job.params.items())
+    return PlannedJob(
+        job.rule.name,
+        dict(job.wildcards.items()),
+        {name: str(value) if isinstance(value, str) else value for name, value in inputs.items() if value},
+        {name: str(value) for name, value in job.output.items()},
+        params["spec"],
+        params.get("code"),
+        str(job.log[0]),
+        Path(job.rule.script).stem,
+    )

@@ -1,0 +1,83 @@
+# Data: files of registered data sets, samples of one form and size, splits.
+
+
+rule download:
+    "Fetch one file of a registered data set."
+    output:
+        target="<results>/downloads/{source}/{file}",
+    log:
+        "logs/download/{source}/{file}.log",
+    benchmark:
+        "logs/download/{source}/{file}.tsv"
+    localrule: True
+    conda:
+        "../../envs/mklearn.yaml"
+    params:
+        **jobs.params("download"),
+    script:
+        "../scripts/download.py"
+
+
+rule read:
+    "Read the files of a data set into samples, and their labels into a table."
+    input:
+        files=jobs.dataset_files,
+    output:
+        samples="<results>/cache/data/{dataset}.npz",
+        labels="<results>/cache/data/{dataset}.labels.parquet",
+    log:
+        "logs/read/{dataset}.log",
+    benchmark:
+        "logs/read/{dataset}.tsv"
+    priority: 1
+    conda:
+        "../../envs/mklearn.yaml"
+    resources:
+        **requests.of("read"),
+    params:
+        **jobs.params("read"),
+    script:
+        "../scripts/read.py"
+
+
+rule resize:
+    "Bring all images of a data set to one size."
+    input:
+        samples=jobs.samples_as_read,
+    output:
+        resized="<results>/cache/resized/{dataset}.npz",
+    log:
+        "logs/resize/{dataset}.log",
+    benchmark:
+        "logs/resize/{dataset}.tsv"
+    priority: 1
+    conda:
+        "../../envs/mklearn.yaml"
+    resources:
+        **requests.of("resize"),
+    params:
+        **jobs.params("resize"),
+    script:
+        "../scripts/resize.py"
+
+
+rule split:
+    "Draw the training and test samples of a protocol, for all methods."
+    input:
+        labels=jobs.labels,
+        files=jobs.split_files,
+        reference=jobs.reference_labels,
+    output:
+        splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
+    log:
+        "logs/split/{dataset}/{protocol}.log",
+    benchmark:
+        "logs/split/{dataset}/{protocol}.tsv"
+    priority: 1
+    localrule: True
+    conda:
+        "../../envs/mklearn.yaml"
+    params:
+        **jobs.params("split"),
+    script:
+        "../scripts/split.py"

@@ -1,0 +1,89 @@
+# Descriptors of all samples, and the distances that kernels are made from.
+
+
+rule learn:
+    "Learn what a descriptor needs from images: words, patches, principal axes."
+    input:
+        samples=jobs.samples,
+    output:
+        learned="<results>/cache/descriptors/{dataset}/{descriptor}.learned.npz",
+    log:
+        "logs/learn/{dataset}/{descriptor}.log",
+    benchmark:
+        "logs/learn/{dataset}/{descriptor}.tsv"
+    priority: 1
+    conda:
+        "../../envs/mklearn.yaml"
+    resources:
+        **requests.of("learn"),
+    params:
+        **jobs.params("learn"),
+    script:
+        "../scripts/learn.py"
+
+
+rule describe_part:
+    "Describe a part of the samples, of descriptors that take long."
+    input:
+        samples=jobs.samples,
+        learned=jobs.learned,
+    output:
+        features="<results>/cache/descriptors/{dataset}/{descriptor}/{part}.npz",
+    log:
+        "logs/describe_part/{dataset}/{descriptor}/{part}.log",
+    benchmark:
+        "logs/describe_part/{dataset}/{descriptor}/{part}.tsv"
+    priority: 1
+    conda:
+        "../../envs/mklearn.yaml"
+    resources:
+        **requests.of("describe_part"),
+    params:
+        **jobs.params("describe_part"),
+    script:
+        "../scripts/describe.py"
+
+
+rule describe:
+    "Describe all samples, or join the parts of a descriptor."
+    input:
+        samples=jobs.samples_to_describe,
+        learned=jobs.learned,
+        parts=jobs.feature_parts,
+    output:
+        features="<results>/cache/descriptors/{dataset}/{descriptor}.npz",
+    log:
+        "logs/describe/{dataset}/{descriptor}.log",
+    benchmark:
+        "logs/describe/{dataset}/{descriptor}.tsv"
+    priority: 1
+    conda:
+        "../../envs/mklearn.yaml"
+    resources:
+        **requests.of("describe"),
+    params:
+        **jobs.params("describe"),
+    script:
+        "../scripts/describe.py"
+
+
+rule distances:
+    "Compute the distances among all samples in one descriptor."
+    input:
+        source=jobs.compared,
+    output:
+        matrix="<results>/cache/distances/{dataset}/{descriptor}/{measure}.npz",
+    log:
+        "logs/distances/{dataset}/{descriptor}/{measure}.log",
+    benchmark:
+        "logs/distances/{dataset}/{descriptor}/{measure}.tsv"
+    priority: 1
+    conda:
+        "../../envs/mklearn.yaml"
+    threads: requests.distance_threads
+    resources:
+        **requests.of("distances"),
+    params:
+        **jobs.params("distances"),
+    script:
+        "../scripts/distances.py"

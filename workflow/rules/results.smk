@@ -1,0 +1,76 @@
+# Results: the tables of a study, its page, its model.
+
+
+rule tables:
+    "Collect the scores and predictions of all fits, and summarise them."
+    input:
+        fits=jobs.all_scores,
+        predicted=jobs.all_predictions,
+    output:
+        scores="<results>/<study>/scores.parquet",
+        predictions="<results>/<study>/predictions.parquet",
+        summary="<results>/<study>/summary.parquet",
+        run="<results>/<study>/run.json",
+    log:
+        "logs/tables/<study>.log",
+    benchmark:
+        "logs/tables/<study>.tsv"
+    localrule: True
+    conda:
+        "../../envs/mklearn.yaml"
+    params:
+        **jobs.params("tables"),
+    script:
+        "../scripts/tables.py"
+
+
+rule model:
+    "Fit the final method to all samples."
+    input:
+        unpack(jobs.model_inputs),
+        summary="<results>/<study>/summary.parquet",
+    output:
+        model="<results>/<study>/model.mklearn",
+        card="<results>/<study>/model.md",
+        importances="<results>/<study>/importances.csv",
+    log:
+        "logs/model/<study>.log",
+    benchmark:
+        "logs/model/<study>.tsv"
+    conda:
+        "../../envs/mklearn.yaml"
+    resources:
+        **requests.of("model"),
+    params:
+        **jobs.params("model"),
+    script:
+        "../scripts/model.py"
+
+
+rule page:
+    "Write the page of the study with its figures."
+    input:
+        scores="<results>/<study>/scores.parquet",
+        summary="<results>/<study>/summary.parquet",
+        predictions="<results>/<study>/predictions.parquet",
+        run="<results>/<study>/run.json",
+        models=jobs.all_models,
+        importances=jobs.importances,
+        samples=jobs.all_samples,
+    output:
+        page=report(
+            "<results>/<study>/report/index.html",
+            caption="../report/page.rst",
+            category="Results",
+        ),
+    log:
+        "logs/page/<study>.log",
+    benchmark:
+        "logs/page/<study>.tsv"
+    localrule: True
+    conda:
+        "../../envs/mklearn.yaml"
+    params:
+        **jobs.params("page"),
+    script:
+        "../scripts/page.py"

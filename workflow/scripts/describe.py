@@ -1,0 +1,57 @@
+"""Compute one descriptor of all samples, or of one part of them; or join the parts."""
+
+from pathlib import Path
+from typing import Any
+
+from mklearn.contract.specs import FeatureType
+from mklearn.descriptors.point_sets import PointSets
+from mklearn.errors import DataError
+from mklearn.study.artefacts import write_arrays
+from mklearn.study.data.description import described, digest_of_features, joined
+from mklearn.study.log import logger
+from mklearn.study.script import Output, Record, run_script
+
+
+def describe(
+    samples: Path | None = None, learned: Path | None = None, parts: list[Path] | None = None, *, features: Output,
+    kind: str, implementation: str, parameters: dict[str, Any], dtype: FeatureType | None = None,
+    part: str | None = None, record: Record,
+) -> None:  # fmt: skip
+    """Write the features of all samples, (n, d) or one point set per sample, with the samples' ids.
+
+    Parameters
+    ----------
+    samples : Path
+    learned : Path
+        What the descriptor has learned from them.
+    parts : list of Path
+        Instead of samples: the features of their parts, in order.
+    features : Path
+        Written.
+    kind, implementation, parameters
+        The descriptor: its name, the function ``module:name`` of images, and the parameters of that.
+    dtype : str
+        Type of the features; without it the descriptor's own.
+    part : str
+        ``"2of8"``: only the second eighth of the samples.
+
+    Raises
+    ------
+    DataError
+        The samples lack the images or the table, features are not finite or too large for ``dtype``, batches of images
+        give features of different lengths or types, or two parts share a sample.
+    """
+    if parts:
+        values, ids = joined(parts)
+    elif samples is not None:
+        values, ids = described(samples, learned, kind, implementation, parameters, dtype, part)
+    else:
+        raise DataError("describe: expected samples or parts.")
+    arrays = values.as_arrays() if isinstance(values, PointSets) else {"features": values}
+    shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+    logger.info("%s: %d samples, %s", kind, len(ids), shapes)
+    write_arrays(features, record, **arrays, ids=ids, sha256=digest_of_features(arrays))
+
+
+if __name__ == "__main__":
+    run_script(describe, globals().get("snakemake"))

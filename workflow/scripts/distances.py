@@ -1,0 +1,52 @@
+"""Compute distances or inner products among all samples in one descriptor, from which kernels are made."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mklearn.contract.loading import load
+from mklearn.descriptors.point_sets import PointSets
+from mklearn.kernels.distances import MEASURES
+from mklearn.study.artefacts import read_arrays, write_arrays
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.log import logger
+from mklearn.study.script import Output, Record, run_script
+
+
+def distances(
+    source: Path, matrix: Output, *, measure: str, array: str | None = None, implementation: str | None = None,
+    parameters: dict[str, Any] | None = None, threads: int = 1, record: Record,
+) -> None:  # fmt: skip
+    """Write a matrix among all samples.
+
+    Whatever depends on a split (bandwidth, centring, normalisation, repair) is fitted to training samples in the fit.
+
+    Parameters
+    ----------
+    source : Path
+        Features or point sets of a descriptor; or samples with the user's own matrices.
+    matrix : Path
+        Written, (n, n).
+    measure : str
+    array : str
+        Name of the user's own matrix, which is copied.
+    implementation, parameters : str, dict
+        Distance between point sets, ``module:function``.
+    """
+    if array is not None:
+        data = SampleSet.load(source)
+        values, ids = data.matrices[array], data.ids
+    else:
+        arrays = read_arrays(source)
+        ids = arrays["ids"]
+        if implementation is not None:
+            values = load(implementation)(PointSets.from_arrays(arrays), **(parameters or {}), n_jobs=threads)
+        else:
+            values = MEASURES[measure](np.asarray(arrays["features"], dtype=np.float64))
+    logger.info("%s: %d x %d, %.1f MB", measure, *values.shape, values.nbytes / 1e6)
+    write_arrays(matrix, record, matrix=values, ids=ids)
+
+
+if __name__ == "__main__":
+    run_script(distances, globals().get("snakemake"))

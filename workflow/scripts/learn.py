@@ -1,0 +1,34 @@
+"""Learn what a descriptor needs before it describes images: words, patches or principal axes."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mklearn.contract.loading import load
+from mklearn.errors import DataError
+from mklearn.study.artefacts import write_arrays
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.log import logger
+from mklearn.study.script import Output, Record, run_script
+
+
+def learn(
+    samples: Path, learned: Output, *, learns: str, learns_from: int, seed: int, parameters: dict[str, Any],
+    record: Record,
+) -> None:  # fmt: skip
+    """Write the arrays that a function ``module:name`` learns from images drawn at random from the whole data set.
+
+    No labels are used.
+    """
+    data = SampleSet.load(samples)
+    if data.images is None:
+        raise DataError(f"{samples}: has no images, which {learns} needs.")
+    drawn = np.random.default_rng(seed).permutation(len(data))[:learns_from]
+    arrays = load(learns)(data.subset(np.sort(drawn)).images, random_state=seed, **parameters)
+    logger.info("learned %s", ", ".join(f"{name} {array.shape}" for name, array in arrays.items()))
+    write_arrays(learned, record, **arrays, names=sorted(arrays))
+
+
+if __name__ == "__main__":
+    run_script(learn, globals().get("snakemake"))

@@ -1,0 +1,64 @@
+"""Write the page of a study with its figures and tables."""
+
+from pathlib import Path
+
+from mklearn.contract.loading import load
+from mklearn.study.artefacts import read_record, read_table
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.evaluation.predictions import Predictions
+from mklearn.study.log import logger
+from mklearn.study.report.build import build_report
+from mklearn.study.report.importances import importances_part, read_importances
+from mklearn.study.report.parts import StudyResults
+from mklearn.study.report.results import data_set_of, fits_of, run_of
+from mklearn.study.script import Output, Record, run_script
+from mklearn.study.specs.table_specs import ReportSpec
+
+
+def page(
+    scores: Path, summary: Path, predictions: Path, run: Path, models: list[Path], samples: list[Path],
+    importances: Path | None = None, *, page: Output, spec: ReportSpec, record: Record,
+) -> None:  # fmt: skip
+    """Write the page (index.html) and, beside it, summary.md, summary.csv, answer.txt, reproduction.csv, figures/.
+
+    Parameters
+    ----------
+    scores, summary, predictions, run : Path
+        The tables, and the record of the run.
+    models : list of Path
+        Weights, objectives and embeddings of each of ``spec.fits``.
+    samples : list of Path
+        Of each of ``spec.datasets``.
+    importances : Path
+        Of the final model.
+    page : Path
+        Written; it carries the record of its job.
+    spec : ReportSpec
+    """
+    datasets = [(entry, SampleSet.load(path)) for entry, path in zip(spec.datasets, samples, strict=True)]
+    data_of = {entry.id: data for entry, data in datasets}
+    frame, predicted = read_table(scores)[0], Predictions(read_table(predictions)[0])
+    order = [entry.id for entry in (*spec.kernels, *spec.descriptors)]
+    fits = [
+        fit
+        for path, entry in zip(models, spec.fits, strict=True)
+        for fit in fits_of(path, entry, data_of[entry.dataset], predicted, order, spec.neighbour)
+    ]
+    results = StudyResults(frame, predicted, data_of, fits)
+    parts = [] if importances is None else [importances_part(read_importances(importances))]
+    written = build_report(
+        page.parent,
+        study=spec,
+        run=run_of(read_record(run), record),
+        data=[data_set_of(spec, entry, data, predicted) for entry, data in datasets],
+        fits=fits,
+        scores=frame,
+        summary=read_table(summary)[0],
+        predictions=predicted,
+        parts=[*parts, *(load(part)(results) for part in spec.parts)],
+    )
+    logger.info("%d files in %s", len(written), page.parent)
+
+
+if __name__ == "__main__":
+    run_script(page, globals().get("snakemake"))

@@ -1,0 +1,42 @@
+"""Read the files of a data set into one set of samples, and their targets into a small table."""
+
+from pathlib import Path
+
+from mklearn.contract.specs import ReadSpec
+from mklearn.study.artefacts import write_table
+from mklearn.study.data.read import read_dataset
+from mklearn.study.data.readers.image_folder import find_images
+from mklearn.study.log import logger
+from mklearn.study.provenance import digest, file_digest
+from mklearn.study.script import Output, Record, run_script
+
+
+def read(files: list[Path] | None = None, *, samples: Output, labels: Output, spec: ReadSpec, record: Record) -> None:
+    """Read files, or those that the specification names, by its reader.
+
+    The targets are a table of their own, so that splits and fits do not depend on the images.
+
+    Parameters
+    ----------
+    files : list of Path
+    samples : Path
+        Written: ids, targets, and images, tables or matrices.
+    labels : Path
+        Written: columns id, y, label of classes, and group where samples have one.
+    spec : ReadSpec
+    """
+    data = read_dataset(spec.as_dict(), spec.paths or {path.name: path for path in files or []})
+    of = f" of {data.n_classes} classes" if data.target == "classes" else ""
+    logger.info("%s: %d samples%s", spec.dataset, len(data), of)
+    for note in data.notes:
+        logger.info("note: %s", note)
+    if spec.reader == "image_folder" and spec.paths:  # the images are no inputs of the rule
+        root = Path(spec.paths["root"])
+        images = [[path.relative_to(root).as_posix(), file_digest(path)] for path in find_images(root)]
+        record = {**record, "inputs": {"images": digest(images)}}
+    data.save(samples, record)
+    write_table(labels, data.labels_table(), record)
+
+
+if __name__ == "__main__":
+    run_script(read, globals().get("snakemake"))
