@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mklearn.study.config.registry import registered
-from mklearn.study.data.read import READERS
+from mklearn.study.data.registry import registry
 from mklearn.study.provenance import (
     PACKAGE,
     array_digest,
@@ -114,9 +114,11 @@ def test_a_descriptor_and_a_reader_are_code_of_no_other() -> None:
     assert {path for path in pixels if path.startswith("descriptors/")} == {
         "descriptors/pixels.py", "descriptors/images.py", "descriptors/point_sets.py",
     }  # fmt: skip
-    for reader in READERS:
-        assert f"study/data/readers/{reader}.py" in code_of("read", {"reader": reader})
-    assert "study/data/readers/usps.py" not in code_of("read", {"reader": "digits"})
+    for reader in {known.reader for known in registry().values()} | {"mklearn.study.data.readers.feature_tables:read"}:
+        path = reader.partition(":")[0].removeprefix("mklearn.").replace(".", "/")
+        assert f"{path}.py" in code_of("read", {"reader": reader})
+    assert "study/data/readers/feature_tables.py" in code_of("read", {"reader": "feature_tables"})
+    assert "study/data/readers/views.py" not in code_of("read", {"reader": "mklearn.study.data.readers.digits:usps"})
 
 
 @pytest.mark.parametrize("step", sorted(STEPS))

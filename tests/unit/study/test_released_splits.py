@@ -15,7 +15,7 @@ from mklearn.atomic import write_parquet
 from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.config.reading import check_study
-from mklearn.study.data.readers.uci_table import read, released_splits
+from mklearn.study.data.readers.repository_tables import uci, uci_splits
 from mklearn.study.data.splits import Splits, released
 from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.stages.split import split_spec
@@ -41,9 +41,9 @@ def planned(**study: Any) -> Plan:
 
 
 def test_splits_by_the_ids_of_the_data_set(file: Path) -> None:
-    test_ids = released_splits(file)
+    test_ids = uci_splits(file)
     assert [part.tolist() for part in test_ids] == [["3/1", "10/2"], ["3/1", "1/1"]]
-    samples = read({"a.mat": file})
+    samples = uci({"a.mat": file})
     splits = released(test_ids, samples.ids)
     assert [(split.repeat, split.fold) for split in splits] == [(0, 0), (1, 0)]
     assert [split.test.tolist() for split in splits] == [[0, 5], [0, 1]]
@@ -55,12 +55,12 @@ def test_splits_by_the_ids_of_the_data_set(file: Path) -> None:
 
 
 def test_the_step(file: Path, tmp_path: Path) -> None:
-    samples = read({"a.mat": file})
+    samples = uci({"a.mat": file})
     labels = pd.DataFrame({"id": samples.ids, "y": samples.y, "label": samples.classes[samples.y]})
     write_parquet(tmp_path / "labels.parquet", labels)
     spec = SplitSpec(
         kind="released", implementation="mklearn.study.data.splits:released", parameters={}, seed=0, dataset="a",
-        source="mklearn.study.data.readers.uci_table:released_splits",
+        source="mklearn.study.data.readers.repository_tables:uci_splits",
     )  # fmt: skip
     step.split(tmp_path / "labels.parquet", tmp_path / "splits.parquet", spec=spec, files=[file])
     found = Splits.load(tmp_path / "splits.parquet", samples.ids)
@@ -76,7 +76,7 @@ def test_in_a_plan() -> None:
     for job in Targets(plan).jobs("split"):
         assert [Path(path).name for path in job.input("files")] == ["heart.mat"]
         spec = split_spec(job)
-        assert spec.source == "mklearn.study.data.readers.uci_table:released_splits"
+        assert spec.source == "mklearn.study.data.readers.repository_tables:uci_splits"
         assert "choose" not in spec.parameters
     inner, test = plan.fits.values()
     assert [(fit.protocol_id, fit.settings[0].protocol) for fit in (inner, test)] == [

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import bz2
 import csv
+import gzip
 import hashlib
+import struct
 import zipfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,11 +18,16 @@ from scipy.io import savemat
 
 from mklearn.contract.specs import DownloadSpec
 from mklearn.errors import ConfigError, DataError
+from mklearn.study.config.reading import check_study
 from mklearn.study.data.download import fetch
 from mklearn.study.data.read import content_check, read_dataset
-from mklearn.study.data.readers import deng_cai_mat, usps
+from mklearn.study.data.readers.digits import mnist, usps
+from mklearn.study.data.readers.matlab import load_mat
+from mklearn.study.data.readers.matlab_images import deng_cai
+from mklearn.study.data.readers.repository_tables import uci
 from mklearn.study.data.registry import dataset_spec, entry, registry
 from mklearn.study.data.samples import SampleSet
+from mklearn.study.plan.plan import plan_study
 
 # Only a part of a large data set is decoded; all of it is counted.
 PARTS = {"caltech101": {"per_class": 4, "draw": 0, "resize": {"pixels": 10000}}}
@@ -31,6 +39,10 @@ def read(name: str, mirror: Path) -> SampleSet:
     return read_dataset(dataset_spec({"kind": "registered", "name": name, **PARTS.get(name, {})}), files)
 
 
+def digest(values: np.ndarray) -> str:
+    return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
+
+
 def test_registry_agrees_with_the_manifest(mirror: Path) -> None:
     manifest = {}
     for folder in ("", "multiview"):
@@ -39,11 +51,10 @@ def test_registry_agrees_with_the_manifest(mirror: Path) -> None:
     for known in registry().values():
         for files in (known.files, known.pairs, *known.alternatives):
             for file in files:
-                if file.mirror is None:
-                    continue
-                row = manifest[file.mirror]
-                assert row["sha256"] in file.sha256, file.name
-                assert int(row["bytes"]) == file.bytes, file.name
+                if file.mirror is not None:
+                    row = manifest[file.mirror]
+                    assert row["sha256"] in file.sha256, file.name
+                    assert int(row["bytes"]) == file.bytes, file.name
 
 
 @pytest.mark.parametrize(("target", "first"), [(None, 191.0), ("waist", 36.0), ("pulse", 50.0)])
@@ -57,7 +68,6 @@ def test_linnerud_has_three_targets_that_are_no_features(target: str | None, fir
 def test_coil20_originals_equal_the_resized_file(mirror: Path) -> None:
     ours, cai = read("coil20", mirror), read("coil20-cai", mirror)
     np.testing.assert_array_equal(ours.y, cai.y)
-    assert np.corrcoef(ours.images.ravel(), cai.images.ravel())[0, 1] > 0.9999
     np.testing.assert_allclose(ours.images / 255, cai.images, atol=1e-14)  # the same numbers, in the same order
 
 
@@ -66,9 +76,6 @@ def test_caltech_draw(mirror: Path) -> None:
     assert samples.class_counts.tolist() == [4] * 102
     assert samples.classes[[0, 1, 101]].tolist() == ["BACKGROUND_Google", "Faces", "yin_yang"]
     assert samples.notes == ()  # the mirror has none of upstream's strays
-    assert samples.images is not None
-    assert all(image.dtype == np.uint8 and abs(image.size - 10000) < 150 for image in samples.images)
-    assert len({image.shape for image in samples.images}) > 20
     # CRC-32 of "caltech101", the draw, CRC-32 of "inline_skate"
     drawn = np.random.default_rng([0xDE29F6D8, 0, 0x7B6BF70F]).permutation(31)[:4]
     numbers = [int(name[-8:-4]) for name in samples.ids if name.startswith("inline_skate/")]
@@ -82,8 +89,10 @@ def test_faces_stand_upright(mirror: Path) -> None:
         mean = images.mean(axis=0)
         upright = np.corrcoef(mean.ravel(), mean[:, ::-1].ravel())[0, 1]
         lying = np.corrcoef(mean.ravel(), mean[::-1].ravel())[0, 1]
-        assert upright > 0.8, name
-        assert upright > lying + 0.05, name
+        assert upright > max(0.8, lying + 0.05), name
+
+
+# --- digits
 
 
 def test_usps_text_and_hdf5_are_the_same(mirror: Path, tmp_path: Path) -> None:
@@ -98,15 +107,65 @@ def test_usps_text_and_hdf5_are_the_same(mirror: Path, tmp_path: Path) -> None:
             lines.append(f"{digit + 1} {' '.join(cells)}\n")
         (tmp_path / name).write_bytes(bz2.compress("".join(lines).encode()))
     for order in (list(parts), list(parts)[::-1]):
-        text = usps.read({name: tmp_path / name for name in order})
+        text = usps({name: tmp_path / name for name in order})
         np.testing.assert_array_equal(text.images, np.asarray(packed.images)[np.r_[0:200, 7291:7391]])
         np.testing.assert_array_equal(text.y, packed.y[np.r_[0:200, 7291:7391]])
         assert text.ids[200] == "test/1"
     (tmp_path / "usps.bz2").write_bytes((tmp_path / "usps.bz2").read_bytes()[:5000])
     with pytest.raises(DataError, match=r"usps\.bz2: not readable as LIBSVM text"):
-        usps.read({name: tmp_path / name for name in parts})
+        usps({name: tmp_path / name for name in parts})
     with pytest.raises(DataError, match="not a readable HDF5 file"):
-        usps.read({"usps.bz2": tmp_path / "usps.bz2"})
+        usps({"usps.bz2": tmp_path / "usps.bz2"})
+
+
+NAMES = [f"{part}-{what}-ubyte.gz" for part in ("train", "t10k") for what in ("images-idx3", "labels-idx1")]
+
+
+def write_idx(path: Path, shape: tuple[int, ...], content: bytes, magic: int | None = None) -> None:
+    head = struct.pack(f">{1 + len(shape)}I", 0x800 + len(shape) if magic is None else magic, *shape)
+    path.write_bytes(gzip.compress(head + content))
+
+
+def write_mnist(folder: Path, side: int = 2, **parts: list[int]) -> dict[str, Path]:
+    """Write images of `side` x `side` pixels with these digits, by part: train and t10k."""
+    paths = {name: folder / name for name in NAMES}
+    for part, digits in parts.items():
+        pixels = np.random.default_rng(len(digits)).integers(0, 256, (len(digits), side, side), dtype=np.uint8)
+        write_idx(paths[f"{part}-images-idx3-ubyte.gz"], pixels.shape, pixels.tobytes())
+        write_idx(paths[f"{part}-labels-idx1-ubyte.gz"], (len(digits),), bytes(digits))
+    return paths
+
+
+def test_mnist_has_both_parts_in_order(tmp_path: Path) -> None:
+    samples = mnist(write_mnist(tmp_path, train=[3, 1, 3], t10k=[1, 0]))
+    assert list(samples.ids) == ["train/1", "train/2", "train/3", "test/1", "test/2"]
+    assert samples.classes[samples.y].tolist() == ["3", "1", "3", "1", "0"]
+    expected = np.random.default_rng(2).integers(0, 256, (2, 2, 2), dtype=np.uint8)
+    np.testing.assert_array_equal(np.asarray(samples.images)[3:], expected)
+
+
+IMAGES, DIGITS = NAMES[:2]
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda files: write_idx(files[IMAGES], (2, 2, 2), bytes(8)), "part train has images of shape"),
+        (lambda files: write_idx(files[IMAGES], (3, 2, 2), bytes(11)), "which are not what follows"),
+        (lambda files: write_idx(files[IMAGES], (2**31, 2**31, 9), b""), "which are not what follows"),
+        (lambda files: write_idx(files[IMAGES], (3, 2, 2), bytes(12), magic=0xD03), "not an IDX file of bytes with 3"),
+        (lambda files: files[DIGITS].write_bytes(files[DIGITS].read_bytes()[:-9]), "not readable as gzip"),
+        (lambda files: files.pop(DIGITS), r"of train-labels... there are 0"),
+    ],
+)
+def test_damaged_files_of_mnist(tmp_path: Path, damage: Any, sentence: str) -> None:
+    files = write_mnist(tmp_path, train=[3, 1, 3], t10k=[1, 0])
+    damage(files)
+    with pytest.raises(DataError, match=sentence):
+        mnist(files)
+
+
+# --- MATLAB
 
 
 def test_deng_cai_variants(tmp_path: Path) -> None:
@@ -114,21 +173,15 @@ def test_deng_cai_variants(tmp_path: Path) -> None:
     images = rng.integers(0, 256, (6, 3, 4)).astype(np.uint8)
     columns = images.transpose(0, 2, 1).reshape(6, 12)  # column-major
     gnd = np.array([[2, 1, 10, 2, 1, 10]]).T
-    digest = hashlib.sha256(columns.tobytes()).hexdigest()
-    path = tmp_path / "x.mat"
-    for fea, labels in (
-        (columns, gnd),
-        (columns.astype(float), gnd.astype(float)),
-        (np.asfortranarray(columns), gnd.astype(np.uint8)),
-    ):
+    content, path = digest(columns), tmp_path / "x.mat"
+    for fea, labels in ((columns, gnd), (np.asfortranarray(columns.astype(float)), gnd.astype(float))):
         savemat(path, {"fea": fea, "gnd": labels})
-        samples = deng_cai_mat.read({"x": path}, shape=(3, 4), content_sha256=digest)
+        samples = deng_cai({"x": path}, shape=(3, 4), content_sha256=content)
         np.testing.assert_array_equal(samples.images, images)
         assert samples.ids.tolist() == ["2/1", "1/1", "10/1", "2/2", "1/2", "10/2"]
         assert samples.classes.tolist() == ["1", "2", "10"]
     savemat(path, {"X": columns / 255, "Y": gnd})
-    unit = deng_cai_mat.read({"x": path}, shape=(3, 4))
-    np.testing.assert_allclose(unit.images, images / 255)  # type: ignore[arg-type]
+    np.testing.assert_allclose(deng_cai({"x": path}, shape=(3, 4)).images, images / 255)  # type: ignore[arg-type]
     for variables, shape, message in (
         ({"fea": columns[::-1], "gnd": gnd}, (3, 4), r"x\.mat: its content is not that of the registered data set"),
         ({"fea": columns, "gnd": gnd}, (4, 4), r"features have shape \(6, 12\); expected \(6, 16\)"),
@@ -136,7 +189,78 @@ def test_deng_cai_variants(tmp_path: Path) -> None:
     ):
         savemat(path, variables)
         with pytest.raises(DataError, match=message):
-            deng_cai_mat.read({"x": path}, shape=shape, content_sha256=digest)
+            deng_cai({"x": path}, shape=shape, content_sha256=content)
+
+
+def test_truncated_matlab_files_and_complex_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "a.mat"
+    savemat(path, {"X": np.arange(6.0).reshape(2, 3) / 7, "Z": np.ones((2, 2)) * 1j, "s": "text"})
+    with pytest.raises(DataError, match=r"variables X \(float64\), Z \(complex128\), s \(<U4\); expected Z"):
+        load_mat(path, ("Z",))
+    content = path.read_bytes()
+    for length in (0, 100, 127, 130, 200, len(content) - 1):
+        path.write_bytes(content[:length])
+        with pytest.raises(DataError, match="not a readable MATLAB file"):
+            load_mat(path, ("X",))
+
+
+# --- tables of the UCI repository
+
+X = np.arange(24, dtype=float).reshape(6, 4) / 8
+CODES = np.array([3, 1, 1, 3, 10, 10])
+
+
+def test_tables_in_matlab_and_text_hold_the_same(tmp_path: Path) -> None:
+    """Whatever the column of the class; ids and classes are in natural order of the codes."""
+    savemat(tmp_path / "a.mat", {"X": X.T, "Y": CODES[:, None].astype(np.uint8), "kfold": np.ones((1, 2))})
+    np.savetxt(tmp_path / "first.data", np.column_stack([CODES, X]), delimiter=",")
+    np.savetxt(tmp_path / "last.data", np.column_stack([X, CODES]), delimiter=",")
+    content = digest(np.column_stack([X, CODES]))
+    parts = {"all": [0, 4], "even": [0, 4, 2], "end": [3, 4]}
+    for name in ("a.mat", "first.data", "last.data"):
+        samples = uci({name: tmp_path / name}, class_codes=[1, 3, 10], content_sha256=content, tables=parts)
+        for part, columns in {"all": X, "even": X[:, [0, 2]], "end": X[:, 3:]}.items():
+            np.testing.assert_array_equal(samples.tables[part], columns)
+        assert samples.classes[samples.y].tolist() == [str(code) for code in CODES]
+        assert samples.classes.tolist() == ["1", "3", "10"]
+        assert samples.ids.tolist() == ["3/1", "1/1", "1/2", "3/2", "10/1", "10/2"]
+    with pytest.raises(ConfigError, match="`tables` gives none none of the 4 features"):
+        uci({"a.mat": tmp_path / "a.mat"}, tables={"none": [4, 6]})
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("1,2\n1;2\n", "not numbers separated by commas"),
+        ("1,2,0.5\n2,1,0.1\n4,2,0.5\n", "neither the first nor the last column has the classes 1, 3, 10 and no other"),
+        ("1,nan\n3,1\n10,2\n", "values missing or infinite"),
+    ],
+)
+def test_damaged_tables(tmp_path: Path, text: str, sentence: str) -> None:
+    (tmp_path / "x.data").write_text(text)
+    with pytest.raises(DataError, match=sentence):
+        uci({"x.data": tmp_path / "x.data"}, class_codes=[1, 3, 10])
+    savemat(tmp_path / "a.mat", {"X": X, "Y": CODES[:, None]})  # samples in rows
+    with pytest.raises(DataError, match=r"X has shape \(6, 4\); expected \(features, 6\)"):
+        uci({"a.mat": tmp_path / "a.mat"})
+
+
+def test_registered_tables_are_descriptors() -> None:
+    """By default all of them; a study names some as it names tables of its own, beside images of other data sets."""
+    study = {"study": "s", "methods": {"average": {"kind": "kernel_fda"}, "logistic": {"kind": "logistic_regression"}}}
+    plan = plan_study(check_study(study | {"datasets": ["sonar", "wine"]}))
+    names = {(fit.dataset.id, kernel["id"]) for fit in plan.fits.values() for kernel in fit.spec.kernels}
+    tables = ["features", "low", "middle", "high"]
+    assert names == {("wine", "features"), *(("sonar", name) for name in tables)}
+    descriptors = {"low": {"kind": "table", "table": "low"}, "pixels": {"kind": "pixels"}}
+    plan = plan_study(check_study(study | {"datasets": ["sonar", "digits"], "descriptors": descriptors}))
+    used = {(name.split("-")[0], key.split("-")[0]) for name, key in plan.descriptors}
+    assert used == {("sonar", "low"), ("digits", "pixels")}
+    with pytest.raises(ConfigError, match=r"datasets\.wine\.resize: wine has tables of features"):
+        check_study(study | {"datasets": {"wine": {"resize": {"shape": [8, 8]}}}})
+
+
+# --- which file is which
 
 
 def test_unexpected_data_set(mirror: Path) -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.ndimage import map_coordinates
-from tests.unit.study.data.test_idx import NAMES, write
+from tests.unit.study.data.test_registered import write_mnist
 
 from mklearn.errors import ConfigError
-from mklearn.study.data.deformation import SHIFT, SMOOTHNESS, STRENGTH, deform, draw_displacements
-from mklearn.study.data.readers import deformed_idx, idx
+from mklearn.study.data.readers import deformed_mnist
 from mklearn.study.data.readers.content import published_test_part
+from mklearn.study.data.readers.deformed_mnist import SHIFT, SMOOTHNESS, STRENGTH, deform, draw_displacements
+from mklearn.study.data.readers.digits import mnist
 
 SIDE = 12
 
@@ -20,14 +21,7 @@ SIDE = 12
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, Path]:
     """Four training and two test images of 12 x 12 pixels."""
-    rng = np.random.default_rng(0)
-    paths = {name: tmp_path / name for name in NAMES}
-    for part, digits in (("train", [3, 1, 3, 0]), ("t10k", [1, 0])):
-        n = len(digits)
-        pixels = rng.integers(0, 256, (n, SIDE, SIDE), dtype=np.uint8)
-        write(paths[f"{part}-images-idx3-ubyte.gz"], pixels.shape, pixels.tobytes())
-        write(paths[f"{part}-labels-idx1-ubyte.gz"], (n,), bytes(digits))
-    return paths
+    return write_mnist(tmp_path, SIDE, train=[3, 1, 3, 0], t10k=[1, 0])
 
 
 def test_without_noise_nothing_moves_and_shifts_are_exact() -> None:
@@ -60,58 +54,33 @@ def test_fields_are_noise_that_a_gaussian_smooths() -> None:
         assert np.abs(result - expected).max() < 0.51
 
 
-def test_spread_of_displacements() -> None:
-    """On a ramp, the value of a pixel says where it comes from."""
-    ramp = np.broadcast_to(9 * np.arange(28, dtype=np.uint8), (400, 28, 28))
-    noise = draw_displacements(np.random.default_rng(3), 400, (28, 28))
-    shifts = (deform(ramp, noise)[:, 10:18, 10:18] / 9 - np.arange(10, 18)).std()
-    assert abs(shifts - np.hypot(SHIFT, STRENGTH)) < 0.1
-
-
-def test_rounds_of_copies(files: dict[str, Path]) -> None:
-    originals, samples = idx.read(files), deformed_idx.read(files, n_samples=15)
-    assert samples.ids.tolist() == [
-        "train/1", "train/2", "train/3", "train/4", "test/1", "test/2",
-        "train/1-1", "train/2-1", "train/3-1", "train/4-1", "test/1-1", "test/2-1",
-        "train/1-2", "train/2-2", "train/3-2",
-    ]  # fmt: skip
-    source = np.arange(15) % 6
-    assert samples.groups is not None
-    np.testing.assert_array_equal(samples.groups, originals.ids[source])
-    np.testing.assert_array_equal(samples.classes[samples.y], originals.classes[originals.y[source]])
-    images = np.asarray(samples.images)
-    np.testing.assert_array_equal(images[:6], originals.images)
-    assert len(np.unique(images.reshape(15, -1), axis=0)) == 15
-    draws = draw_displacements(np.random.default_rng([0, 2, 0]), 6, (SIDE, SIDE))
-    np.testing.assert_array_equal(images[12:], deform(np.asarray(originals.images)[:3], draws[:3]))
-
-
 def test_a_sample_depends_on_seed_original_and_copy_only(
     files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deformed_idx, "BATCH", 4)  # a generator for the first four of the six originals, one for two
-    whole = deformed_idx.read(files, n_samples=20)
+    monkeypatch.setattr(deformed_mnist, "BATCH", 4)  # a generator for the first four of the six originals, one for two
+    originals, whole = mnist(files), deformed_mnist.read(files, n_samples=20)
+    source = np.arange(20) % 6
+    np.testing.assert_array_equal(whole.groups, originals.ids[source])  # type: ignore[arg-type]
+    np.testing.assert_array_equal(whole.classes[whole.y], originals.classes[originals.y[source]])
+    assert whole.ids[[0, 5, 6, 17]].tolist() == ["train/1", "test/2", "train/1-1", "test/2-2"]
+    np.testing.assert_array_equal(np.asarray(whole.images)[:6], originals.images)
+    assert len(np.unique(np.asarray(whole.images).reshape(20, -1), axis=0)) == 20
     rows = np.array([1, 5, 7, 8, 10, 19])
-    some = deformed_idx.read(files, n_samples=20, choose=lambda y, classes: rows)
+    some = deformed_mnist.read(files, n_samples=20, choose=lambda y, classes: rows)
     np.testing.assert_array_equal(some.ids, whole.ids[rows])
     np.testing.assert_array_equal(some.images, np.asarray(whole.images)[rows])
     np.testing.assert_array_equal(some.classes[some.y], whole.classes[whole.y[rows]])
-    more = deformed_idx.read(files, n_samples=31)
-    np.testing.assert_array_equal(np.asarray(more.images)[:20], whole.images)
-    other = np.asarray(deformed_idx.read(files, n_samples=20, seed=1).images)
+    other = np.asarray(deformed_mnist.read(files, n_samples=20, seed=1).images)
     assert (other[6:] != np.asarray(whole.images)[6:]).any(axis=(1, 2)).all()
     draws = draw_displacements(np.random.default_rng([0, 1, 1]), 2, (SIDE, SIDE))
     np.testing.assert_array_equal(np.asarray(whole.images)[10:12], deform(np.asarray(whole.images)[4:6], draws))
+    with pytest.raises(ConfigError, match="n_samples is 0; expected at least 1"):
+        deformed_mnist.read(files, n_samples=0)
 
 
 def test_the_published_test_part_has_all_copies_of_its_images(files: dict[str, Path]) -> None:
-    samples = deformed_idx.read(files, n_samples=24)
-    (test,) = published_test_part(files[NAMES[0]], samples.ids)
+    samples = deformed_mnist.read(files, n_samples=24)
+    (test,) = published_test_part(Path(), samples.ids)
     assert test.tolist() == [f"test/{number}{copy}" for copy in ("", "-1", "-2", "-3") for number in (1, 2)]
     with pytest.raises(ConfigError, match=r"all 4 samples are of the training part .* with `draw: 0`"):
-        published_test_part(files[NAMES[0]], samples.ids[:4])
-
-
-def test_no_samples(files: dict[str, Path]) -> None:
-    with pytest.raises(ConfigError, match="n_samples is 0; expected at least 1"):
-        deformed_idx.read(files, n_samples=0)
+        published_test_part(Path(), samples.ids[:4])

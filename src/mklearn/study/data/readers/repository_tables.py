@@ -1,4 +1,4 @@
-"""Tables of the UCI repository: MATLAB files with ``X`` (d, n) and ``Y`` (n, 1), or text with a class in each row."""
+"""Single tables: of the UCI repository in MATLAB files or text, and those that come with scikit-learn."""
 
 from __future__ import annotations
 
@@ -14,17 +14,38 @@ from mklearn.study.data.readers.matlab import load_mat
 from mklearn.study.data.readers.tabular import whole_numbers
 from mklearn.study.data.samples import SampleSet, some
 
+BODY = 4
+"""Columns age, sex, body mass index and blood pressure; the others are measurements of blood serum."""
 
-def read(
+
+def diabetes(paths: Mapping[str, Path] | None = None, *, target: str = "progression") -> SampleSet:
+    """Read scikit-learn's 442 patients, in their own units; `paths` and `target` are ignored: there is one, no file."""
+    from sklearn.datasets import load_diabetes
+
+    data, progression = load_diabetes(return_X_y=True, scaled=False)
+    ids = [f"patient-{row:03d}" for row in range(len(data))]
+    tables = {"body": np.asarray(data[:, :BODY]), "serum": np.asarray(data[:, BODY:])}
+    return SampleSet.from_numbers(ids, progression, tables=tables)
+
+
+def linnerud(paths: Mapping[str, Path] | None = None, *, target: str = "weight") -> SampleSet:
+    """Read scikit-learn's 20 men of a fitness club: pounds, inches and beats a minute; `paths` is ignored."""
+    from sklearn.datasets import load_linnerud
+
+    loaded = load_linnerud()
+    ids = [f"man-{row:02d}" for row in range(len(loaded.data))]
+    column = [name.lower() for name in loaded.target_names].index(target)
+    return SampleSet.from_numbers(ids, loaded.target[:, column], tables={"exercise": loaded.data})
+
+
+def uci(
     paths: Mapping[str, Path], *, tables: Mapping[str, Sequence[int]] | None = None,
     class_codes: Sequence[int] | None = None, content_sha256: str | None = None,
 ) -> SampleSet:  # fmt: skip
-    """Read one file of numbers with a class for each sample.
+    """Read one file of numbers with a class for each sample: MATLAB's ``X`` (d, n) and ``Y`` (n, 1), or text.
 
     Parameters
     ----------
-    paths : dict of str to Path
-        One file.
     tables : dict of str to (start, stop) or (start, stop, step), optional
         Features of each table, counted from 0 as in Python; by default one table, "features", of all.
     class_codes : sequence of int, optional
@@ -38,17 +59,14 @@ def read(
     SampleSet
         ids "code/k", k counting from 1 within the class; unscaled float64 tables.
     """
-    path = only_path(paths, "uci_table")
+    path = only_path(paths, "uci")
     features, codes = _of_matlab(path) if path.suffix == ".mat" else _of_text(path, class_codes or ())
     check_content(np.column_stack([features, codes]), content_sha256, path)
-    chosen = {
-        name: features[:, slice(*part)] for name, part in (tables or {"features": (0, features.shape[1])}).items()
-    }
+    parts = tables or {"features": (0, features.shape[1])}
+    chosen = {name: features[:, slice(*part)] for name, part in parts.items()}
     empty = [name for name, table in chosen.items() if table.shape[1] == 0]
     if empty:
-        raise ConfigError(
-            f"reader uci_table: `tables` gives {', '.join(empty)} none of the {features.shape[1]} features"
-        )
+        raise ConfigError(f"reader uci: `tables` gives {', '.join(empty)} none of the {features.shape[1]} features")
     names = [str(int(code)) for code in codes]
     try:
         return SampleSet.from_labels(number_within_class(names), names, tables=chosen)
@@ -56,7 +74,7 @@ def read(
         raise DataError(f"{path}: {error}") from error
 
 
-def released_splits(path: Path) -> list[np.ndarray]:
+def uci_splits(path: Path) -> list[np.ndarray]:
     """Read the ids of the test samples of each split that a MATLAB file of this form has beside its samples.
 
     ``kfold`` is a cell of their positions, counted from 1; each counts once, although they were drawn with replacement.
