@@ -11,8 +11,8 @@ from typing import Any
 from mklearn.contract.model import as_list
 from mklearn.contract.specs import TargetKind
 from mklearn.errors import UserError
-from mklearn.study.data.numerals import is_number
 from mklearn.study.data.registry import registry
+from mklearn.study.data.text_tables import MISSING, is_number
 
 NUMBER_METRICS = ("r2", "rmse", "mae", "pearson", "spearman")
 """Metrics of a study of numbers that names none; the first one chooses parameters."""
@@ -51,7 +51,6 @@ def _kind_in(path: str, column: str, missing: tuple[str, ...] | None) -> TargetK
 @functools.cache
 def _kind_at(path: str, column: str, missing: tuple[str, ...] | None, _modified: int, _size: int) -> TargetKind | None:
     from mklearn.study.data.readers.table_files import first_values  # pandas: of studies with a target alone
-    from mklearn.study.data.readers.tabular import MISSING
 
     words = ("", *(MISSING if missing is None else missing))
     values = [value for value in first_values(Path(path), column) if value not in words]

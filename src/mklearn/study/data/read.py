@@ -13,10 +13,9 @@ import numpy as np
 from mklearn.contract.loading import load
 from mklearn.contract.specs import DownloadSpec
 from mklearn.errors import ConfigError, DataError
-from mklearn.study.data.merging import merge_classes, merged_labels, merged_names
 from mklearn.study.data.registry import SELECTION
 from mklearn.study.data.samples import SampleSet, target_of
-from mklearn.study.data.selection import chosen_rows
+from mklearn.study.data.selection import chosen_rows, merge_classes, merged_labels, merged_names
 
 
 def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None = None) -> SampleSet:
@@ -37,15 +36,15 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     ConfigError
         An unknown reader, option or class; a class with too few samples to draw from.
     """
-    reader = spec["reader"]
     paths = {name: Path(path) for name, path in (files if files is not None else spec.get("paths", {})).items()}
-    read = _reader(reader)
-    options = dict(spec.get("options") or {})
+    read, options = _reader(spec["reader"]), dict(spec.get("options") or {})
     valid = inspect.signature(read).parameters
     unknown = sorted(set(options) - set(valid))
     if unknown:
-        raise ConfigError(f"reader {reader} has no option {', '.join(unknown)}; valid: {', '.join(list(valid)[1:])}")
-    source = ", ".join(map(str, paths.values())) or reader
+        raise ConfigError(
+            f"reader {spec['reader']} has no option {', '.join(unknown)}; valid: {', '.join(list(valid)[1:])}"
+        )
+    source = ", ".join(map(str, paths.values())) or spec["reader"]
     expected = spec.get("expected") or {}
     selection = {key: spec[key] for key in SELECTION if spec.get(key) is not None}
     new_names: dict[str, str] = {}
@@ -60,7 +59,11 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
             if spec.get("merge"):
                 new_names.update(merged_names(classes, spec["merge"]))
                 kept, y, classes = merged_labels(y, classes, new_names)
-            _check_expected(_label_counts(y, classes), expected, source)
+            counts = np.bincount(y, minlength=len(classes))
+            several = sorted(set(counts.tolist()))
+            per_class = several[0] if len(several) == 1 else several
+            sizes = {"n_samples": len(y), "n_classes": len(classes), "per_class": per_class}
+            _check_expected({**sizes, "smallest_class": several[0]}, expected, source)
             return kept[chosen_rows(y, classes, **selection, dataset=spec.get("registered", ""))]
         except ConfigError as error:
             raise ConfigError(f"data set {spec.get('dataset') or spec.get('registered')}: {error}") from error
@@ -116,23 +119,11 @@ def _reader(name: str) -> Callable[..., SampleSet]:
     return load(name if ":" in name else f"mklearn.study.data.readers.{name}:read")
 
 
-def _label_counts(y: np.ndarray, classes: np.ndarray) -> dict[str, Any]:
-    """Count what a registry entry may expect of the labels."""
-    counts = np.bincount(y, minlength=len(classes))
-    several = sorted(set(counts.tolist()))
-    return {
-        "n_samples": len(y),
-        "n_classes": len(classes),
-        "per_class": several[0] if len(several) == 1 else several,
-        "smallest_class": int(counts.min()),
-    }
-
-
 def _check_expected(found: Mapping[str, Any], expected: Mapping[str, Any], source: str) -> None:
     wrong = [
-        f"{name}: expected {expected[name]}, got {value}"
-        for name, value in found.items()
-        if name in expected and value != expected[name]
+        f"{key}: expected {expected[key]}, got {found[key]}"
+        for key in found
+        if found[key] != expected.get(key, found[key])
     ]
     if wrong:
         raise DataError(f"{source}: not the expected data set: {'; '.join(wrong)}")

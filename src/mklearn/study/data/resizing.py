@@ -77,7 +77,7 @@ def resize_matrix(n_in: int, n_out: int, interpolation: str) -> np.ndarray:
     return weights
 
 
-def target_shape(shape: tuple[int, ...], pixels: int) -> tuple[int, int]:
+def target_shape(shape: Sequence[int], pixels: int) -> tuple[int, int]:
     """Compute (rows, cols) of an image of `shape` after resizing to about `pixels` pixels at equal aspect ratio.
 
     Each side is rounded, so that the product is off by half a row and half a column at most. An extremely long image
@@ -89,12 +89,9 @@ def target_shape(shape: tuple[int, ...], pixels: int) -> tuple[int, int]:
 
 
 def resize_images(
-    images: np.ndarray | Sequence[np.ndarray],
-    shape: Sequence[int] | None = None,
-    pixels: int | None = None,
-    interpolation: str = "area",
-    rounding: str = "nearest",
-) -> np.ndarray | list[np.ndarray]:
+    images: np.ndarray | Sequence[np.ndarray], shape: Sequence[int] | None = None, pixels: int | None = None,
+    interpolation: str = "area", rounding: str = "nearest",
+) -> np.ndarray | list[np.ndarray]:  # fmt: skip
     """Resize grey or colour images.
 
     Parameters
@@ -131,58 +128,35 @@ def resize_images(
         check_integer(pixels, "pixels")
     if shape is not None:
         shape = check_rows_and_columns(shape, "shape")
-    if isinstance(images, np.ndarray) and images.ndim == 3 and len(images):
-        rows, cols = shape if shape is not None else target_shape(images.shape[1:], int(pixels or 0))
-        return _resize_all(images, rows, cols, interpolation, rounding)
-    resized = []
-    for image in images:
-        size = shape if pixels is None else target_shape(image.shape, pixels)
-        assert size is not None
-        resized.append(_resize(image, size[0], size[1], interpolation, rounding))
-    return stack_if_regular(resized)
+
+    def resized(image: np.ndarray, sides: Sequence[int]) -> np.ndarray:
+        size = (shape[0], shape[1]) if shape is not None else target_shape(sides, int(pixels or 0))
+        return _resize(image, size, interpolation, rounding, colour=len(sides) == 3)
+
+    if not isinstance(images, np.ndarray) or images.ndim != 3 or not len(images):
+        return stack_if_regular([resized(image, image.shape) for image in images])
+    if len(images) <= BATCH:
+        return resized(images, images.shape[1:])
+    starts = range(0, len(images), BATCH)  # one by one, the number of images sets the time
+    return np.concatenate([resized(images[start : start + BATCH], images.shape[1:]) for start in starts])
 
 
-def _resize_all(images: np.ndarray, rows: int, cols: int, interpolation: str, rounding: str) -> np.ndarray:
-    """Resize (n, rows, cols) grey images in batches: one by one, their number sets the time."""
-    if images.shape[1:] == (rows, cols):
-        return _unrounded(images) if rounding == "none" else images
-    found: np.ndarray | None = None
-    for start in range(0, len(images), BATCH):
-        batch = images[start : start + BATCH]
-        left = resize_matrix(batch.shape[1], rows, interpolation)
-        right = resize_matrix(batch.shape[2], cols, interpolation)
-        part = _converted(left @ batch.astype(np.float64, copy=False) @ right.T, images.dtype, rounding)
-        if found is None:
-            found = np.empty((len(images), rows, cols), dtype=part.dtype)
-        found[start : start + len(part)] = part
-    assert found is not None
-    return found
-
-
-def _resize(image: np.ndarray, rows: int, cols: int, interpolation: str, rounding: str) -> np.ndarray:
-    if image.shape[:2] == (rows, cols):
-        return _unrounded(image) if rounding == "none" else image
-    left = resize_matrix(image.shape[0], rows, interpolation)
-    right = resize_matrix(image.shape[1], cols, interpolation)
-    values = image.astype(np.float64, copy=False)
-    if values.ndim == 2:
-        result = left @ values @ right.T
-    else:
-        result = np.stack([left @ values[:, :, channel] @ right.T for channel in range(values.shape[2])], axis=2)
-    return _converted(result, image.dtype, rounding)
-
-
-def _unrounded(images: np.ndarray) -> np.ndarray:
-    """Return images that have the size in the type of those that are resized without rounding."""
-    return images if images.dtype.kind == "f" else images.astype(np.float64)
-
-
-def _converted(result: np.ndarray, dtype: np.dtype, rounding: str) -> np.ndarray:
-    """Convert resized values to the type that images of type `dtype` have after resizing."""
-    if dtype.kind == "f":
-        return result.astype(dtype, copy=False)
-    if rounding == "none":
-        return result
-    limits = np.iinfo(dtype)
-    # Sums such as 0.25 * (a + b + c + d) have an error of 1e-14 that would decide ties: remove it before rounding.
-    return np.clip(np.rint(np.round(result, 9)), limits.min, limits.max).astype(dtype)
+def _resize(
+    images: np.ndarray, size: tuple[int, int], interpolation: str, rounding: str, *, colour: bool
+) -> np.ndarray:
+    """Resize a grey image, several, (n, rows, cols), or one in colour, (rows, cols, 3)."""
+    stacked = np.moveaxis(images, 2, 0) if colour else images
+    integers = images.dtype.kind != "f"
+    if stacked.shape[-2:] == size:
+        return images.astype(np.float64) if integers and rounding == "none" else images
+    left, right = (resize_matrix(stacked.shape[axis], size[axis], interpolation) for axis in (-2, -1))
+    values = left @ stacked.astype(np.float64, copy=False) @ right.T
+    if colour:
+        values = np.ascontiguousarray(np.moveaxis(values, 0, 2))
+    if integers and rounding == "none":
+        return values
+    if integers:
+        limits = np.iinfo(images.dtype)
+        # Sums such as 0.25 * (a + b + c + d) have an error of 1e-14 that would decide ties: remove it before rounding.
+        values = np.clip(np.rint(np.round(values, 9)), limits.min, limits.max)
+    return values.astype(images.dtype, copy=False)

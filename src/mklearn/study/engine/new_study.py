@@ -27,9 +27,10 @@ from mklearn.study.data.readers.content import IMAGE_SUFFIXES, decode_image, is_
 from mklearn.study.data.readers.image_folder import find_images
 from mklearn.study.data.readers.precomputed import is_bare
 from mklearn.study.data.readers.table_files import ANNOTATED, ARRAYS, SUFFIXES, Table, column_names
-from mklearn.study.data.readers.tabular import read_frame, slug, table_stem, table_suffix
+from mklearn.study.data.readers.tabular import read_frame
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet, some
+from mklearn.study.data.text_tables import slug, table_stem, table_suffix
 from mklearn.study.engine.data_check import heavy_tailed_views
 from mklearn.study.plan.plan import plan_study
 

@@ -35,7 +35,7 @@ def _estimated_samples(config: DatasetConfig) -> int:
 
 def _estimated_rows(path: Path) -> int:
     """Estimate the rows of a table: of Parquet by its footer, of text by its size and first lines; else 0."""
-    from mklearn.study.data.readers.tabular import TEXT_TABLES, first_rows, is_compressed
+    from mklearn.study.data.text_tables import TEXT_TABLES, first_rows, is_compressed
 
     try:
         if path.suffix == ".parquet":

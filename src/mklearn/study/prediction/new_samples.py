@@ -19,16 +19,10 @@ from mklearn.study.config.registry import registered
 from mklearn.study.data.readers.annotated_data import MUDATA, arrays_of
 from mklearn.study.data.readers.content import IMAGE_SUFFIXES, decode_image, is_hidden
 from mklearn.study.data.readers.table_files import SUFFIXES, Table, array_of_view, column_names
-from mklearn.study.data.readers.tabular import (
-    MISSING,
-    numeric_values,
-    require_columns,
-    slug,
-    table_stem,
-    table_suffix,
-)
+from mklearn.study.data.readers.tabular import numeric_values, require_columns
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import check_text, natural_key, some, stack_if_regular
+from mklearn.study.data.text_tables import MISSING, slug, table_stem, table_suffix
 from mklearn.study.specs.model_card import CardImages, CardTables, CardView, ModelCard
 
 BATCH = 256

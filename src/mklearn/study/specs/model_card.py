@@ -65,7 +65,7 @@ class CardTables(Strict):
     leave_out: list[str] = []
     """Columns that are no features."""
     missing_labels: list[str] | None = None
-    """Words that stand for no label; None: those of :mod:`mklearn.study.data.readers.tabular`."""
+    """Words that stand for no label; None: those of :mod:`mklearn.study.data.text_tables`."""
 
     @property
     def text_columns(self) -> list[str]:

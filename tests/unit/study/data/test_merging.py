@@ -11,10 +11,10 @@ import pytest
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.config.reading import check_study
-from mklearn.study.data.merging import merge_classes, merged_names
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet
+from mklearn.study.data.selection import merge_classes, merged_names
 
 ODD = {"odd": ["1", "3", "5", "7", "9"], "even": "rest"}
 

@@ -11,9 +11,9 @@ import pytest
 
 from mklearn.errors import DataError
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.readers.tabular import MISSING
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet
+from mklearn.study.data.text_tables import MISSING
 
 IDS = [f"s{number}" for number in range(6)]
 

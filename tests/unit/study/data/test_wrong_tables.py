@@ -111,16 +111,6 @@ def test_true_is_1_and_yes_is_no_number(tmp_path: Path) -> None:
     assert "columns that are not numbers: 'f'; for example 'yes'" in refused(path)
 
 
-def test_features_that_are_the_label_are_noted(tmp_path: Path) -> None:
-    path = tmp_path / "one.csv"
-    code = np.unique(LABELS, return_inverse=True)[1]
-    FRAME.assign(copy=7 - 2 * code, two=code > 1, line=3 * X[:, 1] - 1, y=X[:, 1]).to_csv(path, index=False)
-    [note] = feature_tables.read({"one": path}, leave_out=["y"]).notes
-    assert note.startswith(f"{path}: columns 'copy' are the label, written as other numbers?")
-    [note] = feature_tables.read({"one": path}, leave_out=["label"], label_column="y", task="numbers").notes
-    assert "columns 'line' are the label" in note
-
-
 @pytest.mark.parametrize("missing_views", ["error", "mean"])
 @pytest.mark.parametrize("labels_in", ["people", "aliquots"])
 def test_ids_that_begin_with_those_of_another_table(tmp_path: Path, missing_views: Any, labels_in: str) -> None:

@@ -52,8 +52,8 @@ def usps(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> Sam
     The files are one HDF5 file with groups train and test, each with data (n, 256) in [0, 1] and target 0..9; or the
     two text files usps.bz2 and usps.t.bz2 of LIBSVM, compressed or not, with grey values v in [-1, 1] of three decimals
     and labels 1..10 of the digits 0..9. (v + 1) / 2 is returned. Both packagings are rounded to that grid, multiples of
-    1/2000, and give bitwise equal samples (the HDF5 file is in single precision). Ids are "train/1", ..., "test/1", ...;
-    images (n, 16, 16) float64 in [0, 1], ink bright.
+    1/2000, and give bitwise equal samples (the HDF5 file is in single precision). Ids are "train/1", ..., and images
+    (n, 16, 16) float64 in [0, 1], ink bright.
     """
     files = [existing_file(path) for path in paths.values()]
     if len(files) not in (1, 2):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -16,15 +16,9 @@ from mklearn.contract.fit_spec import Impute
 from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError, nearest
 from mklearn.study.data.readers.table_files import ARRAYS, Table, array_of_view, column_names
-from mklearn.study.data.readers.tabular import (
-    MISSING,
-    copies_of_the_label,
-    missing_hint,
-    numeric_values,
-    row_order,
-    unlabelled_note,
-)
+from mklearn.study.data.readers.tabular import missing_hint, numeric_values, row_order, unlabelled_note
 from mklearn.study.data.samples import SampleSet, check_numbers, some
+from mklearn.study.data.text_tables import MISSING
 
 MissingViews = Literal["error", "drop", "mean"]
 """What is done with a sample that lacks a table, or whose row there is empty."""
@@ -68,8 +62,8 @@ def read(
     Returns
     -------
     SampleSet
-        With ``tables``; classes in natural order; ``notes`` about samples that are left out or lack a table, missing
-        values, and features that are the label itself. Samples without a label are left out.
+        With ``tables``; ``notes`` about samples that are left out or lack a table, and missing values. Samples without
+        a label are left out.
 
     Raises
     ------
@@ -80,7 +74,6 @@ def read(
     named = {name: Path(path) for name, path in paths.items() if name != labels}
     if not named:
         raise DataError("feature tables: no table given")
-    first = next(iter(named.values()))
     text = [column for column in (label_column, group_column, *leave_out) if column]
 
     def opened(path: Path, array: str | None = None) -> Table:
@@ -92,18 +85,41 @@ def read(
     if holder is None and not any(label_column in table for table in files):
         columns = list(dict.fromkeys(column for path in named.values() for column in column_names(path)))
         raise DataError(
-            f"{first}: no column {label_column!r}, and no labels file given (labels: ...)."
+            f"{files[0].path}: no column {label_column!r}, and no labels file given (labels: ...)."
             f"{nearest(label_column, columns)}"
         )
     if group_column and not any(group_column in table for table in files):
-        raise DataError(f"{paths[labels] if labels else first}: no column {group_column!r} of groups (group_column)")
+        raise DataError(f"{files[0].path}: no column {group_column!r} of groups (group_column)")
     features = [str(name) for table in tables.values() for name in table.numbers().columns] if leave_out else []
     unknown = sorted(name for name in set(leave_out).difference(features) if not any(name in table for table in files))
     if unknown:
         raise DataError(f"leave_out: no table has a column {some(unknown)}.{nearest(unknown, features)}")
-    reading = _Reading(id_column, label_column, group_column, impute, task, leave_out, id_prefix)
-    given = None if holder is None else reading.part(holder)
-    parts = {name: reading.part(tables[name], tables.pop(name).numbers(), given) for name in named}
+    words = set[str]()
+
+    def part(table: Table, numbers: pd.DataFrame | None = None, given: _Part | None = None) -> _Part:
+        """Read a table of features, or without `numbers` the labels file, which is `given` for the tables."""
+        path, values = table.path, None
+        has_ids = id_column in table or path.suffix not in ARRAYS
+        if numbers is None or has_ids:
+            ids = table.unique_ids(id_column, id_prefix)
+        elif given is not None and len(given.ids) == len(numbers):
+            ids = given.ids
+        else:
+            ids = np.arange(1, len(numbers) + 1).astype(str)
+        if len(ids) == 0:
+            raise DataError(f"{path}: no rows")
+        if numbers is not None:
+            numbers = numbers.drop(columns=[name for name in leave_out if name in numbers])
+            values = numeric_values(numbers, path, ids, may_have_nan=True)
+            _check_complete(values, path, ids, numbers.columns.to_numpy(), impute)
+        is_labelled = numbers is None or label_column in table
+        of_labels = table.labels(label_column, ids, task) if is_labelled else None
+        of_groups = table.text(group_column, ids) if group_column and group_column in table else None
+        words.update(table.missing_words)
+        return _Part(path, ids, has_ids, values, of_labels, of_groups)
+
+    given = None if holder is None else part(holder)
+    parts = {name: part(tables[name], tables.pop(name).numbers(), given) for name in named}
     _check_row_numbers(list(parts.values()), given, id_column)
     ids, absent = _aligned(list(parts.values()), given, missing_views)
     notes = _missing_note(dict(zip(parts, absent, strict=True)), ids, missing_views)
@@ -111,26 +127,21 @@ def read(
     kept = ~np.logical_or.reduce(absent) if missing_views == "drop" else ~nowhere
     sources = [*([] if given is None else [given]), *parts.values()]
     label_text = _agreed(sources, ids, "labels")
-    words = frozenset[str]().union(*(table.missing_words for table in files))
-    if not (label_text[kept] != "").any():
-        raise DataError(f"{sources[0].path}: no sample has a label (column {label_column!r}){missing_hint(words)}")
     unlabelled = label_text == ""
+    if not (kept & ~unlabelled).any():
+        raise DataError(f"{sources[0].path}: no sample has a label (column {label_column!r}){missing_hint(words)}")
     notes += unlabelled_note(int(unlabelled.sum()), task, words, int((unlabelled & nowhere).sum()))
     kept &= ~unlabelled
     values = {name: pd.DataFrame(part.values, part.ids).reindex(ids[kept]).to_numpy() for name, part in parts.items()}
-    notes += _imputed_note(values, impute)
     try:
         made = SampleSet.from_labels if task == "classes" else SampleSet.from_numbers
-        samples = made(
-            ids[kept], label_text[kept], tables=values,
+        return made(
+            ids[kept], label_text[kept], tables=values, notes=notes + _imputed_note(values, impute),
             groups=_agreed(sources, ids, "groups")[kept] if group_column else None,
             incomplete=tuple(name for name, table in values.items() if np.isnan(table).any()),
         )  # fmt: skip
     except DataError as error:
         raise DataError(f"{', '.join(map(str, named.values()))}: {error}{missing_hint(words)}") from error
-    for name, part in parts.items():
-        notes += copies_of_the_label(values[name], part.columns, samples.y, part.path)
-    return replace(samples, notes=notes)
 
 
 @dataclass(frozen=True)
@@ -139,11 +150,10 @@ class _Part:
 
     path: Path
     ids: np.ndarray
-    has_ids: bool = True
-    values: np.ndarray | None = None
-    columns: Sequence[Any] = ()
-    labels: np.ndarray | None = None
-    groups: np.ndarray | None = None
+    has_ids: bool
+    values: np.ndarray | None
+    labels: np.ndarray | None
+    groups: np.ndarray | None
 
     @property
     def present(self) -> np.ndarray:
@@ -152,67 +162,34 @@ class _Part:
         return np.asarray(self.ids[~np.isnan(self.values).all(axis=1)])
 
 
-@dataclass(frozen=True)
-class _Reading:
-    """How files are read."""
-
-    id_column: str
-    label_column: str
-    group_column: str | None
-    impute: Impute
-    task: TargetKind
-    leave_out: Sequence[str]
-    id_prefix: int | None
-
-    def part(self, table: Table, numbers: pd.DataFrame | None = None, given: _Part | None = None) -> _Part:
-        """Read a table of features, or without `numbers` the labels file, which is `given` for the tables."""
-        path, values = table.path, None
-        has_ids = self.id_column in table or path.suffix not in ARRAYS
-        if numbers is None or has_ids:
-            ids = table.unique_ids(self.id_column, self.id_prefix)
-        elif given is not None and len(given.ids) == len(numbers):
-            ids = given.ids
-        else:
-            ids = np.arange(1, len(numbers) + 1).astype(str)
-        if len(ids) == 0:
-            raise DataError(f"{path}: no rows")
-        if numbers is not None:
-            numbers = numbers.drop(columns=[name for name in self.leave_out if name in numbers])
-            values = numeric_values(numbers, path, ids, may_have_nan=True)
-            self._check_complete(values, path, ids, numbers.columns.to_numpy())
-        is_labelled = numbers is None or self.label_column in table
-        return _Part(
-            path, ids, has_ids, values, () if numbers is None else list(numbers.columns),
-            labels=table.labels(self.label_column, ids, self.task) if is_labelled else None,
-            groups=table.text(self.group_column, ids) if self.group_column and self.group_column in table else None,
-        )  # fmt: skip
-
-    def _check_complete(self, values: np.ndarray, path: Path, ids: np.ndarray, columns: np.ndarray) -> None:
-        """Raise DataError if a row lacks some values, but not all, and they are not filled in."""
-        missing = np.isnan(values)
-        partly = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
-        try:
-            check_numbers(values[partly if self.impute == "none" else []], str(path), ids[partly], columns)
-        except DataError as error:
-            raise DataError(
-                f"{error}. Fill them in, or set impute: mean (or median), which is fitted on training samples"
-            ) from error
+def _check_complete(values: np.ndarray, path: Path, ids: np.ndarray, columns: np.ndarray, impute: Impute) -> None:
+    """Raise DataError if a row lacks some values, but not all, and they are not filled in."""
+    missing = np.isnan(values)
+    partly = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
+    if impute != "none" or not partly.size:
+        return
+    try:
+        check_numbers(values[partly], str(path), ids[partly], columns)
+    except DataError as error:
+        raise DataError(
+            f"{error}. Fill them in, or set impute: mean (or median), which is fitted on training samples"
+        ) from error
 
 
 def _check_row_numbers(parts: Sequence[_Part], given: _Part | None, id_column: str) -> None:
     """Refuse arrays without ids whose samples could be in different orders."""
     for part in parts:
-        missing = f"{part.path}: no array {id_column!r} of ids"
         if part.has_ids:
             continue
+        wrong = ""
         if given is not None and len(part.ids) != len(given.ids):
-            raise DataError(f"{missing}, and {len(part.ids)} rows where {given.path} has {len(given.ids)} samples")
-        if given is None and any(other.path != part.path for other in parts):
-            raise DataError(
-                f"{missing}; samples in several files need ids, or a labels file in their order (labels: ...)"
-            )
-        if given is None and any(len(other.ids) != len(part.ids) for other in parts):
-            raise DataError(f"{missing}, and its arrays have different numbers of rows")
+            wrong = f", and {len(part.ids)} rows where {given.path} has {len(given.ids)} samples"
+        elif given is None and any(other.path != part.path for other in parts):
+            wrong = "; samples in several files need ids, or a labels file in their order (labels: ...)"
+        elif given is None and any(len(other.ids) != len(part.ids) for other in parts):
+            wrong = ", and its arrays have different numbers of rows"
+        if wrong:
+            raise DataError(f"{part.path}: no array {id_column!r} of ids{wrong}")
 
 
 def _aligned(parts: Sequence[_Part], given: _Part | None, missing_views: MissingViews) -> tuple[np.ndarray, list[Mask]]:
@@ -297,26 +274,20 @@ def _agreed(sources: Sequence[_Part], ids: np.ndarray, what: Literal["labels", "
 
 def _missing_note(absent: Mapping[str, Mask], ids: np.ndarray, missing_views: MissingViews) -> tuple[str, ...]:
     """Count the samples that lack a table, and say what is done with them."""
-    lacking = np.logical_or.reduce(list(absent.values()))
-    if not lacking.any():
+    n = int(np.logical_or.reduce(list(absent.values())).sum())
+    if not n:
         return ()
     each = "; ".join(f"{name}: {some(ids[lacks])}" for name, lacks in absent.items() if lacks.any())
-    nowhere = np.logical_and.reduce(list(absent.values()))
-    n, n_nowhere = int(lacking.sum()), int(nowhere.sum())
-    if missing_views == "drop":
-        return (f"{n} of {len(ids)} samples lack a table and are left out (missing_views: drop). {each}",)
-    none = f", but {n_nowhere} that lack every table are left out" if n_nowhere else ""
-    text = "lack a table and are at the mean of the training samples there (missing_views: mean)"
-    return (f"{n} of {len(ids)} samples {text}{none}. {each}",)
+    n_nowhere = int(np.logical_and.reduce(list(absent.values())).sum())
+    done = "are at the mean of the training samples there" if missing_views == "mean" else "are left out"
+    none = f", but {n_nowhere} that lack every table are left out" if n_nowhere and missing_views == "mean" else ""
+    return (f"{n} of {len(ids)} samples lack a table and {done} (missing_views: {missing_views}){none}. {each}",)
 
 
 def _imputed_note(tables: Mapping[str, np.ndarray], impute: Impute) -> tuple[str, ...]:
     """Count single values that are missing."""
-    counts = {}
-    for name, table in tables.items():
-        gone = np.isnan(table)
-        counts[name] = int(gone[~gone.all(axis=1)].sum())
-    if not any(counts.values()):
-        return ()
+    gone = {name: np.isnan(table) for name, table in tables.items()}
+    counts = {name: int(each[~each.all(axis=1)].sum()) for name, each in gone.items()}
     each = ", ".join(f"{name} {n}" for name, n in counts.items() if n)
-    return (f"missing values are filled in by the {impute} over the training samples (impute: {impute}): {each}",)
+    note = f"missing values are filled in by the {impute} over the training samples (impute: {impute}): {each}"
+    return (note,) if each else ()

@@ -9,35 +9,20 @@ import numpy as np
 
 from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError
-from mklearn.study.data.numerals import is_number
 from mklearn.study.data.readers.table_files import Table
-from mklearn.study.data.readers.tabular import (
-    MISSING,
-    SEPARATORS,
-    first_rows,
-    missing_hint,
-    numeric_values,
-    row_order,
-    table_suffix,
-    unlabelled_note,
-)
+from mklearn.study.data.readers.tabular import missing_hint, numeric_values, row_order, unlabelled_note
 from mklearn.study.data.samples import SampleSet
+from mklearn.study.data.text_tables import MISSING, SEPARATORS, first_rows, is_number, table_suffix
 
 # Relative to the largest entry: the rounding of single precision or of a file with seven digits.
 _SYMMETRY_TOLERANCE = 1e-6
 
 
 def read(
-    paths: Mapping[str, Path],
-    *,
-    labels: str,
-    measure: str = "kernel",
-    id_column: str = "id",
-    label_column: str = "label",
-    group_column: str | None = None,
-    task: TargetKind = "classes",
+    paths: Mapping[str, Path], *, labels: str, measure: str = "kernel", id_column: str = "id",
+    label_column: str = "label", group_column: str | None = None, task: TargetKind = "classes",
     missing_labels: Sequence[str] = MISSING,
-) -> SampleSet:
+) -> SampleSet:  # fmt: skip
     """Read pairwise matrices of the same samples.
 
     Parameters

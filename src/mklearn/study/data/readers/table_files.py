@@ -15,19 +15,9 @@ from mklearn.errors import DataError
 from mklearn.study.data.readers.annotated_data import ANNDATA, MUDATA, arrays_of, obs_column, read_annotated
 from mklearn.study.data.readers.content import dense
 from mklearn.study.data.readers.matlab import matlab_variables
-from mklearn.study.data.readers.tabular import (
-    MISSING,
-    SEPARATORS,
-    TEXT_TABLES,
-    class_names,
-    column_text,
-    read_frame,
-    read_text,
-    require_columns,
-    table_suffix,
-    target_numbers,
-)
+from mklearn.study.data.readers.tabular import class_names, column_text, read_frame, require_columns, target_numbers
 from mklearn.study.data.samples import check_unique, some
+from mklearn.study.data.text_tables import MISSING, SEPARATORS, TEXT_TABLES, first_rows, table_suffix
 
 ARRAYS = (".npz", ".mat")
 """Files of named arrays, which may have no ids."""
@@ -45,26 +35,11 @@ def array_of_view(path: Path, view: str, chosen: str | None) -> str | None:
 class Table:
     """A file of ids, labels and numbers: columns of a table, or named arrays.
 
-    Parameters
-    ----------
-    path : Path
-        The index of a Parquet table is a column if it has the name `id_column`, or if there is no such column and the
-        index is text without a name.
-    id_column : str
-    text_columns : sequence of str
-        Columns of labels and groups, as far as the file has them; all others hold numbers. They are read as text from
-        CSV, so that an id "007" stays "007".
-    header : bool
-        Whether a CSV file begins with names of columns.
-    array : str, optional
-        Name of the array of numbers, where there may be several.
-    missing : collection of str
-        Words that stand for no label or group, as an empty cell does.
-
-    Attributes
-    ----------
-    missing_words : set of str
-        Those of `missing` that were found.
+    Columns of ids, labels and groups (`id_column`, `text_columns`) are text, as far as the file has them; all others
+    hold numbers. The index of a Parquet table is the column of ids if it has its name, or if there is no such column
+    and the index is text without a name. `header` tells whether a text table begins with names of columns, and `array`
+    names the array of numbers where there may be several. `missing` are words that stand for no label or group, as an
+    empty cell does; ``missing_words`` has those that the file has.
 
     Raises
     ------
@@ -187,8 +162,9 @@ def column_names(path: Path) -> tuple[str, ...]:
 def first_values(path: Path, column: str, count: int = 100) -> list[str]:
     """Return the first values of a column as text, "" where there is none; no values if the file has no such column."""
     if table_suffix(path) in SEPARATORS:
-        rows = read_text(path, usecols=lambda name: name == column, nrows=count, dtype=str)
-        return [value.strip() for value in rows.get(column, ())]
+        names, *rows = first_rows(path, count + 1) or [[]]
+        place = names.index(column) if column in names else len(names)
+        return [row[place].strip() for row in rows if len(row) > place and column in names]
     if path.suffix in ANNOTATED:
         values = column_text(obs_column(path, column), path, column, may_be_empty=True)
     else:

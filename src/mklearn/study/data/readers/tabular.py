@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import bz2
-import csv
 import datetime
 import decimal
-import gzip
-import itertools
-import lzma
 import re
-import zlib
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,113 +16,56 @@ from mklearn.atomic import existing_file, read_parquet
 from mklearn.checks import LARGEST_VALUE
 from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError
-from mklearn.study.data.numerals import is_number
-from mklearn.study.data.samples import check_numbers, check_text, check_unique, some, target_of
+from mklearn.study.data.samples import check_numbers, check_text, check_unique, some
+from mklearn.study.data.text_tables import (
+    MISSING,
+    SEPARATORS,
+    TEXT_TABLES,
+    first_rows,
+    is_number,
+    table_suffix,
+    text_errors,
+)  # fmt: skip
 
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
-_OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-TEXT_TABLES = tuple(f"{suffix}{packed}" for suffix in SEPARATORS for packed in ("", *_OPENERS))
 _WHOLE_IN_DOUBLE = 2**53
 """From here on, float64 does not tell one integer from the next."""
-MISSING = (
-    "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "<NA>", "#N/A", "#N/A N/A", "#NA",
-    "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
-)  # fmt: skip
-"""Words that stand for no value, as an empty cell does: those of ``pandas.read_csv``."""
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _NAMELESS = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?")
 """A column without a name, and the name that pandas gives it."""
 
 
-def is_compressed(path: Path) -> bool:
-    """Tell whether a file is a compressed text table, by its name."""
-    return path.suffix in _OPENERS and Path(path.stem).suffix in SEPARATORS
-
-
-def table_suffix(path: Path) -> str:
-    """Return the suffix that tells how a table is read: ``.csv`` of ``cells.csv.gz`` too."""
-    return Path(path.stem).suffix if is_compressed(path) else path.suffix
-
-
-def table_stem(path: Path) -> str:
-    """Return the name of a table's file without its suffixes: ``cells`` of ``cells.csv.gz``."""
-    return Path(path.stem).stem if is_compressed(path) else path.stem
-
-
-def slug(text: str) -> str:
-    """Return a text, such as the name of a table's file, as the name of a study or view."""
-    return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._")[:60].strip("-._") or "data"
-
-
-@contextmanager
-def _text_errors(path: Path) -> Iterator[None]:
-    """Raise DataError for what pandas and decompression raise of a file that is no text table."""
-    try:
-        yield
-    except DataError:
-        raise
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not a readable CSV table: not UTF-8 ({error}); save it as UTF-8 text") from error
-    except (ValueError, OverflowError, csv.Error, EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-        raise DataError(f"{path}: not a readable CSV table ({' '.join(str(error).split())})") from error
-
-
-def first_rows(path: Path, count: int = 2) -> list[list[str]]:
-    """Return the cells of the first rows of a text table that are not blank."""
-    with _text_errors(path):
-        opened = _OPENERS.get(path.suffix, open)(existing_file(path), "rt", encoding="utf-8-sig", newline="")
-        with opened as stream:
-            rows = csv.reader(stream, delimiter=SEPARATORS[table_suffix(path)])
-            return list(itertools.islice(filter(None, rows), count))
-
-
-def read_text(path: Path, **options: Any) -> pd.DataFrame:
-    """Read a text table by ``pandas.read_csv``, which decompresses it; words for missing values are text by default."""
-    with _text_errors(path):
-        options = {"keep_default_na": False, **options}
-        frame: pd.DataFrame = pd.read_csv(existing_file(path), sep=SEPARATORS[table_suffix(path)], **options)
-        return frame
-
-
 def read_frame(path: Path, text_columns: Sequence[str] = (), header: bool = True) -> pd.DataFrame:
     """Read a Parquet, CSV or TSV table, which may be compressed; the first of `text_columns` is that of ids.
 
-    Every column has a name, and no two columns the same.
+    Every column has a name, and no two columns the same. Columns of True, False and missing values are logical. Of text
+    tables `text_columns` are read as they are written: an id "007" or "NA" is text.
     """
     if path.suffix == ".parquet":
         frame = read_parquet(path)[0]
         _check_names([str(name) for name in frame.columns], path)
-        frame = _with_logical(frame)
-        return _with_index(frame, text_columns[0]) if text_columns else frame
-    if table_suffix(path) not in SEPARATORS:
+        index, ids = frame.index, next(iter(text_columns), None)
+        is_ids = index.name == ids if index.name else pd.api.types.is_string_dtype(index.dtype)
+        if ids is not None and ids not in frame.columns and index.nlevels == 1 and is_ids:
+            frame = frame.rename_axis(ids).reset_index()
+    elif table_suffix(path) in SEPARATORS:
+        if header:
+            _check_header(path)
+        options: dict[str, Any] = {"sep": SEPARATORS[table_suffix(path)], "keep_default_na": False}
+        with text_errors(path):
+            frame = pd.read_csv(
+                existing_file(path), header="infer" if header else None, na_values=("", *MISSING),
+                dtype=dict.fromkeys(text_columns, str), **options,
+            )  # fmt: skip
+            # again, for the words of missing values in them: `na_values` for each column would take 14 kB a column
+            as_text = pd.read_csv(path, usecols=lambda name: name in text_columns, dtype=str, **options)
+        for name in as_text.columns:
+            frame[name] = as_text[name]
+    else:
         valid = ", ".join((".parquet", *TEXT_TABLES))
         raise DataError(f"{path}: unknown kind of table {path.suffix!r}; valid: {valid}")
-    if header:
-        _check_header(path)
-    # An id "NA" or an empty label is text; missing numbers are reported column by column later.
-    text = dict.fromkeys(text_columns, str)
-    frame = read_text(path, dtype=text, header="infer" if header else None, na_values=("", *MISSING))
-    # `na_values` for each column would take 14 kB a column.
-    as_text = read_text(path, usecols=lambda name: name in text_columns, dtype=str)
-    for name in as_text.columns:
-        frame[name] = as_text[name]
-    return _with_logical(frame)
-
-
-def _with_logical(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose columns of True, False and missing values are logical, which pandas reads as objects."""
-    objects = [name for name, dtype in frame.dtypes.items() if dtype.kind == "O"]
+    objects = [name for name, dtype in frame.dtypes.items() if dtype.kind == "O" and name not in text_columns]
     logical = [name for name in objects if pd.api.types.infer_dtype(frame[name], skipna=True) == "boolean"]
     return frame.astype(dict.fromkeys(logical, "boolean"))
-
-
-def _with_index(frame: pd.DataFrame, id_column: str) -> pd.DataFrame:
-    """Return a table with its index as the column of ids, if it is that."""
-    index = frame.index
-    is_ids = index.name == id_column or (index.name is None and pd.api.types.is_string_dtype(index.dtype))
-    if id_column in frame.columns or index.nlevels > 1 or not is_ids:
-        return frame
-    return frame.rename_axis(id_column).reset_index()
 
 
 def _check_header(path: Path) -> None:
@@ -162,74 +98,7 @@ def _check_names(names: Sequence[str], path: Path) -> None:
     check_unique(np.array(names, dtype=str), f"{path}: names of columns")
 
 
-def class_names(labels: np.ndarray, path: Path, column: str) -> np.ndarray:
-    """Return labels as names of classes: whole numbers without ".0", as they are written beside missing ones.
-
-    Samples without a label have "". Raise DataError if all are numbers, some with fractions: no classes, but amounts.
-    """
-    given = [label for label in dict.fromkeys(labels.tolist()) if label]
-    if not any("." in label for label in given) or not all(_DECIMAL.fullmatch(label) for label in given):
-        return labels
-    fractions = [label for label in given if float(label) % 1]
-    if not fractions:
-        names = {label: str(int(float(label))) for label in given} | {"": ""}
-        return np.array([names[label] for label in labels.tolist()], dtype=str)
-    raise DataError(
-        f"{path}: column {column!r} has numbers with fractions, such as {fractions[0]} ({len(given)} different "
-        "numbers), and labels are the names of classes; write the classes as whole numbers or as text, such as "
-        f"'grade 2.5', or, to predict the numbers themselves, set `target: {column}` in place of `label_column`, "
-        f"without `task: classes` (mklearn init: --target {column})"
-    )
-
-
-def target_numbers(
-    values: Any, path: Path, column: str, ids: np.ndarray, missing: Collection[str] = MISSING
-) -> np.ndarray:
-    """Return numbers to predict as text that holds every digit: equal numbers are equal, however they are written.
-
-    Missing values and the words `missing` become "". Raise DataError for values that are no numbers, infinite, or so
-    large that their squares can't be computed with.
-    """
-    what, numbers = f"{path}: column {column!r}", []
-    if np.shape(values) != (len(ids),):
-        raise DataError(f"{what} has shape {np.shape(values)}; expected ({len(ids)},), one number for each id")
-    for value, name in zip(pd.Series(values).tolist(), ids.tolist(), strict=True):
-        if pd.isna(value) or str(value).strip() in ("", *missing):
-            numbers.append("")
-            continue
-        if not is_number(value):
-            raise DataError(
-                f"{what} has values that are not numbers, such as {str(value)[:40]!r} of sample {name!r}; write "
-                "numbers, leave them empty, or set `task: classes` to predict classes"
-            )
-        number = float(value)
-        if not abs(number) <= LARGEST_VALUE:
-            raise DataError(f"{what} has the value {number:g} for sample {name!r}; expected at most {LARGEST_VALUE:g}")
-        numbers.append(repr(number))
-    return np.array(numbers, dtype=str)
-
-
-def unlabelled_note(
-    n: int, task: TargetKind = "classes", words: Collection[str] = (), n_nowhere: int = 0
-) -> tuple[str, ...]:
-    """Return a remark about samples without a label or number, some of which lack every table; none if n is 0.
-
-    `words` are those that stand for no label in these files.
-    """
-    if not n:
-        return ()
-    what, done = ("label", "labels") if task == "classes" else ("number", "predicts")
-    subject = f"1 sample without a {what} is" if n == 1 else f"{n} samples without a {what} are"
-    but = f", but {n_nowhere} that {'lacks' if n_nowhere == 1 else 'lack'} every table" if n_nowhere else ""
-    note = f"{subject} left out; a final model {done} them{but}: mklearn predict"
-    return (note + (missing_hint(words) if task == "classes" else ""),)
-
-
-def missing_hint(words: Collection[str]) -> str:
-    """Return what follows a sentence about samples without a label, where words stand for none."""
-    if not words:
-        return ""
-    return f". {some(sorted(words))} in place of a label means none; `missing_labels: []` makes it a class"
+# --- columns
 
 
 def require_columns(columns: Any, required: Sequence[str], path: Path, what: str = "column") -> None:
@@ -270,6 +139,62 @@ def column_text(
         raise DataError(f"{what} is empty in {where}")
     check_text(text, what)
     return np.array(text, dtype=str)
+
+
+def _text(value: Any, what: str) -> str:
+    if isinstance(value, bytes):
+        try:
+            return value.decode().strip()
+        except UnicodeDecodeError as error:
+            raise DataError(f"{what} has bytes that are not UTF-8: {value!r}") from error
+    if not np.isscalar(value) and not isinstance(value, (datetime.date, decimal.Decimal)):
+        raise DataError(f"{what} has a value that is neither text nor a number: {str(value)[:40]!r}")
+    return str(value).strip()
+
+
+def class_names(labels: np.ndarray, path: Path, column: str) -> np.ndarray:
+    """Return labels as names of classes: whole numbers without ".0", as they are written beside missing ones.
+
+    Samples without a label have "". Raise DataError if all are numbers, some with fractions: no classes, but amounts.
+    """
+    labelled = [label for label in dict.fromkeys(labels.tolist()) if label]
+    if not any("." in label for label in labelled) or not all(map(_DECIMAL.fullmatch, labelled)):
+        return labels
+    fractions = [label for label in labelled if float(label) % 1]
+    if fractions:
+        raise DataError(
+            f"{path}: column {column!r} has numbers with fractions, such as {fractions[0]} ({len(labelled)} different "
+            "numbers), and labels are the names of classes; write the classes as whole numbers or as text, such as "
+            f"'grade 2.5', or, to predict the numbers themselves, set `target: {column}` in place of `label_column`, "
+            f"without `task: classes` (mklearn init: --target {column})"
+        )
+    return np.array([label and str(int(float(label))) for label in labels.tolist()], dtype=str)
+
+
+def target_numbers(
+    values: Any, path: Path, column: str, ids: np.ndarray, missing: Collection[str] = MISSING
+) -> np.ndarray:
+    """Return numbers to predict as text that holds every digit: equal numbers are equal, however they are written.
+
+    Missing values and the words `missing` become "". Raise DataError for values that are no numbers, infinite, or so
+    large that their squares can't be computed with.
+    """
+    what = f"{path}: column {column!r}"
+    if np.shape(values) != (len(ids),):
+        raise DataError(f"{what} has shape {np.shape(values)}; expected ({len(ids)},), one number for each id")
+    words = ("" if pd.isna(value) else str(value).strip() for value in pd.Series(values).tolist())
+    text: list[str] = ["" if value in missing else value for value in words]
+    for value, name in zip(text, ids.tolist(), strict=True):
+        if value and not is_number(value):
+            raise DataError(
+                f"{what} has values that are not numbers, such as {value[:40]!r} of sample {name!r}; write "
+                "numbers, leave them empty, or set `task: classes` to predict classes"
+            )
+        if value and not abs(float(value)) <= LARGEST_VALUE:
+            raise DataError(
+                f"{what} has the value {float(value):g} for sample {name!r}; expected at most {LARGEST_VALUE:g}"
+            )
+    return np.array([value and repr(float(value)) for value in text], dtype=str)
 
 
 def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have_nan: bool = False) -> np.ndarray:
@@ -315,21 +240,30 @@ def whole_numbers(values: Any, path: Path, column: str) -> np.ndarray:
     return numbers.astype(np.int64)
 
 
-def copies_of_the_label(values: np.ndarray, names: Sequence[Any], y: np.ndarray, path: Path) -> tuple[str, ...]:
-    """Return a note on features that are the label: one number for each class, or a line of the number to predict."""
-    if target_of(y) == "numbers":
-        centred, target = values - values.mean(axis=0), y - y.mean()
-        norms = np.linalg.norm(centred, axis=0) * np.linalg.norm(target)
-        copies = (np.abs(target @ centred) > (1.0 - 1e-9) * norms) & (norms > 0) & (len(y) > 2)
-    else:
-        of_class = values[np.unique(y, return_index=True)[1]]
-        copies = (np.diff(np.sort(of_class, axis=0), axis=0) != 0).all(axis=0) & (len(y) > len(of_class))
-        for code, numbers in enumerate(of_class):
-            copies &= (values[y == code] == numbers).all(axis=0)
-    if not copies.any():
+# --- samples
+
+
+def unlabelled_note(
+    n: int, task: TargetKind = "classes", words: Collection[str] = (), n_nowhere: int = 0
+) -> tuple[str, ...]:
+    """Return a remark about samples without a label or number, some of which lack every table; none if n is 0.
+
+    `words` are those that stand for no label in these files.
+    """
+    if not n:
         return ()
-    columns = some([names[column] for column in np.flatnonzero(copies).tolist()])
-    return (f"{path}: columns {columns} are the label, written as other numbers? They are used as features",)
+    what, done = ("label", "labels") if task == "classes" else ("number", "predicts")
+    subject = f"1 sample without a {what} is" if n == 1 else f"{n} samples without a {what} are"
+    but = f", but {n_nowhere} that {'lacks' if n_nowhere == 1 else 'lack'} every table" if n_nowhere else ""
+    note = f"{subject} left out; a final model {done} them{but}: mklearn predict"
+    return (note + (missing_hint(words) if task == "classes" else ""),)
+
+
+def missing_hint(words: Collection[str]) -> str:
+    """Return what follows a sentence about samples without a label, where words stand for none."""
+    if not words:
+        return ""
+    return f". {some(sorted(words))} in place of a label means none; `missing_labels: []` makes it a class"
 
 
 def row_order(ids: np.ndarray, path: Path, reference: np.ndarray, reference_path: Path) -> np.ndarray:
@@ -350,14 +284,3 @@ def sample_positions(names: np.ndarray, ids: np.ndarray, path: Path) -> np.ndarr
     if unknown:
         raise DataError(f"{path}: ids that the data set does not have: {some(unknown)}")
     return np.array([position[name] for name in names], dtype=np.int64)
-
-
-def _text(value: Any, what: str) -> str:
-    if isinstance(value, bytes):
-        try:
-            return value.decode().strip()
-        except UnicodeDecodeError as error:
-            raise DataError(f"{what} has bytes that are not UTF-8: {value!r}") from error
-    if not np.isscalar(value) and not isinstance(value, (datetime.date, decimal.Decimal)):
-        raise DataError(f"{what} has a value that is neither text nor a number: {str(value)[:40]!r}")
-    return str(value).strip()

@@ -19,15 +19,9 @@ from mklearn.study.data.readers import feature_tables
 from mklearn.study.data.readers.content import only_path
 from mklearn.study.data.readers.matlab import load_mat
 from mklearn.study.data.readers.r_files import RTable, RValue, r_values
-from mklearn.study.data.readers.tabular import (
-    TEXT_TABLES,
-    column_text,
-    read_frame,
-    require_columns,
-    table_stem,
-    whole_numbers,
-)
+from mklearn.study.data.readers.tabular import column_text, read_frame, require_columns, whole_numbers
 from mklearn.study.data.samples import SampleSet, some
+from mklearn.study.data.text_tables import TEXT_TABLES, table_stem
 
 _SAMPLES = "samples"
 Text = NDArray[np.str_]
