@@ -1,8 +1,4 @@
-"""Downloads of registered data sets: from a mirror or from upstream, verified before they are moved into place.
-
-Sources are tried in order; one that fails, or has a wrong file, gives way to the next. A file under its final name is
-complete and correct.
-"""
+"""Downloads of registered data sets: from a mirror or from upstream, verified before they are moved into place."""
 
 from __future__ import annotations
 
@@ -21,13 +17,10 @@ from mklearn.errors import DataError, DownloadError
 from mklearn.study.data.registry import MIRROR_VARIABLE, local_folder
 
 _logger = logging.getLogger(__name__)
-_CHUNK = 1 << 16
 _MOST_BYTES = 8 << 30  # of a file whose size is not known
 _RETRIES = 3  # of a connection that fails, or a server in trouble; pauses of 0, 2 and 4 seconds
 _TIMEOUT = (15.0, 60.0)  # seconds to wait for a connection, and for the next bytes
-
 ContentCheck = Callable[[Path], object]
-"""Raises DataError if the file's decoded content is not the expected one."""
 
 
 class FetchedFile(NamedTuple):
@@ -42,28 +35,12 @@ class _SourceFailed(Exception):
 
 
 def fetch(file: FileSpec, target: str | os.PathLike[str], *, check_content: ContentCheck | None = None) -> FetchedFile:
-    """Provide a verified copy of a file at `target`.
+    """Provide a verified copy of a file at `target`, from the first source that has it.
 
     Sources in order: the file already at `target`, the mirror (environment variable MKLEARN_MIRROR: a folder, file://
-    or http(s):// URL with the file at ``file.mirror`` below it), the URLs of the file's entry. Progress is a log line
-    (INFO) per tenth of the file.
-
-    Parameters
-    ----------
-    file : FileSpec
-        The file's entry in the registry.
-    target : path
-        Final path; its folder is created.
-    check_content : callable, optional
-        Check of a file with an unlisted checksum. Only used for entries with ``content_check``, whose upstream
-        checksum is unknown.
-
-    Raises
-    ------
-    DownloadError
-        Every source failed. The message lists each failure, and which file to put where.
-    DataError
-        The file can't be written.
+    or http(s):// URL with the file at ``file.mirror`` below it), the URLs of the file's entry in the registry.
+    `check_content` is asked about a file with an unlisted checksum, for entries with ``content_check`` only. Raise
+    DownloadError, which lists each failure and which file to put where, and DataError if the file can't be written.
     """
     target = Path(target)
     mirror = os.environ.get(MIRROR_VARIABLE) or None
@@ -78,16 +55,27 @@ def fetch(file: FileSpec, target: str | os.PathLike[str], *, check_content: Cont
     for origin, address, source in _sources(file, mirror):
         try:
             with atomic_path(target) as temporary:
-                if isinstance(source, Path):
-                    _copy(source, temporary)
-                else:
+                if isinstance(source, str):
                     _download(source, temporary, most)
+                elif not (source.is_file() and os.access(source, os.R_OK)):
+                    raise _SourceFailed("no such file that can be read")
+                else:
+                    shutil.copyfile(source, temporary)
                 verified = _proof(file, temporary, check_content)
             return FetchedFile(origin, verified)
         except _SourceFailed as error:
             failures.append(f"{address}: {error}")
             _logger.warning("%s from %s: %s", file.name, address, error)
-    raise DownloadError(_failure_message(file, target, mirror, failures))
+    checksum = [f"sha256 {value}" for value in file.sha256] + [f"md5 {value}" for value in file.md5]
+    size = f", about {file.bytes} bytes" if file.bytes else ""
+    lines = [f"{file.name}: download failed from every source."]
+    lines += [f"  tried {failure}" for failure in failures] or ["  no source is known"]
+    lines += [f"  the mirror is {_public_url(mirror)}"] if mirror is not None else []
+    lines += ["What to do, offline or if the site is gone:"]
+    lines += [f"  put the file at {target} ({' or '.join(checksum) or 'checksum unknown'}{size})"]
+    lines += [f"  it is published at {' or '.join(map(_public_url, file.urls))}"] if file.urls else []
+    lines += [f"  or set {MIRROR_VARIABLE} to a folder or URL that has {file.mirror} below it"] if file.mirror else []
+    raise DownloadError("\n".join(lines))
 
 
 def _sources(file: FileSpec, mirror: str | None) -> Iterator[tuple[str, str, str | Path]]:
@@ -111,10 +99,9 @@ def _proof(file: FileSpec, path: Path, check_content: ContentCheck | None) -> st
     algorithm = "sha256" if file.sha256 or not file.md5 else "md5"
     expected = " or ".join(getattr(file, algorithm)) or "unknown"
     with path.open("rb") as stream:
-        page = stream.read(256).lstrip().lower().startswith((b"<!doctype", b"<html"))
-    hint = "; it is a web page, not the file" if page else ""
-    size = path.stat().st_size
-    wrong = f"wrong checksum: expected {algorithm} {expected}, got {sums[algorithm]} ({size} bytes){hint}"
+        is_page = stream.read(256).lstrip().lower().startswith((b"<!doctype", b"<html"))
+    wrong = f"wrong checksum: expected {algorithm} {expected}, got {sums[algorithm]} ({path.stat().st_size} bytes)"
+    wrong += "; it is a web page, not the file" if is_page else ""
     if not file.content_check or check_content is None:
         raise _SourceFailed(wrong)
     try:
@@ -123,14 +110,6 @@ def _proof(file: FileSpec, path: Path, check_content: ContentCheck | None) -> st
         raise _SourceFailed(f"{wrong}; its content is wrong too: {error}") from error
     _logger.info("%s: checksum %s is not listed, but the decoded content is correct", file.name, sums["sha256"])
     return "content"
-
-
-def _copy(source: Path, part: Path) -> None:
-    if not source.is_file():
-        raise _SourceFailed("no such file")
-    if not os.access(source, os.R_OK):
-        raise _SourceFailed("can't be read; check its permissions")
-    shutil.copyfile(source, part)
 
 
 def _download(url: str, part: Path, most: int) -> None:
@@ -151,12 +130,11 @@ def _download(url: str, part: Path, most: int) -> None:
             coded = "Content-Encoding" in response.headers and part.suffix not in (".gz", ".tgz")
             total, done = int(response.headers.get("Content-Length", 0)), 0
             step = total / 10 or 1e7
-            for chunk in response.raw.stream(_CHUNK, decode_content=coded):
+            for chunk in response.raw.stream(1 << 16, decode_content=coded):
                 stream.write(chunk)
                 before, done = done, done + len(chunk)
                 if done // step > before // step:
-                    percent = f" ({100 * done / total:.0f} %)" if total else ""
-                    _logger.info("%.1f MB%s", done / 1e6, percent)
+                    _logger.info("%.1f MB%s", done / 1e6, f" ({100 * done / total:.0f} %)" if total else "")
                 if done > most:
                     raise _SourceFailed(f"more than {most:,} bytes, which is far more than the file has")
     # The messages of requests are not shown: their URLs may hold credentials.
@@ -172,19 +150,3 @@ def _public_url(url: str) -> str:
         return "a malformed address"
     public = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
     return public.encode("utf-8", "backslashreplace").decode("utf-8")  # a variable may hold bytes that are no text
-
-
-def _failure_message(file: FileSpec, target: Path, mirror: str | None, failures: list[str]) -> str:
-    checksum = [f"sha256 {value}" for value in file.sha256] + [f"md5 {value}" for value in file.md5]
-    size = f", about {file.bytes} bytes" if file.bytes else ""
-    lines = [f"{file.name}: download failed from every source."]
-    lines += [f"  tried {failure}" for failure in failures] or ["  no source is known"]
-    if mirror is not None:
-        lines.append(f"  the mirror is {_public_url(mirror)}")
-    lines.append("What to do, offline or if the site is gone:")
-    lines.append(f"  put the file at {target} ({' or '.join(checksum) or 'checksum unknown'}{size})")
-    if file.urls:
-        lines.append(f"  it is published at {' or '.join(map(_public_url, file.urls))}")
-    if file.mirror is not None:
-        lines.append(f"  or set {MIRROR_VARIABLE} to a folder or URL that has {file.mirror} below it")
-    return "\n".join(lines)

@@ -25,15 +25,11 @@ MIRROR_VARIABLE = "MKLEARN_MIRROR"
 EXPECTED_OF_LABELS = ("n_samples", "n_classes", "per_class", "smallest_class")
 SELECTION = ("classes", "exclude_classes", "first_classes", "per_class", "draw")
 """Keys that select samples of a registered data set: :func:`mklearn.study.data.selection.chosen_rows`."""
-
-NEW_OPTIONS: dict[str, Any] = {
-    "missing_views": "error",
-    "impute": "none",
-    "leave_out": [],
-    "missing_labels": None,
-    "id_prefix": None,
-}
-"""Options of own tables that are left out at their default, so that they change no key of older results."""
+TABLE_OPTIONS = (
+    "id_column", "label_column", "group_column", "measure", "missing_views", "impute", "leave_out", "missing_labels",
+    "id_prefix",
+)  # fmt: skip
+"""Keys of the user's own tables and matrices that their readers take."""
 LABELS_KEY = "LABELS"
 """Key of the labels file among the paths of own tables; ids of descriptors and kernels are lower case."""
 
@@ -196,16 +192,16 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
         if "resize" in given:  # the registry expects images of its own size
             spec["expected"].pop("image_shape", None)
         return spec
+    of_samples = {key: given[key] for key in ("exclude_classes", "duplicates") if key in given}
     if kind == "image_folder":
         options, paths = {"colour": given.get("colour", "grey")}, {"root": given["path"]}
         size = {"resize": given.get("resize")}
-        return _plain({"reader": kind, "options": options, "paths": paths, **size, **_of_samples(given)})
+        return _plain({"reader": kind, "options": options, "paths": paths, **size, **of_samples})
     if kind in ("feature_tables", "precomputed"):
         tables = given["tables"] if kind == "feature_tables" else given["matrices"]
-        options = {key: given[key] for key in ("id_column", "label_column", "group_column", "measure") if key in given}
-        if given.get("target") is not None:
+        options = {key: given[key] for key in TABLE_OPTIONS if key in given}
+        if "target" in given:
             options |= {"label_column": given["target"], "task": given["task"]}
-        options |= {key: given[key] for key, usual in NEW_OPTIONS.items() if given.get(key, usual) != usual}
         arrays = {name: table["array"] for name, table in tables.items() if isinstance(table, Mapping)}
         if arrays:
             options["arrays"] = arrays
@@ -213,13 +209,9 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
         if "labels" in given:
             options["labels"] = LABELS_KEY
             tables = {**tables, LABELS_KEY: given["labels"]}
-        return {"reader": kind, "options": options, "paths": tables, **_of_samples(given)}
+        return {"reader": kind, "options": options, "paths": tables, **of_samples}
     valid = "registered, image_folder, feature_tables, precomputed"
     raise ConfigError(f"data set kind {kind!r} is unknown; valid: {valid}")
-
-
-def _of_samples(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: given[key] for key in ("exclude_classes", "duplicates") if key in given}
 
 
 def selection_mistakes(known: Entry, given: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -91,9 +91,16 @@ class SampleSet:
                     f"table {name!r} has shape {table.shape}; expected ({len(self)}, number of features > 0)"
                 )
             may_have_nan = name in self.incomplete and table.dtype.kind == "f"
-            known = np.nan_to_num(table, nan=0.0, posinf=np.inf, neginf=-np.inf) if may_have_nan else table
-            check_numbers(known, f"table {name!r}", self.ids, np.arange(table.shape[1]))
-        self._check_matrices()
+            checked = np.where(np.isnan(table), 0.0, table) if may_have_nan else table
+            check_numbers(checked, f"table {name!r}", self.ids, np.arange(table.shape[1]))
+        n = len(self)
+        for name, matrix in self.matrices.items():
+            what, measure = f"matrix {name!r}", self.measures.get(name)
+            if matrix.shape != (n, n):
+                raise DataError(f"{what} has shape {matrix.shape}; expected ({n}, {n}), one row and column per id")
+            if measure not in MEASURES:
+                raise DataError(f"{what} has measure {measure!r}; valid: {', '.join(MEASURES)}")
+            check_numbers(matrix, what, self.ids, self.ids)
         if self.images is None and not self.tables and not self.matrices:
             raise DataError("a data set needs images, a feature table or a pairwise matrix; it has none of them")
 
@@ -142,15 +149,15 @@ class SampleSet:
     def first_equal(self) -> np.ndarray:
         """Return the position of the first sample that equals each one in every view, (n,): mostly its own."""
         views = [*self.tables.values(), *self.matrices.values(), *([] if self.images is None else [self.images])]
-        known: dict[bytes, int] = {}
-        found = np.arange(len(self))
+        rows_by_content: dict[bytes, int] = {}
+        first = np.arange(len(self))
         for row in range(len(self)):
             content = hashlib.sha256()
             for view in views:
                 values = view[row] + 0  # -0.0 is 0.0
                 content.update(f"{values.shape}".encode() + values.tobytes())
-            found[row] = known.setdefault(content.digest(), row)
-        return found
+            first[row] = rows_by_content.setdefault(content.digest(), row)
+        return first
 
     def labels_table(self) -> pd.DataFrame:
         """Return ids, class codes and names of classes, or numbers, and the groups where samples have one."""
@@ -198,7 +205,12 @@ class SampleSet:
         check_text(self.classes.tolist(), "class names")
         check_unique(self.ids, "sample ids")
         if self.target == "numbers":
-            self._check_numbers()
+            if not np.isfinite(self.y).all():
+                raise DataError(f"the target is not a finite number for samples {some(self.ids[~np.isfinite(self.y)])}")
+            if n < 2:
+                raise DataError(f"at least two samples with a target are needed, found {n}")
+            if np.ptp(self.y) == 0:
+                raise DataError(f"the target is {self.y[0]:g} for every sample: there is nothing to predict")
             return
         check_unique(self.classes, "class names")
         if c < 2:
@@ -208,14 +220,6 @@ class SampleSet:
         empty = self.class_counts == 0
         if empty.any():
             raise DataError(f"no sample belongs to: {some(self.classes[empty])}")
-
-    def _check_numbers(self) -> None:
-        if not np.isfinite(self.y).all():
-            raise DataError(f"the target is not a finite number for samples {some(self.ids[~np.isfinite(self.y)])}")
-        if len(self) < 2:
-            raise DataError(f"at least two samples with a target are needed, found {len(self)}")
-        if np.ptp(self.y) == 0:
-            raise DataError(f"the target is {self.y[0]:g} for every sample: there is nothing to predict")
 
     def _check_images(self) -> None:
         if self.images is None:
@@ -234,35 +238,16 @@ class SampleSet:
             if image.dtype.kind == "f" and not np.isfinite(image).all():
                 raise DataError(f"{what} has pixels that are not finite")
 
-    def _check_matrices(self) -> None:
-        n = len(self)
-        for name, matrix in self.matrices.items():
-            what, measure = f"matrix {name!r}", self.measures.get(name)
-            if matrix.shape != (n, n):
-                raise DataError(f"{what} has shape {matrix.shape}; expected ({n}, {n}), one row and column per id")
-            if measure not in MEASURES:
-                raise DataError(f"{what} has measure {measure!r}; valid: {', '.join(MEASURES)}")
-            check_numbers(matrix, what, self.ids, self.ids)
-        unknown = sorted(set(self.measures) - set(self.matrices))
-        if unknown:
-            raise DataError(f"measures name {', '.join(unknown)}, but there is no such matrix")
-
     def save(self, path: str | os.PathLike[str], provenance: Mapping[str, Any] | None = None) -> None:
         """Write the sample set to one uncompressed NPZ; equal content gives equal bytes.
 
         `provenance` tells how the data were made and from which files (JSON types); it is stored in the file.
         """
-        arrays: dict[str, Any] = {
-            "ids": self.ids,
-            "y": self.y,
-            "classes": self.classes,
-            "measures": canonical(dict(self.measures)),
-            "notes": np.array(self.notes, dtype=str),
-        }
+        arrays: dict[str, Any] = {name: getattr(self, name) for name in ("ids", "y", "classes")}
+        arrays |= {"measures": canonical(dict(self.measures))}
+        arrays |= {name: np.array(getattr(self, name), dtype=str) for name in ("notes", "incomplete")}
         if self.groups is not None:
             arrays["groups"] = self.groups
-        if self.incomplete:
-            arrays["incomplete"] = np.array(self.incomplete, dtype=str)
         if isinstance(self.images, np.ndarray):
             arrays["images"] = np.ascontiguousarray(self.images)
         elif self.images is not None:
@@ -273,10 +258,8 @@ class SampleSet:
             shapes = np.array([(*image.shape, 0)[:3] for image in self.images], dtype=np.int64)
             arrays["image_shapes"] = shapes
             arrays["image_buffer"] = np.concatenate([image.ravel() for image in self.images])
-        for name in sorted(self.tables):
-            arrays[f"tables/{name}"] = np.ascontiguousarray(self.tables[name])
-        for name in sorted(self.matrices):
-            arrays[f"matrices/{name}"] = np.ascontiguousarray(self.matrices[name])
+        for sort, named in (("tables", self.tables), ("matrices", self.matrices)):
+            arrays |= {f"{sort}/{name}": np.ascontiguousarray(named[name]) for name in sorted(named)}
         write_arrays(path, provenance or {}, **arrays)
 
     @classmethod
@@ -289,25 +272,22 @@ class SampleSet:
             The file is missing, corrupt, or no sample set; the message names it.
         """
         arrays = read_arrays(path)
-        missing = [name for name in ("ids", "y", "classes", "measures", "notes") if name not in arrays]
+        missing = [name for name in ("ids", "y", "classes", "measures", "notes", "incomplete") if name not in arrays]
         if missing:
             raise DataError(f"{path}: not a data set of mklearn: it lacks {', '.join(missing)}")
         images: Images = arrays.get("images")
         if "image_shapes" in arrays:
             images = _split_buffer(arrays["image_buffer"], arrays["image_shapes"], Path(path))
+        tables, matrices = (
+            {name.removeprefix(sort): array for name, array in arrays.items() if name.startswith(sort)}
+            for sort in ("tables/", "matrices/")
+        )
         try:
             return cls(
-                ids=arrays["ids"],
-                y=arrays["y"],
-                classes=arrays["classes"],
-                images=images,
-                tables=_with_prefix(arrays, "tables/"),
-                matrices=_with_prefix(arrays, "matrices/"),
-                measures=json.loads(str(arrays["measures"])),
-                notes=tuple(str(note) for note in arrays["notes"]),
-                groups=arrays.get("groups"),
-                incomplete=tuple(str(name) for name in arrays.get("incomplete", ())),
-            )
+                arrays["ids"], arrays["y"], arrays["classes"], images, tables, matrices, groups=arrays.get("groups"),
+                measures=json.loads(str(arrays["measures"])), notes=tuple(arrays["notes"].tolist()),
+                incomplete=tuple(arrays["incomplete"].tolist()),
+            )  # fmt: skip
         except DataError as error:
             raise DataError(f"{path}: {error}") from error
 
@@ -391,7 +371,3 @@ def _split_buffer(buffer: np.ndarray, shapes: np.ndarray, path: Path) -> list[np
         piece.reshape(tuple(shape) if shape[2] else tuple(shape[:2]))
         for piece, shape in zip(pieces, shapes, strict=True)
     ]
-
-
-def _with_prefix(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

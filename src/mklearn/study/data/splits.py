@@ -135,20 +135,20 @@ class Splits:
 
     def of_size(self, train_size: int | None) -> list[Split]:
         """Return the splits of one training size (None: of a protocol without sizes); DataError if there are none."""
-        found = [split for split in self.splits if split.train_size == train_size]
-        if not found:
+        splits = [split for split in self.splits if split.train_size == train_size]
+        if not splits:
             raise DataError(f"splits: none of training size {train_size}")
-        return found
-
-    def among(self, rows: np.ndarray, n_samples: int) -> Splits:
-        """Convert splits of selected rows of a larger data set: positions become those in the data set."""
-        rows = np.asarray(rows)
-        return Splits(tuple(split.converted(lambda part: np.sort(rows[part])) for split in self.splits), n_samples)
+        return splits
 
     def restricted(self, rows: np.ndarray) -> Splits:
         """Remove all samples but the given rows from every split."""
         kept = (split.converted(lambda part: part[np.isin(part, rows)]) for split in self.splits)
         return Splits(tuple(kept), self.n_samples)
+
+    def among(self, rows: np.ndarray, n_samples: int) -> Splits:
+        """Convert splits of selected rows of a larger data set: positions become those in the data set."""
+        rows = np.asarray(rows)
+        return Splits(tuple(split.converted(lambda part: np.sort(rows[part])) for split in self.splits), n_samples)
 
     def save(self, path: str | os.PathLike[str], ids: np.ndarray, provenance: Mapping[str, Any] | None = None) -> None:
         """Write a Parquet table with columns train_size, repeat, fold, role, index and id.
@@ -158,19 +158,12 @@ class Splits:
         if len(ids) != self.n_samples:
             raise DataError(f"{path}: {len(ids)} ids for splits of {self.n_samples} samples")
         parts = [(split, role, part) for split in self.splits for role, part in split.parts]
-        index = np.concatenate([part for _, _, part in parts])
-        lengths = [len(part) for _, _, part in parts]
-        sizes = pd.array([split.train_size for split, _, _ in parts], dtype="Int64")
-        frame = pd.DataFrame(
-            {
-                "train_size": sizes.repeat(lengths),
-                "repeat": np.repeat([split.repeat for split, _, _ in parts], lengths),
-                "fold": np.repeat([split.fold for split, _, _ in parts], lengths),
-                "role": np.repeat([role for _, role, _ in parts], lengths),
-                "index": index,
-                "id": np.asarray(ids)[index],
-            }
-        )
+        columns = ("train_size", "repeat", "fold", "role")
+        frame = pd.DataFrame([(split.train_size, split.repeat, split.fold, role) for split, role, _ in parts],
+                             columns=columns).astype({"train_size": "Int64"})  # fmt: skip
+        frame = frame.loc[frame.index.repeat([len(part) for _, _, part in parts])].reset_index(drop=True)
+        frame["index"] = np.concatenate([part for _, _, part in parts])
+        frame["id"] = np.asarray(ids)[frame["index"]]
         recorded = {"provenance": dict(provenance)} if provenance else {}
         write_table(path, frame, {"n_samples": self.n_samples, **recorded})
 
