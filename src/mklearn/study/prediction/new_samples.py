@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,9 @@ from mklearn.kernels.views import Views
 from mklearn.study.config.registry import registered
 from mklearn.study.data.readers.annotated_data import MUDATA, arrays_of
 from mklearn.study.data.readers.content import IMAGE_SUFFIXES, decode_image, is_hidden
+from mklearn.study.data.readers.feature_tables import agreed
 from mklearn.study.data.readers.table_files import SUFFIXES, Table, array_of_view, column_names
-from mklearn.study.data.readers.tabular import numeric_values, require_columns
+from mklearn.study.data.readers.tabular import numeric_values, require_columns, sample_positions
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import check_text, natural_key, some, stack_if_regular
 from mklearn.study.data.text_tables import MISSING, slug, table_stem, table_suffix
@@ -66,10 +68,6 @@ class NewSamples:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def without_any_view(self) -> NDArray[np.bool_]:
-        """Return which samples lack every view: of those, nothing is known."""
-        return np.logical_and.reduce([np.isnan(self.X[name]).all(axis=1) for name in self.X.names])
-
 
 def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[str, NDArray[Any]]) -> NewSamples:
     """Read new samples for a model.
@@ -100,13 +98,7 @@ def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[st
             raise ConfigError(f"{sources[0]}: no such file or folder; the model takes a folder of images, or one image")
         return _from_images(Path(sources[0]), card, card.images, arrays)
     files = _tables_by_view(sources, card)
-    given = _labels_beside(Path(sources[0]), files, card.tables or CardTables())
-    samples = _from_tables(files, card, arrays, given=given)
-    nothing = samples.without_any_view()
-    if nothing.any():
-        paths = ", ".join(dict.fromkeys(map(str, files.values())))
-        raise DataError(f"{paths}: no value at all for the samples {some(samples.ids[nothing])}; leave them out")
-    return samples
+    return _from_tables(files, card, arrays, _labels_beside(Path(sources[0]), files, card.tables or CardTables()))
 
 
 # --- images
@@ -173,48 +165,55 @@ def described_images(images: Any, view: CardView, arrays: Mapping[str, NDArray[A
 def _tables_by_view(sources: Sequence[str], card: ModelCard) -> dict[str, Path]:
     """Return the file of each view that is given."""
     names = [view.name for view in card.views]
-    if any("=" in source and not Path(source).exists() for source in sources):
-        pairs = [source.partition("=") for source in sources]
-        wrong = [source for source, pair in zip(sources, pairs, strict=True) if pair[0] not in names or not pair[2]]
+    listed, source = ", ".join(names), Path(sources[0])
+    if any("=" in text and not Path(text).exists() for text in sources):
+        pairs = [text.partition("=") for text in sources]
+        wrong = [text for text, pair in zip(sources, pairs, strict=True) if pair[0] not in names or not pair[2]]
         if wrong:
-            raise ConfigError(f"{wrong[0]}: expected VIEW=FILE with a view of the model: {', '.join(names)}")
-        given = [name for name, _, _ in pairs]
-        twice = [name for name in names if given.count(name) > 1]
-        if twice:
-            raise ConfigError(f"{twice[0]}=FILE is given twice; give each view one file")
-        return {name: Path(path) for name, _, path in pairs}
+            raise ConfigError(f"{wrong[0]}: expected VIEW=FILE with a view of the model: {listed}")
+        files = {name: Path(path) for name, _, path in pairs}
+        if len(files) < len(pairs):
+            raise ConfigError(f"{', '.join(sources)}: a view is given twice; give each view one file")
+        return files
     if len(sources) > 1:
-        raise ConfigError(f"several tables need the names of their views: VIEW=FILE, of {', '.join(names)}")
-    source = Path(sources[0])
+        raise ConfigError(f"several tables need the names of their views: VIEW=FILE, of {listed}")
     if source.is_dir():
-        places = {view.name: _table_of_view(source, view) for view in card.views}
-        found = {name: path for name, path in places.items() if path is not None}
-        if not found:
-            listed = ", ".join(f"{name}{SUFFIXES[0]}" for name in names)
-            raise DataError(f"{source}: no table of a view of the model in it, such as {listed}")
-        return found
+        tables = [(slug(table_stem(path)), path) for path in _tables_in(source)]
+        for name in names:
+            if len(same := [path.name for stem, path in tables if stem == name]) > 1:
+                raise DataError(f"{source}: view {name!r} may be {' or '.join(same)}; rename one")
+        files = {stem: path for stem, path in tables if stem in names}
+        for path in sorted(source.glob(f"*{MUDATA}")):
+            modalities = arrays_of(path)[1]
+            of_views = [view.name for view in card.views if (view.array or view.table).split("/")[0] in modalities]
+            files = dict.fromkeys(of_views, path) | files
+        if not files:
+            raise DataError(f"{source}: no table of a view of the model in it, such as {names[0]}{SUFFIXES[0]}")
+        return files
     existing_file(source)
-    if len(names) == 1:
-        return {names[0]: source}
-    if source.suffix == MUDATA or all(view.array for view in card.views):
+    if len(names) == 1 or source.suffix == MUDATA or all(view.array for view in card.views):
         return dict.fromkeys(names, source)
-    columns = set(map(str, _Rows.read(source, card.tables or CardTables()).columns))
-    found = {view.name: source for view in card.views if view.columns and not columns.isdisjoint(view.columns)}
-    if not found:
+    columns = _Rows.read(source, card.tables or CardTables()).columns
+    files = {view.name: source for view in card.views if set(view.columns or ()) & set(columns)}
+    if not files:
         raise DataError(
-            f"{source}: has no column of any view of the model ({', '.join(names)}); give each view its own table: "
-            "VIEW=FILE"
+            f"{source}: has no column of any view of the model ({listed}); give each view its own table: VIEW=FILE"
         )
-    return found
+    return files
 
 
-def _labels_beside(folder: Path, files: Mapping[str, Path], said: CardTables) -> _Rows | None:
+def _labels_beside(folder: Path, files: Mapping[str, Path], form: CardTables) -> _Rows | None:
     """Return the only other table of a folder that has ids and labels, if there is one."""
-    if not folder.is_dir():
+    labelled = []
+    for path in _tables_in(folder) if folder.is_dir() else ():
+        with suppress(UserError):
+            if path not in files.values() and {form.id_column, form.label_column} <= set(column_names(path)):
+                labelled.append(path)
+    if len(labelled) != 1:
         return None
-    others = [path for path in _tables_in(folder) if path not in files.values()]
-    found = [path for path in others if {said.id_column, said.label_column} <= set(_names_in(path))]
-    return _Rows.of_labels(found[0], said) if len(found) == 1 else None
+    table = _table(labelled[0], form)
+    ids = table.unique_ids(form.id_column, form.id_prefix)
+    return _Rows(labelled[0], ids, table.labels(form.label_column, ids, form.task), pd.DataFrame(index=ids), True, True)
 
 
 def _tables_in(folder: Path) -> list[Path]:
@@ -223,26 +222,9 @@ def _tables_in(folder: Path) -> list[Path]:
     return [path for path in files if table_suffix(path) in SUFFIXES]
 
 
-def _names_in(path: Path) -> tuple[str, ...]:
-    try:
-        return column_names(path)
-    except UserError:
-        return ()
-
-
-def _table_of_view(folder: Path, view: CardView) -> Path | None:
-    """Return the table of a folder that has the view's name, as `mklearn init` names it, or the MuData file with it."""
-    tables = [path for path in _tables_in(folder) if slug(table_stem(path)) == view.name]
-    if len(tables) > 1:
-        raise DataError(f"{folder}: view {view.name!r} may be {' or '.join(path.name for path in tables)}; rename one")
-    modality = (view.array or view.table).partition("/")[0]
-    files = (file for file in sorted(folder.glob(f"*{MUDATA}")) if modality in arrays_of(file)[1])
-    return next(iter(tables), None) or next(files, None)
-
-
-def _table(path: Path, said: CardTables, array: str | None = None) -> Table:
-    missing = MISSING if said.missing_labels is None else said.missing_labels
-    return Table(path, said.id_column, said.text_columns, array=array, missing=missing)
+def _table(path: Path, form: CardTables, array: str | None = None) -> Table:
+    missing = MISSING if form.missing_labels is None else form.missing_labels
+    return Table(path, form.id_column, form.text_columns, array=array, missing=missing)
 
 
 @dataclass(frozen=True)
@@ -261,31 +243,23 @@ class _Rows:
         return [str(name) for name in self.features.columns]
 
     @classmethod
-    def read(cls, path: Path, said: CardTables, array: str | None = None, given: _Rows | None = None) -> _Rows:
-        """Read a table; its ids and labels may be missing. Without ids it has those of a file of labels, `given`."""
-        table = _table(path, said, array)
+    def read(cls, path: Path, form: CardTables, array: str | None = None, beside: _Rows | None = None) -> _Rows:
+        """Read a table; its ids and labels may be missing. Without ids it has those of the labels `beside` it."""
+        table = _table(path, form, array)
         features = table.numbers()
         if not len(features):
             raise DataError(f"{path}: no rows")
-        has_ids = said.id_column in table
+        has_ids = form.id_column in table
         if has_ids:
-            ids = table.unique_ids(said.id_column, said.id_prefix)
-        elif given is not None and len(given.ids) == len(features):
-            ids, has_ids = given.ids, True
+            ids = table.unique_ids(form.id_column, form.id_prefix)
+        elif beside is not None and len(beside.ids) == len(features):
+            ids, has_ids = beside.ids, True
         else:
             ids = np.arange(1, len(features) + 1).astype(str)
         if len(ids) != len(features):
             raise DataError(f"{path}: {len(ids)} ids but {len(features)} rows")
-        labels = table.labels(said.label_column, ids, said.task) if said.label_column in table else None
+        labels = table.labels(form.label_column, ids, form.task) if form.label_column in table else None
         return cls(path, ids, labels, features, table.names_columns, has_ids)
-
-    @classmethod
-    def of_labels(cls, path: Path, said: CardTables) -> _Rows:
-        """Read a file of ids and labels."""
-        table = _table(path, said)
-        ids = table.unique_ids(said.id_column, said.id_prefix)
-        labels = table.labels(said.label_column, ids, said.task)
-        return cls(path, ids, labels, pd.DataFrame(index=ids), has_names=True, has_ids=True)
 
     def of_view(self, view: CardView) -> pd.DataFrame:
         """Return the features of a view, in the order of the training samples' columns; NaN of those that it lacks."""
@@ -304,10 +278,7 @@ class _Rows:
     def features_gone(self, frame: pd.DataFrame, view: CardView, *, empty: bool) -> NDArray[np.bool_]:
         """Return which features of a view the table lacks, with `empty` also those of which no sample has a value.
 
-        Raises
-        ------
-        DataError
-            These are too many to be completed.
+        Raise DataError where these are too many to be completed.
         """
         gone = np.zeros(view.n_features, dtype=bool)
         if view.columns is not None and self.has_names:
@@ -325,33 +296,25 @@ class _Rows:
 
 
 def _from_tables(
-    files: Mapping[str, Path], card: ModelCard, learned: Mapping[str, NDArray[Any]],
-    given: _Rows | None = None,
-) -> NewSamples:  # fmt: skip
-    """Read the samples of the tables of views, with labels of these and of another table, `given`."""
-    said = card.tables or CardTables()
+    files: Mapping[str, Path], card: ModelCard, learned: Mapping[str, NDArray[Any]], beside: _Rows | None
+) -> NewSamples:
+    """Read the samples of the tables of views, with labels of these and of the table `beside` them."""
+    form = card.tables or CardTables()
     arrays = {
         view.name: array_of_view(files[view.name], view.table, view.array) for view in card.views if view.name in files
     }
     tables = {
-        (path, array): _Rows.read(path, said, array, given)
+        (path, array): _Rows.read(path, form, array, beside)
         for path, array in dict.fromkeys((files[name], array) for name, array in arrays.items())
     }
     numbered = next((rows.path for rows in tables.values() if not rows.has_ids), None)
     if numbered is not None and {path for path, _ in tables} != {numbered}:
-        raise DataError(f"{numbered}: no column or array {said.id_column!r}; samples in several files need ids")
+        raise DataError(f"{numbered}: no column or array {form.id_column!r}; samples in several files need ids")
     if numbered is not None and len({len(rows.ids) for rows in tables.values()}) > 1:
-        raise DataError(f"{numbered}: no array {said.id_column!r} of ids, but arrays of different lengths")
+        raise DataError(f"{numbered}: no array {form.id_column!r} of ids, but arrays of different lengths")
     ids = np.array(list(dict.fromkeys(name for rows in tables.values() for name in rows.ids)))
-    place = {name: number for number, name in enumerate(ids)}
-    labels: NDArray[Any] | None = None
-    for labelled in [*tables.values(), *([given] if given is not None else [])]:
-        if labelled.labels is not None:
-            named = dict(zip(labelled.ids, labelled.labels, strict=True))
-            more = np.array([named.get(name, "") for name in ids], dtype=str)
-            if labels is not None and (differ := (labels != "") & (more != "") & (labels != more)).any():
-                raise DataError(f"{labelled.path}: other labels than elsewhere for the samples {some(ids[differ])}")
-            labels = more if labels is None else np.where(labels == "", more, labels)
+    sources = [*tables.values(), *([] if beside is None else [beside])]
+    labels = agreed(sources, ids, "labels") if any(rows.labels is not None for rows in sources) else None
     views, missing, completed = {}, {}, {}
     for view in card.views:
         values = np.full((len(ids), view.n_features), np.nan, dtype=view.dtype)
@@ -369,11 +332,13 @@ def _from_tables(
                 numbers[:, ~gone] = numeric_values(
                     frame.iloc[there, ~gone], rows.path, rows.ids[there], may_have_nan=may_have_nan
                 )
-                values[[place[name] for name in rows.ids[there]]] = numbers
+                values[sample_positions(rows.ids[there], ids, rows.path)] = numbers
         views[view.name] = values
         lacking = int(np.isnan(values).all(axis=1).sum())
         if lacking:
             missing[view.name] = lacking
-    if missing and len(missing) == len(views) and all(count == len(ids) for count in missing.values()):
-        raise DataError(f"{some([str(path) for path, _ in tables])}: no features of any sample")
+    nothing = np.logical_and.reduce([np.isnan(values).all(axis=1) for values in views.values()])
+    if nothing.any():
+        paths = ", ".join(dict.fromkeys(map(str, files.values())))
+        raise DataError(f"{paths}: no value at all for the samples {some(ids[nothing])}; leave them out")
     return NewSamples(ids, Views(views), labels, missing, completed, numbered=numbered is not None)

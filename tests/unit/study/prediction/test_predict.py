@@ -245,7 +245,7 @@ def test_labels_in_a_table_of_their_own_beside_the_views(
     assert len(frame) == 20
     upper.assign(label=upper["label"].iloc[::-1].to_numpy()).to_csv(tmp_path / "upper.csv", index=False)
     said = refusal(capsys, tables / "results/cells/model.mklearn", tmp_path)
-    assert "clinical.csv: other labels than elsewhere for the samples" in said
+    assert "clinical.csv: labels disagree with" in said
 
 
 @pytest.mark.full

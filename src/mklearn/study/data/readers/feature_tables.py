@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -126,7 +126,7 @@ def read(
     nowhere = np.logical_and.reduce(absent)
     kept = ~np.logical_or.reduce(absent) if missing_views == "drop" else ~nowhere
     sources = [*([] if given is None else [given]), *parts.values()]
-    label_text = _agreed(sources, ids, "labels")
+    label_text = agreed(sources, ids, "labels")
     unlabelled = label_text == ""
     if not (kept & ~unlabelled).any():
         raise DataError(f"{sources[0].path}: no sample has a label (column {label_column!r}){missing_hint(words)}")
@@ -137,7 +137,7 @@ def read(
         made = SampleSet.from_labels if task == "classes" else SampleSet.from_numbers
         return made(
             ids[kept], label_text[kept], tables=values, notes=notes + _imputed_note(values, impute),
-            groups=_agreed(sources, ids, "groups")[kept] if group_column else None,
+            groups=agreed(sources, ids, "groups")[kept] if group_column else None,
             incomplete=tuple(name for name, table in values.items() if np.isnan(table).any()),
         )  # fmt: skip
     except DataError as error:
@@ -252,8 +252,11 @@ def _refuse(parts: Sequence[_Part], ids: np.ndarray, absent: Sequence[Mask], n_l
     raise DataError(f"{part.path}: no value at all for the samples {some(ids[lacks])}; {what}")
 
 
-def _agreed(sources: Sequence[_Part], ids: np.ndarray, what: Literal["labels", "groups"]) -> np.ndarray:
-    """Return the label or group of each sample, "" if no file has one; files that have one must agree."""
+def agreed(sources: Sequence[Any], ids: np.ndarray, what: Literal["labels", "groups"]) -> np.ndarray:
+    """Return the label or group of each sample, "" if no file has one; files that have one must agree.
+
+    Sources have a ``path``, ``ids``, and ``labels`` or ``groups`` of these, or None.
+    """
     agreed = np.full(len(ids), "", dtype=object)
     origin = np.full(len(ids), None, dtype=object)
     for source in sources:
