@@ -37,7 +37,6 @@ from mklearn.study.plan.plan import plan_study
 ID_NAMES = ("sample", "barcode", "name")
 LABEL_NAMES = ("label", "labels", "class", "diagnosis", "subtype", "cell_type", "condition", "species", "tissue")
 GROUP_NAMES = ("patient", "subject", "donor", "person", "participant", "individual", "animal", "mouse", "group")
-BATCH_NAMES = ("batch", "plate", "site", "centre", "center", "hospital", "cohort")
 FOLDS = int(DEFAULT_PROTOCOLS["5-fold"]["folds"])
 MODEL = "multi-view"
 """The method of the model at the end: the default method that has probabilities, or intervals of numbers."""
@@ -249,11 +248,6 @@ def _table_entry(tables: Mapping[str, _Table], choices: Choices) -> tuple[Entry,
         entry |= {"measure": choices.measure, "labels": _relative(holder.path)}
         entry["matrices"] = {name: _relative(table.path) for name, table in views.items()}
     else:
-        for name, table in views.items():
-            if ids in table.columns and set(table.columns[ids].astype(str)) <= set(map(str, table.columns)):
-                raise ConfigError(
-                    f"{table.path}: {name!r} has a column for each of its ids: say --measure kernel or distance."
-                )
         entry["tables"] = {name: table.shown for name, table in views.items()}
         entry |= {} if holder is None else {"labels": _relative(holder.path)}
     entry |= {} if ids == "id" else {"id_column": ids}
@@ -290,18 +284,15 @@ def _id_column(tables: Sequence[_Table]) -> str:
 
 
 def _label_column(columns: Mapping[str, pd.Series], ids: str) -> str:
-    """Return the column with the most usual name for classes, or the only one of text with few values."""
+    """Return ``label``, or the column with the most usual name for classes."""
     if "label" in columns:
         return "label"
-    few = [
-        name for name, values in columns.items() if name != ids and 2 <= values.nunique() <= values.notna().sum() / 2
-    ]
-    usual = [name for one in LABEL_NAMES for name in few if _named_like(name, (one,))]
-    text = [name for name in few if _is_text(columns[name]) and not _named_like(name, (*GROUP_NAMES, *BATCH_NAMES))]
-    if not usual and len(text) != 1:
-        choice = [f"{name} ({columns[name].nunique()} values)" for name in (text or [*columns])[:20]]
+    few = [name for name, values in columns.items() if 2 <= values.nunique() <= values.notna().sum() / 2]
+    usual = [name for one in LABEL_NAMES for name in few if name != ids and _named_like(name, (one,))]
+    if not usual:
+        choice = [f"{name} ({columns[name].nunique()} values)" for name in ([*few] or [*columns])[:20]]
         raise ConfigError(f"no column 'label': name one with --label or --target, of {', '.join(choice)}.")
-    return (usual or text)[0]
+    return usual[0]
 
 
 def _label_table(views: Mapping[str, _Table], choices: Choices, ids: str, predicted: str) -> _Table | None:
@@ -328,19 +319,15 @@ def _group_column(tables: Sequence[_Table], others: Sequence[str]) -> str:
 
 
 def _left_out(views: Any, used: Sequence[str]) -> list[str]:
-    """Return columns of text, groups and batches, which are no features."""
+    """Return columns of text and of groups, which are no features."""
     wide = (table.columns for table in views if table.has_features_as_columns)
     columns = {str(name): table[name] for table in wide for name in table}
     return [
         name
         for name, values in columns.items()
         if name not in used
-        and ((_is_text(values) and values.notna().any()) or _named_like(name, (*GROUP_NAMES, *BATCH_NAMES)))
+        and ((values.dtype.kind not in "uifb" and values.notna().any()) or _named_like(name, GROUP_NAMES))
     ]
-
-
-def _is_text(values: pd.Series) -> bool:
-    return values.dtype.kind not in "uifb"
 
 
 def _with_gaps(entry: Entry) -> tuple[Entry, SampleSet]:
