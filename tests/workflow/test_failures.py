@@ -203,7 +203,7 @@ def test_nothing_is_half_written_and_the_list_names_them(failed) -> None:
         "killed on digits",
         "buggy on digits, random-p4: missing: RuntimeError: a bug of two lines, see logs/fit/",
         "slow on digits, random-p4: time limit in 2 splits",
-        "hungry on digits, random-p4: out of memory in 1 splits",
+        "hungry on digits, random-p4: out of memory in 1 split",
     ):
         assert words in text
     assert "average on digits" not in text

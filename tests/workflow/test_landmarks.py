@@ -76,7 +76,7 @@ def test_every_fit_has_values(done: Checkout) -> None:
     assert set(scores.loc[~few, "status"]) == {"ok"}
     assert scores.loc[scores["method"].eq("many") & ~few, "value"].min() > 0.85
     assert done.planned(*TABLES) == {}
-    assert "many on digits, drawn-p3: not applicable in 1 splits" in done.answer("failed")
+    assert "many on digits, drawn-p3: not applicable in 1 split" in done.answer("failed")
 
 
 def values_of(path: Path) -> Any:

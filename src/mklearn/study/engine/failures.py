@@ -16,6 +16,7 @@ from mklearn.study.config.reading import read_study
 from mklearn.study.engine.workflow_files import DEFAULT_STUDY, study_file
 from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.report.wording import plural
 from mklearn.study.steps.rows import COLUMNS
 
 SAME_AGAIN = ("inaccurate", "not_applicable")
@@ -50,7 +51,7 @@ def failures_of(jobs: Jobs) -> Iterator[Failure]:
             its_rows = by_fit.get((fit.spec.dataset, setting.protocol, fit.spec.method.id), failed[:0])
             for status, rows in its_rows.groupby("status", sort=False):
                 reported |= status == "missing"  # its message names the log
-                where = "" if status == "missing" else f" in {len(rows)} splits, see {log}"
+                where = "" if status == "missing" else f" in {plural(len(rows), 'split')}, see {log}"
                 reasons = "; ".join(rows["message"].unique()[:3])
                 yield Failure(
                     path, str(status), f"{name}, {setting.protocol}: {str(status).replace('_', ' ')}{where}: {reasons}"
@@ -106,7 +107,7 @@ def _report(jobs: Jobs) -> str:
     if not failures:
         return f"{heading}: nothing failed."
     lines = [f"  {failure.text}" for failure in failures if failure.text]
-    if len(lines) < len(failures):
-        lines.append(f"  {len(failures) - len(lines)} files were not made yet")
+    if unmade := len(failures) - len(lines):
+        lines.append(f"  {plural(unmade, 'file was', 'files were')} not made yet")
     again = "`mklearn failed --run` makes them again, unless they are inaccurate or not applicable."
     return "\n".join([f"{heading}:", *lines, again])

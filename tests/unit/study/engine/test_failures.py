@@ -87,7 +87,7 @@ def test_statuses_and_missing_files_are_one_list_and_those_that_a_rerun_may_chan
     for key, words in (
         (late, ": time limit in 2 splits, see logs/fit/"),
         (hungry, ".log: memory ran out"),
-        (hungry, ": not applicable in 1 splits, see "),
+        (hungry, ": not applicable in 1 split, see "),
         (one_class, ".log: one class only"),
         (inexact, "inaccurate"),
         (missing, f"missing: a bug, see {log}"),
@@ -115,7 +115,7 @@ def test_a_damaged_table_is_that_of_no_fit(made: Made, capsys: pytest.CaptureFix
     Path(made.targets.path("scores")).parent.mkdir(parents=True)
     Path(made.targets.path("scores")).write_bytes(b"no table")
     os.unlink(made.files[made.keys[0]])
-    assert "  1 files were not made yet" in listing(capsys)
+    assert "  1 file was not made yet" in listing(capsys)
 
 
 @pytest.mark.full
