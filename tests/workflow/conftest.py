@@ -23,7 +23,6 @@ import yaml
 from tests.commands import Commands
 
 from mklearn.__main__ import main
-from mklearn.study.report.vega_script import vega_script
 from mklearn.study.steps.scores import MEASURED
 
 SMOKE: dict[str, Any] = yaml.safe_load(
@@ -41,12 +40,8 @@ HALF_WRITTEN = shutil.ignore_patterns(".*.tmp*", "*.pyc.*")
 
 @functools.cache
 def compiled(package: Path) -> None:
-    """Compile a package and bundle its report's script, once for all copies of it.
-
-    Jobs write no bytecode here: each would compile what it imports, and each report bundle the script.
-    """
+    """Compile a package once for all copies of it: jobs write no bytecode here, and would compile what they import."""
     compileall.compile_dir(package, quiet=2)
-    vega_script()
 
 
 class Checkout:

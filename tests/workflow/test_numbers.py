@@ -66,8 +66,7 @@ def test_a_study_of_numbers_from_csv_to_predictions(tmp_path: Path, repository: 
     assert summary.at[("many", "r2"), "mean"] == pytest.approx(summary.at[("dense", "r2"), "mean"], abs=0.03)
     assert summary.at[("ridge", "rmse"), "difference_low"] < 0 < summary.at[("mean", "rmse"), "difference_low"]
     page = (results / "report" / "index.html").read_text(encoding="utf-8")
-    for words in ("Predicted and true numbers", "Errors by group", "predicted − true"):
-        assert words in page
+    assert "Predicted and true numbers" in page
     text = (results / "report" / "summary.md").read_text(encoding="utf-8")
     assert "ccuracy" not in text
     assert "classes" not in text

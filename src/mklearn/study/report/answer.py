@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from mklearn.study.report.findings import Findings, difference, failed_splits, is_share, splits_of
+from mklearn.study.report.findings import Findings, failed_splits, splits_of
 from mklearn.study.report.frames import Results, Setting, records
-from mklearn.study.report.wording import number, percent, percent_spread, plural
+from mklearn.study.report.wording import change_and_interval, plural, spread, value
 
 WIDTH = 100
 BEST = 5
@@ -23,28 +23,25 @@ def answer(results: Results, found: Findings) -> str:
     if setting is None:
         return f"{headline}\n"
     own = setting.of(rows).sort_values("mean", ascending=not metric.larger_is_better, kind="stable")
-    best, share = records(own.head(BEST)), is_share(results)
+    best, share = records(own.head(BEST)), metric.in_percent
     count = f"best {BEST} of {plural(len(own), 'method')}" if len(own) > BEST else plural(len(own), "method")
     title = f"{setting.title}, {metric.name}{' in %' if share else ''} {splits_of(setting, results)}, {count}:"
     width = max(len(str(row["label"])) for row in best)
-    table = (
-        f"  {row['label']:<{width}}  {_value(row, share):>11}{_against(row, setting, results)}{failed_splits(row)}"
-        for row in best
-    )
+    table = []
+    for row in best:
+        shown = spread(row["mean"], row["std"] if share else None, share)
+        against = f"{_against(row, setting, results)}{failed_splits(row)}"
+        table.append(f"  {row['label']:<{width}}  {shown:>11}{against}")
     others = len(results.settings) - 1
     more = [f"{plural(others, 'more setting')} on the page."] if others else []
     model = ["", textwrap.fill(found.model, WIDTH)] if found.model else []
     return "\n".join([headline, "", textwrap.fill(title, WIDTH), *table, *more, *model, ""])
 
 
-def _value(row: dict[str, Any], share: bool) -> str:
-    return percent_spread(row["mean"], row["std"]) if share else number(row["mean"])
-
-
 def _against(row: dict[str, Any], setting: Setting, results: Results) -> str:
     """Return the difference to the reference, if there is one; beside one that is none, what the majority class has."""
     if setting in results.below_majority:
-        return f"  the majority class: {percent(row['majority'])}"
+        return f"  the majority class: {value(row['majority'], results.metric.in_percent)}"
     if row["method"] == results.reference:
         return "  the reference"
-    return "" if pd.isna(row["difference"]) else f"  {difference(row, is_share(results))}"
+    return "" if pd.isna(row["difference"]) else f"  {change_and_interval(row, results.metric.in_percent)}"

@@ -14,22 +14,22 @@ from mklearn.errors import UserError
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.report import frames
 from mklearn.study.report.answer import answer
+from mklearn.study.report.bibliography import bibtex
 from mklearn.study.report.charts import standalone
-from mklearn.study.report.confusion import FEW_CLASSES, class_table, confused, pairs_table
+from mklearn.study.report.confusion import FEW_CLASSES, confused, pairs_table
 from mklearn.study.report.figure_names import FigureNames
 from mklearn.study.report.findings import findings, gain_title, splits_of
 from mklearn.study.report.frames import Results, results_of
 from mklearn.study.report.gallery import Panel, panels
-from mklearn.study.report.method_pairs import differences_table, pair_differences
-from mklearn.study.report.numbers import group_tables
-from mklearn.study.report.page import Content, markdown_report, render
+from mklearn.study.report.method_pairs import pair_tables
+from mklearn.study.report.page import markdown_report, render
 from mklearn.study.report.paper_table import latex, paper_table
 from mklearn.study.report.parts import ReportPart
 from mklearn.study.report.published import published_part
 from mklearn.study.report.ranks import ranks_part
 from mklearn.study.report.records import DataSetRecord, FitRecord, RunRecord
 from mklearn.study.report.rendering import write_figure
-from mklearn.study.report.tables import Table, failure_table, kernel_table, metric_tables, result_table, stage_table
+from mklearn.study.report.tables import failure_table, kernel_table, metric_tables, result_table, stage_table
 from mklearn.study.report.theme import LIGHT, vega_config
 from mklearn.study.report.weights import weights_frame, weights_tables
 from mklearn.study.report.wording import enumeration, in_order, plural, rule_title
@@ -86,88 +86,69 @@ def build_report(
         scores, summary, fits, study.reference, study.learned, metric=study.metric,
         neighbour=study.neighbour, matters=study.gain_that_matters / 100, score=study.score,
     )  # fmt: skip
-    pairs = _pairs(results, study, scores, predictions)
-    parts = [*ranks_part(results), *parts]
-    content = _content(results, study, run, data, pairs, parts)
-    paper = latex(paper_table(results), f"tab:{study.study}") if results.settings else ""
-    texts = {
-        "index.html": render(content, {"summary.csv": csv_text(summary), "results.tex": paper}),
-        "summary.md": markdown_report(content),
-        "summary.csv": csv_text(summary),
-        "answer.txt": answer(results, content.findings),
+    parts, names = [*ranks_part(results), *parts], FigureNames()
+    pairs = pair_tables(study.comparisons, results, scores, predictions)
+    published = published_part(results, study, [results.reference, *study.best_single], pairs)
+    confusions, said = confused(results), findings(results, study.final)
+    infos = [(setting, frames.kernel_info(setting.fits(results.fits))) for setting in results.settings]
+    drawn = panels(results, published.cells, study.tolerance.noise, confusions, names, parts)
+    catalogue = {"Methods": study.methods, "Kernels": study.kernels, "Descriptors": study.descriptors}
+    content = {
+        "title": study.title or study.study,
+        "lead": _lead(results, study, data),
+        "gain": gain_title(results),
+        "score": results.score.name,
+        "embeds": bool(results.scores["dimension"].notna().any()),
+        "rules": _rules(results),
+        "settings": [setting.chart_title for setting in results.settings],
+        "findings": said,
+        "published": published,
+        "results": [result_table(results, setting) for setting in results.settings],
+        "metrics": metric_tables(results),
+        "tables": {
+            "own": [table for part in parts for table in part.tables],
+            "weights": weights_tables(results),
+            "kernels": [
+                kernel_table(info, frames.chosen_scalings(setting.of(results.scores)), setting.title)
+                for setting, info in infos
+                if info is not None
+            ],
+            "confusion": [pairs_table(found) for found in confusions if len(found.best.classes) > FEW_CLASSES],
+        },
+        "failures": failure_table(results),
+        "data": data,
+        "run": run,
+        "stages": stage_table(run.stages),
+        "catalogue": {title: entries for title, entries in catalogue.items() if entries},
+        "bibliography": bibtex(study, data),
     }
-    if len(content.published.cells):
-        texts["reproduction.csv"] = csv_text(content.published.cells.drop(columns="label"))
+    paper = latex(paper_table(results), f"tab:{study.study}") if results.settings else ""
+    downloads = {"summary.csv": csv_text(summary), "results.tex": paper}
+    texts = {
+        "index.html": render(content, drawn, results.series, names, downloads),
+        "summary.md": markdown_report(content),
+        "summary.csv": downloads["summary.csv"],
+        "answer.txt": answer(results, said),
+    }
     weights = weights_frame(results)
-    if len(weights):
-        texts["weights.csv"] = csv_text(weights)
-    texts |= {name: csv_text(frame) for part in parts for name, frame in part.files.items()}
+    files = {
+        "reproduction.csv": published.cells.drop(columns="label"), "weights.csv": weights,
+        **{name: frame for part in parts for name, frame in part.files.items()},
+    }  # fmt: skip
+    texts |= {name: csv_text(frame) for name, frame in files.items() if len(frame)}
     for name, text in texts.items():
         write_text(out_dir / name, text.encode("utf-8", "backslashreplace").decode())  # halves of surrogate pairs
     config = vega_config(LIGHT, results.series.colours(LIGHT), file=True)
     figures = [
         path
-        for panel in (content.panels if figure_files else [])
-        for path in _figure_files(panel, out_dir / "figures", config, content.names)
+        for panel in (drawn if figure_files else [])
+        for path in _figure_files(panel, out_dir / "figures", config, names)
     ]
     written = [*(out_dir / name for name in texts), *figures]
-    _delete_stale_files(out_dir, written)
+    earlier = [*(out_dir / "figures").glob("*"), out_dir / "reproduction.csv", out_dir / "weights.csv"]
+    for path in set(earlier) - set(written):
+        path.unlink(missing_ok=True)
     return written
-
-
-def _content(
-    results: Results, study: ReportSpec, run: RunRecord, data: Sequence[DataSetRecord], pairs: Sequence[Table],
-    parts: Sequence[ReportPart],
-) -> Content:  # fmt: skip
-    """Word, tabulate and draw everything that the report shows."""
-    names = FigureNames()
-    baselines = [results.reference, *study.best_single]
-    published = published_part(results, study, baselines, pairs)
-    confusions = confused(results)
-    infos = [(setting, frames.kernel_info(setting.fits(results.fits))) for setting in results.settings]
-    return Content(
-        study=study,
-        run=run,
-        data=data,
-        lead=_lead(results, study, data),
-        gain=gain_title(results),
-        findings=findings(results, study.final),
-        published=published,
-        results=[result_table(results, setting) for setting in results.settings],
-        metrics=metric_tables(results),
-        panels=panels(results, study, published.cells, confusions, names, parts),
-        weights=weights_tables(results),
-        kernel_tables=[
-            kernel_table(info, frames.chosen_scalings(setting.of(results.scores)), setting.title)
-            for setting, info in infos
-            if info is not None
-        ],
-        classes=[class_table(found) for found in confusions],
-        confused=[pairs_table(found) for found in confusions if len(found.best.classes) > FEW_CLASSES],
-        failures=failure_table(results),
-        stages=stage_table(run.stages),
-        series=results.series,
-        names=names,
-        own=[table for part in parts for table in part.tables],
-        score=results.score.name,
-        embeds=bool(results.scores["dimension"].notna().any()),
-        groups=group_tables(results),
-        rules=_rules(results),
-        settings=[setting.chart_title for setting in results.settings],
-    )
-
-
-def _pairs(results: Results, study: ReportSpec, scores: pd.DataFrame, predictions: Predictions | None) -> list[Table]:
-    """Tabulate the comparisons of a study; none of which no pair has values."""
-    tables = []
-    for comparison in study.comparisons:
-        found = pair_differences(comparison, scores, predictions, results.neighbour, results.score.kind)
-        if len(found):
-            titles = results.method_titles()
-            tables.append(
-                differences_table(comparison, found, results.settings, titles, results.matters, results.score.name)
-            )
-    return tables
 
 
 def _rules(results: Results) -> list[str]:
@@ -217,10 +198,3 @@ def _figure_files(panel: Panel, folder: Path, config: dict[str, Any], names: Fig
         reason = str(error).partition("\n    at ")[0]
         _logger.warning("figure %r has no file: it can't be rendered: %s", panel.caption, " ".join(reason.split()))
         return []
-
-
-def _delete_stale_files(out_dir: Path, written: Sequence[Path]) -> None:
-    """Delete the figures and tables of an earlier report that were not written again."""
-    earlier = [*(out_dir / "figures").glob("*"), out_dir / "reproduction.csv", out_dir / "weights.csv"]
-    for path in set(earlier) - set(written):
-        path.unlink(missing_ok=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from mklearn.study.evaluation.metrics.metric import Metric
 from mklearn.study.report.series import Series
 from mklearn.study.report.theme import hues
 
@@ -44,42 +45,22 @@ def chart(
 def standalone(figure: Chart, title: str) -> Chart:
     """Return a figure for a file: with a fixed width, a title of its own and, if several lines need it, a legend.
 
-    A figure of several panels, which a study adds, has its own. The page draws files in the same way, by ``standalone``
-    of ``figures.js``.
+    A figure of several panels, which a study adds, has its own.
     """
     if "layer" not in figure:
         return figure
     encoding = dict(figure["encoding"])
-    layers = [layer for layer in figure["layer"] if layer.get("name") != TOUCH]
-    of_series = encoding.get("color", {}).get("field") == "s" and encoding.get("y", {}).get("field") != "s"
-    if of_series:
-        present = {
-            row.get("s") for layer in (figure, *figure["layer"]) for row in layer.get("data", {}).get("values", ())
-        }
+    if encoding.get("color", {}).get("field") == "s" and encoding.get("y", {}).get("field") != "s":
+        rows = [row for layer in (figure, *figure["layer"]) for row in layer.get("data", {}).get("values", ())]
+        present = {row.get("s") for row in rows}
         values = [label for label in encoding["color"]["scale"]["domain"] if label in present]
         legend: Chart = {"symbolType": "stroke", "symbolOpacity": 1, "symbolSize": 400, "values": values}
-        if any(map(_has_shapes, layers)):
-            legend = {"symbolOpacity": 1, "values": values}
-            layers = [_with_legend(layer, legend) if _has_shapes(layer) else layer for layer in layers]
         if "strokeDash" in encoding or len(values) > 1:
             drawn = [name for name in ("color", "strokeDash") if name in encoding]
             encoding |= {name: encoding[name] | {"legend": legend} for name in drawn}
-    return figure | {
-        "width": FILE_WIDTH,
-        "title": figure["title"] | {"text": title},
-        "encoding": encoding,
-        "layer": layers,
-    }
-
-
-def _has_shapes(layer: Chart) -> bool:
-    """Tell whether the series differ in the shape of their points."""
-    return layer.get("encoding", {}).get("shape", {}).get("field") == "s"
-
-
-def _with_legend(layer: Chart, legend: Chart) -> Chart:
-    encoding = layer["encoding"]
-    return layer | {"encoding": encoding | {"shape": encoding["shape"] | {"legend": legend}}}
+    layers = [layer for layer in figure["layer"] if layer.get("name") != TOUCH]
+    titled = figure["title"] | {"text": title}
+    return figure | {"width": FILE_WIDTH, "title": titled, "encoding": encoding, "layer": layers}
 
 
 def field(shorthand: str, **options: Any) -> Chart:
@@ -146,3 +127,8 @@ def rows_of(frame: pd.DataFrame, **fields: str) -> list[Chart]:
 def in_percent(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """Convert columns from fractions to percent."""
     return frame.assign(**{name: 100 * frame[name] for name in columns})
+
+
+def in_unit(metric: Metric, frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """Convert columns to percent where the metric is shown in percent."""
+    return in_percent(frame, *columns) if metric.in_percent else frame

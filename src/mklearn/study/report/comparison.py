@@ -17,19 +17,12 @@ from mklearn.study.evaluation.summary import corrected, summarise
 from mklearn.study.evaluation.verdicts import MATTERS
 from mklearn.study.report import wording
 from mklearn.study.report.frames import protocol_family, records
-from mklearn.study.report.tables import Cell, Column, Table, difference_cell
+from mklearn.study.report.tables import Cell, Column, Table, difference_cell, value_cell
 
 SETTING = ["dataset", "protocol", "train_size"]
 PAIRED = ["difference", "difference_low", "difference_high", "p_value", "disagreement"]
 SEPARATOR = "\n"
 """Between protocol and method, in a setting of its own for each method; no id has it."""
-COLUMNS = (
-    Column("Setting", numeric=False),
-    Column("Method", numeric=False),
-    Column("A, %"),
-    Column("B, %"),
-    Column("B − A, points"),
-)
 
 
 @dataclass(frozen=True)
@@ -95,7 +88,8 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
             f"{first.name} and {second.name} have no data set with the same protocol and training size: "
             "there is nothing to compare."
         )
-    lines = []
+    lines, metric = [], metric_named(first.score)
+    percent, points = (", %", ", points") if metric.in_percent else ("", "")
     rows, titles = _summary_by_method((first, second), same), _titles((second, first))
     for key, pair in rows.groupby([*SETTING, "entry", "neighbour"], dropna=False, sort=False):
         dataset, protocol, size, method, rule = _key(key)
@@ -105,19 +99,19 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
             change = dict.fromkeys(PAIRED[:3], 0.0)
         if len(by_study) == 2 and pd.isna(change["difference"]):
             change = {"difference": change["mean"] - by_study["A"]["mean"]}
-        both = [by_study.get(study) for study in "AB"]
         lines.append([
             Cell(wording.setting_title(titles["dataset", dataset], size, protocol_family(protocol, size))),
             Cell(titles["method", method] + (f", {wording.rule_title(rule)}" if rule else "")),
-            *(Cell(wording.percent_spread(row["mean"], row["std"]) if row else wording.DASH) for row in both),
-            difference_cell(change, MATTERS),
+            *(value_cell(metric, by_study.get(study, {})) for study in "AB"),
+            difference_cell(change, metric, MATTERS),
         ])  # fmt: skip
     caption = (
-        f"{metric_named(first.score).title} by inner cross-validation, mean ± std over splits: A is "
-        f"{first.name}, B is {second.name}. Differences have 95 % intervals where both tested the same samples in the "
-        "same splits; ▲ and ▼ mark those that exclude 0 after Holm's correction."
+        f"{metric.title} by inner cross-validation, mean ± std over splits: A is {first.name}, B is {second.name}. "
+        "Differences have 95 % intervals where both tested the same samples in the same splits; ▲ and ▼ mark those "
+        "that exclude 0 after Holm's correction."
     )
-    return Table(caption, COLUMNS, lines)
+    texts = (Column("Setting", numeric=False), Column("Method", numeric=False))
+    return Table(caption, [*texts, *(Column(f"{name}{percent}") for name in "AB"), Column(f"B − A{points}")], lines)
 
 
 def _summary_by_method(both: Sequence[StudyTables], same: Mapping[tuple[str, str, int | None], bool]) -> pd.DataFrame:

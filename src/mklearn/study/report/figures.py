@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
+from mklearn.study.evaluation.metrics.metric import Metric
 from mklearn.study.evaluation.reproduction import REPRODUCED
 from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip
 from mklearn.study.report.series import SHAPES, Series
-from mklearn.study.report.wording import in_order, plural, points, rule_title
+from mklearn.study.report.wording import change, enumeration, in_order, plural, rule_title
 
 ACCURACY = field("y:Q", scale={"zero": False}, axis={"tickCount": 6})
 """Vertical axis of accuracies in percent; the figure's subtitle is its title."""
+REACH = 3
+"""How far behind the reference a difference is drawn, in gains that matter."""
 MOST_CONTENDERS = 10
 """Up to this many methods are drawn with their difference to the reference."""
 
 
 def differences(
-    summary: pd.DataFrame, series: Series, *, reference_title: str, title: str, reach: float,
-    larger_is_better: bool = True,
-) -> Chart:  # fmt: skip
+    summary: pd.DataFrame, series: Series, *, reference_title: str, title: str, metric: Metric, matters: float
+) -> Chart:
     """Draw the paired difference of each method to the reference, with its 95 % interval.
 
-    ``summary`` has the inner-CV rows of one setting without those of the reference, in fractions. Methods that lie
-    more than ``reach`` behind the reference are counted below the title, so that the others can be told apart.
+    ``summary`` has the inner-CV rows of one setting without those of the reference. Methods that lie more than
+    ``REACH`` gains that matter behind the reference are counted below the title, so that the others can be told apart.
     """
-    known = summary.dropna(subset=["difference"]).sort_values("difference", ascending=not larger_is_better)
-    near = _contenders(known, reach, larger_is_better)
+    known = summary.dropna(subset=["difference"]).sort_values("difference", ascending=not metric.larger_is_better)
+    near = _contenders(known, REACH * matters if metric.in_percent else math.inf, metric.larger_is_better)
     rows, behind = known[near], known[~near]
-    frame = charts.in_percent(rows, "difference", "difference_low", "difference_high").assign(
+    frame = charts.in_unit(metric, rows, "difference", "difference_low", "difference_high").assign(
         rule=[rule_title(rule) for rule in rows["neighbour"]]
     )
     order, rules = list(dict.fromkeys(frame["label"])), [rule_title(rule) for rule in in_order(frame["neighbour"])]
     each = int(frame.groupby("label")["rule"].nunique().max())
-    x: dict[str, Any] = {"title": "percentage points", "scale": {"padding": 8}, "axis": {"tickCount": 6}}
+    unit, digits = ("percentage points", "+.1f") if metric.in_percent else ("difference", "+.3~f")
+    x: dict[str, Any] = {"title": unit, "scale": {"padding": 8}, "axis": {"tickCount": 6}}
     interval = {
         "mark": {"type": "rule", "strokeWidth": 2},
         "encoding": {"x": field("low:Q", **x), "x2": {"field": "high"}},
@@ -59,14 +64,14 @@ def differences(
             "tooltip": tooltip(
                 ("s:N", "method"),
                 ("rule:N", "rule"),
-                ("x:Q", "difference, points", "+.1f"),
-                ("low:Q", "from", "+.1f"),
-                ("high:Q", "to", "+.1f"),
+                ("x:Q", "difference, points" if metric.in_percent else "difference", digits),
+                ("low:Q", "from", digits),
+                ("high:Q", "to", digits),
             ),
         },
         height=len(order) * (10 + 12 * (len(rules) if each > 1 else 1)),
         title=title,
-        subtitle=[f"difference to {reference_title}", *([_not_drawn(behind)] if len(behind) else [])],
+        subtitle=[f"difference to {reference_title}", *([_not_drawn(behind, metric)] if len(behind) else [])],
     )
 
 
@@ -82,21 +87,28 @@ def _contenders(rows: pd.DataFrame, reach: float, larger_is_better: bool) -> pd.
     return near & rows["label"].isin(rows["label"][near].unique()[:MOST_CONTENDERS])
 
 
-def _not_drawn(rows: pd.DataFrame) -> str:
+def _not_drawn(rows: pd.DataFrame, metric: Metric) -> str:
     """Say how many methods are behind those that are drawn, and how far."""
-    nearest, farthest = (points(rows["difference"].iloc[place]) for place in (0, -1))
+    nearest, farthest = (change(rows["difference"].iloc[place], metric.in_percent) for place in (0, -1))
     reached = nearest if nearest == farthest else f"{nearest} to {farthest}"
-    return f"not drawn: {plural(rows['label'].nunique(), 'method')} at {reached} points"
+    return (
+        f"not drawn: {plural(rows['label'].nunique(), 'method')} at {reached}{' points' if metric.in_percent else ''}"
+    )
 
 
-def accuracy_by_dimension(curves: pd.DataFrame, series: Series, *, neighbour: str, title: str) -> Chart:
+def accuracy_by_dimension(
+    curves: pd.DataFrame, series: Series, *, neighbour: str, title: str, metric: Metric, level: Sequence[str] = ()
+) -> Chart:
     """Draw mean accuracy at each dimension by one rule; a ring marks the best dimension of each curve.
 
     ``curves`` are those of :func:`mklearn.study.report.frames.curves`. Methods without a dimension are dotted lines,
-    and those with a rule of their own stand beside those with the rule that is shown.
+    and those with a rule of their own stand beside those with the rule that is shown. Methods that are ``level`` with
+    the majority class are named below the title.
     """
-    sweep = curves[curves["neighbour"].isin([neighbour, ""]) & curves["dimension"].notna()]
-    flat = charts.in_percent(curves[curves["neighbour"].isin([neighbour, ""]) & curves["dimension"].isna()], "mean")
+    curves = curves[curves["neighbour"].isin([neighbour, ""])]
+    drawn, note = _without(curves, level)
+    sweep, flat = drawn[drawn["dimension"].notna()], drawn[drawn["dimension"].isna()]
+    flat = charts.in_unit(metric, flat, "mean")
     many = sweep["dimension"].max() > 150 * sweep["dimension"].min()
     scale = {"type": "log", "nice": False} if many else {"zero": False, "nice": False}
     best = {
@@ -110,38 +122,42 @@ def accuracy_by_dimension(curves: pd.DataFrame, series: Series, *, neighbour: st
         "encoding": {"x": None, "y": ACCURACY, "opacity": charts.highlight(), "strokeDash": {"value": [1, 4]}},
     }
     x = field("x:Q", title="dimension", scale=scale, axis={"format": "d", "tickMinStep": 1})
-    return lines(sweep, series, "dimension", x, best, *([fixed] if len(flat) else []), title=title)
+    layers = [best, fixed] if len(flat) else [best]
+    return lines(sweep, series, "dimension", x, *layers, title=title, metric=metric, note=note)
 
 
-def accuracy_by_train_size(summary: pd.DataFrame, series: Series, *, neighbour: str, title: str) -> Chart:
+def accuracy_by_train_size(
+    summary: pd.DataFrame, series: Series, *, neighbour: str, title: str, metric: Metric, level: Sequence[str] = ()
+) -> Chart:
     """Draw accuracy by inner cross-validation against the training size, for the inner-CV rows of one data set."""
-    rows = summary[summary["neighbour"].isin([neighbour, ""])].dropna(subset=["mean", "train_size"])
-    return lines(rows, series, "train_size", training_sizes(rows), title=title)
+    rows, note = _without(summary[summary["neighbour"].isin([neighbour, ""])], level)
+    values = sorted({int(size) for size in rows["train_size"]})
+    scale, axis = {"zero": False, "nice": False, "padding": 10}, {"format": "d", "values": values}
+    x = field("x:Q", title="training size", scale=scale, axis=axis)
+    return lines(rows, series, "train_size", x, title=title, metric=metric, note=note)
 
 
-def accuracy_by_components(summary: pd.DataFrame, series: Series, *, title: str) -> Chart:
-    """Draw accuracy by inner cross-validation against the principal components of each descriptor of a pair."""
-    values = sorted({int(number) for number in summary["components"]})
-    scale = {"type": "log", "nice": False, "padding": 10}
-    x = field("x:Q", title="principal components", scale=scale, axis={"format": "d", "values": values})
-    return lines(summary, series, "components", x, title=title)
+def _without(rows: pd.DataFrame, level: Sequence[str]) -> tuple[pd.DataFrame, str]:
+    """Leave out methods that would stretch the axis, and name them; none if no other is left."""
+    left_out = rows["label"].isin(level)
+    if left_out.all() or not left_out.any():
+        return rows, ""
+    names = list(dict.fromkeys(rows["label"][left_out]))
+    return rows[~left_out], f"not drawn, as not above the majority class: {enumeration(names)}"
 
 
-def accuracy_by_iteration(curves: pd.DataFrame, series: Series, *, title: str) -> Chart:
-    """Draw mean accuracy after each iteration; ``curves`` are those of `mklearn.study.report.frames.iterations`."""
-    scale, axis = {"zero": False, "nice": False}, {"format": "d", "tickMinStep": 1}
-    return lines(curves, series, "n_iter", field("x:Q", title="iterations", scale=scale, axis=axis), title=title)
-
-
-def lines(frame: pd.DataFrame, series: Series, column: str, x: Chart, *layers: Chart, title: str) -> Chart:
+def lines(
+    frame: pd.DataFrame, series: Series, column: str, x: Chart, *layers: Chart, title: str, metric: Metric,
+    note: str = "",
+) -> Chart:  # fmt: skip
     """Draw accuracy against a column, a line for each series, with a band of one standard deviation.
 
     The band is fainter the more there are; when series are highlighted the others have none.
     """
     spread = frame["std"].fillna(0.0)
-    frame = frame.assign(low=frame["mean"] - spread, high=(frame["mean"] + spread).clip(upper=1))
+    high = (frame["mean"] + spread).clip(upper=metric.bounds[1])
     rows = charts.rows_of(
-        charts.in_percent(frame, "mean", "std", "low", "high"),
+        charts.in_unit(metric, frame.assign(low=frame["mean"] - spread, high=high), "mean", "std", "low", "high"),
         s="label", x=column, y="mean", std="std", low="low", high="high",
         **({"best": "best"} if "best" in frame else {}),
     )  # fmt: skip
@@ -157,7 +173,10 @@ def lines(frame: pd.DataFrame, series: Series, column: str, x: Chart, *layers: C
         },
     }
     line = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"y": ACCURACY, "opacity": charts.highlight()}}
-    tips = tooltip(("s:N", "method"), ("x:Q", x["title"]), ("y:Q", "mean accuracy, %", ".2f"), ("std:Q", "std", ".2f"))
+    unit = ", %" if metric.in_percent else ""
+    tips = tooltip(
+        ("s:N", "method"), ("x:Q", x["title"]), ("y:Q", f"mean accuracy{unit}", ".2f"), ("std:Q", "std", ".2f")
+    )
     touch = {
         "name": charts.TOUCH,
         "mark": {"type": "point", "size": 120, "filled": True, "opacity": 0},
@@ -165,8 +184,9 @@ def lines(frame: pd.DataFrame, series: Series, column: str, x: Chart, *layers: C
     }
     encoding = {"x": x, "color": charts.colour(series), "strokeDash": charts.dash(series)}
     return charts.chart(
-        band, line, *layers, touch, rows=rows, encoding=encoding, height=300, title=title, subtitle="accuracy, %"
-    )
+        band, line, *layers, touch, rows=rows, encoding=encoding, height=300, title=title,
+        subtitle=[f"accuracy{unit}", *([note] if note else [])],
+    )  # fmt: skip
 
 
 def split_noise_scores(cells: pd.DataFrame, *, noise: float, title: str) -> Chart:
@@ -222,10 +242,3 @@ def _shapes(shorthand: str, values: list[str]) -> Chart:
     scale = {"domain": values, "range": [SHAPES[i % len(SHAPES)] for i in range(len(values))]}
     legend = {"orient": "top", "columns": 2, "symbolFillColor": "gray", "symbolStrokeColor": "gray", "offset": 4}
     return field(shorthand, scale=scale, legend=legend)
-
-
-def training_sizes(frame: pd.DataFrame) -> Chart:
-    """Encode training sizes, with a tick at each of them."""
-    values = sorted({int(size) for size in frame["train_size"]})
-    scale = {"zero": False, "nice": False, "padding": 10}
-    return field("x:Q", title="training size", scale=scale, axis={"format": "d", "values": values})

@@ -1,4 +1,4 @@
-"""Figures of fitted methods: kernel weights, picked kernels, confused classes, objective, embedding, kernels."""
+"""Figures of fitted methods: kernel weights, confused classes, objective, embedding, predicted numbers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pandas as pd
 
 from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip
-from mklearn.study.report.confusion import EXTREMES, Confusion
+from mklearn.study.report.confusion import Confusion
 from mklearn.study.report.series import Series
-from mklearn.study.report.wording import common_prefix, percent
+from mklearn.study.report.wording import percent
 
 MAX_NAMED_CLASSES = 12
 STEPS = {
@@ -96,87 +96,6 @@ def confusion_map(found: Confusion, series: Series) -> Chart:
         subtitle="% of each true class (row)",
     )  # fmt: skip
     return grid | {"view": {"stroke": "#88888866"}}
-
-
-def reliability(bins: pd.DataFrame, series: Series, *, title: str) -> Chart:
-    """Draw the share of predictions that is right against their mean probability, a line for each series.
-
-    ``bins`` are those of `mklearn.study.report.frames.calibration`, with ``label``. Dots are larger the more
-    predictions there are, relative to the largest bin of the series.
-    """
-    frame = charts.in_percent(bins, "probability", "right", "low", "high")
-    frame["share"] = frame["n"] / frame.groupby("label")["n"].transform("max")
-    lowest = float(frame[["probability", "right"]].min().min())
-    scale = {"domain": [lowest, 100.0], "nice": False, "padding": 8}
-    x = field("x:Q", title="mean probability of the predicted class, %", scale=scale, axis={"tickCount": 6})
-    y = field("y:Q", scale=scale, axis={"tickCount": 6})
-    equal = {
-        "data": {"values": [{"x": end, "y": end} for end in (lowest, 100.0)]},
-        "mark": {"type": "line", "strokeDash": [4, 3], "strokeWidth": 1, "color": "#888888", "aria": False},
-        "encoding": {"color": None, "strokeDash": None, "opacity": None, "tooltip": None},
-    }
-    dots = {
-        "mark": {"type": "point", "filled": True},
-        "encoding": {
-            "size": field("share:Q", scale={"type": "linear", "domain": [0, 1], "range": [12, 260]}, legend=None),
-            "strokeDash": None,
-        },
-    }
-    tips = tooltip(
-        ("s:N", "method"), ("low:Q", "probability from, %", ".0f"), ("high:Q", "to, %", ".0f"),
-        ("x:Q", "mean, %", ".1f"), ("y:Q", "right, %", ".1f"), ("n:Q", "predictions", ",d"),
-    )  # fmt: skip
-    rows = charts.rows_of(frame, s="label", x="probability", y="right", n="n", share="share", low="low", high="high")
-    look = {"color": charts.colour(series), "strokeDash": charts.dash(series), "opacity": charts.highlight(0.85)}
-    line = {"mark": {"type": "line", "strokeWidth": 1.5}}
-    return charts.chart(
-        equal,
-        line,
-        dots,
-        rows=rows,
-        encoding={"x": x, "y": y, "tooltip": tips, **look},
-        height=300,
-        title=title,
-        subtitle="share that is right, %",
-    )
-
-
-def extreme_classes(accuracies: pd.DataFrame, series: Series, *, title: str) -> Chart:
-    """Draw the accuracy of the best and worst classes: dots, and larger rings for the method to compare with.
-
-    ``accuracies`` are those of `mklearn.study.report.confusion.class_accuracies`.
-    """
-    last = int(accuracies["rank"].max())
-    ends = accuracies[(accuracies["rank"] <= EXTREMES) | (accuracies["rank"] > last - EXTREMES)]
-    frame, labels = charts.in_percent(ends, "accuracy"), list(dict.fromkeys(ends["label"]))
-    spans = frame.groupby("c", sort=False)["accuracy"].agg(["min", "max"]).reset_index()
-    tie = {
-        "data": {"values": charts.rows_of(spans, c="c", low="min", high="max")},
-        "mark": {"type": "rule", "opacity": 0.45},
-        "encoding": {"x": field("low:Q"), "x2": {"field": "high"}},
-    }
-    x = field("x:Q", title="accuracy, %", scale={"domain": [0, 100], "padding": 6}, axis={"tickCount": 6})
-    tips = tooltip(("c:N", "class"), ("s:N", "method"), ("x:Q", "accuracy, %", ".1f"), ("n:Q", "test samples"))
-    marks = {
-        "encoding": {"x": x, "color": charts.colour(series), "opacity": charts.highlight(), "tooltip": tips},
-        "layer": [
-            {"transform": [{"filter": "datum.other"}], "mark": {"type": "point", "size": 60, "strokeWidth": 1.6}},
-            {"transform": [{"filter": "!datum.other"}], "mark": {"type": "point", "size": 34, "filled": True}},
-        ],
-    }
-    # colours alone would not tell the methods apart
-    key = [f"{mark} {label}" for mark, label in zip("●○", labels, strict=False)]
-    return charts.chart(
-        tie,
-        marks,
-        rows=charts.rows_of(
-            frame.assign(other=frame["label"].ne(labels[0])), s="label", c="c", x="accuracy", n="total", other="other"
-        ),
-        encoding={"y": charts.names("c:N", list(spans["c"]))},
-        height=18 * len(spans),
-        title=title,
-        subtitle=[f"the {EXTREMES} best and the {EXTREMES} worst recognised classes", *key],
-    )
 
 
 def objective(history: pd.DataFrame, series: Series, *, title: str) -> Chart:
@@ -298,76 +217,26 @@ def _natural(text: str) -> tuple[int, float, str]:
         return (1, 0.0, text)
 
 
-def off_diagonal_mass(info: pd.DataFrame, *, threshold: float) -> Chart:
-    """Draw the off-diagonal mass of each kernel; below the dashed line a kernel is close to the identity."""
-    bar = {
-        "mark": {"type": "bar", "height": 10, "cornerRadiusEnd": 3},
-        "encoding": {
-            "color": field("low:N", scale={"domain": [False, True], "range": "diverging"}, legend=None),
-            "tooltip": tooltip(("k:N", "kernel"), ("x:Q", "off-diagonal mass", ".3f")),
-        },
+def predicted_against_true(rows: pd.DataFrame, series: Series, *, label: str) -> Chart:
+    """Draw the predicted number of each sample against the true one: ``sample, true, predicted``."""
+    ends = rows[["true", "predicted"]].min().min(), rows[["true", "predicted"]].max().max()
+    equal = {
+        "data": {"values": [{"x": float(end), "y": float(end)} for end in ends]},
+        "mark": {"type": "line", "strokeDash": [4, 3], "strokeWidth": 1, "color": "#888888", "aria": False},
+        "encoding": {"color": None, "tooltip": None},
     }
-    frame = info.assign(low=info["off_diagonal_mass"] < threshold)
+    axis: dict[str, Any] = {"scale": {"zero": False, "nice": False, "padding": 8}, "axis": {"tickCount": 6}}
     return charts.chart(
-        bar,
-        charts.vertical_rule(threshold),
-        rows=charts.rows_of(frame, k="kernel", x="off_diagonal_mass", low="low"),
+        equal,
+        {"mark": {"type": "point", "filled": True, "size": 36, "opacity": 0.7}},
+        rows=charts.rows_of(rows.assign(s=label), s="s", i="sample", x="true", y="predicted"),
         encoding={
-            "x": field("x:Q", scale={"domain": [0, 1]}, axis={"tickCount": 5}),
-            "y": charts.names("k:N", list(info["kernel"])),
+            "x": field("x:Q", title="true", **axis),
+            "y": field("y:Q", title="predicted", **axis),
+            "color": charts.colour(series),
+            "tooltip": tooltip(("i:N", "sample"), ("x:Q", "true", ".4~g"), ("y:Q", "predicted", ".4~g")),
         },
-        height=24 * len(info),
-        title="Off-diagonal mass",
-    )
-
-
-def kernel_spectra(curves: pd.DataFrame) -> Chart:
-    """Draw eigenvalues against their rank, a line per kernel; negative ones are rings on a dotted line.
-
-    ``curves`` are those of `mklearn.study.report.frames.spectra`. A kernel is highlighted under the pointer.
-    """
-    prefix = common_prefix(list(dict.fromkeys(curves["kernel"])))
-    frame = curves.assign(
-        kernel=[name.removeprefix(prefix) for name in curves["kernel"]],
-        sign=["negative" if negative else "positive" for negative in curves["negative"]],
-    )
-    kernels = list(dict.fromkeys(frame["kernel"]))
-    legend = {"orient": "bottom", "columns": 2, "labelLimit": 130, "symbolType": "stroke", "symbolSize": 250}
-    legend |= {"title": f"kernel: {prefix}…" if prefix else None, "symbolOpacity": 1}
-    colour = field("k:N", scale=charts.class_scale(kernels), legend=legend)
-    param, opacity = charts.pointer("k:N")
-    # a line for each sign, so that none is drawn from the last positive eigenvalue to the first negative one
-    dash = field("sign:N", scale={"domain": ["positive", "negative"], "range": [[1, 0], [2, 3]]}, legend=None)
-    line = {
-        "mark": {"type": "line", "strokeWidth": 1.8},
-        "encoding": {"color": colour, "opacity": opacity, "strokeDash": dash},
-    }
-    rings = {
-        "transform": [{"filter": "datum.sign === 'negative'"}],
-        "mark": {"type": "point", "size": 24, "strokeWidth": 1.3},
-        "encoding": {"color": colour, "opacity": opacity},
-    }
-    touch = {
-        "params": [param],
-        "mark": {"type": "point", "size": 140, "filled": True, "opacity": 0},
-        "encoding": {
-            "tooltip": tooltip(
-                ("k:N", "kernel"), ("x:Q", "rank"), ("y:Q", "share of the sum", ".2~e"), ("sign:N", "sign")
-            )
-        },
-    }
-    scale, negative = {"type": "log", "nice": False, "padding": 6}, frame["negative"].any()
-    return charts.chart(
-        line,
-        *([rings] if negative else []),
-        touch,
-        rows=charts.rows_of(frame, k="kernel", x="rank", y="share", sign="sign"),
-        encoding={
-            "x": field("x:Q", title="rank", scale=scale, axis={"format": "~g", "tickCount": 6}),
-            "y": field("y:Q", scale=scale, axis={"format": ".0e", "tickCount": 6}),
-            "detail": field("k:N"),
-        },
-        height=240,
-        title="Eigenvalues",
-        subtitle="share of the sum of absolute eigenvalues" + ("; rings: negative" if negative else ""),
+        height=280,
+        title=label,
+        subtitle="predicted against true",
     )

@@ -16,19 +16,9 @@ import pandas as pd
 from mklearn.base.statistics import FEWEST_SPLITS
 from mklearn.study.evaluation.headline import winner
 from mklearn.study.evaluation.verdicts import BETTER, NO_GAIN, NOT_SHOWN, WORSE, only_before_holm, verdict, verdicts
+from mklearn.study.report import wording
 from mklearn.study.report.frames import Results, Setting, records
-from mklearn.study.report.wording import (
-    enumeration,
-    fold_title,
-    number,
-    percent,
-    percent_interval,
-    percent_spread,
-    plural,
-    points,
-    rule_title,
-    signed,
-)
+from mklearn.study.report.wording import change, change_and_interval, enumeration, fold_title, plural, rule_title
 from mklearn.study.specs.table_specs import ReportFinal
 
 MAJORITY = ABOVE, UNSHOWN, BELOW = (
@@ -104,11 +94,11 @@ def gain_title(results: Results) -> str:
 
 def _of_gain(results: Results, suffix: str = "") -> str:
     """Name the size of a gain; nothing of a metric in units of its own, of which every gain matters."""
-    return f" of {gain_title(results)}{suffix}" if is_share(results) else ""
+    return f" of {gain_title(results)}{suffix}" if results.metric.in_percent else ""
 
 
 def _matters(results: Results) -> float:
-    return results.matters if is_share(results) else 0.0
+    return results.matters if results.metric.in_percent else 0.0
 
 
 def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
@@ -135,7 +125,7 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
     without = [setting for setting in results.settings if not len(setting.of(judged))]
     several = len(results.settings) - len(without) > 1
     found = [_verdict(label, own, results, several) for label, own in judged.groupby("label", sort=False)]
-    if is_share(results) or not several:
+    if results.metric.in_percent or not several:
         found.sort(key=lambda one: one.mean, reverse=metric.larger_is_better)
     else:
         found.sort(key=lambda one: one.balance, reverse=True)
@@ -199,9 +189,9 @@ def _beats(by_verdict: dict[str, list[_Verdict]], results: Results) -> str:
         )
     first, end = (max, "highest") if results.metric.larger_is_better else (min, "lowest")
     best = first((one for own in by_verdict.values() for one in own), key=lambda one: one.mean)
-    if best.several and not is_share(results):
+    if best.several and not results.metric.in_percent:
         return f"No method is better than {title}."
-    gains = f"gains {gain_title(results)} over" if is_share(results) else "is better than"
+    gains = f"gains {gain_title(results)} over" if results.metric.in_percent else "is better than"
     return f"No method {gains} {title} ({end}: {_short([best], results)})."
 
 
@@ -230,8 +220,7 @@ def _beside_majority(rows: pd.DataFrame, results: Results, below: Sequence[Setti
     named = {}
     for label, own in known.groupby("label", sort=False):
         row = records(own)[0]
-        ends = row["ci_low"], row["ci_high"]
-        interval = percent_interval(*ends) if is_share(results) else f"[{number(ends[0])}, {number(ends[1])}]"
+        interval = wording.interval(row["ci_low"], row["ci_high"], results.metric.in_percent)
         shown = f" {_value(row['mean'], results)} {interval}" if one_setting else ""
         named[str(label)] = f"{label}{shown}"
         by_verdict.setdefault(_against_majority(own, larger), []).append(named[str(label)])
@@ -281,13 +270,8 @@ def _model(rows: pd.DataFrame, results: Results, final: ReportFinal) -> str:
     return f"The model of this study (model.mklearn) is {row['label']}, {why} {value}{rule}."
 
 
-def is_share(results: Results) -> bool:
-    """Tell whether the metric of the headline is shown in percent."""
-    return results.metric.in_percent
-
-
 def _value(value: Any, results: Results) -> str:
-    return f"{percent(value)} %" if is_share(results) else number(value)
+    return f"{wording.value(value, results.metric.in_percent)}{' %' if results.metric.in_percent else ''}"
 
 
 def _verdict(label: Any, rows: pd.DataFrame, results: Results, several: bool) -> _Verdict:
@@ -308,10 +292,10 @@ def _named(found: Sequence[_Verdict], results: Results) -> str:
 
 
 def _name_of(one: _Verdict, results: Results) -> str:
-    share = is_share(results)
+    share = results.metric.in_percent
     if not one.several:
         corrected = "; not after Holm's correction" if only_before_holm(one.rows[0]) else ""
-        return f"{one.label} {difference(one.rows[0], share)}{corrected}"
+        return f"{one.label} {change_and_interval(one.rows[0], share)}{corrected}"
     counts = [
         *([f"better in {one.better}"] if one.better else []),
         *([f"worse in {one.worse}"] if one.worse else []),
@@ -322,26 +306,14 @@ def _name_of(one: _Verdict, results: Results) -> str:
     return f"{one.label} ({', '.join(told)})" if told else one.label
 
 
-def change(value: Any, share: bool = True) -> str:
-    """Format a difference: in points of a share, else with three digits."""
-    return points(value) if share else signed(value, 3)
-
-
-def difference(row: dict[str, Any], share: bool = True) -> str:
-    """Format as ``+0.3 [−0.5, +1.1]``, in points; without an interval as ``+0.3``."""
-    if pd.isna(row["difference_low"]):
-        return change(row["difference"], share)
-    low, high = change(row["difference_low"], share), change(row["difference_high"], share)
-    return f"{change(row['difference'], share)} [{low}, {high}]"
-
-
 def _setting(setting: Setting, rows: pd.DataFrame, results: Results) -> str:
     """Name the best method of a setting and its difference to the reference, and the methods without a value."""
     known, larger = rows.dropna(subset=["mean"]), results.metric.larger_is_better
     if known.empty:
         return f"No method gave a value of {results.metric.name} by inner cross-validation."
     best = records(known.sort_values("mean", ascending=not larger, kind="stable"))[0]
-    value = f"{percent_spread(best['mean'], best['std'])} %" if is_share(results) else number(best["mean"])
+    share = results.metric.in_percent
+    value = f"{wording.spread(best['mean'], best['std'])} %" if share else wording.plain(best["mean"])
     of = "" if results.metric.kind == "accuracy" else f" {results.metric.name}"
     splits = f"{splits_of(setting, results)}{failed_splits(best)}"
     highest = f"{'Highest' if larger else 'Lowest'}{of}: {_name(best)} with {value} {splits}"
@@ -349,7 +321,7 @@ def _setting(setting: Setting, rows: pd.DataFrame, results: Results) -> str:
 
 
 def _against_reference(best: dict[str, Any], setting: Setting, results: Results) -> str:
-    title, share = results.reference_title, is_share(results)
+    title, share = results.reference_title, results.metric.in_percent
     if not title:
         return "."
     if setting in results.below_majority:

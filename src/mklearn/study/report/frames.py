@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,14 +18,8 @@ from mklearn.study.report.records import FitRecord
 from mklearn.study.report.series import Series, series_of
 from mklearn.study.report.wording import in_order, setting_title
 
-Ranked = TypeVar("Ranked")
-
 MAX_CURVE_POINTS = 120
-MAX_EMBEDDING_POINTS = 1200
-BINS = 10
-"""Of probabilities between 0 and 1."""
-LEAST_SHARE = 1e-9
-"""Eigenvalues below this share of the sum are rounding errors, and left out."""
+MAX_POINTS = 1200
 SHORTEST = 1e-4
 """Seconds of a fit, at least, so that a logarithmic axis can show it."""
 
@@ -118,6 +112,15 @@ class Results:
         behind = own["mean"] < own["majority"] if self.metric.larger_is_better else own["mean"] > own["majority"]
         return [setting for setting in self.settings if len(setting.of(own[behind]))]
 
+    def level_with_majority(self, settings: Sequence[Setting]) -> list[str]:
+        """List the methods that are above the majority class in none of the settings, without the reference."""
+        rows = pd.concat([setting.of(self.inner_cv) for setting in settings])
+        if "majority" not in rows:
+            return []
+        gain = (rows["mean"] - rows["majority"]) * (1 if self.score.larger_is_better else -1)
+        above = (gain.isna() | gain.gt(0) | rows["method"].eq(self.reference)).groupby(rows["label"], sort=False).any()
+        return list(above.index[~above])
+
     @cached_property
     def times(self) -> pd.DataFrame:
         """The training times of :func:`training_times`."""
@@ -147,11 +150,6 @@ class Results:
     def largest_settings(self) -> list[Setting]:
         """Return the setting with the largest training size of each family."""
         return [max(settings, key=lambda setting: setting.train_size or 0) for _, settings in self.families()]
-
-
-def best_and_reference(ranked: Sequence[Ranked], is_reference: Callable[[Ranked], bool]) -> list[Ranked]:
-    """Return the first of what is ranked, and the reference; where it is the first or not there, the next one."""
-    return [*ranked[:1], *sorted(ranked[1:], key=lambda item: not is_reference(item))[:1]]
 
 
 def results_of(
@@ -228,7 +226,9 @@ def curves(scores: pd.DataFrame) -> pd.DataFrame:
     evenly; the best dimension of the mean curve is kept and marked.
     """
     rows = usable(scores)
-    table = _mean_and_std(rows[rows["selection"].eq("dimension")], ["label", "neighbour", "dimension"])
+    rows = rows[rows["selection"].eq("dimension")].astype({"value": float})
+    groups = rows.groupby(["label", "neighbour", "dimension"], sort=False, dropna=False)["value"]
+    table = groups.agg(mean="mean", std="std", n="count").reset_index()
     parts = []
     for _, part in table.groupby(["label", "neighbour"], sort=False):
         ordered = part.sort_values("dimension", ignore_index=True)
@@ -237,35 +237,6 @@ def curves(scores: pd.DataFrame) -> pd.DataFrame:
         ordered["best"] = ordered.index == best
         parts.append(ordered.iloc[np.union1d(spread(len(ordered), MAX_CURVE_POINTS), best)])
     return pd.concat(parts, ignore_index=True) if parts else table.assign(best=pd.Series(dtype=bool))
-
-
-def iterations(scores: pd.DataFrame) -> pd.DataFrame:
-    """Compute mean and spread over repeats after each iteration: ``label, neighbour, dimension, n_iter, mean, std, n``.
-
-    From score rows with selection "iteration": ``n_iter`` iterations, at size ``dimension``.
-    """
-    rows = usable(scores)
-    if "n_iter" not in rows.columns:
-        rows = rows.assign(n_iter=None)
-    rows = rows[rows["selection"].eq("iteration")].dropna(subset=["n_iter", "dimension"])
-    table = _mean_and_std(rows, ["label", "neighbour", "dimension", "n_iter"])
-    return table.sort_values(["dimension", "n_iter"], kind="stable", ignore_index=True)
-
-
-def _mean_and_std(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    groups = rows.assign(value=rows["value"].astype("float64")).groupby(keys, sort=False, dropna=False)["value"]
-    return groups.agg(mean="mean", std="std", n="count").reset_index()
-
-
-def calibration(probabilities: pd.DataFrame) -> pd.DataFrame:
-    """Group predictions by the probability of the predicted class, in bins of equal width.
-
-    Returns ``low, high`` (ends of a bin), ``probability`` (mean), ``right`` (share) and ``n``, without empty bins.
-    """
-    place = np.minimum((probabilities["probability"].to_numpy(dtype=float) * BINS).astype(int), BINS - 1)
-    rows = probabilities.astype({"probability": float, "right": float}).groupby(place)
-    found = rows.agg(probability=("probability", "mean"), right=("right", "mean"), n=("right", "size"))
-    return found.assign(low=found.index / BINS, high=(found.index + 1) / BINS)
 
 
 def training_times(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
@@ -304,29 +275,25 @@ def vary(weights: pd.DataFrame) -> bool:
     return bool(len(weights) and np.ptp(weights["weight"].to_numpy()) > 1e-12)
 
 
-def shown_embeddings(results: Results) -> list[tuple[Setting, FitRecord]]:
-    """Return whose embedding to show: the best and the reference of each setting, or the two best.
+def shown_fits(results: Results, setting: Setting, attribute: str) -> list[FitRecord]:
+    """Return the best method and the reference of a setting, or the two best, of the fits that have an attribute.
 
-    Of several training sizes, the largest. Methods without an accuracy by inner cross-validation come last.
+    Methods without a value by inner cross-validation, as those whose kernel the test samples choose, are left out.
     """
-    inner = results.inner_cv
-    found = []
-    for setting in results.largest_settings():
-        means = setting.of(inner).groupby("method")["mean"].max()
-        records = [
-            record for record in setting.fits(results.fits) if record.embedding is not None and len(record.embedding)
-        ]
-        ranked = sorted(records, key=lambda record: -np.nan_to_num(means.get(record.method, np.nan), nan=-1.0))
-        shown = best_and_reference(ranked, lambda record: record.method == results.reference)
-        found += [(setting, record) for record in shown]
-    return found
+    means = setting.of(results.by_one_rule).dropna(subset=["mean"]).groupby("method")["mean"].max()
+    known = [
+        record
+        for record in setting.fits(results.fits)
+        if record.method in means and getattr(record, attribute) is not None and len(getattr(record, attribute))
+    ]
+    ranked = sorted(known, key=lambda record: means[record.method], reverse=results.score.larger_is_better)
+    # the first and the reference; where that is the first or not there, the next one
+    return [*ranked[:1], *sorted(ranked[1:], key=lambda record: record.method != results.reference)[:1]]
 
 
-def embedding(record: FitRecord) -> pd.DataFrame:
-    """Return the points of an embedding, evenly thinned to no more than ``MAX_EMBEDDING_POINTS``."""
-    points = record.embedding
-    assert points is not None
-    return points.iloc[spread(len(points), MAX_EMBEDDING_POINTS)].astype({"label": str, "role": str})
+def thinned(points: pd.DataFrame) -> pd.DataFrame:
+    """Return no more than ``MAX_POINTS`` rows, evenly spread."""
+    return points.iloc[spread(len(points), MAX_POINTS)]
 
 
 def kernel_info(fits: Sequence[FitRecord]) -> pd.DataFrame | None:
@@ -359,27 +326,6 @@ def chosen_scalings(scores: pd.DataFrame) -> pd.Series:
     }
     counted = pd.DataFrame([key[:2] for key in sorted(found)], columns=["kernel", "scaling"])
     return counted.value_counts()
-
-
-def spectra(fits: Sequence[FitRecord]) -> pd.DataFrame:
-    """Return ``kernel, rank, share, negative``: the spectrum of each kernel, from the first fit that has it.
-
-    Shares are absolute, of the sum of absolute eigenvalues.
-    """
-    found: dict[str, Any] = {}
-    for record in fits:
-        info = record.kernel_info
-        if info is not None and "spectrum" in info:
-            for kernel, curve in zip(info["kernel"], info["spectrum"], strict=True):
-                if isinstance(curve, list) and curve:
-                    found.setdefault(str(kernel), curve)
-    rows = [
-        (kernel, int(rank), abs(float(share)), share < 0)
-        for kernel, curve in found.items()
-        for rank, share in curve
-        if abs(share) >= LEAST_SHARE
-    ]
-    return pd.DataFrame(rows, columns=["kernel", "rank", "share", "negative"])
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -5,33 +5,26 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
-from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.reproduction import OTHER_DATA
-from mklearn.study.report import figures, figures_of_fits, figures_of_numbers, frames
+from mklearn.study.report import figures, figures_of_fits, frames
 from mklearn.study.report.charts import Chart
-from mklearn.study.report.confusion import FEW_CLASSES, Confused, class_accuracies
+from mklearn.study.report.confusion import FEW_CLASSES, Confused
 from mklearn.study.report.figure_names import FigureNames
 from mklearn.study.report.frames import Results, Setting
-from mklearn.study.report.numbers import first_repeat, shown_numbers
 from mklearn.study.report.parts import ReportPart
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.sections import figure_sections
 from mklearn.study.report.wording import by_score, in_order, rule_title
-from mklearn.study.specs.table_specs import ReportSpec
 
 _logger = logging.getLogger(__name__)
-REACH = 3
-"""How far behind the reference a difference is drawn, in gains that matter."""
-MAX_SIZES = 6
-"""Sizes of a method whose accuracy against iterations is shown; of more, the smallest, the largest and some between."""
 
 
 @dataclass(frozen=True)
@@ -48,224 +41,170 @@ class Panel:
     """Why it can't be drawn."""
 
 
+class _Figure(NamedTuple):
+    """A figure before it is drawn; ``alt`` is for readers who can't see it."""
+
+    section: str
+    heading: str
+    detail: str
+    alt: str
+    draw: Callable[[], Chart]
+
+
 def panels(
-    results: Results, study: ReportSpec, published: pd.DataFrame, confused: Sequence[Confused],
-    names: FigureNames, parts: Sequence[ReportPart] = (),
+    results: Results, published: pd.DataFrame, noise: float, confused: Sequence[Confused], names: FigureNames,
+    parts: Sequence[ReportPart] = (),
 ) -> list[Panel]:  # fmt: skip
     """Draw all figures of a report: by section, and by setting within a section.
 
     A figure that can't be drawn has a panel that says why.
     """
-    gallery = _Gallery(results, names)
-    gallery.add_published(published, study.tolerance.noise)
-    for setting in results.settings:
-        fits = setting.fits(results.fits)
-        gallery.add_scores(setting)
-        gallery.add_weights(setting.title, fits)
-        gallery.add_objectives(setting.title, fits)
-        gallery.add_kernels(setting.title, fits)
-        gallery.add_predictions(setting)
-        gallery.add_calibration(setting, fits)
-    for setting, record in frames.shown_embeddings(results):
-        gallery.add_embedding(setting.title, record)
-    for found in confused:
-        gallery.add_confusion(found)
-    gallery.add_train_sizes()
-    for figure in (figure for part in parts for figure in part.figures):
-        gallery.add("own", figure.caption, "", figure.alt, figure.draw)
-    gallery.add_components(study)
     order = ["published", *figure_sections()]
-    return sorted(gallery.panels, key=lambda panel: order.index(panel.section))
-
-
-@dataclass
-class _Gallery:
-    """The panels of a report while they are collected."""
-
-    results: Results
-    names: FigureNames
-    panels: list[Panel] = field(default_factory=list)
-
-    def add(self, section: str, heading: str, detail: str, alt: str, draw: Callable[[], Chart]) -> None:
-        """Add the figure that ``draw`` returns, with a unique slug; ``alt`` is for readers who can't see it."""
-        caption = f"{heading} · {detail}" if detail else heading
-        stem = re.sub(r"[^a-z0-9]+", "-", f"{section} {caption}".lower()).strip("-")[:100]
-        slug, number, slugs = stem, 1, {panel.slug for panel in self.panels}
-        while slug in slugs:
+    shown = [*_published(published, noise), *_of_results(results, confused)]
+    shown += [_Figure("own", figure.caption, "", figure.alt, figure.draw) for part in parts for figure in part.figures]
+    found: dict[str, Panel] = {}
+    for figure in sorted(shown, key=lambda figure: order.index(figure.section)):
+        caption = f"{figure.heading} · {figure.detail}" if figure.detail else figure.heading
+        slug = stem = re.sub(r"[^a-z0-9]+", "-", f"{figure.section} {caption}".lower()).strip("-")[:100]
+        number = 1
+        while slug in found:
             number += 1
             slug = f"{stem}-{number}"
         chart, problem = None, ""
         try:
-            drawn = self.names.inside(draw()) | {"description": f"{alt} {self.names(caption)}."}
-            chart = json.loads(by_score(json.dumps(drawn, allow_nan=False), self.results.score.name))
+            drawn = names.inside(figure.draw()) | {"description": f"{figure.alt} {names(caption)}."}
+            chart = json.loads(by_score(json.dumps(drawn, allow_nan=False), results.score.name))
         except Exception as error:  # one figure is lost, and the page says so in its place
             chart, problem = None, f"{type(error).__name__}: {error}"
             _logger.warning("figure %r can't be drawn: %s", caption, problem)
-        self.panels.append(Panel(slug, section, heading, caption, chart, problem))
+        found[slug] = Panel(slug, figure.section, figure.heading, caption, chart, problem)
+    return list(found.values())
 
-    def _label(self, record: FitRecord) -> str:
-        return self.results.series.of_method(record.method, record.method_title)
 
-    def add_published(self, published: pd.DataFrame, noise: float) -> None:
-        alt = "Dots: published minus our value of each method and training size, in units of split noise."
-        for (dataset, metric), cells in published.dropna(subset=["z"]).groupby(["dataset_title", "metric"], sort=False):
-            title = dataset if metric == "accuracy" else f"{dataset}, {metric_named(str(metric)).title.lower()}"
-            other = " (another crop: not comparable)" if cells["verdict"].eq(OTHER_DATA).all() else ""
-            self.add(
-                "published",
-                str(title),
-                "",
-                alt,
-                partial(figures.split_noise_scores, cells, noise=noise, title=f"{title}{other}"),
-            )
+def _published(published: pd.DataFrame, noise: float) -> Iterator[_Figure]:
+    alt = "Dots: published minus our value of each method and training size, in units of split noise."
+    for (dataset, metric), cells in published.dropna(subset=["z"]).groupby(["dataset_title", "metric"], sort=False):
+        title = dataset if metric == "accuracy" else f"{dataset}, {metric_named(str(metric)).title.lower()}"
+        other = " (another crop: not comparable)" if cells["verdict"].eq(OTHER_DATA).all() else ""
+        draw = partial(figures.split_noise_scores, cells, noise=noise, title=f"{title}{other}")
+        yield _Figure("published", str(title), "", alt, draw)
 
-    def add_scores(self, setting: Setting) -> None:
-        title, series, scores = setting.title, self.results.series, setting.of(self.results.scores)
-        inner = setting.of(self.results.inner_cv)
-        others = inner[inner["method"].ne(self.results.reference)]
-        if others["difference"].notna().any():
-            reference = self.results.reference_title
-            alt = f"Dots with intervals: difference of the accuracy of each method to {reference}."
-            draw = partial(
-                figures.differences, others, series, reference_title=reference, title=setting.chart_title,
-                reach=REACH * self.results.matters, larger_is_better=self.results.score.larger_is_better,
-            )  # fmt: skip
-            self.add("difference", title, "", alt, draw)
-        curves = frames.curves(scores)
-        for rule in _rules(curves[curves["dimension"].notna()]):
-            if curves.loc[curves["neighbour"].isin([rule, ""]), "dimension"].nunique() < 2:
-                continue  # one dot, as of two classes
-            alt = "Lines: mean accuracy of each method at each dimension."
-            detail = rule_title(rule) if rule else ""
-            draw = partial(
-                figures.accuracy_by_dimension, curves, series, neighbour=rule, title=detail or setting.chart_title
-            )
-            self.add("dimension", title, detail, alt, draw)
-        self._add_iterations(title, frames.iterations(scores))
 
-    def _add_iterations(self, title: str, curves: pd.DataFrame) -> None:
-        alt = "Lines: mean accuracy of each method after each iteration."
-        rules = _rules(curves)
-        for rule in rules:
-            own = curves[curves["neighbour"].isin([rule, ""])]
-            sizes = np.unique(own["dimension"].astype(int))
-            for size in sizes[frames.spread(len(sizes), MAX_SIZES)]:
-                detail = f"size {size}" if len(rules) == 1 else f"size {size}, {rule_title(rule)}"
-                shown = own[own["dimension"].eq(size)]
-                draw = partial(figures.accuracy_by_iteration, shown, self.results.series, title=detail)
-                self.add("iterations", title, detail, alt, draw)
+def _of_results(results: Results, confused: Sequence[Confused]) -> Iterator[_Figure]:
+    for setting in results.settings:
+        yield from _scores(results, setting)
+        yield from _weights(results, setting)
+        yield from _objectives(results, setting)
+        yield from _predictions(results, setting)
+    for setting in results.largest_settings():
+        yield from _embeddings(results, setting)
+    for found in confused:
+        yield from _confusion(results, found)
+    for heading, settings in results.families():
+        yield from _train_sizes(results, heading, settings)
 
-    def add_weights(self, title: str, fits: Sequence[FitRecord]) -> None:
-        """Add the weights of methods that learn them; all have the same axis."""
-        shown = [(record, frames.weights(record)) for record in fits if record.weights is not None]
-        learned = [(record, weights) for record, weights in shown if frames.vary(weights)]
-        ends = [0.0, *(end for _, weights in learned for end in (weights["weight"].min(), weights["weight"].max()))]
-        alt = "Ticks: weight of each kernel in each split, and their mean."
-        for record, weights in learned:
-            label, domain = self._label(record), (min(ends), max(ends))
-            draw = partial(figures_of_fits.kernel_weights, weights, self.results.series, label=label, domain=domain)
-            self.add("weights", title, label, alt, draw)
 
-    def add_objectives(self, title: str, fits: Sequence[FitRecord]) -> None:
-        """Add objectives, those of methods whose optimum is known in one figure."""
-        histories = [
-            record.history.assign(label=self._label(record))
-            for record in fits
-            if record.history is not None and len(record.history)
-        ]
-        known = [history for history in histories if history["optimum"].notna().all()]
-        shown = [history for history in histories if not history["optimum"].notna().all()]
-        for history in [*([pd.concat(known)] if known else []), *shown]:
-            labels = list(dict.fromkeys(history["label"]))
-            detail = labels[0] if len(labels) == 1 else "distance from the optimum"
-            alt = "Lines: objective after each step of an alternation, one for each split."
-            draw = partial(figures_of_fits.objective, history, self.results.series, title=detail)
-            self.add("objective", title, detail, alt, draw)
+def _scores(results: Results, setting: Setting) -> Iterator[_Figure]:
+    title, series = setting.title, results.series
+    inner = setting.of(results.inner_cv)
+    others = inner[inner["method"].ne(results.reference)]
+    if others["difference"].notna().any():
+        reference = results.reference_title
+        alt = f"Dots with intervals: difference of the accuracy of each method to {reference}."
+        draw = partial(
+            figures.differences, others, series, reference_title=reference, title=setting.chart_title,
+            metric=results.score, matters=results.matters,
+        )  # fmt: skip
+        yield _Figure("difference", title, "", alt, draw)
+    curves = frames.curves(setting.of(results.scores))
+    alt = "Lines: mean accuracy of each method at each dimension."
+    level = results.level_with_majority([setting])
+    for rule in _rules(curves[curves["dimension"].notna()]):
+        if curves.loc[curves["neighbour"].isin([rule, ""]), "dimension"].nunique() < 2:
+            continue  # one dot, as of two classes
+        detail = rule_title(rule) if rule else ""
+        draw = partial(
+            figures.accuracy_by_dimension, curves, series, neighbour=rule, title=detail or setting.chart_title,
+            metric=results.score, level=level,
+        )  # fmt: skip
+        yield _Figure("dimension", title, detail, alt, draw)
 
-    def add_embedding(self, title: str, record: FitRecord) -> None:
-        label = self._label(record)
-        alt = "Points: first two dimensions of the embedding, by class."
-        draw = partial(figures_of_fits.embedding, frames.embedding(record), label=label)
-        self.add("embedding", title, label, alt, draw)
 
-    def add_predictions(self, setting: Setting) -> None:
-        """Add predicted against true numbers, and residuals, of the best method and the reference."""
-        for record in shown_numbers(self.results, setting):
-            label, rows = self._label(record), first_repeat(record)
-            alt = "Points: the predicted number of each test sample against the true one, with the line of equal ones."
-            draw = partial(figures_of_numbers.predicted_against_true, rows, self.results.series, label=label)
-            self.add("predictions", setting.title, label, alt, draw)
-            alt = "Points: predicted minus true number of each test sample against the predicted one."
-            draw = partial(figures_of_numbers.residuals, rows, self.results.series, label=label)
-            self.add("predictions", setting.title, f"{label}, residuals", alt, draw)
+def _train_sizes(results: Results, heading: str, settings: Sequence[Setting]) -> Iterator[_Figure]:
+    """Yield the accuracy of a data set and protocol with several training sizes."""
+    known = pd.concat([setting.of(results.inner_cv) for setting in settings]).dropna(subset=["train_size", "mean"])
+    if known["train_size"].nunique() < 2:
+        return
+    alt, level = "Lines: accuracy of each method at each training size.", results.level_with_majority(settings)
+    for rule in _rules(known):
+        detail = rule_title(rule) if rule else ""
+        draw = partial(
+            figures.accuracy_by_train_size, known, results.series, neighbour=rule, title=detail or heading,
+            metric=results.score, level=level,
+        )  # fmt: skip
+        yield _Figure("train-size", heading, detail, alt, draw)
 
-    def add_calibration(self, setting: Setting, fits: Sequence[FitRecord]) -> None:
-        """Add how often predictions are right, by their probability, of methods that have probabilities."""
-        known = [
-            frames.calibration(record.probabilities).assign(label=self._label(record))
-            for record in fits
-            if record.probabilities is not None
-        ]
-        if known:
-            alt = "Dots on lines: share of predictions that is right against their mean probability, by method."
-            draw = partial(
-                figures_of_fits.reliability, pd.concat(known), self.results.series, title=setting.chart_title
-            )
-            self.add("calibration", setting.title, "", alt, draw)
 
-    def add_kernels(self, title: str, fits: Sequence[FitRecord]) -> None:
-        info, curves = frames.kernel_info(fits), frames.spectra(fits)
-        if info is not None and "off_diagonal_mass" in info and info["off_diagonal_mass"].notna().any():
-            alt = "Bars: off-diagonal mass of each kernel."
-            draw = partial(figures_of_fits.off_diagonal_mass, info, threshold=IDENTITY_LIKE_BELOW)
-            self.add("kernels", title, "", alt, draw)
-        if len(curves):
-            alt = "Lines on logarithmic scales: eigenvalues of each kernel against their rank, negative ones as rings."
-            self.add("kernels", title, "eigenvalues", alt, partial(figures_of_fits.kernel_spectra, curves))
+def _weights(results: Results, setting: Setting) -> Iterator[_Figure]:
+    """Yield the weights of methods that learn them; all have the same axis."""
+    shown = [(record, frames.weights(record)) for record in setting.fits(results.fits) if record.weights is not None]
+    learned = [(record, weights) for record, weights in shown if frames.vary(weights)]
+    ends = [0.0, *(end for _, weights in learned for end in (weights["weight"].min(), weights["weight"].max()))]
+    alt = "Ticks: weight of each kernel in each split, and their mean."
+    for record, weights in learned:
+        label, domain = _label(results, record), (min(ends), max(ends))
+        draw = partial(figures_of_fits.kernel_weights, weights, results.series, label=label, domain=domain)
+        yield _Figure("weights", setting.title, label, alt, draw)
 
-    def add_confusion(self, found: Confused) -> None:
-        """Add a map of a few classes for each method; of many the best and the worst recognised ones."""
-        title, series = found.setting.title, self.results.series
-        if len(found.best.classes) > FEW_CLASSES:
-            labels, detail = " and ".join(shown.label for shown in found.shown), "Best and worst classes"
-            alt = f"Dots and rings: accuracy of the classes at both ends, by name, by {labels}."
-            draw = partial(figures_of_fits.extreme_classes, class_accuracies(found), series, title=detail)
-            self.add("confusion", title, detail.lower(), alt, draw)
-            return
-        alt = "Squares in a grid: share of the test samples of each true class by predicted class."
-        for shown in found.shown:
-            self.add("confusion", title, shown.label, alt, partial(figures_of_fits.confusion_map, shown, series))
 
-    def add_train_sizes(self) -> None:
-        """Add the accuracy of each data set and protocol with several training sizes."""
-        series, inner = self.results.series, self.results.inner_cv
-        for heading, settings in self.results.families():
-            known = pd.concat([setting.of(inner) for setting in settings]).dropna(subset=["train_size", "mean"])
-            if known["train_size"].nunique() > 1:
-                alt = "Lines: accuracy of each method at each training size."
-                for rule in _rules(known):
-                    detail = rule_title(rule) if rule else ""
-                    draw = partial(
-                        figures.accuracy_by_train_size, known, series, neighbour=rule, title=detail or heading
-                    )
-                    self.add("train-size", heading, detail, alt, draw)
+def _objectives(results: Results, setting: Setting) -> Iterator[_Figure]:
+    """Yield objectives, those of methods whose optimum is known in one figure."""
+    histories = [
+        record.history.assign(label=_label(results, record))
+        for record in setting.fits(results.fits)
+        if record.history is not None and len(record.history)
+    ]
+    known = [history for history in histories if history["optimum"].notna().all()]
+    shown = [history for history in histories if not history["optimum"].notna().all()]
+    alt = "Lines: objective after each step of an alternation, one for each split."
+    for history in [*([pd.concat(known)] if known else []), *shown]:
+        labels = list(dict.fromkeys(history["label"]))
+        detail = labels[0] if len(labels) == 1 else "distance from the optimum"
+        draw = partial(figures_of_fits.objective, history, results.series, title=detail)
+        yield _Figure("objective", setting.title, detail, alt, draw)
 
-    def add_components(self, study: ReportSpec) -> None:
-        """Add accuracy against the principal components of pairs, where protocols have several numbers of them."""
-        chosen = {
-            (fit.dataset, setting.protocol): fit.pairs.components
-            for fit in study.fits if fit.pairs is not None for setting in fit.settings
-        }  # fmt: skip
-        inner = self.results.by_one_rule
-        places = zip(inner["dataset"], inner["protocol"], strict=True)
-        known = inner.assign(components=pd.array([chosen.get(place) for place in places], dtype="Int64"))
-        for heading, own in known.dropna(subset=["components", "mean"]).groupby("dataset_title", sort=False):
-            several = own.groupby("label")["components"].transform("nunique").gt(1)
-            if several.any():
-                alt = "Lines: accuracy of each method at each number of principal components."
-                shown, title = own[several].sort_values("components", kind="stable"), str(heading)
-                draw = partial(figures.accuracy_by_components, shown, self.results.series, title=title)
-                self.add("components", title, "", alt, draw)
+
+def _embeddings(results: Results, setting: Setting) -> Iterator[_Figure]:
+    alt = "Points: first two dimensions of the embedding, by class."
+    for record in frames.shown_fits(results, setting, "embedding"):
+        assert record.embedding is not None
+        label, points = _label(results, record), frames.thinned(record.embedding).astype({"label": str, "role": str})
+        yield _Figure(
+            "embedding", setting.title, label, alt, partial(figures_of_fits.embedding, points, label=label)
+        )  # fmt: skip
+
+
+def _predictions(results: Results, setting: Setting) -> Iterator[_Figure]:
+    """Yield predicted against true numbers of the first repeat."""
+    alt = "Points: the predicted number of each test sample against the true one, with the line of equal ones."
+    for record in frames.shown_fits(results, setting, "predicted"):
+        assert record.predicted is not None
+        label, first = _label(results, record), record.predicted["repeat"].eq(record.predicted["repeat"].min())
+        rows = frames.thinned(record.predicted[first])
+        draw = partial(figures_of_fits.predicted_against_true, rows, results.series, label=label)
+        yield _Figure("predictions", setting.title, label, alt, draw)
+
+
+def _confusion(results: Results, found: Confused) -> Iterator[_Figure]:
+    """Yield a map for each method; many classes have a table."""
+    alt = "Squares in a grid: share of the test samples of each true class by predicted class."
+    for shown in found.shown if len(found.best.classes) <= FEW_CLASSES else ():
+        draw = partial(figures_of_fits.confusion_map, shown, results.series)
+        yield _Figure("confusion", found.setting.title, shown.label, alt, draw)
+
+
+def _label(results: Results, record: FitRecord) -> str:
+    return results.series.of_method(record.method, record.method_title)
 
 
 def _rules(frame: pd.DataFrame) -> list[str]:

@@ -14,7 +14,7 @@ from mklearn.study.report.charts import Chart, field, tooltip
 from mklearn.study.report.frames import records
 from mklearn.study.report.parts import PartFigure, ReportPart
 from mklearn.study.report.tables import Cell, Column, Table, number_cell
-from mklearn.study.report.wording import DASH, common_prefix, number, percent, percent_interval, plural
+from mklearn.study.report.wording import common_prefix, interval, plural, value
 
 DRAWN, SHOWN = 20, 5
 """So many features of a view are in its figure and in its table, the most important ones."""
@@ -73,13 +73,13 @@ def importance_bars(frame: pd.DataFrame, *, title: str) -> Chart:
 
 def _note(frame: pd.DataFrame) -> str:
     first = frame.iloc[0]
-    interval = "" if frame["low"].notna().any() else " Two to four splits have no interval."
+    few = "" if frame["low"].notna().any() else " Two to four splits have no interval."
     unit = "points of accuracy" if first["measure"] == "accuracy" else "R²"
     return (
         f"What predictions lose, in {unit}, where a view or a feature is shuffled among the test samples: by the final "
         f"model's method and parameters, fitted to the training samples of {plural(int(first['splits']), 'split')}, "
         f"mean of {plural(int(first['permutations']), 'permutation')}, with 95 % intervals, which are not corrected "
-        f"for their number. The parameters were chosen on all samples.{interval} Features that tell the same replace "
+        f"for their number. The parameters were chosen on all samples.{few} Features that tell the same replace "
         "each other: each loses about 0, and their view does not."
     )
 
@@ -91,8 +91,6 @@ def _table(caption: str, head: str, frame: pd.DataFrame, note: str) -> Table:
 
 
 def _cells(row: dict[str, Any]) -> list[Cell]:
-    loss, low, high = row["loss"], row["low"], row["high"]
-    if row["measure"] == "accuracy":
-        return [number_cell(percent(loss), loss), Cell(percent_interval(low, high), kind="number")]
-    interval = DASH if pd.isna(low) else f"[{number(low)}, {number(high)}]"
-    return [number_cell(number(loss), loss), Cell(interval, kind="number")]
+    in_points = row["measure"] == "accuracy"
+    loss = number_cell(value(row["loss"], in_points), row["loss"])
+    return [loss, Cell(interval(row["low"], row["high"], in_points), kind="number")]

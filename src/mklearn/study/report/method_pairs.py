@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from mklearn.study.evaluation.headline import headline_rows
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report import wording
-from mklearn.study.report.frames import Setting, protocol_family, records
+from mklearn.study.report.frames import Results, protocol_family, records
 from mklearn.study.report.tables import Cell, Column, Table, difference_cell, number_cell
 from mklearn.study.specs.table_specs import Comparison
 
@@ -27,6 +28,17 @@ NOTE = (
     "cross-validation, in %. "
     "▲ and ▼ mark intervals that exclude 0 after Holm's correction for the pairs of a row."
 )
+
+
+def pair_tables(
+    comparisons: Sequence[Comparison], results: Results, scores: pd.DataFrame, predictions: Predictions | None
+) -> list[Table]:
+    """Tabulate the comparisons of a study; none of which no pair has values."""
+    found = (
+        (comparison, pair_differences(comparison, scores, predictions, results.neighbour, results.score.kind))
+        for comparison in comparisons
+    )
+    return [differences_table(comparison, frame, results) for comparison, frame in found if len(frame)]
 
 
 def pair_differences(
@@ -81,11 +93,9 @@ def _row_keys(comparison: Comparison) -> list[str]:
     return PLACE if comparison.protocols is None else ["dataset", "train_size"]
 
 
-def differences_table(
-    comparison: Comparison, table: pd.DataFrame, settings: Sequence[Setting], titles: Mapping[str, str],
-    matters: float, score: str = "accuracy",
-) -> Table:  # fmt: skip
+def differences_table(comparison: Comparison, table: pd.DataFrame, results: Results) -> Table:
     """Tabulate the differences of :func:`pair_differences`, a row for each setting, and how many are above 0."""
+    titles = results.method_titles()
     names = [tuple(titles.get(method, method) for method in pair) for pair in comparison.pairs]
     columns = [Column("Setting", numeric=False), *(Column(f"{first} − {second}") for first, second in names)]
     keys = _row_keys(comparison)
@@ -94,28 +104,26 @@ def differences_table(
         key = tuple(None if pd.isna(row[name]) else row[name] for name in keys)
         by_row.setdefault(key, {})[row["pair"]] = row
     titled: dict[tuple[Any, ...], str] = {}
-    for setting in settings:
+    for setting in results.settings:
         key = tuple(getattr(setting, name) for name in keys)
         short = wording.setting_title(setting.dataset_title, setting.train_size)
         titled.setdefault(key, setting.title if comparison.protocols is None else short)
     positions = range(len(names))
     lines = [
-        [Cell(title), *(_cell(by_row[key].get(position), matters) for position in positions)]
+        [Cell(title), *(_cell(by_row[key].get(position), results) for position in positions)]
         for key, title in titled.items()
         if key in by_row
     ]
     pairs = [table[table["pair"].eq(position)] for position in positions]
-    return Table(
-        comparison.title, columns, [*lines, *_summary_rows(comparison, pairs)], note=wording.by_score(NOTE, score)
-    )
+    note = wording.by_score(NOTE, results.score.name)
+    return Table(comparison.title, columns, [*lines, *_summary_rows(comparison, pairs)], note=note)
 
 
-def _cell(row: dict[str, Any] | None, matters: float) -> Cell:
+def _cell(row: dict[str, Any] | None, results: Results) -> Cell:
     if row is None:
         return number_cell(wording.DASH, None)
-    cell = difference_cell(row, matters)
-    below = f"{wording.percent(row['mean'])} against {wording.percent(row['other_mean'])}"
-    return number_cell(cell.text, row["difference"], kind=cell.kind.removeprefix("number"), note=cell.note, below=below)
+    both = (wording.value(row[name], results.score.in_percent) for name in ("mean", "other_mean"))
+    return replace(difference_cell(row, results.score, results.matters), below=" against ".join(both))
 
 
 def _summary_rows(comparison: Comparison, pairs: Sequence[pd.DataFrame]) -> list[list[Cell]]:

@@ -243,10 +243,10 @@ def _cell(row: dict[str, Any] | None, is_compared: bool) -> Cell:
     """Format ``ours ± std | published``, below it z and the verdict, and below that the dimensions and inner CV."""
     if row is None:
         return number_cell(wording.DASH, None)
-    ours = wording.percent_spread(row["mean"], row["std"])
+    ours = wording.spread(row["mean"], row["std"])
     if not is_compared:
         return number_cell(f"{ours} | {wording.DASH}", row["mean"], kind="verdict", below="not published")
-    published = wording.percent_spread(row["published"], row["published_std"])
+    published = wording.spread(row["published"], row["published_std"])
     mark, kind = MARKS[row["verdict"]]
     unsure = pd.isna(row["z"]) or row["verdict"] == verdicts.UNCERTAIN
     z = "" if unsure else f"z {wording.signed(row['z'], 1)} "

@@ -95,19 +95,15 @@ class FitRecord:
     embedding : DataFrame, optional
         ``x, y, label, role ("train" or "test")``: the first two dimensions in one repeat.
     kernel_info : DataFrame, optional
-        ``kernel, min_eigenvalue, off_diagonal_mass`` and, where known, ``bandwidth, identity_like, n_negative, shift``
-        and ``spectrum`` (a list of rank and eigenvalue, see :mod:`mklearn.kernels.psd`); one row for each kernel
-        (and repeat).
+        ``kernel, min_eigenvalue, off_diagonal_mass`` and, where known, ``bandwidth, identity_like, n_negative, shift``;
+        one row for each kernel (and repeat).
     confusion : ndarray of shape (c, c), optional
         Test samples of all repeats by true class (row) and predicted class (column), at the dimension that inner
         cross-validation chose.
     classes : ndarray of shape (c,), optional
         Names of the classes.
     predicted : DataFrame, optional
-        ``repeat, sample, true, predicted`` and, where samples have one, ``group``: of each test sample, where numbers
-        are predicted.
-    probabilities : DataFrame, optional
-        ``probability`` of the predicted class, and whether it is ``right``: of each test sample of all splits.
+        ``repeat, sample, true, predicted`` of each test sample, where numbers are predicted.
     """
 
     dataset: str
@@ -124,4 +120,3 @@ class FitRecord:
     confusion: NDArray[np.integer] | None = None
     classes: NDArray[np.str_] | None = None
     predicted: pd.DataFrame | None = None
-    probabilities: pd.DataFrame | None = None

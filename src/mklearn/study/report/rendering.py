@@ -1,7 +1,8 @@
-"""Render figures as SVG and PNG."""
+"""Render figures as SVG and PNG, and bundle the script that draws them on the page."""
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,13 @@ SCALE = 2
 """Pixels of the PNG per pixel of the SVG."""
 LARGEST = 30_000
 """Pixels of a side; a figure that would be larger has gone wrong, and the renderer of PNG dies of it."""
+
+
+@functools.cache
+def vega_script() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed in one script, which sets ``vegaEmbed``; safe inside a script element."""
+    script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
+    return str(script).replace("</script", "<\\/script")
 
 
 def write_figure(stem: Path, specification: dict[str, Any], config: dict[str, Any]) -> list[Path]:

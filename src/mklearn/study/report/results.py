@@ -16,7 +16,7 @@ from mklearn.study.artefacts import read_arrays
 from mklearn.study.config.yaml_file import yaml_text
 from mklearn.study.data.pairs import LABELS
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.evaluation.predictions import PROBABILITY, Predictions
+from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.provenance import file_digest
 from mklearn.study.report import records
 from mklearn.study.report.thumbnails import thumbnails
@@ -97,11 +97,10 @@ def fits_of(
         own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
         keys = {"dataset": entry.dataset, **setting.model_dump(), "method": entry.method, "neighbour": rule}
         if data.target == "numbers":
-            yield replace(_fit(own, entry, setting, order), predicted=_numbers(predicted.by_rule(keys), data))
+            yield replace(_fit(own, entry, setting, order), predicted=_numbers(predicted.by_rule(keys)))
             continue
         names = np.array(LABELS) if entry.pairs else data.classes
-        record = _fit(own, entry, setting, order, names, predicted.confusion(keys, len(names)))
-        yield replace(record, probabilities=_probabilities(predicted.by_rule(keys)))
+        yield _fit(own, entry, setting, order, names, predicted.confusion(keys, len(names)))
 
 
 def _fit(
@@ -135,19 +134,8 @@ def _fit(
     )  # fmt: skip
 
 
-def _probabilities(rows: pd.DataFrame | None) -> pd.DataFrame | None:
-    """Return the probabilities of the predicted classes, and which of these are right; None without probabilities."""
-    if rows is None or PROBABILITY not in rows or rows[PROBABILITY].isna().all():
-        return None
-    known = rows[rows[PROBABILITY].notna()]
-    return pd.DataFrame({"probability": known[PROBABILITY], "right": known["predicted"].eq(known["true"])})
-
-
-def _numbers(rows: pd.DataFrame | None, data: SampleSet) -> pd.DataFrame | None:
-    """Return true and predicted numbers of the test samples, with their groups where they have any."""
+def _numbers(rows: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Return true and predicted numbers of the test samples."""
     if rows is None:
         return None
-    found = rows.loc[rows["predicted"].notna(), ["repeat", "sample", "true", "predicted"]].astype({"sample": str})
-    if data.groups is not None:
-        found["group"] = found["sample"].map(dict(zip(data.ids.tolist(), data.groups.tolist(), strict=True)))
-    return found
+    return rows.loc[rows["predicted"].notna(), ["repeat", "sample", "true", "predicted"]].astype({"sample": str})

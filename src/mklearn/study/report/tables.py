@@ -64,6 +64,12 @@ class Table:
     rules: Sequence[str] = ()
     footnotes: Sequence[str] = ()
 
+    def without(self, *names: str) -> Table:
+        """Leave out columns behind the one that rows are sorted by."""
+        kept = [place for place, column in enumerate(self.columns) if column.name not in names]
+        rows = [[row[place] for place in kept] for row in self.rows]
+        return replace(self, columns=[self.columns[place] for place in kept], rows=rows)
+
 
 def number_cell(text: str, value: Any, *, kind: str = "", note: str = "", below: str = "", detail: str = "") -> Cell:
     """Return a cell with a number, which sorts by its value."""
@@ -85,29 +91,22 @@ def setting_columns(places: Sequence[tuple[str, int | None]]) -> list[Column]:
 def result_table(results: Results, setting: Setting) -> Table:
     """Tabulate the accuracies of a setting: what inner cross-validation chose, and the oracle beside it."""
     rows = setting.of(results.summary)
-    has_published = bool(rows["published"].notna().any())
-    columns = _result_columns(results, has_published)
+    columns = _result_columns(results)
     by_method: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
     for row in records(rows):
         by_method.setdefault((row["label"], row["neighbour"]), {})[str(row["selection"])] = row
-    pairs = sorted(by_method.items(), key=lambda item: _height(item[1]), reverse=True)
+    metric = results.score
+    pairs = sorted(by_method.items(), key=lambda item: _height(item[1], metric), reverse=True)
     means = (pair["inner_cv"]["mean"] for _, pair in pairs if "inner_cv" in pair)
-    best = max((mean for mean in means if not pd.isna(mean)), default=None)
+    best = next((mean for mean in means if not pd.isna(mean)), None)
     messages: list[str] = []
     times = setting.of(results.typical_times).set_index(["label", "neighbour"])[["seconds", "ratio"]].to_dict("index")
     unknown, marked = {"seconds": None, "ratio": None}, setting not in results.below_majority
-    lines = [
-        _result_row(
-            pair.get("inner_cv", {}),
-            pair.get("oracle", {}),
-            best,
-            has_published,
-            messages,
-            times.get(key, unknown),
-            difference_cell(pair.get("inner_cv", {}), results.matters, marked=marked),
-        )
-        for key, pair in pairs
-    ]
+    lines = []
+    for key, pair in pairs:
+        inner, oracle = pair.get("inner_cv", {}), pair.get("oracle", {})
+        difference = difference_cell(inner, metric, results.matters, marked=marked)
+        lines.append(_result_row(inner, oracle, metric, best, messages, times.get(key, unknown), difference))
     # Classifiers alone have no rule and no dimension: columns that say nothing are left out.
     nothing = {wording.DASH, wording.rule_title("")}
     kept = [k for k in range(len(columns)) if k in (0, 1) or any(line[k].text not in nothing for line in lines)]
@@ -122,15 +121,16 @@ def result_table(results: Results, setting: Setting) -> Table:
     )
 
 
-def _result_columns(results: Results, has_published: bool) -> list[Column]:
-    columns = [
+def _result_columns(results: Results) -> list[Column]:
+    percent, points = (", %", ", points") if results.score.in_percent else ("", "")
+    return [
         Column("Method", numeric=False),
         Column(
-            f"Test {results.score.name}, chosen by inner CV, %",
+            f"Test {results.score.name}, chosen by inner CV{percent}",
             "mean ± std over splits, parameters chosen by inner cross-validation", name="score",
         ),
         Column(
-            f"Difference to {results.reference_title}, points",
+            f"Difference to {results.reference_title}{points}",
             "paired on the same test samples, with its 95 % interval; marked if it excludes 0, after Holm's correction",
             name="difference",
         ),
@@ -140,16 +140,15 @@ def _result_columns(results: Results, has_published: bool) -> list[Column]:
         Column("Rule", "how a test sample is classified in the embedding", numeric=False, name="rule"),
         Column("Dim.", "median of the dimensions that inner cross-validation chose", name="dimension"),
         Column(
-            "Oracle, %", "mean ± std at the best dimension of the mean test curve: chosen on the test samples",
+            f"Oracle{percent}", "mean ± std at the best dimension of the mean test curve: chosen on the test samples",
             name="oracle",
         ),
         Column("Oracle dim.", name="oracle_dimension"),
-        Column("Published, %", "as printed in the source", name="published"),
+        Column(f"Published{percent}", "as printed in the source", name="published"),
         Column("Splits", "splits with a value, and how many failed", name="splits"),
         Column("Fit, s", "median processor seconds of one fit", name="seconds"),
         Column("Status", numeric=False, name="status"),
     ]  # fmt: skip
-    return [column for column in columns if has_published or column.name != "published"]
 
 
 def metric_tables(results: Results) -> list[Table]:
@@ -207,51 +206,44 @@ def _metric_cell(metric: Metric, row: dict[str, Any] | None, messages: list[str]
     if row is None or pd.isna(row["mean"]):
         message = str(row["message"] or "") if row else ""
         return replace(number_cell(wording.DASH, None), footnotes=_footnotes(message, messages))
-    if metric.in_percent:
-        return number_cell(wording.percent_spread(row["mean"], row["std"]), row["mean"])
-    return number_cell(wording.number(row["mean"]), row["mean"])
+    return value_cell(metric, row)
 
 
-def _height(pair: dict[str, dict[str, Any]]) -> tuple[int, float]:
+def _height(pair: dict[str, dict[str, Any]], metric: Metric) -> tuple[int, float]:
     """Return what rows are sorted by: the inner-CV mean; rows without one come after it, by the oracle's."""
     for place, selection in ((2, "inner_cv"), (1, "oracle")):
         mean = pair.get(selection, {}).get("mean")
         if not pd.isna(mean):
-            return place, float(mean)
+            return place, float(mean) if metric.larger_is_better else -float(mean)
     return 0, 0.0
 
 
 def _result_row(
-    inner: dict[str, Any], oracle: dict[str, Any], best: Any, has_published: bool, messages: list[str],
+    inner: dict[str, Any], oracle: dict[str, Any], metric: Metric, best: Any, messages: list[str],
     times: dict[Any, Any], difference: Cell,
 ) -> list[Cell]:  # fmt: skip
     """Format a row; messages of its status are added to ``messages``, the footnotes of the table."""
     row = inner or oracle
-    cells = [
-        Cell(str(row["label"])),
-        number_cell(wording.percent_spread(inner.get("mean"), inner.get("std")), inner.get("mean")),
-        difference,
-        number_cell(wording.times_as_long(times["ratio"]), times["ratio"]),
-        number_cell(wording.p_value(inner.get("p_holm")), inner.get("p_holm")),
-        number_cell(wording.percent_interval(inner.get("ci_low"), inner.get("ci_high")), inner.get("ci_low")),
-        Cell(wording.rule_title(str(row["neighbour"]))),
-        number_cell(wording.count(inner.get("dimension")), inner.get("dimension")),
-        number_cell(wording.percent_spread(oracle.get("mean"), oracle.get("std")), oracle.get("mean")),
-        number_cell(wording.count(oracle.get("dimension")), oracle.get("dimension")),
-    ]
-    if inner.get("mean") == best:
-        cells[1] = replace(cells[1], kind="number strong", note="highest of this table")
-    if has_published:
-        source = next((part for part in (oracle, inner) if not pd.isna(part.get("published"))), {})
-        text = wording.percent_spread(source.get("published"), source.get("published_std"))
-        cells.append(number_cell(text, source.get("published"), note=str(source.get("published_source") or "")))
+    source = next((part for part in (oracle, inner) if not pd.isna(part.get("published"))), {})
     # What is chosen on the test samples has values there only, and has not failed.
     counted = max((part for part in (inner, oracle) if part), key=lambda part: int(part["n_repeats"]), default=row)
     worst = next((part for part in (inner, oracle) if part.get("status", "ok") != "ok"), row)
     failed, message = int(counted["n_failed"]), str(worst["message"] or "")
     splits = wording.count(counted["n_repeats"]) + (f", {failed:,} failed" if failed else "")
+    score = value_cell(metric, inner)
+    interval = wording.interval(inner.get("ci_low"), inner.get("ci_high"), metric.in_percent)
     return [
-        *cells,
+        Cell(str(row["label"])),
+        replace(score, kind="number strong", note="best of this table") if inner.get("mean") == best else score,
+        difference,
+        number_cell(wording.times_as_long(times["ratio"]), times["ratio"]),
+        number_cell(wording.p_value(inner.get("p_holm")), inner.get("p_holm")),
+        number_cell(interval, inner.get("ci_low")),
+        Cell(wording.rule_title(str(row["neighbour"]))),
+        number_cell(wording.count(inner.get("dimension")), inner.get("dimension")),
+        value_cell(metric, oracle),
+        number_cell(wording.count(oracle.get("dimension")), oracle.get("dimension")),
+        value_cell(metric, source, "published", note=str(source.get("published_source") or "")),
         number_cell(splits, counted["n_repeats"], kind="warn" if failed else ""),
         number_cell(wording.seconds(times["seconds"]), times["seconds"]),
         Cell(
@@ -262,6 +254,12 @@ def _result_row(
     ]
 
 
+def value_cell(metric: Metric, row: dict[str, Any], name: str = "mean", note: str = "") -> Cell:
+    """Format the mean, or published, value of a row and its standard deviation over splits."""
+    std = row.get("std" if name == "mean" else f"{name}_std")
+    return number_cell(wording.spread(row.get(name), std, metric.in_percent), row.get(name), note=note)
+
+
 def _footnotes(message: str, messages: list[str]) -> tuple[int, ...]:
     """Return the number of a message among the footnotes, to which it is added; none of an empty one."""
     if message and message not in messages:
@@ -269,29 +267,28 @@ def _footnotes(message: str, messages: list[str]) -> tuple[int, ...]:
     return (messages.index(message) + 1,) if message else ()
 
 
-def difference_cell(row: dict[str, Any], matters: float, *, marked: bool = True) -> Cell:
-    """Format a difference with its interval in points: columns ``difference, difference_low, difference_high``.
+def difference_cell(row: dict[str, Any], metric: Metric, matters: float, *, marked: bool = True) -> Cell:
+    """Format a difference with its interval: columns ``difference, difference_low, difference_high``.
 
     It has a mark where the verdict is better or worse; none where the reference is no reference (not ``marked``).
     """
     value, low, high = (row.get(name) for name in ("difference", "difference_low", "difference_high"))
-    text = wording.points(value)
+    text = wording.change_and_interval(row, metric.in_percent, ",\u00a0")
     if pd.isna(value):
         return number_cell(text, None)
     if pd.isna(low) or pd.isna(high):
         return number_cell(text, value, note="fewer splits than an interval takes")
     if value == low == high == 0:
         return number_cell("0", 0)
-    text += f" [{wording.points(low)},\u00a0{wording.points(high)}]"
     if not marked:
         return number_cell(text, value, note="the reference is below the majority class")
-    found = verdict(row, matters)
+    found = verdict(row, matters if metric.in_percent else 0.0, metric.larger_is_better)
     if found == BETTER:
-        return number_cell(f"{text} ▲", value, kind="up", note="better: the interval lies above 0")
+        return number_cell(f"{text} ▲", value, kind="up", note="better: the interval excludes 0")
     if found == WORSE:
-        return number_cell(f"{text} ▼", value, kind="down", note="worse: the interval lies below 0")
+        return number_cell(f"{text} ▼", value, kind="down", note="worse: the interval excludes 0")
     notes = {
-        NO_GAIN: f"the interval excludes a gain of {100 * matters:g} points",
+        NO_GAIN: f"the interval excludes a gain{f' of {100 * matters:g} points' if metric.in_percent else ''}",
         NOT_SHOWN: "not shown: the interval contains a gain that matters",
     }
     corrected = "; it excludes 0, but not after Holm's correction" if only_before_holm(row) else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -34,21 +34,31 @@ def percent(fraction: Any, digits: int = 1) -> str:
     return DASH if pd.isna(fraction) else _number(100.0 * float(fraction), digits)
 
 
-def percent_spread(fraction: Any, std: Any) -> str:
+def value(number: Any, in_percent: bool = True) -> str:
+    """Format a value of a metric: a share in percent, another one in its unit."""
+    return percent(number) if in_percent else plain(number)
+
+
+def spread(mean: Any, std: Any, in_percent: bool = True) -> str:
     """Format as ``72.4 ± 0.8``; the spread only where it is known."""
-    if pd.isna(fraction):
-        return DASH
-    return percent(fraction) if pd.isna(std) else f"{percent(fraction)} ± {percent(std)}"
+    known = not (pd.isna(mean) or pd.isna(std))
+    return value(mean, in_percent) + (f" ± {value(std, in_percent)}" if known else "")
 
 
-def percent_interval(low: Any, high: Any) -> str:
+def interval(low: Any, high: Any, in_percent: bool = True) -> str:
     """Format as ``[71.9, 73.0]``."""
-    return DASH if pd.isna(low) or pd.isna(high) else f"[{percent(low)}, {percent(high)}]"
+    return DASH if pd.isna(low) or pd.isna(high) else f"[{value(low, in_percent)}, {value(high, in_percent)}]"
 
 
-def points(fraction: Any) -> str:
-    """Format a difference of accuracies in percentage points, signed, with one digit."""
-    return DASH if pd.isna(fraction) else signed(100.0 * float(fraction), 1)
+def change(difference: Any, in_percent: bool = True) -> str:
+    """Format a difference with its sign: of shares in points with one digit, else with three digits."""
+    return signed(100.0 * difference, 1) if in_percent and not pd.isna(difference) else signed(difference, 3)
+
+
+def change_and_interval(row: Mapping[str, Any], in_percent: bool = True, comma: str = ", ") -> str:
+    """Format a difference as ``+0.3 [−0.5, +1.1]``; without an interval as ``+0.3``."""
+    middle, *ends = (change(row.get(f"difference{end}"), in_percent) for end in ("", "_low", "_high"))
+    return middle if DASH in ends else f"{middle} [{comma.join(ends)}]"
 
 
 def signed(value: Any, digits: int) -> str:
@@ -84,15 +94,16 @@ def scientific(value: Any) -> str:
     """Format a number with three significant digits, with a power of ten only where it is far from 1."""
     if pd.isna(value):
         return DASH
-    number = float(value)
-    text = f"{number:,.0f}" if 999.5 <= abs(number) < 1e6 else f"{number:.3g}"
+    text = f"{value:,.0f}" if 999.5 <= abs(value) < 1e6 else f"{value:.3g}"
     return text.replace("-", MINUS)
 
 
-def number(value: Any) -> str:
+def plain(number: Any) -> str:
     """Format a number with three decimals, of far larger and smaller ones three digits."""
-    size = abs(float(value))
-    text = f"{float(value):.3f}" if size == 0 or 1e-3 <= size < 1e5 else f"{float(value):.3g}"
+    if pd.isna(number):
+        return DASH
+    size = abs(float(number))
+    text = f"{float(number):.3f}" if size == 0 or 1e-3 <= size < 1e5 else f"{float(number):.3g}"
     return text.replace("-", MINUS)
 
 

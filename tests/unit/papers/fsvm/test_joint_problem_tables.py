@@ -168,11 +168,7 @@ def test_alternations_whose_optimum_is_known_share_a_figure(study):
         ([other, unknown, path], {"distance from the optimum", "SVM"}),
     ):
         results = tables(study, fits=fits)
-        found = [
-            panel
-            for panel in panels(results, report_spec("demo"), nothing, [], FigureNames())
-            if panel.section == "objective"
-        ]
+        found = [panel for panel in panels(results, nothing, 3, [], FigureNames()) if panel.section == "objective"]
         assert {panel.chart["title"]["text"] for panel in found} == expected
     (shared,) = [panel for panel in found if panel.chart["title"]["text"] == "distance from the optimum"]
     assert {row["s"] for row in shared.chart["data"]["values"]} == {"F-SVM", "F-SVM alternating"}

@@ -97,6 +97,15 @@ def test_a_study_equals_itself(first: StudyTables) -> None:
     assert [cells(first, study(1), method)[2] for method in ("average", "kfd")] == ["0", "0"]
 
 
+def test_a_metric_in_a_unit_of_its_own_is_no_percentage(first: StudyTables) -> None:
+    one, other = (
+        replace(tables, scores=tables.scores.assign(metric="rmse"), summary=tables.summary.assign(metric="rmse"))
+        for tables in (first, study(2))
+    )
+    assert [column.title for column in compare(one, other).columns[2:]] == ["A", "B", "B − A"]
+    assert all(float(text.split()[0]) < 1 for text in cells(one, other, "kfd")[:2])
+
+
 def test_other_splits_are_not_paired_and_a_failed_one_is_left_out(first: StudyTables) -> None:
     a, b, change = cells(first, study(2, draw=1), "kfd")
     assert "[" not in change

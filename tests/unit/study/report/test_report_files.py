@@ -18,11 +18,12 @@ from tests.unit.study.report.conftest import (
     sections_of,
 )
 
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.split import ON_TEST
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.build import build_report
-from mklearn.study.report.figures import MOST_CONTENDERS, differences
-from mklearn.study.report.frames import results_of
+from mklearn.study.report.figures import MOST_CONTENDERS, accuracy_by_dimension, accuracy_by_train_size, differences
+from mklearn.study.report.frames import curves, results_of
 from mklearn.study.report.page import link, script_json
 from mklearn.study.report.parts import PartFigure, ReportPart
 from mklearn.study.report.records import RunRecord
@@ -56,22 +57,7 @@ def with_more(study, tmp_path_factory):
 
 def specs_of(html):
     text = re.search(r'<script type="application/json" id="figures-data">(.*?)</script>', html, re.DOTALL)
-    return expanded(json.loads(text.group(1)))
-
-
-def expanded(value):
-    """Undo `compact`, as the page's script does."""
-    if isinstance(value, list):
-        return [expanded(entry) for entry in value]
-    if not isinstance(value, dict):
-        return value
-    if value.keys() == {"columns", "rows"}:
-        columns = {
-            name: column if isinstance(column, list) else [column["of"][number] for number in column["at"]]
-            for name, column in value["columns"].items()
-        }
-        return {"values": [{name: column[row] for name, column in columns.items()} for row in range(value["rows"])]}
-    return {name: expanded(entry) for name, entry in value.items()}
+    return json.loads(text.group(1))
 
 
 @pytest.mark.full
@@ -90,7 +76,7 @@ def test_writes_what_it_says_and_nothing_else(built):
 def test_every_kind_of_figure_is_there(built):
     folder, _ = built
     slugs = specs_of((folder / "index.html").read_text(encoding="utf-8"))["specs"]
-    unseen = {"train-size", "components", "own", "predictions"}
+    unseen = {"train-size", "own", "predictions", "kernels"}
     for section in {*figure_sections(), "published"} - unseen:
         assert any(slug.startswith(section) for slug in slugs), section
 
@@ -102,8 +88,10 @@ def test_methods_far_behind_are_counted_below_the_title_and_not_drawn():
     rows = rows.assign(difference=rows["difference_high"] - 0.01, difference_low=rows["difference_high"] - 0.02)
     series = Series(tuple(high), {}, 0)
 
-    def drawn(rows, **options):
-        chart = differences(rows, series, reference_title="average", title="", reach=0.03, **options)
+    def drawn(rows, metric="accuracy"):
+        chart = differences(
+            rows, series, reference_title="average", title="", metric=metric_named(metric), matters=0.01
+        )
         assert "yOffset" not in chart["encoding"], "one row for a method with one rule"
         return {row["s"] for row in chart["data"]["values"]}, chart["title"]["subtitle"]
 
@@ -112,11 +100,25 @@ def test_methods_far_behind_are_counted_below_the_title_and_not_drawn():
         ["difference to average", "not drawn: 2 methods at −4.1 to −81.0 points"],
     )
     assert drawn(rows[3:])[0] == {"far", "farthest"}, "an empty figure shows nothing"
-    assert drawn(rows, larger_is_better=False)[0] == {"close", "wide", "far", "farthest", "best"}
+    assert drawn(rows, "log_loss")[0] == set(high), "of a metric with a unit of its own no gap is large"
     many = pd.concat([rows[:1].assign(label=f"m{k}", difference=-0.001 * k) for k in range(MOST_CONTENDERS + 2)])
     names, (_, said) = drawn(many)
     assert names == {f"m{k}" for k in range(MOST_CONTENDERS)}
     assert "2 methods at −1.0 to −1.1 points" in said
+
+
+def test_the_majority_class_stretches_no_axis(study):
+    """A method that is above it in no setting is named below the title; the reference is drawn anywhere."""
+    value = study["summary"]["method"].map({"svc": 0.9, "average": 0.9}).fillna(0.1)
+    results = results_of(study["scores"], study["summary"].assign(majority=value), [])
+    level = results.level_with_majority(results.settings)
+    assert level == ["linear SVC"]
+    options = {"neighbour": "cosine", "title": "", "metric": results.score}
+    chart = accuracy_by_dimension(curves(results.scores), results.series, **options, level=level)
+    assert chart["title"]["subtitle"][1] == "not drawn, as not above the majority class: linear SVC"
+    assert "linear SVC" not in json.dumps([chart["data"], chart["layer"]])
+    alone = curves(results.scores).query("label == 'linear SVC'").assign(train_size=5)
+    assert accuracy_by_train_size(alone, results.series, **options, level=level)["data"]["values"], "an empty figure"
 
 
 def test_one_dimension_has_no_figure_of_accuracy_against_dimension(study):

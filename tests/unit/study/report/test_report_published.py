@@ -1,4 +1,4 @@
-"""Published values in the report: verdicts in words, alerts on top, counts, remarks; picked kernels; iterations."""
+"""Published values in the report: verdicts in words, alerts on top, counts, remarks."""
 
 from __future__ import annotations
 
@@ -186,24 +186,6 @@ def test_without_published_values_there_is_no_part(report, report_of_numbers):
         assert (folder / "reproduction.csv").exists() == has_part
         assert ('id="published"' in html) == has_part
         assert ("Published" in text) == has_part
-
-
-# --- iterations
-
-
-def test_iterations_have_curves_of_their_own_and_are_in_no_other(study):
-    scores = results_of(study["scores"], study["summary"], []).scores
-    table = frames.iterations(scores)
-    own = scores[scores["selection"].eq("iteration")]
-    assert len(table) == len(own.drop_duplicates(["dimension", "n_iter"])) == 5
-    for row in table.to_dict("records"):
-        values = own.query(f"dimension == {row['dimension']} and n_iter == {row['n_iter']}")["value"]
-        assert (row["mean"], row["std"], row["n"]) == pytest.approx((values.mean(), values.std(), len(values)))
-    without = scores[scores["selection"].ne("iteration")]
-    pd.testing.assert_frame_equal(frames.curves(scores), frames.curves(without))
-    times, others = (frames.training_times(rows, "average") for rows in (scores, without))
-    pd.testing.assert_frame_equal(times, others)
-    assert frames.iterations(without.drop(columns="n_iter")).empty
 
 
 # --- names

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from skimage.color import deltaE_ciede2000, rgb2lab
 
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.report import figures
 from mklearn.study.report.answer import answer
 from mklearn.study.report.findings import Findings, findings
@@ -409,7 +410,14 @@ def test_rows_without_a_value_come_last_though_r2_may_be_below_any_accuracy():
 
 def test_a_band_holds_its_mean_though_r2_is_negative():
     curve = pd.DataFrame({"label": ["a"] * 2, "train_size": [5, 10], "mean": [-0.5, 0.02], "std": [0.1, 0.1]})
-    chart = figures.lines(curve, series_of(made_of(AVERAGE).summary, "average"), "train_size", {"title": "n"}, title="")
+    chart = figures.lines(
+        curve,
+        series_of(made_of(AVERAGE).summary, "average"),
+        "train_size",
+        {"title": "n"},
+        title="",
+        metric=metric_named("r2"),
+    )
     rows = chart["data"]["values"]
     assert [row["low"] for row in rows] == pytest.approx([-60, -8])
     assert all(row["low"] < row["y"] < row["high"] for row in rows)

@@ -30,7 +30,7 @@ def test_weights_over_splits_are_tabulated(study, report):
         first = record.kernel_ids[int(found.mean.argmax())]
         row = f"| {record.method_title} | {found.between_splits:.2f} | {found.from_equal:.2f} | 5 | {first}"
         assert row in text
-    assert "Stability over splits" in html
+    assert "Between splits: total variation distance" in html
     assert re.search(r"leave a view\s+out \(kernels: all_but_each\)", html)
 
 
@@ -40,4 +40,4 @@ def test_a_study_without_learned_weights_has_no_such_table(study, report_of_numb
     assert weights_tables(results) == []
     assert weights_frame(results).empty
     assert not (report_of_numbers / "weights.csv").exists()
-    assert "Stability over splits" not in read(report_of_numbers)[0]
+    assert "Between splits" not in read(report_of_numbers)[0]

@@ -1,4 +1,4 @@
-// Draws the figures that can be seen, in the reader's colour scheme; highlights methods; makes files of figures.
+// Draws the figures that can be seen, in the reader's colour scheme, and highlights methods.
 "use strict";
 
 window.figures = (() => {
@@ -7,26 +7,12 @@ window.figures = (() => {
   const drawn = new Map();
   const OWN_RULE = "its own";
   let focus = [];
-  let found = []; // by the filter; methods in focus come before it
   let rule = "";
   let run = 0;
 
-  // Rows are kept as columns, and texts in them once.
-  function expanded(value) {
-    if (Array.isArray(value)) return value.map(expanded);
-    if (value === null || typeof value !== "object") return value;
-    if (value.columns && "rows" in value) {
-      const columns = Object.entries(value.columns).map(([name, column]) =>
-        [name, Array.isArray(column) ? column : column.at.map((number) => column.of[number])]);
-      return { values: Array.from({ length: value.rows }, (_, row) =>
-        Object.fromEntries(columns.map(([name, column]) => [name, column[row]]))) };
-    }
-    return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, expanded(entry)]));
-  }
-
   // A figure of differences shows the rule that is chosen, and methods that decide themselves.
   function specOf(box) {
-    const spec = expanded(specs[box.dataset.figure]);
+    const spec = structuredClone(specs[box.dataset.figure]);
     if (!("rules" in box.dataset) || rule === "") return spec;
     const rows = spec.data.values.filter((row) => row.rule === rule || row.rule === OWN_RULE);
     const before = new Set(spec.data.values.map((row) => row.rule)).size;
@@ -104,7 +90,7 @@ window.figures = (() => {
   }
 
   async function highlight(view) {
-    if ("focus" in view.getState().signals) await view.signal("focus", focus.length ? focus : found).runAsync();
+    if ("focus" in view.getState().signals) await view.signal("focus", focus).runAsync();
   }
 
   function setFocus(next) {
@@ -120,11 +106,6 @@ window.figures = (() => {
     for (const { view } of drawn.values()) highlight(view);
   }
 
-  function setFound(next) {
-    found = next;
-    for (const { view } of drawn.values()) highlight(view);
-  }
-
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button[data-series], button.clear");
     if (!button) return;
@@ -133,36 +114,6 @@ window.figures = (() => {
     else setFocus(focus.includes(name) ? focus.filter((other) => other !== name) : [...focus, name]);
   });
 
-  // The same as `standalone` of charts.py, by which the files beside the page are made.
-  function standalone(slug, title) {
-    const spec = expanded(specs[slug]);
-    if (!spec.layer) return spec; // several panels, with their own titles
-    const { color, strokeDash, y } = spec.encoding;
-    if (color?.field === "s" && y?.field !== "s") {
-      const rows = [spec, ...spec.layer].flatMap((layer) => layer.data?.values ?? []);
-      const present = new Set(rows.map((row) => row.s));
-      const values = color.scale.domain.filter((label) => present.has(label));
-      const shaped = spec.layer.filter(({ encoding }) => encoding?.shape?.field === "s");
-      const legend = shaped.length ? { symbolOpacity: 1, values } : { symbolType: "stroke", symbolOpacity: 1, symbolSize: 400, values };
-      for (const { encoding } of shaped) encoding.shape.legend = legend;
-      if (strokeDash || values.length > 1) {
-        color.legend = legend;
-        if (strokeDash) strokeDash.legend = legend;
-      }
-    }
-    spec.layer = spec.layer.filter((layer) => layer.name !== "touch");
-    return { ...spec, width: 560, title: { ...spec.title, text: title } };
-  }
-
-  async function file(slug, title, type) {
-    const config = { ...structuredClone(configs.light), background: "#ffffff", padding: 12 };
-    const box = document.createElement("div");
-    const result = await window.vegaEmbed(box, standalone(slug, title), { mode: "vega-lite", actions: false, config });
-    const made = type === "svg" ? await result.view.toSVG() : await result.view.toImageURL("png", 2);
-    result.finalize();
-    return type === "svg" ? URL.createObjectURL(new Blob([made], { type: "image/svg+xml" })) : made;
-  }
-
   dark.addEventListener("change", draw);
-  return { draw, file, setFound, setRule(next) { rule = next; draw(); } };
+  return { draw, setRule(next) { rule = next; draw(); } };
 })();
