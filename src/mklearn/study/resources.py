@@ -78,7 +78,11 @@ class Requests:
 
     def _memory(self, rule: str, wildcards: Any, files: Any) -> float:
         """Return the MB that the arrays of a job take at their peak, given its input files."""
-        w, size_mb = wildcards, float(files.size_mb)
+        w = wildcards
+        if rule == "fit":  # of fits on kernels before any of their files exists
+            n, n_train = self._samples(w)
+            return fit_mb(self.jobs.fit(w).spec, n, max(n_train), files, self.jobs.dataset(w).n_blocks)
+        size_mb = float(files.size_mb)
         match rule:
             case "read":
                 read = self.jobs.dataset(w).read
@@ -99,9 +103,6 @@ class Requests:
                 n_features = spec.landmarks.most * len(spec.kernels)
                 n_triangles = number_of_splits(self.jobs.plan.protocols[w.protocol]) * (spec.inner_folds + 4)
                 return kernels_mb(n_features, n_features, n_triangles / 2, 0) + features_mb(size_mb)
-            case "fit":
-                n, n_train = self._samples(w)
-                return fit_mb(self.jobs.fit(w).spec, n, max(n_train), files, self.jobs.dataset(w).n_blocks)
             case "model":
                 final = self.jobs.plan.final
                 assert final is not None
