@@ -408,11 +408,13 @@ def wildcards_of(key: Mapping[str, str]) -> SimpleNamespace:
 
 def log_of(path: Path) -> Path | None:
     """Return the log of the job that made a file of the results; None of other files."""
-    for rule, outputs in OUTPUTS.items():
-        for pattern in outputs.values():
-            values = re.search("/" + re.sub(r"\\{\w+\\}", "([^/]+)", re.escape(pattern)) + "$", f"/{path.as_posix()}")
-            if values:
-                return Path("/".join(["logs", rule, *values.groups()]) + ".log")
+    patterns = [(pattern, rule) for rule, outputs in OUTPUTS.items() for pattern in outputs.values()]
+    for pattern, rule in sorted(
+        patterns, key=lambda each: -len(each[0])
+    ):  # a.predictions.parquet is no {method}.parquet
+        values = re.search("/" + re.sub(r"\\{\w+\\}", "([^/]+)", re.escape(pattern)) + "$", f"/{path.as_posix()}")
+        if values:
+            return Path("/".join(["logs", rule, *values.groups()]) + ".log")
     return None
 
 

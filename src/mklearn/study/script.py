@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, get_args, get_type_hints
 
-from mklearn.errors import ConfigError, UserError
+from mklearn.errors import ConfigError, DataError, UserError, absence
 from mklearn.study import log
 from mklearn.study.provenance import input_digests, stamp
 
@@ -81,7 +81,7 @@ def call(function: Function, *, threads: int = 1, code: str | None = None, **val
     ConfigError
         A value is missing, unknown or invalid, or there are several files where the function takes one.
     DataError
-        Among others: an input is damaged.
+        Among others: an input is missing or damaged.
     """
     _limit_threads(threads)
     _defer_scipy_stats()
@@ -101,6 +101,10 @@ def call(function: Function, *, threads: int = 1, code: str | None = None, **val
             files |= {} if _is_output(hint) else {key: arguments[key]}
         else:
             spec[key], arguments[key] = values[key], _typed(name, key, values[key], hint)
+    for each in files.values():
+        for path in each if isinstance(each, list) else [each]:
+            if not path.is_file():
+                raise DataError(f"{path}: {absence(path)}")
     if "threads" in parameters:
         arguments["threads"] = threads
     if "record" in parameters:
@@ -139,7 +143,7 @@ def _arguments(function: Function) -> dict[str, Any]:
             parser.add_argument(f"--{key}", action="store_true")
         elif _is_path(hint):
             parser.add_argument(f"--{key}", nargs="+" if _is_list(hint) else None, metavar="PATH")
-        elif key != "record":
+        elif key not in GIVEN_BY_JOB:
             parser.add_argument(f"--{key}", type=_json, metavar="JSON")
     parser.add_argument("--threads", type=int, help=argparse.SUPPRESS)
     return vars(parser.parse_args())
