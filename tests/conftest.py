@@ -15,7 +15,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-LONGEST_FIRST = ("workflow", "golden", "conformance", "unit/study/steps", "unit/study", "unit", "fuzz", "benchmarks")
+LONGEST_FIRST = ("workflow", "golden", "conformance", "unit/study", "unit", "fuzz", "benchmarks")
 FULL = ("golden", "fuzz")
 """Folders of which `make test` runs nothing."""
 

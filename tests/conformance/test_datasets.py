@@ -1,4 +1,4 @@
-"""Every registered data set, read from the mirror as in the workflow: plan, download step, read step."""
+"""Every registered data set, read from the mirror as in the workflow: download, read, resize."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.unit.planned_jobs import planned_jobs
 
 from mklearn.atomic import read_parquet
-from mklearn.study.config.reading import check_study
 from mklearn.study.data.registry import registry
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.plan.plan import plan_study
-from mklearn.study.steps.runner import call
 
 # Only a part of a large data set is decoded; the reader compares `expected` with all of its labels.
 PARTS: dict[str, dict[str, Any]] = {
@@ -37,17 +35,16 @@ def test_read_as_in_the_workflow(
     known = registry()[name]
     if known.files:
         monkeypatch.setenv("MKLEARN_MIRROR", str(request.getfixturevalue("mirror")))
-    study = {"study": "s", "datasets": {name: PARTS.get(name)}, "results": str(tmp_path / "results")}
-    plan = plan_study(check_study(study | DESCRIPTORS.get(name, {})))
-    (dataset,) = plan.datasets.values()
-    for path, spec in dataset.downloads.items():
-        call("download", {}, {"target": path}, spec.as_dict())
-    samples, labels, resized = (tmp_path / file for file in ("samples.npz", "labels.parquet", "resized.npz"))
-    call("read", {"files": dataset.files}, {"samples": str(samples), "labels": str(labels)}, dataset.read.as_dict())
-    table, record = read_parquet(labels)
-    if dataset.resize:
-        call("resize", {"samples": str(samples)}, {"resized": str(resized)}, dataset.resize.as_dict())
-    held = SampleSet.load(resized if dataset.resize else samples)
+    monkeypatch.chdir(tmp_path)
+    study = {"study": "s", "datasets": {name: PARTS.get(name)}} | DESCRIPTORS.get(name, {})
+    jobs = [job for job in planned_jobs(study) if job.rule in ("download", "read", "resize")]
+    for job in jobs:
+        job.run()
+    made = {job.rule: job for job in jobs}
+    table, record = read_parquet(Path(made["read"].outputs["labels"]))
+    held = SampleSet.load(
+        Path(made["resize"].outputs["resized"] if "resize" in made else made["read"].outputs["samples"])
+    )
 
     expected = known.expected
     if name in PARTS:
@@ -71,7 +68,7 @@ def test_read_as_in_the_workflow(
     np.testing.assert_array_equal(table["y"], held.y)
     if held.target == "classes":
         np.testing.assert_array_equal(table["label"].to_numpy(dtype=str), held.classes[held.y])
-    assert set(record["inputs"].get("files", {})) == {Path(path).name for path in dataset.files}
+    assert set(record["inputs"].get("files", {})) == {Path(path).name for path in made["read"].files}
 
 
 @pytest.mark.parametrize("name", list(registry()))

@@ -14,8 +14,7 @@ import pytest
 import yaml
 from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
-from tests.unit.every_step import data_jobs, model_jobs
-from tests.unit.study.steps.small_study import working_in
+from tests.unit.study.small_study import SmallStudy, run_study
 
 from mklearn import MultiViewClassifier
 from mklearn.base.side_by_side import SideBySide
@@ -33,9 +32,7 @@ from mklearn.study.engine.workflow_files import studies
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.final_model import final_model
 from mklearn.study.evaluation.rules import deciding_samples
-from mklearn.study.plan.plan import plan_study
-from mklearn.study.stages.targets import Targets
-from mklearn.study.steps.runner import call
+from mklearn.study.plan.plan import Plan, plan_study
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 STUDIES = [Path("config.yaml"), *studies().values()]
@@ -64,8 +61,8 @@ def published_methods() -> list[str]:
 class Fitted:
     """A study of all these methods on one split, and the samples that it was fitted to."""
 
-    targets: Targets
-    folder: Path
+    plan: Plan
+    study: SmallStudy
     views: dict[str, NDArray[Any]]
     images: NDArray[np.float64]
     y: NDArray[Any]
@@ -74,13 +71,11 @@ class Fitted:
 
     def plan_of(self, kind: str) -> Any:
         """The job of a method, and its plan."""
-        return next(
-            (key, fit) for key, fit in self.targets.plan.fits.items() if fit.method_id == kind.replace("_", "-")
-        )
+        return next((key, fit) for key, fit in self.plan.fits.items() if fit.method_id == kind.replace("_", "-"))
 
-    def table(self, artefact: str, key: tuple[str, ...]) -> pd.DataFrame:
-        names = dict(zip(("dataset", "protocol", "method"), key, strict=True))
-        return read_table(self.folder / self.targets.path(artefact, **names))[0]
+    def table(self, output: str, key: tuple[str, ...]) -> pd.DataFrame:
+        (job,) = [job for job in self.study.of("fit") if tuple(job.wildcards.values()) == key]
+        return read_table(self.study.folder / job.outputs[output])[0]
 
 
 def predicts_numbers(kind: str) -> bool:
@@ -124,24 +119,18 @@ def fitted(kind: str, of_each_target: dict[bool, Fitted]) -> Fitted:
 
 def fit(kinds: list[str], data: dict[str, Any], folder: Path, fields: dict[str, dict[str, Any]] = OWN) -> Fitted:
     methods = {kind.replace("_", "-"): {"kind": kind} | fields.get(kind, {}) for kind in kinds}
-    study = check_study({
+    study = {
         **data, "study": "one-fit", "kernels": {"gauss": {"kind": "gaussian"}}, "methods": methods,
         "evaluation": {"neighbours": ["euclidean"], "inner_folds": 2, "components": "all", **data["evaluation"]},
-    })  # fmt: skip
-    targets = Targets(plan_study(study))
-    with working_in(folder):
-        for job in (*data_jobs(targets), *model_jobs(targets)):
-            call(job["step"], job["inputs"], job["outputs"], job["spec"])
-        (dataset,) = targets.plan.datasets.values()
-        samples = SampleSet.load(Path(targets.path("samples", dataset=dataset.key)))
-        views = {
-            planned.id: read_arrays(targets.path("features", dataset=dataset.key, descriptor=key))["features"]
-            for (_, key), planned in targets.plan.descriptors.items()
-        }
-        (protocol,) = targets.plan.protocols
-        split = Splits.load(Path(targets.path("splits", dataset=dataset.key, protocol=protocol)), samples.ids).splits[0]
+    }  # fmt: skip
+    made, plan = run_study(folder, study, last="fit"), plan_study(check_study(study))
+    (read,), (split_job,) = made.of("read"), made.of("split")
+    samples = SampleSet.load(folder / read.outputs["samples"])
+    files = {tuple(job.wildcards.values()): folder / job.outputs["features"] for job in made.of("describe")}
+    views = {each.id: read_arrays(files[key])["features"] for key, each in plan.descriptors.items()}
+    split = Splits.load(folder / split_job.outputs["splits"], samples.ids).splits[0]
     images = np.asarray([] if samples.images is None else samples.images, dtype=np.float64)
-    return Fitted(targets, folder, views, images, samples.y, samples.ids, split)
+    return Fitted(plan, made, views, images, samples.y, samples.ids, split)
 
 
 def script(kind: str, fitted: Fitted, parameters: dict[str, Any], spec: Any, cached: bool = True) -> Any:
@@ -166,7 +155,7 @@ def script(kind: str, fitted: Fitted, parameters: dict[str, Any], spec: Any, cac
 @pytest.mark.parametrize("kind", published_methods())
 def test_predictions_of_a_study_are_those_of_a_script(kind: str, fitted: Fitted) -> None:
     key, planned = fitted.plan_of(kind)
-    rows = fitted.table("fit_scores", key)
+    rows = fitted.table("scores", key)
     assert set(rows["status"]) == {"ok"}, rows[["status", "message"]].to_string()
     scores = rows.query("selection == 'inner_cv'").iloc[0]
     parameters = json.loads(scores["parameters"])
@@ -176,7 +165,7 @@ def test_predictions_of_a_study_are_those_of_a_script(kind: str, fitted: Fitted)
     train, test = fitted.split.train, fitted.split.test
     model.fit(X[train], fitted.y[train])
 
-    found = fitted.table("fit_predictions", key).query("fold == 0")
+    found = fitted.table("predictions", key).query("fold == 0")
     assert list(found["sample"]) == list(fitted.ids[test])
     np.testing.assert_array_equal(found["predicted"].to_numpy(dtype=fitted.y.dtype), model.predict(X[test]))
     if found["neighbour"].iloc[0]:
@@ -201,7 +190,7 @@ def test_the_final_model_is_that_of_a_script(kind: str, fitted: Fitted) -> None:
     spec = planned.spec
     if len(spec.method.inputs) > 1 or not hasattr(load(spec.method.implementation), "__name__"):
         pytest.skip("a final model takes one input")
-    names = {planned.key: planned.id for planned in fitted.targets.plan.descriptors.values()}
+    names = {planned.key: planned.id for planned in fitted.plan.descriptors.values()}
     kernels = [kernel | {"view": names[kernel["view"].split("/")[0]]} for kernel in spec.kernels]
     (name, first), *_ = spec.method.inputs.items()
     inputs = {name: first.model_copy(update={"descriptors": [names[key] for key in first.descriptors]})}
@@ -229,7 +218,7 @@ def test_numbers_from_landmarks_in_a_study_and_in_a_script(tmp_path: Path) -> No
     }
     known = [model.fit(views[train], study.y[train]) for model in models.values()]
     assert known[1].score(views[test], study.y[test]) > known[0].score(views[test], study.y[test]) + 0.02
-    found = study.table("fit_predictions", key).query("fold == 0")
+    found = study.table("predictions", key).query("fold == 0")
     np.testing.assert_allclose(found["predicted"], known[1].predict(views[test]), rtol=1e-9)
 
     specs = [{"id": name, **kernel} for name, kernel in kernels.items()]
@@ -243,7 +232,7 @@ def test_twelve_views_of_a_published_split_in_a_study_and_in_a_script(
 ) -> None:
     monkeypatch.setenv("MKLEARN_MIRROR", str(mirror))
     study = fit(["multi_view"], PROTEIN_FOLDS, tmp_path)
-    found = study.table("fit_predictions", study.plan_of("multi_view")[0])
+    found = study.table("predictions", study.plan_of("multi_view")[0])
     train, test = study.split.train, study.split.test
     assert (len(train), len(test)) == (311, 383)
 

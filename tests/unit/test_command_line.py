@@ -17,7 +17,6 @@ from PIL import Image
 from tests.workflow.conftest import SMOKE
 
 from mklearn.__main__ import main
-from mklearn.atomic import read_npz
 from mklearn.study.config.method_groups import GROUPS
 from mklearn.study.config.registry import REGISTRATIONS, registered
 from mklearn.study.data.registry import registry
@@ -49,7 +48,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 # --- help, listings, mistakes
 
 
-@pytest.mark.parametrize("command", ["", "step", "schema", "validate"])
+@pytest.mark.parametrize("command", ["", "schema", "validate"])
 def test_help_is_there_for_every_command(
     command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,14 +61,14 @@ def test_help_is_there_for_every_command(
         listed = re.findall(r"^    ([a-z]+) ", said, flags=re.MULTILINE)
         public = ["init", "validate", "run", "failed", "show", "predict", "compare", "table", "export", "list"]
         assert listed[:10] == public
-        assert not {"step", "schema"} & {*listed}
+        assert "schema" not in listed
         assert said.count("\n") <= 24
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        [], ["fit"], ["step"], ["validate"], ["step", "fit", "--threads", "two"], ["list"], ["list", "x"],
+        [], ["fit"], ["validate"], ["list"], ["list", "x"],
         ["list", "methods", "--", "--dry-run"], ["failed", "--run", "--targets"],
     ],
 )  # fmt: skip
@@ -152,19 +151,6 @@ def test_one_item_is_wrapped_to_the_terminal(
         (["validate", "many.yaml"], "protocols.p.repeats: invalid value 1000000000: should be less than or equal to"),
         (["failed", "nowhere.yaml"], "nowhere.yaml: there is no such file."),
         (["init", "nowhere"], "nowhere: there is no such file, and no such folder."),
-        (["step", "red"], "there is no step 'red'. Steps: download, read"),
-        (["step", "read", "--in", "files"], "'files' is not KEY=PATH."),
-        (["step", "read", "--in", "=x"], "'=x' is not KEY=PATH."),
-        (["step", "read", "--out", "samples="], "'samples=' is not KEY=PATH."),
-        (["step", "read", "--spec", "nowhere.json"], "nowhere.json: there is no such file"),
-        (["step", "read", "--spec", "{1}"], "--spec is not JSON: "),
-        (["step", "read", "--spec", "list.json"], "a specification is a JSON object"),
-        (["step", "read", "--spec", DIGITS], "step read: missing labels, samples. It takes samples, labels, files"),
-        (["step", "read", "--out", "spec=x", "--spec", DIGITS], "not known: spec"),
-        (["step", "describe", "--in", "samples=gone", "--out", "features=f", "--spec", '{"kind": "table"}'],
-         "step describe: invalid specification: implementation: Field required; parameters: Field required."),
-        (["step", "describe", "--in", "samples=gone", "--out", "features=f", "--spec",
-          '{"kind": "table", "implementation": "", "parameters": {"table": "t"}}'], "gone: there is no such file"),
     ],
 )  # fmt: skip
 def test_mistakes_are_sentences(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -175,7 +161,6 @@ def test_mistakes_are_sentences(arguments: list[str], sentence: str, capsys: pyt
     Path("link.yaml").write_text(f"{digits}results: here/results\n")
     Path("long.yaml").write_text(f"study: s\ndatasets: {{d: {{kind: feature_tables, tables: {{t: {LONG}}}}}}}\n")
     Path("many.yaml").write_text(f"{digits}protocols: {{p: {{kind: k_fold, repeats: 1000000000}}}}\n")
-    Path("list.json").write_text("[]")
     assert sentence in failure(arguments, capsys)
 
 
@@ -341,24 +326,6 @@ def test_the_shipped_studies_are_valid(repository: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(repository)
     files = [repository / "config.yaml", *studies().values()]
     assert main(["validate", *map(str, files)]) == 0
-
-
-# --- step
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("as_file", [True, False])
-def test_a_step_by_hand(as_file: bool, tmp_path: Path) -> None:
-    spec = tmp_path / "spec.json"
-    spec.write_text(DIGITS, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "mklearn", "step", "read", "--spec", str(spec) if as_file else DIGITS,
-         "--out", "samples=s.npz", "--out", "labels=l.parquet"],
-        cwd=tmp_path, env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "digits: 20 samples of 10 classes" in done.stderr
-    assert len(read_npz(tmp_path / "s.npz")["y"]) == 20
 
 
 def test_names_can_not_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

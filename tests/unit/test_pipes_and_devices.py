@@ -25,7 +25,6 @@ COMMANDS = [
     *([command, "pipe.yaml"] for command in ("run", "failed")),
     ["show", "pipe.npz"], ["compare", "pipe.yaml", "t.yaml"], ["export", "pipe.yaml", "crate.zip"],
     ["init", "pipe.csv"], ["predict", "pipe.mklearn", "t.csv"], ["predict", "zero.mklearn", "t.csv"],
-    ["step", "read", "--spec", "pipe.yaml"], ["step", "read", "--spec", "zero.yaml"],
 ]  # fmt: skip
 
 

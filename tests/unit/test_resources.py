@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,16 +13,13 @@ import pytest
 from mklearn.contract.fit_spec import EvaluationSpec, FitSpec, Implementation, InputSpec, MethodSpec, Setting
 from mklearn.contract.specs import SplitSpec
 from mklearn.optimize.kernel_weights import ENUMERATION_LIMIT
+from mklearn.study import resources
 from mklearn.study.config.reading import check_study, read_study
+from mklearn.study.data import description
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.engine.workflow_files import studies, study_file
-from mklearn.study.plan import resources
-from mklearn.study.plan.fits import PlannedFit
+from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.plan.plan import plan_study
-from mklearn.study.stages.resize import BATCH
-from mklearn.study.stages.stage import Job
-from mklearn.study.stages.targets import Targets
-from mklearn.study.steps import describe
 
 EXECUTOR_MB = 340
 """Two Snakemake processes that the SLURM executor starts around a job."""
@@ -63,8 +59,21 @@ def test_fits_on_features_ask_for_what_was_measured(source_mb: float, measured: 
 
 
 @pytest.fixture(scope="module")
-def default(repository: Path) -> Targets:
-    return Targets(plan_study(read_study(repository / "config.yaml")))
+def default(repository: Path) -> Jobs:
+    return Jobs(plan_study(read_study(repository / "config.yaml")))
+
+
+class Asked:
+    """What a job asks for, given its input files."""
+
+    def __init__(self, jobs: Jobs, rule: str, key: dict[str, str]) -> None:
+        self.wildcards, self.resources = wildcards_of(key), resources.Requests(jobs).of(rule)
+
+    def mb(self, files: Any, attempt: int = 1) -> int:
+        return int(self.resources["mem_mb"](self.wildcards, files, attempt))
+
+    def minutes(self, files: Any, attempt: int = 1) -> int:
+        return int(self.resources["runtime"](self.wildcards, files, attempt))
 
 
 class Unread:
@@ -75,46 +84,43 @@ class Unread:
         raise FileNotFoundError
 
 
-def test_fits_on_kernels_of_the_default_study_are_known_before_anything_is_read(default: Targets) -> None:
+def test_fits_on_kernels_of_the_default_study_are_known_before_anything_is_read(default: Jobs) -> None:
     """Those on features wait for them: the memory depends on their number."""
-    for job in default.jobs("fit"):
-        held = Unread() if job.input("matrices") else SimpleNamespace(size_mb=6.0)
-        memory = job.asked_mb(held)
+    for key in default.keys("fit"):
+        asked = Asked(default, "fit", key)
+        held = Unread() if default.fit_matrices(asked.wildcards) else SimpleNamespace(size_mb=6.0)
+        memory = asked.mb(held)
         assert 800 <= memory <= 4 * 419
-        assert job.asked_mb(held, 2) == 2 * memory
-        assert 20 <= job.asked_minutes(held) <= 120
-        assert job.asked_minutes(held, 3) == 3 * job.asked_minutes(held)
+        assert asked.mb(held, 2) == 2 * memory
+        assert 20 <= asked.minutes(held) <= 120
+        assert asked.minutes(held, 3) == 3 * asked.minutes(held)
 
 
-def test_unknown_sizes_wait_for_the_files(default: Targets) -> None:
-    job, *_ = default.jobs("pairwise")
+def test_unknown_sizes_wait_for_the_files(default: Jobs) -> None:
+    asked = Asked(default, "distances", default.keys("distances")[0])
     with pytest.raises(FileNotFoundError):  # to Snakemake: to be determined
-        job.asked_mb(Unread())
-    assert job.asked_mb(SimpleNamespace(size_mb=3.0)) >= 600
+        asked.mb(Unread())
+    assert asked.mb(SimpleNamespace(size_mb=3.0)) >= 600
 
 
 @pytest.mark.full
 def test_every_fit_of_every_study_asks_for_less_than_a_day_and_a_node(repository: Path) -> None:
     for path in studies().values():
-        targets = Targets(plan_study(read_study(path)))
-        for job in itertools.chain(*map(targets.jobs, ("landmarks", "moments", "fit"))):
-            held = SimpleNamespace(size_mb=20.0)
-            assert 800 <= job.asked_mb(held) <= 12_000, (path.name, job.wildcards)
-            assert 20 <= job.asked_minutes(held) <= resources.LONGEST_MINUTES, (path.name, job.wildcards)
-
-
-def fit_of(job: Job) -> PlannedFit:
-    return job.plan.fits[job.key]
+        jobs, held = Jobs(plan_study(read_study(path))), SimpleNamespace(size_mb=20.0)
+        for rule in ("landmarks", "moments", "fit"):
+            for asked in (Asked(jobs, rule, key) for key in jobs.keys(rule)):
+                assert 800 <= asked.mb(held) <= 12_000, (path.name, asked.wildcards)
+                assert 20 <= asked.minutes(held) <= resources.LONGEST_MINUTES, (path.name, asked.wildcards)
 
 
 def test_runs_of_known_length_get_more_than_that(repository: Path) -> None:
     """Seconds of the longest fits that were measured, on a busy machine."""
     pytest.importorskip("mklearn.papers")
-    targets = Targets(plan_study(read_study(study_file("mkldr"))))
+    jobs = Jobs(plan_study(read_study(study_file("mkldr"))))
     measured = {"mkl-lde": 968, "mkl-lda-cv": 506, "convex": 414, "average": 406, "best-single": 255}
-    for job in targets.jobs("fit"):
-        method = fit_of(job).method_id if fit_of(job).settings[0].protocol == "halves" else ""
-        asked = 60 * job.asked_minutes(SimpleNamespace(size_mb=100.0))
+    for key, fit in zip(jobs.keys("fit"), jobs.plan.fits.values(), strict=True):
+        method = fit.method_id if fit.settings[0].protocol == "halves" else ""
+        asked = 60 * Asked(jobs, "fit", key).minutes(SimpleNamespace(size_mb=100.0))
         assert asked > 3 * measured.get(method, 0), method
 
 
@@ -122,19 +128,17 @@ def test_the_longest_fits_come_first_and_after_what_they_wait_for(repository: Pa
     """Measured seconds of the fits of 2dmmc on ORL, on two cores: no long fit comes late in the order of priorities."""
     pytest.importorskip("mklearn.papers")
     measured = {"2dlda": 73, "shrinkage": 64, "2dmmc": 41, "glram": 32, "svc": 26, "mmc": 8, "raw": 3}
-    targets = Targets(plan_study(read_study(study_file("2dmmc"))))
-    priority_of = targets.stages["fit"].priority
-    assert callable(priority_of)
-    on_orl = [job for job in targets.jobs("fit") if fit_of(job).dataset.id == "orl"]
-    priority = {fit_of(job).method_id: priority_of(job) for job in on_orl}
-    assert all(0 < value < 1 for value in priority.values())  # of the stages before them it is 1
+    jobs = Jobs(plan_study(read_study(study_file("2dmmc"))))
+    on_orl = [key for key in map(wildcards_of, jobs.keys("fit")) if jobs.fit(key).dataset.id == "orl"]
+    priority = {jobs.fit(key).method_id: resources.Requests(jobs).fit_priority(key) for key in on_orl}
+    assert all(0 < value < 1 for value in priority.values())  # of the rules before them it is 1
     order = sorted(measured, key=lambda method: -priority[method])
     assert min(measured[method] for method in order[:5]) > max(measured[method] for method in order[5:])
 
 
 @pytest.mark.parametrize("limit", [0.5, 10.0, 300.0])
-def test_the_studys_time_limit_comes_before_the_clusters(default: Targets, limit: float) -> None:
-    spec = fit_of(default.jobs("fit")[0]).spec
+def test_the_studys_time_limit_comes_before_the_clusters(default: Jobs, limit: float) -> None:
+    spec = default.fit(wildcards_of(default.keys("fit")[0])).spec
     limited = spec.model_copy(update={"evaluation": spec.evaluation.model_copy(update={"time_limit": limit})})
     assert 2 * limit + 20 <= resources.fit_minutes(limited, [100.0, 200.0]) <= 2 * limit + 30
 
@@ -159,9 +163,9 @@ def test_training_samples_and_splits() -> None:
 
 def test_reading_asks_for_images_that_are_made_of_few() -> None:
     protocols = {"released": {"kind": "released"}}
-    targets = Targets(plan_study(check_study({"study": "s", "datasets": ["mnist_deformed"], "protocols": protocols})))
-    (job,) = targets.jobs("read")
-    assert 1600 < job.asked_mb(SimpleNamespace(size_mb=11.0)) < 4000
+    jobs = Jobs(plan_study(check_study({"study": "s", "datasets": ["mnist_deformed"], "protocols": protocols})))
+    (key,) = jobs.keys("read")
+    assert 1600 < Asked(jobs, "read", key).mb(SimpleNamespace(size_mb=11.0)) < 4000
 
 
 def test_samples_are_counted_in_the_file(tmp_path: Path) -> None:
@@ -187,20 +191,20 @@ def test_candidates_are_those_of_the_grid_and_no_other_list() -> None:
     assert resources.number_of_candidates(method({}), 4) == 1
 
 
-def test_licences_are_claimed_by_methods_that_may_solve_semidefinite_programs(default: Targets) -> None:
-    licences = default.stages["fit"].licences
-    assert licences is not None
-    claimed = {fit_of(job).method_id: licences(job) for job in default.jobs("fit")}
+def test_licences_are_claimed_by_methods_that_may_solve_semidefinite_programs(default: Jobs) -> None:
+    licences, wildcards = resources.Requests(default).of("fit")["mosek"], map(wildcards_of, default.keys("fit"))
+    claimed = {default.fit(key).method_id: licences(key) for key in wildcards}
     assert {method for method, number in claimed.items() if number} == {"mkl-lda-sdp"}
-    exact = method({"beta_step": "exact", "solver": "auto"})
-    assert [resources.licences(exact, m) for m in (14, 15)] == [0, 1]
-    clarabel = method({"beta_step": "sdp", "solver": "CLARABEL"})
-    assert resources.licences(clarabel, 3) == 0
+    exact, clarabel = {"beta_step": "exact", "solver": "auto"}, {"beta_step": "sdp", "solver": "CLARABEL"}
+    for parameters, n_kernels, expected in ((exact, 14, 0), (exact, 15, 1), (clarabel, 3, 0)):
+        spec = SimpleNamespace(method=method(parameters), kernels=[{}] * n_kernels)
+        jobs: Any = SimpleNamespace(fit=lambda _, spec=spec: SimpleNamespace(spec=spec))
+        assert resources.Requests(jobs).of("fit")["mosek"](None) == expected
 
 
 def test_limits_are_those_of_the_solver_and_of_the_step() -> None:
     assert resources.ENUMERATED_KERNELS == ENUMERATION_LIMIT
-    assert BATCH == describe.BATCH
+    assert resources.IMAGE_BATCH == description.BATCH
 
 
 def test_models_of_a_draw_fit_each_candidate_once() -> None:

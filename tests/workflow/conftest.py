@@ -23,7 +23,7 @@ import yaml
 from tests.commands import Commands
 
 from mklearn.__main__ import main
-from mklearn.study.steps.scores import MEASURED
+from mklearn.study.evaluation.score_table import MEASURED
 
 SMOKE: dict[str, Any] = yaml.safe_load(
     (Path(__file__).resolve().parents[2] / "workflow" / "studies" / "smoke.yaml").read_text(encoding="utf-8")

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.full
 
 RNG = np.random.default_rng(0)
 IDS = [f"s{k}" for k in range(24)]
+FITS = ("--until", "fit")
 NAME = "my folder of Größe 猫's & $HOME #1"
 
 
@@ -70,13 +71,13 @@ def awkward(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Check
     write_kernel(made.folder / "own data/k é.npz", 0.5)
     table(0.0)[["id", "label"]].to_csv(made.folder / "own data/läbels.csv", index=False)
     made.write(study("the results ñ"))
-    made.snakemake("--cores", "2", "fits")  # a process of this Python
+    made.snakemake("--cores", "2", *FITS)  # a process of this Python
     return made
 
 
 def test_such_a_study_is_run_and_up_to_date(awkward: Checkout) -> None:
     assert len(list((awkward.folder / "the results ñ/cache/fits").rglob("*.npz"))) == 2
-    assert awkward.planned("fits") == {}
+    assert awkward.planned(*FITS) == {}
 
 
 OTHERS: dict[str, Callable[[Path], None]] = {
@@ -106,11 +107,11 @@ def test_an_older_file_in_the_place_of_a_newer_one_is_noticed(
         for path in paths:
             OTHERS[path.name](path)
             os.utime(path, (1e9, 1e9))
-        assert first.items() <= awkward.planned("fits").items()
+        assert first.items() <= awkward.planned(*FITS).items()
         for path in paths:
             shutil.copy(path.with_suffix(".kept"), path)  # a newer time, the content as it was
             os.utime(path, (1e9, 1e9))
-        assert awkward.planned("fits") == {}
+        assert awkward.planned(*FITS) == {}
     finally:
         for path in paths:
             shutil.copy2(path.with_suffix(".kept"), path)

@@ -79,13 +79,13 @@ def planned_for(ran: Checkout, other: dict[str, Any], study: dict[str, Any]) -> 
 
 def a_parameter_of_a_descriptor_reruns_what_depends_on_it(ran: Checkout, study: dict[str, Any]) -> None:
     planned = planned_for(ran, changed(study, "gb-1", n_points=50), study)
-    assert (planned["learn"], planned["describe"], planned["pairwise"]) == (1, 1, 1)
+    assert (planned["learn"], planned["describe"], planned["distances"]) == (1, 1, 1)
     assert planned["fit"] == len(study["descriptors"]) + len(study["methods"]) - 1 - 6  # six single kernels are others'
 
 
 def another_descriptor_recomputes_no_distance(ran: Checkout, study: dict[str, Any]) -> None:
     planned = planned_for(ran, changed(study, "lbp", kind="lbp"), study)
-    assert (planned["describe"], planned["pairwise"]) == (1, 1)
+    assert (planned["describe"], planned["distances"]) == (1, 1)
     assert "learn" not in planned
 
 
@@ -95,4 +95,4 @@ def editing_a_descriptor_reruns_its_own_files(ran: Checkout) -> None:
     path.write_text(text + "\n# an edit\n", encoding="utf-8")
     planned = ran.planned()
     path.write_text(text, encoding="utf-8")
-    assert (planned["learn"], planned["describe"], planned["pairwise"]) == (1, 1, 1)
+    assert (planned["learn"], planned["describe"], planned["distances"]) == (1, 1, 1)

@@ -1,4 +1,4 @@
-"""Failure is a row: jobs that are killed, have a bug, run out of memory or time; a step whose end costs all after it.
+"""Failure is a row: jobs that are killed, have a bug, run out of memory or time; one whose end costs all after it.
 
 One study has all of them at once, in code that is edited in the checkout's copy; then the code is mended.
 """
@@ -16,7 +16,7 @@ import pytest
 from tests.workflow.conftest import Checkout, tables
 
 from mklearn.atomic import read_npz, read_parquet
-from mklearn.study.steps.scores import MEASURED
+from mklearn.study.evaluation.score_table import MEASURED
 
 BOTH = ["pixels", "blocks"]
 STUDY: dict[str, Any] = {

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from tests.unit.study.steps.small_study import content_of, working_in
+from tests.unit.study.small_study import content_of, working_in
 from tests.workflow.conftest import TABLES, Checkout, tables
 from tests.workflow.test_slurm import Cluster, slurm  # noqa: F401 - a fixture
 
-from mklearn.__main__ import main
+from mklearn.study.jobs import OUTPUTS
 
 pytestmark = pytest.mark.full
 
@@ -89,16 +90,16 @@ def test_jobs_are_replayed_from_the_first_line_of_their_logs(done: Checkout, tmp
     copied = done.copy(tmp_path / "copy")
     logs = {"moments": "moments/*/*/*/2of2.log", "fit": "fit/*/*/many-*.log"}
     with working_in(copied.folder):
-        for step, pattern in logs.items():
+        for rule, pattern in logs.items():
             (log,) = Path("logs").glob(pattern)
             words = shlex.split(log.read_text(encoding="utf-8").splitlines()[0])
-            assert words[:5] == ["python", "-m", "mklearn", "step", step]
-            outputs = [Path(b.partition("=")[2]) for a, b in itertools.pairwise(words) if a == "--out"]
+            assert words[:2] == ["python", str(copied.folder / "workflow" / "scripts" / f"{rule}.py")]
+            outputs = [Path(words[words.index(f"--{name}") + 1]) for name in OUTPUTS[rule]]
             before = [values_of(path) for path in outputs]
             for path in outputs:
                 path.unlink()
-            assert main(words[3:]) == 0
-            assert [values_of(path) for path in outputs] == before, step
+            subprocess.run([sys.executable, *words[1:]], env=copied.environment, check=True)
+            assert [values_of(path) for path in outputs] == before, rule
 
 
 def test_a_killed_block_is_made_again_alone(done: Checkout, tmp_path: Path) -> None:
@@ -122,7 +123,7 @@ def test_a_killed_block_is_made_again_alone(done: Checkout, tmp_path: Path) -> N
     blocks = [path.name for path in cached(copied, "moments/*/*/*/*")]
     assert blocks == ["1of2.npz"]
     kept |= {path: path.stat().st_mtime_ns for path in cached(copied, "moments/*/*/*/*")}
-    assert copied.planned(*TABLES) == {"moments": 1, "fit": 1, "scores": 1, "summary": 1}
+    assert copied.planned(*TABLES) == {"moments": 1, "fit": 1, "tables": 1}
     copied.said("snakemake", "--cores", "2", *TABLES)
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert tables(copied) == tables(done)

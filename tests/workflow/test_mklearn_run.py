@@ -38,9 +38,9 @@ def test_a_dry_run_plans_what_snakemake_plans(checkout: Checkout) -> None:
     checkout.write(SMOKE, "other.yaml")
     checkout.write({"study": "empty", "datasets": []})
     assert jobs_by_rule(checkout.said("mklearn", *DRY, "--verbose", "other.yaml")) == planned
-    fits = jobs_by_rule(checkout.said("mklearn", *DRY, "--verbose", "other.yaml", "--", "fits"))
+    fits = jobs_by_rule(checkout.said("mklearn", *DRY, "--verbose", "other.yaml", "--", "--until", "fit"))
     assert fits["fit"] == 4
-    assert "report" not in fits
+    assert "page" not in fits
     said = checkout.said("mklearn", "run", "--cores", "1", code=1)
     assert "config.yaml has 1 mistake" in said
     assert "Traceback" not in said
@@ -51,18 +51,18 @@ def test_a_summary_says_what_would_run_and_why(
     checkout: Checkout, finished: Checkout, copy_of: Callable[[Checkout], Checkout]
 ) -> None:
     said = checkout.said("mklearn", *DRY).splitlines()
-    said = said[said.index("14 jobs would run:") :]
+    said = said[said.index("12 jobs would run:") :]
     assert len(said) <= 14
-    assert "fit 4 Missing output files (Fitting " in " ".join(" ".join(said).split())
+    assert "fit 4 Missing output files (digits random " in " ".join(" ".join(said).split())
     assert not (checkout.folder / "results").exists()
-    assert "report" not in checkout.said("mklearn", *DRY, "--", "fits")
+    assert "page" not in checkout.said("mklearn", *DRY, "--", "--until", "fit")
     assert "nonsense" in checkout.said("mklearn", *DRY, "--", "nonsense", code=1)
 
     mine = copy_of(finished)
     mine.edit("src/mklearn/subspace/mkldr.py")
     said = mine.said("mklearn", *DRY).splitlines()
-    assert "5 jobs would run:" in said
-    assert any(re.match(r"  fit +1  Params have changed \(Fitting mkl-lda on ", line) for line in said)
+    assert "3 jobs would run:" in said
+    assert any(re.match(r"  fit +1  Params have changed \(digits random mkl-lda", line) for line in said)
 
 
 @pytest.mark.full

@@ -13,10 +13,10 @@ from tests.workflow.conftest import SMOKE, Checkout, tables
 
 # 2 descriptors and distances, one protocol of two sizes, 4 methods (KFD twice)
 FRESH = {
-    "read": 1, "describe": 2, "pairwise": 2, "split": 1, "fit": 4,
-    "scores": 1, "summary": 1, "run_record": 1, "report": 1, "all": 1,
+    "read": 1, "describe": 2, "distances": 2, "split": 1, "fit": 4, "tables": 1, "page": 1, "all": 1,
 }  # fmt: skip
-TABLES = {"scores": 1, "summary": 1, "run_record": 1, "report": 1, "all": 1}
+TABLES = {"tables": 1, "page": 1, "all": 1}
+PAGE = {"page": 1, "all": 1}
 
 
 def test_fresh_study_plans_one_job_per_artefact(checkout: Checkout) -> None:
@@ -31,15 +31,6 @@ def test_finished_study_has_nothing_to_do(finished: Checkout) -> None:
 def mine(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """A copy of the finished checkout for the changes of this file: each of them is taken back after it."""
     return finished.copy(tmp_path_factory.mktemp("reruns") / "checkout")
-
-
-def planned_after_edit(checkout: Checkout, name: str, text: str = "\n# an edit\n") -> dict[str, int]:
-    """Return the jobs planned after an edit of a file, which is then taken back."""
-    before = checkout.edit(name, text)
-    try:
-        return checkout.planned()
-    finally:
-        (checkout.folder / name).write_text(before, encoding="utf-8")
 
 
 def planned_with(checkout: Checkout, change: Callable[[dict[str, Any]], Any]) -> dict[str, int]:
@@ -57,35 +48,41 @@ def planned_with(checkout: Checkout, change: Callable[[dict[str, Any]], Any]) ->
 
 
 @pytest.mark.parametrize(
-    ("module", "expected"),
+    ("file", "expected"),
     [
-        pytest.param("subspace/kfd.py", {"fit": 3, **TABLES}, marks=pytest.mark.full),
-        pytest.param("optimize/relaxations.py", {"fit": 4, **TABLES}, marks=pytest.mark.full),
-        ("descriptors/multiresolution.py", {"describe": 1, "pairwise": 1, "fit": 3, **TABLES}),
-        ("kernels/distances.py", {"pairwise": 2, "fit": 4, **TABLES}),
+        pytest.param("src/mklearn/subspace/kfd.py", {"fit": 3, **TABLES}, marks=pytest.mark.full),
+        pytest.param("src/mklearn/optimize/relaxations.py", {"fit": 4, **TABLES}, marks=pytest.mark.full),
+        ("src/mklearn/descriptors/multiresolution.py", {"describe": 1, "distances": 1, "fit": 3, **TABLES}),
+        pytest.param("src/mklearn/kernels/distances.py", {"distances": 2, "fit": 4, **TABLES}, marks=pytest.mark.full),
+        ("workflow/scripts/distances.py", {"distances": 2, "fit": 4, **TABLES}),
+        ("workflow/scripts/tables.py", TABLES),
         pytest.param(
-            "study/data/readers/digits.py",
-            {"read": 1, **{k: v for k, v in FRESH.items() if k != "read"}},
+            "src/mklearn/study/data/readers/digits.py",
+            FRESH,
             marks=pytest.mark.full,
         ),
-        pytest.param("study/evaluation/summary.py", {"summary": 1, "report": 1, "all": 1}, marks=pytest.mark.full),
-        pytest.param("study/steps/scores.py", TABLES, marks=pytest.mark.full),
-        pytest.param("study/report/figures.py", {"report": 1, "all": 1}, marks=pytest.mark.full),
-        ("study/report/page/style.css", {"report": 1, "all": 1}),
+        pytest.param("src/mklearn/study/evaluation/summary.py", TABLES, marks=pytest.mark.full),
+        pytest.param("src/mklearn/study/report/figures.py", PAGE, marks=pytest.mark.full),
+        ("src/mklearn/study/report/page/style.css", PAGE),
     ],
 )
-def test_editing_one_file_reruns_what_depends_on_it(mine: Checkout, module: str, expected: dict[str, int]) -> None:
-    assert planned_after_edit(mine, f"src/mklearn/{module}") == expected
+def test_editing_one_file_reruns_what_depends_on_it(mine: Checkout, file: str, expected: dict[str, int]) -> None:
+    before = mine.edit(file)
+    try:
+        assert mine.planned() == expected
+    finally:
+        (mine.folder / file).write_text(before, encoding="utf-8")
 
 
 def test_editing_what_no_result_depends_on_reruns_nothing(mine: Checkout) -> None:
-    """Rules and scripts contain no computation, and a fresh clone gives all of them a new time."""
+    """Rules contain no computation, and a fresh clone gives all files a new time."""
     unused = ("subspace/pca.py", "descriptors/hog.py")  # a method and a descriptor that are not in the study
-    without = ("errors.py", "study/engine/preview.py", "subspace/__init__.py", "study/stages/fit.py")
-    starting = ("workflow/scripts/step.py", "workflow/rules/stages.smk", "profiles/default/config.yaml", "Snakefile")
+    without = ("errors.py", "study/jobs.py", "study/resources.py", "study/script.py", "subspace/__init__.py")
+    starting = ("workflow/rules/common.smk", "workflow/rules/fits.smk", "profiles/default/config.yaml", "Snakefile")
     before = {name: mine.edit(name) for name in (*(f"src/mklearn/{name}" for name in (*unused, *without)), *starting)}
     added = mine.folder / "src/mklearn/subspace/another_method.py"
     added.touch()
+    (mine.folder / "workflow/scripts/fit.py").touch()
     try:
         assert mine.planned() == {}
     finally:
@@ -98,7 +95,6 @@ def test_editing_what_no_result_depends_on_reruns_nothing(mine: Checkout) -> Non
 
 
 FITS = {"split": 1, "fit": 4, **TABLES}
-NAMES_ONLY = {"run_record": 1, "report": 1, "all": 1}
 
 
 CHANGES: dict[str, tuple[Any, dict[str, int]]] = {
@@ -106,11 +102,11 @@ CHANGES: dict[str, tuple[Any, dict[str, int]]] = {
     "a descriptor less": (lambda study: study["descriptors"].pop("blocks"), {"fit": 2, **TABLES}),
     "a data set more": (
         lambda study: study["datasets"].update(few={"name": "digits", "per_class": 12}),
-        {name: FRESH[name] for name in ("read", "describe", "pairwise", "split", "fit")} | TABLES,
+        {name: FRESH[name] for name in ("read", "describe", "distances", "split", "fit")} | TABLES,
     ),
     "the seed": (lambda study: study.update(seed=1), FITS),
     "a label": (
-        lambda study: study["methods"]["average"].update(label="Mean kernel"), NAMES_ONLY | {"summary": 1},
+        lambda study: study["methods"]["average"].update(label="Mean kernel"), TABLES,
     ),
 }  # fmt: skip
 MORE_CHANGES: dict[str, tuple[Any, dict[str, int]]] = {
@@ -124,11 +120,11 @@ MORE_CHANGES: dict[str, tuple[Any, dict[str, int]]] = {
     # the average and MKL-LDA see other kernels, the new descriptor's KFD is added
     "a descriptor more": (
         lambda study: study["descriptors"].update(fine={"kind": "multiresolution", "resolutions": [8]}),
-        {"describe": 1, "pairwise": 1, "fit": 3, **TABLES},
+        {"describe": 1, "distances": 1, "fit": 3, **TABLES},
     ),
     "a parameter of a descriptor": (
         lambda study: study["descriptors"]["blocks"].update(resolutions=[2]),
-        {"describe": 1, "pairwise": 1, "fit": 3, **TABLES},
+        {"describe": 1, "distances": 1, "fit": 3, **TABLES},
     ),
     "a parameter of the kernels": (
         lambda study: study.update(kernels={"gauss": {"kind": "gaussian", "bandwidth": 0.5}}), {"fit": 4, **TABLES},
@@ -146,8 +142,8 @@ MORE_CHANGES: dict[str, tuple[Any, dict[str, int]]] = {
             name: dict(reversed(study[name].items())) for name in ("descriptors", "methods", "protocols", "datasets")
         }), TABLES,
     ),
-    "the title": (lambda study: study.update(title="Another title"), NAMES_ONLY),
-    "thumbnails": (lambda study: study.update(report={"thumbnails": 4}), NAMES_ONLY),
+    "the title": (lambda study: study.update(title="Another title"), TABLES),
+    "thumbnails": (lambda study: study.update(report={"thumbnails": 4}), TABLES),
 }  # fmt: skip
 
 
@@ -160,7 +156,7 @@ def test_changing_the_study_runs_only_what_is_new(mine: Checkout, name: str) -> 
 def test_a_missing_table_is_made_again_and_nothing_before_it(mine: Checkout) -> None:
     path = mine.folder / "results" / "smoke" / "summary.parquet"
     held = path.rename(path.with_suffix(".aside"))
-    assert mine.planned() == {"summary": 1, "report": 1, "all": 1}
+    assert mine.planned() == TABLES
     held.rename(path)
 
 
@@ -181,7 +177,7 @@ def test_what_was_made_from_the_output_of_a_failed_job_is_made_again(finished: C
     before = checkout.edit(path, "\nraise RuntimeError('half an edit')\n")
     for _ in range(2):  # also where nothing has been mended
         checkout.said("snakemake", "--cores", "2", code=1)
-        assert checkout.planned().items() >= {"describe": 1, "pairwise": 1, "fit": 3, "report": 1}.items()
+        assert checkout.planned().items() >= {"describe": 1, "distances": 1, "fit": 3, "page": 1}.items()
     (checkout.folder / path).write_text(before, encoding="utf-8")
     checkout.said("snakemake", "--cores", "2")
     assert checkout.planned() == {}

@@ -10,9 +10,9 @@ import pytest
 
 from mklearn.errors import ConfigError
 from mklearn.study.config.reading import check_study
+from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.plan.plan import Plan, plan_study
-from mklearn.study.plan.resources import number_of_matrices
-from mklearn.study.stages.targets import Targets
+from mklearn.study.resources import Requests, number_of_matrices
 
 STUDY: dict[str, Any] = {
     "study": "s",
@@ -52,11 +52,11 @@ def test_features_are_the_source_and_no_matrix_is_cached() -> None:
         "measure": "squared_euclidean",  # histograms have chi2 as long as they are histograms
     }  # fmt: skip
     assert number_of_matrices(fit.spec.kernels) == 3
-    dataset, protocol, method = next(iter(plan.fits))
-    job = Targets(plan).job("fit", dataset=dataset, protocol=protocol, method=method)
-    assert job.input("matrices") == []
-    assert [path.split("/")[-1] for path in job.input("sources")] == [f"{lbp}.npz", f"{pixels}.npz"]
-    assert job.asked_mb(SimpleNamespace(size_mb=100)) > job.asked_mb(SimpleNamespace(size_mb=1))
+    jobs = Jobs(plan)
+    wildcards, asked_mb = wildcards_of(jobs.keys("fit")[0]), Requests(jobs).of("fit")["mem_mb"]
+    assert jobs.fit_matrices(wildcards) == []
+    assert [path.split("/")[-1] for path in jobs.fit_sources(wildcards)] == [f"{lbp}.npz", f"{pixels}.npz"]
+    assert asked_mb(wildcards, SimpleNamespace(size_mb=100), 1) > asked_mb(wildcards, SimpleNamespace(size_mb=1), 1)
 
 
 def test_a_list_makes_one_kernel_of_each_and_unscaled_ones_are_as_before() -> None:

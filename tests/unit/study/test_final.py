@@ -13,10 +13,10 @@ from tests.workflow.conftest import SMOKE
 
 from mklearn.errors import ConfigError, MissingExtra
 from mklearn.study.config.reading import check_study
+from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.plan.tables import report_spec, summary_spec
 from mklearn.study.provenance import code_files, named_modules
-from mklearn.study.stages.targets import Targets
 
 
 def study(final: dict[str, Any], **sections: Any) -> dict[str, Any]:
@@ -148,21 +148,20 @@ def test_groups_hold_whatever_the_order_of_protocols(order: tuple[str, str]) -> 
 
 
 def test_the_job_reads_what_it_needs() -> None:
-    made = Targets(plan_study(check_study(study({"method": "average"}))))
-    assert made.path("final_model") in made.everything()
-    assert [Path(path).name.split("-")[0] for path in made.job("final_model").input("sources")] == ["blocks", "pixels"]
-    code = {path.name for path in code_files("final_model", named_modules(made.job("final_model").spec))}
+    made = Jobs(plan_study(check_study(study({"method": "average"}))))
+    assert made.path("model") in made.everything()
+    assert [Path(path).name.split("-")[0] for path in made.model_inputs(None)["sources"]] == ["blocks", "pixels"]
+    code = {path.name for path in code_files("model", named_modules(made.specification("model", None)))}
     assert {"final_model.py", "kfd.py", "gaussian.py", "saved_models.py"} <= code
-    without = Targets(plan_study(check_study(SMOKE)))
-    assert without.path("final_model") not in without.everything()
+    without = Jobs(plan_study(check_study(SMOKE)))
+    assert without.path("model") not in without.everything()
 
 
 def test_the_page_waits_for_the_model_only_if_it_shows_importances() -> None:
-    made = Targets(plan_study(check_study(study({"importances": 3}))))
-    assert made.job("final_model").spec["permutations"] == 3
-    assert made.job("report").input("importances") == [made.path("importances")]
-    without = Targets(plan_study(check_study(study({}))))
-    assert without.job("report").input("importances") == []
+    made = Jobs(plan_study(check_study(study({"importances": 3}))))
+    assert made.specification("model", None)["permutations"] == 3
+    assert made.importances() == [made.path("model", "importances")]
+    assert Jobs(plan_study(check_study(study({})))).importances() == []
     assert "final.importances: invalid value 0" in message(study({"importances": 0}))
 
 

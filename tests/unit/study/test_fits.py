@@ -15,7 +15,7 @@ from mklearn.errors import ConfigError
 from mklearn.study.config.model import Evaluation
 from mklearn.study.config.registry import registered
 from mklearn.study.plan.fits import PlannedFit, planned_fits
-from mklearn.study.plan.resources import number_of_candidates
+from mklearn.study.resources import number_of_candidates
 
 KERNELS = [{"id": name, "kind": "gaussian", "view": f"{name}-0a/d"} for name in ("pixels", "hog", "lbp")]
 PROTOCOLS = [

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tomllib
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,7 @@ import yaml
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 from tests.outside_package.install import write_metadata
-from tests.unit.every_step import data_jobs, model_jobs, table_jobs
+from tests.unit.planned_jobs import PlannedJob, planned_jobs
 from tests.unit.study.data.annotated_files import write_h5mu
 from tests.unit.study.report.test_paper_table import compiles
 from tests.unit.test_documentation import blocks
@@ -38,8 +37,6 @@ from mklearn.study.plan.plan import plan_study
 from mklearn.study.plan.tables import report_spec
 from mklearn.study.report.findings import findings
 from mklearn.study.report.frames import results_of
-from mklearn.study.stages.targets import Targets
-from mklearn.study.steps.runner import call
 
 pytestmark = pytest.mark.full
 ROOT = Path(__file__).resolve().parents[3]
@@ -75,15 +72,13 @@ def follow(words: list[list[str]]) -> None:
         assert program == "mklearn"
         if arguments[0] == "run":
             for job in all_jobs(arguments[1]):
-                call(job["step"], job["inputs"], job["outputs"], job["spec"])
+                job.run()
         else:
             assert main(arguments) == 0, arguments
 
 
-def all_jobs(study: str) -> Iterator[dict]:
-    targets = Targets(plan_study(read_study(study)))
-    for jobs in (data_jobs, model_jobs, table_jobs):
-        yield from jobs(targets)
+def all_jobs(study: str) -> list[PlannedJob]:
+    return planned_jobs(yaml.safe_load(Path(study).read_text(encoding="utf-8")))
 
 
 def test_photos_in_colour_to_probabilities(folder: Path, mirror: Path) -> None:
@@ -168,13 +163,11 @@ def simulated_omics(folder: Path, seed: int, n: int = 180) -> None:
 def test_the_headline_and_the_model_are_the_learner_that_finds_the_informative_view(folder: Path) -> None:
     simulated_omics(folder / "omics", seed=0)
     assert main(["init", "path/to/omics"]) == 0
-    targets = Targets(plan_study(read_study("omics.yaml")))
-    for jobs in (data_jobs, model_jobs, table_jobs):
-        for job in jobs(targets):
-            if job["step"] not in ("run_record", "report"):
-                call(job["step"], job["inputs"], job["outputs"], job["spec"])
-    spec, summary = report_spec(targets.plan), read_table(Path(targets.path("summary")))[0]
-    scores = read_table(Path(targets.path("scores")))[0]
+    for job in all_jobs("omics.yaml"):
+        if job.rule != "page":
+            job.run()
+    spec = report_spec(plan_study(read_study("omics.yaml")))
+    scores, summary = (read_table(Path(f"results/omics/{name}.parquet"))[0] for name in ("scores", "summary"))
     results = results_of(scores, summary, [], spec.reference, spec.learned, neighbour=spec.neighbour)
     found = findings(results, spec.final)
     first = r"(Better than [^:]+: |is not excluded for )(Multi-view classifier|KFD on rna) \+"

@@ -13,10 +13,10 @@ import pytest
 from mklearn.errors import ConfigError
 from mklearn.study.config.datasets import RegisteredDataset
 from mklearn.study.config.reading import check_study
+from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.plan.blocks import number_of_blocks
 from mklearn.study.plan.landmarks import unsuited_kernels
 from mklearn.study.plan.plan import Plan, plan_study
-from mklearn.study.stages.targets import Targets
 
 STUDY: dict[str, Any] = {
     "study": "many",
@@ -90,25 +90,23 @@ def test_kernels_are_computed_from_features_and_all_components_are_taken() -> No
 def test_features_are_described_in_the_blocks_that_are_passed_over() -> None:
     plan = planned()
     assert {descriptor.n_parts for descriptor in plan.descriptors.values()} == {3}
-    targets = Targets(plan)
-    choice, passes, fit = targets.jobs("landmarks")[0], targets.jobs("moments")[:3], targets.jobs("fit")[0]
-    assert [job["part"] for job in passes] == ["1of3", "2of3", "3of3"]
-    every = [Path(path).name for path in choice.input("features")]
-    assert every == ["1of3.npz", "2of3.npz", "3of3.npz"] * 2
-    of_block = [path for path in choice.input("features") if path.endswith("2of3.npz")]
-    assert passes[1].input("features") == of_block
-    assert fit.input("landmarks") == [choice.outputs["landmarks"]]
-    assert fit.input("moments") == [job.outputs["moments"] for job in passes]
-    assert fit.input("blocks") == choice.input("features")
-    assert fit.input("sources") == []
+    jobs = Jobs(plan)
+    choice, passes, fit = jobs.keys("landmarks")[0], jobs.keys("moments")[:3], wildcards_of(jobs.keys("fit")[0])
+    assert [key["part"] for key in passes] == ["1of3", "2of3", "3of3"]
+    every = jobs.landmark_features(wildcards_of(choice))
+    assert [Path(path).name for path in every] == ["1of3.npz", "2of3.npz", "3of3.npz"] * 2
+    assert jobs.block_features(wildcards_of(passes[1])) == [path for path in every if path.endswith("2of3.npz")]
+    assert jobs.fit_landmarks(fit) == [jobs.path("landmarks", **choice)]
+    assert jobs.fit_moments(fit) == [jobs.path("moments", **key) for key in passes]
+    assert jobs.fit_blocks(fit) == every
+    assert jobs.fit_sources(fit) == []
 
 
 def test_one_block_reads_the_features_as_a_whole() -> None:
     plan = planned(rows_per_block=200)
-    targets = Targets(plan)
-    assert {job["part"] for job in targets.jobs("moments")} == {"1of1"}
-    whole = {targets.path("features", dataset=dataset, descriptor=name) for dataset, name in plan.descriptors}
-    assert set(targets.jobs("landmarks")[0].input("features")) == whole
+    jobs = Jobs(plan)
+    assert {key["part"] for key in jobs.keys("moments")} == {"1of1"}
+    assert set(jobs.landmark_features(wildcards_of(jobs.keys("landmarks")[0]))) == set(jobs.all_of("describe"))
 
 
 @pytest.mark.parametrize(

@@ -16,15 +16,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.workflow.conftest import SMOKE
 
+from mklearn.contract.fit_spec import FitSpec
+from mklearn.contract.specs import ReadSpec, SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.study.config.model import DEFAULT_METHODS
 from mklearn.study.config.naming import kernel_names
 from mklearn.study.config.reading import check_study
 from mklearn.study.config.registry import registered
+from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.plan.tables import report_spec, summary_spec
 from mklearn.study.provenance import canonical
-from mklearn.study.stages.targets import Targets
+from mklearn.study.specs.final_spec import FinalSpec
+from mklearn.study.specs.table_specs import ReportSpec, RunSpec, ScoresSpec, SummarySpec
 
 
 def planned(study: dict[str, Any]) -> Plan:
@@ -289,11 +293,10 @@ def test_a_learner_with_equal_weights_is_not_the_reference() -> None:
 
 def source(plan: Plan, method: str) -> Any:
     """Return the fit of a method without matrices, and its input files."""
-    targets = Targets(plan)
-    place, fit = next((place, fit) for place, fit in plan.fits.items() if fit.method_id == method)
-    job = targets.job("fit", **dict(zip(("dataset", "protocol", "method"), place, strict=True)))
-    assert job.input("matrices") == []
-    return fit, job.input("sources")
+    jobs = Jobs(plan)
+    wildcards = next(key for key in map(wildcards_of, jobs.keys("fit")) if jobs.fit(key).method_id == method)
+    assert jobs.fit_matrices(wildcards) == []
+    return jobs.fit(wildcards), jobs.fit_sources(wildcards)
 
 
 def test_features_are_planned_even_if_no_kernel_needs_them() -> None:
@@ -548,8 +551,7 @@ def test_tables_have_the_order_of_the_study() -> None:
     study = SMOKE | {"descriptors": dict(sorted(SMOKE["descriptors"].items(), reverse=True))}
     for names in (list(study["descriptors"]), list(study["descriptors"])[::-1]):
         plan = planned(study | {"descriptors": {name: study["descriptors"][name] for name in names}})
-        (job,) = Targets(plan).jobs("scores")
-        assert job.spec["kernels"] == names
+        assert Jobs(plan).specification("tables", None)["collected"]["kernels"] == names
         spec = report_spec(plan)
         assert [kernel.id for kernel in spec.kernels] == [entry.id for entry in spec.descriptors] == names
 
@@ -590,13 +592,19 @@ def test_data_sets_share_no_file_and_studies_share_all() -> None:
 
 def test_steps_read_the_planned_specifications_unchanged() -> None:
     """Passed as text to a job and validated again, a planned specification is the same, with values at its defaults."""
-    targets = Targets(planned(SMOKE | {"calibration": {"method": "average"}, "final": {}}))
-    found = [job.stage.spec(job) for stage in targets.stages for job in targets.jobs(stage)]
-    assert {type(spec).__name__ for spec in found} >= {"ReadSpec", "FitSpec", "ReportSpec", "FinalSpec"}
-    for spec in found:
-        text = canonical(spec.as_dict())
-        assert json.loads(text) == spec.as_dict()
-        assert canonical(type(spec).model_validate(json.loads(text)).as_dict()) == text
-    calibration = summary_spec(targets.plan).calibration
+    jobs = Jobs(planned(SMOKE | {"calibration": {"method": "average"}, "final": {}}))
+    models = {"read": ReadSpec, "split": SplitSpec, "fit": FitSpec, "model": FinalSpec, "page": ReportSpec}
+    every: list[tuple[Any, Any]] = [
+        (model, jobs.specification(rule, wildcards_of(key)))
+        for rule, model in models.items()
+        for key in jobs.keys(rule)
+    ]
+    parts = jobs.specification("tables", None)
+    every += [(ScoresSpec, parts["collected"]), (SummarySpec, parts["compared"]), (RunSpec, parts["study"])]
+    for model, spec in every:
+        text = canonical(spec)
+        assert json.loads(text) == spec
+        assert canonical(model.model_validate(json.loads(text)).as_dict()) == text
+    calibration = summary_spec(jobs.plan).calibration
     assert calibration is not None
     assert calibration.tolerance == 3

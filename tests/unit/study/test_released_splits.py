@@ -1,4 +1,4 @@
-"""Splits that were released with a data set, and the choice of parameters on the test samples: plan, step and fits."""
+"""Splits that were released with a data set, and the choice of parameters on the test samples."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ import pandas as pd
 import pytest
 from scipy.io import savemat
 
-from mklearn.atomic import write_parquet
 from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.config.reading import check_study
+from mklearn.study.data.draw_splits import draw_splits
 from mklearn.study.data.readers.repository_tables import uci, uci_splits
-from mklearn.study.data.splits import Splits, released
+from mklearn.study.data.splits import released
+from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.plan.plan import Plan, plan_study
-from mklearn.study.stages.split import split_spec
-from mklearn.study.stages.targets import Targets
-from mklearn.study.steps import split as step
 
 CODES = np.array([3, 1, 1, 3, 10, 10])
 METHODS = {"majority": {"kind": "majority"}}
@@ -54,28 +52,26 @@ def test_splits_by_the_ids_of_the_data_set(file: Path) -> None:
         released(test_ids, samples.ids[[2, 3]])
 
 
-def test_the_step(file: Path, tmp_path: Path) -> None:
+def test_they_are_drawn_from_the_file(file: Path) -> None:
     samples = uci({"a.mat": file})
     labels = pd.DataFrame({"id": samples.ids, "y": samples.y, "label": samples.classes[samples.y]})
-    write_parquet(tmp_path / "labels.parquet", labels)
     spec = SplitSpec(
         kind="released", implementation="mklearn.study.data.splits:released", parameters={}, seed=0, dataset="a",
         source="mklearn.study.data.readers.repository_tables:uci_splits",
     )  # fmt: skip
-    step.split(tmp_path / "labels.parquet", tmp_path / "splits.parquet", spec=spec, files=[file])
-    found = Splits.load(tmp_path / "splits.parquet", samples.ids)
-    assert [split.test.tolist() for split in found] == [[0, 5], [0, 1]]
+    assert [split.test.tolist() for split in draw_splits(labels, spec, [file]).splits] == [[0, 5], [0, 1]]
     with pytest.raises(ConfigError, match="no file of splits was released with data set 'a'"):
-        step.split(tmp_path / "labels.parquet", tmp_path / "splits.parquet", spec=spec)
+        draw_splits(labels, spec)
 
 
 def test_in_a_plan() -> None:
     """The file of the data set is the file of the splits, and only the choice differs between the two protocols."""
     plan = planned(datasets=["heart"])
     assert len(plan.protocols) == 2
-    for job in Targets(plan).jobs("split"):
-        assert [Path(path).name for path in job.input("files")] == ["heart.mat"]
-        spec = split_spec(job)
+    jobs = Jobs(plan)
+    for wildcards in map(wildcards_of, jobs.keys("split")):
+        assert [Path(path).name for path in jobs.split_files(wildcards)] == ["heart.mat"]
+        spec = jobs.split_spec(wildcards)
         assert spec.source == "mklearn.study.data.readers.repository_tables:uci_splits"
         assert "choose" not in spec.parameters
     inner, test = plan.fits.values()

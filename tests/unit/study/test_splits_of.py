@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.unit.study.small_study import run_study
 
 from mklearn.atomic import read_parquet
 from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.study.config.reading import check_study
 from mklearn.study.engine.data_check import check_data
+from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.plan.plan import plan_study
-from mklearn.study.stages.split import split_spec
-from mklearn.study.stages.targets import Targets
-from mklearn.study.steps.runner import call
 
 
 def names(datasets: Any) -> dict[str, str]:
@@ -29,11 +28,9 @@ def names(datasets: Any) -> dict[str, str]:
 def specs(datasets: Any) -> list[tuple[Any, SplitSpec]]:
     study = {"study": "s", "datasets": datasets, "methods": {"m": {"kind": "kernel_fda"}}}
     plan = plan_study(check_study(study))
-    targets, (protocol,) = Targets(plan), plan.protocols
-    found = []
-    for key, dataset in plan.datasets.items():
-        found.append((dataset, split_spec(targets.job("split", dataset=key, protocol=protocol))))
-    return found
+    jobs, (protocol,) = Jobs(plan), plan.protocols
+    keys = ({"dataset": key, "protocol": protocol} for key in plan.datasets)
+    return [(plan.datasets[key["dataset"]], jobs.split_spec(wildcards_of(key))) for key in keys]
 
 
 @pytest.fixture
@@ -72,25 +69,15 @@ def test_rows_in_another_order_have_the_same_splits(tmp_path: Path, kind: str) -
         "one": own(tmp_path, "one", rows) | {"group_column": "who"},
         "two": own(tmp_path, "two", rows.drop(columns="who").sample(frac=1, random_state=1)) | {"splits_of": "one"},
     }  # fmt: skip
-    study = {
-        "study": "s",
-        "results": str(tmp_path / "results"),
-        "datasets": datasets,
-        "protocols": {"p": {"kind": kind, **size}},
-    }
-    targets = Targets(plan_study(check_study(study)))
-    found = {}
-    for stage in "read", "split":
-        for job in targets.jobs(stage):
-            for path in job.outputs.values():
-                Path(path).parent.mkdir(parents=True, exist_ok=True)
-            call(stage, job.inputs, job.outputs, job.spec)
-    for job in targets.jobs("split"):
-        frame = read_parquet(job.outputs["splits"])[0]
-        parts = ["train_size", "repeat", "fold", "role"]
-        found[job.dataset.id] = frame.groupby(parts, dropna=False)["id"].agg(lambda names: " ".join(sorted(names)))
-    pd.testing.assert_series_equal(found["one"], found["two"])
-    assert check_data(targets.plan).mistakes == []
+    study = {"study": "s", "datasets": datasets, "protocols": {"p": {"kind": kind, **size}}}
+    one, two = [
+        read_parquet(tmp_path / job.outputs["splits"])[0]
+        .groupby(["train_size", "repeat", "fold", "role"], dropna=False)["id"]
+        .agg(lambda names: " ".join(sorted(names)))
+        for job in run_study(tmp_path, study, last="split").of("split")
+    ]
+    pd.testing.assert_series_equal(one, two)
+    assert check_data(plan_study(check_study(study))).mistakes == []
 
 
 def test_other_samples_or_labels_are_refused(tmp_path: Path) -> None:

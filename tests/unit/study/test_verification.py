@@ -10,8 +10,8 @@ import pytest
 
 from mklearn.errors import ConfigError
 from mklearn.study.config.reading import check_study
+from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.plan.plan import Plan, plan_study
-from mklearn.study.stages.targets import Targets
 
 STUDY: dict[str, Any] = {
     "study": "faces",
@@ -52,9 +52,12 @@ def test_a_fit_states_its_pairs_and_the_descriptors_side_by_side() -> None:
 
 def files_of_fit(plan: Plan, number: int) -> tuple[list[str], list[str]]:
     """Return the kinds of the files of a fit that are features, and that are projections."""
-    job = Targets(plan).jobs("fit")[number]
-    sources, projections = job.input("sources"), job.input("projections")
-    return [Path(path).name.split("-")[0] for path in sources], [Path(path).name.split("-")[0] for path in projections]
+    jobs = Jobs(plan)
+    fit = wildcards_of(jobs.keys("fit")[number])
+    kinds = [
+        [Path(path).name.split("-")[0] for path in files(fit)] for files in (jobs.fit_sources, jobs.fit_projections)
+    ]
+    return kinds[0], kinds[1]
 
 
 def test_fits_take_projections_and_for_inner_folds_features_too(tmp_path: Path) -> None:

@@ -10,18 +10,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mklearn.atomic import write_parquet
 from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.study.config.protocols import Protocol
 from mklearn.study.config.reading import check_study
 from mklearn.study.config.registry import registered
+from mklearn.study.data.draw_splits import draw_splits
 from mklearn.study.data.grouped_splits import group_k_fold, validation_folds
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Splits, given, numbered_test_parts
-from mklearn.study.steps.split import split as split_step
 
 ValidationFolds: Any = registered("protocols")["validation_folds"]
 OLIVETTI = ValidationFolds(kind="validation_folds", test_size=2, folds=8, in_order=True, repeats=2, first_seed=1000)
@@ -148,13 +147,10 @@ def test_the_step_passes_groups_of_the_kept_classes(tmp_path: Path) -> None:
     table["label"] = np.array(["x", "y", "z"])[table["y"]]
     spec = SplitSpec(kind="group_k_fold", implementation="mklearn.study.data.grouped_splits:group_k_fold", seed=0,
                      parameters={"folds": 2, "repeats": 1, "exclude_classes": ["x"]}, dataset="d")  # fmt: skip
-    write_parquet(tmp_path / "labels.parquet", table)
     with pytest.raises(ConfigError, match="data set 'd' has none"):
-        split_step(tmp_path / "labels.parquet", tmp_path / "splits.parquet", spec=spec)
+        draw_splits(table, spec)
     groups = np.array([f"g{i // 3}" for i in range(18)])
-    write_parquet(tmp_path / "labels.parquet", table.assign(group=groups))
-    split_step(tmp_path / "labels.parquet", tmp_path / "splits.parquet", spec=spec)
-    for split in Splits.load(tmp_path / "splits.parquet", table["id"].to_numpy(str)):
+    for split in draw_splits(table.assign(group=groups), spec):
         assert len(split.test) == 6
         assert set(groups[split.test]) & set(groups[split.train]) == set()
         assert min(split.test.min(), split.train.min()) >= 6
@@ -198,3 +194,20 @@ def test_mistakes_of_a_study(protocol: dict[str, Any], message: str) -> None:
     study = {"study": "s", "datasets": ["digits"], "protocols": {"p": {"kind": "validation_folds", **protocol}}}
     with pytest.raises(ConfigError, match=message):
         check_study(study)
+
+
+@pytest.mark.parametrize("excluded", [["a", "b", "c"], ["a", "c"]])
+@pytest.mark.parametrize("kind", ["k_fold", "given"])
+def test_protocols_that_leave_out_all_classes(kind: str, excluded: list[str]) -> None:
+    y = np.arange(9) % 3
+    table = pd.DataFrame({"id": [f"s{k}" for k in range(9)], "y": y, "label": np.array(list("abc"))[y]})
+    parameters: dict[str, Any] = {"exclude_classes": excluded} | (
+        {"folds": 3, "repeats": 1} if kind == "k_fold" else {}
+    )
+    implementation = f"mklearn.study.data.splits:{kind}"
+    spec = SplitSpec(kind=kind, implementation=implementation, parameters=parameters, seed=0, dataset="letters")
+    left = 3 - len(excluded)
+    with pytest.raises(
+        ConfigError, match=f"leave {left} of the 3 classes of data set 'letters'; expected at least two"
+    ):
+        draw_splits(table, spec)

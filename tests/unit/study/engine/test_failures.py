@@ -15,8 +15,8 @@ from mklearn.__main__ import main
 from mklearn.study.artefacts import read_table, write_table
 from mklearn.study.config.reading import read_study
 from mklearn.study.engine.failures import failures_of
+from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import plan_study
-from mklearn.study.stages.targets import Targets
 from mklearn.study.steps.rows import COLUMNS, blank, fit_of
 
 N_SPLITS = 2
@@ -32,15 +32,15 @@ class Made:
     def __init__(self, folder: Path, **changes: Any) -> None:
         study = SMOKE | {"protocols": PROTOCOLS} | changes
         (folder / "config.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
-        self.targets = Targets(plan_study(read_study("config.yaml")))
-        self.keys = list(self.targets.plan.fits)
-        self.files = dict(zip(self.keys, self.targets.all_of("fit_scores"), strict=True))
+        self.jobs = Jobs(plan_study(read_study("config.yaml")))
+        self.keys = list(self.jobs.plan.fits)
+        self.files = dict(zip(self.keys, self.jobs.all_scores(), strict=True))
         for key in self.keys:
             self.fit(key)
 
     def fit(self, key: Any, *said: tuple[str, str]) -> None:
         """Write the score rows of a fit: of the last splits with these statuses and messages."""
-        spec = self.targets.plan.fits[key].spec
+        spec = self.jobs.plan.fits[key].spec
         fits = [fit_of(spec, setting) for setting in spec.settings]
         rows = [blank(fit, repeat, 0, 8, 8) for fit in fits for repeat in range(N_SPLITS)]
         for row, (status, message) in zip(reversed(rows), reversed(said), strict=False):
@@ -50,7 +50,7 @@ class Made:
     def collect(self) -> None:
         """Write the score table of the fits whose files exist."""
         frames = [read_table(path)[0] for path in self.files.values() if os.path.exists(path)]
-        write_table(self.targets.path("scores"), pd.concat(frames), {})
+        write_table(self.jobs.path("tables", "scores"), pd.concat(frames), {})
 
 
 @pytest.fixture
@@ -79,10 +79,9 @@ def test_statuses_and_missing_files_are_one_list_and_those_that_a_rerun_may_chan
     made.fit(inexact, ("inaccurate", ""))
     made.collect()
     os.unlink(made.files[missing])
-    jobs = dict(zip(made.keys, made.targets.jobs("fit"), strict=True))
-    log = Path(jobs[missing].log)
+    log = Path(made.jobs.log("fit", **dict(zip(("dataset", "protocol", "method"), missing, strict=True))))
     log.parent.mkdir(parents=True)
-    log.write_text("step fit\n[    1.0 s] error: a bug\n", encoding="utf-8")
+    log.write_text("python fit.py\n[    1.0 s] error: a bug\n", encoding="utf-8")
     text = listing(capsys)
     for key, words in (
         (late, ": time limit in 2 splits, see logs/fit/"),
@@ -92,7 +91,7 @@ def test_statuses_and_missing_files_are_one_list_and_those_that_a_rerun_may_chan
         (inexact, "inaccurate"),
         (missing, f"missing: a bug, see {log}"),
     ):
-        name = made.targets.plan.fits[key].method_id
+        name = made.jobs.plan.fits[key].method_id
         assert any(line.startswith(f"  {name} on") and words in line for line in text.splitlines()), (name, words)
     assert listing(capsys, "--targets").split() == [made.files[key] for key in (late, hungry, missing)]
 
@@ -102,18 +101,17 @@ def test_a_model_that_failed_is_listed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     made = Made(tmp_path, final={"method": "best", "protocol": "few", "importances": 1})
-    (model,) = made.targets.all_of("final_model")
-    log = Path(made.targets.job("final_model").log)
+    model, log = made.jobs.path("model"), Path(made.jobs.log("model"))
     log.parent.mkdir(parents=True)
-    log.write_text("step final_model\n[    1.0 s] error: no value is known.\n", encoding="utf-8")
+    log.write_text("python model.py\n[    1.0 s] error: no value is known.\n", encoding="utf-8")
     text = listing(capsys)
-    assert f"  final_model: missing: no value is known., see {log}\n" in text
+    assert f"  model: missing: no value is known., see {log}\n" in text
     assert listing(capsys, "--targets").split() == [model]
 
 
 def test_a_damaged_table_is_that_of_no_fit(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
-    Path(made.targets.path("scores")).parent.mkdir(parents=True)
-    Path(made.targets.path("scores")).write_bytes(b"no table")
+    Path(made.jobs.path("tables", "scores")).parent.mkdir(parents=True)
+    Path(made.jobs.path("tables", "scores")).write_bytes(b"no table")
     os.unlink(made.files[made.keys[0]])
     assert "  1 file was not made yet" in listing(capsys)
 
@@ -137,4 +135,4 @@ def test_a_metric_that_a_method_has_no_value_of_is_no_failure(made: Made) -> Non
     lacking = frame.assign(metric="log_loss", value=float("nan"), status="not_applicable", message="no probabilities")
     write_table(made.files[key], pd.concat([frame, lacking], ignore_index=True).astype(COLUMNS), {})
     made.collect()
-    assert list(failures_of(made.targets)) == []
+    assert list(failures_of(made.jobs)) == []

@@ -26,10 +26,10 @@ def test_jobs_are_shown_by_name_with_the_time_left(monkeypatch: pytest.MonkeyPat
         handler.emit(record)
 
     emit(message="Singularity containers: ignored")
-    emit("RUN_INFO", stats={"fit": 5, "report": 1, "all": 1, "total": 7})
+    emit("RUN_INFO", stats={"fit": 5, "page": 1, "all": 1, "total": 7})
     for number, name in enumerate(("average-0123456789abcdef", "kfd-0123456789abcdef")):
-        message = f"Fitting {name} on digits-0123456789abcdef, random"
-        emit("JOB_INFO", jobid=number, rule_name="fit", rule_msg=message)
+        wildcards = {"dataset": "digits-0123456789abcdef", "protocol": "random", "method": name}
+        emit("JOB_INFO", jobid=number, rule_name="fit", wildcards=wildcards)
     now[0] = 4.0
     emit("JOB_FINISHED", job_id=0)
     emit("JOB_FINISHED", job_id=9)  # of the rule `all`
@@ -41,10 +41,10 @@ def test_jobs_are_shown_by_name_with_the_time_left(monkeypatch: pytest.MonkeyPat
     handler.close()
     text = written.getvalue()
     assert "1 of 6 jobs" in text
-    assert "about 0:00:09 left" in text, "4 fits and a report of 4 s each, less 3 s of one, two at a time"
-    assert "  Fitting kfd on digits, random\n" in text
+    assert "about 0:00:09 left" in text, "4 fits and a page of 4 s each, less 3 s of one, two at a time"
+    assert "  fit digits random kfd\n" in text
     assert "average" not in text
-    assert "failed: Fitting kfd on digits, random\n" in text
+    assert "failed: fit digits random kfd\n" in text
     assert "the disk is slow" in text
     assert "ingularity" not in text
     assert "CalledProcessError" not in text

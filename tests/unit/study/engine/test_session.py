@@ -48,7 +48,7 @@ def other(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     process.communicate()
 
 
-def targets(folder: Path, mirror: str | None = None) -> Any:
+def jobs(folder: Path, mirror: str | None = None) -> Any:
     study = SimpleNamespace(results=str(folder / "results"), mirror=mirror)
     return SimpleNamespace(plan=SimpleNamespace(study=study, final=None))
 
@@ -57,7 +57,7 @@ def test_a_second_run_ends_with_a_sentence_until_the_first_is_killed(
     tmp_path: Path, other: subprocess.Popen[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        begin(targets(tmp_path))
+        begin(jobs(tmp_path))
     assert ended.value.code == 1
     said = capsys.readouterr().err
     assert f"another run uses {tmp_path / 'results'}" in said
@@ -85,10 +85,10 @@ def test_jobs_get_their_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         monkeypatch.setenv(name, "")
     monkeypatch.setenv("PYTHONPATH", "own")
     monkeypatch.setattr(sys, "argv", ["/bin/snakemake", "--cores", "2 3"])
-    begin(targets(tmp_path, "a mirror"))
+    begin(jobs(tmp_path, "a mirror"))
     assert os.environ["MKLEARN_COMMAND"] == "snakemake --cores '2 3'"
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", os.environ["MKLEARN_STARTED"])
     assert os.environ["PYTHONPATH"].split(os.pathsep) == [str(Path(session.__file__).parents[3]), "own"]
     session._open_locks.pop().close()
-    begin(targets(tmp_path, "the study's"))
+    begin(jobs(tmp_path, "the study's"))
     assert os.environ["MKLEARN_MIRROR"] == "a mirror"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from tests.unit.study.steps.landmark_jobs import spec_of
+from tests.unit.study.landmark_jobs import spec_of
 
 from mklearn.base.folds import inner_folds
 from mklearn.contract.specs import TargetKind

@@ -10,13 +10,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 from sklearn.datasets import load_digits
-from tests.unit.every_step import data_jobs, model_jobs, table_jobs
-from tests.unit.study.steps.small_study import working_in
-
-from mklearn.study.config.reading import check_study
-from mklearn.study.plan.plan import plan_study
-from mklearn.study.stages.targets import Targets
-from mklearn.study.steps.runner import call
+from tests.unit.study.small_study import run_study
 
 CLASSES = (0, 1, 4, 7)
 
@@ -38,12 +32,8 @@ def write_images(folder: Path, images: Any, names: list[str]) -> None:
 
 def make(study: dict[str, Any], folder: Path) -> Path:
     """Run a study up to its model."""
-    with working_in(folder):
-        made = Targets(plan_study(check_study(study)))
-        tables = [job for job in table_jobs(made) if job["step"] in ("scores", "summary", "final_model")]
-        for job in [*data_jobs(made), *model_jobs(made), *tables]:
-            call(job["step"], job["inputs"], job["outputs"], job["spec"])
-        return folder / made.path("final_model")
+    (job,) = run_study(folder, study, last="model").of("model")
+    return folder / job.outputs["model"]
 
 
 METHODS: dict[str, Any] = {

@@ -15,14 +15,15 @@ from mklearn.contract.fit_spec import FitSpec
 from mklearn.study.artefacts import read_table, write_arrays, write_table
 from mklearn.study.config.reading import check_study
 from mklearn.study.config.registry import registered
+from mklearn.study.data.description import rows_of_part
 from mklearn.study.data.splits import Split, Splits
+from mklearn.study.engine.workflow_files import load_script
+from mklearn.study.jobs import BLOCKS_OF_ONE
+from mklearn.study.jobs import parts as parts_of
 from mklearn.study.plan.landmarks import landmark_set
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.script import call
 from mklearn.study.specs.landmark_specs import LandmarkSetSpec
-from mklearn.study.steps.describe import rows_of_part
-from mklearn.study.steps.fit import fit
-from mklearn.study.steps.landmarks import landmarks
-from mklearn.study.steps.moments import moments
 from mklearn.study.steps.rows import COLUMNS
 
 CLASSES: dict[str, Any] = {
@@ -101,7 +102,8 @@ class LandmarkJobs:
         _, of_set = landmark_set(spec)
         assert of_set is not None
         common = {name: self.files[name] for name in ("labels", "splits", "landmarks")}
-        landmarks(**common, features=self.features(of_set.descriptors, parts(n_blocks)), spec=of_set)
+        features = self.features(of_set.descriptors, parts(n_blocks))
+        call(load_script("landmarks"), **common, features=features, spec=of_set.as_dict())
         return of_set
 
     def moments(self, of_set: LandmarkSetSpec, part: str) -> Path:
@@ -109,7 +111,7 @@ class LandmarkJobs:
         path = self.folder / "moments" / f"{part}.npz"
         common = {name: self.files[name] for name in ("landmarks", "labels", "splits")}
         features = self.features(of_set.descriptors, [part])
-        moments(**common, features=features, moments=path, spec=of_set.model_copy(update={"part": part}))
+        call(load_script("moments"), **common, features=features, moments=path, spec=of_set.as_dict() | {"part": part})
         return path
 
     def pass_over(self, spec: FitSpec, n_blocks: int = 1) -> list[Path]:
@@ -121,7 +123,8 @@ class LandmarkJobs:
         """Run the job that fits to moments, and embeds blocks of features; return the score rows without times."""
         names = ("labels", "splits", "landmarks", "scores", "model", "predictions")
         features = features or self.features(spec.descriptors, [path.stem for path in blocks])
-        fit(**{name: self.files[name] for name in names}, moments=list(blocks), blocks=list(features), spec=spec)
+        files = {name: self.files[name] for name in names} | {"moments": list(blocks), "blocks": list(features)}
+        call(load_script("fit"), **files, spec=spec.as_dict())
         return self.rows()
 
     def run(self, spec: FitSpec, n_blocks: int = 1) -> pd.DataFrame:
@@ -133,7 +136,8 @@ class LandmarkJobs:
         names = ("labels", "splits", "scores", "model", "predictions")
         sources = self.features(spec.kernel_features, ["1of1"])
         given = {name: self.files[name] for name in names}
-        fit(**given, sources=sources, spec=spec.model_copy(update={"landmarks": None, "fitted_by": None}))
+        dense = spec.model_copy(update={"landmarks": None, "fitted_by": None})
+        call(load_script("fit"), **given, sources=sources, spec=dense.as_dict())
         return self.rows()
 
     def rows(self) -> pd.DataFrame:
@@ -145,4 +149,4 @@ class LandmarkJobs:
 
 def parts(n_blocks: int) -> list[str]:
     """Return the names of blocks."""
-    return [f"{number + 1}of{n_blocks}" for number in range(n_blocks)]
+    return parts_of(n_blocks) or BLOCKS_OF_ONE

@@ -9,16 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
-from tests.unit.study.steps.test_own_data_studies import page, run
+from tests.unit.study.test_own_data_studies import page, run
 
 from mklearn.classifiers import KernelSVC
 from mklearn.errors import DataError, NotApplicable
 from mklearn.regressors import KernelRidge
 from mklearn.saved_models import load_model
 from mklearn.study.data.splits import Split, Splits
+from mklearn.study.evaluation.importances import COLUMNS, importances
 from mklearn.study.report.importances import importances_part, read_importances
-from mklearn.study.steps import final_model
-from mklearn.study.steps.importances import COLUMNS, importances
 
 pytestmark = pytest.mark.full
 
@@ -96,14 +95,14 @@ def test_importances_of_a_study_are_those_of_its_model_s_method(folder: Path) ->
     assert found["measure"].eq("accuracy").all()
     assert found.loc[found["feature"].ne(""), "feature"].iloc[0] == "flavanoids"
     assert sorted(found["feature"]) == ["", "", *sorted(wine.columns[:8])]
-    (job,) = [job for job in made.jobs if job["step"] == "final_model"]
+    (job,) = made.of("model")
     table = pd.read_csv(folder / "phenols.csv")
     ids = table["id"].to_numpy(dtype=str)
     expected = importances(
         load_model(folder / "results/own/model.mklearn").estimator,
         {name: wine.iloc[:, columns].to_numpy() for name, columns in VIEWS.items()},
         {name: list(wine.columns[columns]) for name, columns in VIEWS.items()},
-        table["label"].to_numpy(dtype=str), list(Splits.load(folder / job["inputs"]["splits"], ids).splits),
+        table["label"].to_numpy(dtype=str), list(Splits.load(folder / job.inputs["splits"], ids).splits),
         permutations=2, seed=3, fit_parameters={"groups": table["cellar"].to_numpy(dtype=str)},
     )  # fmt: skip
     pd.testing.assert_frame_equal(
@@ -135,7 +134,7 @@ def test_a_model_whose_importances_fail_is_written_and_the_page_says_why(
     def fail(*_: Any, **__: Any) -> pd.DataFrame:
         raise NotApplicable("too few samples")
 
-    monkeypatch.setattr(final_model, "measured_importances", fail)
+    monkeypatch.setattr("mklearn.study.final_model.measured_importances", fail)
     write_wine(folder)
     run(folder, final={"importances": 1}, **study("multi_view", leave_out=["twice", "cellar"]))
     assert (folder / "results/own/model.mklearn").is_file()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.unit.study.steps.small_study import STUDY, SmallStudy, working_in
+from tests.unit.study.small_study import STUDY, SmallStudy, working_in
 
 from mklearn.__main__ import main
 
@@ -57,17 +57,17 @@ def test_no_archive(
 def test_a_file_shows_its_record_and_the_command_of_its_job(
     finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    table, command = "results/small/summary.parquet", "python -m mklearn step summary --out table=%s --spec '{}'"
+    table, command = "results/small/summary.parquet", "python workflow/scripts/tables.py --study '{}'"
     with working_in(finished.copy(tmp_path / "study").folder):
-        for name, path in (("summary", table), ("other", f"{table}.txt")):
-            Path("logs").mkdir(exist_ok=True)
-            Path(f"logs/{name}.log").write_text(command % path + "\n[  0.1 s] done\n", encoding="utf-8")
+        log = Path("logs/tables/small.log")
+        log.parent.mkdir(parents=True)
+        log.write_text(f"{command}\n[  0.1 s] done\n", encoding="utf-8")
         assert main(["show", table]) == 0
         shown = capsys.readouterr().out
         record = yaml.safe_load(shown.partition("log: ")[0])
-        assert record["spec"]["study"] == "small"
-        assert record["inputs"].keys() == {"scores", "predictions"}
-        assert shown.endswith(f"log: logs/summary.log\nreplay: {command % table}\n")
+        assert record["spec"]["study"]["study"] == "small"
+        assert record["inputs"].keys() == {"fits", "predicted"}
+        assert shown.endswith(f"log: {log}\nreplay: {command}\n")
         Path("mine.csv").touch()
         for path, sentence in (("mine.csv", "no record"), ("none", "there is no such file"), ("logs", "is a folder")):
             assert main(["show", path]) == 1

@@ -1,4 +1,4 @@
-"""The step of the report: what the readers noted about a data set is on the page."""
+"""What the page has of artefacts: notes of readers, groups that splits part, kernels of fits, files."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 
 from mklearn.contract.fit_spec import Setting
 from mklearn.study.data.samples import SampleSet
+from mklearn.study.report.results import _data_file, _fit, _parts_groups, _warnings, data_set_of
 from mklearn.study.specs.table_specs import ReportDataset, ReportFile, ReportFit
-from mklearn.study.steps.report import _data_file, _data_set, _fit, _parts_groups, _warnings
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,9 @@ from mklearn.study.steps.report import _data_file, _data_set, _fit, _parts_group
 )
 def test_notes_of_the_readers(about: dict[str, str], note: str) -> None:
     data = SampleSet.from_labels(["s", "t"], ["a", "b"], tables={"x": np.eye(2)}, notes=("a.csv: odd", "b.csv: odder"))
-    record = _data_set(ReportDataset(id="d", title="Data", files=[], about=about), data, 0)
+    spec: Any = SimpleNamespace(fits=[], neighbour="", thumbnails=0)
+    predicted: Any = None
+    record = data_set_of(spec, ReportDataset(id="d", title="Data", files=[], about=about), data, predicted)
     assert record.note == note
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.unit.study.steps.small_study import STUDY, SmallStudy, working_in
+from tests.unit.study.small_study import STUDY, SmallStudy, working_in
 
 from mklearn.study.cli.command_line import main
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_digits
-from tests.unit.study.steps.landmark_jobs import LandmarkJobs, parts, spec_of
+from tests.unit.study.landmark_jobs import LandmarkJobs, parts, spec_of
 
 from mklearn.base.folds import inner_folds
 from mklearn.contract.fit_spec import Setting
@@ -21,8 +21,8 @@ from mklearn.errors import DataError
 from mklearn.study.artefacts import read_arrays, read_table, write_arrays
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation import landmarks as on_landmarks
+from mklearn.study.evaluation.landmark_files import read_moments
 from mklearn.study.steps import fit as fit_step
-from mklearn.study.steps.moments import read_moments
 from mklearn.subspace.kfd import KernelFDA
 
 pytestmark = pytest.mark.full

@@ -18,12 +18,12 @@ from mklearn.errors import NotApplicable
 from mklearn.kernels import Views
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.evaluation.candidates import MethodOnViews
+from mklearn.study.evaluation.score_table import score_table
 from mklearn.study.evaluation.split import SplitResult
 from mklearn.study.specs.table_specs import ScoresSpec
 from mklearn.study.steps import fit as step
 from mklearn.study.steps import fit_records
 from mklearn.study.steps.rows import COLUMNS, blank
-from mklearn.study.steps.scores import scores
 from mklearn.subspace.pca import PCA
 
 CALLS_OF_A_SPLIT = 3
@@ -186,7 +186,5 @@ def test_kernels_of_a_row_are_named_in_the_order_of_the_study(inputs: dict[str, 
     Slow.calls = -10_000
     rows(inputs, "Slow")
     spec = ScoresSpec(study="s", kernels=["c", "b", "a"])
-    fits = [tmp_path / "rows.parquet", inputs["scores"]]
-    scores(fits, [inputs["predictions"]], tmp_path / "table.parquet", tmp_path / "predicted.parquet", spec=spec)
-    table, _ = read_parquet(tmp_path / "table.parquet")
+    table = score_table([tmp_path / "rows.parquet", inputs["scores"]], spec)
     assert table["kernel_set"].drop_duplicates().tolist() == ["b+a+other", "features"]

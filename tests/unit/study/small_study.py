@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,12 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.every_step import data_jobs, model_jobs, table_jobs
+from tests.unit.planned_jobs import PlannedJob, planned_jobs
 
 from mklearn.study.artefacts import read_arrays, read_record, read_table
-from mklearn.study.stages.order import ARTEFACTS
-from mklearn.study.steps.runner import call
-from mklearn.study.steps.scores import MEASURED
+from mklearn.study.config.registry import registered
+from mklearn.study.evaluation.score_table import MEASURED
 
 SINGLE = ["folds", "random"]
 STUDY: dict[str, Any] = {
@@ -69,47 +67,26 @@ class SmallStudy:
     """A folder in which the study has run, and its jobs in an order in which they can run."""
 
     folder: Path
-    jobs: list[dict[str, Any]]
+    jobs: list[PlannedJob]
 
     def copy(self, folder: Path) -> SmallStudy:
         """Return a copy in another folder. Files are links to the same ones: replace them, write into none."""
         shutil.copytree(self.folder, folder, copy_function=os.link)
         return SmallStudy(folder, self.jobs)
 
-    def run(self, job: dict[str, Any]) -> None:
-        """Run a job as Snakemake does: in the study's folder, its former outputs removed."""
+    def run(self, *jobs: PlannedJob) -> None:
+        """Run jobs in the study's folder."""
         with working_in(self.folder):
-            for path in job["outputs"].values():
-                Path(path).unlink(missing_ok=True)
-            call(job["step"], job["inputs"], job["outputs"], job["spec"])
+            for job in jobs:
+                job.run()
 
-    def of_kind(self, kind: str) -> list[str]:
-        """Return the artefacts of a kind that jobs of the study read, in the order of the jobs that make them."""
-        made = [path for job in self.jobs for path in job["outputs"].values()]
-        return [path for path in made if kind_of(path) == kind]
+    def of(self, rule: str) -> list[PlannedJob]:
+        """Return the jobs of a rule."""
+        return [job for job in self.jobs if job.rule == rule]
 
-    def maker(self, path: str) -> dict[str, Any]:
-        """Return the job that makes a file."""
-        return next(job for job in self.jobs if path in job["outputs"].values())
-
-    def readers(self, path: str) -> list[dict[str, Any]]:
+    def readers(self, path: str) -> list[PlannedJob]:
         """Return the jobs that read a file."""
-        return [job for job in self.jobs if path in inputs_of(job)]
-
-
-def inputs_of(job: dict[str, Any]) -> list[str]:
-    """Return all input files of a job."""
-    return [path for files in job["inputs"].values() for path in ([files] if isinstance(files, str) else files)]
-
-
-def kind_of(path: str) -> str:
-    """Return the name in `ARTEFACTS` of a file: of several patterns that match, the longest."""
-    found = [
-        (len(pattern), name)
-        for name, pattern in ARTEFACTS.items()
-        if re.fullmatch("results/" + re.sub(r"\{\w+\}", "[^/]+", pattern), path)
-    ]
-    return max(found)[1]
+        return [job for job in self.jobs if path in job.files]
 
 
 def content_of(path: Path) -> Any:
@@ -129,20 +106,6 @@ def untimed(name: str, array: np.ndarray) -> np.ndarray:
     return np.zeros_like(array) if name.rpartition("/")[2] == "seconds" else array
 
 
-def plan_jobs(study: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the jobs of a study up to its fits, and those of its tables and report."""
-    from mklearn.study.config.reading import check_study
-    from mklearn.study.config.registry import registered
-    from mklearn.study.plan.plan import plan_study
-    from mklearn.study.stages.targets import Targets
-
-    with pytest.MonkeyPatch.context() as patch:  # small data in several jobs too
-        for kind in ("geometric_blur", "dense_sift"):
-            patch.setattr(registered("descriptors")[kind], "images_per_job", 15)
-        targets = Targets(plan_study(check_study(study)))
-        return [*data_jobs(targets), *model_jobs(targets)], list(table_jobs(targets))
-
-
 @contextmanager
 def working_in(folder: Path) -> Iterator[None]:
     """Change the working folder, and back."""
@@ -160,12 +123,11 @@ def write_pairs() -> None:
     Path("pairs.csv").write_text("\n".join(["fold,first,second", *lines]), encoding="utf-8")
 
 
-def run_small_study(folder: Path) -> SmallStudy:
-    """Run the study but for its report."""
-    with working_in(folder):
-        write_pairs()
-        jobs, tables = plan_jobs(STUDY)
-    study = SmallStudy(folder, [*jobs, *tables])
-    for job in [*jobs, *tables[:-1]]:
-        study.run(job)
-    return study
+def run_study(folder: Path, study: dict[str, Any], last: str = "page") -> SmallStudy:
+    """Run a study in a folder up to the jobs of one of its rules."""
+    with working_in(folder), pytest.MonkeyPatch.context() as patch:
+        for kind in ("geometric_blur", "dense_sift"):  # small data in several jobs too
+            patch.setattr(registered("descriptors")[kind], "images_per_job", 15)
+        made = SmallStudy(folder, planned_jobs(study))
+    made.run(*made.jobs[: 1 + max(number for number, job in enumerate(made.jobs) if job.rule == last)])
+    return made

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from mklearn.contract.specs import DescriptorSpec
 from mklearn.descriptors.models import Table
 from mklearn.errors import DataError
 from mklearn.study.artefacts import read_arrays
 from mklearn.study.config.registry import registered
 from mklearn.study.data.samples import SampleSet
+from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.prediction.new_samples import described_images
+from mklearn.study.script import call
 from mklearn.study.specs.model_card import CardView
-from mklearn.study.steps.describe import describe
 
 N = 600
 """Images: more than two batches."""
@@ -44,7 +44,7 @@ def samples(tmp_path: Path) -> Path:
 
 def described(samples: Path, model: Any, **fields: Any) -> dict[str, np.ndarray]:
     path = samples.with_name("features.npz")
-    describe(path, spec=DescriptorSpec(**model.specification(), **fields), samples=samples)
+    call(load_script("describe"), samples=samples, features=path, spec=model.specification() | fields)
     return read_arrays(path)
 
 

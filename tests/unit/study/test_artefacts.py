@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.unit.study.steps.small_study import SmallStudy, working_in
+from tests.unit.study.small_study import SmallStudy, working_in
 
 from mklearn.errors import DataError
 from mklearn.study.artefacts import (
@@ -76,16 +76,17 @@ def test_a_damaged_artefact_is_named(
 
 
 @pytest.mark.full
-def test_a_step_names_a_damaged_input_and_what_is_deleted_is_made_again(finished: SmallStudy, tmp_path: Path) -> None:
+def test_a_job_names_a_damaged_input_and_what_is_deleted_is_made_again(finished: SmallStudy, tmp_path: Path) -> None:
     study = finished.copy(tmp_path / "copy")
-    name = study.of_kind("features")[0]
+    maker = study.of("describe")[0]
+    name = maker.outputs["features"]
     path, content = study.folder / name, (study.folder / name).read_bytes()
     path.unlink()  # it is also the finished study's
     path.write_bytes(altered(content))
     with pytest.raises(DataError, match=rf"^{name}: .*; delete it and run again$"):
         study.run(study.readers(name)[0])
     path.unlink()
-    study.run(study.maker(name))
+    study.run(maker)
     assert path.read_bytes() == content
 
 
@@ -95,14 +96,16 @@ def test_a_step_names_a_damaged_input_and_what_is_deleted_is_made_again(finished
 )
 def test_an_impossible_score_is_refused(finished: SmallStudy, tmp_path: Path, status: str, value: float) -> None:
     study = finished.copy(tmp_path / "copy")
-    name = study.of_kind("fit_scores")[0]
+    job = study.of("fit")[0]
+    name, method = job.outputs["scores"], job.spec["method"]["id"]
     frame, record = read_table(study.folder / name)
     frame.loc[frame.index[-1], ["status", "value"]] = [status, value]
     write_table(study.folder / name, frame, record)
     with (
         working_in(study.folder),
         pytest.raises(
-            DataError, match=rf"{name}: average has the accuracy {re.escape(str(value))} .*\(status {status}\); valid: "
+            DataError,
+            match=rf"{name}: {method} has the accuracy {re.escape(str(value))} .*\(status {status}\); valid: ",
         ),
     ):
-        study.run(study.maker(study.of_kind("scores")[0]))
+        study.run(*study.of("tables"))

@@ -14,7 +14,7 @@ from scipy.io import savemat
 from scipy.stats import binomtest
 from sklearn.datasets import load_digits
 from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu
-from tests.unit.study.steps.small_study import SmallStudy, plan_jobs, working_in
+from tests.unit.study.small_study import SmallStudy, run_study
 
 from mklearn.classifiers import KernelSVC
 from mklearn.kernels import Views
@@ -36,15 +36,10 @@ FOLDS: dict[str, Any] = {"folds": {"kind": "k_fold", "folds": 3}}
 KERNELS = {"g": {"kind": "gaussian"}}
 
 
-def run(folder: Path, entry: dict[str, Any], last: int | None = None, **sections: Any) -> SmallStudy:
-    """Run a study of one data set up to its page, or to one of its ``last`` tables."""
+def run(folder: Path, entry: dict[str, Any], **sections: Any) -> SmallStudy:
+    """Run a study of one data set up to its page."""
     study = {"study": "own", "datasets": {"own": entry}, "methods": METHODS, "protocols": FOLDS} | sections
-    with working_in(folder):
-        jobs, tables = plan_jobs(study)
-    made = SmallStudy(folder, [*jobs, *tables[:last]])
-    for job in made.jobs:
-        made.run(job)
-    return made
+    return run_study(folder, study)
 
 
 def scores(folder: Path) -> pd.Series:
@@ -98,8 +93,8 @@ def test_samples_that_lack_a_view_score_as_in_the_library(folder: Path) -> None:
         own = KernelSVC(kernels=kernels).fit(X[train], y[train])
         labels = dict(zip(IDS[order][test], own.predict(X[test]), strict=True))
         assert labels == dict(zip(part["sample"], np.unique(LABELS)[part["predicted"]], strict=True))
-    [fit] = [job for job in study.jobs if job["step"] == "fit" and job["spec"]["method"]["id"] == "svc"]
-    assert [kernel["missing_views"] for kernel in fit["spec"]["kernels"]] == ["mean", "mean"]
+    [fit] = [job for job in study.of("fit") if job.spec["method"]["id"] == "svc"]
+    assert [kernel["missing_views"] for kernel in fit.spec["kernels"]] == ["mean", "mean"]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -171,8 +166,8 @@ def test_unlabelled_samples_and_missing_values(folder: Path) -> None:
     assert "missing values are filled in by the mean over the training samples" in text
     rows = pd.read_parquet(folder / "results" / "own" / "scores.parquet")
     assert set(rows["n_train"] + rows["n_test"]) == {81}
-    [fit] = [job for job in study.jobs if job["step"] == "fit" and job["spec"]["method"]["id"] == "pca"]
-    assert [entry["impute"] for entry in fit["spec"]["method"]["inputs"].values()] == ["mean"]
+    [fit] = [job for job in study.of("fit") if job.spec["method"]["id"] == "pca"]
+    assert [entry["impute"] for entry in fit.spec["method"]["inputs"].values()] == ["mean"]
 
 
 def h5ad(folder: Path) -> dict[str, Any]:

@@ -12,9 +12,8 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
-from tests.unit.every_step import data_jobs, model_jobs, table_jobs
-from tests.unit.study.steps.landmark_jobs import spec_of
-from tests.unit.study.steps.small_study import working_in
+from tests.unit.study.landmark_jobs import spec_of
+from tests.unit.study.small_study import run_study, working_in
 
 from mklearn.base.folds import inner_folds
 from mklearn.base.landmark_moments import landmark_features
@@ -32,15 +31,16 @@ from mklearn.study.config.reading import check_study
 from mklearn.study.config.registry import registered
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split
+from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.final_model import final_model
 from mklearn.study.evaluation.split import evaluate_split
+from mklearn.study.final_model import groups_kept_together
+from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.report.importances import read_importances
+from mklearn.study.script import call
 from mklearn.study.specs.model_card import ModelCard
-from mklearn.study.stages.targets import Targets
-from mklearn.study.steps.final_model import groups_kept_together
-from mklearn.study.steps.runner import call
 
 pytestmark = pytest.mark.full
 
@@ -96,29 +96,23 @@ LANDMARKS = [name for name in STUDY["methods"] if name.endswith("-landmarks")]
 METHODS = [name for name in STUDY["methods"] if name not in ("oracle", "each", *LANDMARKS)] + ["each-square"]
 
 
-def targets(method: str = "best") -> Targets:
-    return Targets(plan_study(check_study(STUDY | {"final": {"method": method}})))
+def jobs(method: str = "best", **final: Any) -> Jobs:
+    return Jobs(plan_study(check_study(STUDY | {"final": {"method": method, **final}})))
 
 
-def run(targets: Targets, folder: Path, prefix: str) -> SavedModel:
-    """Run the step of the final model as its rule does."""
-    job = targets.job("final_model")
-    outputs = {"model": f"{prefix}.mklearn", "card": f"{prefix}.md"}
-    outputs["importances"] = f"{prefix}-importances.csv"
+def run(jobs: Jobs, folder: Path, prefix: str) -> SavedModel:
+    """Run the script of the final model as its rule does."""
+    files = jobs.model_inputs(None) | {"summary": jobs.path("tables", "summary")}
+    files |= {"model": f"{prefix}.mklearn", "card": f"{prefix}.md", "importances": f"{prefix}-importances.csv"}
     with working_in(folder):
-        call("final_model", job.inputs, outputs, job.spec)
+        call(load_script("model"), **files, spec=jobs.specification("model", None))
         return load_model(f"{prefix}.mklearn")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which the study has run up to its summary."""
-    folder = tmp_path_factory.mktemp("final")
-    made = targets()
-    with working_in(folder):
-        for job in [*data_jobs(made), *model_jobs(made), *list(table_jobs(made))[:2]]:
-            call(job["step"], job["inputs"], job["outputs"], job["spec"])
-    return folder
+    return run_study(tmp_path_factory.mktemp("final"), STUDY, last="tables").folder
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +121,7 @@ def model(folder: Path) -> Callable[[str], SavedModel]:
 
     def of(method: str) -> SavedModel:
         if method not in made:
-            made[method] = run(targets(method), folder, method)
+            made[method] = run(jobs(method), folder, method)
         return made[method]
 
     return of
@@ -136,7 +130,7 @@ def model(folder: Path) -> Callable[[str], SavedModel]:
 @pytest.fixture(scope="module")
 def samples(folder: Path) -> SampleSet:
     with working_in(folder):
-        return SampleSet.load(targets().samples()[0])
+        return SampleSet.load(jobs().all_samples()[0])
 
 
 def views_of(images: Any) -> Views:
@@ -182,7 +176,7 @@ def test_parameters_are_those_that_the_evaluation_chooses(
     method: str, model: Callable[[str], SavedModel], samples: SampleSet, folder: Path
 ) -> None:
     """With the study's own fit, whose kernels are made from cached matrices, on all samples."""
-    planned = next(fit for fit in targets().plan.fits.values() if fit.method_id == method)
+    planned = next(fit for fit in jobs().plan.fits.values() if fit.method_id == method)
     spec: FitSpec = planned.spec
     with working_in(folder):
         problem = MethodOnViews(study_views(spec, planned.dataset.key, samples), samples.y, spec.method, spec.kernels)
@@ -208,7 +202,7 @@ def test_kernel_values_are_the_studys(
 ) -> None:
     card = ModelCard.model_validate(model(method).card)
     stack = StackTransform(card.method.kernels).fit_transform(views_of(samples.images))
-    planned = next(fit for fit in targets().plan.fits.values() if fit.method_id == method)
+    planned = next(fit for fit in jobs().plan.fits.values() if fit.method_id == method)
     with working_in(folder):
         views = study_views(planned.spec, planned.dataset.key, samples)
     specs = [dict(kernel) for kernel in planned.spec.kernels if kernel["id"] in card.method.kernels]
@@ -228,7 +222,7 @@ def test_landmarks_and_parameters_are_those_of_the_best_folds(
     """By fits of each candidate, with landmarks of its own number, to the samples of all folds but one."""
     saved = model(method)
     card = ModelCard.model_validate(saved.card)
-    spec = next(fit for fit in targets().plan.fits.values() if fit.method_id == method).spec
+    spec = next(fit for fit in jobs().plan.fits.values() if fit.method_id == method).spec
     views, y = views_of(samples.images), samples.y
     name, n_landmarks = spec.method.grid
     implementation, scores = load(spec.method.implementation), {}
@@ -271,14 +265,14 @@ def test_models_of_tables_with_landmarks_take_samples_that_lack_a_view(how: str)
 
 def study_views(spec: FitSpec, dataset: str, samples: SampleSet) -> Views:
     """Return what the study's own fit reads: images, or features and cached matrices."""
-    made = targets()
+    made = jobs()
 
     def features(key: str) -> Any:
-        return read_arrays(made.path("features", dataset=dataset, descriptor=key))["features"]
+        return read_arrays(made.path("describe", dataset=dataset, descriptor=key))["features"]
 
     def matrix(name: str) -> Any:
         source, measure = name.split("/")
-        return read_arrays(made.path("pairwise", dataset=dataset, descriptor=source, measure=measure))["matrix"]
+        return read_arrays(made.path("distances", dataset=dataset, descriptor=source, measure=measure))["matrix"]
 
     (entry,) = spec.method.inputs.values()
     if entry.kind == "images":
@@ -289,7 +283,7 @@ def study_views(spec: FitSpec, dataset: str, samples: SampleSet) -> Views:
 
 def test_the_best_is_that_of_the_summary(model: Callable[[str], SavedModel], folder: Path) -> None:
     card = ModelCard.model_validate(model("best").card)
-    rows, _ = read_table(folder / targets().path("summary"))
+    rows, _ = read_table(folder / jobs().path("tables", "summary"))
     rows = rows[rows["selection"].eq("inner_cv") & rows["neighbour"].isin(["", "euclidean"])]
     rows = rows[rows["method"].ne("oracle") & rows["mean"].notna()]
     best = rows.sort_values("mean", ascending=False, kind="stable").iloc[0]
@@ -309,11 +303,7 @@ def test_the_best_is_that_of_the_summary(model: Callable[[str], SavedModel], fol
 def test_of_images_whole_views_have_importances(folder: Path) -> None:
     rows = {}
     for method in ("average", "two-d-lda"):
-        run(
-            Targets(plan_study(check_study(STUDY | {"final": {"method": method, "importances": 1}}))),
-            folder,
-            "shuffled",
-        )
+        run(jobs(method, importances=1), folder, "shuffled")
         rows[method] = read_importances(folder / "shuffled-importances.csv")
     assert sorted(rows["average"]["view"]) == ["blocks", "pixels"]
     assert rows["average"]["feature"].eq("").all()

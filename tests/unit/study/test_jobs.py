@@ -1,0 +1,44 @@
+"""The jobs of a study: what the rules of the workflow ask for is what the plan has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.planned_jobs import planned_jobs
+from tests.unit.study.small_study import STUDY, write_pairs
+
+from mklearn.study.config.reading import check_study
+from mklearn.study.jobs import OUTPUTS, Jobs, log_of
+from mklearn.study.plan.plan import plan_study
+from mklearn.study.provenance import SCRIPTS
+
+DOWNLOADED: dict[str, Any] = {
+    "study": "faces", "datasets": ["yale"], "final": {}, "methods": {"average": {"kind": "kernel_fda"}},
+}  # fmt: skip
+ALWAYS = {"read", "split", "describe", "distances", "fit", "tables", "page"}
+
+
+@pytest.mark.parametrize(
+    ("study", "rules"),
+    [
+        (DOWNLOADED, ALWAYS | {"download", "model"}),
+        (STUDY, OUTPUTS.keys() - {"download", "model"}),
+    ],
+)
+def test_rules_make_the_files_of_the_plan(
+    study: dict[str, Any], rules: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_pairs()
+    planned, jobs = planned_jobs(study), Jobs(plan_study(check_study(study)))
+    assert {job.rule for job in planned} == rules
+    for rule, outputs in OUTPUTS.items():
+        of_rule = [job for job in planned if job.rule == rule]
+        assert sorted(map(str, jobs.keys(rule))) == sorted(str(job.wildcards) for job in of_rule), rule
+        for job in of_rule:
+            assert job.outputs == {name: jobs.path(rule, name, **job.wildcards) for name in outputs}
+            assert job.log == jobs.log(rule, **job.wildcards)
+            assert {log_of(Path(path)) for path in job.outputs.values()} == {Path(job.log)}
+            assert (SCRIPTS / f"{job.script}.py").is_file()

@@ -1,0 +1,158 @@
+"""Scripts: run by explicit values or a command, mistakes as sentences, logs whose first line replays the job."""
+
+from __future__ import annotations
+
+import logging
+import runpy
+import shlex
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.unit.study.small_study import SmallStudy, content_of, working_in
+
+from mklearn.atomic import read_npz, read_parquet
+from mklearn.errors import ConfigError
+from mklearn.study import log
+from mklearn.study.engine.workflow_files import load_script
+from mklearn.study.provenance import SCRIPTS
+from mklearn.study.script import call, command
+
+DIGITS = {"dataset": "digits", "reader": "digits", "options": {}, "per_class": 3}
+
+
+@pytest.fixture(autouse=True)
+def quiet_afterwards() -> Iterator[None]:
+    """``log.start`` gives the package's loggers a handler of their own; take it away again."""
+    yield
+    for name in ("mklearn", "py.warnings"):
+        logging.getLogger(name).handlers.clear()
+        logging.getLogger(name).propagate = True
+    logging.captureWarnings(False)
+
+
+def run_as_a_command(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", words)
+    runpy.run_path(words[0], run_name="__main__")
+
+
+@pytest.mark.parametrize("path", sorted(SCRIPTS.glob("*.py")), ids=lambda path: path.stem)
+def test_a_script_is_short_and_a_command(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 80
+    assert "from __future__" not in text, "Snakemake writes its own lines before it"
+    with pytest.raises(SystemExit) as ended:
+        run_as_a_command([str(path), "--help"], monkeypatch)
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: {path.stem} [-h]")
+
+
+@pytest.mark.parametrize("rule", ["distances", "fit"])
+def test_the_first_line_of_a_log_makes_the_outputs_again(
+    rule: str, finished: SmallStudy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = finished.copy(tmp_path / "study")
+    job = study.of(rule)[-1]
+    line = command(load_script(job.script), **job.inputs, **job.outputs, spec=job.spec)
+    paths = [study.folder / path for path in job.outputs.values()]
+    before = [content_of(path) for path in paths]
+    for path in paths:
+        path.unlink()
+    words = shlex.split(line)
+    assert words[0] == "python"
+    with working_in(study.folder):
+        run_as_a_command(words[1:], monkeypatch)
+    assert [content_of(path) for path in paths] == before
+
+
+def test_one_file_may_stand_for_a_list_and_empty_lists_for_nothing(tmp_path: Path) -> None:
+    outputs = {"samples": str(tmp_path / "s.npz"), "labels": [str(tmp_path / "l.parquet")]}
+    call(load_script("read"), files=[], **outputs, spec=DIGITS)
+    assert len(read_npz(tmp_path / "s.npz")["y"]) == 30
+    assert list(read_parquet(tmp_path / "l.parquet")[0].columns) == ["id", "y", "label"]
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({}, "split: missing labels; missing spec; missing splits. It takes labels, files, reference, splits, spec"),
+        ({"labels": "l", "splits": "s", "spec": {}, "seed": 1}, "split: not known: seed. It takes"),
+        ({"labels": ["l", "m"], "splits": "s", "spec": {}}, "split: labels is one file; 2 were given"),
+        ({"labels": "l", "splits": "s", "spec": {"kind": "k_fold"}}, "split: invalid value: spec.implementation: "),
+    ],
+)
+def test_wrong_values_are_named(values: dict[str, object], sentence: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        call(load_script("split"), **values)
+    assert str(error.value).startswith(sentence)
+
+
+def test_warnings_go_to_the_log(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    with path.open("w") as stream, warnings.catch_warnings():
+        warnings.simplefilter("always")
+        log.start(stream)
+        warnings.warn("kernel 'x' is close to the identity", stacklevel=1)
+        log.logger.info("said")
+    text = path.read_text()
+    assert "close to the identity" in text
+    assert "s] said" in text
+
+
+JOB = """
+import sys
+from types import SimpleNamespace
+from mklearn.study.engine.workflow_files import load_script
+from mklearn.study.script import Output, run_script
+from pathlib import Path
+
+def distances(source: Path, matrix: Output, *, measure: str):
+    print("so far", flush=True)
+    {what}
+
+job = SimpleNamespace(input={{"source": "gone.npz"}}, output={{"matrix": "d.npz"}}, threads=1, log=[{log!r}],
+                      params={{"spec": {{"measure": "chi2"}}, "code": "0"}})
+run_script(distances if {replaced} else load_script("distances"), job)
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "reason", "on_terminal"),
+    [
+        ("", "gone.npz: there is no such file", True),
+        ("raise RuntimeError('a bug\\nof two lines')", "RuntimeError: a bug of two lines", False),
+        ("raise MemoryError('12 GiB')", "MemoryError: 12 GiB", False),
+    ],
+    ids=["a user's mistake", "a bug", "memory"],
+)
+def test_the_last_line_of_a_failed_jobs_log_is_its_reason(
+    what: str, reason: str, on_terminal: bool, tmp_path: Path
+) -> None:
+    source = JOB.format(what=what or "pass", replaced=bool(what), log="log")
+    (tmp_path / "job.py").write_text(source, encoding="utf-8")
+    if what:
+        (tmp_path / "gone.npz").touch()
+    done = subprocess.run([sys.executable, "job.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert (f"mklearn, distances: {reason}" in done.stderr) == on_terminal
+    assert "Traceback" not in done.stderr
+    lines = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("python ")
+    assert lines[0].endswith(".py --source gone.npz --matrix d.npz --measure '\"chi2\"'")
+    assert f"s] error: {reason}" in lines[-1]
+    assert ("so far" in lines) == bool(what)
+    assert any("Traceback" in line for line in lines) == (not on_terminal), "a bug's alone"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device on this system")
+def test_a_log_on_a_full_disk_is_a_sentence_on_the_terminal(tmp_path: Path) -> None:
+    (tmp_path / "job.py").write_text(JOB.format(what="pass", replaced=True, log="/dev/full"), encoding="utf-8")
+    done = subprocess.run([sys.executable, "job.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "mklearn, distances: /dev/full: can't be written: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
