@@ -32,8 +32,7 @@ from mklearn.kernels.identity_like import (
 )
 from mklearn.kernels.normalise import (
     KernelCentring,
-    divided_by_trace,
-    largest_diagonal,
+    checked_trace,
     scale_to_centred_trace,
     unit_diagonal,
 )
@@ -179,10 +178,7 @@ class Kernel(ABC):
         IdentityLikeKernelWarning
             The off-diagonal part of the kernel carries little.
         """
-        training = [
-            np.asarray(block) if measured else self._training_block(block, *source)
-            for block, source in self._with_inputs(blocks)
-        ]
+        training = [np.asarray(block) for block in blocks] if measured else self._checked(blocks, training=True)
         self.n_train_ = len(training[0])
         self.fit_parameters(training)
         is_psd = measured and self.psd_measures.issuperset(measure for _, measure in self.inputs)
@@ -229,17 +225,18 @@ class Kernel(ABC):
         self._centring = KernelCentring() if self.centre else None
         self.divisor_ = 1.0
         scales = self.normalise == "centred_trace"
-        if self._centring is not None and scales and not repairs:
-            kernel, self.divisor_ = self._centring.fit_scaled(kernel, out=kernel)
-            return kernel, PSDRepair.unneeded(kernel), self.divisor_
-        size = largest_diagonal(kernel)
+        diagonal = np.diagonal(kernel).copy()
         if self._centring is not None:
-            kernel = self._centring.fit_transform(kernel, out=kernel)
-        repair = repair_of(kernel, self.psd, spectrum=spectrum) if repairs else PSDRepair.unneeded(kernel)
+            kernel = self._centring.fit_transform(kernel, out=kernel, to_unit_trace=scales and not repairs)
+            self.divisor_ = self._centring.divisor_
+            if scales and not repairs:
+                return kernel, PSDRepair(kernel), self.divisor_
+        repair = repair_of(kernel, self.psd, spectrum=spectrum) if repairs else PSDRepair(kernel)
         kernel = repair.kernel
         mean_diagonal = float(np.trace(kernel, dtype=np.float64)) / self.n_train_ - repair.shift
         if scales and self.centre and repair.shift == 0 and repair.vectors is None:  # the mean is 0
-            kernel, self.divisor_ = divided_by_trace(kernel, mean_diagonal, size, out=kernel)
+            self.divisor_ = checked_trace(mean_diagonal, diagonal)
+            kernel /= kernel.dtype.type(self.divisor_)
         elif scales:
             kernel, self.divisor_ = scale_to_centred_trace(kernel, out=kernel)
         return kernel, repair, mean_diagonal
@@ -266,8 +263,7 @@ class Kernel(ABC):
         """
         if not hasattr(self, "info_"):
             raise DataError(f"this {type(self).__name__} is not fitted; call fit with the training samples first")
-        rows = [self._block_of_rows(block, *source) for block, source in self._with_inputs(blocks)]
-        kernel = self.kernel_function(rows)
+        kernel = self.kernel_function(self._checked(blocks, training=False))
         if self.normalise == "unit_diagonal":
             kernel = unit_diagonal(kernel, self._self_similarity(own, len(kernel)), self._diagonal)
         if self._centring is not None:
@@ -277,28 +273,25 @@ class Kernel(ABC):
             kernel /= kernel.dtype.type(self.divisor_)
         return kernel
 
-    def drop_training_kernel(self) -> None:
-        """Drop `kernel_train_` and the kernel in `repair_`, which `transform` does not need."""
-        del self.kernel_train_
-        self.repair_ = replace(self.repair_, kernel=np.empty((0, self.n_train_), dtype=self.repair_.kernel.dtype))
-
-    def _with_inputs(self, blocks: Sequence[ArrayLike]) -> list[tuple[ArrayLike, tuple[str, str]]]:
+    def _checked(self, blocks: Sequence[ArrayLike], *, training: bool) -> list[Array]:
+        """Return valid pairwise matrices among the training samples, or of new samples with them."""
         if len(blocks) != len(self.inputs):
             raise DataError(
                 f"this {self.kind} kernel is computed from {len(self.inputs)} pairwise matrices; got {len(blocks)}"
             )
-        if len(blocks) > 1 and len({np.shape(block) for block in blocks}) > 1:
+        if len({np.shape(block) for block in blocks}) > 1:
             raise DataError(f"the pairwise matrices have different shapes: {[np.shape(block) for block in blocks]}")
-        return list(zip(blocks, self.inputs, strict=True))
-
-    def _training_block(self, values: ArrayLike, label: str, measure: str) -> Array:
-        return as_distances(values, label) if measure in DISTANCE_MEASURES else as_square_symmetric(values, label)
-
-    def _block_of_rows(self, values: ArrayLike, label: str, measure: str) -> Array:
-        label = f"the rows of {label}"
-        block = as_float_matrix(values, label)
-        check_columns(block, self.n_train_, label)
-        return as_nonnegative(block, label) if measure in DISTANCE_MEASURES else block
+        checked: list[Array] = []
+        for block, (label, measure) in zip(blocks, self.inputs, strict=True):
+            are_distances = measure in DISTANCE_MEASURES
+            if training:
+                matrix = as_distances(block, label) if are_distances else as_square_symmetric(block, label)
+            else:
+                matrix = as_float_matrix(block, f"the rows of {label}")
+                check_columns(matrix, self.n_train_, f"the rows of {label}")
+                matrix = as_nonnegative(matrix, f"the rows of {label}") if are_distances else matrix
+            checked.append(matrix)
+        return checked
 
     def _self_similarity(self, own: Sequence[ArrayLike] | None, n_rows: int) -> Array:
         """Return k(x, x) of the new samples, before any normalisation."""

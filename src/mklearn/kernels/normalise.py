@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 
 from mklearn.checks import (
     Array,
@@ -29,50 +29,36 @@ class KernelCentring:
         Mean of each training column over the training rows.
     mean_ : float
         Mean of the training kernel.
+    divisor_ : float
+        Centred trace that the training kernel was divided by; 1 unless it was.
     """
 
     def fit(self, K_train: ArrayLike) -> KernelCentring:
         """Compute the means of the training kernel, shape (n, n); raise `DataError` unless finite and symmetric."""
-        self._fit(as_square_symmetric(K_train, "the training kernel"))
+        self.fit_transform(as_square_symmetric(K_train, "the training kernel"))
         return self
 
-    def fit_transform(self, kernel: Array, *, out: Array | None = None) -> Array:
-        """Fit to a valid training kernel, which is not checked again; return it centred, a symmetric array.
+    def fit_transform(self, kernel: Array, *, out: Array | None = None, to_unit_trace: bool = False) -> Array:
+        """Fit to a valid training kernel, which is not checked again, and return it centred, exactly symmetric.
 
-        It is written to `out`, which may be `kernel` itself; without it, to a new array.
+        It is written to `out`, which may be `kernel` itself; without it, to a new array. With `to_unit_trace` it is
+        also divided by its centred trace, `divisor_`; errors are then those of `scale_to_centred_trace`.
         """
-        self._fit(kernel)
-        return self._centred(kernel, out)
-
-    def fit_scaled(self, kernel: Array, *, out: Array | None = None) -> tuple[Array, float]:
-        """Fit to a valid training kernel; return it centred and divided by its centred trace, and the trace.
-
-        It is `fit_transform` followed by `divided_by_trace`, in one pass. Errors are those of the latter.
-        """
-        self._fit(kernel)
-        shares = self._shares(kernel)
-        diagonal = np.diagonal(kernel) - (shares + shares)
-        divisor = checked_trace(
-            float(diagonal.sum(dtype=np.float64)) / len(kernel), largest_diagonal(kernel), kernel.dtype
-        )
-        return self._centred(kernel, out, divisor), divisor
-
-    def _centred(self, kernel: Array, out: Array | None, divisor: float = 1.0) -> Array:
-        centred = np.empty_like(kernel) if out is None else out
-        shares = self._shares(kernel)
-        for part in cached_rows(kernel):
-            np.subtract(kernel[part], shares[part, None] + shares, out=centred[part])
-            if divisor != 1:
-                centred[part] /= kernel.dtype.type(divisor)
-        return centred
-
-    def _shares(self, kernel: Array) -> Array:
-        # half of the total mean belongs to the row and half to the column, so that the sum of both is symmetric
-        return np.asarray((self.column_means_ - self.mean_ / 2).astype(kernel.dtype))
-
-    def _fit(self, kernel: Array) -> None:
         self.column_means_: Array = kernel.mean(axis=1, dtype=np.float64)  # those of rows, which lie in memory
         self.mean_ = float(self.column_means_.mean())
+        # half of the total mean belongs to the row and half to the column, so that the sum of both is symmetric
+        shares = np.asarray((self.column_means_ - self.mean_ / 2).astype(kernel.dtype))
+        self.divisor_ = 1.0
+        if to_unit_trace:
+            diagonal = np.diagonal(kernel)
+            trace = float((diagonal - (shares + shares)).sum(dtype=np.float64)) / len(kernel)
+            self.divisor_ = checked_trace(trace, diagonal)
+        centred = np.empty_like(kernel) if out is None else out
+        for part in cached_rows(kernel):
+            np.subtract(kernel[part], shares[part, None] + shares, out=centred[part])
+            if self.divisor_ != 1:
+                centred[part] /= kernel.dtype.type(self.divisor_)
+        return centred
 
     def transform(self, K_rows: ArrayLike) -> Array:
         """Centre rows between any samples and the training samples, shape (m, n); return a new array.
@@ -183,32 +169,24 @@ def scale_to_centred_trace(K: ArrayLike, *, out: Array | None = None) -> tuple[A
     """
     kernel = as_float_matrix(K, "the kernel")
     check_square(kernel, "the kernel")
-    return divided_by_trace(kernel, centred_trace_of(kernel), largest_diagonal(kernel), out)
+    divisor = checked_trace(centred_trace_of(kernel), np.diagonal(kernel))
+    return np.divide(kernel, kernel.dtype.type(divisor), out=out), divisor
 
 
-def divided_by_trace(kernel: Array, divisor: float, size: float, out: Array | None) -> tuple[Array, float]:
-    """Return `scale_to_centred_trace` of a valid kernel whose centred trace, and size before centring, are known."""
-    return np.divide(kernel, kernel.dtype.type(checked_trace(divisor, size, kernel.dtype)), out=out), divisor
-
-
-def largest_diagonal(kernel: Array) -> float:
-    """Return the largest absolute entry of the diagonal."""
-    return float(np.abs(np.diagonal(kernel)).max())
-
-
-def checked_trace(divisor: float, size: float, dtype: DTypeLike = np.float64) -> float:
-    """Return the centred trace of a kernel of this size, its largest entry before it was centred, and of this type.
+def checked_trace(trace: float, diagonal: Array) -> float:
+    """Return the centred trace of a kernel, given its diagonal before it was centred.
 
     If it is not positive, or no larger than rounding errors of kernel values are, raise `ConstantKernel`.
     """
+    size = float(np.abs(diagonal).max())
     # below this the difference of the two means is rounding error
-    if divisor <= max(1e-12, 4 * float(np.finfo(dtype).eps)) * size or size == 0:
+    if trace <= max(1e-12, 4 * float(np.finfo(diagonal.dtype).eps)) * size or size == 0:
         raise ConstantKernel(
-            f"the kernel has centred trace {divisor:.3g}: in its feature space all training samples coincide (or the "
+            f"the kernel has centred trace {trace:.3g}: in its feature space all training samples coincide (or the "
             "kernel is not positive semidefinite), so it can't be scaled to unit variance; leave it out, choose "
             "another bandwidth, or scale features that lie far from zero (`feature_scaling`)"
         )
-    return divisor
+    return trace
 
 
 def _lengths(diagonal: ArrayLike, what: str) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Self
 
 import numpy as np
@@ -56,10 +57,11 @@ class Pairwise(SampleView):
             if self._positions.dtype.kind not in "iu" or not np.isin(self._positions, np.arange(self.n_columns)).all():
                 raise DataError(f"positions of pairwise values must be integers from 0 to {self.n_columns - 1}")
         self.shape = self._values.shape
+        self.dtype = np.dtype(np.float32 if self._values.dtype == np.float32 else np.float64)
+        """Of kernels from these values."""
 
     def __getitem__(self, rows: Any) -> Self:
-        chosen = object.__new__(type(self))
-        chosen._values, chosen.n_columns = self._values, self.n_columns
+        chosen = copy.copy(self)
         chosen._rows = self._rows[rows]
         chosen._positions = None if self._positions is None else self._positions[rows]
         chosen.shape = (len(chosen._rows), self.n_columns)
@@ -67,11 +69,6 @@ class Pairwise(SampleView):
 
     def __repr__(self) -> str:
         return f"Pairwise({self.shape[0]} samples, {self.n_columns} columns)"
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Of kernels from these values: float32 for float32, else float64."""
-        return np.dtype(np.float32 if self._values.dtype == np.float32 else np.float64)
 
     def among(self) -> Array:
         """Return the values among the samples, (n, n), a new array."""

@@ -5,7 +5,7 @@ Kernels of distances that are not Euclidean (point sets, or a user's own matrix)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -44,19 +44,14 @@ class PSDRepair:
     """
 
     kernel: Array
-    min_eigenvalue: float | None
-    relative_min_eigenvalue: float | None
-    n_negative: int | None
-    negative_mass: float | None
-    eigenvalues: NDArray[np.float64]
+    min_eigenvalue: float | None = None
+    relative_min_eigenvalue: float | None = None
+    n_negative: int | None = None
+    negative_mass: float | None = None
+    eigenvalues: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     shift: float = 0.0
     vectors: NDArray[np.float64] | None = None
     multipliers: NDArray[np.float64] | None = None
-
-    @classmethod
-    def unneeded(cls, kernel: Array) -> PSDRepair:
-        """Return the repair that changes nothing, of a kernel whose eigenvalues are not computed."""
-        return cls(kernel, None, None, None, None, np.empty(0))
 
     def transform(self, K_rows: ArrayLike) -> Array:
         """Apply the repair to rows of new samples against the training samples, shape (m, n); return a new array.
@@ -120,14 +115,14 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip", *, spectrum: bool = Tru
 def repair_of(symmetric: Array, policy: PSDPolicy, *, spectrum: bool) -> PSDRepair:
     """Compute `psd_repair` of a valid policy and kernel, which are not checked; without a repair it is not copied."""
     if policy == "none" and not spectrum:
-        return PSDRepair.unneeded(symmetric)
+        return PSDRepair(symmetric)
     dtype = symmetric.dtype
     kernel = symmetric.astype(np.float64, copy=False)
     n = kernel.shape[0]
     tolerance = max(1e-10, n * float(np.finfo(dtype).eps))
 
     if not spectrum and _has_cholesky_factor(kernel, tolerance):
-        return PSDRepair.unneeded(symmetric)
+        return PSDRepair(symmetric)
 
     import scipy.linalg
 

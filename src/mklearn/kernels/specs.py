@@ -8,7 +8,7 @@ import functools
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -328,7 +328,9 @@ class StackTransform(KernelsOfSpecs):
             self.infos[-1]["n_missing"] = int(n - observed.sum())
             completion = self._completions[-1] = MeanCompletion.of(entry.kernel, observed)
             kernel = completion.training_kernel(kernel)
-        entry.kernel.drop_training_kernel()
+        del entry.kernel.kernel_train_  # new samples need neither it nor the kernel in the repair
+        repair = entry.kernel.repair_
+        entry.kernel.repair_ = replace(repair, kernel=np.empty((0, len(repair.kernel)), dtype=repair.kernel.dtype))
         return kernel
 
     def transform(self, X: Any) -> KernelStack:

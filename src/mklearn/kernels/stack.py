@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,10 @@ class KernelStack:
     matrices : ndarray, shape (M, n_rows, n_columns)
         C-contiguous, read-only view; float32 or float64.
     ids : tuple of str
+    shape : tuple (M, n_rows, n_columns)
+    n_rows, n_columns : int
+    dtype : dtype
+        float32 or float64.
 
     Raises
     ------
@@ -45,15 +49,22 @@ class KernelStack:
         # no rows are valid: a split without test samples
         if array.shape[0] == 0 or array.shape[2] == 0:
             raise DataError(f"the kernel stack has shape {array.shape}; at least one kernel and one column are needed")
-        # a view, so that the caller's array stays writeable
-        self.matrices: Array = np.ascontiguousarray(array).view()
-        self.matrices.flags.writeable = False
-        self.ids = tuple(map(str, range(len(array)) if ids is None else ids))
-        if len(self.ids) != len(array):
-            raise DataError(f"{len(self.ids)} ids were given for {len(array)} kernels")
-        twice = sorted({name for name in self.ids if self.ids.count(name) > 1})
+        ids = tuple(map(str, range(len(array)) if ids is None else ids))
+        if len(ids) != len(array):
+            raise DataError(f"{len(ids)} ids were given for {len(array)} kernels")
+        twice = sorted({name for name in ids if ids.count(name) > 1})
         if twice:
             raise DataError(f"kernel ids must be unique; given twice: {', '.join(twice)}")
+        self._set(np.ascontiguousarray(array), ids)
+
+    def _set(self, matrices: Array, ids: Sequence[str]) -> Self:
+        self.matrices: Array = matrices.view()  # so that the caller's array stays writeable
+        self.matrices.flags.writeable = False
+        self.ids = tuple(ids)
+        self.shape: tuple[int, int, int] = matrices.shape  # type: ignore[assignment]
+        _, self.n_rows, self.n_columns = self.shape
+        self.dtype = matrices.dtype
+        return self
 
     @classmethod
     def from_last_axis(cls, X: ArrayLike, ids: Sequence[str] | None = None) -> KernelStack:
@@ -78,20 +89,11 @@ class KernelStack:
         first, n = kernels[0], len(kernels)
         consecutive = list(kernels) == list(range(first, first + n))
         matrices = self.matrices[first : first + n] if consecutive else self.matrices[list(kernels)]
-        return self._of(matrices, [self.ids[kernel] for kernel in kernels])
+        return object.__new__(KernelStack)._set(matrices, [self.ids[kernel] for kernel in kernels])
 
     def rows(self, rows: Any) -> KernelStack:
         """Return some rows of the kernels, by position, slice or boolean mask."""
-        return self._of(np.ascontiguousarray(self.matrices[:, rows]), self.ids)
-
-    @classmethod
-    def _of(cls, matrices: Array, ids: Sequence[str]) -> KernelStack:
-        """Return a stack of parts of another one, which need no check."""
-        stack = object.__new__(cls)
-        stack.matrices = matrices.view()
-        stack.matrices.flags.writeable = False
-        stack.ids = tuple(ids)
-        return stack
+        return object.__new__(KernelStack)._set(np.ascontiguousarray(self.matrices[:, rows]), self.ids)
 
     def __len__(self) -> int:
         return len(self.matrices)
@@ -110,27 +112,6 @@ class KernelStack:
 
     def __repr__(self) -> str:
         return f"KernelStack({len(self)} kernels, {self.n_rows} x {self.n_columns}, {self.dtype})"
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """(M, n_rows, n_columns)."""
-        kernels, rows, columns = self.matrices.shape
-        return kernels, rows, columns
-
-    @property
-    def n_rows(self) -> int:
-        """Number of samples in the rows."""
-        return self.shape[1]
-
-    @property
-    def n_columns(self) -> int:
-        """Number of training samples."""
-        return self.shape[2]
-
-    @property
-    def dtype(self) -> np.dtype:
-        """float32 or float64."""
-        return self.matrices.dtype
 
     def require_training(self) -> KernelStack:
         """Return the stack itself; raise `DataError` for a kernel that is not square and symmetric."""
