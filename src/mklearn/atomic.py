@@ -100,8 +100,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         temporary.write_bytes(text.encode("utf-8"))
 
 
-def write_npz(path: str | os.PathLike[str], **arrays: Any) -> None:
-    """Write named arrays as uncompressed NPZ; equal arrays give equal bytes. Names may contain a slash.
+def write_npz(path: str | os.PathLike[str], compressed: bool = False, **arrays: Any) -> None:
+    """Write named arrays as NPZ; equal arrays give equal bytes. Names may contain a slash.
 
     Raises
     ------
@@ -116,6 +116,7 @@ def write_npz(path: str | os.PathLike[str], **arrays: Any) -> None:
         for name, array in converted.items():
             member = zipfile.ZipInfo(f"{name}.npy")  # of 1980: the time of writing would change the bytes
             member.external_attr = 0o644 << 16
+            member.compress_type = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
             with archive.open(member, "w", force_zip64=True) as stream:
                 np.lib.format.write_array(stream, array, allow_pickle=False)
 

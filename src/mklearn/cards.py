@@ -134,7 +134,7 @@ class ProtocolCard(Card):
 class MetricCard(Card):
     """What is told of a metric: a function that says by one number how good a fitted method is on test samples.
 
-    Its parameters name what it needs of :class:`mklearn.study.evaluation.sweeps.MethodOutput`. A method that does not
+    Its parameters name what it needs of :class:`mklearn.study.evaluation.outputs.MethodOutput`. A method that does not
     give one of them gets a row with the status ``not_applicable``; so it does where the function raises NotApplicable.
 
     Attributes

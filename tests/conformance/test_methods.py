@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 from tests.conformance.conftest import Digits
 from tests.conformance.signatures import about, implementation
+from tests.scores import component
 
 from mklearn.base.side_by_side import SideBySide
 from mklearn.contract.fit_spec import EvaluationSpec, InputSpec, MethodSpec
@@ -342,8 +343,12 @@ def test_what_is_learned_of_samples_does_not_depend_on_test_samples(digits: Digi
     other_y[digits.test] = rng.permutation(y[digits.test])
     results = [evaluated(digits, kind, X, codes, scaling) for X, codes in ((samples, y), (other, other_y))]
     one, two = (next(iter(result.rules.values())) for result in results)
-    assert (one.position, one.component, one.candidate) == (two.position, two.component, two.candidate)
-    first, second = (found.predictions.by_component for found in (one, two))
+    assert (one.predictions.position, component(one), one.candidate) == (
+        two.predictions.position,
+        component(two),
+        two.candidate,
+    )
+    first, second = (found.predictions.labels for found in (one, two))
     assert kind in ("majority", MEAN) or not np.array_equal(first, second)
     for model_1, model_2 in zip(one.fitted.outcome.estimators, two.fitted.outcome.estimators, strict=True):
         for X in (samples[digits.train], samples[digits.test]):
@@ -361,7 +366,7 @@ def evaluated(digits: Digits, kind: str, X: NDArray[Any], y: NDArray[np.int64], 
         inputs={"X": entry},
     )  # fmt: skip
     metric = "r2" if kind in NUMBERS else "accuracy"
-    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, metrics=[metric], choose_by=metric)
+    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, choose_by=metric)
     problem = MethodOnViews(Views({"X": X}), y, method)
     return evaluate_split(problem, digits.train, digits.test, evaluation=evaluation, seed=0)
 

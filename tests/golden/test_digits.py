@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.scores import chosen_score
 
 from mklearn.descriptors.hog import hog
 from mklearn.descriptors.lbp import lbp
@@ -51,9 +52,11 @@ def test_row_of_the_default_study(study, method: str) -> None:
     splits = random_per_class(y, **protocol.parameters, seed=protocol.seed, name="digits")
     problem = MethodOnViews(views, y, fit.spec.method, fit.spec.kernels)
     values = [
-        evaluate_split(problem, split.train, split.test, evaluation=fit.spec.evaluation, seed=fit.spec.seed)
-        .rules["cosine"]
-        .chosen_score("accuracy")
+        chosen_score(
+            evaluate_split(problem, split.train, split.test, evaluation=fit.spec.evaluation, seed=fit.spec.seed).rules[
+                "cosine"
+            ]
+        )
         for split in splits.of_size(20)
     ]
     assert 100 * np.mean(values) == pytest.approx(MEASURED[method], abs=TOLERANCE)

@@ -13,6 +13,7 @@ import pytest
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.svm import SVC
+from tests.scores import chosen_score
 
 from mklearn.contract.fit_spec import EvaluationSpec, Implementation, InputSpec, MethodSpec
 from mklearn.descriptors.multiresolution import multiresolution
@@ -59,7 +60,7 @@ def test_cell(
     problem = MethodOnViews(views, held.y, method)
     rules = [result.rules[""] for result in evaluate_draw(problem, splits, evaluation=evaluation)]
     assert {rule.candidate.parameters["C"] for rule in rules} == {C}
-    found = 100 * np.mean([rule.chosen_score("accuracy") for rule in rules])
+    found = 100 * np.mean([chosen_score(rule) for rule in rules])
     assert found == pytest.approx(accuracy, abs=TOLERANCE[name] + 0.005)
     if support_vectors is not None:
         counts = [method_of(rule.fitted.estimator)[-1].n_support_.sum() for rule in rules]

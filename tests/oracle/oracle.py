@@ -125,9 +125,9 @@ def values_of(name: str) -> dict[str, pd.DataFrame]:
     """Return the values of a study that was run, a row each: its key, the quantity and the value."""
     results = FOLDER / name / "results"
     summary = pd.read_parquet(results / name / "summary.parquet")
-    fits = [pd.read_parquet(path) for path in sorted((results / "cache" / "fits").rglob("*.predictions.parquet"))]
     new = results / name / "new.parquet"
-    predictions = [_tidy(table.assign(study=name), "predictions") for table in fits]
+    predicted = pd.read_parquet(results / name / "predictions.parquet").assign(study=name)
+    predictions = [_tidy(predicted, "predictions")]
     if new.exists():
         predictions.append(_new_samples(pd.read_parquet(new), name))
     return {"summaries": _tidy(summary, "summaries"), "predictions": pd.concat(predictions)}

@@ -1,14 +1,32 @@
-# Results: the tables of a study, its page, its model.
+# Results: the scores and tables of a study, its model, its page.
 
 
-rule tables:
-    "Collect the scores and predictions of all fits, and summarise them."
+rule evaluate:
+    "Compute the metrics of all fits from their predictions."
     input:
-        fits=jobs.all_scores,
-        predicted=jobs.all_predictions,
+        fits=jobs.all_predictions,
     output:
         scores="<results>/<study>/scores.parquet",
         predictions="<results>/<study>/predictions.parquet",
+    log:
+        "logs/evaluate/<study>.log",
+    benchmark:
+        "logs/evaluate/<study>.tsv"
+    localrule: True
+    conda:
+        "../../envs/mklearn.yaml"
+    params:
+        **jobs.params("evaluate"),
+    script:
+        "../scripts/evaluate.py"
+
+
+rule tables:
+    "Summarise the scores: means, paired intervals, published values, verdicts."
+    input:
+        scores="<results>/<study>/scores.parquet",
+        predictions="<results>/<study>/predictions.parquet",
+    output:
         summary="<results>/<study>/summary.parquet",
         run="<results>/<study>/run.json",
     log:

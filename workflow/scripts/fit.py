@@ -1,22 +1,74 @@
 """Fit a method on every split of a protocol, and predict the test samples."""
 
 from pathlib import Path
+from typing import Any
 
 from mklearn.contract.fit_spec import FitSpec
-from mklearn.study.script import Output, run_script
-from mklearn.study.steps.fit import fit as fit_step
+from mklearn.study.artefacts import read_table, write_arrays
+from mklearn.study.data.pairs import PairLists
+from mklearn.study.data.splits import Splits
+from mklearn.study.evaluation.candidates import MethodOnViews
+from mklearn.study.evaluation.fit_files import import_method, read_views, write_predictions
+from mklearn.study.evaluation.fit_records import FitAtSize, model_arrays
+from mklearn.study.script import Output, Record, run_script
 
 
 def fit(
     labels: Path, splits: Path, matrices: list[Path] | None = None, sources: list[Path] | None = None,
     projections: list[Path] | None = None, landmarks: Path | None = None, moments: list[Path] | None = None,
-    blocks: list[Path] | None = None, *, scores: Output, model: Output, predictions: Output, spec: FitSpec,
+    blocks: list[Path] | None = None, *, model: Output, predictions: Output, spec: FitSpec, here: bool = False,
+    record: Record,
 ) -> None:  # fmt: skip
-    """Fit."""
-    fit_step(
-        labels, splits, scores, model, predictions, spec=spec, matrices=matrices, sources=sources,
-        projections=projections, landmarks=landmarks, moments=moments, blocks=blocks,
-    )  # fmt: skip
+    """Fit a method on every split; write its predictions, and what the page shows of the fits.
+
+    A failure that is a result (a solver without solution, a method that does not apply, an allocation that is refused,
+    the study's time limit) is stored with its reason; splits that were done before it keep their predictions. Each
+    training size has a time limit of its own, and its own arrays in both files, such as ``faces-p2/weights``.
+
+    Parameters
+    ----------
+    labels, splits : Path
+    matrices, sources : list of Path
+        The distances of ``spec.pairwise``; the images, and the features of ``spec.descriptors``. Sources of pairs with
+        projections are read for inner folds only.
+    projections : list of Path
+        Of pairs that are compared by components, for each of ``spec.descriptors``.
+    landmarks, moments, blocks : Path, list of Path, list of Path
+        With landmarks, in place of sources: these, the moments of all blocks of samples, and their features.
+    model, predictions : Path
+        Written: weights, objectives and embeddings; and the predictions of each split.
+    spec : FitSpec
+    here : bool
+        Fit in this process, where a debugger stops, and without a time limit.
+    """
+    table = read_table(labels)[0]
+    y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
+    groups = table["group"].to_numpy(dtype=str) if "group" in table else None
+    choosing = pairs = None
+    if spec.pairs is None:
+        drawn = Splits.load(splits, ids)
+    else:  # the samples of the splits are pairs
+        pairs = PairLists.load(splits, ids)
+        drawn = pairs.splits
+        choosing = None if spec.evaluation.choice == "test_set" else pairs.choosing_split
+        y, ids, groups = pairs.y, pairs.names(ids), pairs.groups
+    views, at_size = None, FitAtSize
+    if spec.landmarks is None:
+        views = read_views(spec, matrices or [], sources or [], ids, projections or [], pairs)
+    else:
+        from mklearn.study.evaluation.landmark_fit import landmark_fit
+
+        at_size = landmark_fit(landmarks, moments, blocks, drawn.splits, ids)
+    problem = MethodOnViews(views, y, spec.method, spec.kernels)
+    import_method(spec)
+    arrays, stored = dict[str, Any](), {}
+    for setting in spec.settings:
+        size, name = drawn.of_size(setting.train_size), setting.protocol
+        records = at_size(problem, spec, setting, size, groups, choosing).supervised_records(here=here)
+        stored[name] = [each.stored for each in records]
+        arrays |= {f"{name}/{key}": array for key, array in model_arrays(records, spec).items()}
+    write_predictions(predictions, spec, record, stored, y, ids)
+    write_arrays(model, record, **arrays)
 
 
 if __name__ == "__main__":

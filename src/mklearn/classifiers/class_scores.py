@@ -30,12 +30,15 @@ class ClassScores(ClassifierMixin):
         array of shape (m, n_classes), or (m,) for two classes
             `class_scores`; for two classes the score of the second less that of the first.
         """
-        scores = self.class_scores(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+        return self.decision_of(self.class_scores(X))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict class labels, shape (m,); of several classes with the largest score the first in ``classes_``."""
         return self.labels_of(self.decision_function(X))
+
+    def decision_of(self, scores: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Return the decision values that go with scores, so that these are computed once for all outputs."""
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def labels_of(self, decision: NDArray[np.floating]) -> NDArray[Any]:
         """Return the labels that go with decision values, so that they are computed once for both.

@@ -285,4 +285,8 @@ class MultiViewClassifier(ClassScores, MultiViewRidge):
 
         The class of the largest probability is that of `predict`.
         """
-        return softmax(self.class_scores(X), self.inverse_temperature_, self._score_range)
+        return self.probabilities_of(self.class_scores(X))
+
+    def probabilities_of(self, scores: Array) -> Array:
+        """Return the probabilities that go with scores, so that these are computed once for all outputs."""
+        return softmax(scores, self.inverse_temperature_, self._score_range)

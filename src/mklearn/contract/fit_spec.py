@@ -156,13 +156,11 @@ def headline_rule(neighbours: Sequence[str]) -> str:
 
 
 class EvaluationSpec(Strict):
-    """How a method is evaluated on each split."""
+    """How a method's parameters are chosen on each split, and how its test samples are classified."""
 
     neighbours: Annotated[list[Rule], Field(min_length=1)]
     inner_folds: InnerFolds
     components: Components = "best"
-    metrics: Annotated[list[str], Field(min_length=1)] = ["accuracy"]
-    """Metrics that are reported, by name."""
     choose_by: str = "accuracy"
     """Metric that chooses parameters and the number of components in the inner cross-validation."""
     time_limit: float | None = None
@@ -218,8 +216,6 @@ class FitSpec(Strict):
     """For a protocol of pairs: what they are compared by."""
     landmarks: Landmarks | None = None
     """For a method that learns from landmarks."""
-    fitted_by: str | None = None
-    """``"module:name"`` of what fits it to landmarks, the code of no other fit."""
 
     @property
     def kernel_features(self) -> list[str]:

@@ -61,7 +61,7 @@ class KernelStack:
         self.matrices: Array = matrices.view()  # so that the caller's array stays writeable
         self.matrices.flags.writeable = False
         self.ids = tuple(ids)
-        self.shape: tuple[int, int, int] = matrices.shape  # type: ignore[assignment]
+        self.shape: tuple[int, int, int] = matrices.shape
         _, self.n_rows, self.n_columns = self.shape
         self.dtype = matrices.dtype
         return self

@@ -25,9 +25,11 @@ _RECORD = "provenance"
 """Name of the array that holds the record of an NPZ file."""
 
 
-def write_arrays(path: str | os.PathLike[str], record: Mapping[str, Any], **arrays: Any) -> None:
+def write_arrays(
+    path: str | os.PathLike[str], record: Mapping[str, Any], compressed: bool = False, **arrays: Any
+) -> None:
     """Write named arrays with the record of their job as NPZ; see :func:`mklearn.atomic.write_npz`."""
-    write_npz(path, **arrays, **{_RECORD: canonical(record)})
+    write_npz(path, compressed, **arrays, **{_RECORD: canonical(record)})
 
 
 def read_arrays(path: str | os.PathLike[str], names: tuple[str, ...] | None = None) -> dict[str, np.ndarray]:

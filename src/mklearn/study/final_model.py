@@ -25,8 +25,9 @@ from mklearn.study.evaluation.headline import headline_rows, winner
 from mklearn.study.evaluation.importances import COLUMNS
 from mklearn.study.evaluation.importances import importances as measured_importances
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
+from mklearn.study.evaluation.outputs import MethodOutput
 from mklearn.study.evaluation.split import EXPECTED, folds_of_training
-from mklearn.study.evaluation.sweeps import MethodOutput
+from mklearn.study.evaluation.sweeps import given_by
 from mklearn.study.log import logger
 from mklearn.study.provenance import array_digest, digest
 from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, FinalView
@@ -107,7 +108,8 @@ def _score_of(
     every, asked = np.arange(len(train)), problem.of(test)
     model = final_model(known, fit, groups, completes=completes).estimator
     model.fit(known.of(every), known.y, **known.fit_parameters(every))
-    return metric.score(MethodOutput(model, known.y, problem.y[test], np.asarray(model.predict(asked)), test=asked))
+    given = given_by(model, len(train), asked)
+    return metric.score(MethodOutput(known.y, problem.y[test], np.asarray(model.predict(asked)), given))
 
 
 def importances_of(

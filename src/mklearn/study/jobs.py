@@ -18,7 +18,7 @@ from mklearn.contract.specs import DOWNLOADS, DownloadSpec, SplitSpec
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.plan import Plan
-from mklearn.study.plan.tables import report_spec, run_spec, scores_spec, summary_spec
+from mklearn.study.plan.tables import evaluate_spec, report_spec, run_spec, summary_spec
 from mklearn.study.provenance import code_fingerprint, digest, file_digest
 
 OUTPUTS: dict[str, dict[str, str]] = {
@@ -34,16 +34,11 @@ OUTPUTS: dict[str, dict[str, str]] = {
     "landmarks": {"landmarks": "cache/landmarks/{dataset}/{protocol}/{landmark_set}.npz"},
     "moments": {"moments": "cache/moments/{dataset}/{protocol}/{landmark_set}/{part}.npz"},
     "fit": {
-        "scores": "cache/fits/{dataset}/{protocol}/{method}.parquet",
+        "predictions": "cache/fits/{dataset}/{protocol}/{method}.predictions.npz",
         "model": "cache/fits/{dataset}/{protocol}/{method}.npz",
-        "predictions": "cache/fits/{dataset}/{protocol}/{method}.predictions.parquet",
     },
-    "tables": {
-        "scores": "{study}/scores.parquet",
-        "predictions": "{study}/predictions.parquet",
-        "summary": "{study}/summary.parquet",
-        "run": "{study}/run.json",
-    },
+    "evaluate": {"scores": "{study}/scores.parquet", "predictions": "{study}/predictions.parquet"},
+    "tables": {"summary": "{study}/summary.parquet", "run": "{study}/run.json"},
     "model": {"model": "{study}/model.mklearn", "card": "{study}/model.md", "importances": "{study}/importances.csv"},
     "page": {"page": "{study}/report/index.html"},
 }
@@ -186,12 +181,10 @@ class Jobs:
                 return self.landmark_set(w).model_copy(update={"part": w.part}).as_dict()
             case "fit":
                 return self.fit(w).spec.as_dict()
+            case "evaluate":
+                return evaluate_spec(plan).as_dict()
             case "tables":
-                return {
-                    "collected": scores_spec(plan).as_dict(),
-                    "compared": summary_spec(plan).as_dict(),
-                    "study": run_spec(plan, self.source).as_dict(),
-                }
+                return {"compared": summary_spec(plan).as_dict(), "study": run_spec(plan, self.source).as_dict()}
             case "model":
                 assert plan.final is not None, "the study has no section `final`"
                 return plan.final.spec.as_dict()
@@ -355,12 +348,8 @@ class Jobs:
         """Whether no inner folds choose parameters: the official lists do, of which one trains and one validates."""
         return fit.spec.evaluation.choice == "test_set" or len(self.split_files(wildcards)) == 3
 
-    def all_scores(self, wildcards: Any = None) -> list[str]:
-        """Return the score rows of all fits, in the order of the plan."""
-        return self.all_of("fit", "scores")
-
     def all_predictions(self, wildcards: Any = None) -> list[str]:
-        """Return the predictions of all fits."""
+        """Return the predictions of all fits, in the order of the plan."""
         return self.all_of("fit", "predictions")
 
     def all_models(self, wildcards: Any = None) -> list[str]:

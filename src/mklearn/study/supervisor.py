@@ -38,7 +38,7 @@ class SplitAborted(Exception):
         return self.message
 
 
-def supervised(items: Iterable[Item], *, minutes: float | None) -> Iterator[Item]:
+def supervised(items: Iterable[Item], minutes: float | None) -> Iterator[Item]:
     """Compute items in a worker process, and yield each as soon as it is there.
 
     The worker is a fork of this process and ends with it. It is killed when the time is over, inside compiled code too.

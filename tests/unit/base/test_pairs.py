@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.scores import scores
 
 from mklearn.base.pairs import PairedSamples, PairView
 from mklearn.base.side_by_side import SideBySide
@@ -87,7 +88,7 @@ def people(n: int = 30, d: int = 5) -> tuple[np.ndarray, Any, np.ndarray]:
     return table, partial(PairView, first, second, comparison=features), np.arange(2 * n) % 2
 
 
-EVALUATION = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, metrics=["accuracy", "equal_error_rate"])
+EVALUATION = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
 
 
 def method(kind: str, entry: Any = None, **more: Any) -> MethodSpec:
@@ -109,9 +110,8 @@ def test_a_method_on_features_recognises_pairs() -> None:
     train, test = np.arange(40), np.arange(40, 60)
     groups = (np.arange(60) // 10).astype(str)
     found = evaluate_split(problem, train, test, evaluation=EVALUATION, seed=0, groups=groups)
-    scores = found.rules[""].scores
-    assert scores["accuracy"][0] >= 0.85
-    assert scores["equal_error_rate"][0] <= 0.15
+    assert scores(found.rules[""])[0] >= 0.85
+    assert scores(found.rules[""], "equal_error_rate")[0] <= 0.15
 
 
 def test_kernels_are_those_of_the_features_of_pairs() -> None:
@@ -137,7 +137,7 @@ def test_parameters_are_chosen_once_on_parts_of_their_own(monkeypatch: pytest.Mo
     for number in (0, 1):
         fixed = SVC.model_copy(update={"grid": {"C": [SVC.grid["C"][number]]}})
         result = evaluate_split(replace(problem, method=fixed), *parts.values(), evaluation=EVALUATION, seed=0)
-        by_hand.append(result.rules[""].scores["accuracy"][0])
+        by_hand.append(scores(result.rules[""])[0])
     assert chosen.by_rule == {"": (int(np.argmax(by_hand)), -1)}
 
     fitted = []

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from tests.scores import rows_of
 
 from mklearn.contract.fit_spec import FitSpec
-from mklearn.study.artefacts import read_table, write_arrays, write_table
+from mklearn.study.artefacts import write_arrays, write_table
 from mklearn.study.config.reading import check_study
 from mklearn.study.config.registry import registered
 from mklearn.study.data.description import rows_of_part
@@ -80,7 +81,7 @@ class LandmarkJobs:
         if self.groups is not None:
             table["group"] = self.groups
         names = {"labels": "labels.parquet", "splits": "splits.parquet", "landmarks": "landmarks.npz",
-                 "scores": "scores.parquet", "model": "model.npz", "predictions": "predictions.parquet"}  # fmt: skip
+                 "model": "model.npz", "predictions": "predictions.npz"}  # fmt: skip
         self.files = {name: self.folder / file for name, file in names.items()}
         write_table(self.files["labels"], table, {})
         Splits(tuple(self.splits), len(self.y)).save(self.files["splits"], self.ids)
@@ -121,7 +122,7 @@ class LandmarkJobs:
 
     def fit(self, spec: FitSpec, blocks: Sequence[Path], features: Sequence[Path] | None = None) -> pd.DataFrame:
         """Run the job that fits to moments, and embeds blocks of features; return the score rows without times."""
-        names = ("labels", "splits", "landmarks", "scores", "model", "predictions")
+        names = ("labels", "splits", "landmarks", "model", "predictions")
         features = features or self.features(spec.descriptors, [path.stem for path in blocks])
         files = {name: self.files[name] for name in names} | {"moments": list(blocks), "blocks": list(features)}
         call(load_script("fit"), **files, spec=spec.as_dict())
@@ -133,7 +134,7 @@ class LandmarkJobs:
 
     def dense(self, spec: FitSpec) -> pd.DataFrame:
         """Fit the same method on kernels among all samples; return the score rows without times."""
-        names = ("labels", "splits", "scores", "model", "predictions")
+        names = ("labels", "splits", "model", "predictions")
         sources = self.features(spec.kernel_features, ["1of1"])
         given = {name: self.files[name] for name in names}
         dense = spec.model_copy(update={"landmarks": None, "fitted_by": None})
@@ -142,7 +143,7 @@ class LandmarkJobs:
 
     def rows(self) -> pd.DataFrame:
         """Return the score rows, times left out."""
-        frame, _ = read_table(self.files["scores"])
+        frame = rows_of(self.files["predictions"])
         assert list(frame) == list(COLUMNS)
         return frame.drop(columns=list(TIMED))
 

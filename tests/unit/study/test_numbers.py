@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.scores import chosen_score
 
 from mklearn.base.folds import inner_folds, number_folds
 from mklearn.contract.fit_spec import EvaluationSpec, Implementation, InputSpec, MethodSpec
@@ -192,12 +193,12 @@ def test_baselines_predict_at_any_scale(kind: str, scale: float) -> None:
         grid={"alpha": [0.01, 1.0]} if kind == "elastic_net" else {},
         sweep=Implementation(implementation="mklearn.study.evaluation.sweeps:Predictions"),
     )  # fmt: skip
-    evaluation = EvaluationSpec(neighbours=["cosine"], inner_folds=3, metrics=["r2", "rmse"], choose_by="r2")
+    evaluation = EvaluationSpec(neighbours=["cosine"], inner_folds=3, choose_by="r2")
     problem = MethodOnViews(Views({"one": X}), y, method)
     train, test = np.arange(45), np.arange(45, 60)
     groups = np.array([f"g{row}" for row in range(60)])
     result = evaluate_split(problem, train, test, evaluation=evaluation, seed=0, groups=groups).rules[""]
-    r2, rmse = (result.chosen_score(name) for name in ("r2", "rmse"))
+    r2, rmse = (chosen_score(result, name) for name in ("r2", "rmse"))
     assert r2 is not None
     assert rmse is not None
     if kind == "mean":
@@ -214,7 +215,7 @@ def test_a_constant_target_in_training_is_a_sentence() -> None:
         sweep=Implementation(implementation="mklearn.study.evaluation.sweeps:Predictions"),
     )  # fmt: skip
     y = np.r_[np.full(8, 3.0), 4.0, 5.0]
-    evaluation = EvaluationSpec(neighbours=["cosine"], inner_folds=3, metrics=["r2"], choose_by="r2")
+    evaluation = EvaluationSpec(neighbours=["cosine"], inner_folds=3, choose_by="r2")
     problem = MethodOnViews(Views({"one": np.arange(20.0).reshape(10, 2)}), y, method)
     with pytest.raises(NotApplicable, match="the target is 3 for all training samples"):
         evaluate_split(problem, np.arange(8), np.arange(8, 10), evaluation=evaluation, seed=0)

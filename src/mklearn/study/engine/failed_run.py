@@ -14,16 +14,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
-from mklearn.study.artefacts import write_table
+from mklearn.contract.fit_spec import FitSpec
 from mklearn.study.engine.failures import how_to_list, reason_in
 from mklearn.study.engine.session import answer_of, end_display
 from mklearn.study.engine.workflow_files import load_script
+from mklearn.study.evaluation.fit_files import write_predictions
+from mklearn.study.evaluation.fit_records import SPLIT
+from mklearn.study.evaluation.outputs import Record
 from mklearn.study.jobs import OUTPUTS, Jobs
 from mklearn.study.log import output_in
 from mklearn.study.script import call
-from mklearn.study.steps.rows import COLUMNS, blank, fit_of
+
+AFTER_FITS = ("evaluate", "tables", "page")
 
 
 def report_failed_run(jobs: Jobs, workflow: Any) -> None:
@@ -46,11 +48,11 @@ def report_failed_run(jobs: Jobs, workflow: Any) -> None:
 
     unfinished = {str(path): job for job in dag.needrun_jobs() for path in job.output}
     missing = {}
-    for number, path in enumerate(jobs.all_scores()):
+    for number, path in enumerate(jobs.all_predictions()):
         if path in unfinished or not os.path.exists(path):
             failed = failed_job(unfinished[path]) if path in unfinished else None
             missing[number] = _reason(failed) if failed else "it was not run"
-    rules = [rule for rule in ("tables", "page") if jobs.path(rule) in unfinished]
+    rules = [rule for rule in AFTER_FITS if jobs.path(rule) in unfinished]
     if rules and len(missing) < len(jobs.plan.fits):
         for rule in rules:  # started and not finished: the next run makes it again
             workflow.persistence.started(unfinished[jobs.path(rule)])
@@ -71,23 +73,27 @@ def _print(*lines: str) -> None:
 
 
 def _write_tables(jobs: Jobs, rules: Sequence[str], missing: dict[int, str]) -> str:
-    """Write the tables, and the page, if the run was asked for them; return the answer, or why there is none."""
+    """Write those tables, and the page, that the run was asked for; return the answer, or why there is none."""
     log = Path("logs", "failed_run", f"{jobs.study}.log")
     log.parent.mkdir(parents=True, exist_ok=True)
-    outputs: dict[str, dict[str, Any]] = {
-        rule: {name: jobs.path(rule, name) for name in OUTPUTS[rule]} for rule in rules
-    }
+    outputs = {rule: {name: jobs.path(rule, name) for name in OUTPUTS[rule]} for rule in AFTER_FITS}
+    specs = {rule: jobs.specification(rule, None) for rule in AFTER_FITS}
+    samples = dict(zip(jobs.all_samples(), specs["page"]["datasets"], strict=True))
+    samples = {path: dataset for path, dataset in samples.items() if os.path.exists(path)}
+    specs["page"] |= {"fits": _without(missing, specs["page"]["fits"]), "datasets": [*samples.values()]}
+    fits, scores = jobs.all_predictions(), outputs["evaluate"]
+    shown = {"models": _without(missing, jobs.all_models()), "samples": [*samples]}
+    inputs: dict[str, dict[str, Any]] = {
+        "evaluate": {"fits": fits}, "tables": {**scores}, "page": {**scores, **outputs["tables"], **shown},
+    }  # fmt: skip
     try:
         with tempfile.TemporaryDirectory() as folder, output_in(log):
-            fits, predicted = jobs.all_scores(), _without(missing, jobs.all_predictions())
             for number, message in missing.items():
-                fits[number] = os.path.join(folder, f"{number}.parquet")
-                write_table(fits[number], _missing_rows(jobs, number, message), {})
-            if "tables" in rules:
-                spec = jobs.specification("tables", None)
-                call(load_script("tables"), fits=fits, predicted=predicted, **outputs["tables"], spec=spec)
-            if "page" in rules:
-                _write_page(jobs, missing, outputs["page"])
+                fits[number] = os.path.join(folder, f"{number}.npz")
+                write_missing(fits[number], list(jobs.plan.fits.values())[number].spec, message)
+            for rule in rules:
+                arguments: dict[str, Any] = inputs[rule] | outputs[rule]
+                call(load_script(rule), **arguments, spec=specs[rule])
     except Exception as error:
         with log.open("a", encoding="utf-8") as stream:
             traceback.print_exception(error, file=stream)
@@ -98,20 +104,11 @@ def _write_tables(jobs: Jobs, rules: Sequence[str], missing: dict[int, str]) -> 
     return f"the answer {without}:\n{answer_of(jobs.path('page'))}"
 
 
-def _write_page(jobs: Jobs, missing: dict[int, str], outputs: dict[str, Any]) -> None:
-    spec = jobs.specification("page", None)
-    datasets = [pair for pair in zip(jobs.all_samples(), spec["datasets"], strict=True) if os.path.exists(pair[0])]
-    spec |= {"fits": _without(missing, spec["fits"]), "datasets": [entry for _, entry in datasets]}
-    tables: dict[str, Any] = {name: jobs.path("tables", name) for name in OUTPUTS["tables"]}
-    models, samples = _without(missing, jobs.all_models()), [path for path, _ in datasets]
-    call(load_script("page"), **tables, models=models, samples=samples, **outputs, spec=spec)
-
-
-def _missing_rows(jobs: Jobs, number: int, message: str) -> pd.DataFrame:
-    """Return a row without values for each training size of a fit."""
-    fit = list(jobs.plan.fits.values())[number]
-    rows = [blank(fit_of(fit.spec, setting), 0, 0, 0, 0) for setting in fit.settings]
-    return pd.DataFrame(rows, columns=list(COLUMNS)).assign(status="missing", message=message).astype(COLUMNS)
+def write_missing(path: str, fit: FitSpec, message: str) -> None:
+    """Write a fit that has a row without values for each training size."""
+    facts = dict.fromkeys(SPLIT, 0) | {"status": "missing", "message": message}
+    stored = {setting.protocol: [Record(facts, {})] for setting in fit.settings}
+    write_predictions(path, fit, {}, stored, [], [])
 
 
 def _without(missing: Collection[int], values: list[Any]) -> list[Any]:

@@ -14,10 +14,10 @@ from mklearn.errors import DataError
 from mklearn.study.artefacts import read_table
 from mklearn.study.config.reading import read_study
 from mklearn.study.engine.workflow_files import DEFAULT_STUDY, study_file
+from mklearn.study.evaluation.score_rows import COLUMNS
 from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.report.wording import plural
-from mklearn.study.steps.rows import COLUMNS
 
 SAME_AGAIN = ("inaccurate", "not_applicable")
 """Statuses that another run of the same fit would have again."""
@@ -36,7 +36,7 @@ class Failure(NamedTuple):
 def failures_of(jobs: Jobs) -> Iterator[Failure]:
     """Yield the fits without a value in some split, in the order of the plan, and missing files."""
     try:
-        table, _ = read_table(jobs.path("tables", "scores"))
+        table, _ = read_table(jobs.path("evaluate"))
     except DataError:  # the next run makes it
         table = pd.DataFrame(columns=list(COLUMNS))
     split = ["dataset", "protocol", "method", "repeat", "fold"]

@@ -42,7 +42,7 @@ def evaluate_draw(
     problem: MethodOnViews, splits: Sequence[Split], *, evaluation: EvaluationSpec,
     groups: NDArray[np.str_] | None = None,
 ) -> list[SplitResult | Exception]:  # fmt: skip
-    """Fit one method on the training part of every split and compute its metrics on the test part.
+    """Fit one method on the training part of every split and predict the test part.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ class _Model:
 
     def _rule_result(self, fitted: Fitted, candidate: Candidate, position: int | None, rule: str) -> RuleResult:
         y_train, y_test = self.y[self.split.train], self.y[self.split.test]
-        return rule_result(fitted, candidate, position, rule, y_train, y_test, self.evaluation)
+        return rule_result(fitted, candidate, position, rule, y_train, y_test)
 
     def result(self, chosen: dict[str, tuple[int, int | None]], message: str) -> SplitResult | Exception:
         """Return the result with the chosen candidate and position of each rule."""

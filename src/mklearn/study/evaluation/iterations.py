@@ -1,4 +1,4 @@
-"""Accuracy after each iteration of an alternating method."""
+"""Predictions after each iteration of an alternating method."""
 
 from __future__ import annotations
 
@@ -14,23 +14,22 @@ from mklearn.study.evaluation.rules import predictions
 from mklearn.study.evaluation.sweeps import image_side
 
 
-def accuracy_by_iteration(
+def labels_by_iteration(
     estimator: Any,
     train: Views,
     test: Views,
     y_train: NDArray[Any],
-    y_test: NDArray[Any],
     iterations: Implementation,
     rule: str,
-) -> dict[int, NDArray[np.float64]]:
-    """Compute the accuracy of the estimator as it stands after 1, 2, ... iterations.
+) -> dict[int, NDArray[Any]]:
+    """Predict the test samples by the estimator as it stands after 1, 2, ... iterations.
 
     Parameters
     ----------
     estimator : unfitted, with ``n_components`` and ``max_iter``
     train, test : Views
         Images, the only view.
-    y_train, y_test : labels
+    y_train : labels
     iterations : Implementation
         A function that returns one fitted estimator for each iteration (estimator, X, y, iterations). Its parameter
         ``sizes`` holds values of ``n_components``; those larger than the images are left out.
@@ -38,14 +37,15 @@ def accuracy_by_iteration(
 
     Returns
     -------
-    curves : dict from size to array of shape (max_iter,)
+    labels : dict from size to array of shape (max_iter, m)
     """
     fit_iterations = load(iterations.implementation)
-    curves = {}
+    labels = {}
     for size in iterations.parameters["sizes"]:
         if size > image_side(train):
             continue
         models = fit_iterations(estimator.set_params(n_components=size), train, y_train, estimator.max_iter)
-        hits = [predictions(model.embedding_, y_train, model.transform(test), rule) == y_test for model in models]
-        curves[int(size)] = np.mean(hits, axis=1)
-    return curves
+        labels[int(size)] = np.array([
+            predictions(model.embedding_, y_train, model.transform(test), rule) for model in models
+        ])  # fmt: skip
+    return labels

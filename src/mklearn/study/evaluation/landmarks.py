@@ -28,10 +28,10 @@ from mklearn.study.data.samples import target_of
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import Candidate, candidates
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.rules import deciding_samples, predictions
+from mklearn.study.evaluation.rules import deciding_samples
 from mklearn.study.evaluation.selection import Curves, select_by_race
 from mklearn.study.evaluation.split import Fitted, SplitResult, folds_of_training, rule_result
-from mklearn.study.evaluation.sweeps import MethodOutput, Outcome, PredictionOutcome, RefitOutcome, Sweep, sweep_of
+from mklearn.study.evaluation.sweeps import Outcome, PredictionOutcome, RefitOutcome, Sweep, sweep_of
 
 Indices = NDArray[np.intp]
 Block = tuple[Indices, Mapping[str, NDArray[Any]]]
@@ -242,9 +242,9 @@ def choose(
 
 def evaluate(
     solved: Solved, blocks: Iterable[Block], split: Split, y: NDArray[Any], method: MethodSpec,
-    evaluation: EvaluationSpec, pass_seconds: float = 0.0,
+    pass_seconds: float = 0.0,
 ) -> SplitResult:  # fmt: skip
-    """Evaluate a fitted method on the test samples of its split.
+    """Predict the test samples of a split by a fitted method.
 
     Parameters
     ----------
@@ -253,8 +253,7 @@ def evaluate(
         Positions of some samples and their views, which together are all samples; only one block is held at a time.
     split : Split
     y : (n,) class codes or numbers of all samples
-    method, evaluation
-        As for `solve`.
+    method : as for `solve`
     pass_seconds : float
         Processor time of the landmarks and of the pass over the samples; methods on the same landmarks share it.
     """
@@ -269,7 +268,7 @@ def evaluate(
         fitted.append(Fitted(outcome, estimator.kernel_weights_, [], total, seconds))
     for rule, position in solved.by_rule.items():
         result.rules[rule] = rule_result(
-            fitted[position], solved.chosen[position], -1, rule, y[split.train], y[split.test], evaluation
+            fitted[position], solved.chosen[position], -1, rule, y[split.train], y[split.test]
         )
     return result
 
@@ -328,12 +327,10 @@ class WholeOutcome(RefitOutcome):
         nearest = self._nearest(rule, y_train)
         return nearest, distances_to(known, asked, nearest, rule)  # type: ignore[arg-type]
 
-    def outputs(self, rule: str, y_train: NDArray[Any], y_test: NDArray[Any]) -> list[MethodOutput]:
-        known, asked = self.embeddings[0]
-        labels = (
-            predictions(known, y_train, asked, rule) if rule == CLASS_MEAN else y_train[self._nearest(rule, y_train)]
-        )
-        return [MethodOutput(self.estimators[0], y_train, y_test, labels, self.embeddings[0])]
+    def labels(self, rule: str, y_train: NDArray[Any]) -> list[NDArray[Any]]:
+        if rule == CLASS_MEAN:
+            return super().labels(rule, y_train)
+        return [y_train[self._nearest(rule, y_train)]]
 
     def _nearest(self, rule: str, y_train: NDArray[Any]) -> Indices:
         if rule not in self._found:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mklearn.errors import NotApplicable
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.selection import UPPER_BOUND
 from mklearn.study.evaluation.split import SplitResult
 
@@ -47,6 +48,9 @@ def best_on_test(
 
 def _peak(results: Sequence[SplitResult], rule: str, metric: str) -> float:
     """Return the best value of the mean curve, over the numbers of components that every split has."""
-    curves = [result.rules[rule].scores.get(metric, np.array([-np.inf])) for result in results]
+    try:
+        curves = [result.rules[rule].predictions.scores(metric_named(metric)) for result in results]
+    except NotApplicable:
+        return -np.inf
     width = min(curve.size for curve in curves)
     return float(np.mean([curve[:width] for curve in curves], axis=0).max())

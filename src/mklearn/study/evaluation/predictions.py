@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,7 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 import mklearn.study.evaluation.metrics.labels  # noqa: F401 # what it computes by names is code of the steps that import this
 from mklearn.contract.loading import load
+from mklearn.errors import NotApplicable
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
+from mklearn.study.evaluation.outputs import MethodOutput, RulePredictions, SplitPredictions
 
 COLUMNS = (
     "dataset", "protocol", "train_size", "method", "repeat", "fold", "neighbour", "sample", "true", "predicted",
@@ -41,51 +43,10 @@ SETTING = ["dataset", "protocol", "train_size"]
 GROUP = [*SETTING, "method", "neighbour"]
 
 
-@dataclass(frozen=True)
-class RulePredictions:
-    """Predictions of the m test samples of one split, by one nearest-neighbour rule.
-
-    Attributes
-    ----------
-    by_component : (p, m) array
-        Class codes with each of ``components``; for a classifier a single row.
-    components : sequence of int
-        Empty for a classifier without components.
-    position : int or None
-        Row that was chosen without the test samples; None if the choice failed.
-    decision_values : (m,) array
-        NaN where the method has none.
-    nearest, distances : (m,) arrays
-        Position of the nearest training sample among those of the split, -1 if none decides; and its distance.
-    metric_values : mapping of str to (m,) array
-        By metric the values of the samples at ``position``, whose mean is the metric.
-    probabilities : (m,) array or None
-        Of the predicted classes at ``position``; None if no metric takes probabilities.
-    """
-
-    by_component: NDArray[np.int64]
-    components: Sequence[int]
-    position: int | None
-    decision_values: NDArray[np.float64]
-    nearest: NDArray[np.intp]
-    distances: NDArray[np.float64]
-    metric_values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
-    probabilities: NDArray[np.float64] | None = None
-
-
-class SplitPredictions(NamedTuple):
-    """The predictions of one split by nearest-neighbour rule; ``train`` and ``test`` are indices of its samples."""
-
-    repeat: int
-    fold: int
-    train: NDArray[np.intp]
-    test: NDArray[np.intp]
-    rules: Mapping[str, RulePredictions]
-
-
 def prediction_table(
-    splits: Sequence[SplitPredictions], fit: Mapping[str, Any], y: NDArray[np.int64], ids: NDArray[np.str_]
-) -> pd.DataFrame:
+    splits: Sequence[SplitPredictions], fit: Mapping[str, Any], y: NDArray[Any], ids: NDArray[np.str_],
+    metrics: Sequence[str] = ("accuracy",),
+) -> pd.DataFrame:  # fmt: skip
     """Make the table of one fit at one training size.
 
     Parameters
@@ -94,31 +55,63 @@ def prediction_table(
     fit : mapping
         ``dataset``, ``protocol``, ``train_size`` and ``method``.
     y, ids : (n,) class codes and ids of all samples.
+    metrics : sequence of str
+        Those that have values of samples get a column each.
     """
     oracles = {rule: _oracle(rule, splits, y) for rule in dict.fromkeys(rule for s in splits for rule in s.rules)}
+    by_sample = [metric for metric in map(metric_named, metrics) if metric.by_sample]
     frames = []
     for split in splits:
         for rule, found in split.rules.items():
             missing = np.full(len(split.test), np.nan if y.dtype.kind == "f" else -1)
-            chosen = missing if found.position is None else found.by_component[found.position]
+            chosen = missing if found.position is None else found.labels[found.position]
             best, components = oracles[rule], list(found.components)
-            of_classifier = found.by_component[0] if found.position is None and not components else missing
-            oracle = found.by_component[components.index(best)] if best in components else of_classifier
+            of_classifier = found.labels[0] if found.position is None and not components else missing
+            oracle = found.labels[components.index(best)] if best in components else of_classifier
             frames.append(
                 pd.DataFrame({
                     "repeat": split.repeat, "fold": split.fold, "neighbour": rule, "sample": ids[split.test],
                     "true": y[split.test], "predicted": chosen, "predicted_oracle": oracle,
-                    "decision_value": found.decision_values,
+                    "decision_value": _decision_values(found),
                     "nearest": np.where(found.nearest >= 0, ids[split.train[found.nearest]], ""),
                     "distance": found.distances,
-                    **{f"{VALUE}{metric}": values for metric, values in found.metric_values.items()},
-                    **({} if found.probabilities is None else {PROBABILITY: found.probabilities}),
+                    **_sample_values(found, by_sample),
                 })
             )  # fmt: skip
     table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(COLUMNS))
     for name in GROUP[:-1]:
         table[name] = fit[name]
     return typed(table)
+
+
+def _decision_values(found: RulePredictions) -> NDArray[np.float64]:
+    """Return the decision values of the predicted classes, of two classes those of the second."""
+    output = found.outputs[-1 if found.position is None else found.position]
+    try:
+        values = output.class_scores
+    except NotApplicable:
+        return np.full(len(found.y), np.nan)
+    if values.ndim == 1:
+        return values
+    return values[:, 1] if values.shape[1] == 2 else _of_predicted(values, output)
+
+
+def _sample_values(found: RulePredictions, metrics: Sequence[Metric]) -> dict[str, NDArray[np.float64]]:
+    """Return the columns of metrics that have values of samples, where there is a choice."""
+    if found.position is None:
+        return {}
+    output, columns, probable = found.outputs[found.position], {}, False
+    for metric in metrics:
+        with suppress(NotApplicable):
+            metric.score(output)  # raises where there is no value
+            columns[f"{VALUE}{metric.kind}"] = metric.sample_values(output)
+            probable |= "probabilities" in metric.needs
+    return columns | ({PROBABILITY: _of_predicted(output.probabilities, output)} if probable else {})
+
+
+def _of_predicted(values: NDArray[np.float64], output: MethodOutput) -> NDArray[np.float64]:
+    """Return of values (m, n_classes) those of the predicted classes."""
+    return np.asarray(values[np.arange(len(values)), np.searchsorted(output.classes, output.labels)])
 
 
 def typed(table: pd.DataFrame) -> pd.DataFrame:
@@ -144,7 +137,7 @@ def _oracle(rule: str, splits: Sequence[SplitPredictions], y: NDArray[np.int64])
         (component, float(np.mean(labels == y[split.test])))
         for split in splits
         if rule in split.rules
-        for component, labels in zip(split.rules[rule].components, split.rules[rule].by_component, strict=False)
+        for component, labels in zip(split.rules[rule].components, split.rules[rule].labels, strict=False)
     ]
     return best_dimension(*np.transpose(curve)) if curve else None
 

@@ -1,4 +1,4 @@
-"""One method on one split: choose parameters on the training samples, fit, and compute metrics on the test samples.
+"""One method on one split: choose parameters on the training samples, fit, and predict the test samples.
 
 Nothing of the test samples enters the fit: bandwidths, centring, normalisation and the repair of indefinite kernels
 are fitted on the training samples, and again on the inner training samples in the inner cross-validation. (Where an
@@ -29,7 +29,7 @@ from mklearn.study.data.samples import target_of
 from mklearn.study.evaluation.candidates import Candidate, Indices, MethodOnViews, candidates, first_candidates
 from mklearn.study.evaluation.metrics.labels import accuracy
 from mklearn.study.evaluation.metrics.metric import metric_entry, metric_named, metric_of
-from mklearn.study.evaluation.predictions import RulePredictions
+from mklearn.study.evaluation.outputs import STORED, RulePredictions
 from mklearn.study.evaluation.scalings import with_chosen_scalings
 from mklearn.study.evaluation.selection import (
     UPPER_BOUND,
@@ -43,7 +43,7 @@ from mklearn.study.evaluation.selection import (
 from mklearn.study.evaluation.selection import (
     choose as choose_one,
 )
-from mklearn.study.evaluation.sweeps import MethodOutput, Outcome, leading_scores, sweep_of
+from mklearn.study.evaluation.sweeps import Outcome, leading_scores, sweep_of
 
 Parts = list[tuple[Indices, Indices]]
 """Samples that candidates are fitted on, and samples that they are asked for."""
@@ -72,21 +72,8 @@ class Fitted:
 
 @dataclass
 class RuleResult:
-    """The values of each metric by one nearest-neighbour rule: at each number of components, and at the chosen one.
+    """The chosen candidate of one nearest-neighbour rule, fitted, and its predictions."""
 
-    Attributes
-    ----------
-    scores : dict of metric to array
-        One value for each of ``components``; a single one for a classifier.
-    not_applicable : dict of metric to message
-        Metrics that the method does not give.
-    position : int or None
-        Position of the value chosen without the test samples; None if inner cross-validation did not choose one.
-    """
-
-    scores: dict[str, NDArray[np.float64]]
-    not_applicable: dict[str, str]
-    position: int | None
     candidate: Candidate
     fitted: Fitted
     predictions: RulePredictions
@@ -94,24 +81,7 @@ class RuleResult:
     @property
     def estimator(self) -> Any:
         """The fitted estimator; of an embedding fitted for several sizes, the last and largest."""
-        return self.fitted.outcome.estimator_at(self.position)
-
-    @property
-    def components(self) -> list[int]:
-        return self.fitted.outcome.components
-
-    @property
-    def component(self) -> int | None:
-        """The number of components that inner cross-validation chose; None for a classifier without any, too."""
-        if self.position is None or not self.components:
-            return None
-        return self.components[self.position]
-
-    def chosen_score(self, metric: str) -> float | None:
-        """Return the value of a metric at the chosen number of components; None if there is no choice."""
-        if self.position is None:
-            return None
-        return float(self.scores[metric][self.position])
+        return self.fitted.outcome.estimator_at(self.predictions.position)
 
 
 @dataclass
@@ -142,14 +112,14 @@ def evaluate_split(
     problem: MethodOnViews, train: Indices, test: Indices, *, evaluation: EvaluationSpec, seed: int,
     choose: bool = True, groups: NDArray[np.str_] | None = None, shared: SharedChoice | None = None,
 ) -> SplitResult:  # fmt: skip
-    """Fit one method on ``train`` and compute its metrics on ``test``.
+    """Fit one method on ``train`` and predict ``test``.
 
     Parameters
     ----------
     problem : MethodOnViews
     train, test : indices into the samples
     evaluation : EvaluationSpec
-        Rules of the 1-nearest-neighbour classifier, inner folds, metrics, choice of parameters. A classifier has the
+        Rules of the 1-nearest-neighbour classifier, inner folds, choice of parameters. A classifier has the
         single rule "".
     seed : of the inner folds.
     choose : bool
@@ -201,7 +171,7 @@ def evaluate_split(
     for rule, (number, position) in chosen.items():
         if number not in final:
             final[number] = fits.fit(grid[number], train, test)
-        result.rules[rule] = rule_result(final[number], grid[number], position, rule, y[train], y[test], evaluation)
+        result.rules[rule] = rule_result(final[number], grid[number], position, rule, y[train], y[test])
     return result
 
 
@@ -400,51 +370,22 @@ def _choose(
 
 
 def rule_result(
-    fitted: Fitted, candidate: Candidate, position: int | None, rule: str, y_train: NDArray[np.int64],
-    y_test: NDArray[np.int64], evaluation: EvaluationSpec,
-) -> RuleResult:  # fmt: skip
-    """Predict the test samples and compute every metric that the method gives; the time counts as prediction."""
-    scores, not_applicable = {}, {}
+    fitted: Fitted, candidate: Candidate, position: int | None, rule: str, y_train: NDArray[Any], y_test: NDArray[Any]
+) -> RuleResult:
+    """Predict the test samples, with the chosen number of components at a position: -1 is the last."""
     started = time.process_time()
-    outputs = fitted.outcome.outputs(rule, y_train, y_test)
-    for name in evaluation.metrics:
-        try:
-            scores[name] = np.array([metric_named(name).score(output) for output in outputs])
-        except NotApplicable as reason:
-            not_applicable[name] = str(reason)
+    outcome = fitted.outcome
+    labels = np.array(outcome.labels(rule, y_train))
     fitted.predict_seconds += time.process_time() - started
+    nearest, distances = np.full(len(y_test), -1), np.full(len(y_test), np.nan)
     if position is not None:
-        position = range(len(outputs))[min(position, len(outputs) - 1)]  # -1 is the last
-    given = [name for name in evaluation.metrics if name in scores and metric_named(name).by_sample]
-    predictions = _predictions(fitted.outcome, outputs, position, rule, given)
-    return RuleResult(scores, not_applicable, position, candidate, fitted, predictions)
-
-
-def _predictions(
-    outcome: Outcome, outputs: Sequence[MethodOutput], position: int | None, rule: str, metrics: Sequence[str]
-) -> RulePredictions:
-    """Collect the predictions, with the values of samples by metrics that are no mean over them."""
-    nothing = np.full(len(outputs[0].y), np.nan)
-    nearest, distances = np.full(len(nothing), -1), nothing
-    if position is not None:
-        nearest, distances = outcome.nearest(rule, position, outputs[0].y_train)
-    output = outputs[-1 if position is None else position]
-    try:
-        values = output.class_scores
-    except NotApplicable:
-        values = nothing
-    if values.ndim == 2:
-        values = values[:, 1] if values.shape[1] == 2 else _of_predicted(values, output)
-    labels = np.array([output.labels for output in outputs])
-    by_metric = {} if position is None else {name: metric_named(name).sample_values(output) for name in metrics}
-    probable = any("probabilities" in metric_named(name).needs for name in by_metric)
-    probabilities = _of_predicted(output.probabilities, output) if probable else None
-    return RulePredictions(labels, outcome.components, position, values, nearest, distances, by_metric, probabilities)
-
-
-def _of_predicted(values: NDArray[np.float64], output: MethodOutput) -> NDArray[np.float64]:
-    """Return of values (m, n_classes) those of the predicted classes."""
-    return np.asarray(values[np.arange(len(values)), np.searchsorted(output.classes, output.labels)])
+        position = range(len(labels))[min(position, len(labels) - 1)]
+        nearest, distances = outcome.nearest(rule, position, y_train)
+    models = [{name: given(name) for name in STORED} for given in outcome.given(len(y_train))]
+    predictions = RulePredictions(
+        y_train, y_test, labels, outcome.components, position, nearest, distances, models
+    )  # fmt: skip
+    return RuleResult(candidate, fitted, predictions)
 
 
 def check_classes(y_train: NDArray[np.int64]) -> None:

@@ -9,7 +9,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -20,86 +19,54 @@ from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable
 from mklearn.kernels.views import Views
 from mklearn.study.evaluation.candidates import method_of
-from mklearn.study.evaluation.metrics.metric import GIVEN_BY, Metric
+from mklearn.study.evaluation.metrics.metric import Metric
+from mklearn.study.evaluation.outputs import Given, Labels, MethodOutput
 from mklearn.study.evaluation.rules import deciding_samples, predictions, predictions_by_dimension
 
-Labels = NDArray[Any]
 Unfitted = Callable[..., Any]
 """Returns the estimator, not fitted; parameters that it is called with are the estimator's."""
+FROM_SCORES = {"decision_function": "decision_of", "predict_proba": "probabilities_of"}
+"""What a classifier that computes scores of the classes makes from them."""
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Embeddings of the training samples (n, p) and of the test samples (m, p)."""
 
 
-@dataclass(frozen=True)
-class MethodOutput:
-    """What a fitted method gives at one number of components: the attributes that a metric can need.
+def given_by(fitted: Any, n_train: int, test: Any = None, scores: NDArray[Any] | None = None) -> Given:
+    """Return what looks up what a fitted estimator gives.
 
-    Attributes
+    Parameters
     ----------
-    fitted : the fitted estimator, as it takes the test samples
-    y_train, y : labels of the training and of the test samples
-    labels : predicted labels of the test samples
+    fitted : the estimator, as it takes the test samples
+    n_train : number of training samples
+    test : the test samples; None where only their embedding is there
+    scores : scores of the classes of the test samples, where their labels come from them
     """
+    estimator = method_of(fitted)
 
-    fitted: Any
-    y_train: Labels
-    y: Labels
-    labels: Labels
-    embeddings: Pair | None = None
-    test: Any = None
-    """The test samples, as the estimator takes them; None where only their embedding is there."""
-    decision: NDArray[np.floating[Any]] | None = None
-    """The decision values of the test samples, where the labels come from them."""
+    def given(name: str) -> Any:
+        if name == "n_support_vectors":
+            return n_support_vectors(estimator, n_train)
+        if name == "classes":
+            return getattr(estimator, "classes_", None)
+        if scores is not None and name in FROM_SCORES and hasattr(fitted, FROM_SCORES[name]):
+            return np.asarray(getattr(fitted, FROM_SCORES[name])(scores), dtype=np.float64)
+        if test is None or not hasattr(fitted, name):
+            return None
+        return np.asarray(getattr(fitted, name)(test), dtype=np.float64)
 
-    @property
-    def estimator(self) -> Any:
-        """The fitted method itself, without what puts features side by side for it."""
-        return method_of(self.fitted)
+    return given
 
-    @property
-    def n_train(self) -> int:
-        return len(self.y_train)
 
-    @property
-    def classes(self) -> NDArray[Any]:
-        """Classes in the order of the columns of ``class_scores``."""
-        return np.asarray(getattr(self.estimator, "classes_", np.unique(self.y_train)))
-
-    @property
-    def embedding_train(self) -> NDArray[np.float64]:
-        return self._embeddings()[0]
-
-    @property
-    def embedding_test(self) -> NDArray[np.float64]:
-        return self._embeddings()[1]
-
-    @property
-    def decision_values(self) -> NDArray[np.float64]:
-        """Values of ``decision_function`` for the test samples: (m,) for two classes, or (m, n_classes)."""
-        return self._applied("decision_values")
-
-    @cached_property
-    def probabilities(self) -> NDArray[np.float64]:
-        """Class probabilities of the test samples, (m, n_classes)."""
-        return self._applied("probabilities")
-
-    @cached_property
-    def class_scores(self) -> NDArray[np.float64]:
-        """Decision values, or the probabilities of a method that has none."""
-        return self._applied("class_scores")
-
-    def _embeddings(self) -> Pair:
-        if self.embeddings is None:
-            raise NotApplicable("the method predicts labels and has no embedding")
-        return self.embeddings
-
-    def _applied(self, output: str) -> NDArray[np.float64]:
-        for name in GIVEN_BY[output]:
-            if name == "decision_function" and self.decision is not None:
-                return np.asarray(self.decision, dtype=np.float64)
-            if self.test is not None and hasattr(self.fitted, name):
-                return np.asarray(getattr(self.fitted, name)(self.test), dtype=np.float64)
-        raise NotApplicable(f"the method has no {' or '.join(GIVEN_BY[output])}")
+def n_support_vectors(estimator: Any, n_train: int) -> int | None:
+    """Count the training samples that are support vectors of a fitted estimator; None if it has none."""
+    support = getattr(estimator, "support_", None)
+    if support is not None:
+        return len(support)
+    counts = getattr(estimator, "n_support_", None)
+    if counts is not None:
+        return int(np.sum(counts))
+    dual = np.atleast_2d(getattr(estimator, "dual_coef_", np.empty((0, 0))))
+    return int((dual != 0).any(axis=0).sum()) if dual.shape[1] == n_train else None
 
 
 @dataclass(frozen=True)
@@ -126,8 +93,12 @@ class Outcome(ABC):
     predict_seconds: float
 
     @abstractmethod
-    def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
-        """Return what metrics are computed from: one output for each of ``components``, or the only one."""
+    def labels(self, rule: str, y_train: Labels) -> list[Labels]:
+        """Predict the test samples (m,) with each of ``components``, or once."""
+
+    def given(self, n_train: int) -> list[Given]:
+        """Return what each estimator gives beside labels."""
+        return [given_by(model, n_train) for model in self.estimators]
 
     def nearest(self, rule: str, position: int, y_train: Labels) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Return the nearest training sample of each test sample at one of ``components``, and the distance to it.
@@ -161,7 +132,11 @@ class Outcome(ABC):
         NotApplicable
             The method does not give what the metric needs.
         """
-        return np.array([metric.score(output) for output in self.outputs(rule, y_train, y_test)])
+        given = self.given(len(y_train))
+        return np.array([
+            metric.score(MethodOutput(y_train, y_test, labels, given[min(place, len(given) - 1)]))
+            for place, labels in enumerate(self.labels(rule, y_train))
+        ])  # fmt: skip
 
 
 class LeadingOutcome(Outcome):
@@ -172,12 +147,15 @@ class LeadingOutcome(Outcome):
         width = self.components[position]
         return self.embeddings[0][0][:, :width], self.embeddings[0][1][:, :width]
 
-    def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
-        return _leading_outputs(self.estimators[0], *self.embeddings[0], y_train, y_test, rule)
+    def labels(self, rule: str, y_train: Labels) -> list[Labels]:
+        train, test = self.embeddings[0]
+        return list(predictions_by_dimension(train, y_train, test, rule))
 
     def scores(self, metric: Metric, rule: str, y_train: Labels, y_test: Labels) -> NDArray[np.float64]:
         train, test = self.embeddings[0]
-        return leading_scores(metric, train, y_train, test, y_test, rule, self.estimators[0])
+        if metric.by_leading_components:
+            return leading_scores(metric, train, y_train, test, y_test, rule)
+        return super().scores(metric, rule, y_train, y_test)
 
 
 class RefitOutcome(Outcome):
@@ -187,68 +165,58 @@ class RefitOutcome(Outcome):
         """Return the embedding that was fitted with that number of components."""
         return self.embeddings[position]
 
-    def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
-        found = []
-        for model, (train, test) in zip(self.estimators, self.embeddings, strict=True):
-            labels = predictions(train, y_train, test, rule)
-            found.append(MethodOutput(model, y_train, y_test, labels, (train, test)))
-        return found
+    def labels(self, rule: str, y_train: Labels) -> list[Labels]:
+        return [predictions(train, y_train, test, rule) for train, test in self.embeddings]
 
 
 @dataclass(frozen=True)
 class PredictionOutcome(Outcome):
-    """A classifier's own predictions ``labels`` of the test samples ``test``, of each of the estimators.
+    """A classifier's own labels ``predicted`` of the test samples ``test``, of each of the estimators.
 
-    ``decisions`` are the decision values from which they come; None for an estimator whose labels do not.
+    ``class_scores`` are the scores from which they come; None for an estimator whose labels do not.
     """
 
-    labels: list[Labels]
-    decisions: list[NDArray[np.floating[Any]] | None]
+    predicted: list[Labels]
+    class_scores: list[NDArray[np.floating[Any]] | None]
     test: Any
 
     def of_test_samples(self, part: slice) -> Outcome:
-        labels = [each[part] for each in self.labels]
-        decisions = [None if each is None else each[part] for each in self.decisions]
-        return replace(self, labels=labels, decisions=decisions, test=self.test[part])
+        predicted = [each[part] for each in self.predicted]
+        scores = [None if each is None else each[part] for each in self.class_scores]
+        return replace(self, predicted=predicted, class_scores=scores, test=self.test[part])
 
     def without_inputs(self) -> Outcome:
         return replace(self, test=None)
 
     def nearest(self, rule: str, position: int, y_train: Labels) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Return -1 and NaN for each test sample."""
-        return np.full(len(self.labels[0]), -1), np.full(len(self.labels[0]), np.nan)
+        return np.full(len(self.predicted[0]), -1), np.full(len(self.predicted[0]), np.nan)
 
     def estimator_at(self, position: int | None) -> Any:
         """Return the estimator that was fitted with the chosen number of components; without a choice the last."""
         return self.estimators[-1 if position is None else position]
 
-    def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
+    def labels(self, rule: str, y_train: Labels) -> list[Labels]:
+        return self.predicted
+
+    def given(self, n_train: int) -> list[Given]:
         return [
-            MethodOutput(model, y_train, y_test, labels, test=self.test, decision=decision)
-            for model, labels, decision in zip(self.estimators, self.labels, self.decisions, strict=True)
+            given_by(model, n_train, self.test, scores)
+            for model, scores in zip(self.estimators, self.class_scores, strict=True)
         ]
 
 
 def leading_scores(
-    metric: Metric, train: NDArray[Any], y_train: Labels, test: NDArray[Any], y_test: Labels, rule: str,
-    estimator: Any = None,
-) -> NDArray[np.float64]:  # fmt: skip
+    metric: Metric, train: NDArray[Any], y_train: Labels, test: NDArray[Any], y_test: Labels, rule: str
+) -> NDArray[np.float64]:
     """Compute a metric with the first 1, 2, ..., p columns of the embeddings of training and test samples."""
     if metric.by_leading_components:
         scores: NDArray[np.float64] = load(metric.by_leading_components)(train, y_train, test, y_test, rule)
         return scores
-    outputs = _leading_outputs(estimator, train, test, y_train, y_test, rule)
-    return np.array([metric.score(output) for output in outputs])
-
-
-def _leading_outputs(
-    estimator: Any, train: NDArray[Any], test: NDArray[Any], y_train: Labels, y_test: Labels, rule: str
-) -> list[MethodOutput]:
-    predicted = predictions_by_dimension(train, y_train, test, rule)
-    return [
-        MethodOutput(estimator, y_train, y_test, labels, (train[:, :width], test[:, :width]))
-        for width, labels in enumerate(predicted, start=1)
-    ]
+    return np.array([
+        metric.score(MethodOutput(y_train, y_test, labels, lambda _: None))
+        for labels in predictions_by_dimension(train, y_train, test, rule)
+    ])  # fmt: skip
 
 
 class Sweep(ABC):
@@ -372,12 +340,12 @@ class RefitPredictions(Refit):
 def _predictions(models: list[Any], sizes: list[int], fit_seconds: float, test: Views) -> PredictionOutcome:
     """Predict the test samples by classifiers that took ``fit_seconds``."""
     started = time.process_time()
-    decisions = [model.decision_function(test) if hasattr(model, "labels_of") else None for model in models]
+    scores = [model.class_scores(test) if hasattr(model, "labels_of") else None for model in models]
     labels = [
-        np.asarray(model.predict(test) if decision is None else model.labels_of(decision))
-        for model, decision in zip(models, decisions, strict=True)
+        np.asarray(model.predict(test) if own is None else model.labels_of(model.decision_of(own)))
+        for model, own in zip(models, scores, strict=True)
     ]
-    return PredictionOutcome(models, sizes, [], fit_seconds, time.process_time() - started, labels, decisions, test)
+    return PredictionOutcome(models, sizes, [], fit_seconds, time.process_time() - started, labels, scores, test)
 
 
 def _apply(models: list[Any], train: Views, test: Views) -> tuple[list[Pair], float]:

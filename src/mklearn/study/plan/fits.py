@@ -174,7 +174,7 @@ def _evaluation(method_id: str, method: Method, evaluation: Evaluation) -> Evalu
         "components": method.component_choice() or evaluation.components or method.usual_choice(),
         "time_limit": None if minutes == "none" else minutes,
     }
-    return EvaluationSpec(**evaluation.model_dump(exclude={"reference"}) | own)
+    return EvaluationSpec(**evaluation.model_dump(exclude={"metrics", "reference"}) | own)
 
 
 def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors: Descriptors) -> dict[str, InputSpec]:

@@ -84,7 +84,6 @@ def on_landmarks(
         "method": fit.method.model_copy(update={"iterations": None, "grid": fit.method.grid | numbers}),
         "evaluation": fit.evaluation.model_copy(update={"components": "all"}),
         "landmarks": landmarks,
-        "fitted_by": "mklearn.study.steps.landmark_fit:landmark_fit",
     })  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from mklearn.study.plan.plan import Plan
 from mklearn.study.specs.final_spec import BEST
 from mklearn.study.specs.table_specs import (
     CatalogueEntry,
+    EvaluateSpec,
     ReportDataset,
     ReportFile,
     ReportFinal,
@@ -21,7 +22,6 @@ from mklearn.study.specs.table_specs import (
     ReportRemark,
     ReportSpec,
     RunSpec,
-    ScoresSpec,
     SummarySpec,
 )
 
@@ -29,9 +29,10 @@ FILES_SHOWN = 64
 """Files of a data set that the report lists, at most."""
 
 
-def scores_spec(plan: Plan) -> ScoresSpec:
-    """Return the specification of the score table."""
-    return ScoresSpec(study=plan.study.study, order=["/".join(key) for key in plan.fits], kernels=plan.kernels)
+def evaluate_spec(plan: Plan) -> EvaluateSpec:
+    """Return the specification of the score rows."""
+    order, metrics = ["/".join(key) for key in plan.fits], plan.study.evaluation.metrics
+    return EvaluateSpec(study=plan.study.study, order=order, kernels=plan.kernels, metrics=metrics)
 
 
 def summary_spec(plan: Plan) -> SummarySpec:

@@ -43,7 +43,7 @@ class DataSetRecord:
 
 @dataclass(frozen=True)
 class StageCost:
-    """What a stage of the run cost, see :func:`mklearn.study.steps.stage_costs.stage_costs`."""
+    """What a stage of the run cost, see :func:`mklearn.study.run_record.rule_costs`."""
 
     stage: str
     title: str

@@ -15,10 +15,12 @@ from mklearn.contract.specs import Spec
 from mklearn.study.specs.final_spec import FinalEntry
 
 
-class ScoresSpec(Spec):
-    """Step ``scores``: the score table of a study."""
+class EvaluateSpec(Spec):
+    """Step ``evaluate``: the score rows of a study."""
 
     study: str
+    metrics: Annotated[list[str], Field(min_length=1)] = ["accuracy"]
+    """Metrics that are reported, by name."""
     order: list[str] = []
     """Names of the fits in the order of the plan, ``DATASET/PROTOCOL/METHOD``; inputs of a rule have none."""
     kernels: list[str] = []

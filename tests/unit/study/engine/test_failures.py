@@ -17,7 +17,7 @@ from mklearn.study.config.reading import read_study
 from mklearn.study.engine.failures import failures_of
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import plan_study
-from mklearn.study.steps.rows import COLUMNS, blank, fit_of
+from mklearn.study.evaluation.score_rows import COLUMNS, blank, fit_of
 
 N_SPLITS = 2
 PROTOCOLS = {
@@ -50,7 +50,7 @@ class Made:
     def collect(self) -> None:
         """Write the score table of the fits whose files exist."""
         frames = [read_table(path)[0] for path in self.files.values() if os.path.exists(path)]
-        write_table(self.jobs.path("tables", "scores"), pd.concat(frames), {})
+        write_table(self.jobs.path("evaluate"), pd.concat(frames), {})
 
 
 @pytest.fixture
@@ -110,8 +110,8 @@ def test_a_model_that_failed_is_listed(
 
 
 def test_a_damaged_table_is_that_of_no_fit(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
-    Path(made.jobs.path("tables", "scores")).parent.mkdir(parents=True)
-    Path(made.jobs.path("tables", "scores")).write_bytes(b"no table")
+    Path(made.jobs.path("evaluate")).parent.mkdir(parents=True)
+    Path(made.jobs.path("evaluate")).write_bytes(b"no table")
     os.unlink(made.files[made.keys[0]])
     assert "  1 file was not made yet" in listing(capsys)
 

@@ -9,11 +9,12 @@ import pytest
 from numpy.typing import NDArray
 from pydantic import ValidationError
 from sklearn.svm import SVC
+from tests.scores import chosen_score, scores
 
 from mklearn.classifiers.lmkl_svc import LMKLSVC
 from mklearn.classifiers.multi_view import MultiViewClassifier
 from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
-from mklearn.errors import ConstantKernel
+from mklearn.errors import ConstantKernel, NotApplicable
 from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.kernels import feature_source as source_module
 from mklearn.kernels.distances import MEASURES
@@ -111,11 +112,11 @@ def run(estimator: type = GatedMeans, sweep: str = "Predictions", **changes: Any
 
 def test_an_estimator_gets_kernels_and_the_name_of_another_view() -> None:
     """A classifier is applied to test samples only."""
-    (found,) = run(metrics=["accuracy", "auc"]).rules.values()
+    (found,) = run().rules.values()
     assert GatedMeans.calls == [
         ("fit", {"stack": (3, 40, 40), "gating": (40, 2)}),
         ("decision_function", {"stack": (3, 20, 40), "gating": (20, 2)}),  # predict
-        ("decision_function", {"stack": (3, 20, 40), "gating": (20, 2)}),  # the area under the curve
+        ("decision_function", {"stack": (3, 20, 40), "gating": (20, 2)}),  # stored for metrics
     ]
     assert found.estimator.gating == "pixels-0a"
     assert found.estimator.kernels == {
@@ -127,21 +128,22 @@ def test_metrics_of_an_estimator_are_those_of_the_method_itself() -> None:
     """Not of the pipeline that puts its features side by side."""
     inputs = {"X": {"kind": "features", "descriptors": ["t"], "feature_scaling": "standard"}}
     made = problem("sklearn.svm:SVC", inputs, {"t": X})
-    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=2, metrics=["support_vector_share", "auc"])
+    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=2)
     (found,) = evaluate_split(made, TRAIN, TEST, evaluation=evaluation, seed=0).rules.values()
     scaler = FeatureScaler("standard").fit(X[TRAIN])
     expected = SVC().fit(scaler.transform(X[TRAIN]), Y[TRAIN])
-    assert found.chosen_score("support_vector_share") == len(expected.support_) / len(TRAIN)
-    assert found.chosen_score("auc") > 0.9
+    assert chosen_score(found, "support_vector_share") == len(expected.support_) / len(TRAIN)
+    assert chosen_score(found, "auc") > 0.9
 
 
 def test_an_embedding_of_several_inputs_is_swept() -> None:
     """It has no decision values to report."""
-    result = run(GatedEmbedding, "LeadingDimensions", metrics=["accuracy", "balanced_accuracy", "auc"])
+    result = run(GatedEmbedding, "LeadingDimensions")
     (found,) = result.rules.values()
-    assert found.components == [1, 2, 3]
-    assert set(found.scores) == {"accuracy", "balanced_accuracy"}
-    assert "no decision_function" in found.not_applicable["auc"]
+    assert found.predictions.components == [1, 2, 3]
+    assert scores(found, "balanced_accuracy").shape == (3,)
+    with pytest.raises(NotApplicable, match="no decision_function"):
+        scores(found, "auc")
 
 
 def test_only_kernels_are_chosen_from() -> None:
@@ -157,18 +159,17 @@ def test_another_metric_chooses() -> None:
     """Negative strength turns the order of the decision values round, and every metric notices."""
     for metric in ("accuracy", "auc"):
         grid = {"strength": [-1.0, 1.0]}
-        (found,) = run(grid=grid, metrics=["accuracy", "auc"], choose_by=metric).rules.values()
+        (found,) = run(grid=grid, choose_by=metric).rules.values()
         assert found.candidate.parameters == {"strength": 1.0}
 
 
 def test_a_metric_that_a_method_lacks_can_not_choose() -> None:
-    metrics = {"metrics": ["accuracy", "auc"], "choose_by": "auc"}
-    result = run(GatedEmbedding, "LeadingDimensions", **metrics)
+    result = run(GatedEmbedding, "LeadingDimensions", choose_by="auc")
     (found,) = result.rules.values()
-    assert found.position is None
+    assert found.predictions.position is None
     assert "no decision_function" in result.selection_message
     with pytest.raises(Exception, match="no decision_function"):  # a grid has to be chosen from
-        run(GatedEmbedding, "LeadingDimensions", grid={"strength": [1.0, 2.0]}, **metrics)
+        run(GatedEmbedding, "LeadingDimensions", grid={"strength": [1.0, 2.0]}, choose_by="auc")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
+from tests.scores import chosen_score, component, scores
 
 from mklearn.base.statistics import corrected_resampled_interval, paired_sample_difference, sample_interval
 from mklearn.contract.fit_spec import EvaluationSpec, FitSpec, Implementation, InputSpec, MethodSpec, Setting
@@ -17,11 +18,12 @@ from mklearn.study.data.grouped_splits import validation_folds
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.draws import evaluate_draw
+from mklearn.study.evaluation.outputs import SplitPredictions, packed, restored_split, unpacked
 from mklearn.study.evaluation.predictions import Predictions, common, prediction_table
 from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.steps.fit_records import FitAtSize
-from mklearn.study.steps.rows import COLUMNS, blank
+from mklearn.study.steps.fit_records import SPLIT, FitAtSize, SplitRecord
+from mklearn.study.steps.rows import BLANK, COLUMNS, score_rows
 from mklearn.study.supervisor import SplitAborted
 
 N = 36
@@ -67,7 +69,7 @@ def method(sweep: str = "Predictions", implementation: str = f"{__name__}:Thresh
     )  # fmt: skip
 
 
-EVALUATION = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, metrics=["accuracy", "balanced_accuracy"])
+EVALUATION = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
 FEATURES = Views({"x": X})
 THRESHOLDS = [-9.0, 0.3, 0.9, 9.0]
 
@@ -95,8 +97,8 @@ def test_models_of_a_draw_share_the_threshold_of_the_best_mean() -> None:
     for result, value in zip(results, values, strict=True):
         rule = result.rules[""]
         assert rule.candidate.parameters == {"threshold": THRESHOLDS[best]}
-        assert rule.chosen_score("accuracy") == pytest.approx(value)
-        np.testing.assert_array_equal(rule.predictions.by_component[0], X[models[0].test, 0] > THRESHOLDS[best])
+        assert chosen_score(rule) == pytest.approx(value)
+        np.testing.assert_array_equal(rule.predictions.labels[0], X[models[0].test, 0] > THRESHOLDS[best])
 
 
 def test_every_candidate_is_fitted_once_for_each_model() -> None:
@@ -148,7 +150,7 @@ def test_labels_of_the_test_part_choose_nothing() -> None:
     one, two = (evaluate_draw(on_features(spec, y), models, evaluation=EVALUATION) for y in (Y, other))
     for first, second in zip(one, two, strict=True):
         assert first.rules[""].candidate == second.rules[""].candidate
-        assert first.rules[""].chosen_score("accuracy") == pytest.approx(1 - second.rules[""].chosen_score("accuracy"))
+        assert chosen_score(first.rules[""]) == pytest.approx(1 - chosen_score(second.rules[""]))
 
 
 def test_parts_of_nested_folds_are_no_models_of_one_draw() -> None:
@@ -164,9 +166,9 @@ def test_parts_of_nested_folds_are_no_models_of_one_draw() -> None:
     assert len(records) == 5
     for split, record in zip(nested, records, strict=True):
         (alone,) = evaluate_draw(on_features(spec), [split], evaluation=EVALUATION)
-        rows = pd.DataFrame(record.rows)
+        rows = rows_of([record])
         value = rows[rows["selection"].eq("inner_cv") & rows["metric"].eq("accuracy")]["value"]
-        assert value.tolist() == [pytest.approx(alone.rules[""].chosen_score("accuracy"))]
+        assert value.tolist() == [pytest.approx(chosen_score(alone.rules[""]))]
 
 
 def on_kernels(spec: MethodSpec, n: int = 3) -> MethodOnViews:
@@ -200,7 +202,7 @@ def test_the_best_single_kernel_and_components_of_an_embedding() -> None:
     def curve(kernel: int, split: Split, part: np.ndarray) -> np.ndarray:
         one = on_kernels(alone).with_kernel(kernel)
         found = evaluate_split(one, split.train, part, evaluation=EVALUATION, seed=0, choose=False)
-        return found.rules["euclidean"].scores["accuracy"]
+        return scores(found.rules["euclidean"])
 
     means = np.array([np.mean([curve(k, s, s.validation) for s in models], axis=0) for k in range(3)])
     peak = means.max()
@@ -209,8 +211,8 @@ def test_the_best_single_kernel_and_components_of_an_embedding() -> None:
     for split, result in zip(models, results, strict=True):
         rule = result.rules["euclidean"]
         assert rule.candidate.kernel == kernel
-        assert rule.component == dimension + 1
-        np.testing.assert_allclose(rule.scores["accuracy"], curve(kernel, split, split.test))
+        assert component(rule) == dimension + 1
+        np.testing.assert_allclose(scores(rule), curve(kernel, split, split.test))
         assert np.flatnonzero(rule.fitted.weights).tolist() == [kernel]
         assert rule.fitted.outcome.embeddings[0][1].shape[0] == len(split.test)
 
@@ -223,9 +225,9 @@ def test_weights_by_validation_accuracy_are_shared() -> None:
     alone = kernel_method(KFD, "LeadingDimensions")
     accuracies = [
         np.mean([
-            evaluate_split(
+            chosen_score(evaluate_split(
                 on_kernels(alone).with_kernel(k), split.train, split.validation, evaluation=evaluation, seed=0
-            ).rules["euclidean"].chosen_score("accuracy")
+            ).rules["euclidean"])
             for split in models
         ])
         for k in range(3)
@@ -244,20 +246,36 @@ def at_size(spec: MethodSpec, drawn: list[Split], evaluation: EvaluationSpec = E
     return FitAtSize(on_features(spec), fit, setting, drawn)
 
 
+FIT = {"dataset": "d", "protocol": "p", "train_size": None, "method": "m", "seed": 0, "kernel_set": "k", "metric": ""}
+
+
+def predicted(records: list[SplitRecord]) -> list[SplitPredictions]:
+    """The predictions of records, stored and restored."""
+    return [restored_split(stored, Y) for stored in unpacked(packed([record.stored for record in records]))]
+
+
+def rows_of(records: list[SplitRecord]) -> pd.DataFrame:
+    rows = [
+        row
+        for record, split in zip(records, predicted(records), strict=True)
+        for row in score_rows(FIT, record.stored, split, Y, ["accuracy", "balanced_accuracy"])
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
 def test_records_are_in_the_order_of_the_splits() -> None:
     drawn = splits(repeats=2)
     records = list(at_size(method(grid={"threshold": THRESHOLDS}), drawn).records())
-    rows = pd.DataFrame([row for record in records for row in record.rows])
+    rows = rows_of(records)
     assert len(records) == 6
-    assert [(record.rows[0]["repeat"], record.rows[0]["fold"]) for record in records] == [
+    assert [(record.stored.facts["repeat"], record.stored.facts["fold"]) for record in records] == [
         (repeat, fold) for repeat in range(2) for fold in range(3)
     ]
     chosen = rows[rows["selection"].eq("inner_cv")]
     assert chosen.groupby("repeat")["parameters"].nunique().eq(1).all()
     assert chosen["test_part"].eq(0).all()
     assert chosen["n_validation"].eq(8).all()
-    table = prediction_table([record.predictions for record in records], {"dataset": "d", "protocol": "p",
-                             "train_size": None, "method": "m"}, Y, np.arange(N).astype(str))  # fmt: skip
+    table = prediction_table(predicted(records), FIT, Y, np.arange(N).astype(str))
     shares = (table["predicted"] == table["true"]).groupby([table["repeat"], table["fold"]]).mean()
     accuracy = chosen[chosen["metric"].eq("accuracy")].set_index(["repeat", "fold"])["value"]
     np.testing.assert_allclose(shares, accuracy)
@@ -268,12 +286,12 @@ def test_a_draw_that_fails_has_a_row_for_each_model() -> None:
     failing = method(grid={"threshold": [9.0], "shift": [0.0, 1.0]}, parameters={"fails_on": 9.0})
     sometimes = [repeat for repeat in range(2) if any(0 in s.train for s in drawn if s.repeat == repeat)]
     records = list(at_size(failing, drawn).records())
-    failed = [record.rows[0]["repeat"] for record in records if record.fitted is None]
+    failed = [record.stored.facts["repeat"] for record in records if record.fitted is None]
     assert failed == [repeat for repeat in sometimes for _ in range(3)]
     assert sometimes
     reason = SplitAborted("time_limit", "over")
     rest = at_size(failing, drawn).aborted_records(records[:3], reason)
-    assert [record.rows[0]["repeat"] for record in rest] == [1, 1, 1]
+    assert [record.stored.facts["repeat"] for record in rest] == [1, 1, 1]
 
 
 def test_inner_folds_hold_out_whole_groups_if_the_test_part_does() -> None:
@@ -334,7 +352,7 @@ def test_disagreement_is_that_of_single_models() -> None:
 def scored(values: np.ndarray, parts: np.ndarray, name: str) -> list[dict[str, Any]]:
     fit = {"dataset": "d", "protocol": "p", "train_size": None, "method": name, "seed": 0, "kernel_set": "k"}
     return [
-        blank(fit, repeat, fold, 20, 8, 5, int(parts[fold]))
+        BLANK | fit | dict(zip(SPLIT, (repeat, fold, 20, 8, 5, int(parts[fold])), strict=True))
         | {"value": value, "selection": "inner_cv", "metric": "balanced_accuracy", "study": "s"}
         for repeat, row in enumerate(values) for fold, value in enumerate(row)
     ]  # fmt: skip
@@ -376,13 +394,10 @@ def test_outcomes_of_a_draw_are_averaged_sample_by_sample(monkeypatch: pytest.Mo
     }
     fit = {"dataset": "d", "protocol": "p", "train_size": None}
     ids = np.arange(N).astype(str)
-    tables = [
-        prediction_table([record.predictions for record in found], fit | {"method": name}, Y, ids)
-        for name, found in records.items()
-    ]
+    tables = [prediction_table(predicted(found), fit | {"method": name}, Y, ids) for name, found in records.items()]
     predictions = Predictions(pd.concat(tables, ignore_index=True))
-    rows = [row | {"method": name, "study": "s"} for name, found in records.items() for r in found for row in r.rows]
-    scores = pd.DataFrame(rows, columns=["study", *COLUMNS])
+    scores = pd.concat([rows_of(found).assign(method=name, study="s") for name, found in records.items()])
+    scores = scores.reset_index(drop=True)
     numbers = set()
 
     def noted(values: Any, n_train: float, **given: Any) -> Any:
@@ -398,8 +413,8 @@ def test_outcomes_of_a_draw_are_averaged_sample_by_sample(monkeypatch: pytest.Mo
     for name, found in records.items():
         correct = np.full((5, N), np.nan)
         for repeat in range(5):
-            models = [record.predictions for record in found if record.predictions.repeat == repeat]
-            right = [p.rules[""].by_component[0] == Y[p.test] for p in models]
+            models = [split for split in predicted(found) if split.repeat == repeat]
+            right = [p.rules[""].labels[0] == Y[p.test] for p in models]
             correct[repeat, models[0].test] = np.mean(right, axis=0)
         means[name] = correct
     pool = N - len(drawn[0].test)
@@ -440,7 +455,7 @@ def test_models_of_a_draw_count_as_one_split() -> None:
 
 def test_common_draws() -> None:
     drawn = splits(repeats=2)
-    made = [r.predictions for r in at_size(method(grid={"threshold": THRESHOLDS}), drawn).records()]
+    made = predicted(list(at_size(method(grid={"threshold": THRESHOLDS}), drawn).records()))
     fit = {"dataset": "d", "protocol": "p", "train_size": None, "method": "m"}
     predictions = Predictions(prediction_table(made, fit, Y, np.arange(N).astype(str)))
     outcomes = predictions.outcomes({**fit, "neighbour": "", "selection": "inner_cv"})

@@ -14,6 +14,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.metrics import f1_score, log_loss
 from sklearn.neighbors import KNeighborsClassifier
+from tests.scores import rows_of, samples_of
 
 from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
 from mklearn.contract.fit_spec import FitSpec
@@ -23,11 +24,13 @@ from mklearn.kernels import StackTransform, Views
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
+from mklearn.study.artefacts import read_record
 from mklearn.study.config.registry import registered
 from mklearn.study.data.pairs import PairLists, Pairs
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.steps import fit as step
+from mklearn.study.steps.evaluate import evaluated_fit
 from mklearn.subspace import KernelFDA
 
 N = 30
@@ -78,8 +81,7 @@ def files(tmp_path: Path) -> dict[str, Any]:
     return {
         "labels": tmp_path / "labels.parquet", "splits": tmp_path / "splits.parquet",
         "matrices": [tmp_path / "d.npz"], "sources": [tmp_path / "gating.npz", tmp_path / "more.npz"],
-        "scores": tmp_path / "scores.parquet", "model": tmp_path / "model.npz",
-        "predictions": tmp_path / "predictions.parquet",
+        "model": tmp_path / "model.npz", "predictions": tmp_path / "predictions.npz",
     }  # fmt: skip
 
 
@@ -91,16 +93,15 @@ def spec(**parameters: Any) -> FitSpec:
                    "others": {"kind": "features", "descriptors": ["more-0a"]}},
         "sweep": {"implementation": "mklearn.study.evaluation.sweeps:Predictions"},
     }  # fmt: skip
-    evaluation = {
-        "neighbours": ["cosine"], "inner_folds": 2, "metrics": ["accuracy", "auc", "support_vector_share"],
-    }  # fmt: skip
+    evaluation = {"neighbours": ["cosine"], "inner_folds": 2}
     content = {"dataset": "d", "settings": [{"protocol": "p", "train_size": None}], "method": method, "seed": 0}
     return FitSpec.model_validate(content | {"kernels": kernels, "evaluation": evaluation})
 
 
 def test_every_metric_has_a_row_on_every_split(files: dict[str, Any]) -> None:
     step.fit(**files, spec=spec())
-    frame, metadata = read_parquet(files["scores"])
+    metadata = read_record(files["predictions"])
+    frame = rows_of(files["predictions"], "accuracy", "auc", "support_vector_share")
     columns = ["repeat", "metric", "selection", "status"]
     assert frame[columns].to_numpy().tolist() == [
         [repeat, *rest]
@@ -117,7 +118,7 @@ def test_every_metric_has_a_row_on_every_split(files: dict[str, Any]) -> None:
     assert set(frame["kernel_set"]) == {"g0.5+g1.0"}
     assert set(metadata["inputs"]["sources"]) == {"gating.npz", "more.npz"}
     assert metadata["spec"] == spec().as_dict()
-    predicted = read_parquet(files["predictions"])[0]
+    predicted = samples_of(files["predictions"])
     assert len(predicted) == 20
     assert predicted["decision_value"].notna().all()
 
@@ -134,7 +135,7 @@ def test_eigenvalues_that_are_only_shown_are_those_of_the_first_split(
     found = []
     for n_computed in (2, 4):
         step.fit(**files, spec=spec().model_copy(update={"kernels": kernels}))
-        found.append((read_parquet(files["predictions"])[0].to_csv(), str(read_npz(files["model"])["p/kernel_info"])))
+        found.append((samples_of(files["predictions"]).to_csv(), str(read_npz(files["model"])["p/kernel_info"])))
         assert len(computed) == n_computed
         computed.clear()
         monkeypatch.setattr(step, "MethodOnViews", partial(MethodOnViews, spectra=True))
@@ -151,7 +152,7 @@ def of_tables(kind: str, descriptors: list[str]) -> FitSpec:
         "id": "m", "implementation": model.implementation, "parameters": model.parameters(), "sweep": model.sweep(),
         "inputs": {"features": {"kind": "features", "descriptors": descriptors}},
     }  # fmt: skip
-    evaluation = {"neighbours": ["cosine"], "inner_folds": 2, "metrics": ["accuracy", "macro_f1", "log_loss", "auc"]}
+    evaluation = {"neighbours": ["cosine"], "inner_folds": 2}
     content = {"dataset": "d", "settings": [{"protocol": "p", "train_size": None}], "method": method, "seed": 0}
     return FitSpec.model_validate(content | {"evaluation": evaluation})
 
@@ -161,10 +162,11 @@ def test_tables_of_several_descriptors_are_put_side_by_side(files: dict[str, Any
     """The order of the files is that of the columns; every metric has a value, by scikit-learn's functions."""
     found = of_tables(kind, ["gating-0a", "more-0a"])
     step.fit(**files | {"matrices": None}, spec=found)
-    frame, metadata = read_parquet(files["scores"])
+    metadata = read_record(files["predictions"])
+    frame, of_samples = evaluated_fit(files["predictions"], ["accuracy", "macro_f1", "log_loss", "auc"])
     assert set(metadata["inputs"]["sources"]) == {"gating.npz", "more.npz"}
     assert set(frame["status"]) == {"ok"}
-    values, of_samples = frame.set_index(["metric", "repeat"])["value"], read_parquet(files["predictions"])[0]
+    values = frame.set_index(["metric", "repeat"])["value"]
     X = np.concatenate([read_npz(path, ("features",))["features"] for path in files["sources"]], axis=1)
     labels = read_parquet(files["labels"])[0]
     y, drawn = labels["y"].to_numpy(), Splits.load(files["splits"], labels["id"].to_numpy(dtype=str))
@@ -203,7 +205,7 @@ def test_kernels_on_scaled_features(files: dict[str, Any]) -> None:
     found = on_scaled_features(rank, standard)
     assert found.kernel_features == ["gating-0a", "more-0a"]
     step.fit(**files | {"matrices": None}, spec=found)
-    frame, metadata = read_parquet(files["scores"])
+    frame, metadata = rows_of(files["predictions"]), read_record(files["predictions"])
     assert set(metadata["inputs"]["sources"]) == {"gating.npz", "more.npz"}
     assert set(frame["status"]) == {"ok"}
     gating, more = (read_npz(path, ("features",))["features"] for path in files["sources"])
@@ -221,7 +223,7 @@ def test_kernels_on_scaled_features(files: dict[str, Any]) -> None:
         predicted = nearest_neighbour_predictions(Z[:, :width], y[split.train], Z_test[:, :width], "cosine")
         assert chosen.loc[split.repeat, "value"] == np.mean(predicted == y[split.test])
     step.fit(**files, spec=on_scaled_features(rank, standard, cached))
-    assert set(read_parquet(files["scores"])[0]["status"]) == {"ok"}
+    assert set(rows_of(files["predictions"])["status"]) == {"ok"}
     with pytest.raises(DataError, match="sources must be a file for each of these views: gating-0a, more-0a; got"):
         step.fit(**files | {"matrices": None, "sources": files["sources"][:1]}, spec=found)
 
@@ -229,9 +231,8 @@ def test_kernels_on_scaled_features(files: dict[str, Any]) -> None:
 def test_features_of_a_method_are_scaled_by_the_training_samples(files: dict[str, Any]) -> None:
     found = of_tables("nearest_neighbour", ["gating-0a", "more-0a"]).as_dict()
     found["method"]["inputs"]["features"]["feature_scaling"] = "rank"
-    found["evaluation"]["metrics"] = ["accuracy"]
     step.fit(**files | {"matrices": None}, spec=FitSpec.model_validate(found))
-    values = read_parquet(files["scores"])[0].set_index("repeat")["value"]
+    values = rows_of(files["predictions"]).set_index("repeat")["value"]
     X = np.concatenate([read_npz(path, ("features",))["features"] for path in files["sources"]], axis=1)
     labels = read_parquet(files["labels"])[0]
     y = labels["y"].to_numpy()
@@ -252,19 +253,19 @@ def test_a_choice_on_the_test_samples_ignores_pairs_to_choose_by(files: dict[str
     PairLists(tested, choosing).save(files["splits"], ids)
     found = of_tables("nearest_neighbour", ["gating-0a", "more-0a"]).as_dict()
     found["method"]["grid"] = {"n_neighbors": [1, 3]}
-    found["evaluation"] |= {"choice": choice, "metrics": ["accuracy"]}
+    found["evaluation"]["choice"] = choice
     found["pairs"] = {
         "components": None, "square_root": False, "whiten": False, "unit_length": False, "terms": ["product"],
     }  # fmt: skip
     step.fit(**files | {"matrices": None}, spec=FitSpec.model_validate(found))
-    frame = read_parquet(files["scores"])[0]
+    frame = rows_of(files["predictions"])
     with_value = set(frame.loc[frame["value"].notna(), "selection"])
     assert with_value == {"inner_cv" if choice == "inner_cv" else "dimension"}
 
 
 def test_a_failure_is_one_row_for_all_metrics(files: dict[str, Any]) -> None:
     step.fit(**files, spec=spec(fails=True))
-    frame, _ = read_parquet(files["scores"])
+    frame = rows_of(files["predictions"], "accuracy", "auc")
     assert frame[["metric", "status", "message"]].to_numpy().tolist() == [["", "failed", "no solution"]] * 2
 
 
@@ -294,7 +295,7 @@ def test_classifiers_of_several_sizes_leave_a_curve_and_diagnostics(files: dict[
     }  # fmt: skip
     found = spec().as_dict() | {"method": method}
     step.fit(**files | {"sources": []}, spec=FitSpec.model_validate(found))
-    frame = read_parquet(files["scores"])[0].query("metric == 'accuracy'")
+    frame = rows_of(files["predictions"]).query("metric == 'accuracy'")
     swept, chosen = (frame[frame["selection"].eq(name)] for name in ("dimension", "inner_cv"))
     assert swept[["repeat", "dimension"]].to_numpy().tolist() == [[0, 1], [0, 3], [1, 1], [1, 3]]
     values = swept.set_index(["repeat", "dimension"])["value"]
@@ -317,6 +318,6 @@ def test_the_status_of_a_pipeline_is_that_of_its_last_step(files: dict[str, Any]
     Splits((Split(0, 0, train, np.setdiff1d(np.arange(N), train)),), N).save(files["splits"], ids)
     found = of_tables("standardised_shrinkage_lda", ["gating-0a", "more-0a"])
     step.fit(**files | {"matrices": None}, spec=found)
-    frame, _ = read_parquet(files["scores"])
+    frame = rows_of(files["predictions"])
     assert set(frame["status"]) == {"inaccurate"}
     assert frame["message"].str.contains("shrinkage is 0").all()

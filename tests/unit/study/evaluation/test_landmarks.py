@@ -66,7 +66,7 @@ def test_samples_are_embedded_one_block_at_a_time() -> None:
 
     spec = spec_of(kind="kernel_fda", landmarks=20)
     solved = Solved([model], [Candidate({}, None)], {"euclidean": 0}, [0.5])
-    result = evaluate(solved, blocks(), SPLIT, Y, spec.method, spec.evaluation, pass_seconds=2.0)
+    result = evaluate(solved, blocks(), SPLIT, Y, spec.method, pass_seconds=2.0)
     assert len(read) == 4
     (rule,) = result.rules.values()
     known, asked = rule.fitted.outcome.embeddings[0]

@@ -18,7 +18,8 @@ from mklearn.study.config.reading import check_study, target_mistakes
 from mklearn.study.evaluation.metrics.labels import minority_recall
 from mklearn.study.evaluation.metrics.metric import metric_mistakes, metric_named, metric_names
 from mklearn.study.evaluation.metrics.scores import auc, equal_error_rate
-from mklearn.study.evaluation.sweeps import MethodOutput, leading_scores
+from mklearn.study.evaluation.outputs import MethodOutput
+from mklearn.study.evaluation.sweeps import given_by, leading_scores
 
 Y = np.array([0, 0, 0, 1, 1, 2])
 LABELS = np.array([0, 0, 1, 1, 2, 2])
@@ -36,7 +37,7 @@ class Scorer:
 
 
 def output(estimator: Any = None, y: NDArray[Any] = Y, labels: NDArray[Any] = LABELS) -> MethodOutput:
-    return MethodOutput(estimator, np.arange(8) % 3, y, labels, test=np.zeros((len(y), 1)))
+    return MethodOutput(np.arange(8) % 3, y, labels, given_by(estimator, 8, np.zeros((len(y), 1))))
 
 
 def test_accuracy_and_balanced_accuracy() -> None:

@@ -9,11 +9,18 @@ import numpy as np
 
 from mklearn.errors import NotApplicable
 from mklearn.study.evaluation.oracle import WHY, best_on_test
+from mklearn.study.evaluation.outputs import RulePredictions
 from mklearn.study.evaluation.split import SplitResult
 
 
 def result(**curves: list[float]) -> Any:
-    return SplitResult({rule: SimpleNamespace(scores={"accuracy": np.array(curve)}) for rule, curve in curves.items()})  # type: ignore[misc]
+    """Curves of accuracies of ten samples."""
+    y, rules = np.arange(10), {}
+    for rule, curve in curves.items():
+        labels = np.array([np.where(y < round(10 * share), y, -1) for share in curve])
+        predictions = RulePredictions(y, y, labels, range(1, len(curve) + 1), None, y, y)
+        rules[rule] = SimpleNamespace(predictions=predictions)
+    return SplitResult(rules)  # type: ignore[arg-type]
 
 
 def test_takes_the_best_mean_curve_of_each_rule() -> None:

@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mklearn.study.evaluation.outputs import RulePredictions, SplitPredictions
 from mklearn.study.evaluation.predictions import (
     COLUMNS,
     Predictions,
-    RulePredictions,
-    SplitPredictions,
     common,
     prediction_table,
     typed,
@@ -21,10 +20,10 @@ IDS = np.array(["a", "b", "c", "d", "e"])
 FIT = {"dataset": "s", "protocol": "p-2", "train_size": 2, "method": "kfd", "seed": 0}
 
 
-def rule(by_component, components, position, nearest=(0, 1)):
-    m = len(by_component[0])
+def rule(labels, components, position, nearest=(0, 1)):
+    m, nothing = len(labels[0]), np.zeros(len(labels[0]), dtype=int)
     return RulePredictions(
-        np.array(by_component), components, position, np.full(m, np.nan), np.array(nearest)[:m], np.arange(m) / 2
+        nothing, nothing, np.array(labels), components, position, np.array(nearest)[:m], np.arange(m) / 2
     )
 
 

@@ -15,9 +15,10 @@ from mklearn.cards import own_entries
 from mklearn.study.evaluation import predictions as predictions_module
 from mklearn.study.evaluation import summary as summary_module
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
-from mklearn.study.evaluation.predictions import Predictions, RulePredictions, SplitPredictions, prediction_table
+from mklearn.study.evaluation.outputs import MethodOutput, RulePredictions, SplitPredictions
+from mklearn.study.evaluation.predictions import Predictions, prediction_table
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.evaluation.sweeps import MethodOutput
+from mklearn.study.evaluation.sweeps import given_by
 
 METRICS = [name for name in own_entries("metrics") if (of := metric_named(name)).by_sample and "classes" in of.targets]
 Labels = NDArray[np.int64]
@@ -39,7 +40,8 @@ def output(y: Labels, probabilities: NDArray[np.float64], kept: NDArray[Any] | N
     kept = np.arange(len(y)) if kept is None else kept
     labels = classes[probabilities.argmax(axis=1)]
     y_train = np.repeat(classes, [4, 2, 6, 2][: len(classes)])
-    return MethodOutput(Scorer(classes, probabilities), y_train, classes[y][kept], labels[kept], test=kept[:, None])
+    given = given_by(Scorer(classes, probabilities), len(y_train), kept[:, None])
+    return MethodOutput(y_train, classes[y][kept], labels[kept], given)
 
 
 def samples(n: int, shares: list[float], seed: int = 0) -> tuple[Labels, NDArray[np.float64]]:
@@ -109,10 +111,8 @@ def _predictions(metric: Metric, n_splits: int = 10) -> tuple[Predictions, pd.Da
             order = np.random.default_rng(repeat).permutation(20)
             test = np.sort(np.concatenate([order[:10] + 20 * code for code in range(3)]))
             labels = np.where(wrong ^ (generator.random(60) < 0.1), (y + 1) % 3, y)[test]
-            made = MethodOutput(None, y, y[test], labels)
-            values = {metric.kind: metric.sample_values(made)}
-            nothing = np.full(30, np.nan)
-            rule = RulePredictions(labels[None], [], 0, nothing, np.full(30, -1), nothing, values)
+            made = MethodOutput(y, y[test], labels, {}.get)
+            rule = RulePredictions(y, y[test], labels[None], [], 0, np.full(30, -1), np.full(30, np.nan))
             splits.append(SplitPredictions(repeat, 0, np.setdiff1d(np.arange(60), test), test, {"": rule}))
             correct[repeat, test] = labels == y[test]
             for kind, value in (("accuracy", np.mean(labels == y[test])), (metric.kind, metric.score(made))):
@@ -123,7 +123,7 @@ def _predictions(metric: Metric, n_splits: int = 10) -> tuple[Predictions, pd.Da
                     "fit_seconds": 1.0,
                 })  # fmt: skip
         fit = {"dataset": "d", "protocol": "p", "train_size": 10, "method": name}
-        tables.append(prediction_table(splits, fit, y, ids))
+        tables.append(prediction_table(splits, fit, y, ids, [metric.kind]))
         right.append(correct)
     return Predictions(pd.concat(tables, ignore_index=True)), pd.DataFrame(rows), right
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.scores import chosen_score, component, scores
 from tests.split_stacks import split_stacks
 
 import mklearn.study.evaluation.candidates as candidates_module
@@ -22,6 +23,8 @@ from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import MethodOnViews, candidates
 from mklearn.study.evaluation.draws import evaluate_draw
+from mklearn.study.evaluation.outputs import SplitPredictions
+from mklearn.study.evaluation.predictions import VALUE, prediction_table
 from mklearn.study.evaluation.split import RuleResult, SplitResult, evaluate_split
 
 KFD = "mklearn.subspace.kfd:KernelFDA"
@@ -143,13 +146,16 @@ def test_best_single_is_a_grid_over_kernels() -> None:
 def test_the_values_of_samples_are_those_of_the_chosen_number_of_components(digits: Any) -> None:
     pairwise, y, train, test = digits
     metrics = ["accuracy", "balanced_accuracy", "macro_f1", "auc"]
-    evaluation = EvaluationSpec(neighbours=["cosine", "euclidean"], inner_folds=3, metrics=metrics)
+    fit = {"dataset": "d", "protocol": "p", "train_size": None, "method": "m"}
+    evaluation = EvaluationSpec(neighbours=["cosine", "euclidean"], inner_folds=3)
     problem = on_matrices(pairwise, y, KERNELS, method_of(KFD))
     for rule in evaluate_split(problem, train, test, evaluation=evaluation, seed=0).rules.values():
-        values = rule.predictions.metric_values
+        split = SplitPredictions(0, 0, train, test, {"": rule.predictions})
+        table = prediction_table([split], fit, y, np.arange(len(y)).astype(str), metrics)
+        values = {name.removeprefix(VALUE): own for name, own in table.items() if name.startswith(VALUE)}
         assert list(values) == ["balanced_accuracy", "macro_f1"], "the accuracy is known from the predictions"
         for name, own in values.items():
-            assert own.mean() == pytest.approx(rule.chosen_score(name))
+            assert own.mean() == pytest.approx(chosen_score(rule, name))
 
 
 # --- what is fitted on what
@@ -187,9 +193,9 @@ def test_accuracies_are_of_the_embeddings_returned(digits: Any) -> None:
     result = run(digits, neighbours=("euclidean", "cosine"), ridge=[1e-3, 1e-1])
     for rule, found in result.rules.items():
         curve = accuracy_by_dimension(*embeddings(found)[:1], y[train], *embeddings(found)[1:], y[test], rule)  # type: ignore[arg-type]
-        np.testing.assert_array_equal(found.scores["accuracy"], curve)
-        assert found.component is not None
-        assert found.chosen_score("accuracy") == curve[found.component - 1]
+        np.testing.assert_array_equal(scores(found), curve)
+        assert component(found) is not None
+        assert chosen_score(found) == curve[component(found) - 1]
         assert found.candidate.parameters["ridge"] in (1e-3, 1e-1)
 
 
@@ -202,7 +208,7 @@ def embeddings(found: RuleResult) -> Any:
 
 
 def chosen(result: SplitResult) -> list[Any]:
-    return [(rule, found.candidate, found.component) for rule, found in result.rules.items()]
+    return [(rule, found.candidate, component(found)) for rule, found in result.rules.items()]
 
 
 def assert_same_training(one: SplitResult, other: SplitResult) -> None:
@@ -258,7 +264,7 @@ def test_training_samples_choose_the_automatic_scaling_of_each_view(choice: Any)
     expected = evaluated(fixed).rules["euclidean"]
     assert found.candidate == expected.candidate
     np.testing.assert_array_equal(embeddings(found)[1], embeddings(expected)[1])
-    assert found.scores["accuracy"][-1] > 0.8
+    assert scores(found)[-1] > 0.8
     assert evaluated(specs[1:2]).scalings == {"w2": "standard"}
     assert specs[0]["feature_scaling"] == "auto", "the study's own spec is not changed"
 
@@ -320,7 +326,7 @@ def test_labels_of_test_samples_change_neither_choice_nor_embedding(digits: Any,
     assert_same_training(one, two)
     for rule in rules:
         np.testing.assert_array_equal(embeddings(one.rules[rule])[1], embeddings(two.rules[rule])[1])
-    assert any((one.rules[rule].scores["accuracy"] != two.rules[rule].scores["accuracy"]).any() for rule in rules)
+    assert any((scores(one.rules[rule]) != scores(two.rules[rule])).any() for rule in rules)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -355,11 +361,11 @@ def test_choice_on_the_test_samples_is_never_worse_there(digits: Any, kernel_cho
     for candidate in candidates(method, len(KERNELS)):
         own = KERNELS if candidate.kernel is None else [KERNELS[candidate.kernel]]
         single = method_of(**candidate.parameters)
-        alone.append(result("test_set", single, own).scores["accuracy"].max())
-    assert best.scores["accuracy"].max() == max(alone)
-    assert best.chosen_score("accuracy") is None, "there is no value without the test samples"
+        alone.append(scores(result("test_set", single, own)).max())
+    assert scores(best).max() == max(alone)
+    assert chosen_score(best) is None, "there is no value without the test samples"
     assert best.candidate == candidates(method, len(KERNELS))[int(np.argmax(alone))]
-    honest = result("inner_cv", method).chosen_score("accuracy")
+    honest = chosen_score(result("inner_cv", method))
     assert honest is not None
     assert honest <= max(alone)
 
@@ -370,7 +376,7 @@ def test_weights_by_accuracies_on_the_test_samples_have_no_value_without_them(di
     for choice, known in (("inner_cv", True), ("test_set", False)):
         evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, components="all", choice=choice)
         result = evaluate_split(problem, train, test, evaluation=evaluation, seed=0)
-        assert (result.rules["euclidean"].chosen_score("accuracy") is not None) is known
+        assert (chosen_score(result.rules["euclidean"]) is not None) is known
         assert bool(result.selection_message) is not known
 
 
@@ -384,7 +390,7 @@ def test_without_a_choice_a_classifier_has_no_chosen_value_either(digits: Any) -
     for choose in (True, False):
         made = on_matrices(pairwise, y, KERNELS[:1], method)
         (found,) = evaluate_split(made, train, test, evaluation=evaluation, seed=0, choose=choose).rules.values()
-        assert (found.chosen_score("accuracy") is not None) is choose
+        assert (chosen_score(found) is not None) is choose
 
 
 # --- choices
@@ -412,7 +418,7 @@ def test_the_best_single_kernel_is_that_of_the_best_inner_curve(digits: Any) -> 
         curves = []
         for inside, outside in inner_folds(y[train], 3, 0):
             one = run((digits[0], y, train[inside], train[outside]), kernels=[kernel])
-            curves.append(one.rules["euclidean"].scores["accuracy"])
+            curves.append(scores(one.rules["euclidean"]))
         means.append(np.mean(curves, axis=0).max())
     found = run(digits, kernel_choice="best_single").rules["euclidean"]
     assert found.candidate.kernel is not None
@@ -438,7 +444,7 @@ def test_a_candidate_that_fails_is_not_chosen(digits: Any, failure: Any, monkeyp
     monkeypatch.setattr(Recorder, "fails_at", {1.0, 3.0})
     found = run(digits, "recorder", strength=[1.0, 2.0, 3.0]).rules["euclidean"]
     assert found.candidate.parameters == {"strength": 2.0}
-    np.testing.assert_array_equal(found.scores["accuracy"], good.scores["accuracy"])
+    np.testing.assert_array_equal(scores(found), scores(good))
 
 
 def test_a_grid_of_failures_is_a_failure_with_its_reason(digits: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -453,9 +459,9 @@ def test_without_inner_folds_nothing_but_the_dimension_is_left_open(digits: Any)
     few = np.array([train[y[train] == code][0] for code in range(3)])  # one sample of each class
     result = run((pairwise, y, few, test))
     found = result.rules["euclidean"]
-    assert found.component is None
-    assert found.chosen_score("accuracy") is None
-    assert found.scores["accuracy"].shape == (2,)
+    assert component(found) is None
+    assert chosen_score(found) is None
+    assert scores(found).shape == (2,)
     assert "class 0 has one" in result.selection_message
     with pytest.raises(NotApplicable):
         run((pairwise, y, few, test), ridge=[1e-3, 1e-1])
@@ -467,8 +473,8 @@ def test_all_components_need_no_inner_folds(digits: Any) -> None:
     pairwise, y, train, test = digits
     few = np.array([train[y[train] == code][0] for code in range(3)])
     found = run((pairwise, y, few, test), components="all").rules["euclidean"]
-    assert (found.component, found.chosen_score("accuracy")) == (2, found.scores["accuracy"][-1])
-    assert run(digits, components="all", ridge=[1e-3, 1e-1]).rules["euclidean"].component == 2
+    assert (component(found), chosen_score(found)) == (2, scores(found)[-1])
+    assert component(run(digits, components="all", ridge=[1e-3, 1e-1]).rules["euclidean"]) == 2
 
 
 @pytest.mark.parametrize("failure", [SolverFailed, NotApplicable, np.linalg.LinAlgError])
@@ -477,19 +483,19 @@ def test_without_a_solution_in_the_inner_folds_all_dimensions_are_reported(
 ) -> None:
     """One candidate that fails on every inner fold, which is smaller, and not on all training samples."""
     good = run(digits, "recorder").rules["euclidean"]
-    assert good.component is not None
+    assert component(good) is not None
     monkeypatch.setattr(Recorder, "failure", failure)
     monkeypatch.setattr(Recorder, "fails_below", len(digits[2]))
     for inner in (3, "leave_one_out"):
         result = run(digits, "recorder", neighbours=("euclidean", "cosine"), inner=inner)  # type: ignore[arg-type]
         assert list(result.rules) == ["euclidean", "cosine"]
         for found in result.rules.values():
-            assert found.components == [1, 2]
-            assert found.scores["accuracy"].shape == (2,)
-            assert found.position is None
-            assert found.component is None
-            assert found.chosen_score("accuracy") is None
-        np.testing.assert_array_equal(result.rules["euclidean"].scores["accuracy"], good.scores["accuracy"])
+            assert found.predictions.components == [1, 2]
+            assert scores(found).shape == (2,)
+            assert found.predictions.position is None
+            assert component(found) is None
+            assert chosen_score(found) is None
+        np.testing.assert_array_equal(scores(result.rules["euclidean"]), scores(good))
         assert "every candidate failed" in result.selection_message
         assert "no solution at 1.0" in result.selection_message
     with pytest.raises(SolverFailed):  # a grid would have to be chosen from
@@ -520,7 +526,7 @@ def test_weights_by_accuracy_are_the_squared_inner_accuracies(digits: Any) -> No
         curves = []
         for inside, outside in inner_folds(y[train], 3, 0):
             one = run((digits[0], y, train[inside], train[outside]), kernels=[kernel], inner=None)
-            curves.append(one.rules["euclidean"].scores["accuracy"])
+            curves.append(scores(one.rules["euclidean"]))
         best.append(np.mean(curves, axis=0).max())
     found = run(digits, kernel_choice="cv_accuracy").rules["euclidean"]
     np.testing.assert_allclose(found.fitted.weights, np.square(best) / np.square(best).sum())
@@ -546,6 +552,6 @@ def test_leaving_one_out_shares_its_work_and_chooses_as_the_refits_do(
                 patch.delattr("mklearn.subspace.kernel_mmc.KernelMMC.leave_one_out")
             problem = on_matrices(pairwise, y, kernels, method)
             result = evaluate_split(problem, few, test, evaluation=evaluation, seed=0)
-        return {rule: (found.candidate.kernel, found.component) for rule, found in result.rules.items()}
+        return {rule: (found.candidate.kernel, component(found)) for rule, found in result.rules.items()}
 
     assert chosen_by(shared=True) == chosen_by(shared=False)

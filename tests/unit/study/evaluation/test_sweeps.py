@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import make_pipeline
+from tests.scores import chosen_score, component
 
 import mklearn.study.evaluation.sweeps as module
 from mklearn.base.folds import inner_folds
@@ -94,8 +95,8 @@ def test_labels_give_one_accuracy_and_no_dimension(digits: Digits) -> None:
     assert outcome.components == []
     assert outcome.embeddings == []
     for rule in ("", *RULES):  # no neighbour is asked
-        (output,) = outcome.outputs(rule, y[digits.train], y[digits.test])
-        np.testing.assert_array_equal(output.labels, expected)
+        (labels,) = outcome.labels(rule, y[digits.train])
+        np.testing.assert_array_equal(labels, expected)
         assert set(outcome.nearest(rule, 0, y)[0]) == {-1}
         found = outcome.scores(metric_named("accuracy"), rule, y[digits.train], y[digits.test])
         np.testing.assert_array_equal(found, [np.mean(expected == y[digits.test])])
@@ -126,9 +127,9 @@ def test_a_grid_of_a_classifier_is_chosen_by_its_inner_accuracy(digits: Digits) 
         digits, X, implementation="mklearn.classifiers.linear_svc:linear_svc", grid={"C": grid}, sweep=PREDICTIONS
     ).rules[""]
     assert found.candidate.parameters == {"C": grid[int(np.argmax(means))]}
-    assert found.component is None
+    assert component(found) is None
     expected = linear_svc(found.candidate.parameters["C"]).fit(X[train], y[train]).predict(X[digits.test])
-    assert found.chosen_score("accuracy") == np.mean(expected == y[digits.test])
+    assert chosen_score(found) == np.mean(expected == y[digits.test])
 
 
 # --- leading dimensions
@@ -209,10 +210,10 @@ def test_inner_cross_validation_chooses_among_sizes_and_candidates(digits: Digit
         row = int((means[:, column] >= means.max() - 1e-9).argmax())
         found = result.rules[rule]
         assert found.candidate.parameters["ridge"] == grid[row]
-        assert found.component == SIZES[column]
-        assert found.components == SIZES
+        assert component(found) == SIZES[column]
+        assert found.predictions.components == SIZES
         model = TwoDLDA(SIZES[column], ridge=grid[row], max_iter=3, scaling="orthonormal").fit(X[train], y[train])
-        assert found.chosen_score("accuracy") == pytest.approx(by_hand(*_both(model, X, y, train, test), rule))
+        assert chosen_score(found) == pytest.approx(by_hand(*_both(model, X, y, train, test), rule))
 
 
 def _both(model: Any, X: NDArray[Any], y: NDArray[Any], inside: NDArray[Any], outside: NDArray[Any]) -> Any:
@@ -279,8 +280,8 @@ def test_predictions_are_those_that_the_accuracy_counts(sweep: Sweep, rule: str)
     X, X_test = (rng.normal(size=(len(labels), 5)) + np.eye(5)[labels] for labels in (y, y_test))
     outcome = run(PCA(n_components=4), X, X_test, y, sweep)
     accuracies = outcome.scores(metric_named("accuracy"), rule, y, y_test)
-    for place, (accuracy, output) in enumerate(zip(accuracies, outcome.outputs(rule, y, y_test), strict=True)):
-        assert np.mean(output.labels == y_test) == accuracy
+    for place, (accuracy, labels) in enumerate(zip(accuracies, outcome.labels(rule, y), strict=True)):
+        assert np.mean(labels == y_test) == accuracy
         nearest, distances = outcome.nearest(rule, place, y)
-        assert np.array_equal(y[nearest], output.labels)
+        assert np.array_equal(y[nearest], labels)
         assert (distances >= 0).all()

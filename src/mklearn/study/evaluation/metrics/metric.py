@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-GIVEN_BY = {
-    "decision_values": ("decision_function",),
-    "probabilities": ("predict_proba",),
-    "class_scores": ("decision_function", "predict_proba"),
-}
-"""Attributes of a method's output, and the methods of its estimator of which one gives each."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Metric(MetricCard):
@@ -52,7 +45,7 @@ class Metric(MetricCard):
         return self.title[0].lower() + self.title[1:] if self.title[1:2].islower() else self.title
 
     def score(self, output: Any) -> float:
-        """Compute the metric from a :class:`mklearn.study.evaluation.sweeps.MethodOutput`.
+        """Compute the metric from a :class:`mklearn.study.evaluation.outputs.MethodOutput`.
 
         Raises
         ------

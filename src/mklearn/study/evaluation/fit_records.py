@@ -1,4 +1,4 @@
-"""Score rows and model arrays of a fit: what each split leaves behind, as plain data that a process can pass on."""
+"""Records of a fit: what each split leaves behind, as plain data that a process can pass on."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import resource
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from mklearn.contract.fit_spec import FitSpec, Implementation, Setting, headline_rule
@@ -19,14 +19,13 @@ from mklearn.errors import NotApplicable
 from mklearn.study.data.splits import Split, numbered_test_parts
 from mklearn.study.evaluation.candidates import Candidate, MethodOnViews, method_of
 from mklearn.study.evaluation.draws import evaluate_draw
-from mklearn.study.evaluation.iterations import accuracy_by_iteration
+from mklearn.study.evaluation.iterations import labels_by_iteration
 from mklearn.study.evaluation.oracle import best_on_test
-from mklearn.study.evaluation.predictions import SplitPredictions
+from mklearn.study.evaluation.outputs import ITERATIONS, Record, builtin, stored_rule
 from mklearn.study.evaluation.scalings import with_chosen_scalings
 from mklearn.study.evaluation.split import (
     EXPECTED,
     Fitted,
-    RuleResult,
     SharedChoice,
     SplitResult,
     choose_once,
@@ -35,11 +34,11 @@ from mklearn.study.evaluation.split import (
 )
 from mklearn.study.log import logged_warnings, logger, progress
 from mklearn.study.provenance import canonical, name_of
-from mklearn.study.steps.rows import blank, fit_of
-from mklearn.study.supervisor import SplitAborted, out_of_memory
+from mklearn.study.supervisor import SplitAborted, out_of_memory, supervised
 
-Row = dict[str, Any]
 Value = TypeVar("Value")
+SPLIT = ("repeat", "fold", "n_train", "n_test", "n_validation", "test_part")
+"""Facts that name a split and its sizes, which every record of a fit has."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +56,12 @@ class FittedArrays:
     """Two dimensions of the training and test samples, with their classes; empty for a classifier."""
 
 
-@dataclass(frozen=True)
-class SplitRecord:
-    """Score rows of one split, or those of its iterations, which follow as a record of their own."""
+class SplitRecord(NamedTuple):
+    """Predictions and facts of one split, or of its iterations, which follow as a record of their own."""
 
-    rows: list[Row]
+    stored: Record
     fitted: FittedArrays | None = None
     """None if the fit failed, and for iterations."""
-    predictions: SplitPredictions | None = None
-    """As ``fitted``."""
-    of_iterations: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,8 +76,6 @@ class FitAtSize:
         One of ``spec.settings``.
     splits : sequence of Split
         Those of this training size.
-    code : str
-        Fingerprint of the code, for the score rows.
     groups : (n,) group of each sample, such as a person; None without groups.
     choosing : Split, optional
         Parts by which parameters are chosen once, for all splits; None: on each split, as the evaluation says.
@@ -92,7 +85,6 @@ class FitAtSize:
     spec: FitSpec
     setting: Setting
     splits: Sequence[Split]
-    code: str = ""
     groups: NDArray[np.str_] | None = None
     choosing: Split | None = None
 
@@ -100,27 +92,38 @@ class FitAtSize:
     def _test_parts(self) -> dict[tuple[int | None, int, int], int]:
         return numbered_test_parts(self.splits)
 
+    def supervised_records(self, *, here: bool = False) -> list[SplitRecord]:
+        """Return the record of each split; of splits that a crash, want of memory or the time limit has ended, too.
+
+        With ``here`` they are made in this process, where a debugger stops, and without a time limit.
+        """
+        done: list[SplitRecord] = []
+        try:
+            for record in self.records() if here else supervised(self.records(), self.spec.evaluation.time_limit):
+                done.append(record)
+        except SplitAborted as reason:
+            done += self.aborted_records(done, reason)
+        return done
+
     def records(self) -> Iterator[SplitRecord]:
         """Yield the record of each split, in order."""
         for split, result in self._results():
             if isinstance(result, SplitResult):
-                rules = {rule: found.predictions for rule, found in result.rules.items()}
-                predictions = SplitPredictions(split.repeat, split.fold, split.train, split.test, rules)
-                yield SplitRecord(self._score_rows(result, split), self._fitted_arrays(result, split), predictions)
+                yield SplitRecord(self._predictions(result, split), self._fitted_arrays(result, split))
                 if self.spec.method.iterations is not None:
-                    yield SplitRecord(self._iteration_rows(split, self.spec.method.iterations), of_iterations=True)
+                    yield SplitRecord(self._iterations(split, self.spec.method.iterations))
             else:
-                yield SplitRecord([self._row(split) | failure(result)])
+                yield SplitRecord(Record(self._facts(split) | failure(result), {}))
 
     def aborted_records(self, done: Sequence[SplitRecord], reason: SplitAborted) -> list[SplitRecord]:
         """Return records of what comes after ``done``, with the reason why it has no value."""
-        n_done = sum(not record.of_iterations for record in done)
+        n_done = sum(ITERATIONS not in record.stored.facts for record in done)
         aborted = self.splits[n_done:]
         logger.warning("%s: %d splits without a value: %s", self.setting.protocol, len(aborted), reason)
-        records = [SplitRecord([self._row(split) | failure(reason)]) for split in aborted]
+        records = [SplitRecord(Record(self._facts(split) | failure(reason), {})) for split in aborted]
         if self.spec.method.iterations is not None and done and done[-1].fitted is not None:
-            row = self._iteration_row(self.splits[n_done - 1]) | failure(reason)
-            records.insert(0, SplitRecord([row], of_iterations=True))
+            facts = self._facts_of_iterations(self.splits[n_done - 1]) | failure(reason)
+            records.insert(0, SplitRecord(Record(facts, {})))
         return records
 
     # --- evaluation
@@ -188,61 +191,57 @@ class FitAtSize:
             ),
         )  # fmt: skip
 
-    # --- rows
+    # --- predictions and facts
 
-    def _row(self, split: Split) -> Row:
-        fit = fit_of(self.spec, self.setting)
+    def _facts(self, split: Split) -> dict[str, Any]:
         part = self._test_parts[split.train_size, split.repeat, split.fold]
-        return blank(fit, split.repeat, split.fold, *split.sizes, part) | {"code": self.code}
+        return dict(zip(SPLIT, (split.repeat, split.fold, *split.sizes, part), strict=True))
 
-    def _score_rows(self, result: SplitResult, split: Split) -> list[Row]:
-        rows = []
+    def _predictions(self, result: SplitResult, split: Split) -> Record:
         scalings = {"feature_scaling": dict(result.scalings)} if result.scalings else {}
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2)
+        measured = {
+            "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            / (1024 if sys.platform != "darwin" else 1024**2),
+            "utc": datetime.now(tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
+        facts, arrays = {}, {"train": split.train, "test": split.test}
         for neighbour, rule in result.rules.items():
             estimator = method_of(rule.estimator)
             certificate = getattr(estimator, "certificate_", None) or {}
-            shared = self._row(split) | {
-                "neighbour": neighbour,
+            stored = stored_rule(neighbour, rule.predictions)
+            arrays |= stored.arrays
+            facts[neighbour] = stored.facts | {
                 "parameters": canonical(rule.candidate.parameters | scalings),
                 "n_iter": getattr(estimator, "n_iter_", None),
-                "objective": float(getattr(estimator, "objective_", np.nan)),
-                "gap": float(certificate.get("gap", np.nan)),
+                "objective": getattr(estimator, "objective_", np.nan),
+                "gap": certificate.get("gap", np.nan),
                 "solver": str(certificate.get("solver", "")),
                 "status": "inaccurate" if getattr(_last_step(estimator), "status_", "") == "inaccurate" else "ok",
                 "message": _message(_last_step(estimator)),
                 "fit_seconds": rule.fitted.fit_seconds,
                 "predict_seconds": rule.fitted.predict_seconds,
-                "peak_mb": peak,
-                "utc": pd.Timestamp.now(tz="UTC").strftime("%Y-%m-%dT%H:%M:%SZ"),
+                **measured,
             }
-            for metric in self.spec.evaluation.metrics:
-                rows += _metric_rows(shared | {"metric": metric}, metric, rule, result.selection_message)
-        return rows
+        return Record(self._facts(split) | {"rules": facts, "selection_message": result.selection_message}, arrays)
 
-    def _iteration_row(self, split: Split) -> Row:
-        rule = headline_rule(self.spec.evaluation.neighbours)
-        return self._row(split) | {"metric": "accuracy", "neighbour": rule, "selection": "iteration"}
+    def _facts_of_iterations(self, split: Split) -> dict[str, Any]:
+        return self._facts(split) | {ITERATIONS: [], "neighbour": headline_rule(self.spec.evaluation.neighbours)}
 
-    def _iteration_rows(self, split: Split, iterations: Implementation) -> list[Row]:
-        """Return the accuracy after each iteration, by the nearest-neighbour rule of the headline."""
-        row, train, test = self._iteration_row(split), split.train, split.test
+    def _iterations(self, split: Split, iterations: Implementation) -> Record:
+        """Return the labels after each iteration, by the nearest-neighbour rule of the headline."""
+        facts, train, test = self._facts_of_iterations(split), split.train, split.test
         problem = with_chosen_scalings(self.problem, train, held_out_groups(train, test, self.groups))
         try:
             estimator = problem.unfitted(Candidate(problem.method.parameters))
-            curves = accuracy_by_iteration(
-                estimator, problem.of(train), problem.of(test), problem.y[train], problem.y[test], iterations,
-                row["neighbour"],
-            )  # fmt: skip
+            labels = labels_by_iteration(
+                estimator, problem.of(train), problem.of(test), problem.y[train], iterations, facts["neighbour"]
+            )
         except MemoryError as reason:  # the split itself has its values
             aborted = out_of_memory(reason)
             logger.warning("%s: iterations: %s", split.name, aborted)
-            return [row | failure(aborted)]
-        return [
-            row | {"dimension": size, "n_iter": t, "value": float(value)}
-            for size, curve in curves.items()
-            for t, value in enumerate(curve, start=1)
-        ]
+            return Record(facts | failure(aborted), {})
+        arrays = {f"{ITERATIONS}/{size}": curve for size, curve in labels.items()}
+        return Record(facts | {ITERATIONS: list(labels)}, {"test": test} | arrays)
 
     # --- arrays
 
@@ -300,28 +299,11 @@ def model_arrays(records: Sequence[SplitRecord], spec: FitSpec) -> dict[str, Any
         "kernel_ids": kernel_ids,
         "weights": np.array([fit.weights for fit in fits]).reshape(len(fits), len(kernel_ids)),
         "repeats": np.array([fit.repeat for fit in fits], dtype=np.int64),
-        "kernel_info": canonical([_json(fit.kernel_info) for fit in fits[:1]]),
-        "history": canonical(_json([entry for fit in fits for entry in fit.history])),
-        "diagnostics": canonical(_json([entry for fit in fits for entry in fit.diagnostics])),
+        "kernel_info": canonical([builtin(fit.kernel_info) for fit in fits[:1]]),
+        "history": canonical(builtin([entry for fit in fits for entry in fit.history])),
+        "diagnostics": canonical(builtin([entry for fit in fits for entry in fit.diagnostics])),
         **(fits[0].embedding if fits else {}),
     }
-
-
-def _metric_rows(shared: Row, metric: str, rule: RuleResult, selection_message: str) -> list[Row]:
-    """Return the rows of one metric: at each number of components, and as inner cross-validation chose."""
-    chosen = shared | {"selection": "inner_cv", "dimension": rule.component}
-    if metric in rule.not_applicable:
-        return [chosen | {"status": "not_applicable", "message": rule.not_applicable[metric]}]
-    # A classifier whose parameters were chosen on the test samples has its value there, too.
-    dimensions: Sequence[int | None] = rule.components or ([None] if rule.position is None else [])
-    rows = [
-        shared | {"selection": "dimension", "dimension": dimension, "value": float(value)}
-        for dimension, value in zip(dimensions, rule.scores[metric], strict=False)
-    ]
-    value = rule.chosen_score(metric)
-    if value is None:
-        return [*rows, chosen | {"status": "not_applicable", "message": selection_message}]
-    return [*rows, chosen | {"value": value}]
 
 
 def _draw_of(split: Split) -> tuple[int, int | bytes]:
@@ -350,14 +332,3 @@ def _message(estimator: Any) -> str:
     if not mixed or estimator.get_params().get("beta_step") not in ("sdp", "central_path"):
         return ""
     return f"mixed signs in {mixed} of {len(steps)} beta-steps: the optimal weights are 0, these are a solver's path"
-
-
-def _json(value: Any) -> Any:
-    """Convert to builtin types, with None in place of NaN and infinity."""
-    if isinstance(value, dict):
-        return {str(key): _json(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_json(entry) for entry in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -16,10 +16,10 @@ from mklearn.errors import DataError, NotApplicable
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation import landmarks as on_landmarks
 from mklearn.study.evaluation.blocks import read_blocks
+from mklearn.study.evaluation.fit_records import FitAtSize, guarded
 from mklearn.study.evaluation.landmark_files import check_blocks, read_landmarks, read_moments, seconds_of_landmarks
 from mklearn.study.evaluation.split import Fitted, SplitResult, check_classes
 from mklearn.study.log import progress
-from mklearn.study.steps.fit_records import FitAtSize, guarded
 
 SHOWN = 3000
 """Samples in the figure of an embedding, at most."""
@@ -95,7 +95,7 @@ class LandmarkFit(FitAtSize):
         solved = on_landmarks.solve(features, moments, method, evaluation)
         del moments  # before features are read
         blocks = read_blocks(files.blocks, self.spec.descriptors, files.ids)
-        return on_landmarks.evaluate(solved, blocks, split, self.problem.y, method, evaluation, seconds)
+        return on_landmarks.evaluate(solved, blocks, split, self.problem.y, method, seconds)
 
     def _embedding(self, fitted: Fitted, split: Split) -> dict[str, NDArray[Any]]:
         """Return two dimensions of at most 3,000 samples, evenly spaced."""

@@ -1,0 +1,218 @@
+"""Predictions of a fitted method: what a fit stores of each split, and what metrics are computed from."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.errors import NotApplicable
+from mklearn.study.evaluation.metrics.metric import Metric
+from mklearn.study.provenance import canonical
+
+Labels = NDArray[Any]
+Given = Callable[[str], Any]
+"""Returns, by the name in `STORED`, what a fitted estimator gives for the test samples; None where it has none."""
+STORED = ("decision_function", "predict_proba", "classes", "n_support_vectors")
+"""What is stored of each fitted estimator, beside the labels."""
+ITERATIONS = "iterations"
+"""Fact by which a record is that of a split's iterations: the numbers of components; and folder of its arrays."""
+
+
+@dataclass(frozen=True)
+class MethodOutput:
+    """What a fitted method gives at one number of components: the attributes that a metric can need.
+
+    Properties raise :class:`mklearn.errors.NotApplicable` where the method has none.
+
+    Attributes
+    ----------
+    y_train, y : labels of the training and of the test samples
+    labels : predicted labels of the test samples
+    given : see `Given`
+    n_train, n_support_vectors : numbers of training samples and of support vectors among them
+    classes : in the order of the columns of scores and probabilities
+    decision_values : (m,) array for two classes, or (m, n_classes)
+    probabilities : (m, n_classes) array
+    class_scores : decision values, or the probabilities of a method that has none
+    """
+
+    y_train: Labels
+    y: Labels
+    labels: Labels
+    given: Given
+
+    @property
+    def n_train(self) -> int:
+        return len(self.y_train)
+
+    @property
+    def n_support_vectors(self) -> int:
+        number = self.given("n_support_vectors")
+        if number is None:
+            raise NotApplicable("the method has no support vectors (support_, n_support_ or dual_coef_)")
+        return int(number)
+
+    @property
+    def classes(self) -> Labels:
+        classes = self.given("classes")
+        return np.unique(self.y_train) if classes is None else np.asarray(classes)
+
+    @property
+    def decision_values(self) -> NDArray[np.float64]:
+        return self._first("decision_function")
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        return self._first("predict_proba")
+
+    @property
+    def class_scores(self) -> NDArray[np.float64]:
+        return self._first("decision_function", "predict_proba")
+
+    def _first(self, *names: str) -> NDArray[np.float64]:
+        values = next((values for values in map(self.given, names) if values is not None), None)
+        if values is None:
+            raise NotApplicable(f"the method has no {' or '.join(names)}")
+        return np.asarray(values)
+
+
+@dataclass(frozen=True, eq=False)
+class RulePredictions:
+    """Predictions of the m test samples of one split, by one nearest-neighbour rule.
+
+    Attributes
+    ----------
+    y_train, y : targets of the training and of the test samples
+    labels : (p, m) array
+        Class codes, or numbers, with each of ``components``; for a classifier a single row.
+    components : sequence of int
+        Empty for a classifier without components.
+    position : int or None
+        Row that was chosen without the test samples; None if the choice failed.
+    nearest, distances : (m,) arrays
+        Position of the nearest training sample among those of the split, -1 if none decides; and its distance.
+    models : sequence of mappings
+        What each row's estimator gives, by the names in `STORED`; a single one if all rows are of one estimator.
+    """
+
+    y_train: Labels
+    y: Labels
+    labels: Labels
+    components: Sequence[int]
+    position: int | None
+    nearest: NDArray[np.integer[Any]]
+    distances: NDArray[np.floating[Any]]
+    models: Sequence[Mapping[str, Any]] = ({},)
+
+    @cached_property
+    def outputs(self) -> list[MethodOutput]:
+        """What metrics are computed from: one output for each row of the labels."""
+        models = [self.models[min(row, len(self.models) - 1)] for row in range(len(self.labels))]
+        rows = zip(self.labels, models, strict=True)
+        return [MethodOutput(self.y_train, self.y, labels, model.get) for labels, model in rows]
+
+    def scores(self, metric: Metric) -> NDArray[np.float64]:
+        """Compute a metric for each row of the labels; NotApplicable if one lacks what it needs."""
+        return np.array([metric.score(output) for output in self.outputs])
+
+
+class SplitPredictions(NamedTuple):
+    """The predictions of one split by nearest-neighbour rule; ``train`` and ``test`` are indices of its samples."""
+
+    repeat: int
+    fold: int
+    train: NDArray[np.integer[Any]]
+    test: NDArray[np.integer[Any]]
+    rules: Mapping[str, RulePredictions]
+
+
+# --- storage
+
+
+class Record(NamedTuple):
+    """Facts in builtin types, and arrays by name."""
+
+    facts: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+
+def stored_rule(name: str, predictions: RulePredictions) -> Record:
+    """Return the predictions by a rule without the targets, which follow from the samples of the split."""
+    arrays = {
+        f"{name}/labels": predictions.labels.T,  # a sample's labels change little with the components: this compresses
+        f"{name}/nearest": predictions.nearest,
+        f"{name}/distances": predictions.distances.astype(np.float32),
+    }
+    for number, model in enumerate(predictions.models):
+        known = {key: np.asarray(model[key]) for key in STORED if model.get(key) is not None}
+        arrays |= {f"{name}/{number}/{key}": values for key, values in known.items()}
+    names = ("components", "position")
+    return Record({key: getattr(predictions, key) for key in names} | {"n_models": len(predictions.models)}, arrays)
+
+
+def restored_split(record: Record, y: Labels) -> SplitPredictions:
+    """Return the predictions of a split from what `stored_rule` has made, given the targets of all samples."""
+    facts, arrays = record
+    train, test = (arrays.get(part, np.array([], dtype=np.int64)) for part in ("train", "test"))
+    rules = {}
+    for name, of_rule in facts.get("rules", {}).items():
+        own = [f"{name}/{number}/" for number in range(of_rule["n_models"])]
+        rules[name] = RulePredictions(
+            y[train], y[test], np.ascontiguousarray(arrays[f"{name}/labels"].T), of_rule["components"],
+            of_rule["position"], arrays[f"{name}/nearest"], arrays[f"{name}/distances"],
+            [{key: arrays[start + key] for key in STORED if start + key in arrays} for start in own],
+        )  # fmt: skip
+    return SplitPredictions(facts["repeat"], facts["fold"], train, test, rules)
+
+
+def packed(records: Sequence[Record]) -> dict[str, NDArray[Any]]:
+    """Join the arrays of records by name, each in the smallest type that holds its values; facts are JSON."""
+    shapes = [{name: array.shape for name, array in record.arrays.items()} for record in records]
+    facts = [record.facts | {"shapes": shape} for record, shape in zip(records, shapes, strict=True)]
+    found = {"facts": np.array(canonical(builtin(facts)))}
+    for name in dict.fromkeys(name for shape in shapes for name in shape):
+        parts = [record.arrays[name].ravel() for record in records if name in record.arrays]
+        found[name] = smallest(np.concatenate(parts))
+    return found
+
+
+def unpacked(arrays: Mapping[str, NDArray[Any]]) -> Iterator[Record]:
+    """Yield the records that `packed` has joined, with integers and floats of 64 bits."""
+    places = dict.fromkeys(arrays, 0)
+    for facts in json.loads(str(arrays["facts"])):
+        cut = {}
+        for name, shape in facts.pop("shapes").items():
+            start, places[name] = places[name], places[name] + math.prod(shape)
+            cut[name] = full_width(arrays[name][start : places[name]].reshape(shape))
+        yield Record(facts, cut)
+
+
+def smallest(array: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers in the smallest type that holds them without loss."""
+    if array.dtype.kind in "iu" and array.size:
+        return array.astype(np.promote_types(*map(np.min_scalar_type, (array.min(), array.max()))))
+    single = array.astype(np.float32) if array.dtype == np.float64 else array
+    return single if np.array_equal(single, array, equal_nan=True) else array
+
+
+def full_width(array: NDArray[Any]) -> NDArray[Any]:
+    """Return integers and floats in 64 bits."""
+    return array.astype({"i": np.int64, "u": np.int64, "f": np.float64}.get(array.dtype.kind, array.dtype))
+
+
+def builtin(value: Any) -> Any:
+    """Convert to builtin types, with None in place of NaN and infinity."""
+    if isinstance(value, dict):
+        return {str(key): builtin(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [builtin(entry) for entry in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not np.isfinite(value) else value
