@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from mklearn.contract.fit_spec import EvaluationSpec
+from mklearn.study.data.splits import Split
+from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.split import RuleResult
+from mklearn.study.evaluation.split import RuleResult, SplitResult, choose_once, evaluate_split
 from mklearn.study.steps.evaluate import evaluated_fit
 
 
@@ -38,3 +43,15 @@ def rows_of(fit: Path, *metrics: str) -> pd.DataFrame:
 def samples_of(fit: Path, *metrics: str) -> pd.DataFrame:
     """Return the table of the predictions of a fit."""
     return evaluated_fit(fit, metrics or ["accuracy"])[1]
+
+
+def evaluate_draw(
+    problem: MethodOnViews, models: Sequence[Split], evaluation: EvaluationSpec, groups: NDArray[np.str_] | None = None
+) -> list[SplitResult]:
+    """Choose parameters by the validation parts of models that share a test part, and evaluate each of them."""
+    parts = [(split.train, split.validation) for split in models if split.validation is not None]
+    shared = choose_once(replace(problem, groups=groups), parts, evaluation=evaluation)
+    return [
+        evaluate_split(problem, split.train, split.test, evaluation=evaluation, seed=0, groups=groups, shared=shared)
+        for split in models
+    ]

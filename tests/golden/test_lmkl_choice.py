@@ -13,7 +13,7 @@ import pytest
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.svm import SVC
-from tests.scores import chosen_score
+from tests.scores import chosen_score, evaluate_draw
 
 from mklearn.contract.fit_spec import EvaluationSpec, Implementation, InputSpec, MethodSpec
 from mklearn.descriptors.multiresolution import multiresolution
@@ -22,7 +22,6 @@ from mklearn.study.data.grouped_splits import validation_folds
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.evaluation.candidates import MethodOnViews, method_of
-from mklearn.study.evaluation.draws import evaluate_draw
 
 FILES = {"olivetti-gender": "olivetti/olivettifaces.mat", "usps-3-vs-58": "usps/usps.h5"}
 RECIPES = {

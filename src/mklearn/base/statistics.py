@@ -30,7 +30,7 @@ The quantile is Student's, with Satterthwaite's degrees of freedom for the sum o
 ``tests/benchmarks/interval_coverage.py`` measures coverage and width on populations with a known difference and on
 pools of real data; ``reports/intervals`` has its tables.
 
-Models of one draw share their test samples (see :mod:`mklearn.study.evaluation.draws`), so that their number says
+Models of one draw share their test samples (see :func:`mklearn.study.evaluation.split.choose_once`), so that their number says
 nothing about other test samples. Their values are averaged first, sample by sample; a draw then counts as one split,
 and its n is the number of all samples that its models are trained on or validated by.
 

@@ -131,7 +131,7 @@ def test_parameters_are_chosen_once_on_parts_of_their_own(monkeypatch: pytest.Mo
     table, pairs, y = people()
     problem = MethodOnViews(Views({"t": pairs(samples(table))}), y, SVC)
     parts = {"train": np.arange(20), "validation": np.arange(20, 40)}
-    chosen = choose_once(problem, *parts.values(), evaluation=EVALUATION)
+    chosen = choose_once(problem, [tuple(parts.values())], evaluation=EVALUATION)
     assert chosen is not None
     by_hand = []
     for number in (0, 1):
@@ -153,9 +153,9 @@ def test_nothing_to_choose_and_no_candidate() -> None:
     table, pairs, y = people()
     problem = MethodOnViews(Views({"t": pairs(samples(table))}), y, SVC)
     fixed = replace(problem, method=SVC.model_copy(update={"grid": {"C": [1.0]}}))
-    assert choose_once(fixed, np.arange(20), np.arange(20, 40), evaluation=EVALUATION) is None
+    assert choose_once(fixed, [(np.arange(20), np.arange(20, 40))], evaluation=EVALUATION) is None
     with pytest.raises(NotApplicable, match="one class"):
-        choose_once(problem, np.arange(1, 40, 2), np.arange(40, 60), evaluation=EVALUATION)
+        choose_once(problem, [(np.arange(1, 40, 2), np.arange(40, 60))], evaluation=EVALUATION)
     with pytest.raises(NotApplicable, match="one class"):
         evaluate_split(fixed, np.arange(1, 40, 2), np.arange(40, 60), evaluation=EVALUATION, seed=0)
 
@@ -172,7 +172,7 @@ def test_weights_by_accuracy_are_chosen_once() -> None:
         parameters={"C": 1.0, "kernel_weights": "uniform"},
     )  # fmt: skip
     problem = MethodOnViews(views, y, svc, kernels)
-    chosen = choose_once(problem, np.arange(20), np.arange(20, 40), evaluation=EVALUATION)
+    chosen = choose_once(problem, [(np.arange(20), np.arange(20, 40))], evaluation=EVALUATION)
     assert chosen is not None
     weights = chosen.parameters["kernel_weights"]
     assert sum(weights) == pytest.approx(1)

@@ -45,7 +45,7 @@ class Split:
         Training samples per class, where the protocol has such sizes.
     validation : (k,) int64 array, optional
         Samples by which parameters are chosen, disjoint from the others: on all splits of the same repeat and training
-        size together, which are then models of one draw (see :mod:`mklearn.study.evaluation.draws`).
+        size together, which are then models of one draw (see :func:`mklearn.study.evaluation.split.choose_once`).
     """
 
     repeat: int

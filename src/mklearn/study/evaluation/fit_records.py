@@ -18,7 +18,6 @@ from mklearn.contract.fit_spec import FitSpec, Implementation, Setting, headline
 from mklearn.errors import NotApplicable
 from mklearn.study.data.splits import Split, numbered_test_parts
 from mklearn.study.evaluation.candidates import Candidate, MethodOnViews, method_of
-from mklearn.study.evaluation.draws import evaluate_draw
 from mklearn.study.evaluation.iterations import labels_by_iteration
 from mklearn.study.evaluation.oracle import best_on_test
 from mklearn.study.evaluation.outputs import ITERATIONS, Record, builtin, stored_rule
@@ -26,6 +25,7 @@ from mklearn.study.evaluation.scalings import with_chosen_scalings
 from mklearn.study.evaluation.split import (
     EXPECTED,
     Fitted,
+    Parts,
     SharedChoice,
     SplitResult,
     choose_once,
@@ -136,22 +136,25 @@ class FitAtSize:
         if method.kernel_choice == "oracle_single":
             yield from zip(splits, self._best_kernel_on_test(), strict=True)
             return
-        shared = None if self.choosing is None else guarded("choice of parameters", self._choose_once)
-        if isinstance(shared, Exception):
-            yield from ((split, shared) for split in splits)
-            return
-        problem = replace(self.problem, spectra=True)
+        problem, for_all = replace(self.problem, spectra=True), None
+        if self.choosing is not None:
+            for_all = self._choose("choice of parameters", [(self.choosing.train, self.choosing.test)], None)
         for _, draw in itertools.groupby(splits, key=_draw_of):
-            models = list(draw)
-            results = self._evaluate_draw(problem, models, shared)
-            if any(isinstance(result, SplitResult) for result in results):
-                problem = self.problem  # spectra of the first split that was fitted are shown
-            yield from zip(models, results, strict=True)
-            del results  # with their arrays, before those of the next split
+            models, shared = list(draw), for_all
+            parts = [(split.train, split.validation) for split in models if split.validation is not None]
+            if parts and self.spec.evaluation.choice != "test_set":
+                shared = self._choose(models[0].name, parts, self.groups)
+            for split in models:
+                result = shared if isinstance(shared, Exception) else self._evaluate(problem, split, shared=shared)
+                if isinstance(result, SplitResult):
+                    problem = self.problem  # spectra of the first split that was fitted are shown
+                yield split, result
+                del result  # with its arrays, before those of the next split
 
-    def _choose_once(self) -> SharedChoice | None:
-        assert self.choosing is not None
-        return choose_once(self.problem, self.choosing.train, self.choosing.test, evaluation=self.spec.evaluation)
+    def _choose(self, name: str, parts: Parts, groups: NDArray[np.str_] | None) -> SharedChoice | Exception | None:
+        """Choose the parameters of several splits together."""
+        problem = replace(self.problem, groups=groups)
+        return guarded(name, lambda: choose_once(problem, parts, evaluation=self.spec.evaluation))
 
     def _best_kernel_on_test(self) -> list[SplitResult | Exception]:
         """Return the results of the single kernel that is best on the test samples of all splits."""
@@ -167,18 +170,6 @@ class FitAtSize:
         if aborted is not None:  # the best of some of the kernels is not the best of all
             return [aborted for _ in self.splits]
         return best_on_test(by_kernel, self.spec.evaluation.choose_by)
-
-    def _evaluate_draw(
-        self, problem: MethodOnViews, models: list[Split], shared: SharedChoice | None
-    ) -> Sequence[SplitResult | Exception]:
-        """Evaluate the models of a draw together, whose parameters are chosen together; or a single split."""
-        if models[0].validation is None or self.spec.evaluation.choice == "test_set":
-            return [self._evaluate(problem, split, shared=shared) for split in models]
-        results = guarded(
-            models[0].name,
-            lambda: evaluate_draw(problem, models, evaluation=self.spec.evaluation, groups=self.groups),
-        )
-        return [results for _ in models] if isinstance(results, Exception) else results
 
     def _evaluate(
         self, problem: MethodOnViews, split: Split, choose: bool = True, shared: SharedChoice | None = None

@@ -28,7 +28,7 @@ from mklearn.kernels.specs import StackTransform
 from mklearn.study.data.samples import target_of
 from mklearn.study.evaluation.candidates import Candidate, Indices, MethodOnViews, candidates, first_candidates
 from mklearn.study.evaluation.metrics.labels import accuracy
-from mklearn.study.evaluation.metrics.metric import metric_entry, metric_named, metric_of
+from mklearn.study.evaluation.metrics.metric import Metric, metric_entry, metric_named, metric_of
 from mklearn.study.evaluation.outputs import STORED, RulePredictions
 from mklearn.study.evaluation.scalings import with_chosen_scalings
 from mklearn.study.evaluation.selection import (
@@ -102,7 +102,9 @@ class SharedChoice:
     parameters: dict[str, Any]
     """With the kernel weights that follow from accuracies, where the method has them."""
     by_rule: dict[str, tuple[int, int | None]]
-    """By nearest-neighbour rule the candidate, and the position of its number of components."""
+    """By nearest-neighbour rule the candidate, and the position of its number of components; None without a choice."""
+    message: str = ""
+    """Why there is no position."""
 
     def on(self, method: MethodSpec) -> MethodSpec:
         return method.model_copy(update={"parameters": self.parameters})
@@ -153,7 +155,7 @@ def evaluate_split(
     result = SplitResult(scalings=problem.scalings)
     try:
         if shared is not None:
-            chosen = shared.by_rule
+            chosen, result.selection_message = shared.by_rule, shared.message
         elif choose and (len(grid) > 1 or open_components):  # else there is nothing to choose
             parts = _validation_parts(y, train, test, evaluation, seed, groups)
             chosen = _choose(fits, grid, train, test, evaluation, parts)
@@ -175,30 +177,44 @@ def evaluate_split(
     return result
 
 
-def choose_once(
-    problem: MethodOnViews, train: Indices, validation: Indices, *, evaluation: EvaluationSpec
-) -> SharedChoice | None:
-    """Choose the parameters of a method for all splits: every candidate trains on one part and is validated on another.
+def choose_once(problem: MethodOnViews, parts: Parts, *, evaluation: EvaluationSpec) -> SharedChoice | None:
+    """Choose the parameters of a method for several splits together, by the mean score over the parts.
 
     Parameters
     ----------
     problem, evaluation
-        As for :func:`evaluate_split`.
-    train, validation : indices into the samples
+        As for :func:`evaluate_split`; with the groups of the samples.
+    parts : list of (indices, indices)
+        Samples that every candidate trains on, and samples that it is validated on. Only one part's kernels are held.
 
     Returns
     -------
     shared : SharedChoice or None
-        None if there is nothing to choose.
+        None if there is nothing to choose. Without a position if no part could choose a number of components.
 
     Raises
     ------
     NotApplicable, SolverFailed
-        No candidate can be chosen.
+        No candidate can be chosen. A candidate that fails on one part is not chosen.
     """
-    check_classes(problem.y[train])
-    problem = with_chosen_scalings(problem, train)
-    return _choose_by_parts(problem, np.concatenate([train, validation]), [(train, validation)], evaluation)
+    for train, _ in parts:
+        check_classes(problem.y[train])
+    by_accuracy = problem.method.kernel_choice == "cv_accuracy"
+    if by_accuracy:
+        problem = _weighted_by_accuracy(problem, evaluation, parts)
+    grid, sweep = candidates(problem.method, problem.n_kernels), sweep_of(problem.method)
+    rules, parameters = sweep.rules(evaluation.neighbours), problem.method.parameters
+    if len(grid) == 1 and not (sweep.has_components and evaluation.components != "all"):
+        return SharedChoice(parameters, dict.fromkeys(rules, (0, -1))) if by_accuracy else None
+    scores = _scores_on_parts(problem, grid, parts, metric_named(evaluation.choose_by), rules)
+    n_validation = sum(len(validation) for _, validation in parts)
+    try:
+        found = {rule: select_by_scores(scores[rule], evaluation.components, n_validation) for rule in rules}
+    except SolverFailed as reason:
+        if len(grid) > 1:
+            raise
+        return SharedChoice(parameters, dict.fromkeys(rules, (0, None)), str(reason))  # report all components
+    return SharedChoice(parameters, {rule: (each.candidate, each.position) for rule, each in found.items()})
 
 
 def choose_on_training_samples(
@@ -225,30 +241,22 @@ def choose_on_training_samples(
         No candidate can be chosen.
     """
     check_classes(problem.y[train])
+    by_accuracy = problem.method.kernel_choice == "cv_accuracy"
     try:
         parts = _validation_parts(problem.y, train, train[:0], evaluation, seed, groups)
-        return _choose_by_parts(problem, train, parts, evaluation)
+        if by_accuracy:
+            problem = _weighted_by_accuracy(problem, evaluation, parts)
+        grid, fits = candidates(problem.method, problem.n_kernels), Fits(problem)
+        by_rule: dict[str, tuple[int, int | None]] = dict.fromkeys(fits.sweep.rules(evaluation.neighbours), (0, -1))
+        if len(grid) > 1 or (fits.sweep.has_components and evaluation.components != "all"):
+            by_rule = _choose(fits, grid, train, train[:0], evaluation, parts)
+        elif not by_accuracy:
+            return None
+        return SharedChoice(problem.method.parameters, by_rule)
     except (NotApplicable, SolverFailed):
-        method = problem.method
-        if method.kernel_choice == "cv_accuracy" or len(candidates(method, problem.n_kernels)) > 1:
+        if by_accuracy or len(candidates(problem.method, problem.n_kernels)) > 1:
             raise
         return None
-
-
-def _choose_by_parts(
-    problem: MethodOnViews, known: Indices, parts: Parts, evaluation: EvaluationSpec
-) -> SharedChoice | None:
-    """Choose the parameters of a method by parts of the known samples; None if there is nothing to choose."""
-    by_accuracy = problem.method.kernel_choice == "cv_accuracy"
-    if by_accuracy:
-        problem = _weighted_by_accuracy(problem, evaluation, parts)
-    grid = candidates(problem.method, problem.n_kernels)
-    fits = Fits(problem)
-    if len(grid) > 1 or (fits.sweep.has_components and evaluation.components != "all"):
-        return SharedChoice(problem.method.parameters, _choose(fits, grid, known, known[:0], evaluation, parts))
-    if not by_accuracy:
-        return None
-    return SharedChoice(problem.method.parameters, dict.fromkeys(fits.sweep.rules(evaluation.neighbours), (0, -1)))
 
 
 @dataclass(frozen=True)
@@ -429,20 +437,31 @@ def held_out_groups(train: Indices, test: Indices, groups: NDArray[np.str_] | No
     return None if groups is None or np.isin(groups[test], groups[train]).any() else groups[train]
 
 
+def _scores_on_parts(
+    problem: MethodOnViews, grid: Sequence[Candidate], parts: Parts, metric: Metric, rules: Sequence[str]
+) -> dict[str, list[list[NDArray[np.float64]] | str]]:
+    """Compute by each rule the validation scores of all candidates, part after part; or why a candidate has none."""
+    scores: dict[str, list[list[NDArray[np.float64]] | str]] = {rule: [[] for _ in grid] for rule in rules}
+    for known, asked in parts:
+        groups = held_out_groups(known, asked, problem.groups)
+        fits = Fits(with_chosen_scalings(replace(problem, spectra=False), known, groups))
+        for number, candidate in enumerate(grid):
+            try:
+                outcome = fits.fit(candidate, known, asked).outcome
+                for rule, found in scores.items():
+                    if isinstance(of_candidate := found[number], list):
+                        of_candidate.append(outcome.scores(metric, rule, problem.y[known], problem.y[asked]))
+            except (NotApplicable, SolverFailed) as reason:
+                for found in scores.values():
+                    found[number] = found[number] if isinstance(found[number], str) else str(reason)
+    return scores
+
+
 def _weighted_by_accuracy(problem: MethodOnViews, evaluation: EvaluationSpec, parts: Parts) -> MethodOnViews:
     """Return the method with weights from the accuracy of each kernel alone, by the first nearest-neighbour rule."""
-    method, y, metric = problem.method, problem.y, metric_of(metric_entry(accuracy))
-    fits = Fits(replace(problem, spectra=False))
-    rule = fits.sweep.rules(evaluation.neighbours)[0]
-    scores: list[list[NDArray[np.float64]] | str] = []
-    for kernel in first_candidates(method, problem.n_kernels):
-        try:
-            scores.append([
-                fits.fit(kernel, known, asked).outcome.scores(metric, rule, y[known], y[asked])
-                for known, asked in parts
-            ])  # fmt: skip
-        except (NotApplicable, SolverFailed) as reason:
-            scores.append(str(reason))
+    method, metric = problem.method, metric_of(metric_entry(accuracy))
+    rule = sweep_of(method).rules(evaluation.neighbours)[0]
+    scores = _scores_on_parts(problem, first_candidates(method, problem.n_kernels), parts, metric, [rule])[rule]
     n_asked = sum(len(asked) for _, asked in parts)
     curves = select_by_scores(scores, evaluation.components, n_asked).mean_scores
     weights = accuracy_weights(curves, evaluation.components, n_asked)

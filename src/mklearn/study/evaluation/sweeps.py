@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -108,14 +108,6 @@ class Outcome(ABC):
         train, test = self.embedding_at(position)
         return deciding_samples(train, y_train, test, rule)
 
-    def of_test_samples(self, part: slice) -> Outcome:
-        """Return the outcome for some of the test samples."""
-        return replace(self, embeddings=[(train, test[part]) for train, test in self.embeddings])
-
-    def without_inputs(self) -> Outcome:
-        """Return the outcome without the views of the test samples, which may be large."""
-        return self
-
     def embedding_at(self, position: int) -> Pair:
         """Return the embeddings with one of ``components``, by its position."""
         raise NotApplicable("the method predicts labels and has no embedding")
@@ -179,14 +171,6 @@ class PredictionOutcome(Outcome):
     predicted: list[Labels]
     class_scores: list[NDArray[np.floating[Any]] | None]
     test: Any
-
-    def of_test_samples(self, part: slice) -> Outcome:
-        predicted = [each[part] for each in self.predicted]
-        scores = [None if each is None else each[part] for each in self.class_scores]
-        return replace(self, predicted=predicted, class_scores=scores, test=self.test[part])
-
-    def without_inputs(self) -> Outcome:
-        return replace(self, test=None)
 
     def nearest(self, rule: str, position: int, y_train: Labels) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Return -1 and NaN for each test sample."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,9 +19,7 @@ from mklearn.errors import DataError, NotApplicable, SolverFailed
 from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.kernels.distances import MEASURES
 from mklearn.nearest_neighbour import accuracy_by_dimension
-from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import MethodOnViews, candidates
-from mklearn.study.evaluation.draws import evaluate_draw
 from mklearn.study.evaluation.outputs import SplitPredictions
 from mklearn.study.evaluation.predictions import VALUE, prediction_table
 from mklearn.study.evaluation.split import RuleResult, SplitResult, evaluate_split
@@ -288,17 +285,6 @@ def test_automatic_scalings_leave_out_groups_that_the_test_samples_are_not_of() 
     assert chosen(whole, names) == {"k": "unit"}
     assert chosen(whole, None) == {"k": choose_scaling(X[whole], y[whole])} != {"k": "unit"}
     assert chosen(mixed, names) == {"k": choose_scaling(X[mixed], y[mixed])} != {"k": "unit"}
-
-    def chosen_in_a_draw(train: NDArray[np.intp], groups: Any) -> dict[str, str]:
-        rest = np.setdiff1d(np.arange(80), train)
-        split = Split(0, 0, train, rest[1::2], validation=rest[::2])
-        (result,) = evaluate_draw(two_candidates, [split], evaluation=evaluation, groups=groups)
-        assert isinstance(result, SplitResult)
-        return dict(result.scalings)
-
-    two_candidates = replace(problem, method=method_of(ridge=[1e-3, 1e-1]))
-    for train, groups in ((whole, names), (whole, None), (mixed, names)):
-        assert chosen_in_a_draw(train, groups) == chosen(train, groups)
 
 
 def test_features_side_by_side_have_one_automatic_scaling() -> None:
