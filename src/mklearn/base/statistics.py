@@ -30,9 +30,9 @@ The quantile is Student's, with Satterthwaite's degrees of freedom for the sum o
 ``tests/benchmarks/interval_coverage.py`` measures coverage and width on populations with a known difference and on
 pools of real data; ``reports/intervals`` has its tables.
 
-Models of one draw share their test samples (see :func:`mklearn.study.evaluation.split.choose_once`), so that their number says
-nothing about other test samples. Their values are averaged first, sample by sample; a draw then counts as one split,
-and its n is the number of all samples that its models are trained on or validated by.
+Models of one draw share their test samples, so that their number says nothing about other test samples. Their values
+are averaged first, sample by sample; a draw then counts as one split, and its n is the number of all samples that its
+models are trained on or validated by.
 
 One test set, on which each method has one model or the models of one draw, says nothing about other training samples:
 V is A, and the interval is of the models as they were fitted. Of an accuracy it is then exact (Clopper and Pearson),
