@@ -119,13 +119,6 @@ def test_far_more_bytes_than_expected_are_not_written(
     refused(entry(server, "good", bytes=None), tmp_path / "x.bin", "more than 100,000 bytes")
 
 
-def test_other_checksums(server: str, tmp_path: Path) -> None:
-    refused(entry(server, "good", sha256=[], md5=["0" * 32]), tmp_path / "x.bin", "expected md5")
-    refused(entry(server, "good", sha256=[]), tmp_path / "x.bin", "expected sha256 unknown")  # accepts nothing
-    md5 = hashlib.md5(DATA).hexdigest()
-    assert get(entry(server, "good", sha256=[], md5=[md5]), tmp_path / "x.bin").verified == "md5"
-
-
 def test_wrong_present_file_is_replaced_only_by_a_correct_one(server: str, tmp_path: Path) -> None:
     target = tmp_path / "x.bin"
     target.write_bytes(b"something else")
@@ -179,12 +172,6 @@ def test_unlisted_checksum_needs_the_right_content(server: str, tmp_path: Path) 
     assert fetch(allowed, target, check_content=check).verified == "content"
     page = entry(server, "page", content_check=True)
     refused(page, tmp_path / "y.bin", "its content is wrong too: other images", check_content=check)
-
-
-def test_a_folder_that_can_not_be_written(server: str, tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(DataError, match=r"can't be written: .*check the folder"):
-        fetch(entry(server, "good"), tmp_path / "file" / "x.bin")
 
 
 def test_compressed_transfers_are_unpacked_and_compressed_files_are_kept(server: str, tmp_path: Path) -> None:

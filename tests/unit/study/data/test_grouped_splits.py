@@ -13,7 +13,6 @@ import pytest
 from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.study.config.protocols import Protocol
-from mklearn.study.config.reading import check_study
 from mklearn.study.config.registry import registered
 from mklearn.study.data.draw_splits import draw_splits
 from mklearn.study.data.grouped_splits import group_k_fold, validation_folds
@@ -90,16 +89,6 @@ def test_parts_cover_each_group_evenly(in_order: bool, named: bool) -> None:
         for name in np.unique(strata):
             assert (strata[models[0].test] == name).sum() == round(0.3 * (strata == name).sum())
             assert np.ptp([(strata[s.validation] == name).sum() for s in models]) <= 1
-
-
-def test_what_folds_do_not_divide_goes_to_the_last_ones() -> None:
-    splits = validation_folds(np.repeat([0, 1], 12), 4, test_size=1)
-    assert [len(split.validation) for split in splits] == [4, 6, 6, 6]
-    with_generator, with_seed = (
-        validation_folds(np.repeat([0, 1], 12), 4, 3, test_size=1, first_seed=first)[4 * repeat].test
-        for first, repeat in ((5, 1), (6, 0))
-    )
-    np.testing.assert_array_equal(with_generator, with_seed)
 
 
 @pytest.mark.parametrize(
@@ -181,33 +170,3 @@ def test_models_of_a_draw_have_one_test_part() -> None:
     assert list(numbered_test_parts(folds).values()) == [0, 1, 0, 1]
     moved = splits.among(np.arange(24) + 6, 30)
     np.testing.assert_array_equal(moved[0].validation, splits[0].validation + 6)
-
-
-@pytest.mark.parametrize(
-    ("protocol", "message"),
-    [
-        ({"test_size": 1, "test_share": 0.5}, "test_size stands in place of test_share"),
-        ({"test_size": 1, "in_order": True, "deals": 2}, "all deals would be equal"),
-    ],
-)
-def test_mistakes_of_a_study(protocol: dict[str, Any], message: str) -> None:
-    study = {"study": "s", "datasets": ["digits"], "protocols": {"p": {"kind": "validation_folds", **protocol}}}
-    with pytest.raises(ConfigError, match=message):
-        check_study(study)
-
-
-@pytest.mark.parametrize("excluded", [["a", "b", "c"], ["a", "c"]])
-@pytest.mark.parametrize("kind", ["k_fold", "given"])
-def test_protocols_that_leave_out_all_classes(kind: str, excluded: list[str]) -> None:
-    y = np.arange(9) % 3
-    table = pd.DataFrame({"id": [f"s{k}" for k in range(9)], "y": y, "label": np.array(list("abc"))[y]})
-    parameters: dict[str, Any] = {"exclude_classes": excluded} | (
-        {"folds": 3, "repeats": 1} if kind == "k_fold" else {}
-    )
-    implementation = f"mklearn.study.data.splits:{kind}"
-    spec = SplitSpec(kind=kind, implementation=implementation, parameters=parameters, seed=0, dataset="letters")
-    left = 3 - len(excluded)
-    with pytest.raises(
-        ConfigError, match=f"leave {left} of the 3 classes of data set 'letters'; expected at least two"
-    ):
-        draw_splits(table, spec)

@@ -86,25 +86,6 @@ def test_the_label_of_a_sample_may_be_in_any_table(folder: Path) -> None:
         read(folder, frames, missing_views="mean")
 
 
-def test_a_sample_without_any_table_is_left_out(folder: Path) -> None:
-    empty = ONE.assign(f=ONE["f"].drop(3), g=ONE["g"].drop(3))
-    kept = read(folder, {"one": empty, "two": TWO.drop(index=3)}, missing_views="mean")
-    assert kept.ids.tolist() == [name for name in IDS if name != "s3"]
-    assert kept.incomplete == ()
-    assert "1 that lack every table are left out" in kept.notes[0]
-
-
-@pytest.mark.parametrize("missing_views", ["drop", "mean"])
-def test_samples_without_a_label_and_without_a_table_are_counted(folder: Path, missing_views: str) -> None:
-    """A final model predicts s0, which has one table, and not s1, which has none."""
-    frames = {
-        "one": ONE.assign(f=ONE["f"].drop([0, 1]), g=ONE["g"].drop([0, 1]), label=ONE["label"].drop([0, 1])),
-        "two": TWO.drop(index=1),
-    }
-    said = " ".join(read(folder, frames, missing_views=missing_views).notes)
-    assert "2 samples without a label are left out; a final model labels them, but 1 that lacks every table" in said
-
-
 def test_tables_that_share_no_sample(folder: Path) -> None:
     for mode in ("drop", "mean"):
         with pytest.raises(DataError, match=r"none of its ids 's0', .* is in another table"):
@@ -159,12 +140,6 @@ def test_numbers_with_fractions_are_no_labels(folder: Path, suffix: str) -> None
     assert "column 'label' has numbers with fractions, such as 2.5 (2 different numbers)" in few
     assert "write the classes as whole numbers or as text" in few
     assert "set `target: label` in place of `label_column`" in refused(RNG.normal(size=40), 40)
-
-
-def test_words_that_only_look_like_numbers_stay(folder: Path) -> None:
-    versions = ["1.0", "2.0", "b"] * 2 + ["1.0", "b"]
-    assert read(folder, {"one": ONE.assign(label=versions)}).classes.tolist() == ["1.0", "2.0", "b"]
-    assert read(folder, {"one": ONE.assign(label=["1E5", "2E5"] * 4)}).classes.tolist() == ["1E5", "2E5"]
 
 
 def test_missing_values(folder: Path) -> None:

@@ -52,35 +52,11 @@ def test_a_word_for_a_missing_value_is_no_class(tmp_path: Path, word: str, suffi
     assert sorted(read(path, missing_labels=[]).classes) == sorted(["a", "b", word.strip()])
 
 
-@pytest.mark.parametrize("word", [*MISSING, "none", "Na", "na", "-", "?", "missing", "nil", ""])
-def test_labels_and_features_have_one_rule(tmp_path: Path, word: str) -> None:
-    rows = "".join(f"s{number},{'ab'[number % 2]},{number / 7}\n" for number in range(4))
-    (tmp_path / "f.csv").write_text(f"id,label,f,g\n{rows.replace(chr(10), ',1' + chr(10))}s4,a,{word},1\n")
-    (tmp_path / "l.csv").write_text(f"id,label,f\n{rows}s4,{word},0.9\n")
-    n_labelled = len(read(str(tmp_path / "l.csv")))
-    if n_labelled == 4:
-        assert np.isnan(read(str(tmp_path / "f.csv"), impute="mean").tables["t"]).sum() == 1
-    else:
-        with pytest.raises(DataError, match="columns that are not numbers"):
-            read(str(tmp_path / "f.csv"), impute="mean")
-
-
 def test_words_of_the_users_own_replace_the_usual_ones(tmp_path: Path) -> None:
     path = written(tmp_path, ["a", "b", "a", "b", "unknown", "NA"], ".csv")
     samples = read(path, missing_labels=["unknown", "-"])
     assert samples.classes.tolist() == ["NA", "a", "b"]
     assert "'unknown' in place of a label" in samples.notes[0]
-
-
-def test_own_kernels_have_the_same_rule(tmp_path: Path) -> None:
-    pd.DataFrame({"id": IDS, "label": ["a", "b", "a", "b", "NA", ""]}).to_csv(tmp_path / "labels.csv", index=False)
-    np.savez(tmp_path / "k.npz", k=np.eye(6))
-    given = {"kind": "precomputed", "matrices": {"k": str(tmp_path / "k.npz")}, "labels": str(tmp_path / "labels.csv")}
-    samples = read_dataset(dataset_spec(given))
-    assert samples.classes.tolist() == ["a", "b"]
-    assert "2 samples without a label are left out" in samples.notes[-1]
-    assert "'NA' in place of a label" in samples.notes[-1]
-    assert read_dataset(dataset_spec(given | {"missing_labels": []})).classes.tolist() == ["NA", "a", "b"]
 
 
 def test_numbers_to_predict_have_the_same_rule(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from scipy.io import savemat
 
 from mklearn.contract.specs import DownloadSpec
 from mklearn.errors import ConfigError, DataError
-from mklearn.study.config.reading import check_study
 from mklearn.study.data.download import fetch
 from mklearn.study.data.read import content_check, read_dataset
 from mklearn.study.data.readers.digits import mnist, usps
@@ -27,7 +26,6 @@ from mklearn.study.data.readers.matlab_images import deng_cai
 from mklearn.study.data.readers.repository_tables import uci
 from mklearn.study.data.registry import dataset_spec, entry, registry
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.plan.plan import plan_study
 
 # Only a part of a large data set is decoded; all of it is counted.
 PARTS = {"caltech101": {"per_class": 4, "draw": 0, "resize": {"pixels": 10000}}}
@@ -243,21 +241,6 @@ def test_damaged_tables(tmp_path: Path, text: str, sentence: str) -> None:
     savemat(tmp_path / "a.mat", {"X": X, "Y": CODES[:, None]})  # samples in rows
     with pytest.raises(DataError, match=r"X has shape \(6, 4\); expected \(features, 6\)"):
         uci({"a.mat": tmp_path / "a.mat"})
-
-
-def test_registered_tables_are_descriptors() -> None:
-    """By default all of them; a study names some as it names tables of its own, beside images of other data sets."""
-    study = {"study": "s", "methods": {"average": {"kind": "kernel_fda"}, "logistic": {"kind": "logistic_regression"}}}
-    plan = plan_study(check_study(study | {"datasets": ["sonar", "wine"]}))
-    names = {(fit.dataset.id, kernel["id"]) for fit in plan.fits.values() for kernel in fit.spec.kernels}
-    tables = ["features", "low", "middle", "high"]
-    assert names == {("wine", "features"), *(("sonar", name) for name in tables)}
-    descriptors = {"low": {"kind": "table", "table": "low"}, "pixels": {"kind": "pixels"}}
-    plan = plan_study(check_study(study | {"datasets": ["sonar", "digits"], "descriptors": descriptors}))
-    used = {(name.split("-")[0], key.split("-")[0]) for name, key in plan.descriptors}
-    assert used == {("sonar", "low"), ("digits", "pixels")}
-    with pytest.raises(ConfigError, match=r"datasets\.wine\.resize: wine has tables of features"):
-        check_study(study | {"datasets": {"wine": {"resize": {"shape": [8, 8]}}}})
 
 
 # --- which file is which

@@ -54,39 +54,22 @@ def test_refusals(changes: dict[str, Any], message: str) -> None:
         make(**changes)
 
 
-def assert_same(a: SampleSet, b: SampleSet) -> None:
-    for name in ("ids", "y", "classes"):
-        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
-    assert type(a.images) is type(b.images)
-    if a.images is not None and b.images is not None:
-        for left, right in zip(a.images, b.images, strict=True):
-            np.testing.assert_array_equal(left, right)
-            assert left.dtype == right.dtype
-    for left_map, right_map in ((a.tables, b.tables), (a.matrices, b.matrices)):
-        assert sorted(left_map) == sorted(right_map)
-        for name in left_map:
-            np.testing.assert_array_equal(left_map[name], right_map[name])
-    assert a.measures == b.measures
-    assert a.notes == b.notes
-
-
 RAGGED = [np.ones((2, 3), np.uint8), np.full((4, 1, 3), 7, np.uint8), np.zeros((5, 5), np.uint8)]
 
 
-@pytest.mark.parametrize("images", [None, RAGGED, np.zeros((3, 2, 2, 3), np.float32)])
+@pytest.mark.parametrize("images", [None, RAGGED, [*np.zeros((3, 2, 2, 3), np.float32)]])
 def test_round_trip_and_equal_bytes(tmp_path: Path, images: Any) -> None:
     samples = make(images=images, notes=("two strays",))
     samples.save(tmp_path / "a.npz", {"files": []})
-    assert_same(SampleSet.load(tmp_path / "a.npz"), samples)
+    loaded = SampleSet.load(tmp_path / "a.npz")
+    for name in ("ids", "y", "classes", "notes", "measures"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(samples, name))
+    for left, right in zip([] if images is None else loaded.images, images or [], strict=True):
+        np.testing.assert_array_equal(left, right, strict=True)
+    np.testing.assert_array_equal(loaded.tables["phog"], samples.tables["phog"])
     assert json.loads(str(read_npz(tmp_path / "a.npz")["provenance"])) == {"files": []}
     SampleSet.load(tmp_path / "a.npz").save(tmp_path / "b.npz", {"files": []})
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-
-
-def test_images_of_one_shape_become_an_array() -> None:
-    samples = make(images=[np.zeros((2, 3), np.uint8)] * 3)
-    assert samples.image_shape == (2, 3)
-    assert make(images=RAGGED).image_shape is None
 
 
 @pytest.mark.parametrize("images", [None, RAGGED, np.arange(60).reshape(3, 4, 5)])
@@ -104,7 +87,6 @@ def test_subsets(images: Any) -> None:
         assert part.images is not None
         for row, image in zip([2, 1], part.images, strict=True):
             np.testing.assert_array_equal(image, samples.images[row])
-    assert_same(samples.subset(range(3)), samples)
     with pytest.raises(DataError, match="at least two classes"):
         samples.subset([0, 2])
     with pytest.raises(DataError, match="more than once: 'b'"):
@@ -145,8 +127,3 @@ def test_encoded_labels_in_natural_order(labels: list[str]) -> None:
     y, classes = encode_labels(labels)
     assert classes[y].tolist() == labels
     assert sorted(set(labels), key=natural_key) == classes.tolist()
-
-
-def test_natural_order() -> None:
-    assert encode_labels(["10", "9", "2"])[1].tolist() == ["2", "9", "10"]
-    assert sorted(["s10", "s2", "S1", "a"], key=natural_key) == ["S1", "a", "s2", "s10"]

@@ -1,19 +1,21 @@
-"""Selecting classes and samples: draws depend on names only; invalid selections are refused."""
+"""Selecting and merging classes: draws depend on names only, original classes are groups, mistakes are refused."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mklearn.errors import ConfigError
-from mklearn.study.config.reading import check_study
+from mklearn.errors import ConfigError, DataError
+from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import dataset_spec, entry, selection_mistakes
-from mklearn.study.data.selection import chosen_rows
-from mklearn.study.plan.plan import plan_study
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.data.selection import chosen_rows, merged_names
 
 NAMES = np.array(["ant", "bass", "crab", "emu"])
 SIZES = (9, 12, 31, 7)
@@ -65,24 +67,6 @@ def test_draws_are_pinned() -> None:
     assert [of_class(rows, "inline_skate", y, names) for rows in drawn] == [[6, 18, 19, 20, 24], [3, 4, 16, 25, 28]]
 
 
-def test_draws_are_uniform_and_different() -> None:
-    n, k, draws = 10, 3, 600
-    y, names = np.repeat([0, 1], n), np.array(["a", "b"])
-    counts = np.zeros((2, n))
-    together = 0
-    for draw in range(draws):
-        rows = chosen_rows(y, names, per_class=k, draw=draw, dataset="x")
-        chosen = [of_class(rows, name, y, names) for name in "ab"]
-        together += chosen[0] == chosen[1]
-        for code, numbers in enumerate(chosen):
-            counts[code, numbers] += 1
-    deviation = (counts - draws * k / n) / np.sqrt(draws * k / n * (1 - k / n))
-    assert np.abs(deviation).max() < 4.5
-    assert together < 20  # of 600; one chance in 120 each, were the classes' draws independent
-    other = [chosen_rows(y, names, per_class=k, draw=draw, dataset="z").tolist() for draw in range(20)]
-    assert other != [chosen_rows(y, names, per_class=k, draw=draw, dataset="x").tolist() for draw in range(20)]
-
-
 def test_without_a_draw_the_first_samples() -> None:
     rows = chosen_rows(Y, NAMES, per_class=8)
     assert [of_class(rows, name) for name in NAMES] == [list(range(8))] * 3 + [list(range(7))]  # emu is kept whole
@@ -127,28 +111,97 @@ def test_selection_mistakes_known_before_reading() -> None:
     assert selection_mistakes(entry("digits"), {"draw": 1, "per_class": 150}) == []
 
 
-def test_every_selection_has_its_own_key() -> None:
-    choices: list[dict[str, Any]] = [
-        {},
-        {"per_class": 30},
-        {"per_class": 30, "draw": 0},
-        {"per_class": 30, "draw": 1},
-        {"per_class": 15, "draw": 1},
-        {"per_class": 30, "draw": 0, "exclude_classes": ["BACKGROUND_Google"]},
-        {"per_class": 30, "draw": 0, "first_classes": 10},
-        {"per_class": 30, "draw": 0, "classes": ["ant", "emu"]},
-        {"per_class": 30, "draw": 0, "resize": {"pixels": 60000}},
-        {"per_class": 30, "draw": 0, "resize": {"pixels": 50000}},
-    ]
-    datasets = {f"d{k}": {"name": "caltech101", **c} for k, c in enumerate(choices)}
-    study = {"study": "s", "datasets": datasets, "descriptors": {"lbp": {"kind": "lbp"}}}
-    plan = plan_study(check_study(study))
-    assert len({key.rpartition("-")[2] for key in plan.datasets}) == len(choices)
-    for choice, planned in zip(choices, plan.datasets.values(), strict=True):
-        chosen = {key: value for key, value in choice.items() if key != "resize"}
-        read, resize = planned.read.as_dict(), planned.resize.as_dict() if planned.resize else None
-        assert {key: read[key] for key in chosen} == chosen
-        assert set(read) == {"registered", "reader", "options", "expected", "dataset", *chosen}
-        assert resize == ({"interpolation": "area", **choice["resize"]} if "resize" in choice else None)
-    bare = dataset_spec({"kind": "registered", "name": "orl", "draw": None, "exclude_classes": None})
-    assert bare == entry("orl").spec()  # keys of studies that choose nothing stay as they were
+# --- merged classes, and groups
+
+ODD = {"odd": ["1", "3", "5", "7", "9"], "even": "rest"}
+
+
+def digits(merge: dict[str, Any] | None = None, **selection: Any) -> SampleSet:
+    return read_dataset(dataset_spec({"name": "digits", "merge": merge, **selection}))
+
+
+@pytest.mark.parametrize(
+    ("merge", "message"),
+    [
+        ({"x": ["b", "d"], "y": "rest"}, "no class 'd' in the data set; it has 'a', 'b', 'c'"),
+        ({"x": ["a", "b", "c"], "y": "rest"}, "no class is left for 'y'"),
+    ],
+)
+def test_merges_that_can_not_be(merge: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        merged_names(["a", "b", "c"], merge)
+
+
+def test_the_original_class_is_the_group() -> None:
+    whole = digits()
+    merged = digits(ODD)
+    np.testing.assert_array_equal(merged.ids, whole.ids)
+    np.testing.assert_array_equal(merged.groups, whole.classes[whole.y])
+    np.testing.assert_array_equal(merged.classes[merged.y] == "odd", whole.y % 2 == 1)
+    np.testing.assert_array_equal(merged.images, whole.images)
+
+
+def test_a_selection_is_among_the_new_classes() -> None:
+    merged = digits(ODD, per_class=7)
+    assert merged.class_counts.tolist() == [7, 7]
+    whole = digits()
+    first_odd = whole.ids[whole.y % 2 == 1][:7]
+    np.testing.assert_array_equal(merged.ids[merged.classes[merged.y] == "odd"], first_odd)
+    with pytest.raises(ConfigError, match="no class '3' in the data set"):
+        digits(ODD, classes=["3", "odd"])
+
+
+def test_groups_are_kept_by_files_and_subsets(tmp_path: Path) -> None:
+    merged = digits(ODD).subset(np.arange(0, 1797, 5))
+    merged.save(tmp_path / "samples.npz")
+    held = SampleSet.load(tmp_path / "samples.npz")
+    np.testing.assert_array_equal(held.groups, merged.groups)
+    np.testing.assert_array_equal(held.groups, digits().classes[digits().y][::5])
+    digits().save(tmp_path / "old.npz")
+    assert SampleSet.load(tmp_path / "old.npz").groups is None
+
+
+def tables(folder: Path, groups: list[str] | None, in_labels: list[str] | None = None) -> dict[str, Any]:
+    frame = pd.DataFrame({"id": ["1", "2", "3"], "label": ["x", "x", "y"], "f": [1.0, 2.0, 3.0]})
+    frame = frame if groups is None else frame.assign(patient=groups)
+    frame.to_csv(folder / "t.csv", index=False)
+    given = {"kind": "feature_tables", "tables": {"t": str(folder / "t.csv")}, "group_column": "patient"}
+    if in_labels is not None:
+        labels = pd.DataFrame({"id": ["3", "2", "1"], "label": ["y", "x", "x"], "patient": in_labels})
+        labels.to_csv(folder / "labels.csv", index=False)
+        given["labels"] = str(folder / "labels.csv")
+    return dataset_spec(given)
+
+
+def test_groups_of_own_tables(tmp_path: Path) -> None:
+    held = read_dataset(tables(tmp_path, ["007", "007", "8"]))
+    assert held.groups.tolist() == ["007", "007", "8"]
+    assert held.tables["t"].shape == (3, 1)
+    held = read_dataset(tables(tmp_path, None, ["a", "b", "c"]))
+    assert held.groups.tolist() == ["c", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("persons", "groups"), [(None, ["1", "2", "1", "4"]), (["a", "b", "c", "c"], ["a", "b", "a", "a"])]
+)
+def test_equal_samples_are_one_group(tmp_path: Path, persons: list[str] | None, groups: list[str]) -> None:
+    """With persons, all of theirs: c has a sample that equals one of a."""
+    table = pd.DataFrame({"id": ["1", "2", "3", "4"], "label": list("xyxy"), "f": [0.5, 1.5, 0.5, 2.5]})
+    table.assign(**{} if persons is None else {"person": persons}).to_csv(tmp_path / "t.csv", index=False)
+    given = {"kind": "feature_tables", "tables": {"t": str(tmp_path / "t.csv")}}
+    given |= {} if persons is None else {"group_column": "person"}
+    plain, grouped = (read_dataset(dataset_spec(given | more)) for more in ({}, {"duplicates": "group"}))
+    assert (None if plain.groups is None else plain.groups.tolist()) == persons
+    assert grouped.groups.tolist() == groups
+    for data in (plain, grouped):
+        assert data.notes[0].startswith("1 sample repeats another one in every view ('3' is '1')")
+
+
+def test_groups_that_are_missing_or_disagree(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"t\.csv: no column 'patient' of groups"):
+        read_dataset(tables(tmp_path, None))
+    with pytest.raises(DataError, match="groups disagree"):
+        read_dataset(tables(tmp_path, ["a", "a", "a"], ["a", "b", "a"]))
+    for missing in "", "NA":
+        with pytest.raises(DataError, match="no group is given for samples '2'"):
+            read_dataset(tables(tmp_path, ["a", missing, "b"]))

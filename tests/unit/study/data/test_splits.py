@@ -192,12 +192,3 @@ def test_among_gives_positions_in_the_whole_data_set() -> None:
     for split in whole:
         assert sorted([*split.train, *split.test]) == rows.tolist()
         assert set(y[split.train]) == set(y[split.test]) == {0, 2}
-
-
-def test_restricted_splits() -> None:
-    y = np.repeat([0, 1, 2], 4)
-    drawn = k_fold(y, folds=2, name="x")
-    some = drawn.restricted(np.flatnonzero(y > 0))
-    for before, after in zip(drawn, some, strict=True):
-        assert after.train.tolist() == [row for row in before.train if y[row] > 0]
-        assert after.test.tolist() == [row for row in before.test if y[row] > 0]

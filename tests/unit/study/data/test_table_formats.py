@@ -18,8 +18,7 @@ from mklearn.errors import DataError
 from mklearn.study.config.targets import target_kind
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers import content, feature_tables
-from mklearn.study.data.readers.matlab import matlab_variables
-from mklearn.study.data.readers.table_files import Table, column_names
+from mklearn.study.data.readers.table_files import column_names
 from mklearn.study.data.registry import dataset_spec
 
 RNG = np.random.default_rng(0)
@@ -59,6 +58,7 @@ def mat73(path: Path) -> None:
 
 WRITERS: dict[str, Callable[[Path], Any]] = {
     "a.csv": lambda path: FRAME.to_csv(path, index=False),
+    "excel.csv": lambda path: path.write_bytes(b"\xef\xbb\xbf\r\n" + FRAME.to_csv(index=False).encode()),
     "a.tsv": lambda path: FRAME.to_csv(path, index=False, sep="\t"),
     "a.csv.gz": lambda path: FRAME.to_csv(path, index=False),
     "a.tsv.bz2": lambda path: FRAME.to_csv(path, index=False, sep="\t"),
@@ -187,32 +187,6 @@ def test_the_kind_of_a_target_in_annotated_data(tmp_path: Path, values: list[Any
         assert target_kind({**entry, "target": "label"}) == "classes"
 
 
-def test_a_feature_of_annotated_data_is_left_out_by_its_name(tmp_path: Path) -> None:
-    path = write_h5ad(tmp_path / "a.h5ad", X, OBS.assign(batch=1), var="abcd")
-    samples = feature_tables.read({"x": path}, leave_out=["b", "batch"])
-    np.testing.assert_array_equal(samples.tables["x"], X[:, [0, 2, 3]])
-    with pytest.raises(DataError, match="leave_out: no table has a column 'e'"):
-        feature_tables.read({"x": path}, leave_out=["e"])
-
-
-@pytest.mark.parametrize(
-    ("array", "names", "expected"),
-    [("X", "abcd", list("abcd")), ("layers/twice", "abcd", list("abcd")), ("obsm/X_pca", "abcd", None),
-     ("X", "abca", None), ("X", None, None)],
-)  # fmt: skip
-def test_names_of_features_of_annotated_data(
-    tmp_path: Path, array: str, names: str | None, expected: list[str] | None
-) -> None:
-    path = write_h5ad(tmp_path / "a.h5ad", X, OBS, names, obsm={"X_pca": X[:, :2]}, layers={"twice": 2 * X})
-    if names is None:
-        with h5py.File(path, "r+") as file:
-            del file["var"]
-    table = Table(path, "id", ["label"], array=array)
-    assert table.names_columns == (expected is not None)
-    if expected is not None:
-        assert table.numbers().columns.tolist() == expected
-
-
 def refusal(path: Path, **options: Any) -> str:
     with pytest.raises(DataError) as caught:
         feature_tables.read({"one": path}, **options)
@@ -272,14 +246,3 @@ def test_annotated_data_that_contradict_themselves(tmp_path: Path, change: Calla
     with h5py.File(path, "r+") as file:
         change(file)
     assert words in refusal(path)
-
-
-def test_text_of_matlab(tmp_path: Path) -> None:
-    words = ["", "Größe", "a b", "Ω"]
-    ragged = np.empty((2, 2), dtype=object)
-    ragged[:] = [[words[0], words[1]], [words[2], words[3]]]
-    savemat(tmp_path / "a.mat", {"c": ragged, "rows": np.array(["ab", "c"]), "one": "word", "mixed": cells(["a", 1.0])})
-    found = matlab_variables(tmp_path / "a.mat")
-    assert {name: values.tolist() for name, values in found.items() if not values.dtype.hasobject} == {
-        "c": ["", "a b", "Größe", "Ω"], "rows": ["ab", "c"], "one": ["word"],
-    }  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 from pathlib import Path
 
@@ -11,14 +10,12 @@ import pandas as pd
 import pytest
 from scipy.io import savemat
 
-from mklearn.errors import ConfigError, DataError, MissingExtra
-from mklearn.study.config.reading import check_study
+from mklearn.errors import DataError
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers import views
 from mklearn.study.data.readers.content import published_folds, published_test_part
 from mklearn.study.data.registry import dataset_spec, entry
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.plan.plan import plan_study
 
 SETS = {
     "mfeat": "label", "protein_fold": "label", "three_sources": "label", "breast_tcga": "label", "nutrimouse": "diet",
@@ -73,28 +70,6 @@ def test_published_splits(mirror: Path) -> None:
             assert [text.removeprefix("test/") for text in test] == given["id"][given["role"] == "test"].tolist()
 
 
-def test_samples_that_lack_a_view(mirror: Path) -> None:
-    samples = whole("breast_tcga", mirror)
-    assert samples.incomplete == ("protein",)
-    lacking = np.isnan(samples.tables["protein"]).all(axis=1)
-    np.testing.assert_array_equal(lacking, np.char.startswith(samples.ids, "test/"))
-
-
-def test_the_plan_completes_the_view_that_samples_lack() -> None:
-    plan = plan_study(
-        check_study({"study": "s", "datasets": ["breast_tcga"], "protocols": {"p": {"kind": "released"}}})
-    )
-    kernels = [kernel for fit in plan.fits.values() for kernel in fit.spec.kernels]
-    assert kernels
-    assert all(kernel["missing_views"] == "mean" for kernel in kernels)
-
-
-def test_molecules_that_repeat_are_one_group(mirror: Path) -> None:
-    samples = whole("bace", mirror)
-    assert samples.groups is not None
-    assert len(samples) - len(set(samples.groups)) == 9
-
-
 @pytest.fixture
 def matlab(tmp_path: Path) -> Path:
     cells = np.empty((2, 1), dtype=object)
@@ -134,12 +109,6 @@ def test_damaged_files_of_r(mirror: Path, tmp_path: Path, damage: str) -> None:
         views.read({"a": path}, tables=["gene", "lipid"], label="diet")
 
 
-def test_without_the_package_that_reads_r(mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "rdata", None)
-    with pytest.raises(MissingExtra, match=r'pip install "mklearn\[rdata\]"'):
-        registered("nutrimouse", mirror)
-
-
 def test_text_tables_without_their_samples(tmp_path: Path) -> None:
     pd.DataFrame({"id": ["a", "b"], "f": [1, 2]}).to_csv(tmp_path / "one.csv.gz", index=False)
     with pytest.raises(DataError, match="no table 'two', 'samples'"):
@@ -173,23 +142,3 @@ def test_the_pedigree_is_a_linear_kernel_and_the_folds_are_the_published_ones(mi
     for number, test in enumerate(folds):
         expected = given.loc[given["fold"].eq(number) & given["role"].eq("test"), "id"]
         assert set(test) == set(expected)
-
-
-def test_the_formula_of_the_paper_is_no_feature(mirror: Path) -> None:
-    samples = registered("delaney", mirror)
-    formula = pd.read_csv(mirror / "multiview" / "delaney" / "samples.csv")["delaney_2004_prediction"].to_numpy()
-    assert {name: table.shape[1] for name, table in samples.tables.items()}["descriptors"] == 6
-    for table in samples.tables.values():
-        assert not np.isclose(table, formula[:, None]).all(axis=0).any()
-    assert np.corrcoef(samples.y, formula)[0, 1] > 0.8
-
-
-def test_a_data_set_of_numbers_names_what_it_can_predict(mirror: Path) -> None:
-    found = check_study({"study": "s", "datasets": {"wheat": {"target": ["yield_env2", "yield_env5"]}}})
-    assert list(found.datasets) == ["wheat-yield-env2", "wheat-yield-env5"]
-    with pytest.raises(ConfigError, match=r"wheat has no number 'height' to predict; valid: yield_env1, yield_env2"):
-        check_study({"study": "s", "datasets": {"wheat": {"target": "height"}}})
-    with pytest.raises(ConfigError, match="per_class: the target of wheat is numbers and has no classes"):
-        check_study({"study": "s", "datasets": {"wheat": {"per_class": 5}}})
-    with pytest.raises(ConfigError, match="give each kind a study of its own"):
-        check_study({"study": "s", "datasets": {"wheat": {}, "digits": {}}})

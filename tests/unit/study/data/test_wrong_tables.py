@@ -57,14 +57,6 @@ def test_csv_that_pandas_reads_otherwise(tmp_path: Path, text: str | bytes, sent
     assert refused(path)
 
 
-def test_a_byte_order_mark_and_blank_lines_are_no_column(tmp_path: Path) -> None:
-    path = tmp_path / "one.csv"
-    path.write_bytes(FRAME.to_csv(index=False).encode("utf-8-sig"))
-    assert read(path).ids.tolist() == IDS.tolist()
-    path.write_bytes(b"\n\n" + FRAME.to_csv(index=False).encode())
-    assert read(path).ids.tolist() == IDS.tolist()
-
-
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -81,20 +73,6 @@ def test_a_byte_order_mark_and_blank_lines_are_no_column(tmp_path: Path) -> None
 def test_arrays_that_are_no_ids_labels_or_numbers(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
     path = tmp_path / "one.npz"
     np.savez(path, **{"id": IDS, "label": LABELS, "X": X} | change)
-    assert sentence in refused(path)
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"label": ["a", "a\0", *["b"] * (N - 2)]}, "'a\\x00' has a NUL character"),
-        ({"label": [["a"]] * N}, "neither text nor a number"),
-        ({"id": np.arange(N) + 2.0**60}, "2**53 or more stored as floats"),
-    ],
-)
-def test_parquet_columns_that_lose_something(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
-    path = tmp_path / "one.parquet"
-    FRAME.assign(**change).to_parquet(path)
     assert sentence in refused(path)
 
 
@@ -133,13 +111,6 @@ def test_ids_that_begin_with_those_of_another_table(tmp_path: Path, missing_view
         feature_tables.read(paths, missing_views=missing_views, id_prefix=8)
 
 
-def test_tables_of_other_samples_do_not_begin_with_each_other(tmp_path: Path) -> None:
-    FRAME.assign(id=[f"{k}" for k in range(1, N + 1)])[:9].to_csv(tmp_path / "one.csv", index=False)
-    FRAME.assign(id=[f"1{k:02}" for k in range(N)]).to_csv(tmp_path / "two.csv", index=False)
-    with pytest.raises(DataError, match="are they ids at all"):
-        feature_tables.read({name: tmp_path / f"{name}.csv" for name in ("one", "two")}, missing_views="mean")
-
-
 def test_a_column_that_is_left_out_must_be_there(tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     FRAME.assign(leak=LABELS, g=X[:, 1]).to_csv(path, index=False)
@@ -171,20 +142,3 @@ def test_the_smallest_eigenvalue_of_a_kernel_is_noted(tmp_path: Path) -> None:
     kernel[0, 1] = kernel[1, 0] = 4
     [note] = matrix(tmp_path, kernel).notes
     assert "smallest eigenvalue -1, largest 7; negative ones are changed as `psd`" in note
-
-
-def test_names_and_arrays_that_numpy_would_change() -> None:
-    with pytest.raises(DataError, match="masked array"):
-        SampleSet.from_labels(IDS, LABELS, tables={"a": np.ma.masked_array(X, X > 0.5)})
-    with pytest.raises(DataError, match="complex128"):
-        SampleSet.from_labels(IDS, LABELS, tables={"a": X * 1j})
-    with pytest.raises(DataError, match=r"class names: .* can't be written as UTF-8"):
-        SampleSet.from_labels(IDS, np.where(LABELS == "cat", "\udcff", LABELS), tables={"a": X})
-
-
-def test_a_mistyped_column_of_labels_is_named_before_the_column_that_it_left_behind(tmp_path: Path) -> None:
-    """Kills: 'label' has values that are no numbers, as nothing says that it is the column of labels."""
-    path = tmp_path / "a.csv"
-    path.write_text("id,label,f\n" + "".join(f"s{k},{'xy'[k % 2]},{k}\n" for k in range(8)), encoding="utf-8")
-    with pytest.raises(DataError, match=r"no column 'labell', and no labels file given .* Did you mean 'label'\?"):
-        feature_tables.read({"a": path}, label_column="labell")
