@@ -24,16 +24,10 @@ _DAMAGED = (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZM
 def read_members(
     archive: str | os.PathLike[str], wanted: Wanted, inner: str | None = None
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of the regular files of an archive, in its order.
+    """Yield name and content of the regular files of an archive that are `wanted` by their names, in its order.
 
-    Parameters
-    ----------
-    archive : path
-        A zip or tar(.gz, .bz2, .xz) archive.
-    wanted : callable
-        Given a name, tells whether to read that member.
-    inner : str, optional
-        Read a tar archive inside the zip archive `archive`: its file name, in any folder.
+    The archive is a zip or tar(.gz, .bz2, .xz) file; with `inner`, a tar archive with that file name, in any folder,
+    inside the zip archive `archive`.
 
     Raises
     ------

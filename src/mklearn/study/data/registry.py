@@ -152,31 +152,21 @@ def _entries(text: str, package: str = "") -> dict[str, Entry]:
 
 
 def entry(name: str) -> Entry:
-    """Look up a registered data set; ConfigError of an unknown one lists the known ones, and the nearest."""
-    known = registry()
-    if name not in known:
-        raise ConfigError(f"data set {name!r} is not registered.{nearest(name, known)} Registered: {', '.join(known)}")
-    return known[name]
+    """Look up a registered data set; ConfigError of an unknown one lists all, and the nearest."""
+    entries = registry()
+    if name not in entries:
+        raise ConfigError(
+            f"data set {name!r} is not registered.{nearest(name, entries)} Registered: {', '.join(entries)}"
+        )
+    return entries[name]
 
 
 def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Build the reading specification of a data set of a study.
+    """Build the reading specification of a data set as in a study: a model of :mod:`mklearn.study.config.datasets`.
 
-    Parameters
-    ----------
-    config : dict
-        A data set as in a study: the fields of a model of :mod:`mklearn.study.config.datasets`.
-
-    Returns
-    -------
-    dict
-        Keys ``reader``, ``options`` and, where given, ``resize``; for own data ``paths`` (name -> path), for registered
-        ones ``registered`` (id), ``expected`` and, where given, the keys of ``SELECTION``.
-
-    Raises
-    ------
-    ConfigError
-        An unknown kind or name.
+    It has the keys ``reader``, ``options`` and, where given, ``resize``; for own data ``paths`` (name -> path), for
+    registered ones ``registered`` (id), ``expected`` and, where given, the keys of ``SELECTION``. Raise ConfigError for
+    an unknown kind or name.
     """
     given = _plain(config)
     kind = given.pop("kind", "registered")

@@ -52,13 +52,8 @@ INTERPOLATIONS = ("area", *_FILTERS)
 def resize_matrix(n_in: int, n_out: int, interpolation: str) -> np.ndarray:
     """Compute the (n_out, n_in) matrix that resizes one axis; rows sum to 1. Read-only, because it is cached.
 
-    Parameters
-    ----------
-    n_in, n_out : int
-        Pixels before and after.
-    interpolation : {"area", "bilinear", "bicubic", "lanczos"}
-        "area" is the mean over the area that an output pixel covers, exact for fractional factors too. The other
-        filters are widened by the factor of shrinking.
+    "area" is the mean over the area that an output pixel covers, exact for fractional factors too. The other filters
+    are widened by the factor of shrinking.
     """
     scale = n_in / n_out
     if interpolation == "area":
@@ -92,12 +87,12 @@ def resize_images(
     images: np.ndarray | Sequence[np.ndarray], shape: Sequence[int] | None = None, pixels: int | None = None,
     interpolation: str = "area", rounding: str = "nearest",
 ) -> np.ndarray | list[np.ndarray]:  # fmt: skip
-    """Resize grey or colour images.
+    """Resize grey or colour images, which are not modified; an array if the new shapes agree, else a list of arrays.
 
     Parameters
     ----------
     images : (n, rows, cols[, 3]) array or sequence of (rows, cols[, 3]) arrays
-        Not modified.
+        Those that already have the new shape are returned unchanged.
     shape : (rows, cols), optional
         The new size of every image; the aspect ratio may change.
     pixels : int, optional
@@ -107,18 +102,8 @@ def resize_images(
         See :func:`resize_matrix`. "area" is meant for shrinking: enlarged pixels become blocks with sharp edges.
     rounding : {"nearest", "none"}
         Of integer images: "nearest" rounds half to even, clips to the range of the type and keeps the type; "none"
-        gives the unrounded values as float64. Floating-point images keep their type and are neither rounded nor
-        clipped ("bicubic" and "lanczos" may overshoot).
-
-    Returns
-    -------
-    (n, rows, cols[, 3]) array if the new shapes agree, else list of arrays
-        Images that already have the new shape are returned unchanged.
-
-    Raises
-    ------
-    ConfigError
-        Not exactly one of `shape` and `pixels`, an unknown filter or rounding, a size below 1.
+        gives the unrounded values as float64. Floating-point images keep their type and are neither rounded nor clipped
+        ("bicubic" and "lanczos" may overshoot).
     """
     if (shape is None) == (pixels is None):
         raise ConfigError("resizing needs exactly one of shape=(rows, cols) and pixels=number, got both or neither")

@@ -44,10 +44,8 @@ class SampleSet:
         Row-major, first row at the top, in the range of the source (0..255 for 8-bit files).
     tables : dict of str to (n, d) arrays
         Features, one table per descriptor.
-    matrices : dict of str to (n, n) arrays
-        Precomputed pairwise matrices.
-    measures : dict of str to str
-        Content of each matrix: "kernel", "distance", "squared_euclidean" or "chi2".
+    matrices, measures : dict of str to (n, n) arrays, dict of str to str
+        Precomputed pairwise matrices, and their content: "kernel", "distance", "squared_euclidean" or "chi2".
     notes : tuple of str
         Remarks for the user, such as files that were left out.
     groups : (n,) array of str or None

@@ -29,7 +29,7 @@ def chosen_rows(
     exclude_classes: Sequence[str] | None = None, first_classes: int | None = None, per_class: int | None = None,
     draw: int | None = None, dataset: str = "",
 ) -> np.ndarray:  # fmt: skip
-    """Select samples by class and number.
+    """Return the positions of the selected samples, ascending.
 
     Parameters
     ----------
@@ -38,15 +38,8 @@ def chosen_rows(
     first_classes : int, optional
         Keep only the first of the classes that remain of `classes` without `exclude_classes`.
     per_class : int, optional
-        Samples per class. Without `draw` the first ones, and smaller classes are kept whole; with `draw` random ones,
-        and every class must have enough.
-    draw : int, optional
-        Number of the random draw, from 0, of the data set with the id `dataset` in the registry.
-
-    Returns
-    -------
-    (k,) int64 array
-        Positions of the selected samples, ascending.
+        Samples per class. Without `draw` the first ones, and smaller classes are kept whole; with `draw`, its number
+        from 0, random ones of the data set with the id `dataset` in the registry, and every class must have enough.
 
     Raises
     ------

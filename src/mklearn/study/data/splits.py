@@ -35,17 +35,10 @@ ROLES = ("train", "validation", "test")
 class Split:
     """One division of the samples into a training part, a test part and sometimes a validation part.
 
-    Parameters
-    ----------
-    repeat, fold : int
-        Counted from 0; `fold` is 0 where there are no folds.
-    train, test : (k,) int64 arrays
-        Positions of samples, ascending and disjoint.
-    train_size : int, optional
-        Training samples per class, where the protocol has such sizes.
-    validation : (k,) int64 array, optional
-        Samples by which parameters are chosen, disjoint from the others: on all splits of the same repeat and training
-        size together, which are then models of one draw (see :func:`mklearn.study.evaluation.split.choose_once`).
+    Parts are (k,) int64 arrays of positions of samples, ascending and disjoint. `repeat` and `fold` are counted from 0;
+    `fold` is 0 where there are no folds. `train_size` is the number of training samples per class, where the protocol
+    has such sizes. By the samples in `validation` parameters are chosen: on all splits of the same repeat and training
+    size together, which are then models of one draw (see :func:`mklearn.study.evaluation.split.choose_once`).
     """
 
     repeat: int
@@ -80,13 +73,7 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Splits:
-    """The splits of one protocol on one data set.
-
-    Parameters
-    ----------
-    splits : tuple of Split
-    n_samples : int
-        Size of the data set; positions lie in 0..n_samples-1.
+    """The splits of one protocol on one data set of `n_samples`: positions lie in 0..n_samples-1.
 
     Raises
     ------

@@ -1,12 +1,13 @@
-"""Shared by readers: one input file, its size and sha256 when decoded, decoding one image, ids and what they tell."""
+"""Shared by readers: one input file, the sha256 of what is decoded, decoding one image, ids and what they tell."""
 
 from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import logging
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,15 +47,7 @@ def check_content(array: np.ndarray, expected: str | None, source: Path | str) -
 
 
 def dense(matrix: Any, path: Path) -> np.ndarray:
-    """Return a sparse matrix of SciPy's as a dense one.
-
-    Raises
-    ------
-    DataError
-        It takes more than `MOST_BYTES`.
-    ValueError
-        It has indices outside its shape.
-    """
+    """Return a sparse matrix of SciPy's as a dense one; DataError if that takes more than `MOST_BYTES`."""
     size = 8.0 * matrix.shape[0] * matrix.shape[1]
     if size > MOST_BYTES:
         raise DataError(
@@ -69,22 +62,12 @@ def dense(matrix: Any, path: Path) -> np.ndarray:
 
 def number_within_class(labels: Iterable[str]) -> list[str]:
     """Build ids "label/k", k = 1, 2, ... in the order of appearance."""
-    seen: Counter[str] = Counter()
-    ids = []
-    for label in labels:
-        seen[label] += 1
-        ids.append(f"{label}/{seen[label]}")
-    return ids
+    counters: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
+    return [f"{label}/{next(counters[label])}" for label in labels]
 
 
 def published_test_part(path: Path, ids: np.ndarray) -> list[np.ndarray]:
-    """Return the test part of data sets whose ids begin with "train/" and "test/"; `path` is not read.
-
-    Raises
-    ------
-    ConfigError
-        All samples are of one part.
-    """
+    """Return the test part of data sets whose ids begin with "train/" and "test/"; `path` is not read."""
     test = np.char.startswith(ids, "test/")
     if test.all() or not test.any():
         raise ConfigError(
@@ -118,16 +101,11 @@ def note_strays(strays: Sequence[str], source: Path) -> tuple[str, ...]:
 
 
 def decode_image(data: bytes, name: str, colour: str = "grey") -> np.ndarray:
-    """Decode the content of an image file of one of `IMAGE_FORMATS`; `name` is for messages.
+    """Decode the content of an image file of one of `IMAGE_FORMATS`; DataError names it by `name`.
 
     "grey" gives (rows, cols); colour is converted to luma (ITU-R 601), 16-bit grey stays 16-bit. "rgb" gives
     (rows, cols, 3) uint8. Transparency is dropped; the orientation noted by a camera is applied. Of an animation, the
     first frame is used.
-
-    Raises
-    ------
-    DataError
-        Not an image, a truncated one, or 16-bit grey with "rgb"; the message names the file.
     """
     require("PIL")
     from PIL import Image, ImageOps, UnidentifiedImageError

@@ -38,23 +38,12 @@ def read(
 ) -> SampleSet:  # fmt: skip
     """Read the images, and deform them again and again until there are enough.
 
-    Parameters
-    ----------
-    paths, content_sha256
-        The four files and the digest of the originals, as for :func:`mklearn.study.data.readers.digits.mnist`.
-    n_samples : int
-        The originals come first, in their order; then the first copy of each, the second of each, and so on.
-    seed : int
-        Copy c of the i-th original, counted from 0, has draw i % 1000 of ``default_rng([seed, c, i // 1000])``,
-        whatever `n_samples`.
-    choose : callable, optional
-        Takes class codes and names of all samples, returns positions of those to make, ascending. By default all.
+    The originals come first, in their order; then the first copy of each, the second of each, and so on. Copy c of the
+    i-th original, counted from 0, has draw i % 1000 of ``default_rng([seed, c, i // 1000])``, whatever `n_samples`. Ids
+    are "train/5" of an original and "train/5-3" of its third copy; groups are the ids of the originals.
 
-    Returns
-    -------
-    SampleSet
-        ids "train/5" of an original and "train/5-3" of its third copy; groups are the ids of the originals; images
-        (n, rows, columns), bytes.
+    `paths` and `content_sha256` are those of the originals, as for :func:`mklearn.study.data.readers.digits.mnist`;
+    `choose` takes class codes and names of all samples, and returns positions of those to make, ascending.
     """
     if n_samples < 1:
         raise ConfigError(f"reader deformed_mnist: n_samples is {n_samples}; expected at least 1")

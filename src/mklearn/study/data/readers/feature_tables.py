@@ -31,16 +31,16 @@ def read(
     impute: Impute = "none", task: TargetKind = "classes", leave_out: Sequence[str] = (),
     missing_labels: Sequence[str] = MISSING, id_prefix: int | None = None,
 ) -> SampleSet:  # fmt: skip
-    """Read tables that describe the same samples.
+    """Read tables that describe the same samples: `paths` has a file for each descriptor, see :class:`Table`.
+
+    Rows may be in any order: that of the first table is used, and samples that it lacks follow. Arrays without ids, all
+    in one file or beside a labels file, have its order; without one their ids are the row numbers, from 1. Samples
+    without a label are left out.
 
     Parameters
     ----------
-    paths : dict of str to Path
-        Descriptor name -> file, see :class:`mklearn.study.data.readers.table_files.Table`. Rows may be in any order;
-        the order of the first table is used, samples that it lacks follow. Arrays without ids, all in one file or
-        beside a labels file, have its order; without one their ids are the row numbers, from 1.
     group_column : str, optional
-        Name of the column or array of groups, such as persons, in the files that may hold the labels.
+        Column or array of groups, such as persons, in the files that may hold the labels.
     labels : str, optional
         Key in `paths` of a file with ids, labels and groups only. Without it, at least one table must have labels;
         those of several files must agree.
@@ -58,12 +58,6 @@ def read(
         Words that stand for no label, group or number to predict, as an empty cell does.
     id_prefix : int, optional
         Number of characters of each id that count.
-
-    Returns
-    -------
-    SampleSet
-        With ``tables``; ``notes`` about samples that are left out or lack a table, and missing values. Samples without
-        a label are left out.
 
     Raises
     ------

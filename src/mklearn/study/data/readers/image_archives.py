@@ -28,7 +28,7 @@ def read(
     paths: Mapping[str, Path], *, member: str = CLASS_FOLDERS, inner: str | None = None, colour: str = "grey",
     content_sha256: str | None = None, choose: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> SampleSet:  # fmt: skip
-    """Read the chosen images straight from the archive; nothing is unpacked to disk.
+    """Read the chosen images straight from the archive, in natural order of their ids; nothing is unpacked to disk.
 
     The archive is read twice: for the names, and for the chosen images. In memory are the returned images and one file.
 
@@ -40,15 +40,11 @@ def read(
     inner : str, optional
         File name of a tar archive in the zip archive, in any folder, that has the images.
     content_sha256 : str, optional
-        Of the pixels (n, rows, cols) of all images, in their order.
+        Of the pixels (n, rows, cols) of all images, in their order. Without it, ``notes`` has the files that are no
+        images.
     choose : callable, optional
-        Given the labels ``(y, classes)`` of all images in the archive, returns the positions of those to read,
-        ascending; all by default.
-
-    Returns
-    -------
-    SampleSet
-        In natural order of the ids. ``notes`` has the files that are no images, unless the content is that expected.
+        Given the labels ``(y, classes)`` of all images, returns the positions of those to read, ascending; all by
+        default.
     """
     path = only_path(paths, "image_archives")
     named = re.compile(member)

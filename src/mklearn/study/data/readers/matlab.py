@@ -35,17 +35,9 @@ def load_mat(path: Path, *alternatives: tuple[str, ...]) -> list[np.ndarray]:
 def matlab_variables(path: Path, wanted: Collection[str] | None = None) -> dict[str, np.ndarray]:
     """Read variables of a MATLAB file: those that are wanted, by default all.
 
-    Returns
-    -------
-    dict of str to array
-        Arrays of numbers with two or more dimensions, in the dtype of MATLAB's class, or complex; text, one entry for
-        each row of characters or each entry of a cell of text, as a vector of str; of versions before 7.3 also other
-        cells, of dtype object. Structures and sparse matrices are left out.
-
-    Raises
-    ------
-    DataError
-        Missing, not a MATLAB file, or a truncated or damaged one.
+    Arrays of numbers have two or more dimensions, and the dtype of MATLAB's class, or complex. Text is a vector of str:
+    an entry for each row of characters or each entry of a cell of text. Of versions before 7.3 there are also other
+    cells, of dtype object. Structures and sparse matrices are left out.
     """
     import scipy.io  # here: each step that imports a reader would wait for it
 
@@ -65,13 +57,6 @@ def matlab_variables(path: Path, wanted: Collection[str] | None = None) -> dict[
         reason = " ".join(str(error).split()) or type(error).__name__
         raise DataError(f"{path}: not a readable MATLAB file ({reason}); it is truncated or damaged") from error
     return {name: array for name, array in arrays.items() if array is not None}
-
-
-def is_8_bit(values: np.ndarray) -> bool:
-    """Tell whether all values are integers in 0..255, so that nothing is lost as uint8."""
-    if values.dtype.kind not in "uif" or not values.size:
-        return False
-    return bool(values.min() >= 0 and values.max() <= 255 and not np.mod(values, 1).any())
 
 
 def _array(value: Any, kind: str) -> np.ndarray | None:

@@ -23,30 +23,17 @@ def read(
     label_column: str = "label", group_column: str | None = None, task: TargetKind = "classes",
     missing_labels: Sequence[str] = MISSING,
 ) -> SampleSet:  # fmt: skip
-    """Read pairwise matrices of the same samples.
+    """Read pairwise matrices of the same samples, one file each; `labels` is the key of the labels file in `paths`.
 
-    Parameters
-    ----------
-    paths : dict of str to Path
-        Name -> file, and the file of labels.
-        CSV, TSV and Parquet: a row per sample; a column of ids and one column per sample, named by its id.
-        CSV and TSV without a header: numbers only, in the order of the labels file.
-        NPZ and MATLAB: one square array, and optionally an array of ids (without it, the order of the labels file).
-    labels : str
-        Key in `paths` of the table with ids and labels. Rows and columns of the matrices are brought to its order.
-        Samples without a label are left out, and counted in a note.
-    measure : {"kernel", "distance", "squared_euclidean", "chi2"}
-        Content of the matrices.
-    group_column : str, optional
-        Name of the column of groups in the labels file.
-    missing_labels : sequence of str
-        Words that stand for no label, group or number to predict, as an empty cell does.
+    Tables have a row per sample, a column of ids and one column per sample, named by its id. Text tables without a
+    header, of numbers only, are in the order of the labels file. NPZ and MATLAB files have one square array, and
+    optionally an array of ids (without it, the order of the labels file). Rows and columns are brought to the order of
+    the labels file, and samples without a label left out.
 
-    Returns
-    -------
-    SampleSet
-        With ``matrices``, float64, exactly symmetric: differences between K[i, j] and K[j, i] up to 1e-6 of the
-        largest entry count as rounding and are averaged. ``notes`` has the smallest eigenvalue of each kernel.
+    `measure` says what matrices hold: "kernel", "distance", "squared_euclidean" or "chi2". They are made exactly
+    symmetric: differences between K[i, j] and K[j, i] up to 1e-6 of the largest entry count as rounding and are
+    averaged. ``notes`` has the smallest eigenvalue of each kernel. `missing_labels` are words that stand for no label,
+    group or number.
     """
     labels_path = Path(paths[labels])
     columns = [column for column in (label_column, group_column) if column]

@@ -182,9 +182,10 @@ def target_numbers(
     what = f"{path}: column {column!r}"
     if np.shape(values) != (len(ids),):
         raise DataError(f"{what} has shape {np.shape(values)}; expected ({len(ids)},), one number for each id")
-    words = ("" if pd.isna(value) else str(value).strip() for value in pd.Series(values).tolist())
-    text: list[str] = ["" if value in missing else value for value in words]
-    for value, name in zip(text, map(str, ids), strict=True):
+    column_values: list[Any] = pd.Series(values).tolist()
+    words = ("" if pd.isna(value) else str(value).strip() for value in column_values)
+    text = ["" if word in missing else word for word in words]
+    for value, name in zip(text, ids.tolist(), strict=True):
         if value and not is_number(value):
             raise DataError(
                 f"{what} has values that are not numbers, such as {value[:40]!r} of sample {name!r}; write "

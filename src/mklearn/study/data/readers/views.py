@@ -33,7 +33,7 @@ def read(
     part_column: str | None = None, group_column: str | None = None, target: str | None = None,
     filled_column: str | None = None, kernels: Sequence[str] = (),
 ) -> SampleSet:  # fmt: skip
-    """Read the views.
+    """Read the views, unscaled, as float64; a sample that lacks a view has NaN there.
 
     Parameters
     ----------
@@ -56,33 +56,34 @@ def read(
     filled_column : str, optional
         Column with the files, joined by "+", whose row was filled in upstream: the sample lacks these views (text).
     kernels : sequence of str
-        Views whose table is a kernel among all samples. They become a root of it, so that a linear kernel of the
-        view is the kernel (text).
-
-    Returns
-    -------
-    SampleSet
-        Unscaled float64 tables. A sample that lacks a view has NaN there.
-
-    Raises
-    ------
-    DataError
-        Not such files; other numbers of views, samples or features than their parts have.
+        Views whose table is a kernel among all samples. They become a root of it, so that a linear kernel of the view
+        is the kernel (text).
     """
     suffix = next(iter(paths.values())).suffix.lower() if paths else ""
     if suffix == ".mat":
         return _of_matlab(only_path(paths, "views"), list(tables), classes, sample, parts or {})
     if suffix in (".rda", ".rdata"):
         return _of_r(only_path(paths, "views"), list(tables), label, sample, parts or {"": ""})
-    samples = _of_text(paths, tables, label, target, group_column)
-    rows = next(path for path in map(Path, paths.values()) if table_stem(path) == _SAMPLES)
+    by_stem = {table_stem(path): path for path in map(Path, paths.values()) if path.name.endswith(TEXT_TABLES)}
+    stems = tables if isinstance(tables, Mapping) else {name: name for name in tables}
+    lacking = [stem for stem in (*stems.values(), _SAMPLES) if stem not in by_stem]
+    if lacking:
+        raise DataError(f"{', '.join(map(str, paths.values())) or 'views'}: no table {some(lacking)}")
+    rows = by_stem[_SAMPLES]
+    samples = feature_tables.read(
+        {name: by_stem[stem] for name, stem in stems.items()} | {_SAMPLES: rows}, labels=_SAMPLES,
+        label_column=target or label, task="numbers" if target else "classes", group_column=group_column,
+        missing_views="mean",
+    )  # fmt: skip
+    samples = replace(samples, notes=())
     if filled_column is not None:
-        stems = tables if isinstance(tables, Mapping) else {name: name for name in tables}
         samples = _without_filled_rows(samples, rows, filled_column, stems)
     if kernels:
         roots = {name: _root(samples.tables[name], rows, name) for name in kernels}
         samples = replace(samples, tables={**samples.tables, **roots})
-    return samples if part_column is None else _in_parts(samples, rows, part_column)
+    if part_column is None:
+        return samples
+    return replace(samples, ids=_with_parts(samples.ids, np.array(_column(rows, part_column, samples.ids))))
 
 
 def _of_matlab(
@@ -149,33 +150,12 @@ def _r_part(
     return held, labels, rows
 
 
-def _of_text(
-    paths: Mapping[str, Path], tables: Sequence[str] | Mapping[str, str], label: str, target: str | None,
-    group_column: str | None,
-) -> SampleSet:  # fmt: skip
-    by_stem = {table_stem(path): path for path in map(Path, paths.values()) if path.name.endswith(TEXT_TABLES)}
-    stems = tables if isinstance(tables, Mapping) else {name: name for name in tables}
-    lacking = [stem for stem in (*stems.values(), _SAMPLES) if stem not in by_stem]
-    if lacking:
-        raise DataError(f"{', '.join(map(str, paths.values())) or 'views'}: no table {some(lacking)}")
-    samples = feature_tables.read(
-        {name: by_stem[stem] for name, stem in stems.items()} | {_SAMPLES: by_stem[_SAMPLES]}, labels=_SAMPLES,
-        label_column=target or label, task="numbers" if target else "classes", group_column=group_column,
-        missing_views="mean",
-    )  # fmt: skip
-    return replace(samples, notes=())
-
-
 def _column(path: Path, name: str, ids: Text) -> list[str]:
     """Return a column of the table of samples as text, "" where it is empty, in the order of the samples."""
     frame = read_frame(path, ("id", name))
     require_columns(frame, (name,), path)
     of_id = dict(zip(frame["id"], column_text(frame[name], path, name, may_be_empty=True), strict=True))
     return [str(of_id[sample]) for sample in ids]
-
-
-def _in_parts(samples: SampleSet, path: Path, column: str) -> SampleSet:
-    return replace(samples, ids=_with_parts(samples.ids, np.array(_column(path, column, samples.ids))))
 
 
 def _without_filled_rows(samples: SampleSet, path: Path, column: str, stems: Mapping[str, str]) -> SampleSet:
