@@ -7,6 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -94,14 +95,8 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "") -
     """Write a study of the data with the defaults of mklearn, and check it.
 
     `place` is a folder with a sub-folder of images for each class, a folder of tables, or one table; the study is named
-    by it unless `name` is given.
-
-    Raises
-    ------
-    DataError
-        The data can't be used: the reader's message, or a class of one sample.
-    ConfigError
-        The name is invalid, choices contradict the data, or a column has to be named.
+    by it unless `name` is given. Raise DataError for data that can't be used (the reader's message, or a class of one
+    sample), and ConfigError if the name is invalid, choices contradict the data, or a column has to be named.
     """
     path = Path(place)
     if not path.exists():
@@ -148,8 +143,8 @@ def _has_class_folders(folder: Path) -> bool:
 
 
 def _image_entry(folder: Path) -> tuple[Entry, list[str]]:
-    size = ImageFolder.model_fields["resize"].default
-    colour, shape = "rgb" if _in_colour(find_images(folder)) else "grey", list(size.shape)
+    colour = "rgb" if _in_colour(find_images(folder)) else "grey"
+    shape = list(ImageFolder.model_fields["resize"].default.shape)
     entry = {"kind": "image_folder", "path": _relative(folder), "colour": colour, "resize": {"shape": shape}}
     return entry, [f"Images are read with colour: {colour}, and resized to {shape[0]} x {shape[1]} pixels (resize)."]
 
@@ -158,11 +153,9 @@ def _in_colour(files: Sequence[Path]) -> bool:
     """Return whether half of the images are in colour, of some that can be decoded."""
     coloured = []
     for file in files[:: max(1, -(-len(files) // IMAGES_DECODED))]:
-        try:
+        with suppress(DataError):  # named when the study is validated
             pixels = decode_image(file_content(file), str(file), "rgb")
-        except DataError:
-            continue  # named when the study is validated
-        coloured.append(float(np.ptp(pixels, axis=2).mean()) >= COLOURED)
+            coloured.append(float(np.ptp(pixels, axis=2).mean()) >= COLOURED)
     return 2 * sum(coloured) >= len(coloured) > 0
 
 
@@ -200,23 +193,18 @@ def _columns(path: Path) -> pd.DataFrame:
     if path.suffix not in (*ARRAYS, *ANNOTATED):
         return pd.DataFrame() if is_bare(path) else read_frame(path, ("id",))
     columns, arrays = arrays_of(path) if path.suffix in ANNOTATED else (list(column_names(path)), [])
-    arrays = [*(array for array in arrays if array.startswith("obsm/")), *arrays]  # components are small
+    arrays.sort(key=lambda array: not array.startswith("obsm/"))  # components are small
     read: dict[str, pd.Series] = {}
-    try:
+    with suppress(DataError):  # too large as a whole: the study may take another array
         table = Table(path, "id", columns, array=arrays[0] if arrays else None)
-    except DataError:
-        return pd.DataFrame()  # too large as a whole: the study may take another array
-    for name in dict.fromkeys(("id", *columns)):
-        try:
-            values = pd.Series(table.text(name))
-        except DataError:
-            continue  # a matrix, or no such column
-        values = values.where(values != "")
-        numbers = pd.to_numeric(values, errors="coerce")
-        read[name] = numbers if numbers.notna().sum() == values.notna().sum() else values
-    return pd.DataFrame(
-        {name: values for name, values in read.items() if len(values) == len(next(iter(read.values())))}
-    )
+        for name in dict.fromkeys(("id", *columns)):
+            with suppress(DataError):  # a matrix, or no such column
+                values = pd.Series(table.text(name))
+                values = values.where(values != "")
+                numbers = pd.to_numeric(values, errors="coerce")
+                read[name] = numbers if numbers.notna().sum() == values.notna().sum() else values
+    length = len(next(iter(read.values()), ()))
+    return pd.DataFrame({name: values for name, values in read.items() if len(values) == length})
 
 
 def _table_entry(tables: Mapping[str, _Table], choices: Choices) -> tuple[Entry, SampleSet, list[str]]:
@@ -300,14 +288,13 @@ def _label_table(views: Mapping[str, _Table], choices: Choices, ids: str, predic
 
     Other tables may repeat the labels, of a table that holds nothing else.
     """
-    holding = {name: table for name, table in views.items() if predicted in table.columns}
-    alone = {name: table for name, table in holding.items() if table.has_features_as_columns
-             and {*table.columns} <= {ids, predicted, choices.group_column}}  # fmt: skip
-    chosen = alone if len(alone) == 1 else holding
-    if len(views) == 1 or len(chosen) != 1:
+    holding = [name for name, table in views.items() if predicted in table.columns]
+    alone = [name for name in holding if {*views[name].columns} <= {ids, predicted, choices.group_column}]
+    names = [name for name in alone if views[name].has_features_as_columns]
+    names = names if len(names) == 1 else holding
+    if len(views) == 1 or len(names) != 1 or names[0] in choices.views:
         return None
-    ((name, table),) = chosen.items()
-    return table if table.has_features_as_columns and name not in choices.views else None
+    return views[names[0]] if views[names[0]].has_features_as_columns else None
 
 
 def _group_column(tables: Sequence[_Table], others: Sequence[str]) -> str:
@@ -321,22 +308,15 @@ def _group_column(tables: Sequence[_Table], others: Sequence[str]) -> str:
 def _left_out(views: Any, used: Sequence[str]) -> list[str]:
     """Return columns of text and of groups, which are no features."""
     wide = (table.columns for table in views if table.has_features_as_columns)
-    columns = {str(name): table[name] for table in wide for name in table}
-    return [
-        name
-        for name, values in columns.items()
-        if name not in used
-        and ((values.dtype.kind not in "uifb" and values.notna().any()) or _named_like(name, GROUP_NAMES))
-    ]
+    columns = {str(name): table[name] for table in wide for name in table if name not in used}
+    text = {name for name, values in columns.items() if values.dtype.kind not in "uifb" and values.notna().any()}
+    return [name for name in columns if name in text or _named_like(name, GROUP_NAMES)]
 
 
 def _with_gaps(entry: Entry) -> tuple[Entry, SampleSet]:
     """Read tables with the mildest treatment of gaps that they can be read with.
 
-    Raises
-    ------
-    DataError
-        The reader's message, or most samples lack a table, so that ids are likely to be written in several ways.
+    Raise DataError where most samples lack a table, so that ids are likely to be written in several ways.
     """
     for missing_views, impute in itertools.product(("error", "mean"), ("none", "median")):
         unusual = {"missing_views": missing_views, "impute": impute}
@@ -367,11 +347,8 @@ def _folds(labels: Sequence[Any] | np.ndarray, groups: Sequence[str]) -> tuple[i
     """Return how many folds the smallest class, or the number of samples, allows, and a sentence about the data."""
     if isinstance(labels, np.ndarray):
         n = len(set(groups) or labels)
-        in_groups = f" in {n} groups" if groups else ""
-        return (
-            n,
-            f"{len(labels)} samples{in_groups} with numbers to predict, from {labels.min():g} to {labels.max():g}.",
-        )
+        subject = f"{len(labels)} samples{f' in {n} groups' if groups else ''}"
+        return n, f"{subject} with numbers to predict, from {labels.min():g} to {labels.max():g}."
     sizes = Counter(label for label, _ in set(zip(labels, groups, strict=True))) if groups else Counter(labels)
     smallest, n = min(sizes.items(), key=lambda item: item[1])
     unit = "group" if groups else "sample"
