@@ -24,18 +24,6 @@ def files(tmp_path: Path) -> dict[str, Path]:
     return write_mnist(tmp_path, SIDE, train=[3, 1, 3, 0], t10k=[1, 0])
 
 
-def test_without_noise_nothing_moves_and_shifts_are_exact() -> None:
-    images = np.random.default_rng(0).integers(0, 256, (3, 7, 9), dtype=np.uint8)
-    noise = np.zeros_like(draw_displacements(np.random.default_rng(0), 3, (7, 9)))
-    np.testing.assert_array_equal(deform(images, noise), images)
-    noise[1, :, 0] = 2 / SHIFT, -1 / SHIFT  # pixel (r, c) shows what was at (r + 2, c - 1)
-    moved = deform(images, noise)
-    np.testing.assert_array_equal(moved[1, :-2, 1:], images[1, 2:, :-1])
-    assert not moved[1, -2:].any()
-    assert not moved[1, :, 0].any()
-    np.testing.assert_array_equal(moved[[0, 2]], images[[0, 2]])  # no neighbour shows in another image
-
-
 def test_fields_are_noise_that_a_gaussian_smooths() -> None:
     """Each image by itself, and each pixel's displacement as a sum over the grid, term by term."""
     images = np.random.default_rng(1).integers(0, 256, (4, SIDE, SIDE), dtype=np.uint8)

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from mklearn.study.steps.split import split as split_step
 
+from mklearn.atomic import write_parquet
 from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.study.config.protocols import Protocol
 from mklearn.study.config.registry import registered
-from mklearn.study.data.draw_splits import draw_splits
 from mklearn.study.data.grouped_splits import group_k_fold, validation_folds
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.data.splits import Splits, given, numbered_test_parts
+from mklearn.study.data.splits import Splits, given
 
 ValidationFolds: Any = registered("protocols")["validation_folds"]
 OLIVETTI = ValidationFolds(kind="validation_folds", test_size=2, folds=8, in_order=True, repeats=2, first_seed=1000)
@@ -136,10 +137,13 @@ def test_the_step_passes_groups_of_the_kept_classes(tmp_path: Path) -> None:
     table["label"] = np.array(["x", "y", "z"])[table["y"]]
     spec = SplitSpec(kind="group_k_fold", implementation="mklearn.study.data.grouped_splits:group_k_fold", seed=0,
                      parameters={"folds": 2, "repeats": 1, "exclude_classes": ["x"]}, dataset="d")  # fmt: skip
+    write_parquet(tmp_path / "labels.parquet", table)
     with pytest.raises(ConfigError, match="data set 'd' has none"):
-        draw_splits(table, spec)
+        split_step(tmp_path / "labels.parquet", tmp_path / "splits.parquet", spec=spec)
     groups = np.array([f"g{i // 3}" for i in range(18)])
-    for split in draw_splits(table.assign(group=groups), spec):
+    write_parquet(tmp_path / "labels.parquet", table.assign(group=groups))
+    split_step(tmp_path / "labels.parquet", tmp_path / "splits.parquet", spec=spec)
+    for split in Splits.load(tmp_path / "splits.parquet", table["id"].to_numpy(str)):
         assert len(split.test) == 6
         assert set(groups[split.test]) & set(groups[split.train]) == set()
         assert min(split.test.min(), split.train.min()) >= 6
@@ -161,12 +165,3 @@ def test_a_validation_part_is_kept_by_files(tmp_path: Path) -> None:
     few.to_csv(tmp_path / "splits.csv", index=False)
     with pytest.raises(DataError, match="some have a validation part and others have none"):
         given(tmp_path / "splits.csv", ids)
-
-
-def test_models_of_a_draw_have_one_test_part() -> None:
-    splits = validation_folds(np.repeat([0, 1], 12), 3, 2, test_size=4)
-    assert list(numbered_test_parts(splits).values()) == [0] * 6
-    folds = group_k_fold(np.repeat([0, 1], 4), 2, 2, groups=np.arange(8).astype(str))
-    assert list(numbered_test_parts(folds).values()) == [0, 1, 0, 1]
-    moved = splits.among(np.arange(24) + 6, 30)
-    np.testing.assert_array_equal(moved[0].validation, splits[0].validation + 6)

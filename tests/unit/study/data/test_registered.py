@@ -27,14 +27,11 @@ from mklearn.study.data.readers.repository_tables import uci
 from mklearn.study.data.registry import dataset_spec, entry, registry
 from mklearn.study.data.samples import SampleSet
 
-# Only a part of a large data set is decoded; all of it is counted.
-PARTS = {"caltech101": {"per_class": 4, "draw": 0, "resize": {"pixels": 10000}}}
-
 
 @cache
 def read(name: str, mirror: Path) -> SampleSet:
     files = {file.name: mirror / file.mirror for file in entry(name).packaging(str(mirror)) if file.mirror}
-    return read_dataset(dataset_spec({"kind": "registered", "name": name, **PARTS.get(name, {})}), files)
+    return read_dataset(dataset_spec({"kind": "registered", "name": name}), files)
 
 
 def digest(values: np.ndarray) -> str:
@@ -61,23 +58,6 @@ def test_linnerud_has_three_targets_that_are_no_features(target: str | None, fir
     samples = read_dataset(dataset_spec({"kind": "registered", "name": "linnerud", "target": target}))
     assert samples.y[0] == first
     assert samples.tables["exercise"][0].tolist() == [5.0, 162.0, 60.0]
-
-
-def test_coil20_originals_equal_the_resized_file(mirror: Path) -> None:
-    ours, cai = read("coil20", mirror), read("coil20-cai", mirror)
-    np.testing.assert_array_equal(ours.y, cai.y)
-    np.testing.assert_allclose(ours.images / 255, cai.images, atol=1e-14)  # the same numbers, in the same order
-
-
-def test_caltech_draw(mirror: Path) -> None:
-    samples = read("caltech101", mirror)
-    assert samples.class_counts.tolist() == [4] * 102
-    assert samples.classes[[0, 1, 101]].tolist() == ["BACKGROUND_Google", "Faces", "yin_yang"]
-    assert samples.notes == ()  # the mirror has none of upstream's strays
-    # CRC-32 of "caltech101", the draw, CRC-32 of "inline_skate"
-    drawn = np.random.default_rng([0xDE29F6D8, 0, 0x7B6BF70F]).permutation(31)[:4]
-    numbers = [int(name[-8:-4]) for name in samples.ids if name.startswith("inline_skate/")]
-    assert numbers == sorted(1 + drawn)
 
 
 def test_faces_stand_upright(mirror: Path) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from PIL import Image
 
 from mklearn.errors import ConfigError
 from mklearn.study.data import resizing
-from mklearn.study.data.resizing import INTERPOLATIONS, resize_images, resize_matrix
+from mklearn.study.data.resizing import INTERPOLATIONS, resize_images
 
 PILLOW = {
     "area": Image.Resampling.BOX,
@@ -18,16 +16,6 @@ PILLOW = {
     "bicubic": Image.Resampling.BICUBIC,
     "lanczos": Image.Resampling.LANCZOS,
 }
-
-
-@settings(max_examples=60)
-@given(st.integers(2, 60), st.integers(1, 60))
-def test_area_keeps_the_mean_and_linear_ramps(n_in: int, n_out: int) -> None:
-    matrix = resize_matrix(n_in, n_out, "area")
-    np.testing.assert_allclose(matrix.sum(axis=0), n_out / n_in, atol=1e-9)  # every pixel counts equally
-    if n_in % n_out == 0:  # whole blocks: the ramp at the blocks' centres
-        centres = (np.arange(n_out) + 0.5) * n_in / n_out - 0.5
-        np.testing.assert_allclose(matrix @ np.arange(n_in), centres, atol=1e-9)
 
 
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)

@@ -26,6 +26,7 @@ def make(**changes: Any) -> SampleSet:
         "tables": {"phog": rng.random((3, 2))},
         "matrices": {"k": np.eye(3)},
         "measures": {"k": "kernel"},
+        "groups": np.array(["p", "p", "q"]),
     }
     return SampleSet(**{**fields, **changes})
 
@@ -62,7 +63,7 @@ def test_round_trip_and_equal_bytes(tmp_path: Path, images: Any) -> None:
     samples = make(images=images, notes=("two strays",))
     samples.save(tmp_path / "a.npz", {"files": []})
     loaded = SampleSet.load(tmp_path / "a.npz")
-    for name in ("ids", "y", "classes", "notes", "measures"):
+    for name in ("ids", "y", "classes", "groups", "notes", "measures"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(samples, name))
     for left, right in zip([] if images is None else loaded.images, images or [], strict=True):
         np.testing.assert_array_equal(left, right, strict=True)
@@ -78,6 +79,8 @@ def test_subsets(images: Any) -> None:
     part = samples.subset([2, 1])
     assert part.ids.tolist() == ["c", "b"]
     assert part.classes[part.y].tolist() == ["cat", "dog"]
+    assert part.groups is not None
+    assert part.groups.tolist() == ["q", "p"]
     assert np.diag(part.matrices["k"]).tolist() == [3, 2]
     np.testing.assert_array_equal(part.tables["phog"], samples.tables["phog"][[2, 1]])
     assert (part.measures, part.notes) == (samples.measures, ("x",))

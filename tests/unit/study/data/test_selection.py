@@ -67,12 +67,6 @@ def test_draws_are_pinned() -> None:
     assert [of_class(rows, "inline_skate", y, names) for rows in drawn] == [[6, 18, 19, 20, 24], [3, 4, 16, 25, 28]]
 
 
-def test_without_a_draw_the_first_samples() -> None:
-    rows = chosen_rows(Y, NAMES, per_class=8)
-    assert [of_class(rows, name) for name in NAMES] == [list(range(8))] * 3 + [list(range(7))]  # emu is kept whole
-    np.testing.assert_array_equal(chosen_rows(Y, NAMES), np.arange(len(Y)))
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -149,16 +143,6 @@ def test_a_selection_is_among_the_new_classes() -> None:
     np.testing.assert_array_equal(merged.ids[merged.classes[merged.y] == "odd"], first_odd)
     with pytest.raises(ConfigError, match="no class '3' in the data set"):
         digits(ODD, classes=["3", "odd"])
-
-
-def test_groups_are_kept_by_files_and_subsets(tmp_path: Path) -> None:
-    merged = digits(ODD).subset(np.arange(0, 1797, 5))
-    merged.save(tmp_path / "samples.npz")
-    held = SampleSet.load(tmp_path / "samples.npz")
-    np.testing.assert_array_equal(held.groups, merged.groups)
-    np.testing.assert_array_equal(held.groups, digits().classes[digits().y][::5])
-    digits().save(tmp_path / "old.npz")
-    assert SampleSet.load(tmp_path / "old.npz").groups is None
 
 
 def tables(folder: Path, groups: list[str] | None, in_labels: list[str] | None = None) -> dict[str, Any]:

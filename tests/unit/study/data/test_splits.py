@@ -113,12 +113,6 @@ def test_several_sizes_are_drawn_independently(tmp_path: Path) -> None:
                 np.testing.assert_array_equal(split.test, alone.test)
         with pytest.raises(DataError, match="none of training size 3"):
             held.of_size(3)
-    with pytest.raises(NotApplicable, match="8 training samples per class"):
-        random_per_class(y, [2, 8])
-    np.testing.assert_array_equal(random_per_class(y, np.int64(2))[0].train, random_per_class(y, 2)[0].train)
-    for wrong in ([0, 2], []):
-        with pytest.raises(ConfigError, match="Invalid value 0 for `train_size`"):
-            random_per_class(y, wrong)
 
 
 def a(*values: int) -> np.ndarray:
@@ -171,24 +165,3 @@ def test_given_splits_refusals(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "g.csv").write_text(text)
     with pytest.raises(DataError, match=message):
         given(tmp_path / "g.csv", np.array(["a", "b"]))
-
-
-def test_given_reads_what_save_writes(tmp_path: Path) -> None:
-    """By id, in any order of the samples, and without the training sizes."""
-    ids = np.array([f"s{k}" for k in range(12)])
-    splits = random_per_class(np.repeat([0, 1], 6), 2, 3)
-    splits.save(tmp_path / "s.parquet", ids)
-    order = np.random.default_rng(0).permutation(12)
-    moved = given(tmp_path / "s.parquet", ids[order]).of_size(None)
-    for left, right in zip(splits, moved, strict=True):
-        assert set(ids[left.train]) == set(ids[order][right.train])
-
-
-def test_among_gives_positions_in_the_whole_data_set() -> None:
-    y = np.repeat([0, 1, 2], 6)
-    rows = np.flatnonzero(y != 1)
-    whole = k_fold(y[rows], folds=2, repeats=2, name="x").among(rows, len(y))
-    assert whole.n_samples == len(y)
-    for split in whole:
-        assert sorted([*split.train, *split.test]) == rows.tolist()
-        assert set(y[split.train]) == set(y[split.test]) == {0, 2}

@@ -13,7 +13,7 @@ from scipy.io import savemat
 from mklearn.errors import DataError
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers import views
-from mklearn.study.data.readers.content import published_folds, published_test_part
+from mklearn.study.data.readers.content import published_folds
 from mklearn.study.data.registry import dataset_spec, entry
 from mklearn.study.data.samples import SampleSet
 
@@ -56,18 +56,6 @@ def test_upstream_file_equals_the_tables_of_the_mirror(mirror: Path, name: str) 
     for view, values in samples.tables.items():
         table = pd.read_csv(folder / f"{view}.csv.gz", dtype=str).set_index("id").reindex(ids)
         np.testing.assert_array_equal(values, table.to_numpy().astype(float), strict=True)
-
-
-def test_published_splits(mirror: Path) -> None:
-    for name, n_train in (("protein_fold", 311), ("breast_tcga", 150), ("bace", 249)):
-        samples = whole(name, mirror)
-        (test,) = published_test_part(Path(), samples.ids)
-        assert len(samples) - len(test) == n_train
-        assert entry(name).released_splits == "mklearn.study.data.readers.content:published_test_part"
-        folder = mirror / "multiview" / name
-        if (folder / "splits.csv").is_file():
-            given = pd.read_csv(folder / "splits.csv")
-            assert [text.removeprefix("test/") for text in test] == given["id"][given["role"] == "test"].tolist()
 
 
 @pytest.fixture
