@@ -38,9 +38,8 @@ def fetch(file: FileSpec, target: str | os.PathLike[str], *, check_content: Cont
     """Provide a verified copy of a file at `target`, from the first source that has it.
 
     Sources in order: the file already at `target`, the mirror (environment variable MKLEARN_MIRROR: a folder, file://
-    or http(s):// URL with the file at ``file.mirror`` below it), the URLs of the file's entry in the registry.
-    `check_content` is asked about a file with an unlisted checksum, for entries with ``content_check`` only. Raise
-    DownloadError, which lists each failure and which file to put where, and DataError if the file can't be written.
+    or http(s):// URL with the file at ``file.mirror`` below it), the URLs of the registry. `check_content` is asked
+    about a file with an unlisted checksum, for entries with ``content_check`` only. DownloadError has each failure.
     """
     target = Path(target)
     mirror = os.environ.get(MIRROR_VARIABLE) or None

@@ -90,8 +90,10 @@ class Entry(Strict):
         path below a mirror.
         """
         if mirror is not None:
+            folder = local_folder(mirror)
             for files in (self.files, *self.alternatives):
-                if all(_on_mirror(file, mirror) for file in files):
+                paths = [file.mirror for file in files]
+                if all(path and (folder is None or (folder / path).is_file()) for path in paths):
                     return files
         return self.files
 
@@ -206,7 +208,7 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def selection_mistakes(known: Entry, given: Mapping[str, Any]) -> list[tuple[str, str]]:
     """List the mistakes of a selection as (key, sentence), as far as the registry knows without reading the data."""
-    expected, mistakes = known.expected, []
+    expected, mistakes = known.expected, list[tuple[str, str]]()
     if given.get("target") is not None and given["target"] not in known.targets:
         named = ", ".join(known.targets) or "none: it has classes"
         mistakes.append(("target", f"{known.id} has no number {given['target']!r} to predict; valid: {named}."))
@@ -219,37 +221,23 @@ def selection_mistakes(known: Entry, given: Mapping[str, Any]) -> list[tuple[str
         if known.merge:
             mistakes.append(("merge", f"the classes of {known.id!r} are merged already; merge those of {known.of!r}."))
         return mistakes  # the sizes of merged classes are known only after reading
-    chosen, left_out = (given.get(key) for key in ("classes", "exclude_classes"))
-    first, per_class, draw = (given.get(key) for key in ("first_classes", "per_class", "draw"))
+    chosen, left_out, first, per_class, draw = (given.get(key) for key in SELECTION)
     available = len(chosen) if chosen else expected["n_classes"] - len(left_out or ())
     if first is not None and first > available:
         mistakes.append(("first_classes", f"{first} requested, but there are only {available}."))
     smallest = expected.get("smallest_class", expected.get("per_class"))
     # Without a draw, smaller classes are kept whole; with selected classes, only the reader knows the sizes.
-    whole = not chosen and not left_out and first is None
-    if draw is not None and per_class is not None and smallest is not None and whole and per_class > smallest:
+    whole = not chosen and not left_out and first is None and draw is not None
+    if whole and per_class is not None and smallest is not None and per_class > smallest:
         mistakes.append(("per_class", f"{per_class} can't be drawn: the smallest class has {smallest} samples."))
     return mistakes
 
 
 def local_folder(mirror: str) -> Path | None:
     """Return the folder of a mirror that is a path or a file:// URL; None for a mirror on the web."""
-    try:
-        parts = urlsplit(mirror)
-    except ValueError:
-        return None  # no valid URL either: its downloads fail, and say so
-    if parts.scheme in ("http", "https"):
+    if mirror.startswith(("http://", "https://")):
         return None
-    if parts.scheme == "file":
-        return Path(url2pathname(parts.path))
-    return Path(mirror).expanduser()
-
-
-def _on_mirror(file: FileSpec, mirror: str) -> bool:
-    if file.mirror is None:
-        return False
-    folder = local_folder(mirror)
-    return folder is None or (folder / file.mirror).is_file()
+    return Path(url2pathname(urlsplit(mirror).path) if mirror.startswith("file:") else mirror).expanduser()
 
 
 def _plain(value: Any) -> Any:

@@ -110,16 +110,14 @@ class SampleSet:
 
         `content` has the other parameters of the class.
         """
-        y, classes = encode_labels(labels)
-        return cls(ids=np.asarray(ids), y=y, classes=classes, **content)
+        return cls(np.asarray(ids), *encode_labels(labels), **content)
 
     @classmethod
     def from_numbers(
         cls, ids: Sequence[str] | np.ndarray, numbers: Sequence[Any] | np.ndarray, **content: Any
     ) -> SampleSet:
         """Build a sample set from one number per sample, which may be text; `content` as for :meth:`from_labels`."""
-        y = np.asarray(numbers).astype(np.float64)
-        return cls(ids=np.asarray(ids), y=y, classes=np.array([], dtype=str), **content)
+        return cls(np.asarray(ids), np.asarray(numbers).astype(np.float64), np.array([], dtype=str), **content)
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -6,8 +6,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
-
 from mklearn.atomic import file_content
 from mklearn.errors import DataError, UserError
 from mklearn.study.data.readers.content import IMAGE_SUFFIXES, decode_image, is_hidden, note_strays
@@ -33,18 +31,6 @@ def read(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleSet:
     """
     root = Path(paths["root"])
     files, strays = _images_and_strays(root)
-    images = _decoded(files, colour)
-    by_dtype = {image.dtype: file for file, image in zip(files, images, strict=True)}
-    if len(by_dtype) > 1:
-        examples = ", ".join(f"{file} ({dtype})" for dtype, file in by_dtype.items())
-        raise DataError(f"{root}: images of different depth can't be compared: {examples}")
-    notes = note_strays([path.relative_to(root).as_posix() for path in strays], root)
-    ids = [file.relative_to(root).as_posix() for file in files]
-    return SampleSet.from_labels(ids, [file.parent.name for file in files], images=images, notes=notes)
-
-
-def _decoded(files: list[Path], colour: str) -> list[np.ndarray]:
-    """Decode images; all that can't be decoded are named at once."""
     images, broken = [], []
     for file in files:
         try:
@@ -54,7 +40,13 @@ def _decoded(files: list[Path], colour: str) -> list[np.ndarray]:
     if broken:
         more = f"; ... ({len(broken)} in all)" if len(broken) > _NAMED else ""
         raise DataError("; ".join(broken[:_NAMED]) + more)
-    return images
+    by_dtype = {image.dtype: file for file, image in zip(files, images, strict=True)}
+    if len(by_dtype) > 1:
+        examples = ", ".join(f"{file} ({dtype})" for dtype, file in by_dtype.items())
+        raise DataError(f"{root}: images of different depth can't be compared: {examples}")
+    notes = note_strays([path.relative_to(root).as_posix() for path in strays], root)
+    ids = [file.relative_to(root).as_posix() for file in files]
+    return SampleSet.from_labels(ids, [file.parent.name for file in files], images=images, notes=notes)
 
 
 def _images_and_strays(root: Path) -> tuple[list[Path], list[Path]]:

@@ -1,31 +1,20 @@
-"""Data sets of R packages, ``.rda`` and ``.RData`` files: matrices, data frames and factors in lists, by their path.
-
-The package ``rdata`` reads them.
-"""
+"""Data sets of R packages, ``.rda`` and ``.RData`` files: matrices, data frames and factors in lists, by their path."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from mklearn.atomic import existing_file
 from mklearn.errors import DataError
 from mklearn.extras import require
 
-
-class RTable(NamedTuple):
-    """A matrix or data frame of numbers, with the names of its rows and columns."""
-
-    values: np.ndarray
-    rows: list[str]
-    columns: list[str]
-
-
-RValue = RTable | np.ndarray
+RValue = pd.DataFrame | np.ndarray
 
 
 def r_values(path: Path) -> dict[str, RValue]:
@@ -50,19 +39,13 @@ def _flattened(values: Mapping[str, Any], place: str = "") -> Iterator[tuple[str
     for name, value in values.items():
         if isinstance(value, Mapping):
             yield from _flattened(value, f"{place}{name}/")
-        elif (array := _array(value)) is not None:
-            yield f"{place}{name}", array
-
-
-def _array(value: Any) -> RValue | None:
-    """Return a table of numbers with its names, or a vector of text; None for what is neither."""
-    values, shape = np.asarray(value), getattr(value, "shape", ())
-    if len(shape) == 1 and (hasattr(value, "categories") or values.dtype.kind == "U"):
-        return values.astype(str)
-    if len(shape) != 2 or values.dtype.kind not in "uif":
-        return None
-    rows, columns = (value.index, value.columns) if hasattr(value, "columns") else _names_of_matrix(value)
-    return RTable(values.astype(np.float64), list(map(str, rows)), list(map(str, columns)))
+            continue
+        array, shape = np.asarray(value), getattr(value, "shape", ())
+        if len(shape) == 1 and (hasattr(value, "categories") or array.dtype.kind == "U"):
+            yield f"{place}{name}", array.astype(str)
+        elif len(shape) == 2 and array.dtype.kind in "uif":
+            rows, columns = (value.index, value.columns) if hasattr(value, "columns") else _names_of_matrix(value)
+            yield f"{place}{name}", pd.DataFrame(array.astype(np.float64), map(str, rows), map(str, columns))
 
 
 def _names_of_matrix(value: Any) -> Iterator[Any]:

@@ -12,13 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from mklearn.errors import DataError
 from mklearn.study.data.readers import feature_tables
 from mklearn.study.data.readers.content import only_path
 from mklearn.study.data.readers.matlab import load_mat
-from mklearn.study.data.readers.r_files import RTable, RValue, r_values
+from mklearn.study.data.readers.r_files import r_values
 from mklearn.study.data.readers.tabular import column_text, read_frame, require_columns, whole_numbers
 from mklearn.study.data.samples import SampleSet, some
 from mklearn.study.data.text_tables import TEXT_TABLES, table_stem
@@ -114,40 +115,28 @@ def _of_matlab(
 def _of_r(path: Path, tables: Sequence[str], label: str, sample: str, parts: Mapping[str, str | int]) -> SampleSet:
     values = r_values(path)
     (name,) = {where.split("/")[0] for where in values} or {""}
-    read_parts = [_r_part(values, f"{name}/{place}".rstrip("/"), tables, label, path) for place in parts.values()]
-    columns: dict[str, list[str]] = {}
-    for part, _, _ in read_parts:
-        for view, table in part.items():
-            if columns.setdefault(view, table.columns) != table.columns:
-                raise DataError(f"{path}: the parts of {view} have different columns")
-    lacking = [view for view in tables if view not in columns]
+    ids, labels, frames = list[str](), list[str](), list[pd.DataFrame]()
+    for part, place in parts.items():
+        here = f"{name}/{place}".rstrip("/")
+        frame = {view: table for view in tables if isinstance(table := values.get(f"{here}/{view}"), pd.DataFrame)}
+        factor = values.get(f"{here}/{label}")
+        if not frame or not isinstance(factor, np.ndarray):
+            raise DataError(f"{path}: no tables {some(list(tables))} with a factor {label!r} in {here}")
+        rows = next(iter(frame.values())).index
+        if any(not table.index.equals(rows) for table in frame.values()) or len(factor) != len(rows):
+            raise DataError(f"{path}: the tables and classes of {here} are of different samples")
+        ids += [f"{part}/{sample}{row}" if part else f"{sample}{row}" for row in rows]
+        labels += factor.tolist()
+        frames.append(pd.concat(frame, axis=1))
+    whole = pd.concat(frames, ignore_index=True)
+    lacking = [view for view in tables if view not in whole]
     if lacking:
         raise DataError(f"{path}: no table {some(lacking)}; it has {some(list(values), 20)}")
-    ids = np.concatenate([np.array([f"{sample}{row}" for row in rows]) for _, _, rows in read_parts])
-    if any(parts):
-        ids = _with_parts(ids, np.repeat(list(parts), [len(rows) for _, _, rows in read_parts]))
-    held = {
-        view: np.concatenate([
-            part[view].values if view in part else np.full((len(rows), len(columns[view])), np.nan)
-            for part, _, rows in read_parts
-        ])
-        for view in tables
-    }  # fmt: skip
-    return _sample_set(path, ids, np.concatenate([labels for _, labels, _ in read_parts]), held)
-
-
-def _r_part(
-    values: Mapping[str, RValue], place: str, tables: Sequence[str], label: str, path: Path
-) -> tuple[dict[str, RTable], Text, list[str]]:
-    """Return the tables that a list of R has, its classes, and the names of its rows, which its tables share."""
-    held = {view: table for view in tables if isinstance(table := values.get(f"{place}/{view}"), RTable)}
-    labels = values.get(f"{place}/{label}")
-    if not held or labels is None or isinstance(labels, RTable):
-        raise DataError(f"{path}: no tables {some(list(tables))} with a factor {label!r} in {place}")
-    rows = next(iter(held.values())).rows
-    if any(table.rows != rows for table in held.values()) or len(labels) != len(rows):
-        raise DataError(f"{path}: the tables and classes of {place} are of different samples")
-    return held, labels, rows
+    for view in tables:
+        if any(view in frame and not frame[view].columns.equals(whole[view].columns) for frame in frames):
+            raise DataError(f"{path}: the parts of {view} have different columns")
+    views = {view: np.ascontiguousarray(whole[view].to_numpy()) for view in tables}
+    return _sample_set(path, np.array(ids), np.array(labels), views)
 
 
 def _column(path: Path, name: str, ids: Text) -> list[str]:
