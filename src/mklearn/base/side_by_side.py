@@ -14,8 +14,8 @@ from mklearn.base.parameters import fit_context, one_of
 from mklearn.checks import as_float_array
 from mklearn.errors import DataError
 from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
-from mklearn.kernels.feature_source import TableForms
 from mklearn.kernels.imputation import FeatureImputer, Impute
+from mklearn.kernels.source import check_form, table_form
 from mklearn.kernels.views import LearnedView, SampleView, Views, as_views
 
 
@@ -75,7 +75,7 @@ class SideBySide(TransformerMixin, BaseEstimator):
             for name in names
             if isinstance(view := self._views_of(X)[str(name)], LearnedView)
         }
-        self._forms = TableForms(self._views_of(X), {str(name) for name in names})
+        self._forms = {str(name): table_form(self._views_of(X)[str(name)]) for name in names}
         tables = self._tables(X, names)
         self.widths_ = {name: int(table.shape[1]) for name, table in tables.items()}
         features = np.concatenate(list(tables.values()), axis=1)
@@ -95,7 +95,9 @@ class SideBySide(TransformerMixin, BaseEstimator):
             As for ``fit``; or a view has another number of features than in ``fit``.
         """
         check_is_fitted(self)
-        self._forms.check(self._views_of(X))
+        views = self._views_of(X)
+        for name, form in self._forms.items():
+            check_form(views[name], form, f"view {name!r}")
         tables = self._tables(X, list(self.widths_))
         return self._scaler.transform(self._imputer.transform(np.concatenate(list(tables.values()), axis=1)))
 

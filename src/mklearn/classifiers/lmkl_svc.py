@@ -19,7 +19,8 @@ from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
 from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs, predicted_classes
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.feature_scaling import constant_features
-from mklearn.kernels.feature_source import FeatureSource, SelectedFeatures
+from mklearn.kernels.pairwise_view import Pairwise
+from mklearn.kernels.source import Source
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import as_views
 from mklearn.optimize.gating import Gate, GateScale, gate_factor, gated_cross_kernel, gates
@@ -277,7 +278,7 @@ class LMKLSVC(KernelClassifier):
         variance_of(uniform, weights)
         raw = self._raw_gating(X, gating, uniform, reset=True)
         if self._gating_view is not None:
-            self._gating_view.selected.drop_training_features()
+            self._gating_view.drop_training_values()
         self.gating_mean_ = np.average(raw, axis=0, weights=weights)
         deviation = raw.std(axis=0, ddof=1) if weights is None else _weighted_deviation(raw, weights)
         constant = constant_features(raw if weights is None else raw[weights > 0])
@@ -412,7 +413,7 @@ class LMKLSVC(KernelClassifier):
         if self._gating_view is not None:
             if gating is not None:
                 raise DataError("Gating features were given twice: omit the argument `gating`, a view of X gates.")
-            gating = self._gating_view.training_features() if reset else self._gating_view.transform(as_views(X))[0]
+            gating = self._gating_view.training_values() if reset else self._gating_view.transform(as_views(X))[0]
         without_features = self._is_precomputed or as_views(X) is not None
         source: GatingSource = "gating" if gating is not None else "kernel" if without_features else "features"
         if reset:
@@ -428,7 +429,7 @@ class LMKLSVC(KernelClassifier):
             return checked_gating(values, len(average))
         return self._checked_columns(values, len(average))
 
-    def _fitted_gating_view(self, X: Any) -> FeatureSource | None:
+    def _fitted_gating_view(self, X: Any) -> Source | None:
         """Return what reads the gating features from views; None where no view gates."""
         if self.gating is None:
             return None
@@ -439,8 +440,9 @@ class LMKLSVC(KernelClassifier):
         views = as_views(X)
         if views is None:
             raise DataError(f"`gating` names the view {spec['view']!r}, but X is one table")
-        scaling: Any = spec.get("feature_scaling", "none")
-        return FeatureSource(SelectedFeatures(spec, spec["view"]).fit(views), scaling)
+        if isinstance(view := views[spec["view"]], Pairwise):
+            raise DataError(f"view {spec['view']!r} is {view!r} and has no features")
+        return Source(spec, spec["view"]).fit(views)
 
     def _checked_columns(self, gating: ArrayLike, n: int) -> Array:
         features = checked_gating(gating, n)

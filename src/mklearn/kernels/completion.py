@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.checks import Array, check_choice
+from mklearn.checks import Array
 from mklearn.errors import DataError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.features import is_sparse
+from mklearn.kernels.pairwise_view import Pairwise
 
 MissingViews = Literal["error", "mean"]
 """What a kernel does with samples that lack its view."""
@@ -98,7 +99,7 @@ def lacking(table: Any) -> Mask:
 
     Parameters
     ----------
-    table : array, DataFrame or sparse matrix of shape (n, d), or array of shape (n,)
+    table : array, DataFrame or sparse matrix of shape (n, d), array of shape (n,), or Pairwise
         In a sparse matrix, rows with stored entries that are all NaN.
 
     Returns
@@ -109,6 +110,8 @@ def lacking(table: Any) -> Mask:
     -----
     Only rows without their first entry are looked at further, so that complete tables cost O(n).
     """
+    if isinstance(table, Pairwise):
+        return table.lacking()
     if is_sparse(table):
         rows = table.tocsr()
         if rows.dtype.kind != "f" or not np.isnan(rows.data).any():
@@ -129,17 +132,6 @@ def lacking(table: Any) -> Mask:
     if found.any():
         found[found] = _absent(values[found]).all(axis=1)
     return found
-
-
-def present_rows(table: Any, present: Mask) -> Any:
-    """Return the rows of the samples that have a view."""
-    rows = np.flatnonzero(present)
-    return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
-
-
-def check_missing_views(value: Any) -> None:
-    """Raise ConfigError unless it is one of `MissingViews`."""
-    check_choice(value, "missing_views", get_args(MissingViews))
 
 
 def refuse_lacking(samples: Any, name: str) -> None:

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from mklearn.errors import DataError
-from mklearn.kernels.completion import MissingViews, lacking, present_rows
+from mklearn.kernels.completion import MissingViews, lacking
 from mklearn.kernels.feature_scaling import is_heavy_tailed
 from mklearn.kernels.features import is_sparse
 from mklearn.kernels.gaussian import GaussianKernel
 from mklearn.kernels.imputation import Impute
 from mklearn.kernels.linear import LinearKernel
 from mklearn.kernels.pairwise_view import Pairwise
-from mklearn.kernels.views import LearnedView, SampleView, Views, as_views
+from mklearn.kernels.views import LearnedView, SampleView, Views, as_views, select_rows
 
 Spec = dict[str, Any]
 SCALINGS = ("none", "standard", "unit", "rank", "log")
@@ -143,15 +143,15 @@ def _has_gaps(table: Any) -> bool:
 
 def _meaning(values: Pairwise) -> str:
     """Return whether pairwise values are distances or kernel values."""
-    present = values[np.flatnonzero(~values.lacking())]
-    if not len(present.shape) or present.shape[0] == 0:
+    present = _present(values)
+    if present.shape[0] == 0:
         return "kernel"
     among = present.among()
     return "distance" if not np.diagonal(among).any() and (among >= 0).all() else "kernel"
 
 
 def _present(table: Any) -> Any:
-    return present_rows(table, ~lacking(table))
+    return select_rows(table, np.flatnonzero(~lacking(table)))
 
 
 def _numbers(table: Any) -> Any:

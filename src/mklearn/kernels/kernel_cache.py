@@ -27,17 +27,24 @@ class CachingViews(Views):
     ----------
     views : Views
         Not copied.
+
+    Attributes
+    ----------
+    fits : list of (StackTransform, KernelStack)
+        Transforms that were fitted to these samples, and the training kernels.
+    new : dict of StackTransform to KernelStack
+        Kernels between these samples and the training samples of a transform.
     """
 
     def __init__(self, views: Views) -> None:
         super().__init__({name: views[name] for name in views.names})
-        self._fitted: list[tuple[Transform, KernelStack]] = []
-        self._rows: dict[Transform, KernelStack] = {}
+        self.fits: list[tuple[Transform, KernelStack]] = []
+        self.new: dict[Transform, KernelStack] = {}
 
     def _of_samples(self, rows: Any) -> CachingViews:
         some = CachingViews(super()._of_samples(rows))
-        for transform, stack in self._rows.items():
-            some._rows[transform] = stack.rows(rows)
+        for transform, stack in self.new.items():
+            some.new[transform] = stack.rows(rows)
         return some
 
     def fitted(
@@ -55,7 +62,7 @@ class CachingViews(Views):
         stack : KernelStack
             The training kernels of the specs, in their order.
         """
-        for transform, stack in self._fitted:
+        for transform, stack in self.fits:
             if spectra and not transform.spectra:
                 continue
             try:
@@ -68,15 +75,3 @@ class CachingViews(Views):
             if drop_constant or not transform.has_dropped(positions):
                 return transform, positions, stack.select(positions)
         return None
-
-    def keep_fitted(self, transform: Transform, stack: KernelStack) -> None:
-        """Keep the training kernels of a transform that was fitted to these samples."""
-        self._fitted.append((transform, stack))
-
-    def rows_of(self, transform: Transform) -> KernelStack | None:
-        """Return the kernels between these samples and the training samples of a transform, if they are kept."""
-        return self._rows.get(transform)
-
-    def keep_rows(self, transform: Transform, stack: KernelStack) -> None:
-        """Keep the kernels between these samples and the training samples of a transform."""
-        self._rows[transform] = stack

@@ -12,22 +12,22 @@ from numpy.typing import NDArray
 from mklearn.checks import Array
 from mklearn.errors import DataError
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.feature_source import FeatureSource
 from mklearn.kernels.landmark_blocks import row_blocks
 from mklearn.kernels.landmark_map import self_similarities
 from mklearn.kernels.landmark_measure import LandmarkMeasure
 from mklearn.kernels.landmarks import leverage_scores
 from mklearn.kernels.normalise import unit_diagonal
+from mklearn.kernels.source import Source
 
 
 def mean_kernel_leverage_scores(
-    read: Sequence[tuple[FeatureSource, Sequence[Kernel]]], sample: NDArray[np.intp], n_samples: int
+    read: Sequence[tuple[Source, Sequence[Kernel]]], sample: NDArray[np.intp], n_samples: int
 ) -> NDArray[np.float64]:
     """Compute approximate ridge leverage scores under the mean of kernels, each divided by its mean diagonal.
 
     Parameters
     ----------
-    read : sequence of (FeatureSource, sequence of Kernel)
+    read : sequence of (Source, sequence of Kernel)
         What kernels read of all training samples, and the kernels, whose parameters are fitted.
     sample : array of shape (s,)
         Positions of a uniform sample of the training samples, without repetition.
@@ -44,13 +44,13 @@ def mean_kernel_leverage_scores(
     DataError
         A kernel is zero on the sample.
     """
-    sketches = [_Sketch(kernels, source.training_features(sample)) for source, kernels in read]
+    sketches = [_Sketch(kernels, source.training_values(sample)) for source, kernels in read]
     width = max(len(sample), *(sketch.width for sketch in sketches))
 
     def blocks() -> Iterator[tuple[Array, Array]]:
         for rows in row_blocks(n_samples, width):
             pairs = zip(sketches, read, strict=True)
-            parts = [sketch.rows(source.training_features(rows)) for sketch, (source, _) in pairs]
+            parts = [sketch.rows(source.training_values(rows)) for sketch, (source, _) in pairs]
             yield _total(values for values, _ in parts), _total(own for _, own in parts)
 
     return leverage_scores(_total(sketch.gram for sketch in sketches), blocks(), n_samples)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mklearn.checks import Array
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.distances import MEASURES
-from mklearn.kernels.feature_source import FeatureSource
+from mklearn.kernels.kernel_entry import error_prefix
 from mklearn.kernels.landmark_blocks import row_blocks
 from mklearn.kernels.landmark_leverage import mean_kernel_leverage_scores
 from mklearn.kernels.landmark_map import (
@@ -31,6 +31,8 @@ from mklearn.kernels.landmarks import (
     kmeans_centres,
     random_per_class,
 )
+from mklearn.kernels.pairwise_view import Pairwise
+from mklearn.kernels.source import Source
 from mklearn.kernels.specs import KernelsOfSpecs
 
 PARAMETER_SAMPLES = 2_000
@@ -41,7 +43,7 @@ PARAMETER_SAMPLES = 2_000
 class _Group:
     """Kernels that read the same features."""
 
-    source: FeatureSource
+    source: Source
     kernels: tuple[int, ...]
     maps: tuple[LandmarkMap, ...] = ()
     means: tuple[Array, ...] | None = None
@@ -115,7 +117,7 @@ class LandmarkTransform(KernelsOfSpecs):
         self.observed_shares = np.ones(len(self._entries))
         for group in groups:
             self.observed_shares[list(group.kernels)] = np.mean(group.source.observed_)
-            group.source.selected.drop_training_features()
+            group.source.drop_training_values()
         return self
 
     def leading(self, n_landmarks: int, rank_tolerance: float, dtype: str) -> tuple[Self, list[Array]]:
@@ -213,11 +215,10 @@ class LandmarkTransform(KernelsOfSpecs):
         DataError
             Views, features or columns that differ from the training samples', or that are not finite.
         """
-        table = self._as_read(X)
-        self._forms.check(table)
+        table = self._as_read(X, new=True)
         blocks = self.blocks
         for group in self._groups:
-            with self._error_prefix(self._entries[group.kernels[0]]):
+            with error_prefix(self._entries[group.kernels[0]].id):
                 rows, present = group.source.transform(table)
             if present.all():
                 self._compute(group, rows, [out[:, blocks[number]] for number in group.kernels])
@@ -240,10 +241,10 @@ class LandmarkTransform(KernelsOfSpecs):
 
     def _grouped(self) -> list[_Group]:
         """Return the kernels by what they read, in the order of the first kernel of each group."""
-        found: dict[Any, tuple[FeatureSource, list[int]]] = {}
-        for number, (entry, sources) in enumerate(zip(self._entries, self._sources, strict=True)):
-            first = sources[0]
-            if not isinstance(first, FeatureSource) or any(source.key != first.key for source in sources):
+        found: dict[Any, tuple[Source, list[int]]] = {}
+        for number, entry in enumerate(self._entries):
+            first = entry.sources[0]
+            if isinstance(first.train_, Pairwise) or any(source.key != first.key for source in entry.sources):
                 raise ConfigError(
                     f"kernel {entry.id!r}: landmarks need the features of one view for each kernel, which can be "
                     "computed between any samples"
@@ -256,12 +257,12 @@ class LandmarkTransform(KernelsOfSpecs):
         numbers = [number for number in group.kernels if not self._is_linear(number)]
         if not numbers:
             return
-        with self._error_prefix(self._entries[numbers[0]]):
-            features = group.source.training_features(None if rows is None else group.source.observed_rows(rows))
+        with error_prefix(self._entries[numbers[0]].id):
+            features = group.source.training_values(None if rows is None else group.source.observed_rows(rows))
         measured: dict[str, Array] = {}
         for number in numbers:
             kernel = self._entries[number].kernel
-            with self._error_prefix(self._entries[number]):
+            with error_prefix(self._entries[number].id):
                 for _, measure in kernel.inputs:
                     if measure not in measured:
                         measured[measure] = MEASURES[measure](features)
@@ -279,9 +280,9 @@ class LandmarkTransform(KernelsOfSpecs):
         for number in group.kernels:
             entry = self._entries[number]
             if self._is_linear(number):
-                maps.append(linear_map(entry.kernel, source.training_features(slice(0, 1)).shape[1], dtype))
+                maps.append(linear_map(entry.kernel, source.training_values(slice(0, 1)).shape[1], dtype))
                 continue
-            with self._error_prefix(entry):
+            with error_prefix(entry.id):
                 if landmarks is None:
                     landmarks = self._landmarks(group, n_landmarks, centres_seed)
                     warn_of_repeated_landmarks(landmarks, names)
@@ -296,21 +297,21 @@ class LandmarkTransform(KernelsOfSpecs):
         sums = [np.zeros(each.rank) for each in maps]
         n_observed = int(source.observed_.sum())
         for rows in row_blocks(n_observed, max(each.width for each in maps)):
-            for total, features in zip(sums, self._computed(mapped, source.training_features(rows)), strict=True):
+            for total, features in zip(sums, self._computed(mapped, source.training_values(rows)), strict=True):
                 total += features.sum(axis=0, dtype=np.float64)
         means = tuple((total / n_observed).astype(dtype) for total in sums)
         return _Group(source, group.kernels, mapped.maps, means)
 
     def _landmarks(self, group: _Group, n_landmarks: int, centres_seed: int) -> Any:
         if self.landmark_indices_ is None:
-            return kmeans_centres(group.source.training_features(), n_landmarks, centres_seed)
+            return kmeans_centres(group.source.training_values(), n_landmarks, centres_seed)
         rows = group.source.observed_rows(self.landmark_indices_)
         if not len(rows):
             raise DataError(
                 f"its view is missing for all {n_landmarks} landmarks: choose more landmarks, or other ones by "
                 "another random_state"
             )
-        return group.source.training_features(rows)
+        return group.source.training_values(rows)
 
     def _leverage_scores(self, groups: Sequence[_Group], sample: NDArray[np.intp], n: int) -> NDArray[np.float64]:
         for group in groups:
@@ -326,7 +327,7 @@ class LandmarkTransform(KernelsOfSpecs):
         """Compute the features of samples for each kernel of a group; measures that kernels share are computed once."""
         measured: dict[int, Array] = {}
         for number, each, features in zip(group.kernels, group.maps, out, strict=True):
-            with self._error_prefix(self._entries[number]):
+            with error_prefix(self._entries[number].id):
                 for measure in each.measures:
                     if id(measure) not in measured:
                         measured[id(measure)] = measure(rows)

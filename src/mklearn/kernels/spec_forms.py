@@ -12,8 +12,8 @@ from mklearn.checks import check_choice
 from mklearn.contract.loading import load
 from mklearn.errors import ConfigError
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.feature_source import FEATURE_KEYS
 from mklearn.kernels.gaussian import GaussianKernel
+from mklearn.kernels.source import FEATURE_KEYS
 
 KernelSpec = str | Mapping[str, Any]
 """A kind, or a mapping with "kind" or "implementation", the parameters of the kernel's class and its input."""
@@ -66,7 +66,17 @@ def spec_list(kernels: Any) -> list[KernelSpec]:
         return [kernels]
     if not isinstance(kernels, Mapping):
         return list(kernels)
-    return [_with_id(str(name), spec) for name, spec in kernels.items()]
+    specs: list[KernelSpec] = []
+    for name, given in kernels.items():
+        spec = {"kind": given} if isinstance(given, str) else given
+        if not isinstance(spec, Mapping):
+            raise ConfigError(
+                f"the spec of kernel {name!r} is {given!r}; expected a kind ({valid_kinds()}) or a mapping"
+            )
+        if spec.get("id", str(name)) != str(name):
+            raise ConfigError(f"kernel {name!r} has the id {spec['id']!r} in its spec; omit `id`")
+        specs.append({**spec, "id": str(name)})
+    return specs
 
 
 def spec_parameters(spec: KernelSpec) -> dict[str, Any]:
@@ -86,13 +96,3 @@ def spec_parameters(spec: KernelSpec) -> dict[str, Any]:
 def declared(of_class: type[Kernel]) -> Mapping[str, inspect.Parameter]:
     """Return the parameters of a kernel's class, without its name; ``set_params`` asks for those of every kernel."""
     return {key: each for key, each in inspect.signature(of_class).parameters.items() if key != "name"}
-
-
-def _with_id(name: str, spec: Any) -> dict[str, Any]:
-    if isinstance(spec, str):
-        spec = {"kind": spec}
-    if not isinstance(spec, Mapping):
-        raise ConfigError(f"the spec of kernel {name!r} is {spec!r}; expected a kind ({valid_kinds()}) or a mapping")
-    if spec.get("id", name) != name:
-        raise ConfigError(f"kernel {name!r} has the id {spec['id']!r} in its spec; omit `id`")
-    return {**spec, "id": name}

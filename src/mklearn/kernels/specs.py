@@ -2,62 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
-import functools
 import itertools
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from mklearn.checks import Array, as_float_matrix, check_keys, invalid, regular_array
-from mklearn.errors import ConfigError, ConstantKernel, DataError, NotApplicable
-from mklearn.kernels.base import Kernel
-from mklearn.kernels.completion import Mask, MeanCompletion, check_missing_views
-from mklearn.kernels.distances import MEASURES
-from mklearn.kernels.feature_source import (
-    FEATURE_KEYS,
-    FeatureSource,
-    NewSamples,
-    PairwiseSource,
-    SelectedFeatures,
-    Source,
-    TableForms,
-)
+from mklearn.checks import Array, as_float_matrix, regular_array
+from mklearn.errors import DataError
 from mklearn.kernels.features import is_sparse
-from mklearn.kernels.imputation import FeatureImputer
 from mklearn.kernels.kernel_cache import CachingViews
+from mklearn.kernels.kernel_entry import error_prefix, kernel_entries, shared_blocks
 from mklearn.kernels.pairwise_view import Pairwise
-from mklearn.kernels.spec_forms import KernelSpec, declared, is_one_spec, kernel_class, spec_list, valid_kinds
+from mklearn.kernels.source import Source, measured
+from mklearn.kernels.spec_forms import KernelSpec, is_one_spec, spec_list
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import Views, as_views
-
-
-@dataclass(frozen=True, eq=False)
-class _Entry:
-    """A kernel with its spec."""
-
-    id: str
-    kernel: Kernel
-    spec: Mapping[str, Any]
-
-    @property
-    def parts(self) -> list[Mapping[str, Any]]:
-        """What says which features the kernel reads, or each of its factors, which take over what they do not say."""
-        own = {key: value for key, value in self.spec.items() if key in FEATURE_KEYS}
-        return [{**own, **factor} for factor in self.spec.get("factors", [{}])]
-
-    @property
-    def named_views(self) -> list[str | None]:
-        """The view that the spec or each factor names; None stands for the view with the kernel's name."""
-        return [part.get("view") for part in self.parts]
-
-    def views(self, table: Any) -> list[str | None]:
-        """Return the names of the views that the kernel or its factors read; None if there is one table."""
-        return [_view_of(self.id, view, table) for view in self.named_views]
 
 
 class KernelsOfSpecs:
@@ -67,41 +28,41 @@ class KernelsOfSpecs:
     ----------
     kernels : sequence of specs, mapping of names to specs, or one spec
         See `StackTransform`, also for what is raised.
+
+    Attributes
+    ----------
+    specs : list of dict
+        Those of the kernels, with "id".
+    for_each_view : bool
+        Whether of several views there is a kernel on each: of one spec that names no view.
+    reads_views : bool
+        Whether it was fitted to several views.
     """
 
+    reads_views: bool
+
     def __init__(self, kernels: Sequence[KernelSpec] | Mapping[str, Any] | str) -> None:
-        self._entries = _entries(spec_list(kernels))
+        self._entries = kernel_entries(spec_list(kernels))
         self.specs = [entry.spec for entry in self._entries]
-        """Those of the kernels as mappings with "id"."""
-        self.for_each_view = is_one_spec(kernels) and all(view is None for view in self._entries[0].named_views)
-        """Whether of several views there is a kernel on each: of one spec that names no view."""
+        self.for_each_view = is_one_spec(kernels) and all(part.get("view") is None for part in self._entries[0].parts)
 
     @property
     def ids(self) -> tuple[str, ...]:
         """Names of the kernels; those of one spec on each view are known after the fit."""
         return tuple(entry.id for entry in self._entries)
 
-    @property
-    def reads_tables(self) -> bool:
-        """Whether a kernel needs X as it was given, with column names or entries that are no numbers."""
-        return any(SelectedFeatures(part, None).reads_tables for entry in self._entries for part in entry.parts)
-
     def reads_as_given(self, X: Any) -> bool:
-        """Return whether one table is read as it is given: for these, and if it is sparse, for kernels that clip."""
-        clips = is_sparse(X) and any(part.get("clip") for entry in self._entries for part in entry.parts)
-        return clips or self.reads_tables
-
-    @property
-    def reads_views(self) -> bool:
-        """Whether it was fitted to several views."""
-        return self._forms.are_views
+        """Return whether one table is read with its column names, or entries that are no numbers, or as sparse."""
+        sources = [source for entry in self._entries for source in entry.sources]
+        return any(source.reads_tables or (source.clips and is_sparse(X)) for source in sources)
 
     def without_view(self, view: str) -> list[Mapping[str, Any]]:
         """Return the specs of the kernels that do not read a view; of a product no factor does."""
+        named = {entry.id: [part.get("view") for part in entry.parts] for entry in self._entries}
         return [
             entry.spec
             for entry in self._entries
-            if view not in [entry.id if name is None else name for name in entry.named_views]
+            if view not in [entry.id if name is None else name for name in named[entry.id]]
         ]
 
     def _fit_sources(self, X: Any) -> None:
@@ -110,32 +71,28 @@ class KernelsOfSpecs:
         specs: Sequence[Any] = self.specs
         if isinstance(table, Views) and self.for_each_view:
             specs = [{**specs[0], "id": name, "view": name} for name in table.names]
-        self._entries = _entries(specs)  # the fitted kernels may be those of another transform, too
-        shared: dict[Any, Any] = {}
-        self._sources: list[list[Source]] = []
-        read: set[str | None] = set()
+        self._entries = kernel_entries(specs)  # the fitted kernels may be those of another transform, too
+        shared: dict[Any, Source] = {}
         for entry in self._entries:
-            with self._error_prefix(entry):
-                views = entry.views(table)
-                read.update(views)
-                parts = zip(entry.parts, views, entry.kernel.inputs, strict=True)
-                self._sources.append(
-                    [_source(part, view, measure, table, shared) for part, view, (_, measure) in parts]
-                )
-        self._forms = TableForms(table, read)
+            with error_prefix(entry.id):
+                entry.read(table, shared)
+        self.reads_views = isinstance(table, Views)
 
-    def _as_read(self, X: Any) -> Any:
-        """Return X as views, or as one table: a float matrix unless a kernel needs it as it was given."""
+    def _as_read(self, X: Any, *, new: bool = False) -> Any:
+        """Return X as views, or as one table: a float matrix unless a kernel needs it as it was given.
+
+        New samples must be given as the training samples were, else `DataError`.
+        """
         views = as_views(X)
+        if new and self.reads_views != (views is not None):
+            names = dict.fromkeys(repr(source.view) for entry in self._entries for source in entry.sources)
+            expected = f"the views {', '.join(names)}" if self.reads_views else "one table of features"
+            raise DataError(f"X must be {expected}, as in fit")
         if views is not None:
             return views
         if self.reads_as_given(X):
             return X if hasattr(X, "iloc") or is_sparse(X) else regular_array(X, "X")
         return as_float_matrix(X, "X")
-
-    @staticmethod
-    def _error_prefix(entry: _Entry) -> contextlib.AbstractContextManager[None]:
-        return _error_prefix(entry.id)
 
 
 class StackTransform(KernelsOfSpecs):
@@ -207,6 +164,25 @@ class StackTransform(KernelsOfSpecs):
         self.spectra = spectra
         self.drop_constant = drop_constant
 
+    @property
+    def infos(self) -> list[dict[str, Any]]:
+        """What is known of each fitted kernel."""
+        return [entry.info for entry in self._entries]
+
+    @property
+    def fitted_specs(self) -> list[dict[str, Any]]:
+        """Those of the fitted kernels, with "id"; of one spec on several views one for each."""
+        return [dict(entry.spec) for entry in self._entries]
+
+    def of_kernels(self, numbers: Iterable[int]) -> StackTransform:
+        """Return a transform of some of the kernels, by position, that is not fitted."""
+        specs = [self._entries[number].spec for number in numbers]
+        return StackTransform(specs, spectra=self.spectra, drop_constant=self.drop_constant)
+
+    def has_dropped(self, numbers: Iterable[int]) -> bool:
+        """Tell whether one of some fitted kernels, by position, is constant and was dropped."""
+        return any(self._entries[number].is_constant for number in numbers)
+
     def fit(self, X: Any) -> StackTransform:
         """Fit every kernel on the training samples and keep the training kernels; see `fit_transform`."""
         self.stack_train_ = self.fit_transform(X)
@@ -227,32 +203,19 @@ class StackTransform(KernelsOfSpecs):
         NotApplicable
             Fewer than two training samples have the views of a kernel, or all values of its features are missing.
         """
-        self._whole: tuple[StackTransform, Sequence[int]] | None = None
-        if not isinstance(X, CachingViews) or self.for_each_view:
-            return self._fit_kernels(X)
-        found = X.fitted(self.specs, self.spectra, self.drop_constant)
-        if found is None:
-            stack = self._fit_kernels(X)
+        keeps = isinstance(X, CachingViews) and not self.for_each_view
+        found = X.fitted(self.specs, self.spectra, self.drop_constant) if keeps else None
+        if found is not None:
+            whole, chosen, stack = found
+            self._whole: tuple[StackTransform, Sequence[int]] | None = (whole, chosen)
+            self._entries, self.reads_views = [whole._entries[number] for number in chosen], True
+            return stack
+        stack = self._stacked(self.training_kernels(X))
+        if keeps:
             whole = copy.copy(self)  # this one may be fitted again
             self._whole = whole, range(len(self._entries))
-            X.keep_fitted(whole, stack)
-            return stack
-        whole, chosen, stack = found
-        for name in ("_entries", "_sources", "_completions", "_is_constant", "infos"):
-            setattr(self, name, [getattr(whole, name)[number] for number in chosen])
-        self._forms = TableForms(X, {view for entry in self._entries for view in entry.views(X)})
-        self._whole = whole, chosen
+            X.fits.append((whole, stack))
         return stack
-
-    def _fit_kernels(self, X: Any) -> KernelStack:
-        return self._stacked(self.training_kernels(X))
-
-    def _stacked(self, kernels: Iterator[Array]) -> KernelStack:
-        first = next(kernels)
-        matrices: Array = np.empty((len(self._entries), *first.shape), dtype=first.dtype)
-        for number, kernel in enumerate(itertools.chain([first], kernels)):
-            matrices[number] = kernel
-        return KernelStack(matrices, [entry.id for entry in self._entries])
 
     def training_kernels(self, X: Any) -> Iterator[Array]:
         """Fit every kernel on the training samples and yield the training kernels, (n, n) each, one after the other.
@@ -261,77 +224,27 @@ class StackTransform(KernelsOfSpecs):
         can be computed when all have been taken.
         """
         self._fit_sources(X)
-        yield from self._kernels_of_sources()
+        yield from self._fitted_kernels()
 
     def training_kernels_again(self, numbers: Iterable[int]) -> Iterator[Array]:
         """Yield some training kernels, by position, once more: of the same features, so that nothing is drawn anew."""
         numbers = list(numbers)
         some = self.of_kernels(numbers)
-        some._sources, some._forms = [self._sources[number] for number in numbers], self._forms
-        return some._kernels_of_sources()
+        for entry, number in zip(some._entries, numbers, strict=True):
+            entry.sources = self._entries[number].sources
+        return some._fitted_kernels()
 
-    def _kernels_of_sources(self) -> Iterator[Array]:
+    def _fitted_kernels(self) -> Iterator[Array]:
         self._whole = None
-        self._completions: list[MeanCompletion | None] = []
-        self._is_constant: list[bool] = []
-        self.infos: list[dict[str, Any]] = []
-        dtype = np.result_type(*(source.dtype for sources in self._sources for source in sources))
-        blocks = _SharedBlocks(self._entries, self._sources, lambda source, measure: source.among_training(measure))
-        for entry, sources in zip(self._entries, self._sources, strict=True):
-            with _error_prefix(entry.id):
-                kernel = self._fitted_kernel(entry, sources, blocks)
+        dtype = np.result_type(*(source.dtype for entry in self._entries for source in entry.sources))
+        blocks = shared_blocks(self._entries, lambda source, measure: measured(measure, source.training_values()))
+        for entry, values, may_overwrite in blocks:
+            with error_prefix(entry.id):
+                kernel = entry.fit(
+                    values, spectrum=self.spectra, overwrite=may_overwrite, drop_constant=self.drop_constant
+                )
             yield kernel.astype(dtype, copy=False)
             del kernel  # the next one needs the memory
-
-    @property
-    def fitted_specs(self) -> list[dict[str, Any]]:
-        """Those of the fitted kernels, with "id"; of one spec on several views one for each."""
-        return [dict(entry.spec) for entry in self._entries]
-
-    def of_kernels(self, numbers: Iterable[int]) -> StackTransform:
-        """Return a transform of some of the kernels, by position, that is not fitted."""
-        specs = self.fitted_specs
-        return StackTransform(
-            [specs[number] for number in numbers], spectra=self.spectra, drop_constant=self.drop_constant
-        )
-
-    def has_dropped(self, numbers: Iterable[int]) -> bool:
-        """Tell whether one of some fitted kernels, by position, is constant and was dropped."""
-        return any(self._is_constant[number] for number in numbers)
-
-    def _fitted_kernel(self, entry: _Entry, sources: Sequence[Source], blocks: _SharedBlocks) -> Array:
-        """Fit a kernel and return it among the training samples, completed; it is dropped from its object."""
-        observed = _all_of(source.observed_ for source in sources)
-        n = len(observed)
-        if observed.sum() < 2 <= n:
-            raise NotApplicable(f"{observed.sum()} of the {n} training samples have its view; at least two are needed")
-        taken, may_overwrite = blocks.take(entry, sources)
-        taken = [
-            _part(block, observed[source.observed_], observed[source.observed_])
-            for block, source in zip(taken, sources, strict=True)
-        ]
-        measured = all(source.measured for source in sources)
-        self._completions.append(None)
-        self._is_constant.append(False)
-        try:
-            entry.kernel.fit(*taken, spectrum=self.spectra, measured=measured, overwrite=may_overwrite)
-        except ConstantKernel:
-            if not self.drop_constant:
-                raise
-            self._is_constant[-1] = True
-            self.infos.append({"id": entry.id, "constant": True})
-            return np.zeros((n, n), dtype=taken[0].dtype)
-        del taken  # kernels need the memory
-        kernel = entry.kernel.kernel_train_
-        self.infos.append({"id": entry.id, **_described(entry, self._forms.are_views), **entry.kernel.info_})
-        if any(source.completes for source in sources):
-            self.infos[-1]["n_missing"] = int(n - observed.sum())
-            completion = self._completions[-1] = MeanCompletion.of(entry.kernel, observed)
-            kernel = completion.training_kernel(kernel)
-        del entry.kernel.kernel_train_  # new samples need neither it nor the kernel in the repair
-        repair = entry.kernel.repair_
-        entry.kernel.repair_ = replace(repair, kernel=np.empty((0, len(repair.kernel)), dtype=repair.kernel.dtype))
-        return kernel
 
     def transform(self, X: Any) -> KernelStack:
         """Compute the kernels between new samples and the training samples: M kernels, (m, n).
@@ -346,41 +259,38 @@ class StackTransform(KernelsOfSpecs):
         DataError
             Not fitted, or views, features or columns that differ from the training samples'.
         """
-        if not hasattr(self, "_forms"):
+        if not hasattr(self, "reads_views"):
             raise DataError("this StackTransform is not fitted; call fit with the training features first")
         if not isinstance(X, CachingViews):
-            return self._new_kernels(X)
+            return self._stacked(self.new_kernels(X))
         whole, chosen = self._whole or (self, range(len(self._entries)))
-        stack = X.rows_of(whole)
-        if stack is None:
-            stack = whole._new_kernels(X)
-            X.keep_rows(whole, stack)
-        return stack.select(chosen)
-
-    def _new_kernels(self, X: Any) -> KernelStack:
-        return self._stacked(self.new_kernels(X))
+        if whole not in X.new:
+            X.new[whole] = whole._stacked(whole.new_kernels(X))
+        return X.new[whole].select(chosen)
 
     def new_kernels(self, X: Any) -> Iterator[Array]:
         """Yield the kernels between new samples and the training samples, (m, n) each, one after the other.
 
         Parameters and errors are those of `transform`.
         """
-        table = self._as_read(X)
-        self._forms.check(table)
-        every = [(entry, source) for entry, own in zip(self._entries, self._sources, strict=True) for source in own]
-        read: dict[Any, NewSamples] = {}
-        for entry, source in every:
-            if source.key not in read:
-                with _error_prefix(entry.id):
-                    read[source.key] = source.new_samples(table)
-        dtype = np.result_type(*(each.dtype for each in read.values()), *(source.dtype for _, source in every))
-        blocks = _SharedBlocks(
-            self._entries, self._sources, lambda source, measure: read[source.key].against_training(measure)
-        )
-        for number, (entry, sources) in enumerate(zip(self._entries, self._sources, strict=True)):
-            with _error_prefix(entry.id):
-                new = [read[source.key] for source in sources]
-                kernel = self._rows_of_kernel(number, new, blocks.take(entry, sources)[0], dtype)
+        table = self._as_read(X, new=True)
+        read: dict[Any, Any] = {}
+        dtypes = []
+        for entry in self._entries:
+            for source in entry.sources:
+                if source.key not in read:
+                    with error_prefix(entry.id):
+                        read[source.key] = (*source.transform(table), source.training_values())
+                dtypes += [source.dtype, read[source.key][0].dtype]
+        dtype = np.result_type(*dtypes)
+
+        def between(source: Source, measure: str) -> Array:
+            values, _, training = read[source.key]
+            return measured(measure, values, training)
+
+        for entry, blocks, _ in shared_blocks(self._entries, between):
+            with error_prefix(entry.id):
+                kernel = entry.rows([read[source.key][:2] for source in entry.sources], blocks, dtype)
             yield kernel.astype(dtype, copy=False)
 
     def n_clipped(self, X: Any) -> dict[str | None, tuple[int, int]]:
@@ -388,131 +298,20 @@ class StackTransform(KernelsOfSpecs):
 
         Of the scalings of a view the one that has the most counts. Parameters and errors are those of `transform`.
         """
-        table = self._as_read(X)
-        self._forms.check(table)
-        sources = {each.key: each for own in self._sources for each in own if isinstance(each, FeatureSource)}
-        found: dict[str | None, tuple[int, int]] = {}
+        table = self._as_read(X, new=True)
+        sources = {source.key: source for entry in self._entries for source in entry.sources}
+        counts: dict[str | None, tuple[int, int]] = {}
         for source in sources.values():
-            if source.clips:
-                view = source.selected.view
-                found[view] = max(found.get(view, (0, 0)), source.n_clipped(table))
-        return found
+            if source.clips and not isinstance(source.train_, Pairwise):
+                counts[source.view] = max(counts.get(source.view, (0, 0)), source.n_clipped(table))
+        return counts
 
-    def _rows_of_kernel(self, number: int, new: Sequence[NewSamples], taken: Sequence[Array], dtype: Any) -> Array:
-        """Return a kernel between new samples and the training samples, completed."""
-        entry, sources, completion = self._entries[number], self._sources[number], self._completions[number]
-        present = _all_of(each.present for each in new)
-        observed = _all_of(source.observed_ for source in sources)
-        if self._is_constant[number]:
-            return np.zeros((len(present), len(observed)), dtype=dtype)
-        own = [_part(each.own(), present[each.present]) for each in new]
-        rows = [
-            _part(block, present[each.present], observed[source.observed_])
-            for block, each, source in zip(taken, new, sources, strict=True)
-        ]
-        kernel: Array = np.empty((0, int(observed.sum())), dtype=dtype)
-        if present.any():
-            kernel = entry.kernel.transform(*rows, own=None if any(each is None for each in own) else own)
-        return kernel if completion is None else completion.rows(kernel, present)
-
-
-class _SharedBlocks:
-    """Values of a measure that several kernels read: computed once, and dropped after the last of them.
-
-    Parameters
-    ----------
-    entries, sources
-        The kernels, and what each reads.
-    compute : callable
-        Takes a source and a measure and returns their values.
-    """
-
-    def __init__(
-        self, entries: Sequence[_Entry], sources: Sequence[Sequence[Source]], compute: Callable[[Source, str], Array]
-    ) -> None:
-        self._compute = compute
-        self._left = Counter(
-            (source.key, measure)
-            for entry, read in zip(entries, sources, strict=True)
-            for source, (_, measure) in zip(read, entry.kernel.inputs, strict=True)
-        )
-        self._kept: dict[Any, Array] = {}
-
-    def take(self, entry: _Entry, sources: Sequence[Source]) -> tuple[list[Array], bool]:
-        """Return the values that a kernel reads, and whether it may write over them."""
-        names = [(source.key, measure) for source, (_, measure) in zip(sources, entry.kernel.inputs, strict=True)]
-        taken = []
-        for name, source in zip(names, sources, strict=True):
-            if name not in self._kept:
-                self._kept[name] = self._compute(source, name[1])
-            self._left[name] -= 1
-            taken.append(self._kept[name] if self._left[name] else self._kept.pop(name))
-        return taken, len(set(names)) == len(names) and not any(self._left[name] for name in names)
-
-
-def _part(block: Any, rows: Mask, columns: Mask | None = None) -> Any:
-    """Return some rows and columns of a block, or None of None; all of them without a copy."""
-    if block is None or (rows.all() and (columns is None or columns.all())):
-        return block
-    return block[rows] if columns is None else block[np.ix_(rows, columns)]
-
-
-def _all_of(masks: Iterable[Mask]) -> Mask:
-    return functools.reduce(np.logical_and, masks)
-
-
-def _described(entry: _Entry, are_views: bool) -> dict[str, Any]:
-    """Return what a kernel is computed from, as its spec says; lists if it has factors."""
-    parts = [{**part, **({"view": part.get("view", entry.id)} if are_views else {})} for part in entry.parts]
-    keys = [key for key in ("view", "feature_scaling", "impute") if any(key in part for part in parts)]
-    values = {key: [part.get(key) for part in parts] for key in keys}
-    return values if "factors" in entry.spec else {key: found[0] for key, found in values.items()}
-
-
-def _entries(specs: Sequence[KernelSpec]) -> list[_Entry]:
-    """Construct the kernels of specs."""
-    entries = [_entry(spec, number) for number, spec in enumerate(specs)]
-    if not entries:
-        raise ConfigError("the list of kernels is empty; at least one is needed")
-    ids = [entry.id for entry in entries]
-    twice = sorted({name for name in ids if ids.count(name) > 1})
-    if twice:
-        raise ConfigError(f"kernel ids must be unique; given twice: {', '.join(map(repr, twice))}")
-    return entries
-
-
-def _source(part: Mapping[str, Any], view: str | None, measure: str, table: Any, shared: dict[Any, Any]) -> Source:
-    """Return what a kernel or a factor reads, fitted to the training samples; `shared` holds what others read."""
-    values = table if view is None else table[view]
-    if isinstance(values, Pairwise):
-        assert view is not None
-        return PairwiseSource(values, part, view)
-    if measure not in MEASURES:
-        raise ConfigError(
-            f"measure {measure} can't be computed from features: its view must be mklearn.kernels.Pairwise; or pass "
-            "all kernels themselves with kernels='precomputed'"
-        )
-    selected, scaling = SelectedFeatures(part, view), (part.get("feature_scaling", "none"), bool(part.get("clip")))
-    key = selected.key
-    if key not in shared:
-        shared[key] = selected.fit(table)
-    if (key, scaling) not in shared:
-        shared[key, scaling] = FeatureSource(shared[key], *scaling)
-    source: FeatureSource = shared[key, scaling]
-    return source
-
-
-def _view_of(kernel: str, view: str | None, table: Any) -> str | None:
-    """Return the name of the view that a kernel is computed from; None if there is one table."""
-    if not isinstance(table, Views):
-        if view is None:
-            return None
-        raise DataError(f"it needs view {view!r}, but X is one table; pass a dict of tables or `mklearn.kernels.Views`")
-    name = kernel if view is None else view
-    if name not in table:
-        hint = "" if view is not None else "; say which one with `view`"
-        raise DataError(f"X has no view {name!r}: its views are {', '.join(map(repr, table.names))}{hint}")
-    return str(name)
+    def _stacked(self, kernels: Iterator[Array]) -> KernelStack:
+        first = next(kernels)
+        matrices: Array = np.empty((len(self._entries), *first.shape), dtype=first.dtype)
+        for number, kernel in enumerate(itertools.chain([first], kernels)):
+            matrices[number] = kernel
+        return KernelStack(matrices, [entry.id for entry in self._entries])
 
 
 def compute_stack(X: Any, kernels: Sequence[KernelSpec] | Mapping[str, Any], Y: Any = None) -> KernelStack:
@@ -524,42 +323,3 @@ def compute_stack(X: Any, kernels: Sequence[KernelSpec] | Mapping[str, Any], Y: 
     if Y is None:
         return StackTransform(kernels).fit_transform(X)
     return StackTransform(kernels).fit(Y).transform(X)
-
-
-def _entry(spec: KernelSpec, number: int) -> _Entry:
-    if isinstance(spec, str):
-        spec = {"kind": spec}
-    if not isinstance(spec, Mapping):
-        raise ConfigError(f"kernel spec {number} is {spec!r}; expected a kind ({valid_kinds()}) or a mapping")
-    name = str(spec.get("id", number))
-    with _error_prefix(name):
-        found = kernel_class(spec)
-    parameters = declared(found)
-    check_keys(
-        spec, tuple(dict.fromkeys(("id", "kind", "implementation", *FEATURE_KEYS, *parameters))), f"kernel {name!r}"
-    )
-    missing = [key for key, parameter in parameters.items() if parameter.default is parameter.empty and key not in spec]
-    if missing:
-        raise ConfigError(f"kernel {name!r} needs a value for {', '.join(f'`{key}`' for key in missing)}")
-    with _error_prefix(name):
-        kernel = found(**{key: spec[key] for key in parameters if key in spec}, name=name)
-        entry = _Entry(name, kernel, {**spec, "id": name})
-        for part in entry.parts:
-            check_missing_views(part.get("missing_views", "error"))
-            FeatureImputer(part.get("impute", "none"))
-            preprocessing = part.get("preprocessing")
-            if preprocessing is not None and not (
-                hasattr(preprocessing, "fit") and hasattr(preprocessing, "transform")
-            ):
-                expected = "an object with `fit` and `transform`, such as StandardScaler()"
-                raise invalid(preprocessing, "preprocessing", expected)
-    return entry
-
-
-@contextlib.contextmanager
-def _error_prefix(name: str) -> Iterator[None]:
-    """Prefix the message of an error with the id of the kernel."""
-    try:
-        yield
-    except (ConfigError, DataError, NotApplicable) as error:
-        raise type(error)(f"kernel {name!r}: {error}") from error

@@ -107,7 +107,7 @@ def test_sparse_views_equal_dense_ones(digits, kind) -> None:
     pixels = tables["pixels"].to_numpy()
     pixels = np.where(pixels < 8, 0, pixels)
     dense, sparse = (KernelSVC(kernels={"pixels": kind}).fit({"pixels": Z}, y) for Z in (pixels, sp.csr_matrix(pixels)))
-    assert sp.issparse(sparse._transform_._sources[0][0].training_features())
+    assert sp.issparse(sparse._transform_._entries[0].sources[0].training_values())
     expected = dense.decision_function({"pixels": pixels})
     for new in (pixels, sp.coo_array(pixels)):
         for model in (dense, sparse):
@@ -238,7 +238,7 @@ def test_refuses_other_data(digits) -> None:
     of_one, given = KernelFDA(kernels="gaussian").fit(hog_alone, y), KernelFDA().fit(stack, y)
     for fitted, X, message in (
         (model, hog_alone, "X must be the views 'hog', 'lbp', as in fit"),
-        (model, {"hog": hog_alone}, "view 'lbp' is missing; X has 'hog'"),
+        (model, {"hog": hog_alone}, "there is no view 'lbp'; available: 'hog'"),
         (model, tables | {"hog": hog_alone.iloc[:, :5]}, "view 'hog' has 5 features, but the training samples had 36"),
         (model, tables | {"hog": hog_alone.iloc[:, ::-1]}, other_names),
         (model, tables | {"hog": hog_alone.where(hog_alone > 0.01)}, "kernel 'hog': view 'hog' has NaN.* `impute`"),

@@ -320,7 +320,7 @@ def test_samples_that_are_refused(digits) -> None:
     of_zeros = LandmarkFeatures({"kind": "polynomial", "offset": 0.0, "scale": 1.0}, 1)
     for apply, X, message in (
         (model.transform, new | {"hog": hog[:, :5]}, "view 'hog' has 5 features, but the training samples had"),
-        (model.transform, {"pixels": new["pixels"]}, "view 'hog' is missing; X has 'pixels'"),
+        (model.transform, {"pixels": new["pixels"]}, "there is no view 'hog'; available: 'pixels'"),
         (model.transform, many, r"in samples \d+ to \d+: kernel 'absolute': view 'hog' has NaN"),
         (
             model.transform,
@@ -332,3 +332,9 @@ def test_samples_that_are_refused(digits) -> None:
     ):
         with pytest.raises(DataError, match=message):
             apply(X)
+
+
+def test_kernels_of_one_view_in_several_scalings_know_that_no_sample_lacks_it() -> None:
+    rows = np.random.default_rng(0).normal(size=(30, 3))
+    kernels = [{"kind": "linear", "feature_scaling": scaling} for scaling in ("none", "standard")]
+    np.testing.assert_array_equal(LandmarkFeatures(kernels, n=5).fit(rows).observed_shares_, 1.0)

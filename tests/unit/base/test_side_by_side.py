@@ -30,7 +30,7 @@ def test_features_are_scaled_together_in_the_order_of_the_names(scaling: str) ->
 
 def test_new_samples_need_the_views_and_widths_of_fit() -> None:
     made = SideBySide(["a", "b"]).fit(TRAIN)
-    with pytest.raises(DataError, match="view 'b' is missing; X has 'a'"):
+    with pytest.raises(DataError, match="there is no view 'b'; available: 'a'"):
         made.transform({"a": NEW["a"]})
     with pytest.raises(DataError, match="view 'a' has 2 features, but the training samples had 3"):
         made.transform(NEW | {"a": NEW["a"][:, :2]})

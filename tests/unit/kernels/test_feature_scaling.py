@@ -208,7 +208,7 @@ def test_kernels_share_a_scaler_and_a_block(X: np.ndarray, monkeypatch: pytest.M
     fit, measure = FeatureScaler.fit, MEASURES["squared_euclidean"]
     monkeypatch.setattr(FeatureScaler, "fit", lambda self, X: calls.append(self.scaling) or fit(self, X))
     counted = dict(MEASURES) | {"squared_euclidean": lambda *arrays: calls.append(len(arrays)) or measure(*arrays)}
-    monkeypatch.setattr("mklearn.kernels.feature_source.MEASURES", counted)
+    monkeypatch.setattr("mklearn.kernels.source.MEASURES", counted)
     specs = [SPECS[0] | {"id": str(width), "bandwidth": width} for width in (0.5, 1.0, 2.0)] + [SPECS[1]]
     split_stacks({}, specs, TRAIN, TEST, {"t": X})
     assert sorted(map(str, calls)) == ["1", "2", "standard"]

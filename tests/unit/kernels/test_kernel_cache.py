@@ -47,7 +47,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
         return lambda *tables: calls.append((name, len(tables))) or measure(*tables)
 
     counting_measures = {name: counting(name, measure) for name, measure in MEASURES.items()}
-    monkeypatch.setattr("mklearn.kernels.feature_source.MEASURES", counting_measures)
+    monkeypatch.setattr("mklearn.kernels.source.MEASURES", counting_measures)
     return calls
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mklearn.base.scaling_choice import choose_scaling
 from mklearn.base.side_by_side import SideBySide
 from mklearn.contract.fit_spec import FeatureScaling, InputSpec
-from mklearn.kernels.feature_source import SelectedFeatures
+from mklearn.kernels.source import Source
 from mklearn.kernels.views import Views
 from mklearn.study.evaluation.candidates import Indices, MethodOnViews
 
@@ -79,7 +79,7 @@ class _Choice:
         return made
 
     def _of_source(self, part: Mapping[str, Any]) -> FeatureScaling:
-        source = SelectedFeatures(part, part["view"])
+        source = Source({key: value for key, value in part.items() if key not in (_KEY, "clip")}, part["view"])
         if source.key not in self._found:
             source.fit(self.views)
             self._found[source.key] = self._of_features(source.train_, source.observed_)

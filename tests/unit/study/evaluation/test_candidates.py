@@ -16,7 +16,7 @@ from mklearn.classifiers.multi_view import MultiViewClassifier
 from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import ConstantKernel, NotApplicable
 from mklearn.kernels import Pairwise, StackTransform, Views
-from mklearn.kernels import feature_source as source_module
+from mklearn.kernels import source as source_module
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.study.evaluation.candidates import MethodOnViews, candidates, method_of

@@ -1,0 +1,264 @@
+"""What a kernel reads of a view: columns with their preprocessing and scaling, or pairwise values."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.checks import Array, check_choice, invalid
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.kernels.completion import Mask, MissingViews, lacking, refuse_lacking
+from mklearn.kernels.distances import MEASURES
+from mklearn.kernels.feature_scaling import FeatureScaler, SparseScaler
+from mklearn.kernels.features import are_names, as_features, in_form_of, is_sparse, select_columns, squared_norms
+from mklearn.kernels.imputation import FeatureImputer
+from mklearn.kernels.pairwise_view import Pairwise
+from mklearn.kernels.views import LearnedView, select_rows
+
+FEATURE_KEYS = ("view", "columns", "preprocessing", "impute", "feature_scaling", "clip", "missing_views")
+"""Keys of a spec that say what its kernel is computed from."""
+
+
+class Source:
+    """What kernels read of a view, fitted to the training samples.
+
+    Of a table these are columns, preprocessed, completed and scaled; of `mklearn.kernels.Pairwise` its values. In both,
+    samples without the view have no rows where they may lack it.
+
+    Parameters
+    ----------
+    spec : mapping
+        Of a kernel or a factor; `FEATURE_KEYS` are read, other keys ignored. `feature_scaling` is checked in ``fit``.
+    view : str, optional
+        Name of the view; None if there is one table.
+
+    Attributes
+    ----------
+    key, selection : tuple
+        Equal for sources that read the same, and the same up to scaling.
+    completes : bool
+        Whether samples may lack the view.
+    clips : bool
+        Whether scaled features of new samples are clipped.
+    observed_ : (n,) bool array
+        Which training samples have the view.
+    train_ : array or CSR array of shape (n_observed, p), or Pairwise
+        Of these, before scaling: scaled ones are computed again for new samples, so that sources of several scalings
+        share one array.
+
+    Raises
+    ------
+    ConfigError
+        Invalid values of `missing_views`, `impute` or `preprocessing`.
+    """
+
+    def __init__(self, spec: Mapping[str, Any], view: str | None = None) -> None:
+        self.view = view
+        self._columns, self._preprocessing = spec.get("columns"), spec.get("preprocessing")
+        check_choice(spec.get("missing_views", "error"), "missing_views", get_args(MissingViews))
+        self.completes = spec.get("missing_views") == "mean"
+        self._imputer = FeatureImputer(spec.get("impute", "none"))
+        if self._preprocessing is not None and not all(hasattr(self._preprocessing, a) for a in ("fit", "transform")):
+            expected = "an object with `fit` and `transform`, such as StandardScaler()"
+            raise invalid(self._preprocessing, "preprocessing", expected)
+        self._scaling, self.clips = spec.get("feature_scaling", "none"), bool(spec.get("clip"))
+        columns = self._columns if isinstance(self._columns, slice | None) else np.asarray(self._columns).tolist()
+        self.selection = (view, repr(columns), id(self._preprocessing), self._imputer.strategy, self.completes)
+        self.key = (*self.selection, self._scaling, self.clips)
+
+    @property
+    def reads_tables(self) -> bool:
+        """Whether it needs a table as it was given, with its column names or with entries that are no numbers."""
+        takes_gaps = self.completes or self._imputer.strategy != "none"
+        return self._preprocessing is not None or are_names(self._columns) or takes_gaps
+
+    def fit(self, X: Any, like: Source | None = None) -> Self:
+        """Fit to the training samples: one table or `Views`.
+
+        Parameters
+        ----------
+        X : table or Views
+        like : Source, optional
+            Fitted, with the same ``selection``: what it fitted and selected is shared.
+
+        Raises
+        ------
+        ConfigError
+            Keys that need features, of a view of pairwise values; or an invalid `feature_scaling`.
+        DataError
+            Features that can't be read or scaled.
+        NotApplicable
+            No training sample has the view, or any value of its features.
+        """
+        self._form = table_form(X if self.view is None else X[self.view])
+        if like is None:
+            table, self.observed_ = self._chosen(X)
+            self.train_: Any = table if isinstance(table, Pairwise) else self._fitted_features(table)
+        else:
+            self.observed_, self.train_ = like.observed_, like.train_
+            self._preprocessing, self._imputer = like._preprocessing, like._imputer
+        self.dtype = self.train_.dtype
+        self._scaler: FeatureScaler | SparseScaler | None = None
+        if isinstance(self.train_, Pairwise):
+            return self
+        sparse = is_sparse(self.train_)
+        if sparse and self._scaling != "none" and not self.clips:
+            raise DataError(
+                f"`feature_scaling` {self._scaling!r} does not take sparse features; use `preprocessing` "
+                "(MaxAbsScaler, Normalizer), or pass a dense table"
+            )
+        scaler = SparseScaler(self._scaling) if sparse else FeatureScaler(self._scaling, self.clips)
+        if self.clips or self._scaling != "none":
+            self._scaler = scaler.fit(self.train_)
+        return self
+
+    def training_values(self, rows: Any = None) -> Any:
+        """Return what the kernel reads of the observed training samples: scaled features (n_observed, p), or Pairwise.
+
+        `rows`, an array of indices or a slice, chooses among these samples.
+        """
+        values = self.train_ if rows is None else self.train_[rows]
+        return values if self._scaler is None else self._scaler.transform(values)
+
+    def observed_rows(self, samples: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the rows of `training_values` of those of some training samples that have the view."""
+        row_of = np.cumsum(self.observed_) - 1
+        rows: NDArray[np.intp] = row_of[samples[self.observed_[samples]]]
+        return rows
+
+    def transform(self, X: Any, *, scaled: bool = True) -> tuple[Any, Mask]:
+        """Return what the kernel reads of new samples, for those that have the view, and which have it, (m,).
+
+        Features are dense or sparse as those of the training samples.
+
+        Raises
+        ------
+        DataError
+            The view is not of the training samples' kind, or has other columns.
+        """
+        check_form(X if self.view is None else X[self.view], self._form, self._name)
+        table, present = self._chosen(X)
+        if isinstance(table, Pairwise):
+            return table, present
+        if not present.any():
+            return self.train_[:0], present
+        features = in_form_of(self._features(table), self.train_)
+        if features.shape[1] != self.train_.shape[1]:
+            raise DataError(
+                f"new samples have {features.shape[1]} features, but the training samples had {self.train_.shape[1]}"
+            )
+        return (self._scaler.transform(features) if self._scaler and scaled else features), present
+
+    def n_clipped(self, X: Any) -> tuple[int, int]:
+        """Count the values of new samples that are clipped, and all of them."""
+        features, _ = self.transform(X, scaled=False)
+        assert self._scaler is not None
+        return (self._scaler.n_clipped(features) if features.shape[0] else 0), math.prod(features.shape)
+
+    def drop_training_values(self) -> None:
+        """Drop the training samples' features, which `transform` does not need; their number and form are kept."""
+        self.train_ = self.train_[:0].copy()
+        self.observed_ = self.observed_[:0].copy()
+
+    @property
+    def _name(self) -> str:
+        return "X" if self.view is None else f"view {self.view!r}"
+
+    def _chosen(self, X: Any) -> tuple[Any, Mask]:
+        """Return the chosen columns of the samples that have the view, and which have it."""
+        table = X if self.view is None else X[self.view]
+        if isinstance(table, Pairwise):
+            given = {"columns": self._columns, "preprocessing": self._preprocessing, "impute": self._imputer.strategy,
+                     "feature_scaling": self._scaling}  # fmt: skip
+            for key, value in given.items():
+                if value is not None and value != "none":
+                    raise ConfigError(f"`{key}` needs a view of features, and {self._name} holds pairwise values")
+        elif self._columns is not None:
+            table = select_columns(table, self._columns)
+        present = ~lacking(table) if self.completes else np.ones(table.shape[0], dtype=bool)
+        return (table if present.all() else select_rows(table, np.flatnonzero(present))), present
+
+    def _fitted_features(self, table: Any) -> Any:
+        """Fit the preprocessing to the samples that have the view; return their features."""
+        if isinstance(table, LearnedView):
+            self._preprocessing = table.transformer()
+        if not self.observed_.any():
+            raise NotApplicable(f"{self._name} is missing (NaN in every column) for all {len(self.observed_)} samples")
+        self._preprocessing = copy.deepcopy(self._preprocessing)  # the user's own stays unfitted
+        return self._features(table, fit=True)
+
+    def _features(self, table: Any, *, fit: bool = False) -> Any:
+        """Return features after preprocessing, which is fitted to them first if asked."""
+        with _data_errors("preprocessing"):
+            if fit and self._preprocessing is not None:
+                self._preprocessing.fit(table)
+            if self._preprocessing is not None:
+                table = self._preprocessing.transform(table)
+        with _data_errors("impute"):
+            table = (self._imputer.fit(table) if fit else self._imputer).transform(table)
+        try:
+            return as_features(table, self._name)
+        except DataError as error:
+            if not self.completes and len(getattr(table, "shape", ())) == 2 and 0 not in table.shape:
+                refuse_lacking(np.flatnonzero(lacking(table)), self._name)
+            if self._preprocessing is not None:
+                raise
+            raise DataError(
+                f"{error}. The spec of the kernel may fill in values by `impute`, or encode columns by `preprocessing`"
+            ) from None
+
+
+def measured(measure: str, rows: Any, training: Any = None) -> Array:
+    """Compute or look up a measure between what `Source` reads of some samples and of training samples.
+
+    Without the latter it is among the samples.
+    """
+    if isinstance(rows, Pairwise):
+        return rows.against(rows if training is None else training)
+    if training is None:
+        return MEASURES[measure](rows)
+    if not rows.shape[0]:
+        return np.empty((0, training.shape[0]), dtype=training.dtype)
+    return MEASURES[measure](rows, training)
+
+
+def own_values(rows: Any) -> Array | None:
+    """Return the measure of each sample with itself, (m,): inner products; None where it is not known."""
+    return rows.own() if isinstance(rows, Pairwise) else squared_norms(rows)
+
+
+def table_form(table: Any) -> tuple[bool, int, tuple[str, ...] | None]:
+    """Return whether a view holds pairwise values, its width and its column names."""
+    columns = tuple(map(str, table.columns)) if hasattr(table, "columns") else None
+    return isinstance(table, Pairwise), int((*table.shape, 1)[1]), columns
+
+
+def check_form(table: Any, form: tuple[bool, int, tuple[str, ...] | None], name: str) -> None:
+    """Raise `DataError` if new samples' view has another kind, width or column names than the training samples'."""
+    (is_pairwise, width, columns), (also_pairwise, new_width, new_columns) = form, table_form(table)
+    if also_pairwise != is_pairwise:
+        kind = "mklearn.kernels.Pairwise" if is_pairwise else "a table of features"
+        raise DataError(f"{name} must be {kind}, as in fit")
+    if new_width != width:
+        unit = "columns" if is_pairwise else "features"
+        raise DataError(f"{name} has {new_width} {unit}, but the training samples had {width}")
+    if columns is not None and new_columns not in (None, columns):
+        shown = ", ".join(columns[:5]) + (", ..." if len(columns) > 5 else "")
+        raise DataError(f"{name} has other column names than in fit, or in another order: expected {shown}")
+
+
+@contextmanager
+def _data_errors(key: str) -> Iterator[None]:
+    """Raise what a user's transformer, or another one, says of the data as `DataError`."""
+    try:
+        yield
+    except NotApplicable:
+        raise
+    except ValueError as error:
+        raise DataError(f"`{key}` failed: {error}") from error
