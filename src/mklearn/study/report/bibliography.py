@@ -18,6 +18,10 @@ _REFERENCE = re.compile(r'(?P<authors>\D+?),? \(?(?P<year>(?:19|20)\d\d)\b\)?(?:
 """Authors, year and, in double quotes, title of ``Lin, Liu, Fuh 2008, "Dimensionality reduction", eq. (8)``."""
 
 
+KINDS = {"journal": "article", "booktitle": "inproceedings", "publisher": "book"}
+"""Kinds of entries, by the field that says where a paper was published."""
+
+
 def bibtex(study: ReportSpec, data: Sequence[DataSetRecord]) -> str:
     """Return an entry for each paper that an entry of the study or a data set names; empty if none does.
 
@@ -29,12 +33,17 @@ def bibtex(study: ReportSpec, data: Sequence[DataSetRecord]) -> str:
     entries = []
     for (authors, year, title), sources in papers.items():
         names = [name for name in re.split(r", | and ", authors) if name]
-        known = known_papers().get(reference_key(authors, year, title))
-        kind, fields = _known(known) if known else ("misc", {
-            "author": _literal(" and ".join(names)), "title": _literal(title),
-        })  # fmt: skip
-        fields |= {"year": year, "note": _literal(f"Source of: {', '.join(sources)}")}
-        entries.append(_entry(kind, _key(f"{names[0].split()[-1]}{year}", keys), fields))
+        unknown = {"author": [_literal(name) for name in names], "title": _literal(title)}
+        paper = known_papers().get(reference_key(authors, year, title), unknown)
+        place = next((name for name in KINDS if name in paper), "")
+        fields = {
+            "author": " and ".join(paper["author"]),
+            "title": f"{{{paper['title']}}}" if paper is not unknown else paper["title"],  # braces keep capitals
+            place: paper.get(place, ""),
+            "year": year,
+            "note": _literal(f"Source of: {', '.join(sources)}"),
+        }
+        entries.append(_entry(KINDS.get(place, "misc"), _key(f"{names[0].split()[-1]}{year}", keys), fields))
     for record in data:
         if record.citation:
             fields = {"title": record.title or record.id, "note": record.citation, "howpublished": record.homepage}
@@ -64,22 +73,11 @@ def papers_of(reference: str) -> list[tuple[str, str, str]]:
 def _papers(entries: Sequence[CatalogueEntry]) -> dict[tuple[str, str, str], list[str]]:
     """Return what each paper is the source of; a reference without a title is to one with, where there is one."""
     named = [(paper, entry.title) for entry in entries for paper in papers_of(entry.reference)]
-    titles: dict[tuple[str, str], str] = {}
-    for (authors, year, title), _ in named:
-        titles[authors, year] = titles.get((authors, year)) or title
-    papers: dict[tuple[str, str, str], list[str]] = {}
+    titles = {paper[:2]: paper[2] for paper, _ in reversed(named) if paper[2]}  # of several, the first one
+    papers: dict[tuple[str, str, str], dict[str, None]] = {}
     for (authors, year, title), source in named:
-        sources = papers.setdefault((authors, year, title or titles[authors, year]), [])
-        sources += [source] if source not in sources else []
-    return papers
-
-
-def _known(paper: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
-    """Return the kind and the fields of an entry; braces keep the capitals of the title."""
-    kinds = {"journal": "article", "booktitle": "inproceedings", "publisher": "book"}
-    place = next((name for name in kinds if name in paper), "")
-    fields = {"author": " and ".join(paper["author"]), "title": f"{{{paper['title']}}}"}
-    return kinds.get(place, "misc"), fields | ({place: paper[place]} if place else {})
+        papers.setdefault((authors, year, title or titles.get((authors, year), "")), {})[source] = None
+    return {paper: list(sources) for paper, sources in papers.items()}
 
 
 def _key(stem: str, taken: dict[str, int]) -> str:

@@ -51,23 +51,19 @@ def build_report(
     parts: Sequence[ReportPart] = (),
     figure_files: bool = True,
 ) -> list[Path]:
-    """Write the page, ``summary.md``, ``summary.csv``, ``answer.txt``, ``figures/*.svg|png`` and ``reproduction.csv``.
+    """Write the page, ``summary.md``, ``summary.csv``, ``answer.txt`` and ``figures/``; return the paths.
 
-    The last one is written if there are published values, ``weights.csv`` if kernel weights are learned, and
-    ``ranks.csv`` of five data sets or more. The same arguments give the same bytes: nothing in
-    the report depends on when or where it is written.
+    And ``reproduction.csv`` if there are published values, ``weights.csv`` if kernel weights are learned, and
+    ``ranks.csv`` of five data sets or more. Each file is replaced as a whole; figures of an earlier report that this
+    one does not write are deleted. The same arguments give the same bytes: nothing in the report depends on when or
+    where it is written.
 
     Parameters
     ----------
     out_dir : Path
-        Created if missing; files of the same names are replaced, each as a whole. Figures of an earlier report that
-        this one does not write are deleted.
     study : ReportSpec
         What the study compares. What is known of its data sets and fits comes in ``data`` and ``fits``.
-    run : RunRecord
-    data : sequence of DataSetRecord
-    fits : sequence of FitRecord
-        May be empty.
+    run, data, fits : RunRecord, sequence of DataSetRecord, sequence of FitRecord
     scores, summary : DataFrame
         The tidy score table, and :func:`mklearn.study.evaluation.summary.summarise` of it.
     predictions : Predictions, optional
@@ -76,11 +72,6 @@ def build_report(
         What the study adds to every report's figures and tables.
     figure_files : bool, default=True
         Whether to write ``figures/``.
-
-    Returns
-    -------
-    paths : list of Path
-        The files written, ``index.html`` first.
     """
     results = results_of(
         scores, summary, fits, study.reference, study.learned, metric=study.metric,
@@ -154,8 +145,7 @@ def build_report(
 def _rules(results: Results) -> list[str]:
     """List the nearest-neighbour rules of the study, the one that the headline is made by first."""
     rules = [rule for rule in in_order(results.summary["neighbour"]) if rule]
-    headline = [rule for rule in dict.fromkeys(results.by_one_rule["neighbour"]) if rule]
-    return sorted(rules, key=lambda rule: rule not in headline)
+    return sorted(rules, key=lambda rule: rule not in results.one_rule)
 
 
 def _lead(results: Results, study: ReportSpec, data: Sequence[DataSetRecord]) -> str:

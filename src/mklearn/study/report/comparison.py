@@ -40,35 +40,34 @@ class StudyTables:
     record: Mapping[str, Any]
 
     @property
+    def evaluation(self) -> Mapping[str, Any]:
+        return dict(self.record.get("config", {}).get("evaluation") or {})
+
+    @property
     def reference(self) -> str:
         """The method that the study's differences are taken to: its own is 0, and without a p-value. Empty: none."""
         differences = self.summary[["difference", "difference_low"]]
         own = self.summary[differences.eq(0).all(axis=1) & self.summary["p_value"].isna()]
-        return str(self._of_evaluation("reference") or next(iter(own["method"]), ""))
+        return str(self.evaluation.get("reference") or next(iter(own["method"]), ""))
 
     @property
     def score(self) -> str:
         """The metric of tables and figures: the accuracy, and of numbers the one that chose."""
-        metrics = [metric for metric in dict.fromkeys(self.summary["metric"]) if metric]
-        if not metrics or "accuracy" in metrics:
-            return "accuracy"
-        chose = self._of_evaluation("choose_by")
-        return str(chose) if chose in metrics else metrics[0]
+        metrics = [*dict.fromkeys(metric for metric in self.summary["metric"] if metric)] or ["accuracy"]
+        return next(
+            (str(name) for name in ("accuracy", self.evaluation.get("choose_by")) if name in metrics), metrics[0]
+        )
 
     @property
     def metric(self) -> str:
         """The metric of the headline: with a final model the model's, else the score."""
-        final = self.record.get("config", {}).get("final") or {}
-        return str(final.get("metric") or self.score)
+        return str((self.record.get("config", {}).get("final") or {}).get("metric") or self.score)
 
     @property
     def neighbour(self) -> str:
         """The nearest-neighbour rule of the headline; empty without embeddings."""
         rules = [rule for rule in self.summary["neighbour"].fillna("") if rule]
         return headline_rule(rules) if rules else ""
-
-    def _of_evaluation(self, name: str) -> Any:
-        return self.record.get("config", {}).get("evaluation", {}).get(name)
 
 
 def compare(first: StudyTables, second: StudyTables) -> Table:
@@ -82,15 +81,24 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
         The studies have no data set, protocol and training size in common.
     """
     ours, theirs = _tested(first), _tested(second)
-    same = {setting: _same_splits(ours[setting], theirs[setting]) for setting in ours if setting in theirs}
-    if not same:
+    both = {setting: ours[setting].keys() & theirs[setting].keys() for setting in ours if setting in theirs}
+    if not both:
         raise ConfigError(
             f"{first.name} and {second.name} have no data set with the same protocol and training size: "
             "there is nothing to compare."
         )
-    lines, metric = [], metric_named(first.score)
-    percent, points = (", %", ", points") if metric.in_percent else ("", "")
-    rows, titles = _summary_by_method((first, second), same), _titles((second, first))
+    same = {
+        setting: bool(splits) and all(ours[setting][split] == theirs[setting][split] for split in splits)
+        for setting, splits in both.items()
+    }
+    metric, lines = metric_named(first.score), []
+    titles = {
+        (kind, row[kind]): str(row[f"{kind}_title"])
+        for study in (second, first)
+        for row in records(study.summary)
+        for kind in ("dataset", "method")
+    }
+    rows = _summary_by_method((first, second), same)
     for key, pair in rows.groupby([*SETTING, "entry", "neighbour"], dropna=False, sort=False):
         dataset, protocol, size, method, rule = _key(key)
         by_study = {row["method"]: row for row in records(pair)}
@@ -110,11 +118,12 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
         "Differences have 95 % intervals where both tested the same samples in the same splits; ▲ and ▼ mark those "
         "that exclude 0 after Holm's correction."
     )
+    percent, points = (", %", ", points") if metric.in_percent else ("", "")
     texts = (Column("Setting", numeric=False), Column("Method", numeric=False))
     return Table(caption, [*texts, *(Column(f"{name}{percent}") for name in "AB"), Column(f"B − A{points}")], lines)
 
 
-def _summary_by_method(both: Sequence[StudyTables], same: Mapping[tuple[str, str, int | None], bool]) -> pd.DataFrame:
+def _summary_by_method(both: Sequence[StudyTables], same: Mapping[tuple[Any, ...], bool]) -> pd.DataFrame:
     """Summarise each method (``entry``) in a setting of its own, in which the studies, A and B, are the methods."""
     scores: list[pd.DataFrame] = []
     predictions: list[pd.DataFrame] = []
@@ -131,21 +140,6 @@ def _summary_by_method(both: Sequence[StudyTables], same: Mapping[tuple[str, str
     rows.loc[[each is False for each in paired], PAIRED] = np.nan
     rows = rows[[each is not None for each in paired]]
     return rows.assign(p_holm=corrected(rows))
-
-
-def _titles(both: Sequence[StudyTables]) -> dict[tuple[str, str], str]:
-    """Return the titles of data sets and methods by kind and id; the last study decides."""
-    return {
-        (kind, row[kind]): str(row[f"{kind}_title"])
-        for study in both
-        for row in records(study.summary)
-        for kind in ("dataset", "method")
-    }
-
-
-def _same_splits(ours: Mapping[Any, frozenset[str]], theirs: Mapping[Any, frozenset[str]]) -> bool:
-    both = ours.keys() & theirs.keys()
-    return bool(both) and all(ours[split] == theirs[split] for split in both)
 
 
 def _tested(study: StudyTables) -> dict[tuple[Any, ...], dict[Any, frozenset[str]]]:

@@ -93,15 +93,12 @@ def pairs_table(found: Confused) -> Table:
         true, taken = (int(code) for code in np.unravel_index(place, rates.shape))
         if not rates[true, taken] > 0:
             break
-        cells = [
-            Cell(best.classes[true]),
-            Cell(best.classes[taken]),
-            _share(rates[true, taken]),
-            Cell(f"{best.counts[true, taken]:,} of {best.totals[true]:,}", str(best.counts[true, taken]), "number"),
-            _share(rates[taken, true]),
-        ]
-        cells += [_share(other.rates[true, taken]) for other in others]
-        rows.append(cells)
+        number = int(best.counts[true, taken])
+        rows.append([
+            Cell(best.classes[true]), Cell(best.classes[taken]), _share(rates[true, taken]),
+            number_cell(f"{number:,} of {best.totals[true]:,}", number), _share(rates[taken, true]),
+            *(_share(other.rates[true, taken]) for other in others),
+        ])  # fmt: skip
     return Table(found.setting.title, columns, rows, sorted_by=2)
 
 

@@ -13,7 +13,7 @@ from mklearn.study.evaluation.reproduction import REPRODUCED
 from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip
 from mklearn.study.report.series import SHAPES, Series
-from mklearn.study.report.wording import change, enumeration, in_order, plural, rule_title
+from mklearn.study.report.wording import change, enumeration, plural
 
 ACCURACY = field("y:Q", scale={"zero": False}, axis={"tickCount": 6})
 """Vertical axis of accuracies in percent; the figure's subtitle is its title."""
@@ -34,78 +34,62 @@ def differences(
     known = summary.dropna(subset=["difference"]).sort_values("difference", ascending=not metric.larger_is_better)
     near = _contenders(known, REACH * matters if metric.in_percent else math.inf, metric.larger_is_better)
     rows, behind = known[near], known[~near]
-    frame = charts.in_unit(metric, rows, "difference", "difference_low", "difference_high").assign(
-        rule=[rule_title(rule) for rule in rows["neighbour"]]
-    )
-    order, rules = list(dict.fromkeys(frame["label"])), [rule_title(rule) for rule in in_order(frame["neighbour"])]
-    each = int(frame.groupby("label")["rule"].nunique().max())
+    frame = charts.in_unit(metric, rows, "difference", "difference_low", "difference_high")
     unit, digits = ("percentage points", "+.1f") if metric.in_percent else ("difference", "+.3~f")
     x: dict[str, Any] = {"title": unit, "scale": {"padding": 8}, "axis": {"tickCount": 6}}
     interval = {
         "mark": {"type": "rule", "strokeWidth": 2},
         "encoding": {"x": field("low:Q", **x), "x2": {"field": "high"}},
     }
-    dot = {
-        "mark": {"type": "point", "filled": True, "size": 64},
-        "encoding": {"x": field("x:Q", **x), "shape": _shapes("rule:N", rules)},
-    }
+    dot = {"mark": {"type": "point", "filled": True, "size": 64}, "encoding": {"x": field("x:Q", **x)}}
     return charts.chart(
         charts.vertical_rule(0),
         *([interval] if frame["difference_low"].notna().any() else []),
         dot,
-        rows=charts.rows_of(
-            frame, s="label", rule="rule", x="difference", low="difference_low", high="difference_high"
-        ),
+        rows=charts.rows_of(frame, s="label", x="difference", low="difference_low", high="difference_high"),
         encoding={
-            "y": charts.names("s:N", order),
-            **({"yOffset": field("rule:N", sort=rules)} if each > 1 else {}),
+            "y": charts.names("s:N", list(frame["label"])),
             "color": charts.colour(series),
             "opacity": charts.highlight(),
             "tooltip": tooltip(
                 ("s:N", "method"),
-                ("rule:N", "rule"),
                 ("x:Q", "difference, points" if metric.in_percent else "difference", digits),
                 ("low:Q", "from", digits),
                 ("high:Q", "to", digits),
             ),
         },
-        height=len(order) * (10 + 12 * (len(rules) if each > 1 else 1)),
+        height=22 * len(frame),
         title=title,
         subtitle=[f"difference to {reference_title}", *([_not_drawn(behind, metric)] if len(behind) else [])],
     )
 
 
 def _contenders(rows: pd.DataFrame, reach: float, larger_is_better: bool) -> pd.Series:
-    """Tell whether any interval of a row's method comes within ``reach`` of the reference; all do where none does.
+    """Tell whether the interval of a row comes within ``reach`` of the reference; all do where none does.
 
-    Of sorted rows; of many methods, the first ``MOST_CONTENDERS``.
+    Of sorted rows; of many, the first ``MOST_CONTENDERS``.
     """
-    end = rows["difference_high"] if larger_is_better else -rows["difference_low"]
-    best = end.fillna(rows["difference"] if larger_is_better else -rows["difference"])
-    near = best.ge(-reach).groupby(rows["label"]).transform("any")
+    end, sign = ("difference_high", 1) if larger_is_better else ("difference_low", -1)
+    near = (sign * rows[end].fillna(rows["difference"])).ge(-reach)
     near = near if near.any() else ~near
-    return near & rows["label"].isin(rows["label"][near].unique()[:MOST_CONTENDERS])
+    return near & near.cumsum().le(MOST_CONTENDERS)
 
 
 def _not_drawn(rows: pd.DataFrame, metric: Metric) -> str:
     """Say how many methods are behind those that are drawn, and how far."""
     nearest, farthest = (change(rows["difference"].iloc[place], metric.in_percent) for place in (0, -1))
     reached = nearest if nearest == farthest else f"{nearest} to {farthest}"
-    return (
-        f"not drawn: {plural(rows['label'].nunique(), 'method')} at {reached}{' points' if metric.in_percent else ''}"
-    )
+    return f"not drawn: {plural(len(rows), 'method')} at {reached}{' points' if metric.in_percent else ''}"
 
 
 def accuracy_by_dimension(
-    curves: pd.DataFrame, series: Series, *, neighbour: str, title: str, metric: Metric, level: Sequence[str] = ()
+    curves: pd.DataFrame, series: Series, *, title: str, metric: Metric, level: Sequence[str] = ()
 ) -> Chart:
-    """Draw mean accuracy at each dimension by one rule; a ring marks the best dimension of each curve.
+    """Draw mean accuracy at each dimension; a ring marks the best dimension of each curve.
 
-    ``curves`` are those of :func:`mklearn.study.report.frames.curves`. Methods without a dimension are dotted lines,
-    and those with a rule of their own stand beside those with the rule that is shown. Methods that are ``level`` with
-    the majority class are named below the title.
+    ``curves`` are those of :func:`mklearn.study.report.frames.curves`. Methods without a dimension are dotted lines.
+    Methods that are ``level`` with the majority class are named below the title.
     """
-    curves = curves[curves["neighbour"].isin([neighbour, ""])]
     drawn, note = _without(curves, level)
     sweep, flat = drawn[drawn["dimension"].notna()], drawn[drawn["dimension"].isna()]
     flat = charts.in_unit(metric, flat, "mean")
@@ -127,10 +111,10 @@ def accuracy_by_dimension(
 
 
 def accuracy_by_train_size(
-    summary: pd.DataFrame, series: Series, *, neighbour: str, title: str, metric: Metric, level: Sequence[str] = ()
+    summary: pd.DataFrame, series: Series, *, title: str, metric: Metric, level: Sequence[str] = ()
 ) -> Chart:
     """Draw accuracy by inner cross-validation against the training size, for the inner-CV rows of one data set."""
-    rows, note = _without(summary[summary["neighbour"].isin([neighbour, ""])], level)
+    rows, note = _without(summary, level)
     values = sorted({int(size) for size in rows["train_size"]})
     scale, axis = {"zero": False, "nice": False, "padding": 10}, {"format": "d", "values": values}
     x = field("x:Q", title="training size", scale=scale, axis=axis)
@@ -204,6 +188,8 @@ def split_noise_scores(cells: pd.DataFrame, *, noise: float, title: str) -> Char
         "mark": {"type": "rect", "opacity": 0.13, "color": "#888888", "aria": False},
         "encoding": {"x": {"datum": -noise}, "x2": {"datum": noise}},
     }
+    shapes = {"domain": sizes, "range": [SHAPES[place % len(SHAPES)] for place in range(len(sizes))]}
+    legend = {"orient": "top", "columns": 2, "symbolFillColor": "gray", "symbolStrokeColor": "gray", "offset": 4}
     x = field("z:Q", title="z, right of the band: ours is lower", scale={"padding": 10, "nice": False})
     dots = {
         "mark": {"type": "point", "filled": True, "size": 64},
@@ -212,7 +198,7 @@ def split_noise_scores(cells: pd.DataFrame, *, noise: float, title: str) -> Char
             "y": charts.names("m:N", methods),
             "yOffset": field("size:N", sort=sizes),
             "color": field("off:N", scale={"domain": [False, True], "range": "diverging"}, legend=None),
-            "shape": _shapes("size:N", sizes),
+            "shape": field("size:N", scale=shapes, legend=legend),
             "tooltip": tooltip(
                 ("m:N", "method"),
                 ("size:N", "cell"),
@@ -235,10 +221,3 @@ def split_noise_scores(cells: pd.DataFrame, *, noise: float, title: str) -> Char
         title=title,
         subtitle=f"published − ours in units of split noise; band: ±{noise:g}",
     )
-
-
-def _shapes(shorthand: str, values: list[str]) -> Chart:
-    """Encode values as shapes, with a legend above the figure."""
-    scale = {"domain": values, "range": [SHAPES[i % len(SHAPES)] for i in range(len(values))]}
-    legend = {"orient": "top", "columns": 2, "symbolFillColor": "gray", "symbolStrokeColor": "gray", "offset": 4}
-    return field(shorthand, scale=scale, legend=legend)

@@ -27,26 +27,26 @@ LEAST_DISTANCE = 1e-9
 
 
 def kernel_weights(weights: pd.DataFrame, series: Series, *, label: str, domain: tuple[float, float]) -> Chart:
-    """Draw the weight of each kernel in each repeat, and their mean; ``domain`` is that of the axis.
+    """Draw the weight of each kernel (column) in each repeat (row), and their mean; ``domain`` is that of the axis.
 
     The dashed line is the uniform weight, where the weights are non-negative and sum to one.
     """
-    order = list(dict.fromkeys(weights["kernel"]))
-    mean = weights.groupby("kernel", sort=False)["weight"].mean().reset_index().assign(s=label)
+    order = [str(kernel) for kernel in weights]
+    each = weights.melt(ignore_index=False, var_name="kernel", value_name="weight").rename_axis("repeat")
+    mean = weights.mean().rename("weight").rename_axis("kernel")
     tips = tooltip(("k:N", "kernel"), ("r:Q", "split"), ("x:Q", "weight", ".3f"))
-    each = {"mark": {"type": "tick", "thickness": 1.5, "size": 14, "opacity": 0.55}, "encoding": {"tooltip": tips}}
+    ticks = {"mark": {"type": "tick", "thickness": 1.5, "size": 14, "opacity": 0.55}, "encoding": {"tooltip": tips}}
     centre = {
-        "data": {"values": charts.rows_of(mean, s="s", k="kernel", x="weight")},
+        "data": {"values": charts.rows_of(mean.reset_index().assign(s=label), s="s", k="kernel", x="weight")},
         "mark": {"type": "point", "filled": True, "size": 60},
         "encoding": {"tooltip": tooltip(("k:N", "kernel"), ("x:Q", "mean", ".3f"))},
     }
-    sums = weights.groupby("repeat")["weight"].sum()
-    uniform = len(order) > 1 and weights["weight"].min() >= -1e-9 and (abs(sums - 1) < 1e-6).all()
+    uniform = len(order) > 1 and each["weight"].min() >= -1e-9 and (abs(weights.sum(axis=1) - 1) < 1e-6).all()
     return charts.chart(
         *([charts.vertical_rule(1 / len(order))] if uniform else []),
-        each,
+        ticks,
         centre,
-        rows=charts.rows_of(weights.assign(s=label), s="s", k="kernel", x="weight", r="repeat"),
+        rows=charts.rows_of(each.reset_index().assign(s=label), s="s", k="kernel", x="weight", r="repeat"),
         encoding={
             "x": field("x:Q", title="kernel weight", scale={"domain": list(domain)}, axis={"tickCount": 5}),
             "y": charts.names("k:N", order),

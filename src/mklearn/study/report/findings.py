@@ -124,7 +124,10 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
         ), []
     without = [setting for setting in results.settings if not len(setting.of(judged))]
     several = len(results.settings) - len(without) > 1
-    found = [_verdict(label, own, results, several) for label, own in judged.groupby("label", sort=False)]
+    found = [
+        _Verdict(str(label), records(own), list(verdicts(own, _matters(results), metric.larger_is_better)), several)
+        for label, own in judged.groupby("label", sort=False)
+    ]
     if results.metric.in_percent or not several:
         found.sort(key=lambda one: one.mean, reverse=metric.larger_is_better)
     else:
@@ -177,22 +180,22 @@ def _beats(by_verdict: dict[str, list[_Verdict]], results: Results) -> str:
     title = results.reference_title
     better = by_verdict["Better"]
     if better:
-        return f"Better than {title}: {_short(better, results)}."
+        return f"Better than {title}: {_named(better, results, WITH_INTERVAL)}."
     partly = [one for own in list(by_verdict.values())[1:3] for one in own]
     if partly:
-        return f"Better than {title} in some settings only: {_short(partly, results)}."
+        return f"Better than {title} in some settings only: {_named(partly, results, WITH_INTERVAL)}."
     possible = [one for own in by_verdict.values() for one in own if not one.shown]
     if possible:
         return (
             f"No method is shown to be better than {title}; a gain{_of_gain(results, ' or more')} is not excluded "
-            f"for {_short(possible, results)}."
+            f"for {_named(possible, results, WITH_INTERVAL)}."
         )
     first, end = (max, "highest") if results.metric.larger_is_better else (min, "lowest")
     best = first((one for own in by_verdict.values() for one in own), key=lambda one: one.mean)
     if best.several and not results.metric.in_percent:
         return f"No method is better than {title}."
     gains = f"gains {gain_title(results)} over" if results.metric.in_percent else "is better than"
-    return f"No method {gains} {title} ({end}: {_short([best], results)})."
+    return f"No method {gains} {title} ({end}: {_named([best], results, WITH_INTERVAL)})."
 
 
 def _weights(learned: Sequence[_Verdict], results: Results) -> list[str]:
@@ -274,21 +277,10 @@ def _value(value: Any, results: Results) -> str:
     return f"{wording.value(value, results.metric.in_percent)}{' %' if results.metric.in_percent else ''}"
 
 
-def _verdict(label: Any, rows: pd.DataFrame, results: Results, several: bool) -> _Verdict:
-    found = verdicts(rows, _matters(results), results.metric.larger_is_better)
-    return _Verdict(str(label), records(rows), list(found), several)
-
-
-def _short(found: Sequence[_Verdict], results: Results) -> str:
-    """Name every method, the first with their differences."""
-    names = [_name_of(one, results) for one in found[:WITH_INTERVAL]]
-    names += [one.label for one in found[WITH_INTERVAL:]]
+def _named(found: Sequence[_Verdict], results: Results, most: int | None = None) -> str:
+    """Name methods, the first ``most`` with difference and interval or, over settings, the number of those decided."""
+    names = [_name_of(one, results) for one in found[:most]] + [one.label for one in found[len(found[:most]) :]]
     return enumeration(names, limit=len(names))
-
-
-def _named(found: Sequence[_Verdict], results: Results) -> str:
-    """Name methods with their difference and interval; over several settings with the number of those decided."""
-    return enumeration([_name_of(one, results) for one in found], limit=len(found))
 
 
 def _name_of(one: _Verdict, results: Results) -> str:
@@ -296,14 +288,11 @@ def _name_of(one: _Verdict, results: Results) -> str:
     if not one.several:
         corrected = "; not after Holm's correction" if only_before_holm(one.rows[0]) else ""
         return f"{one.label} {change_and_interval(one.rows[0], share)}{corrected}"
-    counts = [
-        *([f"better in {one.better}"] if one.better else []),
-        *([f"worse in {one.worse}"] if one.worse else []),
-    ]
-    decided = f"{' and '.join(counts)} of {plural(len(one.rows), 'setting')}" if counts else ""
-    over = "on average" if len(one.rows) > 1 else "in one setting"
-    told = [*([decided] if decided else []), *([f"{change(one.mean, share)} {over}"] if share else [])]
-    return f"{one.label} ({', '.join(told)})" if told else one.label
+    counts = [f"{word} in {n}" for word, n in (("better", one.better), ("worse", one.worse)) if n]
+    parts = [f"{' and '.join(counts)} of {plural(len(one.rows), 'setting')}"] if counts else []
+    if share:
+        parts.append(f"{change(one.mean)} {'on average' if len(one.rows) > 1 else 'in one setting'}")
+    return f"{one.label} ({', '.join(parts)})" if parts else one.label
 
 
 def _setting(setting: Setting, rows: pd.DataFrame, results: Results) -> str:
@@ -317,7 +306,7 @@ def _setting(setting: Setting, rows: pd.DataFrame, results: Results) -> str:
     of = "" if results.metric.kind == "accuracy" else f" {results.metric.name}"
     splits = f"{splits_of(setting, results)}{failed_splits(best)}"
     highest = f"{'Highest' if larger else 'Lowest'}{of}: {_name(best)} with {value} {splits}"
-    return " ".join([f"{highest}{_against_reference(best, setting, results)}", *_without_value(rows)])
+    return f"{highest}{_against_reference(best, setting, results)}{_without_value(rows)}"
 
 
 def _against_reference(best: dict[str, Any], setting: Setting, results: Results) -> str:
@@ -342,14 +331,14 @@ def _against_reference(best: dict[str, Any], setting: Setting, results: Results)
     return f"{text} (95 % interval {low} to {high}{shown}{corrected})."
 
 
-def _without_value(rows: pd.DataFrame) -> list[str]:
+def _without_value(rows: pd.DataFrame) -> str:
     """Name the methods without a value, with the first reason."""
     failed = rows[rows["mean"].isna()]
     if failed.empty:
-        return []
-    reasons = [str(text) for text in failed["message"] if text] if "message" in failed else []
-    why = f" ({reasons[0]})" if reasons else ""
-    return [f"No value by inner cross-validation: {enumeration(list(dict.fromkeys(failed['label'])))}{why}."]
+        return ""
+    reasons = [f" ({text})" for text in failed.get("message", ()) if text]
+    named = enumeration(list(dict.fromkeys(failed["label"])))
+    return f" No value by inner cross-validation: {named}{''.join(reasons[:1])}."
 
 
 def splits_of(setting: Setting, results: Results) -> str:

@@ -21,7 +21,7 @@ from mklearn.study.report.wording import in_order, setting_title
 MAX_CURVE_POINTS = 120
 MAX_POINTS = 1200
 SHORTEST = 1e-4
-"""Seconds of a fit, at least, so that a logarithmic axis can show it."""
+"""Seconds of a fit, at least."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,11 @@ class Results:
         """The scores by inner cross-validation, by the rule of the headline, and those of classifiers."""
         return headline_rows(self.inner_cv, self.score.kind, self.neighbour, self.reference)
 
+    @property
+    def one_rule(self) -> list[str]:
+        """The nearest-neighbour rule of the headline, and the empty one of classifiers."""
+        return sorted({"", *self.by_one_rule["neighbour"]})
+
     @cached_property
     def below_majority(self) -> list[Setting]:
         """The settings in which the reference is below the majority class: there it is none."""
@@ -114,23 +119,12 @@ class Results:
 
     def level_with_majority(self, settings: Sequence[Setting]) -> list[str]:
         """List the methods that are above the majority class in none of the settings, without the reference."""
-        rows = pd.concat([setting.of(self.inner_cv) for setting in settings])
+        rows = pd.concat([setting.of(self.by_one_rule) for setting in settings])
         if "majority" not in rows:
             return []
         gain = (rows["mean"] - rows["majority"]) * (1 if self.score.larger_is_better else -1)
         above = (gain.isna() | gain.gt(0) | rows["method"].eq(self.reference)).groupby(rows["label"], sort=False).any()
         return list(above.index[~above])
-
-    @cached_property
-    def times(self) -> pd.DataFrame:
-        """The training times of :func:`training_times`."""
-        return training_times(self.scores, self.reference)
-
-    @cached_property
-    def typical_times(self) -> pd.DataFrame:
-        """The median over splits of the ``seconds`` and the ``ratio`` of a fit, by setting, label and rule."""
-        fit = ["dataset", "protocol", "train_size", "label", "neighbour"]
-        return self.times.groupby(fit, sort=False, dropna=False)[["seconds", "ratio"]].median().reset_index()
 
     def method_titles(self) -> dict[str, str]:
         """Return the titles of the methods by id."""
@@ -239,40 +233,30 @@ def curves(scores: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else table.assign(best=pd.Series(dtype=bool))
 
 
-def training_times(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """Return the processor seconds of each fit, and their ratio to those of the reference on the same split.
+def typical_times(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """Compute the median processor ``seconds`` of a fit, and their ``ratio`` to the reference's on the same split.
 
-    Columns ``dataset, protocol, train_size, method, label, neighbour, repeat, fold, seconds, ratio``, a row for each
-    split and nearest-neighbour rule: of the parameters that inner cross-validation chose or, where it chose none, of
-    those behind the curve over components. A method under a rule that the reference does not have, such as a
-    classifier, is compared with the reference under its first rule. The ratio is NaN where the reference has no time.
+    By ``dataset, protocol, train_size, label, neighbour``: of the parameters that inner cross-validation chose or,
+    where it chose none, of those behind the curve over components. A method under a rule that the reference does not
+    have, such as a classifier, is compared with the reference under its first rule. The ratio is NaN where the
+    reference has no time.
     """
+    setting = ["dataset", "protocol", "train_size"]
+    split = [*setting, "repeat", "fold"]
     rows = usable(scores).dropna(subset=["fit_seconds"])
-    split = ["dataset", "protocol", "train_size", "repeat", "fold"]
-    fit = [*split, "method", "kernel_set", "neighbour"]
-    tables = [rows[rows["selection"].eq(selection)].drop_duplicates(fit) for selection in ("inner_cv", "dimension")]
-    rows = pd.concat(tables, ignore_index=True).drop_duplicates(fit)
-    times = rows[[*split, "method", "label", "neighbour"]].assign(
-        seconds=rows["fit_seconds"].astype("float64").clip(lower=SHORTEST)
-    )
+    chosen = [rows[rows["selection"].eq(selection)] for selection in ("inner_cv", "dimension")]
+    times = pd.concat(chosen, ignore_index=True).drop_duplicates([*split, "method", "kernel_set", "neighbour"])
+    times = times.assign(seconds=times["fit_seconds"].astype("float64").clip(lower=SHORTEST))
     rules = in_order(times["neighbour"])
     own = times.loc[times["method"].eq(reference), [*split, "neighbour", "seconds"]]
     own = own.sort_values("neighbour", key=lambda column: column.map(rules.index), kind="stable")
-    same_rule = times.merge(own.drop_duplicates([*split, "neighbour"]), "left", [*split, "neighbour"])["seconds_y"]
-    first_rule = times.merge(own.drop_duplicates(split), "left", split)["seconds_y"]
-    return times.assign(ratio=times["seconds"] / same_rule.fillna(first_rule))
-
-
-def weights(record: FitRecord) -> pd.DataFrame:
-    """Return ``kernel, repeat, weight`` of one fit, without repeats that failed."""
-    table = pd.DataFrame(np.atleast_2d(np.asarray(record.weights, dtype=float)), columns=record.kernel_ids)
-    long = table.rename_axis("repeat").reset_index().melt("repeat", var_name="kernel", value_name="weight")
-    return long.dropna(subset=["weight"]).sort_values("repeat", kind="stable", ignore_index=True)
-
-
-def vary(weights: pd.DataFrame) -> bool:
-    """Tell whether weights were learned: they are not the same for every kernel in every repeat."""
-    return bool(len(weights) and np.ptp(weights["weight"].to_numpy()) > 1e-12)
+    same_rule, first_rule = (
+        times.merge(own.drop_duplicates(keys), "left", keys)["seconds_y"].to_numpy()
+        for keys in ([*split, "neighbour"], split)
+    )
+    times["ratio"] = times["seconds"] / np.where(np.isnan(same_rule), first_rule, same_rule)
+    fit = [*setting, "label", "neighbour"]
+    return times.groupby(fit, sort=False, dropna=False)[["seconds", "ratio"]].median().reset_index()
 
 
 def shown_fits(results: Results, setting: Setting, attribute: str) -> list[FitRecord]:

@@ -22,7 +22,8 @@ from mklearn.study.report.frames import Results, Setting
 from mklearn.study.report.parts import ReportPart
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.sections import figure_sections
-from mklearn.study.report.wording import by_score, in_order, rule_title
+from mklearn.study.report.weights import learned_weights
+from mklearn.study.report.wording import by_score
 
 _logger = logging.getLogger(__name__)
 
@@ -105,51 +106,42 @@ def _of_results(results: Results, confused: Sequence[Confused]) -> Iterator[_Fig
 
 
 def _scores(results: Results, setting: Setting) -> Iterator[_Figure]:
-    title, series = setting.title, results.series
-    inner = setting.of(results.inner_cv)
-    others = inner[inner["method"].ne(results.reference)]
+    rows = setting.of(results.by_one_rule)
+    others = rows[rows["method"].ne(results.reference)]
     if others["difference"].notna().any():
         reference = results.reference_title
         alt = f"Dots with intervals: difference of the accuracy of each method to {reference}."
         draw = partial(
-            figures.differences, others, series, reference_title=reference, title=setting.chart_title,
+            figures.differences, others, results.series, reference_title=reference, title=setting.chart_title,
             metric=results.score, matters=results.matters,
         )  # fmt: skip
-        yield _Figure("difference", title, "", alt, draw)
-    curves = frames.curves(setting.of(results.scores))
-    alt = "Lines: mean accuracy of each method at each dimension."
-    level = results.level_with_majority([setting])
-    for rule in _rules(curves[curves["dimension"].notna()]):
-        if curves.loc[curves["neighbour"].isin([rule, ""]), "dimension"].nunique() < 2:
-            continue  # one dot, as of two classes
-        detail = rule_title(rule) if rule else ""
+        yield _Figure("difference", setting.title, "", alt, draw)
+    scores = setting.of(results.scores)
+    curves = frames.curves(scores[scores["neighbour"].isin(results.one_rule)])
+    if curves["dimension"].nunique() > 1:  # else one dot, as of two classes
+        alt = "Lines: mean accuracy of each method at each dimension."
         draw = partial(
-            figures.accuracy_by_dimension, curves, series, neighbour=rule, title=detail or setting.chart_title,
-            metric=results.score, level=level,
+            figures.accuracy_by_dimension, curves, results.series, title=setting.chart_title, metric=results.score,
+            level=results.level_with_majority([setting]),
         )  # fmt: skip
-        yield _Figure("dimension", title, detail, alt, draw)
+        yield _Figure("dimension", setting.title, "", alt, draw)
 
 
 def _train_sizes(results: Results, heading: str, settings: Sequence[Setting]) -> Iterator[_Figure]:
     """Yield the accuracy of a data set and protocol with several training sizes."""
-    known = pd.concat([setting.of(results.inner_cv) for setting in settings]).dropna(subset=["train_size", "mean"])
-    if known["train_size"].nunique() < 2:
-        return
-    alt, level = "Lines: accuracy of each method at each training size.", results.level_with_majority(settings)
-    for rule in _rules(known):
-        detail = rule_title(rule) if rule else ""
+    known = pd.concat([setting.of(results.by_one_rule) for setting in settings]).dropna(subset=["train_size", "mean"])
+    if known["train_size"].nunique() > 1:
         draw = partial(
-            figures.accuracy_by_train_size, known, results.series, neighbour=rule, title=detail or heading,
-            metric=results.score, level=level,
+            figures.accuracy_by_train_size, known, results.series, title=heading, metric=results.score,
+            level=results.level_with_majority(settings),
         )  # fmt: skip
-        yield _Figure("train-size", heading, detail, alt, draw)
+        yield _Figure("train-size", heading, "", "Lines: accuracy of each method at each training size.", draw)
 
 
 def _weights(results: Results, setting: Setting) -> Iterator[_Figure]:
     """Yield the weights of methods that learn them; all have the same axis."""
-    shown = [(record, frames.weights(record)) for record in setting.fits(results.fits) if record.weights is not None]
-    learned = [(record, weights) for record, weights in shown if frames.vary(weights)]
-    ends = [0.0, *(end for _, weights in learned for end in (weights["weight"].min(), weights["weight"].max()))]
+    learned = [*learned_weights(results, setting)]
+    ends = [0.0, *(end for _, weights in learned for end in (weights.min().min(), weights.max().max()))]
     alt = "Ticks: weight of each kernel in each split, and their mean."
     for record, weights in learned:
         label, domain = _label(results, record), (min(ends), max(ends))
@@ -205,9 +197,3 @@ def _confusion(results: Results, found: Confused) -> Iterator[_Figure]:
 
 def _label(results: Results, record: FitRecord) -> str:
     return results.series.of_method(record.method, record.method_title)
-
-
-def _rules(frame: pd.DataFrame) -> list[str]:
-    """List the neighbour rules of a frame; that of methods with a rule of their own only if there is no other."""
-    present = in_order(frame["neighbour"])
-    return [rule for rule in present if rule] or present

@@ -45,25 +45,11 @@ def pair_differences(
     comparison: Comparison, scores: pd.DataFrame, predictions: Predictions | None, neighbour: str = "",
     score: str = "accuracy",
 ) -> pd.DataFrame:  # fmt: skip
-    """Compute the differences of the pairs of a comparison.
+    """Compute the differences of the pairs of a comparison, by the metric ``score``.
 
-    Parameters
-    ----------
-    comparison : Comparison
-    scores : DataFrame
-        The tidy score table.
-    predictions : Predictions, optional
-        As :func:`mklearn.study.evaluation.summary.summarise` takes them.
-    neighbour : str
-        Nearest-neighbour rule of embeddings; "": the first of the pair's second method.
-    score : str
-        The metric.
-
-    Returns
-    -------
-    DataFrame
-        A row for each pair, by its position ``pair``, and setting in which both methods have a value by inner
-        cross-validation: ``mean`` and ``other_mean``, and the difference with interval and p-value, as fractions.
+    ``neighbour`` is the rule of embeddings; empty: the first of the pair's second method. There is a row for each pair,
+    by its position ``pair``, and setting in which both methods have a value by inner cross-validation: ``mean`` and
+    ``other_mean``, and the difference with interval and p-value.
     """
     parts = []
     for position, (method, other) in enumerate(comparison.pairs):

@@ -15,7 +15,7 @@ from mklearn.study.report.tables import Cell, Column, Table, result_table
 from mklearn.study.report.wording import DASH, MINUS
 
 SCORE, DIFFERENCE = "score", "difference"
-MARKS = {"up": "▲", "down": "▼"}
+MARKS = {"number up": " ▲", "number down": " ▼"}
 
 
 def paper_table(results: Results, columns: Sequence[str] = (SCORE,), caption: str = "") -> Table:
@@ -40,42 +40,35 @@ def paper_table(results: Results, columns: Sequence[str] = (SCORE,), caption: st
     for name in columns:
         if name not in known:
             raise ConfigError(f"--columns {name}: the results have no such column; valid: {', '.join(known)}.")
-    rules = set(results.by_one_rule["neighbour"])
-    rows = [_rows(table, rules, columns) for table in tables]
+    rows = [_rows(table, results.one_rule, columns) for table in tables]
     labels = [label for label in results.series.labels if any(label in found for found in rows)]
     dashes = {name: Cell(DASH, kind="number") for name in columns}
+    heads = [known[name] for _ in tables for name in columns]
+    if len(tables) > 1:  # a head names what differs, and the caption the rest
+        places = [(table.caption, name) for table in tables for name in columns]
+        titles = [title + (f": {known[name].title}" if len(columns) > 1 else "") for title, name in places]
+        heads = [replace(head, title=title) for head, title in zip(heads, titles, strict=True)]
     return Table(
         caption or _caption(results, columns, known),
-        [Column("Method", numeric=False), *_heads(results, columns, known)],
+        [Column("Method", numeric=False), *heads],
         [[Cell(label), *(found.get(label, dashes)[name] for found in rows for name in columns)] for label in labels],
     )
 
 
-def _rows(table: Table, rules: set[str], columns: Sequence[str]) -> dict[str, dict[str, Cell]]:
-    """Return the chosen cells of a result table by method and column."""
-    found = {}
+def _rows(table: Table, rules: Sequence[str], columns: Sequence[str]) -> dict[str, dict[str, Cell]]:
+    """Return the chosen cells of a result table by method and column; the first score, the best one, is strong."""
+    found: dict[str, dict[str, Cell]] = {}
+    names = [column.name for column in table.columns]
     kept = [row for row, rule in zip(table.rows, table.rules, strict=True) if rule in rules]
-    score = next(number for number, column in enumerate(table.columns) if column.name == SCORE)
-    best = max((float(row[score].sort) for row in kept if row[score].sort), default=None)
+    best = next((row[names.index(SCORE)].sort for row in kept), "")
     for row in kept:
-        cells = {column.name: cell for column, cell in zip(table.columns, row, strict=True)}
-        is_best = bool(row[score].sort) and float(row[score].sort) == best
-        cells[SCORE] = replace(cells[SCORE], kind=f"number{' strong' * is_best}")
-        mark = next((mark for kind, mark in MARKS.items() if kind in cells.get(DIFFERENCE, row[0]).kind), "")
-        if mark and DIFFERENCE not in columns:
-            cells[SCORE] = replace(cells[SCORE], text=f"{cells[SCORE].text} {mark}")
+        cells = dict(zip(names, row, strict=True))
+        score = cells[SCORE]
+        mark = "" if DIFFERENCE in columns or DIFFERENCE not in cells else MARKS.get(cells[DIFFERENCE].kind, "")
+        strong = "number strong" if score.sort and score.sort == best else "number"
+        cells[SCORE] = replace(score, text=f"{score.text}{mark}", kind=strong)
         found[row[0].text] = {name: cells.get(name, Cell(DASH, kind="number")) for name in columns}
     return found
-
-
-def _heads(results: Results, columns: Sequence[str], known: dict[str, Column]) -> list[Column]:
-    """Return a head for each setting and column; it names what differs, and the caption the rest."""
-    titles = [setting.title for setting in results.settings]
-    if len(titles) == 1:
-        return [known[name] for name in columns]
-    if len(columns) == 1:
-        return [replace(known[columns[0]], title=title) for title in titles]
-    return [replace(known[name], title=f"{title}: {known[name].title}") for title in titles for name in columns]
 
 
 def _caption(results: Results, columns: Sequence[str], known: dict[str, Column]) -> str:
@@ -94,18 +87,16 @@ def _caption(results: Results, columns: Sequence[str], known: dict[str, Column])
 
 def latex(table: Table, label: str = "") -> str:
     """Return a table environment; it takes the package booktabs. The best score of each setting is bold."""
-    rows = [[_latex_cell(cell) for cell in row] for row in table.rows]
+    rows = [
+        [rf"\textbf{{{text}}}" if "strong" in cell.kind else text for cell in row for text in [escape_latex(cell.text)]]
+        for row in table.rows
+    ]
     frame = pd.DataFrame(rows, columns=[escape_latex(column.title) for column in table.columns])
     text: str = frame.style.hide(axis="index").to_latex(
         column_format="".join("r" if column.numeric else "l" for column in table.columns), hrules=True,
         caption=escape_latex(table.caption) or None, label=label or None, position_float="centering",
     )  # fmt: skip
     return f"% \\usepackage{{booktabs}}\n{text}"
-
-
-def _latex_cell(cell: Cell) -> str:
-    text = escape_latex(cell.text)
-    return f"\\textbf{{{text}}}" if "strong" in cell.kind else text
 
 
 def markdown(table: Table, label: str = "") -> str:
@@ -117,8 +108,7 @@ def markdown(table: Table, label: str = "") -> str:
 def csv(table: Table, label: str = "") -> str:
     """Return the cells as CSV, with plain minus signs."""
     rows = [[cell.text.replace(MINUS, "-") for cell in row] for row in table.rows]
-    frame = pd.DataFrame(rows, columns=[column.title for column in table.columns])
-    return csv_text(frame)
+    return csv_text(pd.DataFrame(rows, columns=[column.title for column in table.columns]))
 
 
 FORMATS = {"latex": latex, "markdown": markdown, "csv": csv}

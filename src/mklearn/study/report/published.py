@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,8 +26,8 @@ MARKS = {
     verdicts.OTHER_DATA: ("another crop: not comparable", "none"),
 }
 """How a verdict is written in a cell, and its class in the style sheet."""
-MOST_NAMED = 16
-"""With more methods than this, the paragraph names only those that reproduce in every cell."""
+JUDGED = (verdicts.REPRODUCED, verdicts.LOWER, verdicts.HIGHER, verdicts.UNCERTAIN)
+"""Verdicts of cells with a value and a spread."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +78,7 @@ def published_part(
     if len(rules) > 1:
         labelled, extra = (_with_rule(frame) for frame in (labelled, extra))
     titles = results.method_titles()
+    keys = ["published_source", "dataset_title", "metric"]
     met = [sentence(check) for check in found.checks if check.status != "missed"]
     return Published(
         cells=labelled,
@@ -88,8 +87,8 @@ def published_part(
         calibration=f"Calibration: {' '.join(met)}" if met else "",
         overview=_overview(labelled, tolerance) if len(labelled) else None,
         tables=[
-            _table(part, extra[extra["metric"].eq(str(key[-1]))], _caption(*map(str, key)))
-            for key, part in labelled.groupby(["published_source", "dataset_title", "metric"], sort=False)
+            _table(part, extra[extra["metric"].eq(str(metric))], f"{source} · {title}{_metric(str(metric))}")
+            for (source, title, metric), part in labelled.groupby(keys, sort=False)
         ],
         remarks=[
             (wording.enumeration([titles.get(method, method) for method in remark.methods]), remark.text)
@@ -115,50 +114,26 @@ def _claims(claims: Sequence[Claim]) -> Table:
     return Table("Claims of the papers", columns, rows)
 
 
-def _caption(source: str, title: str, metric: str) -> str:
-    name = "" if metric == "accuracy" else f" · {metric_named(metric).title}"
-    return f"{source} · {title}{name}"
+def _metric(name: str) -> str:
+    return "" if name == "accuracy" else f" · {metric_named(name).title}"
 
 
 def statement(labelled: pd.DataFrame, tolerance: Tolerance) -> str:
-    """Say which methods reproduce in all their cells, which in some, which in none: one paragraph.
-
-    Of many methods only those that reproduce are named; the table under the paragraph has the others.
-    """
+    """Say how many cells reproduce, and which methods in all of theirs; the table below has the others."""
     if labelled.empty:
         return ""
-    groups: dict[str, list[str]] = {"all": [], "some": [], "none": [], "unjudged": []}
-    for label, part in labelled[~labelled["verdict"].eq(verdicts.OTHER_DATA)].groupby("label", sort=False):
-        same, lower, higher, unsure = _judged(part)
-        judged = same + lower + higher + unsure
-        off = [f"ours is {word} in {number}" for word, number in (("lower", lower), ("higher", higher)) if number]
-        off += [f"not certain in {unsure}"] if unsure else []
-        group = "unjudged" if not judged else "all" if same == judged else "some" if same else "none"
-        groups[group].append(f"{label} ({'; '.join([f'{same} of {judged}', *off])})" if judged else str(label))
-    parts = []
-    judged = sum(_judged(labelled))
-    if judged:
-        same, *_, unsure = _judged(labelled)
+    total, parts = _counts(labelled), []
+    if judged := total[[*JUDGED]].sum():
+        cells = "cell reproduces" if judged == 1 else "cells reproduce"
         parts.append(
-            f"{same} of {judged} published {'cell reproduces' if judged == 1 else 'cells reproduce'}: they differ from "
-            f"ours by at most {_limit(tolerance)}."
+            f"{total[verdicts.REPRODUCED]} of {judged} published {cells}: they differ from ours by at most "
+            f"{_limit(tolerance)}."
         )
-        if unsure:
-            parts.append(f"{wording.plural(unsure, 'cell differs', 'cells differ')} by more, and not for certain.")
-    heads = {
-        "all": "In every judged cell",
-        "some": "In some",
-        "none": "In none",
-        "unjudged": "Without a value to compare",
-    }
-    many = sum(map(len, groups.values())) > MOST_NAMED
-    parts += [
-        # semicolons, as the names of methods have commas
-        f"{heads[group]}: {wording.plural(len(names), 'method') if many and group != 'all' else '; '.join(names)}."
-        for group, names in groups.items()
-        if names
-    ]
-    total = Counter(labelled["verdict"])
+    if unsure := total[verdicts.UNCERTAIN]:
+        parts.append(f"{wording.plural(unsure, 'cell differs', 'cells differ')} by more, and not for certain.")
+    by_method = labelled[labelled["verdict"].isin(JUDGED)].groupby("label", sort=False)["verdict"]
+    if same := [str(label) for label, found in by_method if found.eq(verdicts.REPRODUCED).all()]:
+        parts.append(f"In every judged cell: {'; '.join(same)}.")  # as the names of methods have commas
     for verdict, what in (
         (verdicts.NO_VALUE, "without a value of ours"),
         (verdicts.NO_SPREAD, "without a spread to judge by"),
@@ -174,12 +149,9 @@ def _limit(tolerance: Tolerance) -> str:
     return f"{tolerance.noise:g} units of split noise{points}"
 
 
-def _judged(cells: pd.DataFrame) -> tuple[int, int, int, int]:
-    """Count the cells that reproduce, that are lower, that are higher, and that differ without certainty."""
-    counts = Counter(cells["verdict"])
-    kinds = (verdicts.REPRODUCED, verdicts.LOWER, verdicts.HIGHER, verdicts.UNCERTAIN)
-    same, lower, higher, unsure = (counts[kind] for kind in kinds)
-    return same, lower, higher, unsure
+def _counts(cells: pd.DataFrame) -> pd.Series:
+    """Count the cells by verdict."""
+    return cells["verdict"].value_counts().reindex(verdicts.VERDICTS, fill_value=0)
 
 
 def _with_rule(frame: pd.DataFrame) -> pd.DataFrame:
@@ -206,19 +178,17 @@ def _overview(labelled: pd.DataFrame, tolerance: Tolerance) -> Table:
     }
     rows = []
     for label, part in labelled.groupby("label", sort=False):
-        counts = Counter(part["verdict"])
-        same, complete = counts[verdicts.REPRODUCED], counts[verdicts.REPRODUCED] == len(part)
-        below = ", ".join(f"{counts[name]} {what}" for name, what in others.items() if counts[name])
-        known = part["difference_points"].dropna()
-        differences = [known.mean(), known.min(), known.max()] if len(known) else [math.nan] * 3
-        z = float(part["z"].abs()[part["verdict"].ne(verdicts.UNCERTAIN)].max())
+        counts = _counts(part)
+        same, complete = int(counts[verdicts.REPRODUCED]), counts[verdicts.REPRODUCED] == len(part)
         share = number_cell(
             f"{'✓ ' if complete else ''}{same} of {len(part)}",
             same / len(part),
             kind=f"verdict {'good' if complete else 'off'}",
-            below=below,
+            below=", ".join(f"{counts[name]} {what}" for name, what in others.items() if counts[name]),
         )
-        cells = (number_cell(wording.signed(value, 2), value) for value in differences)
+        off = part["difference_points"].astype(float).agg(["mean", "min", "max"])
+        z = float(part["z"].abs()[part["verdict"].ne(verdicts.UNCERTAIN)].max())
+        cells = (number_cell(wording.signed(value, 2), value) for value in off)
         rows.append((Cell(str(label)), share, *cells, number_cell(wording.DASH if pd.isna(z) else f"{z:.1f}", z)))
     return Table("Published values, each method over all its cells", columns, rows)
 

@@ -31,20 +31,11 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Ranks:
-    """The ranks of k methods on N data sets.
+    """The ranks of k methods on N data sets, best mean rank first.
 
-    Attributes
-    ----------
-    methods : list of k str
-        Best mean rank first.
-    scores : ndarray of shape (N, k)
-        A mean score for each data set and method, larger is better.
-    mean_ranks : ndarray of shape (k,)
-        1 is best; ties share the mean of their ranks.
-    chi_squared, p_value : float
-        Friedman's statistic, corrected for ties, and its p-value by the chi-squared distribution.
-    critical_difference : float
-        Nemenyi's, at 5 %: mean ranks that are further apart differ.
+    ``scores`` (N, k) are larger the better, and 1 is the best of the ``mean_ranks``, in which ties share the mean of
+    their ranks. ``chi_squared`` and ``p_value`` are Friedman's, corrected for ties. Mean ranks that are further apart
+    than the ``critical_difference``, Nemenyi's at 5 %, differ. ``left_out`` are methods that lack a data set.
     """
 
     methods: list[str]
@@ -54,7 +45,6 @@ class Ranks:
     p_value: float
     critical_difference: float
     left_out: Sequence[str] = ()
-    """Methods that lack a data set."""
 
     @property
     def least_apart(self) -> float:
@@ -64,9 +54,8 @@ class Ranks:
     def cliques(self) -> list[tuple[int, int]]:
         """Return the first and last position of each largest group of methods that are not shown to differ."""
         found: list[tuple[int, int]] = []
-        for first in range(len(self.methods)):
-            reach = self.mean_ranks[first] + self.least_apart
-            last = int(np.searchsorted(self.mean_ranks, reach)) - 1
+        for first, rank in enumerate(self.mean_ranks):
+            last = int(np.searchsorted(self.mean_ranks, rank + self.least_apart)) - 1
             if last > first and (not found or last > found[-1][1]):
                 found.append((first, last))
         return found
@@ -85,14 +74,10 @@ def ranks(methods: Sequence[str], scores: ArrayLike, left_out: Sequence[str] = (
     )  # fmt: skip
 
 
-def critical_value(n_methods: int) -> float:
-    """Return q of Nemenyi's test at 5 %: that of the studentized range, divided by the root of 2 (table 5a)."""
-    return float(scipy.stats.studentized_range.isf(ALPHA, n_methods, np.inf) / np.sqrt(2))
-
-
 def critical_difference(n_methods: int, n_sets: int) -> float:
     """Return the difference of mean ranks from which on two methods differ at 5 %, by Nemenyi's test."""
-    return critical_value(n_methods) * float(np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
+    critical_value = scipy.stats.studentized_range.isf(ALPHA, n_methods, np.inf) / np.sqrt(2)
+    return float(critical_value * np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
 
 
 def ranks_of(results: Results) -> Ranks | None:
@@ -109,26 +94,6 @@ def ranks_of(results: Results) -> Ranks | None:
     return ranks(kept, sign * table[kept].to_numpy(), left_out)
 
 
-def sentence(found: Ranks) -> str:
-    """Say what the tests show."""
-    n_sets, n_methods = found.scores.shape
-    p_value = wording.p_value(found.p_value)
-    freedom = f"{n_methods - 1} degrees of freedom"
-    text = (
-        f"Ranks of {n_methods} methods on {n_sets} data sets. Friedman's test: chi-squared "
-        f"{found.chi_squared:.2f} with {freedom}, p {'' if '<' in p_value else '= '}{p_value}. "
-    )
-    if found.p_value >= ALPHA:
-        text += "No method is shown to differ from another. "
-    text += (
-        f"Nemenyi's critical difference at 5 % is {found.critical_difference:.2f}: methods whose mean ranks are less "
-        "far apart are not shown to differ."
-    )
-    if found.left_out:
-        text += f" Left out, as they lack a value: {wording.enumeration(list(found.left_out))}."
-    return text
-
-
 def ranks_part(results: Results) -> list[ReportPart]:
     """Return table, figure and CSV file of a study's ranks; none of few data sets or methods."""
     found = ranks_of(results)
@@ -137,13 +102,24 @@ def ranks_part(results: Results) -> list[ReportPart]:
     alt = "Dots: mean rank of each method over data sets. Bars: methods that the critical difference does not separate."
     figure = PartFigure("Critical differences over data sets", alt, partial(critical_difference_diagram, found))
     frame = pd.DataFrame({"method": found.methods, "mean_rank": found.mean_ranks})
-    return [ReportPart([figure], [_ranks_table(found)], {"ranks.csv": frame})]
+    return [ReportPart([figure], [ranks_table(found)], {"ranks.csv": frame})]
 
 
-def _ranks_table(found: Ranks) -> Table:
-    n_sets = len(found.scores)
+def ranks_table(found: Ranks) -> Table:
+    """Tabulate mean ranks and what the tests show."""
+    n_sets, n_methods = found.scores.shape
+    p_value = wording.p_value(found.p_value)
+    note = (
+        f"Ranks of {n_methods} methods on {n_sets} data sets. Friedman's test: chi-squared {found.chi_squared:.2f} "
+        f"with {n_methods - 1} degrees of freedom, p {'' if '<' in p_value else '= '}{p_value}. "
+        f"{'' if found.p_value < ALPHA else 'No method is shown to differ from another. '}"
+        f"Nemenyi's critical difference at 5 % is {found.critical_difference:.2f}: methods whose mean ranks are less "
+        "far apart are not shown to differ."
+    )
+    if found.left_out:
+        note += f" Left out, as they lack a value: {wording.enumeration(list(found.left_out))}."
     first = (scipy.stats.rankdata(-found.scores, axis=1) == 1).sum(axis=0)
-    apart = found.mean_ranks - found.mean_ranks[0]
+    apart = found.mean_ranks - found.mean_ranks[0] >= found.least_apart
     columns = [
         Column("Method", numeric=False), Column("Mean rank", "1 is best; ties share the mean of their ranks"),
         Column("First", "data sets on which it alone is best"),
@@ -152,29 +128,27 @@ def _ranks_table(found: Ranks) -> Table:
     lines = [
         [
             Cell(method),
-            number_cell(f"{found.mean_ranks[k]:.2f}", found.mean_ranks[k]),
+            number_cell(f"{rank:.2f}", rank),
             number_cell(f"{first[k]} of {n_sets}", first[k]),
-            Cell("worse" if apart[k] >= found.least_apart else NOT_SHOWN if k else wording.DASH),
+            Cell("worse" if apart[k] else NOT_SHOWN if k else wording.DASH),
         ]
-        for k, method in enumerate(found.methods)
+        for k, (method, rank) in enumerate(zip(found.methods, found.mean_ranks, strict=True))
     ]
-    return Table("Mean ranks over data sets", columns, lines, note=sentence(found))
+    return Table("Mean ranks over data sets", columns, lines, note=note)
 
 
 def critical_difference_diagram(found: Ranks) -> Chart:
     """Draw the mean ranks, the critical difference, and a bar for each group of methods that it does not separate."""
-    bars = [("critical difference", 1.0, 1.0 + found.critical_difference)]
-    bars += [
-        (f"no difference shown, {number}", *found.mean_ranks[list(ends)])
-        for number, ends in enumerate(found.cliques(), 1)
-    ]
-    rows = [{"s": name, "from": low, "to": high} for name, low, high in bars]
+    bars = [{"s": "critical difference", "from": 1.0, "to": 1.0 + found.critical_difference}]
+    for number, (first, last) in enumerate(found.cliques(), 1):
+        low, high = found.mean_ranks[[first, last]]
+        bars.append({"s": f"no difference shown, {number}", "from": low, "to": high})
     dots = [{"s": name, "x": rank} for name, rank in zip(found.methods, found.mean_ranks, strict=True)]
-    order = [row["s"] for row in [*rows, *dots]]
-    scale = {"domain": [1, max(len(found.methods), bars[0][2])], "nice": False}
+    order = [row["s"] for row in [*bars, *dots]]
+    scale = {"domain": [1, max(len(found.methods), 1.0 + found.critical_difference)], "nice": False}
     x = {"title": "mean rank, 1 is best", "scale": scale}
     line = {
-        "data": {"values": rows},
+        "data": {"values": bars},
         "mark": {"type": "rule", "strokeWidth": 5},
         "encoding": {"x": field("from:Q", **x), "x2": {"field": "to"},
                      "tooltip": tooltip(("s:N", "line"), ("from:Q", "from", ".2f"), ("to:Q", "to", ".2f"))},

@@ -72,39 +72,7 @@ class RunRecord:
 
 @dataclass(frozen=True)
 class FitRecord:
-    """All repeats of one method on one data set and training size.
-
-    Attributes
-    ----------
-    dataset, protocol : str
-        Ids.
-    train_size : int or None
-        Training size of the protocol.
-    method, method_title : str
-        Id and the name to print.
-    kernel_ids : list of str
-        The M kernels, in the order of the weights.
-    weights : ndarray of shape (R, M), optional
-        Kernel weights of each repeat; a row of NaN for a repeat that failed.
-    history : DataFrame, optional
-        ``repeat, fold, half_step, step, value, bound, optimum``: the objective after each step of an alternation, a
-        lower bound of it where the step has one, and the optimum where that is known.
-    diagnostics : DataFrame, optional
-        What a method says of its own solutions, with ``repeat`` and ``fold``: ``diagnostics_`` of
-        `mklearn.classifiers.fsvc.FSVC`.
-    embedding : DataFrame, optional
-        ``x, y, label, role ("train" or "test")``: the first two dimensions in one repeat.
-    kernel_info : DataFrame, optional
-        ``kernel, min_eigenvalue, off_diagonal_mass`` and, where known, ``bandwidth, identity_like, n_negative, shift``;
-        one row for each kernel (and repeat).
-    confusion : ndarray of shape (c, c), optional
-        Test samples of all repeats by true class (row) and predicted class (column), at the dimension that inner
-        cross-validation chose.
-    classes : ndarray of shape (c,), optional
-        Names of the classes.
-    predicted : DataFrame, optional
-        ``repeat, sample, true, predicted`` of each test sample, where numbers are predicted.
-    """
+    """All repeats of one method on one data set and training size; ``method_title`` is the name to print."""
 
     dataset: str
     protocol: str
@@ -112,11 +80,23 @@ class FitRecord:
     method: str
     method_title: str
     kernel_ids: list[str] = field(default_factory=list)
+    """The M kernels, in the order of the weights."""
     weights: NDArray[np.float64] | None = None
+    """Kernel weights of each repeat, of shape (R, M); a row of NaN for a repeat that failed."""
     history: pd.DataFrame | None = None
+    """``repeat, fold, half_step, step, value, bound, optimum``: the objective after each step of an alternation, a
+    lower bound of it where the step has one, and the optimum where that is known."""
     diagnostics: pd.DataFrame | None = None
+    """What a method says of its own solutions, with ``repeat`` and ``fold``: ``diagnostics_`` of
+    `mklearn.classifiers.fsvc.FSVC`."""
     embedding: pd.DataFrame | None = None
+    """``x, y, label, role ("train" or "test")``: the first two dimensions in one repeat."""
     kernel_info: pd.DataFrame | None = None
+    """``kernel, min_eigenvalue, off_diagonal_mass`` and, where known, ``bandwidth, identity_like, n_negative, shift``;
+    one row for each kernel (and repeat)."""
     confusion: NDArray[np.integer] | None = None
+    """Test samples of all repeats by true class (row) and predicted class (column), by the chosen parameters."""
     classes: NDArray[np.str_] | None = None
+    """Names of the c classes."""
     predicted: pd.DataFrame | None = None
+    """``repeat, sample, true, predicted`` of each test sample, where numbers are predicted."""

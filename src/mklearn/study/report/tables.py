@@ -15,7 +15,7 @@ from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.selection import UPPER_BOUND
 from mklearn.study.evaluation.verdicts import BETTER, NO_GAIN, NOT_SHOWN, WORSE, only_before_holm, verdict
 from mklearn.study.report import wording
-from mklearn.study.report.frames import Results, Setting, protocol_family, records, whole_or_none
+from mklearn.study.report.frames import Results, Setting, protocol_family, records, typical_times, whole_or_none
 from mklearn.study.report.records import StageCost
 
 
@@ -100,13 +100,14 @@ def result_table(results: Results, setting: Setting) -> Table:
     means = (pair["inner_cv"]["mean"] for _, pair in pairs if "inner_cv" in pair)
     best = next((mean for mean in means if not pd.isna(mean)), None)
     messages: list[str] = []
-    times = setting.of(results.typical_times).set_index(["label", "neighbour"])[["seconds", "ratio"]].to_dict("index")
+    times = typical_times(setting.of(results.scores), results.reference)
+    by_fit = times.set_index(["label", "neighbour"])[["seconds", "ratio"]].to_dict("index")
     unknown, marked = {"seconds": None, "ratio": None}, setting not in results.below_majority
     lines = []
     for key, pair in pairs:
         inner, oracle = pair.get("inner_cv", {}), pair.get("oracle", {})
         difference = difference_cell(inner, metric, results.matters, marked=marked)
-        lines.append(_result_row(inner, oracle, metric, best, messages, times.get(key, unknown), difference))
+        lines.append(_result_row(inner, oracle, metric, best, messages, by_fit.get(key, unknown), difference))
     # Classifiers alone have no rule and no dimension: columns that say nothing are left out.
     nothing = {wording.DASH, wording.rule_title("")}
     kept = [k for k in range(len(columns)) if k in (0, 1) or any(line[k].text not in nothing for line in lines)]
@@ -301,31 +302,25 @@ def kernel_table(info: pd.DataFrame, scalings: pd.Series, caption: str) -> Table
     See :func:`mklearn.study.report.frames.kernel_info` and :func:`mklearn.study.report.frames.chosen_scalings`.
     """
     scaled = Column("Scaling", "of features: what training samples chose, with the numbers of splits", numeric=False)
-    columns = (
+    columns = [
         Column("Kernel", numeric=False),
         *([scaled] if len(scalings) else []),
         Column("Bandwidth", "gamma of exp(-d²/gamma), fitted on the training samples of the first split"),
-        Column(
-            "Min. eigenvalue",
-            "of the training kernel of the first split, before it was made positive semidefinite",
-        ),
+        Column("Min. eigenvalue", "of the training kernel of the first split, before its repair"),
         Column("Off-diagonal mass", "share of the centred kernel of the first split that no diagonal kernel explains"),
         Column("Remarks", numeric=False),
-    )
+    ]
     rows = []
     for row in records(info):
-        remarks = kernel_remarks(row)
-        mass = row.get("off_diagonal_mass")
-        rows.append(
-            (
-                Cell(str(row["kernel"])),
-                *([Cell(_counted(scalings, row["kernel"]))] if len(scalings) else []),
-                number_cell(wording.scientific(row.get("bandwidth")), row.get("bandwidth")),
-                number_cell(wording.scientific(row.get("min_eigenvalue")), row.get("min_eigenvalue")),
-                number_cell(wording.DASH if pd.isna(mass) else f"{wording.percent(mass)} %", mass),
-                Cell("; ".join(remarks) or wording.DASH, kind="warn" if remarks else ""),
-            )
-        )
+        remarks, mass = kernel_remarks(row), row.get("off_diagonal_mass")
+        rows.append([
+            Cell(str(row["kernel"])),
+            *([Cell(_counted(scalings, row["kernel"]))] if len(scalings) else []),
+            number_cell(wording.scientific(row.get("bandwidth")), row.get("bandwidth")),
+            number_cell(wording.scientific(row.get("min_eigenvalue")), row.get("min_eigenvalue")),
+            number_cell(wording.DASH if pd.isna(mass) else f"{wording.percent(mass)} %", mass),
+            Cell("; ".join(remarks) or wording.DASH, kind="warn" if remarks else ""),
+        ])  # fmt: skip
     return Table(caption, columns, rows)
 
 
@@ -354,30 +349,19 @@ def failure_table(results: Results) -> Table:
 
     An upper bound, chosen on the test samples, is no failure.
     """
-    rows = []
     scores = results.scores.fillna({"message": ""})
     failed = scores[scores["status"].ne("ok") & ~scores["message"].astype(str).str.endswith(UPPER_BOUND)]
+    rows = []
     for setting in results.settings:
-        own = setting.of(failed)
-        for (label, status, message), part in own.groupby(["label", "status", "message"], sort=False):
+        kinds = setting.of(failed).groupby(["label", "status", "message"], sort=False)
+        for (label, status, message), part in kinds:
             splits = len(part.drop_duplicates(["repeat", "fold"]))
-            rows.append(
-                (
-                    Cell(setting.title),
-                    Cell(str(label)),
-                    Cell(wording.status_title(str(status)), kind="warn"),
-                    Cell(wording.plural(splits, "split"), str(splits), "number"),
-                    Cell(str(message), kind="prose"),
-                )
-            )
-    columns = (
-        Column("Setting", numeric=False),
-        Column("Method", numeric=False),
-        Column("Status", numeric=False),
-        Column("How often"),
-        Column("Message", numeric=False),
-    )
-    return Table("Fits that did not end well", columns, rows)
+            rows.append([
+                Cell(setting.title), Cell(str(label)), Cell(wording.status_title(str(status)), kind="warn"),
+                number_cell(wording.plural(splits, "split"), splits), Cell(str(message), kind="prose"),
+            ])  # fmt: skip
+    texts = [Column(title, numeric=False) for title in ("Setting", "Method", "Status", "Message")]
+    return Table("Fits that did not end well", [*texts[:3], Column("How often"), texts[3]], rows)
 
 
 OF_STAGES = (
@@ -392,36 +376,26 @@ def stage_table(stages: Sequence[StageCost]) -> Table | None:
     """Tabulate jobs, seconds, longest job and bytes of each stage; None where the time of no job is known."""
     if not any(stage.known for stage in stages):
         return None
-    columns = (
-        Column("Stage", numeric=False),
-        Column("Jobs"),
-        Column("Sum, s", "wall-clock seconds of all jobs of the stage"),
-        Column("Longest job, s"),
-        Column("Which", "the data set or method of the longest job", numeric=False),
+    columns = [
+        Column("Stage", numeric=False), Column("Jobs"), Column("Sum, s", "wall-clock seconds of all jobs of the stage"),
+        Column("Longest job, s"), Column("Which", "the data set or method of the longest job", numeric=False),
         Column("Files", "bytes of what the stage wrote"),
-    )
+    ]  # fmt: skip
     rows = []
     for stage in stages:
-        partly = 0 < stage.known < stage.jobs
-        note = f"of the {stage.known:,} jobs whose times are known" if partly else ""
-        below = f"{stage.known:,} of {stage.jobs:,} jobs known" if partly else ""
-        rows.append(
-            [
-                Cell(stage.title),
-                number_cell(wording.count(stage.jobs), stage.jobs),
-                _stage_seconds(stage.seconds, note, below),
-                _stage_seconds(stage.longest),
-                Cell(_job(stage.longest_job) if stage.longest_job else wording.DASH),
-                number_cell(wording.byte_size(stage.bytes), stage.bytes),
-            ]
+        below = f"{stage.known:,} of {stage.jobs:,} jobs known" if 0 < stage.known < stage.jobs else ""
+        total, longest = (
+            "not known" if value is None else wording.seconds(value) for value in (stage.seconds, stage.longest)
         )
+        rows.append([
+            Cell(stage.title),
+            number_cell(wording.count(stage.jobs), stage.jobs),
+            number_cell(total, stage.seconds, below=below),
+            number_cell(longest, stage.longest),
+            Cell(_job(stage.longest_job) if stage.longest_job else wording.DASH),
+            number_cell(wording.byte_size(stage.bytes), stage.bytes),
+        ])  # fmt: skip
     return Table("What each stage cost", columns, rows, note=OF_STAGES)
-
-
-def _stage_seconds(value: float | None, note: str = "", below: str = "") -> Cell:
-    if value is None:
-        return number_cell("not known", None, note="the engine has no record of these jobs")
-    return number_cell(wording.seconds(value), value, note=note, below=below)
 
 
 def _job(name: str) -> str:

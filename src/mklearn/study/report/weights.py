@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from mklearn.inspection import WeightStability, weight_stability
-from mklearn.study.report import frames
 from mklearn.study.report.frames import Results, Setting
 from mklearn.study.report.records import FitRecord
 from mklearn.study.report.tables import Cell, Column, Table, number_cell
@@ -25,6 +24,20 @@ COLUMNS = (
 )
 
 
+def learned_weights(results: Results, setting: Setting) -> Iterator[tuple[FitRecord, pd.DataFrame]]:
+    """Yield the fits of a setting whose weights are not the same for every kernel, and the weights by repeat."""
+    for record in setting.fits(results.fits):
+        if record.weights is not None:
+            weights = pd.DataFrame(np.atleast_2d(record.weights), columns=record.kernel_ids).dropna()
+            if len(weights) and np.ptp(weights.to_numpy()) > 1e-12:
+                yield record, weights
+
+
+def _stability(results: Results, setting: Setting) -> Iterator[tuple[FitRecord, WeightStability]]:
+    for record, weights in learned_weights(results, setting):
+        yield record, weight_stability(weights.to_numpy(), record.kernel_ids)
+
+
 def weights_tables(results: Results) -> list[Table]:
     """Tabulate the stability of learned weights, a table for each setting that has some."""
     tables = []
@@ -32,12 +45,14 @@ def weights_tables(results: Results) -> list[Table]:
         rows = [
             (
                 Cell(results.series.of_method(record.method, record.method_title)),
-                _distance_cell(found.between_splits),
-                _distance_cell(found.from_equal),
+                *(
+                    number_cell(DASH if np.isnan(value) else f"{value:.2f}", value)
+                    for value in (found.between_splits, found.from_equal)
+                ),
                 number_cell(count(len(found.weights)), len(found.weights)),
                 Cell(_largest(found)),
             )
-            for record, found in _learned(results, setting)
+            for record, found in _stability(results, setting)
         ]
         if rows:
             tables.append(Table(setting.title, COLUMNS, rows))
@@ -53,17 +68,10 @@ def weights_frame(results: Results) -> pd.DataFrame:
             "between_splits": found.between_splits, "from_equal": found.from_equal,
         }
         for setting in results.settings
-        for record, found in _learned(results, setting)
+        for record, found in _stability(results, setting)
         for kernel, mean, std in zip(found.kernels, found.mean, found.std, strict=True)
     ]  # fmt: skip
     return pd.DataFrame(rows)
-
-
-def _learned(results: Results, setting: Setting) -> Iterator[tuple[FitRecord, WeightStability]]:
-    """Find the fits of a setting whose weights are not the same for every kernel."""
-    for record in setting.fits(results.fits):
-        if record.weights is not None and frames.vary(frames.weights(record)):
-            yield record, weight_stability(np.atleast_2d(record.weights), record.kernel_ids)
 
 
 def _distance_cell(value: float) -> Cell:

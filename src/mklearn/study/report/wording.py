@@ -150,11 +150,10 @@ NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten
 
 def common_prefix(names: list[str]) -> str:
     """Return what all names begin with, up to a hyphen or underscore; empty for a single name."""
-    if len(names) < 2:
-        return ""
-    first, last = min(names), max(names)
-    length = next((i for i, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
-    return first[: max(first.rfind(mark, 0, length) for mark in "-_") + 1]
+    shared = names[0] if len(names) > 1 else ""
+    while not all(name.startswith(shared) for name in names):
+        shared = shared[:-1]
+    return shared[: max(map(shared.rfind, "-_")) + 1]
 
 
 def fold_title(number: int) -> str:

@@ -15,7 +15,7 @@ from tests.unit.study.report.test_report_files import specs_of
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.build import build_report
 from mklearn.study.report.frames import results_of
-from mklearn.study.report.ranks import _ranks_table, critical_difference, critical_value, ranks, ranks_of
+from mklearn.study.report.ranks import critical_difference, ranks, ranks_of, ranks_table
 from mklearn.study.report.records import RunRecord
 
 METHODS = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
@@ -34,7 +34,8 @@ AUC = np.array([
     [(2, 1.960), (3, 2.343), (4, 2.569), (5, 2.728), (6, 2.850), (7, 2.949), (8, 3.031), (9, 3.102), (10, 3.164)],
 )
 def test_critical_values_are_those_of_demsars_table(n_methods: int, printed: float) -> None:
-    assert critical_value(n_methods) == pytest.approx(printed, abs=1e-3)
+    ranked = np.sqrt(n_methods * (n_methods + 1) / 6)
+    assert critical_difference(n_methods, 1) / ranked == pytest.approx(printed, abs=1e-3)
 
 
 def test_demsars_example() -> None:
@@ -67,7 +68,7 @@ def test_no_pair_differs_unless_friedmans_test_shows_a_difference() -> None:
     assert found.p_value > 0.05
     assert found.mean_ranks[-1] - found.mean_ranks[0] > found.critical_difference
     assert found.cliques() == [(0, 9)]
-    table = _ranks_table(found)
+    table = ranks_table(found)
     assert {row[-1].text for row in table.rows[1:]} == {"not shown"}
 
 

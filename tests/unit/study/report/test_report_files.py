@@ -113,7 +113,7 @@ def test_the_majority_class_stretches_no_axis(study):
     results = results_of(study["scores"], study["summary"].assign(majority=value), [])
     level = results.level_with_majority(results.settings)
     assert level == ["linear SVC"]
-    options = {"neighbour": "cosine", "title": "", "metric": results.score}
+    options = {"title": "", "metric": results.score}
     chart = accuracy_by_dimension(curves(results.scores), results.series, **options, level=level)
     assert chart["title"]["subtitle"][1] == "not drawn, as not above the majority class: linear SVC"
     assert "linear SVC" not in json.dumps([chart["data"], chart["layer"]])

@@ -5,27 +5,8 @@ window.figures = (() => {
   const { specs, configs } = JSON.parse(document.getElementById("figures-data").textContent);
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const drawn = new Map();
-  const OWN_RULE = "its own";
   let focus = [];
-  let rule = "";
   let run = 0;
-
-  // A figure of differences shows the rule that is chosen, and methods that decide themselves.
-  function specOf(box) {
-    const spec = structuredClone(specs[box.dataset.figure]);
-    if (!("rules" in box.dataset) || rule === "") return spec;
-    const rows = spec.data.values.filter((row) => row.rule === rule || row.rule === OWN_RULE);
-    const before = new Set(spec.data.values.map((row) => row.rule)).size;
-    const after = new Set(rows.map((row) => row.rule)).size;
-    if (!rows.length || after === before) return spec;
-    spec.data.values = rows;
-    spec.height = new Set(rows.map((row) => row.s)).size * 22;
-    delete spec.encoding.yOffset;
-    for (const { encoding } of spec.layer) {
-      if (encoding?.shape) encoding.shape.legend.values = encoding.shape.scale.domain.filter((name) => rows.some((row) => row.rule === name));
-    }
-    return spec;
-  }
 
   // A chart's text must leave room for its marks on a phone.
   function configFor(scheme, width) {
@@ -55,9 +36,8 @@ window.figures = (() => {
 
   async function drawOne(box, scheme) {
     const slug = box.dataset.figure;
-    const key = scheme + ("rules" in box.dataset ? rule : "");
-    if (drawn.get(slug)?.key === key) return;
-    const result = await window.vegaEmbed(box, wrapped(specOf(box), box.clientWidth), {
+    if (drawn.get(slug)?.scheme === scheme) return;
+    const result = await window.vegaEmbed(box, wrapped(structuredClone(specs[slug]), box.clientWidth), {
       mode: "vega-lite",
       renderer: "svg",
       actions: false,
@@ -65,7 +45,7 @@ window.figures = (() => {
       tooltip: { theme: scheme },
     });
     drawn.get(slug)?.finalize();
-    drawn.set(slug, { key, view: result.view, finalize: () => result.finalize() });
+    drawn.set(slug, { scheme, view: result.view, finalize: () => result.finalize() });
     await highlight(result.view);
   }
 
@@ -115,5 +95,5 @@ window.figures = (() => {
   });
 
   dark.addEventListener("change", draw);
-  return { draw, setRule(next) { rule = next; draw(); } };
+  return { draw };
 })();

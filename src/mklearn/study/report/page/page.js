@@ -17,7 +17,6 @@
     for (const row of document.querySelectorAll("tr[data-rule]")) {
       row.hidden = Boolean(rule?.value && row.dataset.rule && row.dataset.rule !== rule.value);
     }
-    window.figures.setRule(rule?.value ? rule.selectedOptions[0].textContent : "");
   }
 
   function open(id) {
