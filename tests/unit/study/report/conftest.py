@@ -1,7 +1,8 @@
-"""A small real study: kernel discriminants on scikit-learn's digits, enough to fill every part of the report."""
+"""A made-up study of kernel discriminants on digits, enough to fill every part of the report."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 from collections.abc import Iterator
@@ -12,15 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_diabetes, load_digits
+from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
-from sklearn.metrics.pairwise import cosine_similarity, rbf_kernel
 from sklearn.neighbors import KNeighborsRegressor
 
-from mklearn.base.folds import inner_folds
-from mklearn.kernels.identity_like import off_diagonal_mass
-from mklearn.nearest_neighbour import accuracy_by_dimension
-from mklearn.study.evaluation.selection import select_by_scores
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.build import build_report
 from mklearn.study.report.figure_names import FigureNames
@@ -37,6 +33,12 @@ METHODS = {
     "kfd": "best single kernel",
     "svc": "linear SVC",
     "sdp": "MKL-DR (relaxation)",
+}
+WITH_WEIGHTS = {
+    "average": np.full(4, 0.25),
+    "mkldr": np.array([0.1, 0.5, 0.35, 0.05]),
+    "random": np.array([0.4, 0.3, 0.1, 0.2]),
+    "kfd": np.eye(4)[1],
 }
 METHOD_OF_NUMBERS = {"average": "uniform average", "neighbours": "nearest neighbours"}
 SCRIPT = "</script><img src=x onerror='window.broken = 1'>"
@@ -82,17 +84,11 @@ def report_spec(study: str, **more: Any) -> ReportSpec:
 def make_study(
     *, repeats: int = 5, sizes: tuple[int, ...] = (5,), titles: dict[str, str] | None = None, dataset: str = "digits"
 ) -> dict[str, Any]:
-    """Arguments of ``build_report``, from a real evaluation with weights and histories made up beside it."""
+    """Arguments of ``build_report``, made up."""
     titles = titles or METHODS
-    digits = load_digits()
-    rows: list[dict[str, Any]] = []
-    fits: list[FitRecord] = []
-    for size in sizes:
-        rows += _evaluate(digits, dataset, size, repeats)
-        fits += _fits(digits, dataset, size, repeats, titles)
-    scores = pd.DataFrame(rows)
-    for column in ("dimension", "train_size"):
-        scores[column] = scores[column].astype("Int64")
+    fits = [fit for size in sizes for fit in _fits(dataset, size, repeats, titles)]
+    scores = pd.DataFrame([row for size in sizes for row in _evaluate(dataset, size, repeats)])
+    scores = scores.astype({"dimension": "Int64", "train_size": "Int64"})
     published = [
         {"dataset": dataset, "train_size": 5, "method": "mkldr", "value": 0.9, "std": 0.02, "source": "Table 1"}
     ]
@@ -114,7 +110,7 @@ def make_study(
                 DIGITS,
                 id=dataset,
                 title=f"{dataset.title()} 8 × 8",
-                thumbnails=(digits.images[:16] * 15).astype(np.uint8),
+                thumbnails=np.arange(16 * 64, dtype=np.uint8).reshape(16, 8, 8),
             )
         ],
         "fits": fits,
@@ -174,117 +170,57 @@ def make_numbers_study(repeats: int = 2) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _evaluate(digits: Any, dataset: str, size: int, repeats: int) -> list[dict[str, Any]]:
+def _evaluate(dataset: str, size: int, repeats: int) -> list[dict[str, Any]]:
+    """Made up: curves that rise over nine dimensions, a classifier, and a method that fails."""
+    rng = np.random.default_rng(size)
     rows: list[dict[str, Any]] = []
     for repeat in range(repeats):
-        train, test = _split(digits.target, size, repeat)
-        y_train, y_test = digits.target[train], digits.target[test]
         base = {
             "study": "demo", "dataset": dataset, "protocol": "random", "train_size": size, "repeat": repeat, "fold": 0,
             "kernel_set": "pixels", "metric": "accuracy", "message": "", "status": "ok", "parameters": json.dumps({}),
-            "seed": repeat, "n_train": len(train), "n_test": len(test), "fit_seconds": 0.01 * size, "dimension": None,
+            "seed": repeat, "n_train": 10 * size, "n_test": 10 * size, "dimension": None,
         }  # fmt: skip
-        kernels = np.stack([rbf_kernel(digits.data, digits.data[train], gamma=gamma) for gamma in GAMMAS.values()])
-        for position, (method, weights) in enumerate(_weights(repeat).items()):
-            K = np.tensordot(weights, kernels, axes=1)
-            Z = _discriminant(K[train], y_train, K)
-            K_train = K[train]
-            fit = base | {"method": method, "fit_seconds": 0.004 * 3**position * (1 + repeat / 5)}
-            for rule in ("cosine", "euclidean"):
-                curve = accuracy_by_dimension(Z[train], y_train, Z[test], y_test, rule)
-                for dimension, value in enumerate(curve, start=1):
-                    rows.append(
-                        fit | {"neighbour": rule, "selection": "dimension", "dimension": dimension, "value": value}
-                    )
-
-                inner_scores = []
-                for a, b in inner_folds(y_train, 3, 0):
-                    inner = _discriminant(K_train[np.ix_(a, a)], y_train[a], K_train[:, a])
-                    inner_scores.append(accuracy_by_dimension(inner[a], y_train[a], inner[b], y_train[b], rule))
-                chosen = select_by_scores([inner_scores]).dimension
-                rows.append(
-                    fit | {"neighbour": rule, "selection": "inner_cv", "dimension": chosen, "value": curve[chosen - 1]}
-                )
-        for selection in ("dimension", "inner_cv"):
-            rows.append(
-                base | {"method": "svc", "neighbour": "", "selection": selection, "value": 0.86 + 0.01 * repeat}
-            )
-        rows.append(
-            base
-            | {"method": "sdp", "neighbour": "", "selection": "", "value": np.nan, "fit_seconds": np.nan}
-            | {"status": "failed", "message": "the solver ended without a solution"}
-        )
-    return rows
-
-
-def _weights(repeat: int) -> dict[str, np.ndarray]:
-    generator = np.random.default_rng(repeat)
-    return {
-        "average": np.full(4, 0.25),
-        "mkldr": np.array([0.1, 0.5, 0.35, 0.05]) + 0.02 * generator.normal(size=4),
-        "random": generator.dirichlet(np.ones(4)),
-        "kfd": np.eye(4)[1],
-    }
-
-
-def _split(y: np.ndarray, size: int, repeat: int) -> tuple[np.ndarray, np.ndarray]:
-    order = np.random.default_rng(100 + repeat).permutation(len(y))
-    train = np.concatenate([order[y[order] == label][:size] for label in np.unique(y)])
-    test = np.setdiff1d(order, train, assume_unique=True)[: len(train)]
-    return train, test
-
-
-def _discriminant(K_train: np.ndarray, y: np.ndarray, K: np.ndarray) -> np.ndarray:
-    """Kernel discriminant by regression on the centred class indicators, columns by singular value."""
-    indicators = (y[:, None] == np.unique(y)) - np.mean(y[:, None] == np.unique(y), axis=0)
-    scores = np.linalg.solve(K_train + 1e-2 * np.eye(len(y)), indicators)
-    left, _, _ = np.linalg.svd(indicators.T @ K_train @ scores)
-    return (K @ scores @ left)[:, :-1]
-
-
-def _fits(digits: Any, dataset: str, size: int, repeats: int, titles: dict[str, str]) -> list[FitRecord]:
-    train, test = _split(digits.target, size, 0)
-    stack = np.stack([rbf_kernel(digits.data[train], gamma=gamma) for gamma in GAMMAS.values()])
-    info = pd.DataFrame(
-        {
-            "kernel": list(GAMMAS),
-            "min_eigenvalue": [np.linalg.eigvalsh(K)[0] for K in stack],
-            "off_diagonal_mass": [off_diagonal_mass(K) for K in stack],
-            "bandwidth": [1 / gamma for gamma in GAMMAS.values()],
-            "identity_like": [off_diagonal_mass(K) < 0.1 for K in stack],
-        }
-    )
-    records = []
-    for method in ("average", "mkldr", "random", "kfd"):
-        weights = np.array([_weights(repeat)[method] for repeat in range(repeats)])
-        weights /= weights.sum(axis=1, keepdims=True)
-        K = np.tensordot(weights[0], [rbf_kernel(digits.data, digits.data[train], gamma=g) for g in GAMMAS.values()], 1)
-        Z = _discriminant(K[train], digits.target[train], K)
-        shown = np.concatenate([train, test])
-        points = pd.DataFrame({"x": Z[shown, 0], "y": Z[shown, 1], "label": digits.target[shown]})
-        points["role"] = ["train"] * len(train) + ["test"] * len(test)
-        history = [
-            {
-                "repeat": repeat,
-                "fold": 0,
-                "half_step": step,
-                "step": "A" if step % 2 == 0 else "beta",
-                "value": 0.03 + 0.06 * np.exp(-0.5 * step) + 0.002 * repeat,
-                "bound": 0.028 + 0.05 * np.exp(-0.5 * step) if step % 2 else np.nan,
-                "optimum": np.nan,
-            }
-            for repeat in range(repeats)
-            for step in range(10)
+        for position, (method, rule) in enumerate(itertools.product(WITH_WEIGHTS, ("cosine", "euclidean"))):
+            fit = base | {"method": method, "neighbour": rule, "fit_seconds": 0.004 * 3**position * (1 + repeat / 5)}
+            curve = 0.85 - 0.6 * np.exp(-np.arange(1, 10) / 3) - 0.02 * position + 0.02 * rng.normal(size=9)
+            rows += [
+                fit | {"selection": "dimension", "dimension": dimension, "value": value}
+                for dimension, value in enumerate(curve, start=1)
+            ]
+            rows.append(fit | {"selection": "inner_cv", "dimension": 8, "value": curve[7]})
+        rows += [
+            base | {"method": "svc", "neighbour": "", "selection": selection, "value": 0.86 + 0.01 * repeat}
+            for selection in ("dimension", "inner_cv")
         ]
-        near = np.argmax(cosine_similarity(Z[test], Z[train]), axis=1)
-        confusion = np.zeros((10, 10), dtype=np.int32)
-        np.add.at(confusion, (digits.target[test], digits.target[train][near]), 1)
+        failed = {"status": "failed", "message": "the solver ended without a solution", "value": np.nan}
+        rows.append(base | failed | {"method": "sdp", "neighbour": "", "selection": ""})
+    return [{"fit_seconds": 0.01 * size} | row for row in rows]
+
+
+def _fits(dataset: str, size: int, repeats: int, titles: dict[str, str]) -> list[FitRecord]:
+    """Made up: weights, a history, points in the plane, kernels of which one is the identity, and confusions."""
+    rng = np.random.default_rng(size)
+    info = pd.DataFrame({
+        "kernel": list(GAMMAS), "min_eigenvalue": [0.1, 0.01, -0.2, 1.0], "off_diagonal_mass": [0.9, 0.8, 0.5, 0.01],
+        "bandwidth": [1 / gamma for gamma in GAMMAS.values()], "identity_like": [False, False, False, True],
+    })  # fmt: skip
+    steps = pd.DataFrame({"repeat": np.repeat(range(repeats), 10), "half_step": list(range(10)) * repeats, "fold": 0})
+    value = 0.03 + 0.06 * np.exp(-0.5 * steps["half_step"]) + 0.002 * steps["repeat"]
+    history = steps.assign(value=value, step=["A", "beta"] * (5 * repeats), optimum=np.nan)
+    history["bound"] = (0.9 * value).where(history["step"].eq("beta"))
+    records = []
+    for method, weights in WITH_WEIGHTS.items():
+        labels = np.repeat(range(10), 6)
+        points = pd.DataFrame({"x": labels + rng.normal(size=60), "y": rng.normal(size=60), "label": labels})
+        shown = weights + 0.02 * rng.random((repeats, 4)) * (method in ("mkldr", "random"))
         records.append(
             FitRecord(
-                dataset, "random", size, method, titles.get(method, method), list(GAMMAS), weights,
-                history=pd.DataFrame(history) if method == "mkldr" else None,
-                embedding=points if method in ("average", "mkldr") else None,
-                kernel_info=info, confusion=confusion, classes=np.array([f"digit {number}" for number in range(10)]),
+                dataset, "random", size, method, titles.get(method, method), list(GAMMAS),
+                shown / shown.sum(axis=1, keepdims=True),
+                history=history if method == "mkldr" else None,
+                embedding=points.assign(role=["train", "test"] * 30) if method in ("average", "mkldr") else None,
+                kernel_info=info, classes=np.array([f"digit {number}" for number in range(10)]),
+                confusion=rng.integers(0, 3, (10, 10)) + 9 * np.eye(10, dtype=int),
             )
         )  # fmt: skip
     return records
@@ -318,13 +254,12 @@ def read(folder: Path) -> tuple[str, str]:
     return html, text
 
 
-def sections_of(scores: pd.DataFrame, summary: pd.DataFrame) -> set[str]:
-    """Return the sections of the figures that a study without fits has."""
-    results = results_of(scores, summary, [])
+def charts_of(scores: pd.DataFrame, summary: pd.DataFrame, reference: str = "average") -> dict[str, Any]:
+    """Return the figures of a study without fits, the last one of each section."""
     nothing = pd.DataFrame(columns=["z", "dataset_title", "metric"])
-    found = panels(results, nothing, 3, [], FigureNames())
+    found = panels(results_of(scores, summary, [], reference), nothing, 3, [], FigureNames())
     assert not [panel.problem for panel in found if panel.problem]
-    return {panel.section for panel in found}
+    return {panel.section: panel.chart for panel in found}
 
 
 @pytest.fixture(scope="module")

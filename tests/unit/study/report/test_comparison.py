@@ -93,10 +93,6 @@ def only(tables: StudyTables, method: str) -> StudyTables:
     return replace(tables, scores=scores, predictions=predictions)
 
 
-def test_a_study_equals_itself(first: StudyTables) -> None:
-    assert [cells(first, study(1), method)[2] for method in ("average", "kfd")] == ["0", "0"]
-
-
 def test_a_metric_in_a_unit_of_its_own_is_no_percentage(first: StudyTables) -> None:
     one, other = (
         replace(tables, scores=tables.scores.assign(metric="rmse"), summary=tables.summary.assign(metric="rmse"))
@@ -114,7 +110,8 @@ def test_other_splits_are_not_paired_and_a_failed_one_is_left_out(first: StudyTa
     assert "[" in cells(replace(first, predictions=first.predictions[kept]), study(2), "kfd")[2]
 
 
-def test_methods_of_one_study_alone_are_shown_and_not_compared(first: StudyTables) -> None:
+def test_methods_of_one_study_alone_are_not_compared_and_equal_ones_level(first: StudyTables) -> None:
+    assert [cells(first, study(1), method)[2] for method in ("average", "kfd")] == ["0", "0"]
     second = study(2, methods=("average", "new"))
     assert cells(first, second, "new")[0] == cells(first, second, "new")[2] == "–"
     assert cells(first, second, "kfd")[1:] == ["–", "–"]

@@ -83,13 +83,6 @@ def test_without_protocols_every_setting_has_a_row_and_a_method_that_lacks_one_a
     assert rows["Above, level, below"] == ["2, 1, 1", "1, 0, 1"]
 
 
-def test_pairs_are_compared_by_the_score_of_the_study():
-    found = pair_differences(WINS, score_table(MEANS).assign(metric="r2"), None, score="r2")
-    expected = pair_differences(WINS, score_table(MEANS), None)
-    assert len(found) == len(expected)
-    pd.testing.assert_series_equal(found["difference"], expected["difference"])
-
-
 def test_holms_method_corrects_for_the_pairs_of_a_row():
     """The intervals of a difference that splits share are narrow: its p-value is doubled by a second pair."""
     means = {(name, "once", method): value for name in "ab" for method, value in

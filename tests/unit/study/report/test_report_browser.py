@@ -135,20 +135,6 @@ def test_the_page_is_small(page_file):
     assert page_file.stat().st_size < 2_000_000
 
 
-def test_marks_follow_the_numbers(whole_page):
-    """The dots of the difference figure lie in the order of the differences that the table shows."""
-    shown = whole_page.eval_on_selector_all(
-        ".difference .chart svg",
-        """svgs => [...svgs[0].querySelectorAll(".mark-symbol.role-mark path")].map(path => [
-            Number(path.getAttribute("aria-label").replaceAll("\\u2212", "-").match(/difference, points: ([^;]+)/)[1]),
-            path.getBoundingClientRect().x + path.getBoundingClientRect().width / 2])""",
-    )
-    assert len(shown) == 4
-    values, places = zip(*sorted(shown), strict=True)
-    assert list(places) == sorted(places)
-    assert len(set(values)) > 2
-
-
 def test_columns_sort_by_click_and_by_keyboard(open_page, page_file):
     page = open_page(page_file, unfold=False)
     for chosen in ("#setting", "#rule"):

@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 from PIL import Image
 from tests.unit.study.report.conftest import (
+    charts_of,
     make_numbers_study,
     read,
     report_spec,
-    sections_of,
 )
 
 from mklearn.study.evaluation.metrics.metric import metric_named
@@ -60,24 +60,14 @@ def specs_of(html):
     return json.loads(text.group(1))
 
 
-@pytest.mark.full
-def test_writes_what_it_says_and_nothing_else(built):
+def test_writes_what_it_says_with_every_kind_of_figure(built):
     folder, paths = built
-    assert [path.name for path in paths[:3]] == ["index.html", "summary.md", "summary.csv"]
-    assert (paths[0].parent / "answer.txt") in paths
+    assert [path.name for path in paths[:4]] == ["index.html", "summary.md", "summary.csv", "answer.txt"]
     assert sorted(paths) == sorted(path for path in folder.rglob("*") if path.is_file())
-    figures = [path for path in paths if path.parent.name == "figures"]
-    specs = specs_of((folder / "index.html").read_text(encoding="utf-8"))["specs"]
-    assert sorted(path.name for path in figures) == sorted(
-        f"{slug}.{kind}" for slug in specs for kind in ("png", "svg")
-    )
-
-
-def test_every_kind_of_figure_is_there(built):
-    folder, _ = built
     slugs = specs_of((folder / "index.html").read_text(encoding="utf-8"))["specs"]
-    unseen = {"train-size", "own", "predictions", "kernels"}
-    for section in {*figure_sections(), "published"} - unseen:
+    files = sorted(path.name for path in paths if path.parent.name == "figures")
+    assert files == sorted(f"{slug}.{kind}" for slug in slugs for kind in ("png", "svg"))
+    for section in {*figure_sections(), "published"} - {"train-size", "own", "predictions", "kernels"}:
         assert any(slug.startswith(section) for slug in slugs), section
 
 
@@ -121,14 +111,6 @@ def test_the_majority_class_stretches_no_axis(study):
     assert accuracy_by_train_size(alone, results.series, **options, level=level)["data"]["values"], "an empty figure"
 
 
-def test_one_dimension_has_no_figure_of_accuracy_against_dimension(study):
-    """Kills a figure of one dot, as of every study of two classes."""
-    scores = study["scores"]
-    one = scores[scores["dimension"].fillna(1).eq(1) | scores["selection"].ne("dimension")]
-    assert "dimension" in sections_of(scores, study["summary"])
-    assert "dimension" not in sections_of(one, study["summary"])
-
-
 def test_metrics_are_averaged_over_targets():
     """Of methods with a value for each, and not errors in different units."""
     one = make_numbers_study()["scores"]
@@ -139,19 +121,6 @@ def test_metrics_are_averaged_over_targets():
     assert [column.title for column in mean.columns] == ["Method", "R², %"]
     ((_, cell),) = mean.rows
     assert float(cell.sort) == pytest.approx(float(pulse.rows[0][1].sort) + 0.1)
-
-
-def test_why_a_metric_has_no_value_is_a_footnote(with_more):
-    """Kills a reason that only the pointer finds."""
-    html, _ = read(with_more)
-    metrics = html[html.index('id="metrics"') :].split("</details>")[0]
-    assert "<li>one class has no test sample</li>" in metrics
-    assert "–<sup>1</sup>" in metrics
-
-
-def test_what_to_know_of_the_data_stands_below_the_headline(with_more):
-    for content, end in zip(read(with_more), ('id="results"', "Inner CV"), strict=True):
-        assert "Digits 8 × 8: 3 samples without a label are left out." in content.split(end)[0]
 
 
 def test_what_a_study_adds_is_on_the_page_and_in_files(study, tmp_path):
@@ -255,15 +224,19 @@ def test_an_upper_bound_is_no_failure(study):
         assert bool(failure_table(results_of(scores, study["summary"], [])).rows) == is_failure
 
 
-def test_other_metrics_have_a_table_and_change_no_other(report, with_more):
+def test_other_metrics_and_warnings_stand_beside_what_was_there(report, with_more):
     assert (with_more / "reproduction.csv").read_bytes() == (report / "reproduction.csv").read_bytes()
     (_, before), (html, after) = read(report), read(with_more)
     added = set(after.splitlines()) - set(before.splitlines())
     assert set(before.splitlines()) <= set(after.splitlines())
     assert any("Area under the ROC curve, %" in line for line in added)
     assert any("| 12.3 ±" in line for line in added)
-    assert "12.3" in html
-    assert set(pd.read_csv(with_more / "summary.csv")["metric"]) == {"accuracy", "auc", "log_loss"}
+    metrics = html[html.index('id="metrics"') :].split("</details>")[0]
+    assert "12.3" in metrics
+    assert "<li>one class has no test sample</li>" in metrics, "not only under the pointer"
+    assert "–<sup>1</sup>" in metrics
+    for content, end in ((html, 'id="results"'), (after, "Inner CV")):
+        assert "Digits 8 × 8: 3 samples without a label are left out." in content.split(end)[0], "below the headline"
 
 
 def test_figures_of_an_earlier_report_are_deleted(study, tmp_path):
@@ -283,22 +256,21 @@ def test_json_in_a_script_can_not_break_out(text):
     assert json.loads(written) == {text: [text]}
 
 
-@pytest.mark.parametrize(
-    "address", ["javascript:alert(1)", "data:text/html,x", "file:///etc", "", None, "http://[", "x y"]
-)
-def test_only_web_addresses_become_links(address):
-    assert link(address) == ""
+def test_only_web_addresses_become_links():
+    for address in ("javascript:alert(1)", "data:text/html,x", "file:///etc", "", None, "http://[", "x y"):
+        assert link(address) == ""
 
 
-def test_classifiers_with_components_have_a_curve_that_names_its_setting(study, tmp_path):
+@pytest.mark.parametrize("sizes", [(2, 5, 9), (2,)])
+def test_classifiers_with_components_have_a_curve_that_names_its_setting(sizes, study):
+    """But no figure of one dot, as of every study of two classes."""
     svc = study["scores"].query("method == 'svc' and selection == 'inner_cv'")
-    curve = pd.concat([svc.assign(selection="dimension", dimension=size, value=size / 10) for size in (2, 5, 9)])
-    chosen = svc.assign(dimension=5, value=0.5)
-    scores = pd.concat([chosen, curve], ignore_index=True).astype({"dimension": "Int64"})
+    curve = pd.concat([svc.assign(selection="dimension", dimension=size, value=size / 10) for size in sizes])
+    scores = pd.concat([svc.assign(dimension=5, value=0.5), curve], ignore_index=True).astype({"dimension": "Int64"})
     summary = summarise(scores, reference="svc", titles={"datasets": {"digits": "Digits"}})
-    build_report(tmp_path, study=report_spec("x", reference="svc"), scores=scores, summary=summary, fits=[], data=[],
-                 run=RunRecord(), figure_files=False)  # fmt: skip
-    specs = specs_of((tmp_path / "index.html").read_text(encoding="utf-8"))["specs"]
-    (chart,) = [chart for slug, chart in specs.items() if slug.startswith("dimension")]
-    assert chart["title"]["text"] == "Training size 5: Digits"
-    assert [(row["x"], row["y"]) for row in chart["data"]["values"]] == [(2, 20), (5, 50), (9, 90)]
+    charts = charts_of(scores, summary, reference="svc")
+    if len(sizes) == 1:
+        assert "dimension" not in charts
+    else:
+        assert charts["dimension"]["title"]["text"] == "Training size 5: Digits"
+        assert [(row["x"], row["y"]) for row in charts["dimension"]["data"]["values"]] == [(2, 20), (5, 50), (9, 90)]

@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 import pytest
-from tests.unit.study.report.conftest import make_study, read, report_spec, sections_of
+from tests.unit.study.report.conftest import charts_of, make_study, read, report_spec
 
 import mklearn.study.evaluation.reproduction as verdicts
 from mklearn.study.evaluation.summary import summarise
@@ -27,18 +27,19 @@ def with_published(study, published, **more):
     return study | {"summary": summary, "study": study["study"].model_copy(update=more)}
 
 
-def mean_of(study, method, neighbour="euclidean"):
-    rows = study["summary"].query("method == @method and neighbour == @neighbour and selection == 'oracle'")
-    return float(rows["mean"].item())
+def mean_of(study, method, column="mean", selection="oracle"):
+    rows = study["summary"].query("method == @method and neighbour == 'euclidean' and selection == @selection")
+    return float(rows[column].item())
 
 
 @pytest.fixture(scope="module")
 def published(study):
-    """One value that is met, one far above ours, one far below, one of a method that failed."""
+    """One value that is met, one four units of noise above ours, one far below, one of a method that failed."""
     ours = {method: mean_of(study, method) for method in ("average", "mkldr", "kfd")}
+    ours["mkldr"] += 2 * mean_of(study, "mkldr", "std")
     return [
         DIGITS | {"method": "average", "value": ours["average"], "neighbour": "euclidean", "dimension": 7},
-        DIGITS | {"method": "mkldr", "value": 1.0, "neighbour": "euclidean"},
+        DIGITS | {"method": "mkldr", "value": ours["mkldr"], "neighbour": "euclidean"},
         DIGITS | {"method": "kfd", "value": 0.1, "neighbour": "euclidean"},
         DIGITS | {"method": "sdp", "value": 0.9},
     ]
@@ -79,7 +80,9 @@ def test_cells_counts_and_statement(study, compared):
     part = part_of(compared)
     cells = {row[0].text: row[1] for row in part.tables[0].rows}
     assert cells["uniform average"].below == "z 0.0 ✓ reproduced"
-    assert cells["uniform average"].detail.endswith(f"inner CV {inner_cv(study):.1f}")
+    assert cells["uniform average"].detail.endswith(
+        f"inner CV {100 * mean_of(study, 'average', selection='inner_cv'):.1f}"
+    )
     assert "| 7" in cells["uniform average"].detail
     assert cells["MKL-DR"].below == "? differs, not for certain", "no z of five splits as if it were certain"
     assert "4 degrees of freedom" in cells["MKL-DR"].note
@@ -90,7 +93,7 @@ def test_cells_counts_and_statement(study, compared):
     assert overview["uniform average"][1].text == "✓ 1 of 1"
     assert (overview["MKL-DR"][1].text, overview["MKL-DR"][1].below) == ("0 of 1", "1 not certain")
     assert (overview["MKL-DR"][-1].text, overview["single"][1].below) == ("–", "1 higher than published")
-    gap = 100 * (1.0 - mean_of(study, "mkldr"))
+    gap = 200 * mean_of(study, "mkldr", "std")
     assert [cell.text for cell in overview["MKL-DR"][2:5]] == [f"+{gap:.2f}"] * 3
     assert part.statement == (
         "1 of 3 published cells reproduce: they differ from ours by at most 3 units of split noise. 1 cell differs by "
@@ -98,28 +101,25 @@ def test_cells_counts_and_statement(study, compared):
     )
 
 
-def inner_cv(study):
-    rows = study["summary"].query("method == 'average' and neighbour == 'euclidean' and selection == 'inner_cv'")
-    return 100 * float(rows["mean"].item())
-
-
 def test_the_statement_names_the_tolerance_and_methods_that_reproduce_in_every_cell():
     same, lower = verdicts.REPRODUCED, verdicts.LOWER
     frame = pd.DataFrame({"label": ["a", "a", "b", "c, d"], "verdict": [same, lower, same, same]})
     text = statement(frame, Tolerance(noise=2, points=1))
-    assert text.startswith("3 of 4 published cells reproduce: they differ from ours by at most 2 units of split noise or")
+    assert text.startswith(
+        "3 of 4 published cells reproduce: they differ from ours by at most 2 units of split noise or"
+    )
     assert text.endswith("or 1 points. In every judged cell: b; c, d.")
     assert statement(frame.iloc[:0], Tolerance()) == ""
 
 
 @pytest.mark.full
-def test_another_crop_is_said_above_everything(of_another_crop):
+def test_another_crop_is_said_above_everything(of_another_crop, published):
     html, text = read(of_another_crop)
     for content, headline in ((html, 'class="headline"'), (text, "\n**")):
         assert "Not comparable." in content
         assert content.index("Not comparable.") < content.index(headline)
         assert "another crop: not comparable" in content
-        assert "published 100.0 %" in content
+        assert f"published {100 * published[1]['value']:.1f} %" in content
     assert "✓ reproduced" not in text
     table = pd.read_csv(of_another_crop / "reproduction.csv")
     assert list(table.columns) == verdicts.CELL_COLUMNS
@@ -170,16 +170,10 @@ def test_without_published_values_there_is_no_part(report, report_of_numbers):
         assert ("Published" in text) == has_part
 
 
-# --- names
-
-
 def test_names_are_shortened_by_what_they_share():
     assert common_prefix(["gauss-0.25", "gauss-0.5", "gauss-32"]) == "gauss-"
     assert common_prefix(["gauss-1", "linear"]) == ""
     assert common_prefix(["gauss-1"]) == ""
-
-
-# --- settings
 
 
 def test_sizes_of_one_protocol_are_no_protocols_of_their_own():
@@ -194,12 +188,12 @@ def test_sizes_of_one_protocol_are_no_protocols_of_their_own():
     assert frames.protocol_family("5-fold", None) == "5-fold"
 
 
-@pytest.mark.full
-def test_training_times_have_a_figure_where_there_are_several_sizes():
+def test_several_training_sizes_have_a_curve():
     study = make_study(repeats=2, sizes=(5, 10))
     for frame in (study["scores"], study["summary"]):
         frame["protocol"] = [f"random-p{size}" for size in frame["train_size"]]
-    assert "train-size" in sections_of(study["scores"], study["summary"])
+    rows = charts_of(study["scores"], study["summary"])["train-size"]["data"]["values"]
+    assert {row["x"] for row in rows} == {5, 10}
 
 
 def test_a_remark_of_many_sentences_is_folded_on_the_page_and_whole_in_markdown(of_another_crop):
