@@ -91,7 +91,6 @@ def build_report(
         "score": results.score.name,
         "embeds": bool(results.scores["dimension"].notna().any()),
         "rules": _rules(results),
-        "settings": [setting.chart_title for setting in results.settings],
         "findings": said,
         "published": published,
         "results": [result_table(results, setting) for setting in results.settings],
@@ -104,7 +103,7 @@ def build_report(
                 for setting, info in infos
                 if info is not None
             ],
-            "confusion": [pairs_table(found) for found in confusions if len(found.best.classes) > FEW_CLASSES],
+            "confusion": [pairs_table(found) for found in confusions if found.n_classes > FEW_CLASSES],
         },
         "failures": failure_table(results),
         "data": data,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from mklearn.study.report.frames import Results, Setting, shown_fits
-from mklearn.study.report.records import FitRecord
-from mklearn.study.report.series import Series
 from mklearn.study.report.tables import Cell, Column, Table, number_cell
 from mklearn.study.report.wording import percent
 
@@ -18,34 +16,18 @@ FEW_CLASSES = 25
 MOST_PAIRS = 20
 
 
-@dataclass(frozen=True)
-class Confusion:
-    """Test samples of one method over all repeats, by true class (row) and predicted class (column)."""
-
-    label: str
-    classes: tuple[str, ...]
-    counts: np.ndarray
-
-    @property
-    def totals(self) -> np.ndarray:
-        """Number of test samples of each class."""
-        return np.asarray(self.counts.sum(axis=1))
-
-    @property
-    def rates(self) -> np.ndarray:
-        """Counts as shares of their row; NaN in a class without test samples."""
-        return np.asarray(self.counts / np.where(self.totals, self.totals, np.nan)[:, None])
-
-
 class Confused(NamedTuple):
-    """The best method of a setting first, and the one to compare it with, if there is any."""
+    """Test samples over all repeats by true class (row) and predicted class (column), by the labels of two methods.
+
+    The best method comes first, then the one to compare it with, if there is any.
+    """
 
     setting: Setting
-    shown: list[Confusion]
+    counts: dict[str, pd.DataFrame]
 
     @property
-    def best(self) -> Confusion:
-        return self.shown[0]
+    def n_classes(self) -> int:
+        return len(next(iter(self.counts.values())))
 
 
 def confused(results: Results) -> list[Confused]:
@@ -55,20 +37,15 @@ def confused(results: Results) -> list[Confused]:
     """
     found = []
     for setting in results.largest_settings():
-        shown = [
-            (record, np.asarray(record.confusion, dtype=np.int64))
-            for record in shown_fits(results, setting, "confusion")
-        ]
-        tested = np.flatnonzero(sum(counts.sum(axis=0) + counts.sum(axis=1) for _, counts in shown))
-        if len(tested):
-            found.append(Confused(setting, [_confusion(*item, tested, results.series) for item in shown]))
+        counts = {}
+        for record in shown_fits(results, setting, "confusion"):
+            names = None if record.classes is None else [str(name) for name in record.classes]
+            label = results.series.of_method(record.method, record.method_title)
+            counts[label] = pd.DataFrame(record.confusion, names, names)
+        tested = np.sum([table.sum(axis=0) + table.sum(axis=1) for table in counts.values()], axis=0) > 0
+        if np.any(tested):
+            found.append(Confused(setting, {label: table.loc[tested, tested] for label, table in counts.items()}))
     return found
-
-
-def _confusion(record: FitRecord, counts: np.ndarray, tested: np.ndarray, series: Series) -> Confusion:
-    names = np.arange(len(counts)) if record.classes is None else record.classes
-    label = series.of_method(record.method, record.method_title)
-    return Confusion(label, tuple(str(names[code]) for code in tested), counts[np.ix_(tested, tested)])
 
 
 def pairs_table(found: Confused) -> Table:
@@ -76,31 +53,27 @@ def pairs_table(found: Confused) -> Table:
 
     Pairs are ordered by the share of the true class's test samples; equal ones in the order of the classes.
     """
-    best, *others = found.shown
-    rates = best.rates.copy()
-    np.fill_diagonal(rates, 0)
-    order = np.argsort(-rates, axis=None, kind="stable")[:MOST_PAIRS]
+    rates = [table.div(table.sum(axis=1), axis=0) for table in found.counts.values()]
+    best, (label, *others) = next(iter(found.counts.values())), found.counts
+    wrong: Any = rates[0].mask(np.eye(len(best), dtype=bool)).stack()
     columns = [
         Column("True class", numeric=False),
         Column("Taken for", numeric=False),
-        Column(f"{best.label}, %", "share of the test samples of the true class, over all splits"),
+        Column(f"{label}, %", "share of the test samples of the true class, over all splits"),
         Column("Samples", "how many of how many"),
         Column("Reverse, %", "share of the other class that is taken for this one"),
+        *(Column(f"{other}, %", "the same pair") for other in others),
     ]
-    columns += [Column(f"{other.label}, %", "the same pair") for other in others]
     rows = []
-    for place in order:
-        true, taken = (int(code) for code in np.unravel_index(place, rates.shape))
-        if not rates[true, taken] > 0:
-            break
-        number = int(best.counts[true, taken])
+    for true, taken in wrong[wrong > 0].sort_values(ascending=False, kind="stable").index[:MOST_PAIRS]:
+        number: Any = best.at[true, taken]
         rows.append([
-            Cell(best.classes[true]), Cell(best.classes[taken]), _share(rates[true, taken]),
-            number_cell(f"{number:,} of {best.totals[true]:,}", number), _share(rates[taken, true]),
-            *(_share(other.rates[true, taken]) for other in others),
+            Cell(true), Cell(taken), _share(rates[0].at[true, taken]),
+            number_cell(f"{number:,} of {best.loc[true].sum():,}", number), _share(rates[0].at[taken, true]),
+            *(_share(other.at[true, taken]) for other in rates[1:]),
         ])  # fmt: skip
     return Table(found.setting.title, columns, rows, sorted_by=2)
 
 
-def _share(value: float) -> Cell:
+def _share(value: Any) -> Cell:
     return number_cell(percent(value), value)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Any
+from unicodedata import category
 
 LONGEST = 120
 """Characters of a name in a figure; tables have it whole."""
@@ -52,14 +52,10 @@ class FigureNames:
 
 def _safe(name: str) -> str:
     text = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
-    text = "".join(map(_escaped, text))
+    text = "".join(_escaped(each) if each in _UNSAFE or category(each) in _UNSAFE_CATEGORIES else each for each in text)
     return f"{text} " if text in _OF_EVERY_OBJECT else text
 
 
 def _escaped(character: str) -> str:
-    """Return a safe character as it is, and what stands for another."""
-    if character not in _UNSAFE and unicodedata.category(character) not in _UNSAFE_CATEGORIES:
-        return character
-    if character == "\\":
-        return "∖"
-    return " " if character.isspace() else f"<U+{ord(character):04X}>"
+    """Return what stands for an unsafe character."""
+    return "∖" if character == "\\" else " " if character.isspace() else f"<U+{ord(character):04X}>"

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip
-from mklearn.study.report.confusion import Confusion
 from mklearn.study.report.series import Series
 from mklearn.study.report.wording import percent
 
@@ -57,21 +55,15 @@ def kernel_weights(weights: pd.DataFrame, series: Series, *, label: str, domain:
     )
 
 
-def confusion_map(found: Confusion, series: Series) -> Chart:
+def confusion_map(counts: pd.DataFrame, series: Series, *, label: str) -> Chart:
     """Draw the share of the test samples of each true class (row) by predicted class (column), where there are any."""
-    rates, classes = found.rates, list(found.classes)
-    rows = [
-        {
-            "s": found.label,
-            "row": classes[i],
-            "column": classes[j],
-            "n": int(found.counts[i, j]),
-            "of": int(found.totals[i]),
-            "share": round(float(rates[i, j]), 4),
-            "text": percent(rates[i, j], 0) if rates[i, j] >= 0.005 else "<1",
-        }
-        for i, j in np.argwhere(found.counts > 0)
-    ]
+    classes = list(counts.index)
+    stacked: Any = counts.rename_axis(index="row", columns="column").stack()
+    cells = stacked[stacked > 0].rename("n").reset_index()
+    cells = cells.assign(s=label, of=cells["row"].map(counts.sum(axis=1)))
+    cells["share"] = cells["n"] / cells["of"]
+    cells["text"] = [percent(share, 0) if share >= 0.005 else "<1" for share in cells["share"]]
+    columns = {name: name for name in ("s", "row", "column", "n", "of", "share", "text")}
     # shades go with the square root of the share, so that small ones can be seen
     shade = {"type": "sqrt", "domain": [0, 1], "range": [0.04, 0.6]}
     box = {
@@ -92,7 +84,7 @@ def confusion_map(found: Confusion, series: Series) -> Chart:
     }
     text = {"mark": {"type": "text", "fontSize": 10}, "encoding": {"text": field("text:N")}}
     grid = charts.chart(
-        box, text, rows=rows, encoding=encoding, height=26 * len(classes), title=found.label,
+        box, text, rows=charts.rows_of(cells, **columns), encoding=encoding, height=26 * len(classes), title=label,
         subtitle="% of each true class (row)",
     )  # fmt: skip
     return grid | {"view": {"stroke": "#88888866"}}

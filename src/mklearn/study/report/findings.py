@@ -55,11 +55,6 @@ class _Verdict(NamedTuple):
         return float(sum(row["difference"] for row in self.rows) / len(self.rows))
 
     @property
-    def balance(self) -> int:
-        """In how many more settings it is better than worse."""
-        return self.better - self.worse
-
-    @property
     def better(self) -> int:
         return self.found.count(BETTER)
 
@@ -131,7 +126,7 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
     if results.metric.in_percent or not several:
         found.sort(key=lambda one: one.mean, reverse=metric.larger_is_better)
     else:
-        found.sort(key=lambda one: one.balance, reverse=True)
+        found.sort(key=lambda one: one.better - one.worse, reverse=True)
     by_verdict = _by_verdict(found, results)
     learning = [one for one in found if one.rows[0]["method"] in results.learned]
     sentences = [_beats(by_verdict, results), *_weights(learning, results)]
@@ -206,7 +201,7 @@ def _weights(learned: Sequence[_Verdict], results: Results) -> list[str]:
     if paid:
         return [f"Learned kernel weights paid: {_named(paid[:1], results)}."]
     if any(one.better for one in learned):
-        most = max(learned, key=lambda one: one.balance)
+        most = max(learned, key=lambda one: one.better - one.worse)
         return [f"Learned kernel weights paid in some settings only: most often {_named([most], results)}."]
     at_best = _named(learned[:1], results)
     if all(one.shown for one in learned):

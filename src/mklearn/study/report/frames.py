@@ -35,15 +35,6 @@ class Setting:
     dataset_title: str = ""
 
     @property
-    def chart_title(self) -> str:
-        """The title with the training size first, as a narrow figure cuts what comes last."""
-        size = f", training size {self.train_size}"
-        if self.train_size is None or size not in self.title:
-            return self.title
-        start, _, end = self.title.rpartition(size)
-        return f"Training size {self.train_size}: {start}{end}"
-
-    @property
     def family(self) -> str:
         """The protocol without its training size: settings of one family differ in nothing else."""
         return protocol_family(self.protocol, self.train_size)

@@ -112,7 +112,7 @@ def _scores(results: Results, setting: Setting) -> Iterator[_Figure]:
         reference = results.reference_title
         alt = f"Dots with intervals: difference of the accuracy of each method to {reference}."
         draw = partial(
-            figures.differences, others, results.series, reference_title=reference, title=setting.chart_title,
+            figures.differences, others, results.series, reference_title=reference, title=setting.title,
             metric=results.score, matters=results.matters,
         )  # fmt: skip
         yield _Figure("difference", setting.title, "", alt, draw)
@@ -121,7 +121,7 @@ def _scores(results: Results, setting: Setting) -> Iterator[_Figure]:
     if curves["dimension"].nunique() > 1:  # else one dot, as of two classes
         alt = "Lines: mean accuracy of each method at each dimension."
         draw = partial(
-            figures.accuracy_by_dimension, curves, results.series, title=setting.chart_title, metric=results.score,
+            figures.accuracy_by_dimension, curves, results.series, title=setting.title, metric=results.score,
             level=results.level_with_majority([setting]),
         )  # fmt: skip
         yield _Figure("dimension", setting.title, "", alt, draw)
@@ -190,9 +190,9 @@ def _predictions(results: Results, setting: Setting) -> Iterator[_Figure]:
 def _confusion(results: Results, found: Confused) -> Iterator[_Figure]:
     """Yield a map for each method; many classes have a table."""
     alt = "Squares in a grid: share of the test samples of each true class by predicted class."
-    for shown in found.shown if len(found.best.classes) <= FEW_CLASSES else ():
-        draw = partial(figures_of_fits.confusion_map, shown, results.series)
-        yield _Figure("confusion", found.setting.title, shown.label, alt, draw)
+    for label, counts in found.counts.items() if found.n_classes <= FEW_CLASSES else ():
+        draw = partial(figures_of_fits.confusion_map, counts, results.series, label=label)
+        yield _Figure("confusion", found.setting.title, label, alt, draw)
 
 
 def _label(results: Results, record: FitRecord) -> str:

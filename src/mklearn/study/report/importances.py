@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -86,11 +85,13 @@ def _note(frame: pd.DataFrame) -> str:
 
 def _table(caption: str, head: str, frame: pd.DataFrame, note: str) -> Table:
     columns = [Column(head, numeric=False), Column("Loss", "mean over test samples"), Column("95 % interval")]
-    rows = [[Cell(row["feature"]), *_cells(row)] for row in records(frame)]
+    in_points = bool(frame["measure"].eq("accuracy").all())
+    rows = [
+        [
+            Cell(row["feature"]),
+            number_cell(value(row["loss"], in_points), row["loss"]),
+            Cell(interval(row["low"], row["high"], in_points), kind="number"),
+        ]
+        for row in records(frame)
+    ]
     return Table(caption, columns, rows, sorted_by=1, note=note)
-
-
-def _cells(row: dict[str, Any]) -> list[Cell]:
-    in_points = row["measure"] == "accuracy"
-    loss = number_cell(value(row["loss"], in_points), row["loss"])
-    return [loss, Cell(interval(row["low"], row["high"], in_points), kind="number")]

@@ -52,7 +52,7 @@ def render(
         series_names={label: names(label) for label in series.labels},
         downloads=script_json(downloads),
         legend=[
-            {"label": label, "name": names(label), "light": light, "dark": dark, "dash": _dash(dash)}
+            {"label": label, "name": names(label), "light": light, "dark": dark, "dash": " ".join(map(str, dash))}
             for label, light, dark, dash in looks
         ],
         style=Markup(page_file("style.css")),
@@ -85,10 +85,6 @@ def link(address: Any) -> str:
         return text if urlsplit(text).scheme in ("http", "https") else ""
     except ValueError:
         return ""
-
-
-def _dash(pattern: Sequence[int]) -> str:
-    return " ".join(map(str, pattern)) if pattern[1] else "none"
 
 
 def _section(key: str, texts: Mapping[str, str], panels: Sequence[Panel], tables: Sequence[Table]) -> dict[str, Any]:

@@ -220,11 +220,9 @@ def _cell(row: dict[str, Any] | None, is_compared: bool) -> Cell:
     mark, kind = MARKS[row["verdict"]]
     unsure = pd.isna(row["z"]) or row["verdict"] == verdicts.UNCERTAIN
     z = "" if unsure else f"z {wording.signed(row['z'], 1)} "
-    details = []
-    if not pd.isna(row["dimension"]) or not pd.isna(row["published_dimension"]):
-        details.append(f"dim. {wording.count(row['dimension'])} | {wording.count(row['published_dimension'])}")
-    if not pd.isna(row["inner_cv_mean"]):
-        details.append(f"inner CV {wording.percent(row['inner_cv_mean'])}")
+    dimensions = [wording.count(row[name]) for name in ("dimension", "published_dimension")]
+    details = [f"dim. {' | '.join(dimensions)}"] if set(dimensions) != {wording.DASH} else []
+    details += [] if pd.isna(row["inner_cv_mean"]) else [f"inner CV {wording.percent(row['inner_cv_mean'])}"]
     return number_cell(
         f"{ours} | {published}",
         row["mean"],

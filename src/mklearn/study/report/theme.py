@@ -109,8 +109,6 @@ def vega_config(scheme: Scheme, colours: list[str], *, file: bool = False) -> di
 
 def hues(number: int) -> list[str]:
     """Return hues of middle lightness for many classes; consecutive ones differ by 0.38 of a turn."""
-    colours = []
-    for position in range(number):
-        red, green, blue = colorsys.hls_to_rgb(position * 0.381966 % 1.0, 0.55, 0.62)
-        colours.append(f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}")
-    return colours
+    turns = (place * 0.381966 % 1.0 for place in range(number))
+    parts = (colorsys.hls_to_rgb(turn, 0.55, 0.62) for turn in turns)
+    return ["#" + "".join(f"{round(255 * part):02x}" for part in rgb) for rgb in parts]

@@ -259,7 +259,7 @@ def test_one_row_for_each_method_by_the_rule_and_in_the_setting_that_are_chosen(
     assert {rule for _, rule in page.eval_on_selector_all("#results tbody tr", ROWS)} == {"euclidean", ""}
     page.select_option("#rule", label="all 2 rules")
     assert len(page.eval_on_selector_all("#results tbody tr", ROWS)) == 10
-    page.select_option("#setting", label="Training size 10: Digits 8 × 8")
+    page.select_option("#setting", label="Digits 8 × 8, training size 10")
     page.wait_for_selector(DRAWN, state="attached")
     assert page.locator("#results h3:visible").all_inner_texts() == ["Digits 8 × 8, training size 10"]
     assert page.locator("#results .difference svg:visible").count() >= 1

@@ -272,5 +272,5 @@ def test_classifiers_with_components_have_a_curve_that_names_its_setting(sizes, 
     if len(sizes) == 1:
         assert "dimension" not in charts
     else:
-        assert charts["dimension"]["title"]["text"] == "Training size 5: Digits"
+        assert charts["dimension"]["title"]["text"] == "Digits, training size 5"
         assert [(row["x"], row["y"]) for row in charts["dimension"]["data"]["values"]] == [(2, 20), (5, 50), (9, 90)]
