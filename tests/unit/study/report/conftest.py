@@ -13,9 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_diabetes
-from sklearn.linear_model import Ridge
-from sklearn.neighbors import KNeighborsRegressor
 
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.build import build_report
@@ -136,31 +133,25 @@ def make_hostile_study() -> dict[str, Any]:
 
 
 def make_numbers_study(repeats: int = 2) -> dict[str, Any]:
-    """Arguments of ``build_report`` for a study of numbers, from predictions of scikit-learn's diabetes."""
-    X, y = load_diabetes(return_X_y=True)
-    models = {"average": Ridge(alpha=0.1), "neighbours": KNeighborsRegressor(10)}
+    """Arguments of ``build_report`` for a study that predicts numbers, made up."""
+    rng = np.random.default_rng(0)
     rows: list[dict[str, Any]] = []
     fits = []
-    for method, model in models.items():
-        tables = []
-        for repeat in range(repeats):
-            train, test = np.split(np.random.default_rng(repeat).permutation(len(y)), [300])
-            predicted = model.fit(X[train], y[train]).predict(X[test])
-            tables.append(pd.DataFrame({"repeat": repeat, "sample": test.astype(str), "true": y[test]}))
-            tables[-1] = tables[-1].assign(predicted=predicted)
-            error = float(np.mean((predicted - y[test]) ** 2))
-            values = {"r2": 1 - error / float(np.var(y[train])), "rmse": np.sqrt(error)}
-            base = {
-                "study": "clinic", "dataset": "diabetes", "protocol": "random", "repeat": repeat, "fold": 0,
-                "method": method, "kernel_set": "", "neighbour": "", "selection": "inner_cv", "message": "",
-                "status": "ok", "parameters": "{}", "seed": 0, "n_train": 300, "n_test": 142, "fit_seconds": 0.1,
-            }  # fmt: skip
-            rows += [base | {"metric": metric, "value": value} for metric, value in values.items()]
-        fits.append(
-            FitRecord("diabetes", "random", None, method, METHOD_OF_NUMBERS[method], [], predicted=pd.concat(tables))
-        )
-    scores = pd.DataFrame(rows).assign(dimension=pd.array([None] * len(rows), "Int64"))
-    scores["train_size"] = pd.array([None] * len(rows), "Int64")
+    for place, (method, title) in enumerate(METHOD_OF_NUMBERS.items()):
+        true = 100 * rng.random(140 * repeats)
+        table = pd.DataFrame({"repeat": np.repeat(range(repeats), 140), "sample": np.arange(len(true)).astype(str)})
+        table = table.assign(true=true, predicted=true + (10 + 5 * place) * rng.normal(size=len(true)))
+        fits.append(FitRecord("diabetes", "random", None, method, title, [], predicted=table))
+        base = {
+            "study": "clinic", "dataset": "diabetes", "protocol": "random", "fold": 0, "method": method,
+            "kernel_set": "", "neighbour": "", "selection": "inner_cv", "message": "", "status": "ok",
+            "parameters": "{}", "seed": 0, "n_train": 300, "n_test": 140, "fit_seconds": 0.1,
+        }  # fmt: skip
+        for repeat, metric in itertools.product(range(repeats), ("r2", "rmse")):
+            value = 0.8 - 0.2 * place + 0.01 * repeat if metric == "r2" else 10 + 5 * place + repeat
+            rows.append(base | {"repeat": repeat, "metric": metric, "value": value})
+    scores = pd.DataFrame(rows).assign(dimension=None, train_size=None)
+    scores = scores.astype({"dimension": "Int64", "train_size": "Int64"})
     titles = {"datasets": {"diabetes": "Diabetes"}, "methods": METHOD_OF_NUMBERS}
     catalogue = [CatalogueEntry(id=key, title=title, reference="") for key, title in METHOD_OF_NUMBERS.items()]
     data = replace(DIGITS, id="diabetes", title="Diabetes", n_samples=442, n_classes=0)

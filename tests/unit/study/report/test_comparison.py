@@ -135,3 +135,5 @@ def test_what_a_study_says_of_itself_is_taken(first: StudyTables) -> None:
         assert replace(tables, summary=summary).reference == "average"
     assert replace(tables, summary=equal.assign(p_value=1.0)).reference == ""
     assert configured(first, evaluation={"reference": "kfd"}).reference == "kfd"
+    for rules, rule in ((["", "cosine", "euclidean"], "euclidean"), (["cosine"], "cosine"), ([""], "")):
+        assert replace(first, summary=pd.DataFrame({"neighbour": rules})).neighbour == rule

@@ -14,7 +14,6 @@ from tests.unit.study.report.test_method_pairs import score_table
 
 from mklearn.errors import ConfigError
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.report.comparison import StudyTables
 from mklearn.study.report.frames import Results, results_of
 from mklearn.study.report.markup import escape_latex
 from mklearn.study.report.paper_table import csv, latex, markdown, paper_table
@@ -103,18 +102,6 @@ def test_csv_and_markdown_have_the_same_cells() -> None:
     assert lines[0] == "Mine"
     assert lines[2:4] == [r"| Method | A\_1 | B |", "| --- | ---: | ---: |"]
     assert lines[5] == "| F-SVM | **75.0 ± 1.7 ▲** | **80.0 ± 1.6** |"
-
-
-@pytest.mark.parametrize(
-    ("rules", "expected"),
-    [(["", "cosine", "euclidean"], "euclidean"), (["euclidean"], "euclidean"), (["cosine"], "cosine"), ([""], "")],
-)
-def test_the_rule_is_that_of_the_page(rules: list[str], expected: str) -> None:
-    """Kills: a table by another rule than the headline's, and one that changes with a final model."""
-    empty = pd.DataFrame()
-    for final in (None, {"method": "best"}):
-        found = StudyTables("x", empty, empty, pd.DataFrame({"neighbour": rules}), {"config": {"final": final}})
-        assert found.neighbour == expected
 
 
 def test_the_best_score_of_the_rows_that_are_shown_is_bold() -> None:

@@ -272,7 +272,7 @@ def saved(page, button):
     return download.value.suggested_filename, download.value.path().read_bytes()
 
 
-def test_tables_are_saved_as_csv(folded_page):
+def test_tables_numbers_and_references_are_saved(folded_page, whole_page, page_file):
     table = folded_page.locator("#results .setting").first
     name, content = saved(folded_page, table.locator(".files button", has_text="CSV"))
     assert name == "digits-8-8-training-size-5.csv"
@@ -281,6 +281,11 @@ def test_tables_are_saved_as_csv(folded_page):
     assert len(rows) == 7, "the rows that are shown"
     assert {len(row) for row in rows} == {len(rows[0])}
     assert all(re.fullmatch(r"\d+\.\d ± \d+\.\d", row[1]) for row in rows[1:6])
+    files = {name: saved(whole_page, whole_page.locator("button", has_text=name))[1] for name in (
+        "summary.csv", "results.tex", "references.bib")}  # fmt: skip
+    assert files["summary.csv"] == (page_file.parent / "summary.csv").read_bytes()
+    assert rb"Test accuracy, chosen by inner CV, \%" in files["results.tex"]
+    assert b"@misc{data-digits," in files["references.bib"]
 
 
 def test_names_in_files_are_text_to_spreadsheets(folded_page):
@@ -297,15 +302,6 @@ def test_names_in_files_are_text_to_spreadsheets(folded_page):
             text,
         )
         assert expected in made.splitlines()[-1].strip() + "\n", text
-
-
-def test_numbers_and_references_are_saved(whole_page, page_file):
-    _, numbers = saved(whole_page, whole_page.locator("button", has_text="summary.csv"))
-    assert numbers == (page_file.parent / "summary.csv").read_bytes()
-    _, table = saved(whole_page, whole_page.locator("button", has_text="results.tex"))
-    assert rb"Test accuracy, chosen by inner CV, \%" in table
-    _, references = saved(whole_page, whole_page.locator("button", has_text="references.bib"))
-    assert b"@misc{data-digits," in references
 
 
 def test_without_a_script_nothing_is_lost(browser, page_file):
