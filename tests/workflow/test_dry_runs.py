@@ -51,14 +51,6 @@ def test_nothing_is_changed(disturbed: Checkout, words: str) -> None:
 
 
 @pytest.mark.full
-def test_unlock_removes_snakemakes_locks_alone(disturbed: Checkout) -> None:
-    before = listing(disturbed.folder)
-    disturbed.said("snakemake", "--unlock")
-    gone = {".snakemake/locks/", ".snakemake/locks/0.output.lock"}
-    assert listing(disturbed.folder) == {name: state for name, state in before.items() if name not in gone}
-
-
-@pytest.mark.full
 def test_a_second_run_ends_with_a_sentence_and_one_after_a_kill_goes_on(disturbed: Checkout) -> None:
     with (disturbed.folder / "results" / ".lock").open("a") as first:
         fcntl.flock(first, fcntl.LOCK_EX)

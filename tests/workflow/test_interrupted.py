@@ -57,14 +57,3 @@ def test_an_interrupted_run_leaves_nothing_in_the_way_and_reports_nothing_as_los
     checkout.said("snakemake", "--cores", "2")
     assert tables(checkout) == tables(finished)
     assert checkout.planned() == {}
-
-
-@pytest.mark.parametrize("folder", ["descriptors", "distances", "fits"])
-def test_nothing_can_miss_while_the_tables_look_complete(
-    finished: Checkout, copy_of: Callable[[Checkout], Checkout], folder: str
-) -> None:
-    """A job that was killed leaves its output deleted, and perhaps later files of a former state."""
-    checkout = copy_of(finished)
-    next((checkout.folder / "results" / "cache" / folder).rglob("*.npz")).unlink()
-    planned = checkout.planned()
-    assert planned.items() >= {"fit": 1, "tables": 1, "page": 1}.items() if folder == "fits" else planned["fit"] > 0

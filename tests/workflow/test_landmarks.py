@@ -1,21 +1,15 @@
-"""A study with landmarks: replayed; a block that is killed or damaged is made again alone."""
+"""A study with landmarks: a block that is killed or damaged is made again alone."""
 
 from __future__ import annotations
 
-import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from tests.unit.study.small_study import content_of, working_in
 from tests.workflow.conftest import TABLES, Checkout, tables
 from tests.workflow.test_slurm import Cluster, slurm  # noqa: F401 - a fixture
-
-from mklearn.study.jobs import OUTPUTS
 
 pytestmark = pytest.mark.full
 
@@ -78,28 +72,6 @@ def test_every_fit_has_values(done: Checkout) -> None:
     assert scores.loc[scores["method"].eq("many") & ~few, "value"].min() > 0.85
     assert done.planned(*TABLES) == {}
     assert "many on digits, drawn-p3: not applicable in 1 split" in done.answer("failed")
-
-
-def values_of(path: Path) -> Any:
-    """Return the content of a file without its stamp, which has digests of inputs with times."""
-    content = content_of(path)
-    return {name: each for name, each in content.items() if name != "provenance"} if path.suffix == ".npz" else content
-
-
-def test_jobs_are_replayed_from_the_first_line_of_their_logs(done: Checkout, tmp_path: Path) -> None:
-    copied = done.copy(tmp_path / "copy")
-    logs = {"moments": "moments/*/*/*/2of2.log", "fit": "fit/*/*/many-*.log"}
-    with working_in(copied.folder):
-        for rule, pattern in logs.items():
-            (log,) = Path("logs").glob(pattern)
-            words = shlex.split(log.read_text(encoding="utf-8").splitlines()[0])
-            assert words[:2] == ["python", str(copied.folder / "workflow" / "scripts" / f"{rule}.py")]
-            outputs = [Path(words[words.index(f"--{name}") + 1]) for name in OUTPUTS[rule]]
-            before = [values_of(path) for path in outputs]
-            for path in outputs:
-                path.unlink()
-            subprocess.run([sys.executable, *words[1:]], env=copied.environment, check=True)
-            assert [values_of(path) for path in outputs] == before, rule
 
 
 def test_a_killed_block_is_made_again_alone(done: Checkout, tmp_path: Path) -> None:

@@ -32,31 +32,23 @@ def empty(tmp_path: Path, repository: Path) -> EmptyFolder:
 
 
 @pytest.mark.full
-def test_a_dry_run_plans_what_snakemake_plans(checkout: Checkout) -> None:
+def test_a_dry_run_says_what_would_run_and_why(
+    checkout: Checkout, finished: Checkout, copy_of: Callable[[Checkout], Checkout]
+) -> None:
     planned = checkout.planned()
-    assert planned["fit"] == 4
     checkout.write(SMOKE, "other.yaml")
     checkout.write({"study": "empty", "datasets": []})
     assert jobs_by_rule(checkout.said("mklearn", *DRY, "--verbose", "other.yaml")) == planned
-    fits = jobs_by_rule(checkout.said("mklearn", *DRY, "--verbose", "other.yaml", "--", "--until", "fit"))
-    assert fits["fit"] == 4
-    assert "page" not in fits
+    said = checkout.said("mklearn", *DRY, "other.yaml").splitlines()
+    said = said[said.index("12 jobs would run:") :]
+    assert len(said) <= 12
+    assert "fit 4 Missing output files (digits random " in " ".join(" ".join(said).split())
+    assert "page" not in checkout.said("mklearn", *DRY, "other.yaml", "--", "--until", "fit")
+    assert "nonsense" in checkout.said("mklearn", *DRY, "other.yaml", "--", "nonsense", code=1)
+    assert not (checkout.folder / "results").exists()
     said = checkout.said("mklearn", "run", "--cores", "1", code=1)
     assert "config.yaml has 1 mistake" in said
     assert "Traceback" not in said
-
-
-@pytest.mark.full
-def test_a_summary_says_what_would_run_and_why(
-    checkout: Checkout, finished: Checkout, copy_of: Callable[[Checkout], Checkout]
-) -> None:
-    said = checkout.said("mklearn", *DRY).splitlines()
-    said = said[said.index("12 jobs would run:") :]
-    assert len(said) <= 14
-    assert "fit 4 Missing output files (digits random " in " ".join(" ".join(said).split())
-    assert not (checkout.folder / "results").exists()
-    assert "page" not in checkout.said("mklearn", *DRY, "--", "--until", "fit")
-    assert "nonsense" in checkout.said("mklearn", *DRY, "--", "nonsense", code=1)
 
     mine = copy_of(finished)
     mine.edit("src/mklearn/subspace/mkldr.py")

@@ -122,23 +122,6 @@ class Cluster:
         rows = [line.split("|", 2) for line in told.splitlines()]
         return [number for number, state, folder in rows if state in states and Path(folder) == self.checkout.folder]
 
-    def wait_for_jobs(self, *states: str, within: float = 900) -> list[str]:
-        deadline = time.monotonic() + within
-        while time.monotonic() < deadline:
-            if found := self.jobs(*states):
-                return found
-            time.sleep(0.3)
-        raise AssertionError(f"no job is {' or '.join(states)} after {within} seconds")
-
-    def in_the_fit(self) -> str:
-        """The number of a job whose fit has begun to run."""
-        self.wait_for_jobs("RUNNING")
-        deadline = time.monotonic() + 900
-        while not list((self.checkout.folder / "logs" / "fit").rglob("*.log")):
-            assert time.monotonic() < deadline, "no fit has begun"
-            time.sleep(0.1)
-        return self.jobs("RUNNING")[0]
-
     def files(self) -> list[Path]:
         """All results; each can be read."""
         found = [path for path in (self.checkout.folder / "results").rglob("*.*") if not path.name.startswith(".")]
@@ -193,15 +176,6 @@ def test_tables_are_those_of_a_local_run_byte_for_byte(fresh: Cluster, local: Ch
     assert "has been submitted with SLURM jobid" in said
     assert tables(fresh.checkout) == tables(local)
     assert fresh.checkout.planned(*TABLES) == {}
-
-
-def test_a_cancelled_job_ends_the_run_and_a_rerun_completes(one_unfitted: Cluster, local: Checkout) -> None:
-    process = one_unfitted.start("--retries", "0")
-    job = one_unfitted.in_the_fit()
-    subprocess.run(["scancel", job], check=True)
-    said = one_unfitted.ended(process, succeeds=False)
-    assert f"SLURM-job '{job}' failed, SLURM status is: 'CANCELLED'" in said
-    _finish(one_unfitted, local)
 
 
 def test_a_job_over_its_memory_ends_the_run_and_a_rerun_completes(one_unfitted: Cluster, local: Checkout) -> None:

@@ -17,16 +17,13 @@ pytestmark = pytest.mark.full
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> tuple[str, Path]:
-    """What a run over seven broken data sets says, and its folder."""
+    """What a run over five broken data sets says, and its folder."""
     checkout = Checkout(tmp_path_factory.mktemp("broken") / "checkout", repository)
     folder = checkout.folder
     ids = [f"s{number}" for number in range(12)]
     labels = ["a", "b"] * 6
     features = pd.DataFrame({"id": ids, "label": labels, "x": np.arange(12.0), "y": np.arange(12.0)[::-1]})
     features.assign(x=features["x"].where(features["id"] != "s3")).to_parquet(folder / "nan.parquet")
-    features.to_parquet(folder / "good.parquet")
-    features.assign(id=[*ids[:-1], "stranger"]).to_csv(folder / "other_ids.csv", index=False)
-    features.assign(label="only").to_parquet(folder / "one_class.parquet")
     features[["id", "label"]].to_csv(folder / "labels.csv", index=False)
     np.savez(folder / "rectangle.npz", matrix=np.ones((12, 11)), ids=np.array(ids))
     for name in ("cat", "dog"):
@@ -45,8 +42,6 @@ def broken(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> tuple[
         "mirror": "mirror",
         "datasets": {
             "nan": {"kind": "feature_tables", "tables": {"nan": "nan.parquet"}},
-            "ids": {"kind": "feature_tables", "tables": {"good": "good.parquet", "other": "other_ids.csv"}},
-            "single": {"kind": "feature_tables", "tables": {"one": "one_class.parquet"}},
             "square": {"kind": "precomputed", "labels": "labels.csv", "matrices": {"k": "rectangle.npz"}},
             "photos": {"kind": "image_folder", "path": "photos"},
             "orl": None,
@@ -64,8 +59,6 @@ def broken(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> tuple[
     "words",
     [
         ("nan.parquet", "s3", "x"),
-        ("other_ids.csv", "stranger"),
-        ("one_class.parquet", "class"),
         ("rectangle.npz", "12", "11", "square"),
         ("photos/dog/1.png",),
         ("ORL_32x32.mat", "sha256", "put the file at"),

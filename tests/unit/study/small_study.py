@@ -84,10 +84,6 @@ class SmallStudy:
         """Return the jobs of a rule."""
         return [job for job in self.jobs if job.rule == rule]
 
-    def readers(self, path: str) -> list[PlannedJob]:
-        """Return the jobs that read a file."""
-        return [job for job in self.jobs if path in job.files]
-
 
 def content_of(path: Path) -> Any:
     """Return what steps read of an artefact, verified, in a form that can be compared; times left out."""

@@ -76,21 +76,6 @@ def test_a_damaged_artefact_is_named(
 
 
 @pytest.mark.full
-def test_a_job_names_a_damaged_input_and_what_is_deleted_is_made_again(finished: SmallStudy, tmp_path: Path) -> None:
-    study = finished.copy(tmp_path / "copy")
-    maker = study.of("describe")[0]
-    name = maker.outputs["features"]
-    path, content = study.folder / name, (study.folder / name).read_bytes()
-    path.unlink()  # it is also the finished study's
-    path.write_bytes(altered(content))
-    with pytest.raises(DataError, match=rf"^{name}: .*; delete it and run again$"):
-        study.run(study.readers(name)[0])
-    path.unlink()
-    study.run(maker)
-    assert path.read_bytes() == content
-
-
-@pytest.mark.full
 @pytest.mark.parametrize(
     ("status", "value"), [("ok", np.inf), ("ok", -0.1), ("ok", np.nan), ("inaccurate", np.nan), ("not_applicable", 2.0)]
 )

@@ -52,17 +52,6 @@ def test_the_result_table_is_printed_or_written(
     assert "mklearn: --columns ponts: the results have no such column; valid: score, difference, time" in said.err
 
 
-def test_a_damaged_table_is_refused(finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    study = finished.copy(tmp_path / "study")
-    with working_in(study.folder):
-        path = Path("results/small/summary.parquet")
-        content = path.read_bytes()
-        path.unlink()
-        path.write_bytes(content[:-40])
-        assert main(["compare", "results/small", "results/small"]) == 1
-    assert "summary.parquet" in capsys.readouterr().err
-
-
 def test_an_edited_study_and_equal_results_are_refused(
     finished: SmallStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

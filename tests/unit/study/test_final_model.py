@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
 from tests.unit.study.landmark_jobs import spec_of
 from tests.unit.study.small_study import run_study, working_in
 
-from mklearn.base.folds import inner_folds
-from mklearn.base.landmark_moments import landmark_features
-from mklearn.base.moments import Moments
 from mklearn.base.side_by_side import SideBySide
-from mklearn.contract.fit_spec import IMAGES, NUMBER_OF_LANDMARKS, FitSpec
+from mklearn.contract.fit_spec import IMAGES, FitSpec
 from mklearn.contract.loading import load
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.pixels import pixels
 from mklearn.errors import DataError
-from mklearn.kernels import Pairwise, StackTransform, Views
+from mklearn.kernels import Pairwise, Views
 from mklearn.saved_models import SavedModel, load_model
 from mklearn.study.artefacts import read_arrays, read_table
 from mklearn.study.config.reading import check_study
@@ -194,57 +189,6 @@ def test_parameters_are_those_that_the_evaluation_chooses(
         assert kernel["feature_scaling"] == found.scalings.get(name, "none")
     if result.candidate.kernel is not None:
         assert list(card.method.kernels) == [spec.kernels[result.candidate.kernel]["id"]]
-
-
-@pytest.mark.parametrize("method", ["mkl-lda", "best-single", "by-accuracy", "each-square"])
-def test_kernel_values_are_the_studys(
-    method: str, model: Callable[[str], SavedModel], samples: SampleSet, folder: Path
-) -> None:
-    card = ModelCard.model_validate(model(method).card)
-    stack = StackTransform(card.method.kernels).fit_transform(views_of(samples.images))
-    planned = next(fit for fit in jobs().plan.fits.values() if fit.method_id == method)
-    with working_in(folder):
-        views = study_views(planned.spec, planned.dataset.key, samples)
-    specs = [dict(kernel) for kernel in planned.spec.kernels if kernel["id"] in card.method.kernels]
-    for spec in specs:
-        if spec.get("feature_scaling") == "auto":
-            spec["feature_scaling"] = card.method.kernels[spec["id"]]["feature_scaling"]
-            assert spec["feature_scaling"] != "auto"
-    expected = StackTransform(specs).fit_transform(views)
-    assert stack.ids == expected.ids
-    np.testing.assert_allclose(stack.matrices, expected.matrices, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("method", ["kfd-landmarks", "ridge-landmarks"])
-def test_landmarks_and_parameters_are_those_of_the_best_folds(
-    method: str, model: Callable[[str], SavedModel], samples: SampleSet
-) -> None:
-    """By fits of each candidate, with landmarks of its own number, to the samples of all folds but one."""
-    saved = model(method)
-    card = ModelCard.model_validate(saved.card)
-    spec = next(fit for fit in jobs().plan.fits.values() if fit.method_id == method).spec
-    views, y = views_of(samples.images), samples.y
-    name, n_landmarks = spec.method.grid
-    implementation, scores = load(spec.method.implementation), {}
-    assert n_landmarks == NUMBER_OF_LANDMARKS
-    for value, n in itertools.product(*spec.method.grid.values()):
-        made = landmark_features(card.method.kernels, card.method.parameters["landmarks"] | {"n": n}).fit(views, y)
-        features = made.transform(views)
-        found = []
-        for known, asked in inner_folds(y, 2, spec.seed):
-            fitted = implementation(**spec.method.parameters, **{name: value})
-            fitted.fit_moments(made, Moments().partial_fit(features[known], y[known]))
-            outputs = fitted.outputs_of_features(features)
-            if method == "ridge-landmarks":
-                labels = fitted.classes_[outputs[asked].argmax(axis=1)]
-            else:
-                labels = y[known][cdist(outputs[asked], outputs[known]).argmin(axis=1)]
-            found.append(np.mean(labels == y[asked]))
-        scores[value, n] = np.mean(found)
-    assert len(set(scores.values())) > 1, "the candidates should matter"
-    value, n = max(scores, key=lambda candidate: scores[candidate])
-    assert card.method.parameters[name] == value
-    assert card.method.parameters["landmarks"]["n"] == saved.estimator.landmark_features_.n_landmarks_ == n
 
 
 @pytest.mark.parametrize("how", ["random_per_class", "leverage"])

@@ -34,6 +34,8 @@ def test_rules_make_the_files_of_the_plan(
     write_pairs()
     planned, jobs = planned_jobs(study), Jobs(plan_study(check_study(study)))
     assert {job.rule for job in planned} == rules
+    made = {path for job in planned if job.rule != "download" for path in job.outputs.values()}
+    assert set(jobs.everything()) == made, "a file that a killed job has deleted is made again"
     for rule, outputs in OUTPUTS.items():
         of_rule = [job for job in planned if job.rule == rule]
         assert sorted(map(str, jobs.keys(rule))) == sorted(str(job.wildcards) for job in of_rule), rule

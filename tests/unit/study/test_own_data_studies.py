@@ -1,19 +1,15 @@
-"""Studies on own data as people have it, from the files to the page: gaps, groups, AnnData and MATLAB."""
+"""Studies on own data as people have it, from the files to the page: gaps, groups, a test set of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
-from scipy.io import savemat
 from scipy.stats import binomtest
 from sklearn.datasets import load_digits
-from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu
 from tests.unit.study.small_study import SmallStudy, run_study
 
 from mklearn.classifiers import KernelSVC
@@ -148,59 +144,3 @@ def test_a_single_given_test_set_chooses_nothing(folder: Path, include_test: boo
     assert (card.data.n_samples, card.expected.apart) == ((90, False) if include_test else (60, True))
     assert set(saved.arrays["ids"]) == set(IDS if include_test else IDS[:60])
     assert "without the test samples" in page(folder)
-
-
-@pytest.mark.full
-def test_unlabelled_samples_and_missing_values(folder: Path) -> None:
-    labels = np.where(np.arange(90) % 10 == 0, None, LABELS)
-    paths = tables(folder, {}, labels, "tsv")
-    frame = pd.read_csv(folder / "lower.tsv", sep="\t")
-    holes = np.random.default_rng(0).random(HALVES["lower"].shape) < 0.05
-    frame.iloc[:, 1:33] = frame.iloc[:, 1:33].mask(holes)
-    frame.to_csv(folder / "lower.tsv", sep="\t", index=False)
-    study = run(folder, {"kind": "feature_tables", "tables": paths, "impute": "mean"})
-    found = scores(folder)
-    assert (found > 0.8).all()
-    text = page(folder)
-    assert "9 samples without a label are left out; a final model labels them: mklearn predict" in text
-    assert "missing values are filled in by the mean over the training samples" in text
-    rows = pd.read_parquet(folder / "results" / "own" / "scores.parquet")
-    assert set(rows["n_train"] + rows["n_test"]) == {81}
-    [fit] = [job for job in study.of("fit") if job.spec["method"]["id"] == "pca"]
-    assert [entry["impute"] for entry in fit.spec["method"]["inputs"].values()] == ["mean"]
-
-
-def h5ad(folder: Path) -> dict[str, Any]:
-    obs = pd.DataFrame({"kind": pd.Categorical(LABELS), "donor": np.array([f"p{n % 6}" for n in range(90)])}, index=IDS)
-    write_h5ad(folder / "cells.h5ad", sp.csr_array(HALVES["upper"]), obs, obsm={"X_lower": HALVES["lower"]})
-    both = {"upper": "cells.h5ad", "lower": {"path": "cells.h5ad", "array": "obsm/X_lower"}}
-    return {"kind": "feature_tables", "tables": both, "label_column": "kind", "group_column": "donor"}
-
-
-def h5mu(folder: Path) -> dict[str, Any]:
-    obs = pd.DataFrame({"label": LABELS}, index=IDS)
-    kept = {name: np.setdiff1d(np.arange(90), LACK[name]) for name in HALVES}
-    parts = {name: (values[kept[name]], pd.DataFrame(index=IDS[kept[name]])) for name, values in HALVES.items()}
-    write_h5mu(folder / "cells.h5mu", parts, obs)
-    tables = {"upper": "cells.h5mu", "lower": {"path": "cells.h5mu", "array": "lower"}}
-    return {"kind": "feature_tables", "tables": tables, "missing_views": "mean"}
-
-
-def mat(folder: Path) -> dict[str, Any]:
-    names = np.array(LABELS.tolist(), dtype=object)[:, None]
-    savemat(folder / "cells.mat", {"up": HALVES["upper"], "low": HALVES["lower"], "kind": names})
-    tables = {name: {"path": "cells.mat", "array": array} for name, array in (("upper", "up"), ("lower", "low"))}
-    return {"kind": "feature_tables", "tables": tables, "label_column": "kind"}
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("made", [h5ad, h5mu, mat])
-def test_files_of_other_programs(folder: Path, made: Callable[[Path], dict[str, Any]]) -> None:
-    grouped = {"folds": {"kind": "group_k_fold", "folds": 3}}
-    run(folder, made(folder), protocols=grouped if made is h5ad else FOLDS)
-    found = scores(folder)
-    assert (found > 0.8).all()
-    if made is h5ad:
-        predicted = pd.read_parquet(folder / "results" / "own" / "predictions.parquet").query("method == 'svc'")
-        donor = predicted["sample"].str[1:].astype(int) % 6
-        assert (predicted.groupby(donor)["fold"].nunique() == 1).all()

@@ -1,10 +1,9 @@
-"""Scripts: run by explicit values or a command, mistakes as sentences, logs whose first line replays the job."""
+"""Scripts: run by explicit values or a command, mistakes as sentences, the log of a job that fails."""
 
 from __future__ import annotations
 
 import logging
 import runpy
-import shlex
 import subprocess
 import sys
 import warnings
@@ -12,14 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.unit.study.small_study import SmallStudy, content_of, working_in
 
 from mklearn.atomic import read_npz, read_parquet
 from mklearn.errors import ConfigError
 from mklearn.study import log
 from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.provenance import SCRIPTS
-from mklearn.study.script import call, command
+from mklearn.study.script import call
 
 DIGITS = {"dataset": "digits", "reader": "digits", "options": {}, "per_class": 3}
 
@@ -34,11 +32,6 @@ def quiet_afterwards() -> Iterator[None]:
     logging.captureWarnings(False)
 
 
-def run_as_a_command(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", words)
-    runpy.run_path(words[0], run_name="__main__")
-
-
 @pytest.mark.parametrize("path", sorted(SCRIPTS.glob("*.py")), ids=lambda path: path.stem)
 def test_a_script_is_short_and_a_command(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -46,28 +39,11 @@ def test_a_script_is_short_and_a_command(
     text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) < 80
     assert "from __future__" not in text, "Snakemake writes its own lines before it"
+    monkeypatch.setattr(sys, "argv", [str(path), "--help"])
     with pytest.raises(SystemExit) as ended:
-        run_as_a_command([str(path), "--help"], monkeypatch)
+        runpy.run_path(str(path), run_name="__main__")
     assert ended.value.code == 0
     assert capsys.readouterr().out.startswith(f"usage: {path.stem} [-h]")
-
-
-@pytest.mark.parametrize("rule", ["distances", "fit"])
-def test_the_first_line_of_a_log_makes_the_outputs_again(
-    rule: str, finished: SmallStudy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    study = finished.copy(tmp_path / "study")
-    job = study.of(rule)[-1]
-    line = command(load_script(job.script), **job.inputs, **job.outputs, spec=job.spec)
-    paths = [study.folder / path for path in job.outputs.values()]
-    before = [content_of(path) for path in paths]
-    for path in paths:
-        path.unlink()
-    words = shlex.split(line)
-    assert words[0] == "python"
-    with working_in(study.folder):
-        run_as_a_command(words[1:], monkeypatch)
-    assert [content_of(path) for path in paths] == before
 
 
 def test_one_file_may_stand_for_a_list_and_empty_lists_for_nothing(tmp_path: Path) -> None:
