@@ -71,8 +71,7 @@ lock: $(UV) ## resolve the dependencies again: requirements.lock, envs/*
 	echo uv | $(UV) $(COMPILE) --upgrade - -o envs/bootstrap.lock
 	$(PYTHON) envs/from_lock.py
 
-schema: $(READY) ## write what follows from the code: registry of methods, JSON schema of study files, list of public names
-	$(BIN)/python -m mklearn.study.config.registry_entries
+schema: $(READY) ## write what follows from the code: JSON schema of study files, list of public names
 	$(BIN)/python -m mklearn schema > workflow/schemas/study.schema.json
 	$(BIN)/python docs/site/api_pages.py > tests/unit/public_names.txt
 

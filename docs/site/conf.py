@@ -14,7 +14,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from mklearn import __version__
-from mklearn.study.config.registry import REGISTRATIONS
+from mklearn.methods import METHODS
 
 HERE = Path(__file__).resolve().parent
 
@@ -133,7 +133,7 @@ def link_names(app: Sphinx, page: nodes.document) -> None:
             continue
         if name in FULL_NAMES:
             link = addnodes.pending_xref("", refdomain="py", reftype="obj", reftarget=FULL_NAMES[name])
-        elif name in REGISTRATIONS["methods"]:
+        elif name in METHODS:
             link = addnodes.pending_xref("", refdomain="std", reftype="term", reftarget=name)
         else:
             continue

@@ -7,11 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from mklearn.study.config.method_groups import grouped_methods
-from mklearn.study.config.registry import REGISTRATIONS, describe_one
+from mklearn.study.config.listings import ENTRIES, describe_one, grouped_methods, rows_of
 from mklearn.study.config.schema import study_schema
 from mklearn.study.data.registry import registry
-from mklearn.study.evaluation.metrics.metric import described, metric_named, metric_names
+from mklearn.study.evaluation.metrics.metric import METRICS, described, metric_named
 
 CODE = re.compile(r"(:[\w:]+:`[^`]+`|``.+?``|`[^`]+`_*)")
 MARKUP = re.compile(r"(?<!\\)(?:(?<=\w)_(?!\w)|\||^[A-Z](?=\. ))")
@@ -27,12 +26,11 @@ def escaped(text: str) -> str:
 
 def pages() -> dict[str, str]:
     """Return the text of each page by its path."""
-    groups = {title: [entry.kind for entry in entries] for title, entries in grouped_methods().items()}
-    written = {"configuration.rst": configuration(), "methods.rst": names_page("methods", groups)}
+    written = {"configuration.rst": configuration(), "methods.rst": names_page("methods", grouped_methods())}
     for sort in ("kernels", "descriptors", "protocols"):
-        written[f"{sort}.rst"] = names_page(sort, {"": list(REGISTRATIONS[sort])})
+        written[f"{sort}.rst"] = names_page(sort, {"": list(rows_of(sort))})
     written["data_sets.rst"] = names_page("datasets", {"": list(registry())})
-    return written | {"metrics.rst": names_page("metrics", {"": metric_names()})}
+    return written | {"metrics.rst": names_page("metrics", {"": list(METRICS)})}
 
 
 def names_page(sort: str, groups: Mapping[str, list[str]]) -> str:
@@ -56,7 +54,7 @@ def description(sort: str, name: str) -> list[str]:
     """Return the lines of an entry as `mklearn list` has them: title, paragraphs and a list of parameters."""
     text = described(metric_named(name)) if sort == "metrics" else describe_one(sort, name)
     title, *lines = text.splitlines()
-    implementation = REGISTRATIONS[sort][name].model.implementation if sort in REGISTRATIONS else ""
+    implementation = rows_of(sort)[name].implementation if sort in ENTRIES else ""
     python = f", in Python ``{implementation.partition(':')[2]}``" if implementation else ""
     entry = [f"**{title.partition(': ')[2]}**{python}", ""]
     for line in lines:
@@ -66,20 +64,16 @@ def description(sort: str, name: str) -> list[str]:
 
 
 def configuration() -> str:
-    """Return the page of the keys of a study file: those of `Study`, and of the models in it that no page above has."""
+    """Return the page of the keys of a study file: those of `Study`, and of the models in it."""
     schema = json.loads(study_schema())
-    registered = {entry.model.__name__ for entries in REGISTRATIONS.values() for entry in entries.values()}
-    models = {name: model for name, model in schema["$defs"].items() if name not in registered}
     parts = ["Keys of a study file\n====================", "``mklearn validate`` lists every mistake at once."]
-    for name, model in {"Study": schema, **models}.items():
-        if name.endswith("Part"):  # an estimator inside a method
-            continue
+    for name, model in {"Study": schema, **schema["$defs"]}.items():
         parts += [f"{name}\n{'-' * len(name)}", escaped(" ".join(model.get("description", "").split()))]
         for key, field in model.get("properties", {}).items():
             default = json.dumps(field.get("default"))
             status = "optional" if default == "null" or len(default) > 60 else f"default {escaped(default)}"
             status = "required" if key in model.get("required", ()) else status
-            kind = f":doc:`{key}`" if name == "Study" and key in REGISTRATIONS else values(field)
+            kind = f":doc:`{key}`" if name == "Study" and key in ENTRIES else values(field)
             about = escaped(" ".join(field.get("description", "").split()))
             parts.append(f"``{key}``: {kind}; {status}\n   {about or '-'}")
     return "\n\n".join(parts) + "\n"

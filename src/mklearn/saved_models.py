@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from mklearn.atomic import atomic_path, file_content
-from mklearn.cards import own_entries
 from mklearn.errors import DataError
 from mklearn.extras import require
+from mklearn.kernels.table import KERNELS
+from mklearn.methods import METHODS
 
 __all__ = ["SavedModel", "load_model", "save_model"]
 
@@ -55,9 +56,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.optimize.view_regression": ("ViewRegression",),
 }
 """Classes that fitted estimators hold, beside the registered ones."""
-_REGISTERED = [
-    entry["implementation"].replace(":", ".") for sort in ("methods", "kernels") for entry in own_entries(sort).values()
-]
+_REGISTERED = [row.implementation.replace(":", ".") for row in (*METHODS.values(), *KERNELS.values())]
 TRUSTED: tuple[str, ...] = (
     *(name for name in _REGISTERED if name.rpartition(".")[2][0].isupper()),  # no functions that make pipelines
     *(f"{module}.{name}" for module, names in _PARTS.items() for name in names),

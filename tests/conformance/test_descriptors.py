@@ -10,19 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.conformance.signatures import about, implementation, required
+from tests.entries import descriptor, implementation
 
+from mklearn.descriptors.table import DESCRIPTORS, TABLE
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.point_set_distance import point_set_distances
 from mklearn.study.config.default_descriptors import image_descriptors
-from mklearn.study.config.registry import registered
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import dataset_spec, entry
-from mklearn.study.plan.kernels import POINT_SET
 
-MODELS: dict[str, Any] = registered("descriptors")
-OF_IMAGES = [kind for kind, model in MODELS.items() if model.family == "images"]
-GIVEN: dict[str, dict[str, Any]] = {"patches": {"size": 4}, "table": {"table": "x"}}
+OF_IMAGES = [kind for kind in DESCRIPTORS if kind != TABLE]
+GIVEN: dict[str, dict[str, Any]] = {"patches": {"size": 4}}
 SMALL: dict[str, dict[str, Any]] = {
     "multiresolution": {"resolutions": [2, 4]}, "hog": {"cell": 4}, "phog": {"levels": 2, "sigma": 0.5},
     "lbp": {"grid": 2}, "patches": {"size": 4}, "geometric_blur": {"n_points": 30, "n_components": 8},
@@ -30,14 +28,13 @@ SMALL: dict[str, dict[str, Any]] = {
     "c2_mutch_lowe": {"n_patches": 12}, "sift_grid": {"step": 4, "size": 4},
 }  # fmt: skip
 """Parameters for 8 x 8 images where the defaults are for larger ones; for what learns from the images, small ones."""
-LEARNS = {kind for kind, model in MODELS.items() if model.learns}
+LEARNS = {kind for kind, row in DESCRIPTORS.items() if row.learns}
 DRAWS = {"dense_sift", "c2_serre", "c2_mutch_lowe"}
 """They draw what they learn from."""
 OF_COLOURS = {"colour_histogram"}
 """They describe images with three channels."""
 ENLARGED = 4
 """Times that faces of 32 x 32 pixels are enlarged for what describes surroundings; digits of 8 x 8 three times that."""
-WITHOUT_PAPER = {"pixels", "table"}
 
 
 @pytest.fixture(scope="module")
@@ -50,23 +47,11 @@ def images(mirror: Path) -> NDArray[Any]:
     return held.images[::10][:12]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in MODELS if kind != "table"])
-def test_descriptors_are_described(kind: str) -> None:
-    assert not about(MODELS[kind], paper=kind not in WITHOUT_PAPER)
-
-
-@pytest.mark.parametrize("kind", MODELS)
-def test_descriptors_name_a_distance_that_there_is(kind: str) -> None:
-    assert MODELS[kind].measure in {*MEASURES, POINT_SET}
-    assert MODELS[kind].point_sets == (MODELS[kind].measure == POINT_SET)
-    assert set(required(MODELS[kind])) == set(GIVEN.get(kind, {}))
-
-
 @pytest.mark.parametrize("kind", OF_IMAGES)
 def test_on_faces(kind: str, images: NDArray[Any]) -> None:
     given = SMALL[kind] if kind in LEARNS else GIVEN.get(kind, {})
     images = coloured(images) if kind in OF_COLOURS else images
-    check(kind, MODELS[kind](kind=kind, **given).parameters(), enlarged(images, ENLARGED) if kind in LEARNS else images)
+    check(kind, descriptor(kind, **given).parameters(), enlarged(images, ENLARGED) if kind in LEARNS else images)
 
 
 @pytest.mark.parametrize("kind", OF_IMAGES)
@@ -75,7 +60,7 @@ def test_on_digits(kind: str) -> None:
 
     images = load_digits().images[:20]
     images = coloured(images / 16) if kind in OF_COLOURS else images
-    parameters = MODELS[kind](kind=kind, **SMALL.get(kind, {})).parameters()
+    parameters = descriptor(kind, **SMALL.get(kind, {})).parameters()
     check(kind, parameters, enlarged(images, 3 * ENLARGED) if kind in LEARNS else images)
 
 
@@ -83,7 +68,7 @@ def test_on_digits(kind: str) -> None:
 def test_the_usual_descriptors_work_at_every_size(side: int) -> None:
     images = np.random.default_rng(side).integers(0, 255, size=(2, side, side)).astype(np.uint8)
     for name, model in image_descriptors(side).items():
-        features = implementation(type(model))(images, **model.parameters())
+        features = implementation(model.row)(images, **model.parameters())
         assert np.isfinite(features).all(), name
 
 
@@ -103,7 +88,7 @@ def enlarged(images: NDArray[Any], times: int) -> NDArray[Any]:
 
 def check(kind: str, parameters: dict[str, Any], images: NDArray[Any]) -> None:
     """Finite, the same again, the same in other batches, the input kept, and fit for its own distance."""
-    model = MODELS[kind]
+    model = DESCRIPTORS[kind]
     before = images.copy()
     described = implementation(model)
     if model.learns:

@@ -8,30 +8,23 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.conformance.conftest import Digits
-from tests.conformance.signatures import about
+from tests.entries import kernel
 from tests.split_stacks import split_stacks
 
 from mklearn.kernels.spec_forms import kernel_class
-from mklearn.study.config.registry import registered
+from mklearn.kernels.table import KERNELS
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
 
-MODELS: dict[str, Any] = registered("kernels")
-WITHOUT_PAPER = {"linear", "polynomial", "precomputed"}
 FACTORS = [{"bandwidth": 2.0}, {"measure": "chi2"}, {"measure": "distance"}]
 CASES = [
     (kind, measure, normalise, centre, psd)
-    for kind in MODELS
+    for kind in KERNELS
     for measure in kernel_class(kind).measures
     for normalise in ("none", "unit_diagonal", "centred_trace")
     for centre in (False, True)
     for psd in ("clip", "flip", "shift", "none")
 ]
-
-
-@pytest.mark.parametrize("kind", MODELS)
-def test_kernels_are_described(kind: str) -> None:
-    assert not about(MODELS[kind], paper=kind not in WITHOUT_PAPER)
 
 
 def input_of(digits: Digits, measure: str) -> NDArray[np.float64]:
@@ -47,16 +40,16 @@ def input_of(digits: Digits, measure: str) -> NDArray[np.float64]:
 
 @pytest.mark.parametrize(("kind", "measure", "normalise", "centre", "psd"), CASES)
 def test_on_digits(digits: Digits, kind: str, measure: str, normalise: Any, centre: bool, psd: Any) -> None:
-    parameters = MODELS[kind](kind=kind, normalise=normalise, centre=centre, psd=psd).parameters()
+    parameters = kernel(kind, normalise=normalise, centre=centre, psd=psd).parameters()
     parameters |= {"factors": FACTORS} if kind == "product" else {"measure": measure}
-    kernel = kernel_class(kind)(**parameters)
-    matrices = [input_of(digits, measure) for _, measure in kernel.inputs]
+    fitted = kernel_class(kind)(**parameters)
+    matrices = [input_of(digits, measure) for _, measure in fitted.inputs]
     blocks = [matrix[np.ix_(digits.train, digits.train)] for matrix in matrices]
     rows = [matrix[np.ix_(digits.test, digits.train)] for matrix in matrices]
     own, own_test = ([np.diagonal(matrix)[index] for matrix in matrices] for index in (digits.train, digits.test))
     before = [matrix.copy() for matrix in (*blocks, *rows)]
-    K = kernel.fit(*blocks).kernel_train_
-    training, info = K.copy(), dict(kernel.info_)
+    K = fitted.fit(*blocks).kernel_train_
+    training, info = K.copy(), dict(fitted.info_)
     np.testing.assert_array_equal(K, K.T)
     assert np.isfinite(K).all()
     scale = np.abs(K).max()
@@ -64,35 +57,35 @@ def test_on_digits(digits: Digits, kind: str, measure: str, normalise: Any, cent
         assert np.linalg.eigvalsh(K).min() >= -1e-9 * scale * len(K)
     if normalise == "centred_trace":
         assert np.trace(K) / len(K) - K.mean() == pytest.approx(1.0)
-    if centre and kernel.repair_.shift == 0:
+    if centre and fitted.repair_.shift == 0:
         np.testing.assert_allclose(K.mean(axis=0), 0, atol=1e-9 * scale)
-    if normalise == "unit_diagonal" and not centre and not kernel.repair_.n_negative:
+    if normalise == "unit_diagonal" and not centre and not fitted.repair_.n_negative:
         np.testing.assert_array_equal(np.diagonal(K), 1)
     np.testing.assert_array_equal(kernel_class(kind)(**parameters).fit(*blocks).kernel_train_, K)
 
     # rows of the training samples are those of the training kernel, and no row depends on the other new samples
-    if kernel.repair_.shift == 0:
-        np.testing.assert_allclose(kernel.transform(*blocks, own=own), K, rtol=0, atol=1e-8 * scale)
-    new = kernel.transform(*rows, own=own_test)
+    if fitted.repair_.shift == 0:
+        np.testing.assert_allclose(fitted.transform(*blocks, own=own), K, rtol=0, atol=1e-8 * scale)
+    new = fitted.transform(*rows, own=own_test)
     assert new.shape == (len(digits.test), len(digits.train))
     assert np.isfinite(new).all()
-    one = [kernel.transform(*(b[i : i + 1] for b in rows), own=[o[i : i + 1] for o in own_test]) for i in range(3)]
+    one = [fitted.transform(*(b[i : i + 1] for b in rows), own=[o[i : i + 1] for o in own_test]) for i in range(3)]
     np.testing.assert_allclose(np.concatenate(one), new[:3], rtol=0, atol=1e-10 * scale)
-    np.testing.assert_array_equal(kernel.kernel_train_, training)
-    assert kernel.info_ == info
+    np.testing.assert_array_equal(fitted.kernel_train_, training)
+    assert fitted.info_ == info
 
     # float32 in gives float32 out; neither inputs nor results share memory
     single = kernel_class(kind)(**parameters).fit(*(block.astype(np.float32) for block in blocks))
     assert single.kernel_train_.dtype == np.float32
     assert single.transform(*(block.astype(np.float32) for block in rows), own=own_test).dtype == np.float32
     np.testing.assert_allclose(single.kernel_train_, K, rtol=0, atol=1e-4 * scale)
-    new[:] = kernel.kernel_train_[:] = 7
+    new[:] = fitted.kernel_train_[:] = 7
     for matrix, copy in zip((*blocks, *rows), before, strict=True):
         np.testing.assert_array_equal(matrix, copy)
 
 
 @pytest.mark.parametrize("scaling", ["standard", "unit", "rank"])
-@pytest.mark.parametrize("kind", [kind for kind in MODELS if kind != "precomputed"])
+@pytest.mark.parametrize("kind", [kind for kind in KERNELS if kind != "precomputed"])
 def test_scaled_features_of_test_samples_change_nothing_in_training(digits: Digits, kind: str, scaling: str) -> None:
     """Nor does a training kernel, or a row of another test sample."""
     source = {"view": "t", "feature_scaling": scaling}

@@ -11,22 +11,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
-from tests.conformance.signatures import implementation
+from tests.entries import implementation
 
 from mklearn.classifiers import FSVC
 from mklearn.descriptors.hog import hog
 from mklearn.errors import DataError
 from mklearn.kernels.gaussian import GaussianKernel
 from mklearn.kernels.specs import StackTransform
-from mklearn.study.config.registry import registered
+from mklearn.methods import METHODS
 
 pytestmark = pytest.mark.full
 
-METHODS: dict[str, Any] = {
-    kind: model
-    for kind, model in registered("methods").items()
-    if next(iter(model.inputs.values())).kind == "kernels" and model.implementation.startswith("mklearn.")
-}
+ON_KERNELS = [kind for kind, row in METHODS.items() if row.takes in ("kernels", "dictionary")]
 READ_BY_PREDICTIONS = {"coefficients_", "embedding_", "dual_coef_", "dual", "eta", "V", "coef_"}
 """Names of arrays with an entry for each training sample or component."""
 KERNELS: dict[str, Any] = {
@@ -49,7 +45,7 @@ def arrays(value: Any, name: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
             yield from arrays(each, str(key))
 
 
-@pytest.mark.parametrize("kind", METHODS)
+@pytest.mark.parametrize("kind", ON_KERNELS)
 @pytest.mark.filterwarnings("ignore")
 def test_size_is_that_of_what_predictions_need(kind: str) -> None:
     X, y = load_digits(n_class=3, return_X_y=True)

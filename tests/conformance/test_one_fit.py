@@ -22,10 +22,10 @@ from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable
 from mklearn.kernels import Pairwise, Views
 from mklearn.kernels.distances import squared_euclidean
+from mklearn.methods import METHODS
 from mklearn.regressors import KernelRidge
 from mklearn.study.artefacts import read_arrays, read_table
 from mklearn.study.config.reading import check_study
-from mklearn.study.config.registry import registered
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.engine.workflow_files import studies
@@ -79,7 +79,7 @@ class Fitted:
 
 
 def predicts_numbers(kind: str) -> bool:
-    return "numbers" in registered("methods")[kind].targets
+    return "numbers" in METHODS[kind].targets
 
 
 DIGITS = {

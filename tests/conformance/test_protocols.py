@@ -1,4 +1,4 @@
-"""Every registered protocol: described, consistent with its code, and reproducible."""
+"""Every protocol that draws splits: reproducible."""
 
 from __future__ import annotations
 
@@ -7,29 +7,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.conformance.signatures import about, disagreements, implementation
+from tests.entries import implementation, protocol
 
-from mklearn.study.config.registry import registered
+from mklearn.study.data.protocols import PROTOCOLS
 
-MODELS: dict[str, Any] = registered("protocols")
-GIVEN: dict[str, dict[str, Any]] = {"random_per_class": {"train_size": 3}, "given": {"path": "splits.csv"}}
+GIVEN: dict[str, dict[str, Any]] = {"random_per_class": {"train_size": 3}}
 NEEDS_GROUPS = ["group_k_fold"]
-DRAWN = [kind for kind in MODELS if kind not in ("given", "released", "verification")]
+DRAWN = [kind for kind in PROTOCOLS if kind not in ("given", "released", "verification")]
 """The others are read from files."""
-
-
-@pytest.mark.parametrize("kind", MODELS)
-def test_protocols_are_described_and_agree_with_their_code(kind: str) -> None:
-    assert not about(MODELS[kind], paper=False)
-    assert disagreements(MODELS[kind], kind, GIVEN.get(kind, {}), {}) == []
 
 
 @pytest.mark.parametrize("kind", DRAWN)
 def test_splits_depend_on_seed_and_data_set_only(kind: str) -> None:
     y = np.repeat(np.arange(3), 8)
-    draw = implementation(MODELS[kind])
+    draw = implementation(PROTOCOLS[kind])
     assert {"seed", "name", "classes"} <= set(inspect.signature(draw).parameters)
-    parameters = MODELS[kind](kind=kind, **GIVEN.get(kind, {})).parameters()
+    parameters = protocol(kind, **GIVEN.get(kind, {})).parameters()
     if kind in NEEDS_GROUPS:
         parameters["groups"] = np.arange(len(y)).astype(str)
 

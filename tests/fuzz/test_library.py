@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from sklearn.utils._param_validation import InvalidParameterError
+from tests.entries import method
 from tests.fuzz.mutations import SAME, changed, changes
 from tests.fuzz.trials import PROCESSES, a_sentence, run_trials
 
 from mklearn.contract.loading import load
 from mklearn.kernels.distances import squared_euclidean
 from mklearn.kernels.views import Views
-from mklearn.study.config.registry import registered
+from mklearn.methods import METHODS
 from mklearn.study.evaluation.sweeps import Predictions, Refit
 
-MODELS: dict[str, Any] = dict(registered("methods"))
 FOREIGN = {
     "nearest_neighbour",
     "shrinkage_lda",
@@ -56,35 +56,35 @@ PARAMETERS = (None, -1, 0, 1, 2, 10**9, 10**30, 0.5, -0.5, 1e-300, 1e300, np.nan
 
 
 def implementation(kind: str) -> Any:
-    module, name = MODELS[kind].implementation.split(":")
+    module, name = METHODS[kind].implementation.split(":")
     return getattr(importlib.import_module(module), name)
 
 
 def taken(kind: str) -> str:
-    return str(next(iter(MODELS[kind].inputs.values())).kind)
+    return next(iter(method(kind).inputs))
 
 
 def made(kind: str, **given: Any) -> Any:
-    model = MODELS[kind](kind=kind)
+    model = method(kind)
     sizes = {"n_components": 2} if load(model.sweep().implementation) is Refit else {}
     form = {"kernels": "precomputed"} if taken(kind) == "kernels" else {}
     return implementation(kind)(**model.parameters() | sizes | form | given)
 
 
 def applied(kind: str, estimator: Any, X: Any) -> Any:
-    predicts = load(MODELS[kind](kind=kind).sweep().implementation) is Predictions
-    others = dict.fromkeys(list(MODELS[kind].inputs)[1:], FEATURES)
+    predicts = load(method(kind).sweep().implementation) is Predictions
+    others = dict.fromkeys(list(METHODS[kind].views), FEATURES)
     return (estimator.predict if predicts else estimator.transform)(X, **others)
 
 
 def fitted(kind: str, X: Any, y: Any, **given: Any) -> Any:
-    others = dict.fromkeys(list(MODELS[kind].inputs)[1:], FEATURES)
+    others = dict.fromkeys(list(METHODS[kind].views), FEATURES)
     return made(kind, **given).fit(X, y, **others)
 
 
 def right_labels(kind: str) -> str:
     """The target that a method takes, by its name among all."""
-    return "text" if "classes" in MODELS[kind].targets else "continuous"
+    return "text" if "classes" in METHODS[kind].targets else "continuous"
 
 
 def is_finite(result: Any) -> bool:
@@ -102,7 +102,7 @@ def expected_errors(kind: str, change: str) -> tuple[type[Exception], ...]:
 @pytest.fixture(scope="module", autouse=True)
 def warm() -> None:
     """Compile loops and load what is loaded late, which may ask other programs."""
-    for kind in MODELS:
+    for kind in METHODS:
         X = INPUTS[taken(kind)]
         assert is_finite(applied(kind, fitted(kind, X, LABELS[right_labels(kind)]), X))
 
@@ -127,7 +127,7 @@ def test_estimators() -> None:
             pass
 
     labels = st.none() | st.sampled_from(list(LABELS))
-    run_trials(120, st.tuples(st.sampled_from(list(MODELS)), labels, changes(), st.booleans()), trial, PROCESSES)
+    run_trials(120, st.tuples(st.sampled_from(list(METHODS)), labels, changes(), st.booleans()), trial, PROCESSES)
 
 
 VIEWS = {"a": FEATURES[:, :5], "b": FEATURES[:, 5:9]}
@@ -178,5 +178,5 @@ def test_parameters() -> None:
         except (InvalidParameterError, *expected_errors(kind, "")):
             pass
 
-    drawn = st.tuples(st.sampled_from(list(MODELS)), st.integers(0, 30), st.sampled_from(PARAMETERS))
+    drawn = st.tuples(st.sampled_from(list(METHODS)), st.integers(0, 30), st.sampled_from(PARAMETERS))
     run_trials(150, drawn, trial, PROCESSES)

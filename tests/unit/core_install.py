@@ -9,13 +9,10 @@ from typing import Any
 
 def rooms() -> list[Any]:
     """Return the packages of public estimators: of the library, and of the papers."""
-    from mklearn.contract.extensions import own_registries
+    from mklearn.methods import METHODS
 
-    papers = sorted({point.module for point in own_registries("methods")})
-    return [
-        importlib.import_module(name)
-        for name in ("mklearn.subspace", "mklearn.classifiers", "mklearn.regressors", *papers)
-    ]
+    names = sorted({row.implementation.rpartition(".")[0] for row in METHODS.values()})
+    return [importlib.import_module(name) for name in names]
 
 
 def estimators() -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Checks of the parameters of estimators, and the only private imports from scikit-learn.
 
 scikit-learn's own estimators declare their valid parameters in ``_parameter_constraints`` and check them in ``fit``.
+Functions that a study can name declare theirs by `constrained`.
 scikit-learn has no public name for the classes and the decorator behind this, so pyproject.toml caps its version and
 `tests/unit/base/test_parameters.py` says what is missing after an update.
 """
@@ -9,10 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    InvalidParameterError,
+    Options,
+    StrOptions,
+    _Constraint,
+    make_constraint,
+    validate_parameter_constraints,
+)
 
 from mklearn.base.threads import few_threads
 from mklearn.base.validation import aligned
@@ -22,12 +32,20 @@ __all__ = [
     "N_COMPONENTS",
     "NONNEGATIVE",
     "POSITIVE",
+    "SHARE",
     "HasMethods",
     "Interval",
+    "InvalidParameterError",
+    "ListOf",
+    "Options",
     "StrOptions",
     "at_least",
+    "constrained",
     "fit_context",
+    "from_to",
+    "make_constraint",
     "one_of",
+    "validate_parameter_constraints",
 ]
 
 
@@ -44,6 +62,41 @@ def at_least(smallest: int) -> Interval:
     return Interval(Integral, smallest, None, closed="left")
 
 
+def from_to(smallest: int, largest: int) -> Interval:
+    """Return the constraint of an integer with a smallest and a largest value."""
+    return Interval(Integral, smallest, largest, closed="both")
+
+
+class ListOf(Options):  # scikit-learn takes no constraints of classes of others
+    """The constraint of a list of one or several values, or of ``length`` values."""
+
+    def __init__(self, item: _Constraint, length: int | None = None) -> None:
+        super(Options, self).__init__()
+        self.item, self.length = item, length
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Return whether a value is such a list."""
+        if not isinstance(val, (list, tuple)) or not val or self.length not in (None, len(val)):
+            return False
+        return all(self.item.is_satisfied_by(each) for each in val)
+
+    def __str__(self) -> str:
+        return f"a list of {'' if self.length is None else f'{self.length} times '}{self.item}"
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def constrained(**constraints: Any) -> Callable[[Function], Function]:
+    """Decorate a function that a study can name: declare the valid values of its parameters, as an estimator does."""
+
+    def declare(function: Function) -> Function:
+        setattr(function, "_parameter_constraints", constraints)  # noqa: B010 - no attribute of functions
+        return function
+
+    return declare
+
+
 def one_of(literal: Any) -> StrOptions:
     """Return the constraint of a string among the values of a `typing.Literal`."""
     return StrOptions(set(get_args(literal)))
@@ -53,4 +106,4 @@ NONNEGATIVE = Interval(Real, 0, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
 N_COMPONENTS = [None, at_least(1)]
 CLASS_WEIGHT = [StrOptions({"balanced"}), None, Mapping]
-"""The first two can be said in a study."""
+SHARE = Interval(Real, 0, 1, closed="both")

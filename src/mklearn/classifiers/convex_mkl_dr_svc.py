@@ -9,23 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.parameters import POSITIVE, Interval, one_of
-from mklearn.cards import MethodCard
 from mklearn.classifiers.combined_svc import CombinedSVC, CScale, Decide
 from mklearn.kernels.stack import KernelStack
 from mklearn.subspace.convex_mkldr import ConvexMKLDR, Denominator
 
 
-@MethodCard(
-    kind="convex_mkl_dr_svc",
-    title="Convex MKL-DR weights + SVC",
-    reference="Ye, Ji, Chen 2008; Cortes, Vapnik 1995",
-    advice=(
-        "Weights of convex_mkl_dr for a support vector machine. In the tables of the LMKL paper no interval to the"
-        " uniform average excludes 0."
-    ),
-    tuned=("C", "p", "ridge"),
-    learns_weights=True,
-)
 class ConvexMKLDRSVC(CombinedSVC):
     """Support vector machines on the kernel weights of convex MKL-DR.
 

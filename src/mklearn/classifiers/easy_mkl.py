@@ -9,24 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.parameters import Interval
-from mklearn.cards import MethodCard
 from mklearn.classifiers.combined_svc import CombinedSVC, CScale, Decide
 from mklearn.classifiers.one_vs_rest import one_vs_rest_signs
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.easy_mkl import easy_mkl_weights
 
 
-@MethodCard(
-    kind="easy_mkl",
-    title="EasyMKL",
-    reference="Aiolli, Donini 2015",
-    advice=(
-        "Many kernels: one quadratic program gives all weights. In the tables of the LMKL paper no interval to the"
-        " uniform average excludes 0."
-    ),
-    tuned=("C", "trade_off"),
-    learns_weights=True,
-)
 class EasyMKL(CombinedSVC):
     """Support vector machines on the kernel weights of EasyMKL.
 

@@ -11,21 +11,11 @@ from sklearn.svm import LinearSVC
 
 from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
 from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, POSITIVE
-from mklearn.cards import MethodCard
 from mklearn.classifiers.kernel_classifier import KernelClassifier
 from mklearn.kernels.stack import KernelStack
 from mklearn.subspace.kfd import KernelFDA
 
 
-@MethodCard(
-    kind="embedded_linear_svc",
-    title="Linear SVC in the KFD space",
-    reference="Lin, Liu, Fuh 2008; Fan, Chang, Hsieh, Wang, Lin 2008",
-    advice="In place of nearest neighbours after a kernel discriminant.",
-    tuned=("ridge", "C"),
-    library_only=("n_components",),
-    valid={"ridge": [POSITIVE]},
-)
 class EmbeddedLinearSVC(KernelClassifier):
     """One-vs-rest linear SVM on the kernel Fisher embedding of a fixed combination of kernels.
 

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from mklearn.base.parameters import POSITIVE, Interval, at_least, one_of
-from mklearn.cards import FEATURES, MethodCard
 from mklearn.classifiers.one_vs_one import Floats, LinearScaling, OneVsOneLinear, PairFit
 from mklearn.optimize.fsvm import THRESHOLD_ACCURACY, StepRule, alternate, joint_optimum, zero_threshold
 from mklearn.optimize.hinge_program import hinge_machine
@@ -53,18 +52,6 @@ class FSVMPairFit(PairFit):
     rises: int
 
 
-@MethodCard(
-    kind="fsvc",
-    title="F-SVM",
-    reference="Wu, Zuo, Zhu, Lin 2015",
-    advice=(
-        "To study F-SVM. On eleven UCI sets it can't be told from a plain machine; with many features it loses "
-        "(LFW: 7 points)."
-    ),
-    inputs=FEATURES,
-    tuned=("C", "power", "rho", "step_size"),
-    library_only=("cutoff",),
-)
 class FSVC(OneVsOneLinear):
     """F-SVM: a support vector machine and a feature transformation M, learned together.
 

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from mklearn.base.parameters import POSITIVE
-from mklearn.cards import CONCATENATED, MethodCard
+from mklearn.base.parameters import POSITIVE, constrained
 from mklearn.classifiers.kernel_svc import KernelSVC
 from mklearn.kernels.standard_scaler import StandardScaler
 
 
-@MethodCard(
-    kind="gaussian_svc",
-    title="SVC with a Gaussian kernel",
-    about="One support vector machine against the rest, on standardised features of several descriptors side by side.",
-    reference="Cortes, Vapnik 1995",
-    advice="Shows what a kernel of each view is worth beside one kernel of all features.",
-    inputs=CONCATENATED,
-    tuned=("C", "bandwidth"),
-    valid={"C": [POSITIVE], "bandwidth": [POSITIVE]},
-)
+@constrained(C=[POSITIVE], bandwidth=[POSITIVE])
 def gaussian_svc(C: float = 10.0, bandwidth: float = 1.0) -> Pipeline:
     """Build support vector machines on the Gaussian kernel of features of mean 0 and variance 1.
 

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from mklearn.base.parameters import POSITIVE
-from mklearn.cards import CONCATENATED, MethodCard
+from mklearn.base.parameters import NONNEGATIVE, POSITIVE, SHARE, at_least, constrained
 
 
-@MethodCard(
-    kind="gradient_boosting",
-    title="Gradient boosting",
-    about="Trees that correct each other, one after another, on the features of several descriptors side by side.",
-    reference="Friedman 2001",
-    advice=(
-        "Needs no scaling of the features. Strong on many samples of few features; slow where there are many classes"
-        " (a tree for each class and iteration), weak on a few samples of each class."
-    ),
-    inputs=CONCATENATED,
-    fit_seconds=5.0,
-    order_decides=True,
-    in_model_files=False,
-    tuned=("learning_rate", "min_samples_leaf", "l2_regularization"),
-    valid={"learning_rate": [POSITIVE]},
+@constrained(
+    max_iter=[at_least(1)],
+    learning_rate=[POSITIVE],
+    max_leaf_nodes=[at_least(2)],
+    min_samples_leaf=[at_least(1)],
+    l2_regularization=[NONNEGATIVE],
+    max_features=[SHARE],
 )
 def gradient_boosting(
     max_iter: int = 100,

@@ -12,7 +12,6 @@ from sklearn.base import clone
 
 from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
 from mklearn.base.parameters import StrOptions, at_least
-from mklearn.cards import MethodCard, Part, Refit
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.classifiers.kernel_classifier import KernelClassifier
 from mklearn.classifiers.one_vs_one import OneVsOneLinear
@@ -26,18 +25,6 @@ ComponentCount = int | Literal["all"]
 _DEFAULT_MACHINE = "mklearn.classifiers.fsvc:FSVC"  # by name: other machines do not depend on it
 
 
-@MethodCard(
-    kind="kernel_pca_classifier",
-    title="Kernel PCA and a linear classifier",
-    reference="Wu, Zuo, Zhu, Lin 2015; Schoelkopf, Smola, Mueller 1998",
-    advice=(
-        "To study F-SVM, RMM and R-SVM+ with kernels. With 80 components F-SVM is below the plain machine on ten of "
-        "eleven sets; with all of them C has no say."
-    ),
-    tuned=("n_components",),
-    parts={"machine": Part(OneVsOneLinear, without=("feature_scaling",), default="fsvc")},
-    refit=Refit("mklearn.classifiers.kernel_pca_classifier:fit_path"),
-)
 class KernelPCAClassifier(ClassScores, KernelClassifier):
     """A linear classifier on the leading principal components of a fixed combination of kernels.
 

@@ -13,7 +13,6 @@ from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
 from mklearn.base.landmark_input import LandmarkInput
 from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.parameters import CLASS_WEIGHT, POSITIVE
-from mklearn.cards import MethodCard
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.classifiers.kernel_classifier import variance_of
 from mklearn.classifiers.landmark_classifier import LandmarkClassifier
@@ -22,14 +21,6 @@ from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.landmark_ridge import landmark_ridge
 
 
-@MethodCard(
-    kind="kernel_ridge",
-    title="Kernel ridge classification",
-    reference="Saunders, Gammerman, Vovk 1998",
-    advice="A fast classifier on the average kernel. On digits it can't be told from kernel_fda.",
-    tuned=("alpha",),
-    valid={"class_weight": CLASS_WEIGHT[:2]},
-)
 class KernelRidgeClassifier(ClassScores, LandmarkClassifier):
     """Kernel ridge regression on class indicators; predicts the class of the largest output.
 

@@ -14,7 +14,6 @@ from mklearn.base.landmark_input import LandmarkInput
 from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.moments import Moments
 from mklearn.base.parameters import CLASS_WEIGHT
-from mklearn.cards import MethodCard
 from mklearn.classifiers.combined_svc import CombinedSVC, CScale, Decide
 from mklearn.classifiers.landmark_classifier import LandmarkClassifier
 from mklearn.errors import ConfigError, NotApplicable
@@ -22,15 +21,6 @@ from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.landmark_embedding import per_feature
 
 
-@MethodCard(
-    kind="kernel_svc",
-    title="Kernel SVC",
-    reference="Cortes, Vapnik 1995",
-    advice="Two classes that overlap, on a single kernel or the average of several.",
-    tuned=("C",),
-    valid={"class_weight": CLASS_WEIGHT[:2]},
-    library_only=("landmarks",),
-)
 class KernelSVC(CombinedSVC, LandmarkClassifier):
     """Support vector machines on a fixed combination of kernels.
 

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.base.parameters import fit_context, one_of
 from mklearn.base.span import centred_span
 from mklearn.base.validation import checked_components
-from mklearn.cards import FEATURES, MethodCard
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure
@@ -20,17 +19,6 @@ from mklearn.optimize.validation import checked_sample_weight
 from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
 
-@MethodCard(
-    kind="ledoit_wolf_lda",
-    title="Ledoit-Wolf LDA, cosine class means",
-    reference="Ledoit, Wolf 2004",
-    advice=(
-        "Few samples per class and many features; it has no parameter. With two images per person it was above "
-        "every method of the papers on faces."
-    ),
-    inputs=FEATURES,
-    library_only=("n_components",),
-)
 class LedoitWolfLDA(ClassScores, LinearEmbedding):
     """Discriminant analysis with a shrunk pooled covariance and the nearest class mean as classifier.
 

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mklearn.base.parameters import POSITIVE
-from mklearn.cards import FEATURES, MethodCard
 from mklearn.classifiers.ledoit_wolf_lda import ledoit_wolf_shrinkage
 from mklearn.classifiers.one_vs_one import Floats, LinearScaling, OneVsOneLinear, PairFit
 from mklearn.errors import NotApplicable
@@ -29,17 +28,6 @@ class ShrunkPairFit(PairFit):
     shrinkage: float
 
 
-@MethodCard(
-    kind="ledoit_wolf_svc",
-    title="Ledoit-Wolf whitening and SVC",
-    reference="Ledoit, Wolf 2004",
-    advice=(
-        "To compare with F-SVM: whitening that is regularised. On UCI sets it is level with a plain machine, on "
-        "LFW 3 points below it."
-    ),
-    inputs=FEATURES,
-    tuned=("C",),
-)
 class LedoitWolfSVC(OneVsOneLinear):
     """Support vector machine after whitening by the pooled within-class covariance with Ledoit-Wolf shrinkage.
 

@@ -12,20 +12,10 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
-from mklearn.base.parameters import POSITIVE
-from mklearn.cards import FEATURES, MethodCard
+from mklearn.base.parameters import POSITIVE, constrained
 
 
-@MethodCard(
-    kind="linear_svc",
-    title="Linear SVC, one against the rest",
-    about="One-vs-rest linear support vector machine.",
-    reference="Fan, Chang, Hsieh, Wang, Lin 2008",
-    advice="A strong baseline on the features of one descriptor.",
-    inputs=FEATURES,
-    tuned=("C",),
-    valid={"C": [POSITIVE]},
-)
+@constrained(C=[POSITIVE])
 def linear_svc(C: float = 10.0) -> Pipeline:
     """Build a one-vs-rest linear SVM on features of unit spread.
 

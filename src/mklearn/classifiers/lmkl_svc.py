@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, fit_context, one_of
-from mklearn.cards import Input, MethodCard
 from mklearn.checks import check_keys
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
 from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs, predicted_classes
@@ -58,37 +57,6 @@ class GatedMachines:
     objective: Array
 
 
-@MethodCard(
-    kind="lmkl_svc",
-    title="Localized MKL SVC",
-    reference=(
-        'Gonen, Alpaydin 2008, "Localized multiple kernel learning"; '
-        'Gonen, Alpaydin 2009, "Localized Multiple Kernel Machines for Image Recognition" (sigmoid gates); '
-        "gate scale and ridge are this library's own"
-    ),
-    advice=(
-        "With gate: sigmoid, gate_scale: average, solver: lbfgs and ridge: [uniform, 0.1, 0.01]. That was above "
-        "the uniform average in all six settings of the paper, and in none for certain after Holm's correction; a "
-        "Gaussian kernel on 16 x 16 pixels needs no gates and was about as good."
-    ),
-    inputs={
-        "kernels": Input("kernels"),
-        "gating": Input(
-            "features",
-            default="pixels",
-            about=(
-                "The descriptor whose features gate the kernels; they are standardised on the training samples. "
-                "null: the rows of the average kernel gate."
-            ),
-            optional=True,
-        ),
-    },
-    tuned=("ridge", "C"),
-    learns_weights=True,
-    order_decides=True,
-    library_only=("V0", "tol", "svm_tol", "clip_gates"),
-    valid={"max_iter": [at_least(1)]},
-)
 class LMKLSVC(KernelClassifier):
     """Localized multiple kernel learning: a gate weights the kernels of each sample.
 

@@ -7,24 +7,11 @@ from typing import Any
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from mklearn.base.parameters import CLASS_WEIGHT, POSITIVE
-from mklearn.cards import CONCATENATED, MethodCard
+from mklearn.base.parameters import CLASS_WEIGHT, POSITIVE, constrained
 from mklearn.kernels.standard_scaler import StandardScaler
 
 
-@MethodCard(
-    kind="logistic_regression",
-    title="Logistic regression",
-    about="Multinomial logistic regression on standardised features of several descriptors side by side.",
-    reference="Cox 1958",
-    advice=(
-        "Shows what kernels are worth beside all features side by side. On digits it is about two points below the"
-        " average kernel."
-    ),
-    inputs=CONCATENATED,
-    tuned=("C",),
-    valid={"C": [POSITIVE], "class_weight": CLASS_WEIGHT[:2]},
-)
+@constrained(C=[POSITIVE], class_weight=CLASS_WEIGHT)
 def logistic_regression(C: float = 1.0, class_weight: Any = None) -> Pipeline:
     """Build multinomial logistic regression on features of mean 0 and variance 1.
 

@@ -11,18 +11,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.validation import checked_array, checked_labels
-from mklearn.cards import CONCATENATED, MethodCard
 from mklearn.graphs import class_structure
 from mklearn.optimize.validation import checked_sample_weight
 
 
-@MethodCard(
-    kind="majority",
-    title="Majority class",
-    reference="Witten, Frank, Hall 2011 (ZeroR)",
-    advice="Classes that differ in size: the rate that others have to beat.",
-    inputs=CONCATENATED,
-)
 class MajorityClassifier(ClassifierMixin, BaseEstimator):
     """Classifier that predicts the largest class of the training samples: the rate that others have to beat.
 

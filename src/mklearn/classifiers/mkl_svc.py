@@ -10,25 +10,12 @@ from numpy.typing import NDArray
 
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE, Interval, at_least
-from mklearn.cards import MethodCard
 from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier, variance_of
 from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs, predicted_classes
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.svm_weights import svm_weights
 
 
-@MethodCard(
-    kind="mkl_svc",
-    title="MKL SVC",
-    reference="Bach, Lanckriet, Jordan 2004; Kloft, Brefeld, Sonnenburg, Zien 2011",
-    advice=(
-        "To learn weights of the largest margin. In the tables of the LMKL paper no interval to the uniform "
-        "average excludes 0."
-    ),
-    tuned=("C", "p"),
-    learns_weights=True,
-    valid={"max_iter": [at_least(1)]},
-)
 class MKLSVC(WeightedKernelClassifier):
     """Multiple kernel learning with a support vector machine: kernel weights and machine from one convex problem.
 

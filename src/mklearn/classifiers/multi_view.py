@@ -11,7 +11,6 @@ from mklearn.base.multi_view_ridge import ALPHAS, MissingViews, MultiViewRidge, 
 from mklearn.base.parameters import CLASS_WEIGHT, fit_context, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.validation import checked_labels
-from mklearn.cards import KERNEL_DICTIONARY, POSITIVE, MethodCard, list_of
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.graphs import class_structure
 from mklearn.kernels.imputation import Impute
@@ -27,19 +26,6 @@ LARGEST_PART = 0.75
 """The limit for many classes: with learned weights alone, single settings lose up to two points."""
 
 
-@MethodCard(
-    kind="multi_view",
-    title="Multi-view classifier",
-    reference="Allen 1974; the combination is this library's own",
-    advice=(
-        "The one to start with: it chooses scalings, kernels, weights and ridge by closed-form leave-one-out, without"
-        " inner cross-validation."
-    ),
-    inputs=KERNEL_DICTIONARY,
-    library_only=("missing_views", "impute", "memory", "random_state", "landmarks"),
-    tuned=("n_kernels",),
-    valid={"alphas": [list_of(POSITIVE)], "class_weight": CLASS_WEIGHT[:2]},
-)
 class MultiViewClassifier(ClassScores, MultiViewRidge):
     """Kernel ridge classification on a dictionary of kernels of each view, part of it with learned weights.
 

@@ -7,22 +7,9 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.neighbors import KNeighborsClassifier
 
-from mklearn.base.parameters import at_least
-from mklearn.cards import FEATURES, MethodCard
 from mklearn.errors import NotApplicable
 
 
-@MethodCard(
-    kind="nearest_neighbour",
-    title="1-nearest neighbour",
-    reference="Cover, Hart 1967",
-    advice="The baseline of every embedding: what the features say without any learning.",
-    inputs=FEATURES,
-    tuned=("n_neighbors",),
-    library_only=("weights", "algorithm", "leaf_size", "p", "metric", "metric_params", "n_jobs"),
-    valid={"n_neighbors": [at_least(1)]},
-    defaults={"n_neighbors": 1},
-)
 class NearestNeighbours(KNeighborsClassifier):
     """Nearest neighbours in the features themselves: a baseline for every embedding.
 

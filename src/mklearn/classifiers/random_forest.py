@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
 from sklearn.ensemble import RandomForestClassifier
 
-from mklearn.base.parameters import Interval, StrOptions
-from mklearn.cards import CONCATENATED, MethodCard
+from mklearn.base.parameters import SHARE, StrOptions, at_least, constrained
 
 
-@MethodCard(
-    kind="random_forest",
-    title="Random forest",
-    about="A random forest on the features of several descriptors side by side.",
-    reference="Breiman 2001",
-    advice="Needs no scaling of the features; a strong baseline where few of many features matter.",
-    inputs=CONCATENATED,
-    fit_seconds=0.6,
-    order_decides=True,
-    in_model_files=False,
-    tuned=("max_features", "min_samples_leaf"),
-    valid={"max_features": [StrOptions({"sqrt", "log2"}), Interval(Real, 0, 1, closed="right")]},
+@constrained(
+    n_estimators=[at_least(1)], max_features=[StrOptions({"sqrt", "log2"}), SHARE], min_samples_leaf=[at_least(1)]
 )
 def random_forest(
     n_estimators: int = 300, max_features: str | float = "sqrt", min_samples_leaf: int = 1, random_state: int = 0

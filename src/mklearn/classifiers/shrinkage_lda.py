@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from mklearn.base.parameters import Interval, StrOptions
-from mklearn.cards import FEATURES, MethodCard
 from mklearn.errors import NotApplicable
 from mklearn.kernels.feature_scaling import constant_features
 
@@ -24,23 +21,6 @@ UNSHRUNK = (
 MOST_FEATURES = 4096
 
 
-@MethodCard(
-    kind="shrinkage_lda",
-    title="LDA with shrinkage (scikit-learn)",
-    reference="Ledoit, Wolf 2004",
-    advice=(
-        "Enough samples in each class. Each class shrinks its own covariance: with two samples per class take "
-        "ledoit_wolf_lda."
-    ),
-    inputs=FEATURES,
-    library_only=("priors", "n_components", "store_covariance", "tol", "covariance_estimator"),
-    fit_seconds=1.2,  # a covariance of all features for each class (measured: 40 of 1024)
-    valid={
-        "solver": [StrOptions({"lsqr", "eigen"})],
-        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
-    },
-    defaults={"solver": "lsqr", "shrinkage": "auto"},
-)
 class ShrinkageLDA(LinearDiscriminantAnalysis):
     """scikit-learn's discriminant analysis with shrinkage of each class's own covariance.
 

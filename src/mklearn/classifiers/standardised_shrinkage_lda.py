@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Literal
 
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from mklearn.base.parameters import Interval, StrOptions
-from mklearn.cards import CONCATENATED, MethodCard
+from mklearn.base.parameters import SHARE, StrOptions, constrained
 from mklearn.classifiers.shrinkage_lda import ShrinkageLDA
 from mklearn.kernels.standard_scaler import StandardScaler
 
 
-@MethodCard(
-    kind="standardised_shrinkage_lda",
-    title="LDA with shrinkage, standardised features",
-    about="scikit-learn's LDA with shrinkage on standardised features of several descriptors side by side.",
-    reference="Ledoit, Wolf 2004",
-    advice=(
-        "Shows what kernels are worth beside all features side by side. On digits it is about two points below the"
-        " average kernel."
-    ),
-    inputs=CONCATENATED,
-    tuned=("shrinkage",),
-    fit_seconds=1.2,  # a covariance of all features for each class (measured: 40 of 1024)
-    valid={
-        "solver": [StrOptions({"lsqr", "eigen"})],
-        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
-    },
-)
+@constrained(solver=[StrOptions({"lsqr", "eigen"})], shrinkage=[StrOptions({"auto"}), SHARE])
 def standardised_shrinkage_lda(
     solver: Literal["lsqr", "eigen"] = "lsqr", shrinkage: Literal["auto"] | float = "auto"
 ) -> Pipeline:

@@ -1,20 +1,15 @@
-"""Packages that add to mklearn's core, found by their entry points and without importing them.
+"""Data sets and studies of packages that add to mklearn, found by their entry points and without importing them.
 
-A package declares, for example, a method in its ``pyproject.toml``::
+A package declares a file with entries of the registry of data sets, and a folder of study files::
 
-    [project.entry-points."mklearn.methods"]
-    gated_voting = "gating_package.gated_voting:GatedVoting"
-
-or a file with the registry entries of all its methods (kernels, descriptors, protocols), which is read without
-importing anything numerical, and a folder of study files::
-
-    [project.entry-points."mklearn.methods"]
-    gating = "gating_package:registry.json"
+    [project.entry-points."mklearn.datasets"]
+    gating = "gating_package:datasets.yaml"
 
     [project.entry-points."mklearn.studies"]
     gating = "gating_package:studies"
 
-mklearn declares its own papers (`mklearn.papers`) in this way: the core does not name them.
+mklearn declares its own papers (`mklearn.papers`) in this way. Methods, kernels, descriptors, protocols, metrics and
+parts of reports of a package need no entry point: a study names them as ``module:name``.
 """
 
 from __future__ import annotations
@@ -22,17 +17,14 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import importlib.util
-import json
-from collections.abc import Mapping
 from importlib.metadata import EntryPoint
 from importlib.resources import files as package_files
 from pathlib import Path
-from typing import Any
 
 from mklearn.errors import ConfigError
 
-GROUPS = ("methods", "kernels", "descriptors", "protocols", "datasets", "metrics", "studies", "report_parts")
-"""What a package can add: the entry points of group ``mklearn.methods``, and so on."""
+GROUPS = ("datasets", "studies")
+"""What a package can add: the entry points of group ``mklearn.datasets``, and so on."""
 OWN_PACKAGE = "mklearn"
 """The package whose additions count as mklearn's own."""
 
@@ -65,56 +57,9 @@ def packages() -> list[str]:
     return sorted({package_of(point) for points in entry_points().values() for point in points} - {OWN_PACKAGE})
 
 
-@functools.cache
-def module_roots() -> dict[str, Path]:
-    """Return where each top-level module of these packages lies: a folder, or the file of a single module.
-
-    They are not imported: plans load nothing numerical.
-    """
-    names = {point.module.split(".")[0] for points in entry_points().values() for point in points} - {OWN_PACKAGE}
-    found = {}
-    for name in sorted(names):
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.submodule_search_locations:
-            found[name] = Path(next(iter(spec.submodule_search_locations))).resolve()
-        elif spec is not None and spec.origin:
-            found[name] = Path(spec.origin).resolve()
-    return found
-
-
-def names_registry(point: EntryPoint) -> bool:
-    """Return whether an entry point names a file with entries of the registry, and not an implementation."""
-    return point.attr.endswith(".json")
-
-
-@functools.cache  # the name of a package is read from its metadata
-def own_registries(what: str) -> tuple[EntryPoint, ...]:
-    """Return the entry points of mklearn itself that name registry files: its papers."""
-    return tuple(point for point in entry_points()[what] if package_of(point) == OWN_PACKAGE and names_registry(point))
-
-
-def registry_file(point: EntryPoint) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
-    """Return the entries of the file that an entry point names, by sort and kind.
-
-    Raises
-    ------
-    ConfigError
-        It is no such file.
-    """
-    found = json.loads(file_of(point).read_text(encoding="utf-8"))
-    if not isinstance(found, dict):
-        raise ConfigError(f"{point.value} is no registry: expected entries by sort and kind")
-    return found
-
-
 def file_of(point: EntryPoint) -> Path:
     """Return the file or folder of a package that an entry point names, such as ``"my_package:studies"``."""
     return Path(str(package_files(point.module).joinpath(point.attr)))
-
-
-def report_parts() -> dict[str, str]:
-    """Return the functions, ``"module:name"``, that make parts of reports, by name."""
-    return {point.name: point.value for point in entry_points()["report_parts"]}
 
 
 @functools.cache

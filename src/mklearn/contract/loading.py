@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import Any
 
 from mklearn.errors import ConfigError
@@ -27,3 +28,12 @@ def load(implementation: str) -> Any:
         ) from error
     except AttributeError as error:
         raise ConfigError(f"implementation {implementation!r}: module {module!r} has no {name!r}.") from error
+
+
+def is_there(implementation: str) -> bool:
+    """Return whether ``"module:name"`` has the right form and its module exists; the module is not imported."""
+    module, _, name = implementation.partition(":")
+    try:
+        return bool(name) and importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False

@@ -5,24 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.cards import COUNT, DescriptorCard
+from mklearn.base.parameters import ListOf, at_least, constrained
 from mklearn.checks import check_integer, check_list, invalid
 from mklearn.descriptors.images import Grey, Images, as_colour_images, cell_histograms, features_of, require_size
 from mklearn.errors import DataError
 from mklearn.extras import require
 
 
-@DescriptorCard(
-    kind="colour_histogram",
-    title="Colour histogram (HSV)",
-    reference="Swain, Ballard 1991; Nilsback, Zisserman 2006",
-    advice="Photographs whose classes differ in colour: flowers, materials, tissue. Not for grey images.",
-    measure="chi2",
-    valid={
-        "bins": [{"type": "array", "items": COUNT, "minItems": 3, "maxItems": 3}],
-        "grid": [COUNT],
-    },
-)
+@constrained(bins=[ListOf(at_least(1), length=3)], grid=[at_least(1)])
 def colour_histogram(images: Images, *, bins: tuple[int, int, int] = (8, 4, 4), grid: int = 1) -> Grey:
     """Compute histograms of hue, saturation and value over a grid of cells [1]_ [2]_.
 

@@ -7,28 +7,20 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.cards import COUNT, PATCH_SIDE, DescriptorCard, list_of
+from mklearn.base.parameters import ListOf, at_least, constrained
 from mklearn.checks import check_integer, check_list, invalid
 from mklearn.descriptors.images import Grey, Images, check_size, iterate_grey_images
 from mklearn.descriptors.learned import Learned, learned_array
 from mklearn.descriptors.local_descriptors import sample_local_descriptors
 from mklearn.descriptors.point_sets import Float32
-from mklearn.descriptors.sift import LENGTH, check_patch, sift_at
+from mklearn.descriptors.sift import LENGTH, PATCH_SIDE, check_patch, sift_at
 from mklearn.errors import DataError
 
 _SAMPLE = 100_000
 _KMEANS_BATCH = 4096
 
 
-@DescriptorCard(
-    kind="dense_sift",
-    title="SIFT words on a grid",
-    reference="Lazebnik, Schmid, Ponce 2006",
-    measure="chi2",
-    learns="learn_dense_sift",
-    images_per_job=512,
-    valid={"step": [COUNT], "sizes": [list_of(PATCH_SIDE)], "n_words": [{"type": "integer", "minimum": 2}]},
-)
+@constrained(step=[at_least(1)], sizes=[ListOf(PATCH_SIDE)], n_words=[at_least(2)])
 def dense_sift(
     images: Images,
     *,

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.cards import COUNT, NONNEGATIVE, DescriptorCard, list_of
+from mklearn.base.parameters import NONNEGATIVE, ListOf, at_least, constrained
 from mklearn.checks import check_integer, check_list, check_nonnegative, invalid
 from mklearn.descriptors.edge_points import spread_points, thinned_gradient
 from mklearn.descriptors.images import Grey, Images
@@ -35,14 +35,8 @@ Ring = tuple[float, NDArray[np.float64]]
 """Width of the blur, and offsets (row, column) of the samples, shape (number, 2)."""
 
 
-@DescriptorCard(
-    kind="geometric_blur",
-    title="Geometric blur",
-    reference="Berg, Malik 2001; Zhang, Berg, Maire, Malik 2006",
-    base="PointSetDescriptor",
-    learns="learn_geometric_blur",
-    images_per_job=512,
-    valid={"radii": [list_of(NONNEGATIVE)], "samples": [list_of(COUNT)], "n_points": [COUNT], "n_components": [COUNT]},
+@constrained(
+    radii=[ListOf(NONNEGATIVE)], samples=[ListOf(at_least(1))], n_points=[at_least(1)], n_components=[at_least(1)]
 )
 def geometric_blur(
     images: Images,

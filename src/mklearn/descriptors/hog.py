@@ -5,19 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import Literal
 
-from mklearn.cards import COUNT, DescriptorCard
+from mklearn.base.parameters import StrOptions, at_least, constrained
 from mklearn.checks import check_choice, check_integer
 from mklearn.descriptors.images import Grey, Images, as_grey_images, by_channel, features_of, require_size
 from mklearn.extras import require
 
 
-@DescriptorCard(
-    kind="hog",
-    title="HOG",
-    reference="Dalal, Triggs 2005",
-    valid={"orientations": [COUNT], "cell": [COUNT], "block": [COUNT]},
-    base="ChannelDescriptor",
-    one_size=True,
+@constrained(
+    orientations=[at_least(1)],
+    cell=[at_least(1)],
+    block=[at_least(1)],
+    block_norm=[StrOptions({"L2-Hys", "L2", "L1", "L1-sqrt"})],
+    channels=[StrOptions({"grey", "colour"})],
 )
 def hog(
     images: Images,

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.cards import COUNT, DescriptorCard
+from mklearn.base.parameters import StrOptions, at_least, constrained
 from mklearn.checks import check_choice, check_integer
 from mklearn.descriptors.images import (
     Grey,
@@ -24,13 +24,11 @@ from mklearn.descriptors.images import (
 _RING = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
 
 
-@DescriptorCard(
-    kind="lbp",
-    title="LBP",
-    reference="Ojala, Pietikainen, Maenpaa 2002; Ahonen, Hadid, Pietikainen 2006",
-    measure="chi2",
-    valid={"grid": [COUNT], "radius": [COUNT]},
-    base="ChannelDescriptor",
+@constrained(
+    grid=[at_least(1)],
+    radius=[at_least(1)],
+    patterns=[StrOptions({"uniform", "rotation_invariant"})],
+    channels=[StrOptions({"grey", "colour"})],
 )
 def lbp(
     images: Images,

@@ -6,17 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mklearn.cards import COUNT, DescriptorCard, list_of
+from mklearn.base.parameters import ListOf, at_least, constrained
 from mklearn.checks import check_integer, check_list, invalid
 from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, require_size
 
 
-@DescriptorCard(
-    kind="multiresolution",
-    title="Block means at several resolutions",
-    reference='Gonen, Alpaydin 2009, "Localized Multiple Kernel Machines for Image Recognition"',
-    valid={"resolutions": [list_of(COUNT)]},
-)
+@constrained(resolutions=[ListOf(at_least(1))])
 def multiresolution(images: Images, *, resolutions: Sequence[int] = (4, 8, 16)) -> Grey:
     """Compute means over a grid of r x r blocks for each resolution r, concatenated in the given order.
 

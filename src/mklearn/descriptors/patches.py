@@ -7,20 +7,13 @@ from typing import Literal
 
 import numpy as np
 
-from mklearn.cards import COUNT, DescriptorCard
+from mklearn.base.parameters import StrOptions, at_least, constrained
 from mklearn.checks import check_choice, check_integer, check_list, invalid
 from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of
 from mklearn.errors import DataError
 
 
-@DescriptorCard(
-    kind="patches",
-    title="Patches",
-    reference='Gonen, Alpaydin 2009, "Localized Multiple Kernel Machines for Image Recognition"',
-    base="PatchGrid",
-    valid={"size": [COUNT]},
-    one_size=True,
-)
+@constrained(size=[at_least(1)], statistics=[StrOptions({"pixels", "mean_std"})])
 def patches(
     images: Images,
     *,

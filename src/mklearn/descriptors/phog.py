@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.cards import COUNT, POSITIVE, DescriptorCard
+from mklearn.base.parameters import POSITIVE, Options, at_least, constrained, from_to
 from mklearn.checks import check_choice, check_integer, check_positive
 from mklearn.descriptors.images import Grey, Images, as_grey_images, cell_histograms, features_of, require_size
 from mklearn.extras import require
@@ -18,13 +18,7 @@ _NOT_EDGES = 0.7
 _LOW_TO_HIGH = 0.4
 
 
-@DescriptorCard(
-    kind="phog",
-    title="PHOG",
-    reference="Bosch, Zisserman, Munoz 2007",
-    measure="chi2",
-    valid={"levels": [COUNT | {"maximum": 6}], "bins": [COUNT], "sigma": [POSITIVE]},
-)
+@constrained(levels=[from_to(1, 6)], bins=[at_least(1)], angle=[Options(int, {180, 360})], sigma=[POSITIVE])
 def phog(
     images: Images, *, levels: int = 3, bins: int = 20, angle: Literal[180, 360] = 180, sigma: float = 2**0.5
 ) -> Grey:

@@ -6,16 +6,12 @@ from typing import Literal
 
 import numpy as np
 
-from mklearn.cards import DescriptorCard
+from mklearn.base.parameters import StrOptions, constrained
 from mklearn.checks import check_choice
 from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of
 
 
-@DescriptorCard(
-    kind="pixels",
-    title="Raw pixels",
-    one_size=True,
-)
+@constrained(norm=[StrOptions({"none", "l2"})])
 def pixels(images: Images, *, norm: Literal["none", "l2"] = "none") -> Grey:
     """Return the grey values of images, row by row.
 

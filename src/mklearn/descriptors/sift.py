@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.cards import COUNT, PATCH_SIDE, DescriptorCard
+from mklearn.base.parameters import Interval, at_least, constrained, from_to
 from mklearn.checks import check_integer, check_positive, invalid
 from mklearn.descriptors.edge_points import edge_points, stretch
 from mklearn.descriptors.images import Grey, Images
@@ -20,6 +21,8 @@ from mklearn.extras import require
 
 LENGTH = 128
 """Entries of a SIFT descriptor: 4 x 4 cells of 8 orientations."""
+PATCH_SIDE = Interval(Real, 4, 1024, closed="both")
+"""Pixels of a patch of 4 x 4 cells."""
 
 # OpenCV's scale space: blur of the first level, and levels per octave. A keypoint of diameter 2 s belongs to the level
 # of blur s, and each of its 4 x 4 cells is 3 s wide.
@@ -28,15 +31,7 @@ _LEVELS = 3
 _PATCH_PER_DIAMETER = 6.0
 
 
-@DescriptorCard(
-    kind="sift_points",
-    title="SIFT at edge points",
-    reference="Lowe 2004; Zhang, Berg, Maire, Malik 2006",
-    base="PointSetDescriptor",
-    learns="learn_sift_points",
-    images_per_job=512,
-    valid={"size": [PATCH_SIDE], "n_points": [COUNT], "n_components": [COUNT | {"maximum": 128}]},
-)
+@constrained(size=[PATCH_SIDE], n_points=[at_least(1)], n_components=[from_to(1, LENGTH)])
 def sift_points(
     images: Images,
     *,

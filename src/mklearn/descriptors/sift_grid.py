@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from mklearn.cards import COUNT, PATCH_SIDE, DescriptorCard
+from mklearn.base.parameters import at_least, constrained
 from mklearn.checks import check_integer
 from mklearn.descriptors.dense_sift import grid_centres
 from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, require_size
-from mklearn.descriptors.sift import check_patch, sift_at
+from mklearn.descriptors.sift import PATCH_SIDE, check_patch, sift_at
 
 
-@DescriptorCard(
-    kind="sift_grid",
-    title="SIFT at fixed points",
-    reference="Lowe 2004",
-    valid={"step": [COUNT], "size": [PATCH_SIDE]},
-    one_size=True,
-)
+@constrained(step=[at_least(1)], size=[PATCH_SIDE])
 def sift_grid(images: Images, *, step: int = 16, size: float = 24.0) -> Grey:
     """Compute upright SIFT descriptors at fixed points: for images that are aligned, such as faces.
 

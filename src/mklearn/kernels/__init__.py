@@ -2,12 +2,13 @@
 
 import lazy_loader as _lazy
 
-from mklearn.cards import exported as _exported
+from mklearn.kernels.table import KERNELS as _KERNELS
+from mklearn.rows import exported as _exported
 
 __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
     submod_attrs={
-        **_exported(__name__, "kernels"),
+        **_exported(_KERNELS, __name__),
         "bandwidth": ["resolve_bandwidth"],
         "base": ["Kernel"],
         "column_groups": ["UnknownColumnsWarning", "group_kernels"],

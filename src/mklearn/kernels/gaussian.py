@@ -9,23 +9,12 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklearn.cards import POSITIVE, KernelCard, list_of
 from mklearn.checks import Array, as_float_matrix, as_nonnegative, cached_rows, check_choice, check_positive
 from mklearn.errors import DataError
 from mklearn.kernels.bandwidth import BandwidthRule, bandwidth_of
 from mklearn.kernels.base import Kernel
 
 
-@KernelCard(
-    kind="gaussian",
-    title="Gaussian, and chi2-exponential",
-    about="exp(-d^2 / gamma); with the chi-square distance it is the chi2-exponential kernel.",
-    reference='Lin, Liu, Fuh 2008, eq. (8); Gu, Zhou 2009, "Multiple kernel maximum margin criterion", section 2.2',
-    valid={
-        "measure": [{"enum": ["squared_euclidean", "chi2", "point_set"]}, None],
-        "bandwidth": [POSITIVE, list_of(POSITIVE)],
-    },
-)
 @dataclass(kw_only=True, eq=False)
 class GaussianKernel(Kernel):
     """Gaussian kernel ``exp(-d^2 / gamma)``.
@@ -50,6 +39,7 @@ class GaussianKernel(Kernel):
         gamma, in the units of the exponent.
     """
 
+    kind: ClassVar[str] = "gaussian"
     measures: ClassVar[tuple[str, ...]] = ("squared_euclidean", "chi2", "point_set", "distance")
     psd_measures: ClassVar[frozenset[str]] = frozenset({"squared_euclidean", "chi2"})
 

@@ -5,17 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mklearn.cards import POSITIVE, KernelCard, list_of
 from mklearn.kernels.gaussian import GaussianKernel
 
 
-@KernelCard(
-    kind="laplacian",
-    title="Laplacian",
-    reference="Chapelle, Haffner, Vapnik 1999",
-    about="exp(-d / gamma) of Manhattan distances: less smooth than a Gaussian kernel, and one feature at a time.",
-    valid={"bandwidth": [POSITIVE, list_of(POSITIVE)]},
-)
 @dataclass(kw_only=True, eq=False)
 class LaplacianKernel(GaussianKernel):
     """Laplacian kernel ``exp(-|x - y|_1 / gamma)``.
@@ -32,5 +24,6 @@ class LaplacianKernel(GaussianKernel):
         See `mklearn.kernels.base.Kernel`.
     """
 
+    kind: ClassVar[str] = "laplacian"
     measures: ClassVar[tuple[str, ...]] = ("manhattan",)
     psd_measures: ClassVar[frozenset[str]] = frozenset({"manhattan"})

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mklearn.cards import KernelCard
 from mklearn.checks import Array
 from mklearn.kernels.base import Kernel
 
 
-@KernelCard(kind="linear", title="linear", about="Inner products of the features.")
 @dataclass(kw_only=True, eq=False)
 class LinearKernel(Kernel):
     """Linear kernel: the inner products themselves.
@@ -23,6 +21,7 @@ class LinearKernel(Kernel):
         See `mklearn.kernels.base.Kernel`.
     """
 
+    kind: ClassVar[str] = "linear"
     measures: ClassVar[tuple[str, ...]] = ("inner_product",)
     psd_measures: ClassVar[frozenset[str]] = frozenset({"inner_product"})
     of_features: ClassVar[bool] = True

@@ -8,24 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mklearn.cards import POSITIVE, KernelCard, list_of
 from mklearn.checks import Array, check_choice
 from mklearn.kernels.gaussian import GaussianKernel
 
 SMOOTHNESS = (0.5, 1.5, 2.5)
 
 
-@KernelCard(
-    kind="matern",
-    title="Matern",
-    about="Between exp(-d / l) and the Gaussian kernel: functions with nu - 1/2 derivatives.",
-    reference="Rasmussen, Williams 2006, eq. (4.16) and (4.17)",
-    valid={
-        "measure": [{"enum": ["squared_euclidean"]}, None],
-        "bandwidth": [POSITIVE, list_of(POSITIVE)],
-        "nu": [{"enum": list(SMOOTHNESS)}],
-    },
-)
 @dataclass(kw_only=True, eq=False)
 class MaternKernel(GaussianKernel):
     """Matern kernel of r = d / l, the Euclidean distance over the length scale l.
@@ -52,6 +40,7 @@ class MaternKernel(GaussianKernel):
     Rasmussen, Williams, "Gaussian processes for machine learning", 2006, eq. (4.16) and (4.17).
     """
 
+    kind: ClassVar[str] = "matern"
     measures: ClassVar[tuple[str, ...]] = ("squared_euclidean", "distance")
     psd_measures: ClassVar[frozenset[str]] = frozenset({"squared_euclidean"})
 

@@ -8,18 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mklearn.cards import COUNT, NONNEGATIVE, POSITIVE, KernelCard
 from mklearn.checks import Array, check_integer, check_nonnegative, check_positive
 from mklearn.errors import ConstantKernel
 from mklearn.kernels.base import Kernel
 
 
-@KernelCard(
-    kind="polynomial",
-    title="polynomial",
-    about="(scale <x, y> + offset)^degree.",
-    valid={"degree": [COUNT], "scale": [POSITIVE, None], "offset": [NONNEGATIVE]},
-)
 @dataclass(kw_only=True, eq=False)
 class PolynomialKernel(Kernel):
     """Polynomial kernel ``(scale <x, y> + offset)^degree``.
@@ -42,6 +35,7 @@ class PolynomialKernel(Kernel):
     scale_ : float
     """
 
+    kind: ClassVar[str] = "polynomial"
     measures: ClassVar[tuple[str, ...]] = ("inner_product",)
     psd_measures: ClassVar[frozenset[str]] = frozenset({"inner_product"})
 

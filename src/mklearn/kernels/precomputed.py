@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mklearn.cards import KernelCard
 from mklearn.checks import Array
 from mklearn.kernels.base import Kernel
 
 
-@KernelCard(kind="precomputed", title="precomputed", about="A matrix of the data set, used as the kernel itself.")
 @dataclass(kw_only=True, eq=False)
 class PrecomputedKernel(Kernel):
     """A matrix of kernel values, which may be indefinite.
@@ -23,6 +21,7 @@ class PrecomputedKernel(Kernel):
         See `mklearn.kernels.base.Kernel`.
     """
 
+    kind: ClassVar[str] = "precomputed"
     measures: ClassVar[tuple[str, ...]] = ("kernel",)
 
     def kernel_function(self, blocks: Sequence[Array]) -> Array:

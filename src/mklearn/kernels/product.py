@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from mklearn.cards import KernelCard
 from mklearn.checks import Array, check_keys
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.base import Kernel
@@ -17,17 +16,6 @@ LABELS = ("id", "view", "columns", "preprocessing", "impute", "feature_scaling")
 """Name of a factor, and what it is computed from: see `mklearn.kernels.specs.StackTransform`."""
 
 
-@KernelCard(
-    kind="product",
-    title="Product of Gaussian kernels",
-    about=(
-        "Elementwise geometric mean of Gaussian kernels, exp(-(1/M) sum_m d_m^2/gamma_m): a baseline without weights. "
-        "``centre``, ``normalise`` and ``psd`` apply to the product, not to its factors. A product is a combination "
-        "already: methods with ``kernels: all`` or ``each`` leave it out, a method that needs it names it."
-    ),
-    reference="Gehler, Nowozin 2009",
-    library_only=("factors",),
-)
 @dataclass(kw_only=True, eq=False)
 class ProductKernel(Kernel):
     """Elementwise geometric mean of M Gaussian kernels, ``exp(-(1/M) sum_m d_m^2/gamma_m)``.
@@ -49,6 +37,7 @@ class ProductKernel(Kernel):
     Gehler and Nowozin, ICCV 2009 (the product kernel).
     """
 
+    kind: ClassVar[str] = "product"
     measures: ClassVar[tuple[str, ...]] = ("product",)
     psd_measures: ClassVar[frozenset[str]] = GaussianKernel.psd_measures
 

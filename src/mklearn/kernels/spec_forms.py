@@ -7,13 +7,13 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from mklearn.cards import own_entries
 from mklearn.checks import check_choice
 from mklearn.contract.loading import load
 from mklearn.errors import ConfigError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.gaussian import GaussianKernel
 from mklearn.kernels.source import FEATURE_KEYS
+from mklearn.kernels.table import KERNELS
 
 KernelSpec = str | Mapping[str, Any]
 """A kind, or a mapping with "kind" or "implementation", the parameters of the kernel's class and its input."""
@@ -30,8 +30,8 @@ def kernel_class(spec: KernelSpec) -> type[Kernel]:
     given = {"kind": spec} if isinstance(spec, str) else spec
     if "implementation" not in given:
         kind = given.get("kind", "gaussian")
-        check_choice(kind, "kind", tuple(own_entries("kernels")))
-        own: type[Kernel] = load(own_entries("kernels")[kind]["implementation"])
+        check_choice(kind, "kind", tuple(KERNELS))
+        own: type[Kernel] = load(KERNELS[kind].implementation)
         return own
     implementation = str(given["implementation"])
     found = load(implementation)
@@ -42,7 +42,7 @@ def kernel_class(spec: KernelSpec) -> type[Kernel]:
 
 def valid_kinds() -> str:
     """Return the kinds of mklearn's own kernels, for messages."""
-    return ", ".join(own_entries("kernels"))
+    return ", ".join(KERNELS)
 
 
 def is_one_spec(kernels: Any) -> bool:

@@ -6,17 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mklearn.cards import KernelCard
 from mklearn.checks import Array
 from mklearn.kernels.base import Kernel
 
 
-@KernelCard(
-    kind="tanimoto",
-    title="Tanimoto",
-    about="Bits that two samples share over those that one or both have, as of molecular fingerprints.",
-    reference="Ralaivola, Swamidass, Saigo, Baldi 2005",
-)
 @dataclass(kw_only=True, eq=False)
 class TanimotoKernel(Kernel):
     """Tanimoto (Jaccard) kernel ``<x, y> / (|x|^2 + |y|^2 - <x, y>)``, 1 for two samples without any bit.
@@ -35,6 +28,7 @@ class TanimotoKernel(Kernel):
     Ralaivola, Swamidass, Saigo, Baldi, "Graph kernels for chemical informatics", Neural Networks 18, 2005.
     """
 
+    kind: ClassVar[str] = "tanimoto"
     measures: ClassVar[tuple[str, ...]] = ("tanimoto", "distance")
     psd_measures: ClassVar[frozenset[str]] = frozenset({"tanimoto"})
 

@@ -7,23 +7,11 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import ElasticNet
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from mklearn.base.parameters import POSITIVE
-from mklearn.cards import CONCATENATED, MethodCard
+from mklearn.base.parameters import POSITIVE, SHARE, constrained
 from mklearn.kernels.standard_scaler import StandardScaler
 
 
-@MethodCard(
-    kind="elastic_net",
-    title="Elastic net",
-    about="The elastic net on standardised features of several descriptors side by side.",
-    reference="Zou, Hastie 2005",
-    advice="Many features of which few matter.",
-    inputs=CONCATENATED,
-    order_decides=True,
-    tuned=("alpha", "l1_ratio"),
-    valid={"alpha": [POSITIVE], "l1_ratio": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}]},
-    targets=("numbers",),
-)
+@constrained(alpha=[POSITIVE], l1_ratio=[SHARE])
 def elastic_net(alpha: float = 0.1, l1_ratio: float = 0.5) -> Pipeline:
     """Build the elastic net on features, for a target, of mean 0 and variance 1.
 

@@ -4,24 +4,10 @@ from __future__ import annotations
 
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from mklearn.base.parameters import POSITIVE
-from mklearn.cards import CONCATENATED, COUNT, MethodCard
+from mklearn.base.parameters import POSITIVE, at_least, constrained
 
 
-@MethodCard(
-    kind="gradient_boosting_regressor",
-    title="Gradient boosting",
-    about="Gradient boosting of regression trees, by histograms, on features of several descriptors side by side.",
-    reference="Friedman 2001; Ke et al. 2017",
-    advice="Many samples of few features; slow where features are thousands.",
-    inputs=CONCATENATED,
-    tuned=("learning_rate",),
-    valid={"learning_rate": [POSITIVE], "max_iter": [COUNT]},
-    targets=("numbers",),
-    fit_seconds=2,
-    order_decides=True,
-    in_model_files=False,
-)
+@constrained(learning_rate=[POSITIVE], max_iter=[at_least(1)])
 def gradient_boosting_regressor(
     learning_rate: float = 0.1, max_iter: int = 100, random_state: int = 0
 ) -> HistGradientBoostingRegressor:

@@ -15,8 +15,6 @@ from mklearn.base.landmark_moments import LandmarkMoments, landmark_features
 from mklearn.base.parameters import POSITIVE, Interval, fit_context, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.validation import checked_numbers
-from mklearn.cards import POSITIVE as POSITIVE_NUMBER
-from mklearn.cards import MethodCard, list_of
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.optimize.landmark_ridge import generalised_errors, landmark_ridge
 from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor, WeightSharing
@@ -24,15 +22,6 @@ from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor, WeightSha
 Array = NDArray[np.floating[Any]]
 
 
-@MethodCard(
-    kind="kernel_ridge_regressor",
-    title="Kernel ridge regression",
-    reference="Saunders, Gammerman, Vovk 1998",
-    advice="Kernels and weights of your own choice; the ridge is chosen by closed-form leave-one-out.",
-    library_only=("weights", "shrinkage"),
-    valid={"alpha": [POSITIVE_NUMBER, list_of(POSITIVE_NUMBER)]},
-    targets=("numbers",),
-)
 class KernelRidge(LandmarkInput, RidgeRegressor):
     """Kernel ridge regression of one or several targets on a combination of kernels with given or learned weights.
 

@@ -5,25 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from mklearn.base.multi_view_ridge import MissingViews
-from mklearn.cards import KERNEL_DICTIONARY, POSITIVE, MethodCard, list_of
 from mklearn.kernels.imputation import Impute
 from mklearn.regressors.ridge_regressor import ALPHAS, RidgeRegressor, WeightSharing
 
 
-@MethodCard(
-    kind="multi_view_regressor",
-    title="Multi-view regression",
-    reference="Allen 1974; Dupre la Tour et al. 2022; the combination is this library's own",
-    advice=(
-        "The one to start with where numbers are predicted: it chooses scalings, kernels, weights and ridge by"
-        " closed-form leave-one-out, without inner cross-validation."
-    ),
-    inputs=KERNEL_DICTIONARY,
-    library_only=("weights", "missing_views", "impute", "memory", "random_state", "landmarks"),
-    tuned=("n_kernels",),
-    valid={"alphas": [list_of(POSITIVE)]},
-    targets=("numbers",),
-)
 class MultiViewRegressor(RidgeRegressor):
     """Kernel ridge regression on a dictionary of kernels of each view, half of it with learned weights.
 

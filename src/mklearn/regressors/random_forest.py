@@ -6,21 +6,10 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.preprocessing import StandardScaler
 
-from mklearn.cards import CONCATENATED, COUNT, MethodCard
+from mklearn.base.parameters import SHARE, at_least, constrained
 
 
-@MethodCard(
-    kind="random_forest_regressor",
-    title="Random forest",
-    about="A random forest of regression trees on features of several descriptors side by side.",
-    reference="Breiman 2001",
-    advice="A baseline that needs no scaling and finds interactions.",
-    inputs=CONCATENATED,
-    valid={"n_estimators": [COUNT], "max_features": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}]},
-    targets=("numbers",),
-    order_decides=True,
-    in_model_files=False,
-)
+@constrained(n_estimators=[at_least(1)], max_features=[SHARE])
 def random_forest_regressor(
     n_estimators: int = 300, max_features: float = 1 / 3, random_state: int = 0
 ) -> TransformedTargetRegressor:

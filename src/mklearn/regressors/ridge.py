@@ -6,25 +6,12 @@ import numpy as np
 from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from mklearn.cards import CONCATENATED, MethodCard
 from mklearn.kernels.standard_scaler import StandardScaler
 
 ALPHAS = np.logspace(-3, 6, 19)
 """Ridges to choose from: for standardised features, from hardly any to one above their number."""
 
 
-@MethodCard(
-    kind="ridge",
-    title="Ridge regression",
-    about=(
-        "Ridge regression on standardised features of several descriptors side by side; its leave-one-out error, in"
-        " closed form, chooses the ridge."
-    ),
-    reference="Hoerl, Kennard 1970; Golub, Heath, Wahba 1979",
-    advice="Shows what kernels are worth beside all features side by side.",
-    inputs=CONCATENATED,
-    targets=("numbers",),
-)
 def ridge() -> Pipeline:
     """Build ridge regression on features of mean 0 and variance 1."""
     return make_pipeline(StandardScaler(), RidgeCV(alphas=ALPHAS))

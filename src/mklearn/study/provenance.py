@@ -6,6 +6,7 @@ import contextlib
 import functools
 import hashlib
 import importlib.metadata
+import importlib.util
 import json
 import os
 import platform
@@ -15,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mklearn.contract.extensions import entry_points, module_roots, packages
+from mklearn.contract.extensions import packages
 
 PACKAGE = Path(__file__).resolve().parents[1]
 _SCRIPTS = ("workflow/scripts", "src/mklearn/workflow_files/workflow/scripts")
@@ -124,7 +125,7 @@ def code_fingerprint(rule: str, spec: Mapping[str, Any]) -> str:
 
 @functools.cache  # a plan asks for each of its jobs
 def _fingerprint(rule: str, modules: tuple[str, ...]) -> str:
-    roots = [PACKAGE, SCRIPTS, *(root.parent for root in module_roots().values())]
+    roots = [PACKAGE, SCRIPTS, *(root.parent for module in modules if (root := _outside(module.split(".")[0])))]
     return digest([
         [next(file.relative_to(root).as_posix() for root in roots if file.is_relative_to(root)), _source_digest(file)]
         for file in code_files(rule, modules)
@@ -149,12 +150,21 @@ def code_files(rule: str, modules: Iterable[str] = ()) -> list[Path]:
         seen.add(module)
         top, *names = module.split(".")
         path = PACKAGE.joinpath(*names).with_suffix(".py")
-        if top in module_roots():
-            files |= {file for file in _files_in(module_roots()[top]) if file.suffix == ".py"}
+        if root := _outside(top):
+            files |= {file for file in _files_in(root) if file.suffix == ".py"}
         elif top == "mklearn" and path.is_file():
             files.add(path)
             todo += _FOLLOWED.findall(path.read_text(encoding="utf-8"))
     return sorted(files)
+
+
+@functools.cache
+def _outside(top: str) -> Path | None:
+    """Return where a top-level module outside mklearn lies, a folder or a file; it is not imported."""
+    spec = None if top == PACKAGE.name else importlib.util.find_spec(top)
+    if spec is not None and spec.submodule_search_locations:
+        return Path(next(iter(spec.submodule_search_locations))).resolve()
+    return Path(spec.origin).resolve() if spec is not None and spec.has_location and spec.origin else None
 
 
 def _files_in(place: Path) -> set[Path]:
@@ -165,11 +175,10 @@ def _files_in(place: Path) -> set[Path]:
 
 
 def named_modules(spec: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the modules in texts ``"module:name"`` of a specification, and those of what it names by its kind."""
+    """Return the modules in texts ``"module:name"`` of a specification, and that of its reader."""
     text = canonical(spec)
     modules = {*re.findall(r'"([\w.]+):\w+"', text), f"mklearn.study.data.readers.{spec.get('reader', '')}"}
-    added = (point for sort in ("kernels", "metrics") for point in entry_points()[sort])
-    return tuple(sorted(modules | {point.module for point in added if f'"{point.name}"' in text}))
+    return tuple(sorted(modules))
 
 
 _source_digest = functools.cache(file_digest)

@@ -17,9 +17,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mklearn.cards import MethodCard, own_entries
 from mklearn.contract.fit_spec import FitSpec, MethodSpec, Setting
 from mklearn.contract.specs import SplitSpec
+from mklearn.methods import METHODS, MethodRow
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.specs.landmark_specs import SAMPLE
@@ -40,9 +40,7 @@ THREADS = 8
 IMAGE_BATCH = 256
 """Images that are resized or described at once."""
 COMPRESSED = (".gz", ".bz2", ".xz", ".zip")
-_METHODS = {entry["implementation"]: entry for entry in own_entries("methods").values()}
-_UNKNOWN_METHOD = {"fits_each_kernel": MethodCard.fits_each_kernel, "fit_seconds": MethodCard.fit_seconds}
-"""Assumed of methods of other packages."""
+_METHODS = {row.implementation: row for row in METHODS.values()}
 
 
 class Requests:
@@ -151,9 +149,9 @@ class Requests:
         """Return the number of MOSEK licences of a fit: 1 if it may call a convex solver and names no other, else 0."""
         spec = self.jobs.fit(wildcards).spec
         parameters = spec.method.parameters
-        if parameters.get("solver") not in ("auto", "MOSEK"):
+        if not _row(spec.method).convex_solver or parameters.get("solver", "auto") not in ("auto", "MOSEK"):
             return 0
-        step = parameters.get("beta_step")
+        step = parameters.get("beta_step", "exact")
         return int(step in ("sdp", "dnn") or (step == "exact" and len(spec.kernels) > ENUMERATED_KERNELS))
 
     def _samples(self, wildcards: Any) -> tuple[int, list[int]]:
@@ -254,8 +252,9 @@ def fit_seconds(spec: FitSpec, protocol: SplitSpec, n_samples: int, n_train: int
         size = spec.landmarks.most * len(spec.kernels)
         n_passed = 1e-10 * n_samples * size * (size + 2000)
     # at most 20 alternations: methods with hundreds of iterations have cheap ones
-    longest = max(map(int, method.grid.get("max_iter") or [method.parameters.get("max_iter") or 1]))
-    each = _cost(method)["fit_seconds"] + max(1, min(20, longest)) * (3e-9 * size**3 + 3e-8 * n_kernels * size**2)
+    row = _row(method)
+    longest = max(map(int, method.grid.get("max_iter") or [method.parameters.get("max_iter") or row.iterations]))
+    each = row.fit_seconds + max(1, min(20, longest)) * (3e-9 * size**3 + 3e-8 * n_kernels * size**2)
     return number_of_splits(protocol) * (fits * float(each) + n_passed)
 
 
@@ -310,10 +309,10 @@ def number_of_matrices(kernels: Sequence[Mapping[str, Any]]) -> int:
 def number_of_candidates(method: MethodSpec, n_kernels: int) -> int:
     """Return the number of fits on each fold: combinations of the grid, times sizes, times kernels tried alone."""
     count = method.n_candidates(n_kernels)
-    if _cost(method)["fits_each_kernel"]:
+    if _row(method).fits_each_kernel:
         count *= max(1, n_kernels)
     return count * max(1, len(method.sweep.parameters.get("sizes") or ()))
 
 
-def _cost(method: MethodSpec) -> Mapping[str, Any]:
-    return _METHODS.get(method.implementation, _UNKNOWN_METHOD)
+def _row(method: MethodSpec) -> MethodRow:
+    return _METHODS.get(method.implementation, MethodRow())

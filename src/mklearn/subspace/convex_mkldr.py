@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from mklearn.base.kernels_mixin import KernelWeighting
 from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.parameters import NONNEGATIVE, POSITIVE, Interval, at_least, one_of
-from mklearn.cards import MethodCard
 from mklearn.errors import NotApplicable
 from mklearn.graphs import lda_graph
 from mklearn.kernels.stack import KernelStack
@@ -31,19 +30,6 @@ from mklearn.subspace.landmark_fit import LandmarkFit
 Denominator = Literal["total", "within"]
 
 
-@MethodCard(
-    kind="convex_mkl_dr",
-    title="Convex MKL-DR",
-    reference="Ye, Ji, Chen 2008; Yan, Kittler, Mikolajczyk, Tahir 2012; Vemulapalli, Boda, Chellappa 2014",
-    advice=(
-        "Where learned weights are wanted: the problem has one optimum. On Caltech-101 it was above the uniform "
-        "average in all 16 split-roles, by +1.0 [0.7, 1.2] points in ten of them."
-    ),
-    tuned=("p", "ridge", "max_iter"),
-    learns_weights=True,
-    library_only=("tol",),
-    valid={"max_iter": [at_least(1)]},
-)
 class ConvexMKLDR(LandmarkFit, RatioTraceEmbedding):
     """Discriminant analysis with kernel weights from a convex problem (ratio-trace multiple kernel learning).
 

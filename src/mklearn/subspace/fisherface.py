@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, one_of
 from mklearn.base.span import centred_span
 from mklearn.base.validation import checked_components
-from mklearn.cards import FEATURES, MethodCard
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure, within_laplacian
 from mklearn.optimize.eigen import fix_signs
@@ -19,17 +18,6 @@ from mklearn.optimize.graph_embedding import Scaling, rescale_columns, smallest_
 from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
 
-@MethodCard(
-    kind="fisherface",
-    title="LDA (Fisherface)",
-    reference="Belhumeur, Hespanha, Kriegman 1997",
-    advice=(
-        "The LDA column of the papers on faces; its accuracy depends on the scale of the projection's columns. "
-        "With few samples per class take ledoit_wolf_lda."
-    ),
-    inputs=FEATURES,
-    tuned=("ridge",),
-)
 class Fisherface(LinearEmbedding):
     """Linear discriminant analysis in the leading principal components ("Fisherfaces").
 

@@ -8,25 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.kernels_mixin import fixed_weights
-from mklearn.base.parameters import POSITIVE, at_least
-from mklearn.cards import MethodCard
+from mklearn.base.parameters import at_least
 from mklearn.graphs import kernel_squared_distances, lde_graph
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import Scaling
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
 
-@MethodCard(
-    kind="kernel_lde",
-    title="Kernel local discriminant embedding",
-    reference="Chen, Chang, Liu 2005",
-    advice=(
-        "For classes that are several clusters: neighbours decide, not class means. Take the cosine rule; by the "
-        "Euclidean one it can fall far behind."
-    ),
-    tuned=("ridge",),
-    valid={"ridge": [POSITIVE]},
-)
 class KernelLDE(RatioTraceEmbedding):
     """Kernel local discriminant embedding.
 

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.kernels_mixin import fixed_weights
 from mklearn.base.landmark_moments import LandmarkMoments
-from mklearn.base.parameters import NONNEGATIVE, POSITIVE, StrOptions, one_of
-from mklearn.cards import MethodCard
+from mklearn.base.parameters import NONNEGATIVE, StrOptions, one_of
 from mklearn.errors import ConfigError
 from mklearn.graphs import mmc_graph
 from mklearn.kernels.stack import KernelStack
@@ -29,14 +28,6 @@ from mklearn.subspace.kernel_embedding import KernelEmbedding
 from mklearn.subspace.landmark_fit import LandmarkFit
 
 
-@MethodCard(
-    kind="kernel_mmc",
-    title="Kernel maximum margin criterion",
-    reference='Li, Jiang, Zhang 2006; Gu, Zhou 2009, "Multiple kernel maximum margin criterion", equation (13)',
-    advice="To reproduce the tables of Gu and Zhou. kernel_fda needs no trade-off between the scatters.",
-    tuned=("trade_off",),
-    valid={"trade_off": [POSITIVE, StrOptions({"trace_ratio"})]},
-)
 class KernelMMC(LandmarkFit, KernelEmbedding):
     """Kernel maximum margin criterion.
 

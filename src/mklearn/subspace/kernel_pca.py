@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.base.kernels_mixin import fixed_weights
 from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.validation import checked_components
-from mklearn.cards import MethodCard
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.graphs import total_laplacian
 from mklearn.kernels.stack import KernelStack
@@ -25,16 +24,6 @@ from mklearn.subspace.landmark_fit import LandmarkFit
 _NEGLIGIBLE = 1e-12
 
 
-@MethodCard(
-    kind="kernel_pca",
-    title="Kernel PCA",
-    reference="Schoelkopf, Smola, Mueller 1998",
-    advice=(
-        "Without labels, and as a calibration of data and protocol. It discriminates nothing. With all components "
-        "every bandwidth of a Gaussian kernel has the same nearest neighbours: choose one with "
-        "components: one_standard_error."
-    ),
-)
 class KernelPCA(LandmarkFit, KernelEmbedding):
     """Kernel principal component analysis.
 

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from mklearn.base.kernels_mixin import fixed_weights
 from mklearn.base.landmark_moments import LandmarkMoments
-from mklearn.base.parameters import POSITIVE
-from mklearn.cards import MethodCard
 from mklearn.graphs import lda_graph
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import Scaling
@@ -17,17 +15,6 @@ from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 from mklearn.subspace.landmark_fit import LandmarkFit
 
 
-@MethodCard(
-    kind="kernel_fda",
-    title="Kernel Fisher discriminant",
-    reference="Mika, Raetsch, Weston, Schoelkopf, Mueller 1999",
-    advice=(
-        "The reference of most studies: on the uniform average of the kernels it is hard to beat. For two classes "
-        "that overlap, kernel_svc is the better classifier: nearest neighbours follow every training sample."
-    ),
-    tuned=("ridge",),
-    valid={"ridge": [POSITIVE]},
-)
 class KernelFDA(LandmarkFit, RatioTraceEmbedding):
     """Kernel Fisher discriminant analysis, multi-class.
 

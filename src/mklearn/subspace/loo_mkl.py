@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from mklearn.base.kernels_mixin import KernelWeighting
 from mklearn.base.parameters import NONNEGATIVE, POSITIVE, Interval, at_least, one_of
-from mklearn.cards import MethodCard
 from mklearn.graphs import class_structure, lda_graph
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import Scaling
@@ -22,19 +21,6 @@ from mklearn.optimize.leave_one_out_ridge import (
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
 
-@MethodCard(
-    kind="loo_mkl",
-    title="Leave-one-out MKL",
-    reference="Allen 1974; Ye 2007; the criterion is this library's own",
-    advice=(
-        "Weights from a fast regression. It won four of 20 published settings for certain, and was 2.5 points below "
-        "the average at worst."
-    ),
-    tuned=("regularisation", "shrinkage", "ridge", "max_iter"),
-    learns_weights=True,
-    library_only=("tol",),
-    valid={"ridge": [POSITIVE], "max_iter": [at_least(1)]},
-)
 class LeaveOneOutMKL(RatioTraceEmbedding):
     """Kernel Fisher discriminant analysis with kernel weights minimising the leave-one-out error.
 

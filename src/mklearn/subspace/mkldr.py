@@ -12,8 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mklearn.base.kernels_mixin import KernelWeighting
 from mklearn.base.landmark_moments import LandmarkMoments
-from mklearn.base.parameters import NONNEGATIVE, POSITIVE, StrOptions, at_least, one_of
-from mklearn.cards import MethodCard
+from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, one_of
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import (
     UNLABELLED,
@@ -77,21 +76,6 @@ class _Iterate:
         return self.projection.coefficients.shape[1]
 
 
-@MethodCard(
-    kind="mkl_dr",
-    title="MKL-DR",
-    reference="Lin, Liu, Fuh 2008",
-    advice=(
-        "To learn weights as MKL-DR does, solved exactly. Choose the ridge by cross-validation, and compare with "
-        "kernel_weights: uniform: the gain over equal weights is seldom larger than its interval. With graph: lpp the "
-        "objective hardly depends on the weights, and mostly the equal weights of the start are returned."
-    ),
-    tuned=("ridge", "max_iter"),
-    learns_weights=True,
-    library_only=("tol",),
-    valid={"ridge": [POSITIVE], "solver": [StrOptions({"auto", "MOSEK", "CLARABEL"})]},
-    needs_kernels={"graph": ("lde", "lpp", *_OF_KERNELS)},
-)
 class MKLDR(LandmarkFit, RatioTraceEmbedding):
     """Multiple kernel learning for dimensionality reduction (MKL-DR).
 

@@ -8,25 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import get_lapack_funcs
 
-from mklearn.base.parameters import NONNEGATIVE, POSITIVE, StrOptions
+from mklearn.base.parameters import NONNEGATIVE, StrOptions
 from mklearn.base.span import centred_span
 from mklearn.base.validation import checked_components
-from mklearn.cards import FEATURES, MethodCard
 from mklearn.errors import NotApplicable
 from mklearn.graphs import between_laplacian, class_structure, mmc_graph, within_laplacian
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
 from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
 
-@MethodCard(
-    kind="mmc",
-    title="Maximum margin criterion",
-    reference="Li, Jiang, Zhang 2003",
-    advice="More features than samples, without an inverse or a ridge.",
-    inputs=FEATURES,
-    tuned=("trade_off",),
-    valid={"trade_off": [POSITIVE, StrOptions({"trace_ratio"})]},
-)
 class MMC(LinearEmbedding):
     """Maximum margin criterion.
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.linalg import svd
 
 from mklearn.base.validation import checked_components
-from mklearn.cards import FEATURES, MethodCard
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure, within_laplacian
 from mklearn.optimize.eigen import fix_signs
@@ -19,13 +18,6 @@ from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 _NEGLIGIBLE = 1e-9
 
 
-@MethodCard(
-    kind="null_space_lda",
-    title="Null-space LDA",
-    reference="Chen, Liao, Ko, Lin, Yu 2000",
-    advice="More features than samples: it needs a null space, and maps every training class to a point.",
-    inputs=FEATURES,
-)
 class NullSpaceLDA(LinearEmbedding):
     """Null space linear discriminant analysis.
 

@@ -6,18 +6,10 @@ from typing import ClassVar
 
 from mklearn.base.span import centred_span
 from mklearn.base.validation import checked_components
-from mklearn.cards import FEATURES, MethodCard
 from mklearn.optimize.eigen import fix_signs
 from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
 
-@MethodCard(
-    kind="pca",
-    title="PCA",
-    reference="Turk, Pentland 1991",
-    advice="A baseline. With all its components it is the nearest neighbour in the features.",
-    inputs=FEATURES,
-)
 class PCA(LinearEmbedding):
     """Principal component analysis by a full singular value decomposition; deterministic.
 

@@ -1,1 +1,1 @@
-"""An example of a package that adds to mklearn by entry points."""
+"""An example of a package whose methods, kernels, descriptors, protocols and metrics a study can name."""

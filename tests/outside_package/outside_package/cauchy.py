@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mklearn.cards import POSITIVE, KernelCard
-from mklearn.checks import Array
+from mklearn.checks import Array, check_positive
 from mklearn.kernels.base import Kernel
 
 
-@KernelCard(kind="cauchy", title="Cauchy", valid={"scale": [POSITIVE]})
 @dataclass(kw_only=True, eq=False)
 class CauchyKernel(Kernel):
     """Cauchy kernel ``1 / (1 + d^2 / (scale * mean d^2))``.
@@ -22,9 +20,14 @@ class CauchyKernel(Kernel):
         Multiple of the mean squared training distance.
     """
 
+    kind: ClassVar[str] = "cauchy"
     measures: ClassVar[tuple[str, ...]] = ("squared_euclidean",)
 
     scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.scale = check_positive(self.scale, "scale")
 
     def fit_parameters(self, blocks: Sequence[Array]) -> None:
         """Fit the scale to the training distances."""

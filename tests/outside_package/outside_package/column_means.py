@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.cards import POSITIVE, DescriptorCard
+from mklearn.base.parameters import POSITIVE, constrained
 from outside_package.powers import raised
 
 
-@DescriptorCard(kind="column_means", title="Means of columns", valid={"power": [POSITIVE]})
+@constrained(power=[POSITIVE])
 def column_means(images: Sequence[NDArray[Any]] | NDArray[Any], power: float = 1.0) -> NDArray[np.float64]:
     """Return the mean of each column, (n, columns), to some power.
 

@@ -8,15 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklearn.cards import COUNT, ProtocolCard, list_of
+from mklearn.base.parameters import ListOf, at_least, constrained
 from mklearn.study.data.splits import Split, Splits
 
 
-@ProtocolCard(
-    kind="first_per_class",
-    title="first samples of each class",
-    valid={"train_size": [COUNT, list_of(COUNT)]},
-)
+@constrained(train_size=[at_least(1), ListOf(at_least(1))])
 def first_per_class(
     target: ArrayLike, train_size: Sequence[int], *, seed: int, name: str, classes: Any = None
 ) -> Splits:

@@ -10,20 +10,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE
-from mklearn.cards import Input, MethodCard
 from mklearn.kernels import Views
+from mklearn.methods import MethodRow
 
 
-@MethodCard(
-    kind="gated_centroids",
-    title="Gated class centroids",
-    reference="none: an example",
-    inputs={
-        "kernels": Input("kernels"),
-        "gating": Input("features", about="The descriptor whose features gate the kernels."),
-    },
-    tuned=("sharpness",),
-)
 class GatedCentroids(KernelsMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Nearest class centroid with the kernel weights of each sample.
 
@@ -37,6 +27,7 @@ class GatedCentroids(KernelsMixin, ClassifierMixin, BaseEstimator):  # type: ign
         Name of the view whose features gate the kernels.
     """
 
+    study_row: ClassVar = MethodRow(title="Gated class centroids", views={"gating": ""}, tuned=("sharpness",))
     _parameter_constraints: ClassVar[dict[str, Any]] = {"sharpness": [POSITIVE]}
 
     def __init__(self, sharpness: float = 1.0, kernels: Any = "gaussian", gating: str = "gating") -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from mklearn.cards import own_entries
+from mklearn.descriptors.table import DESCRIPTORS
 from mklearn.errors import ConfigError, DataError
 
 # Each with parameters for 16 x 16 images, and the number of features that they give.
@@ -111,7 +111,7 @@ def test_smallest_images(name: str, parameters: dict, least: int) -> None:
 def test_images_of_different_sizes(name: str, parameters: dict, length: int) -> None:
     rng = np.random.default_rng(0)
     images = [rng.random((16, 16)), rng.random((32, 24))]
-    if not own_entries("descriptors")[name].get("one_size") or parameters.get("patch"):
+    if not DESCRIPTORS[name].one_size or parameters.get("patch"):
         assert descriptor(name)(images, **parameters).shape == (2, length)
     else:
         with pytest.raises(

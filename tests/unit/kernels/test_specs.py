@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from tests.entries import kernel
 from tests.split_stacks import split_stacks
 
 from mklearn.errors import ConfigError, ConstantKernel, DataError
@@ -15,7 +16,6 @@ from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
 from mklearn.kernels.spec_forms import kernel_class
 from mklearn.kernels.specs import StackTransform, compute_stack
-from mklearn.study.config.registry import registered
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
 
@@ -119,7 +119,7 @@ def test_a_short_spec_is_what_a_study_has_by_default(X: np.ndarray) -> None:
     np.testing.assert_allclose(K, centred @ centred.T / np.mean(np.sum(centred**2, axis=1)), atol=1e-12)
     np.testing.assert_allclose(moved, K, atol=1e-10)
     for kind in ("gaussian", "linear", "polynomial"):
-        chosen: Any = registered("kernels")[kind].model_validate({"kind": kind})
+        chosen = kernel(kind)
         default = kernel_class(kind)()
         assert (default.centre, default.normalise, default.psd) == (chosen.centre, chosen.normalise, chosen.psd)
 

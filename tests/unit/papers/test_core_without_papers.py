@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import compileall
-import json
 import os
 import shutil
 import subprocess
@@ -13,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mklearn.cards import REGISTRY, own_entries
-from mklearn.contract.extensions import entry_points, own_registries, package_of
+from mklearn.contract.extensions import entry_points, package_of
 
 pytestmark = pytest.mark.full
 
@@ -46,21 +44,6 @@ def run(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     return call
 
 
-def of_papers(sort: str) -> set[str]:
-    """Return the kinds of a sort that papers bring."""
-    return set(own_entries(sort)) - set(json.loads(REGISTRY.read_text(encoding="utf-8"))[sort])
-
-
-@pytest.mark.parametrize("sort", ["methods", "descriptors"])
-def test_no_paper_is_listed(sort: str, run: Run) -> None:
-    listed = run("-c", RUN, "list", sort)
-    kinds = {part.split(":")[0] for part in listed.split("\n\n")}
-    if sort == "methods":
-        kinds = {line.split()[0] for line in listed.splitlines() if line.startswith("  ")}
-    assert of_papers(sort)
-    assert kinds == ({*own_entries(sort)} - of_papers(sort)) | ({"table"} if sort == "descriptors" else set())
-
-
 def test_the_default_study_is_planned_to_the_same_jobs(run: Run, repository: Path) -> None:
     """With the same keys: results of the core do not depend on which papers there are."""
     code = (
@@ -75,21 +58,14 @@ def test_the_default_study_is_planned_to_the_same_jobs(run: Run, repository: Pat
     assert len(here.stdout.split()) > 50
 
 
-def test_parts_of_the_core_take_those_of_papers_where_they_are(run: Run) -> None:
-    """A machine of the F-SVM paper is one of kernel PCA, of which the core knows the class only."""
-    code = (
-        "from mklearn.study.config.registry import registered; "
-        "schema = registered('methods')['kernel_pca_classifier'].model_json_schema(); "
-        "print(*sorted(schema['properties']['machine']['discriminator']['mapping']))"
-    )
-    here = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert set(here) - set(run("-c", code).split()) == {"rmm_svc", "r_svm_plus", "r_svm_plus_mu"}
+def test_a_method_of_a_paper_that_is_not_there_is_a_mistake(run: Run, tmp_path: Path) -> None:
+    study = tmp_path / "study.yaml"
+    study.write_text("study: s\ndatasets: [digits]\nmethods: {m: {kind: mkmmc}, glram: {kind: glram}}\n")
+    said = run("-c", RUN, "validate", str(study), code=1)
+    assert "methods.m.kind: implementation 'mklearn.papers.mkmmc.mkmmc:MKMMC': No module named" in said
+    assert "methods.glram.kind: " in said
 
 
-def test_papers_are_found_by_entry_points_alone() -> None:
-    """All five have studies; none is named by a module of the core."""
+def test_papers_are_found_by_entry_points() -> None:
     papers = {point.module for point in entry_points()["studies"] if package_of(point) == "mklearn"}
     assert papers == {f"mklearn.papers.{name}" for name in ("fsvm", "lmkl", "mkl_dr", "mkmmc", "two_d_mmc")}
-    assert {point.module for point in own_registries("methods")} < papers
-    core = [path for path in REGISTRY.parent.rglob("*.py") if "papers" not in path.relative_to(REGISTRY.parent).parts]
-    assert not [path for path in core if "mklearn.papers." in path.read_text(encoding="utf-8")]

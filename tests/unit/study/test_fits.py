@@ -7,13 +7,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
-from tests.unit.contract.test_method import Gated
+from tests.unit.contract.test_method import GATED
 
 from mklearn.contract.fit_spec import Setting
 from mklearn.errors import ConfigError
+from mklearn.study.config.entries import Descriptor
+from mklearn.study.config.method import Method
 from mklearn.study.config.model import Evaluation
-from mklearn.study.config.registry import registered
 from mklearn.study.plan.fits import PlannedFit, planned_fits
 from mklearn.study.resources import number_of_candidates
 
@@ -27,14 +27,14 @@ PROTOCOLS = [
 
 
 def descriptor(kind: str) -> Any:
-    return registered("descriptors")[kind].model_validate({"kind": kind})
+    return Descriptor.model_validate({"kind": kind})
 
 
 DESCRIPTORS = {name: (f"{name}-0a", descriptor("pixels")) for name in ("pixels", "hog")}
 
 
 def method(kind: str, **fields: Any) -> Any:
-    return registered("methods")[kind](kind=kind, **fields)  # type: ignore[call-arg]
+    return Method.model_validate({"kind": kind, **fields})
 
 
 def planned(
@@ -51,25 +51,25 @@ def test_an_optional_input_that_is_null_is_left_out() -> None:
     assert with_view.method.inputs["gating"].descriptors == ["hog-0a"]
     assert list(without.method.inputs) == ["kernels"]
     for needed in ("descriptor", "descriptors"):
-        with pytest.raises(ValidationError):
-            method({"descriptor": "linear_svc", "descriptors": "logistic_regression"}[needed], **{needed: None})
+        nothing = method({"descriptor": "linear_svc", "descriptors": "logistic_regression"}[needed], **{needed: None})
+        assert dict(nothing.option_mistakes()) == {needed: "invalid value None; omit the key."}
 
 
 def test_a_method_of_several_inputs() -> None:
     """One fit for each protocol; the descriptors with their inputs; nothing that was given is changed."""
     kernels = copy.deepcopy(KERNELS)
-    fits = planned(Gated(gating="pixels", kernels=["hog", "lbp"]), kernels)
+    fits = planned(method(GATED, gating="pixels", kernels=["hog", "lbp"]), kernels)
     assert kernels == KERNELS
     assert [(fit.protocol, fit.protocol_id, fit.dataset.id) for fit in fits] == [
         ("folds-0b", "folds", "d"), ("halves-0b", "halves", "d"),
     ]  # fmt: skip
-    (method,) = {fit.method for fit in fits}
-    assert method.startswith("m-")
+    (name,) = {fit.method for fit in fits}
+    assert name.startswith("m-")
     fit = fits[0]
     inputs = {name: entry.model_dump(exclude_defaults=True) for name, entry in fit.spec.method.inputs.items()}
     assert inputs == {
         "kernels": {"kind": "kernels"}, "gating": {"kind": "features", "descriptors": ["pixels-0a"]},
-        "second": {"kind": "features", "descriptors": ["hog-0a"]},
+        "more": {"kind": "features", "descriptors": ["hog-0a"]},
     }  # fmt: skip
     assert fit.spec.kernels == KERNELS[1:]
     assert fit.spec.pairwise == ["hog-0a/d", "lbp-0a/d"]
@@ -130,8 +130,9 @@ def test_given_kernel_weights_are_one_candidate(weights: Any, count: int) -> Non
 @pytest.mark.parametrize(
     ("method", "more", "sentence"),
     [
-        (Gated(gating="blocks"), {}, "methods.m.gating: data set 'd' has no descriptor 'blocks'; it has hog, pixels."),
-        (Gated(gating="pixels", more="sift"), {}, "methods.m.more: data set 'd' has no descriptor 'sift'"),
+        (method(GATED, gating="blocks"), {},
+         "methods.m.gating: data set 'd' has no descriptor 'blocks'; it has hog, pixels."),
+        (method(GATED, gating="pixels", more="sift"), {}, "methods.m.more: data set 'd' has no descriptor 'sift'"),
         (method("mmc", inner_folds="leave_one_out"), {"metrics": ["auc"], "choose_by": "auc"},
          "evaluation.choose_by (methods.m): 'auc' has no value for a single sample"),
     ],

@@ -107,7 +107,7 @@ ANYTHING = st.recursive(
 def mistakes(study: Any) -> list[str]:
     """Return the numbered lines of the ConfigError that a study raises."""
     with pytest.raises(ConfigError) as caught:
-        check_study(study)
+        check_study(study, parameters=True)
     first, *lines = str(caught.value).splitlines()
     count = re.fullmatch(r"config has (\d+) mistakes?:", first)
     assert count is not None, str(caught.value)
@@ -166,7 +166,8 @@ def test_a_misspelt_kind_is_named_with_the_right_one(path: Path) -> None:
 def test_a_value_of_the_wrong_type_is_named_at_every_level(path: Path) -> None:
     study = copy.deepcopy(STUDY)
     at(study, path[:-1])[path[-1]] = [{"?": []}]
-    place = dotted(path[:-1] if path[-1] == "kind" else path)
+    named = path[:-1] if path[-1] == "kind" or isinstance(path[-1], int) else path  # a list of a parameter is one value
+    place = dotted(named)
     assert any(line.startswith(place) for line in mistakes(study)), (place, mistakes(study))
 
 
@@ -232,20 +233,28 @@ def test_keys_that_are_not_text(path: Path, key: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"methods": {"m": {"kind": "kernel_fda", "ridge": 0}}},
-         "methods.m.ridge: invalid value 0. Expected a number greater than 0; or a list of them."),
+        ({"methods": {"m": {"kind": "kernel_fda", "ridge": -1}}},
+         "methods.m.ridge: invalid value -1. Expected a float in the range [0.0, inf)."),
+        ({"methods": {"m": {"kind": "kernel_fda", "ridge": True}}}, "methods.m.ridge: invalid value True: expected "),
+        ({"methods": {"m": {"kind": "kernel_fda", "ridg": 1}}},
+         "methods.m.ridg: unknown key 'ridg'. Did you mean 'ridge'? Valid keys: components, "),
+        ({"methods": {"m": {"kind": "no_module:Method"}}}, "methods.m: implementation 'no_module:Method': No module"),
+        ({"descriptors": {"h": {"kind": "hog", "channels": "gray"}}},
+         "descriptors.h.channels: invalid value 'gray'. Did you mean 'grey'? Expected one of: colour, grey."),
+        ({"kernels": {"k": {"kind": "gaussian", "bandwidth": [1, 0]}}},
+         "kernels.k.bandwidth[1]: Invalid value 0 for `bandwidth`: expected a finite number > 0."),
         ({"datasets": {"photos": {"path": "x"}}}, "datasets.photos: has no key 'kind'; it is required."),
         ({"kernels": {"k": {"kind": "gaussian", "feature_scaling": "standart"}}},
          "kernels.k.feature_scaling: invalid value 'standart'. Did you mean 'standard'? Expected one of: log, minmax,"),
         ({"datasets": {"photos": {"kind": "registered", "path": "x"}}},
          "datasets.photos.path: unknown key 'path'. Valid keys: classes,"),
         ({"methods": {"m": {"kind": "kernel_fda", "kernels": "hog"}}},
-         "methods.m.kernels: invalid value 'hog'. Expected one of: all, all_but_each, each; or a list of them."),
+         "methods.m.kernels: invalid value 'hog'. Expected one of: all, all_but_each, dictionary, each;"),
         ({"final": "best"}, "final: invalid value 'best': should be a mapping of keys to values."),
         ({"methods": {"m": {"kind": "kernel_fda", "ridge": [0.1, -1]}}},
-         "methods.m.ridge[1]: invalid value -1: should be greater than 0."),
+         "methods.m.ridge[1]: invalid value -1. Expected a float in"),
         ({"methods": {"m": {"kind": "kernel_fda", "ridge": []}}},
-         "methods.m.ridge: invalid value []: list should have at least 1 item"),
+         "methods.m.ridge: invalid value []: a list of candidates should have at least 1 item"),
         ({"methods": {"m": {"kind": "kernel_fda", "kernel_weights": {"rest": 1}}}},
          "methods.m.kernel_weights: there is no kernel 'rest'. Did you mean 'rest-hog'?"),
         ({"datasets": {"orl": {"draw": 0}}}, "datasets.orl: draw: 0 needs per_class"),
@@ -258,7 +267,7 @@ def test_keys_that_are_not_text(path: Path, key: Any) -> None:
          "descriptors.t.table: there is no table in any data set 'color'. Did you mean 'colour'?"),
         ({"protocols": {"r": {"kind": "random_per_class"}}}, "protocols.r.train_size: is required but missing."),
         ({"evaluation": {"metrics": ["accuracy", "acu"]}},
-         "evaluation: metrics: there is no metric 'acu'; valid: accuracy, balanced_accuracy, minority_recall, "),
+         "evaluation: metrics: there is no metric 'acu'. Did you mean 'auc'? Valid: accuracy, balanced_accuracy, "),
         ({"evaluation": {"metrics": ["auc", "auc"], "choose_by": "auc"}},
          "evaluation: metrics: metric 'auc' is named twice."),
         ({"evaluation": {"choose_by": "auc"}},

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -15,14 +16,15 @@ from tests.workflow.conftest import SMOKE
 
 pytestmark = pytest.mark.full
 
-BROKEN = [
-    ("mklearn.kernels", "missing_package.models:Kernel", "No module named 'missing_package'"),
-    ("mklearn.kernels", "json:dumps", "json:dumps has no mklearn.cards.KernelCard."),
-    ("mklearn.methods", "mklearn.kernels.linear:LinearKernel", "has no mklearn.cards.MethodCard."),
-    ("mklearn.protocols", "json:dumps", "json:dumps has no mklearn.cards.ProtocolCard."),
-    ("mklearn.kernels", "mklearn.kernels.linear:LinearKernel", "kind 'linear' is registered already"),
-]
-"""Entry points that can't be used: group, value, and what is said."""
+BROKEN = {
+    "kernels.missing": ("missing_package.models:Kernel", "No module named 'missing_package'"),
+    "kernels.function": ("json:dumps", "is not a subclass of mklearn.kernels.Kernel"),
+    "methods.nothing": ("outside_package.powers:Powers", "has no 'Powers'"),
+    "methods.failing": ("outside_package.failing:Method", "can't be imported: ZeroDivisionError"),
+    "protocols.constant": ("math:pi", "is no class or function"),
+    "descriptors.module": ("outside_package", "unknown kind 'outside_package'"),
+}
+"""Kinds that can't be used, and what is said of each."""
 
 
 def environment(site: Path) -> dict[str, str]:
@@ -53,21 +55,19 @@ def run(site: Path, *arguments: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_a_package_that_can_not_be_used_is_named(tmp_path: Path, commands: Commands) -> None:
-    """All that is wrong, where a study is checked and where kinds are listed; not a traceback from somewhere else."""
-    points: dict[str, dict[str, str]] = {}
-    for number, (group, value, _) in enumerate(BROKEN):
-        points.setdefault(group, {})[f"mine{number}"] = value
-    write_metadata(tmp_path, "broken", "1.0", points)
+def test_what_can_not_be_used_is_named(site: Path, tmp_path: Path, commands: Commands) -> None:
+    """All that is wrong, where a study is checked; not a traceback from somewhere else."""
+    (site / "outside_package" / "failing.py").write_text("1 / 0\n", encoding="utf-8")
+    broken: dict[str, dict[str, Any]] = {}
+    for path, (kind, _) in BROKEN.items():
+        section, name = path.split(".")
+        broken.setdefault(section, {})[name] = {"kind": kind}
     study = tmp_path / "study.yaml"
-    study.write_text(yaml.safe_dump(SMOKE), encoding="utf-8")
-    for command in (["validate", str(study)], ["list", "methods"]):
-        said = mklearn(commands, tmp_path, *command, code=1)
-        for number, (group, _, sentence) in enumerate(BROKEN):
-            (line,) = (line for line in said.splitlines() if f"entry point 'mine{number}' ({group})" in line)
-            assert "package broken: " in line
-            assert "can't be loaded: " in line
-            assert sentence in line
+    study.write_text(yaml.safe_dump(SMOKE | broken), encoding="utf-8")
+    said = mklearn(commands, site, "validate", str(study), code=1)
+    for path, (_, sentence) in BROKEN.items():
+        (line,) = (line for line in said.splitlines() if f". {path}: " in line)
+        assert sentence in line
 
 
 def test_a_data_set_is_registered_once(tmp_path: Path, commands: Commands) -> None:
@@ -86,44 +86,32 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return install(tmp_path_factory.mktemp("site"))
 
 
-ADDED = [
-    ("methods", "gated_centroids", "gating (required): The descriptor whose features gate the kernels."),
-    ("kernels", "cauchy", "scale (default 1.0)"),
-    ("descriptors", "column_means", "Means of columns"),
-    ("protocols", "first_per_class", "train_size (required)"),
-    ("datasets", "stripes", "samples 36, classes 3"),
-]
-"""What the example package adds: a sort, a kind, and what is said of it."""
+ADDED = {
+    "methods": ("gated_centroids:GatedCentroids", "gating (required): Name of the view whose features gate"),
+    "kernels": ("cauchy:CauchyKernel", "scale (default 1.0): Multiple of the mean squared training distance."),
+    "descriptors": ("column_means:column_means", "power (default 1.0): Exponent of the means."),
+    "protocols": ("first_per_class:first_per_class", "train_size (required)"),
+}
+"""What the example package adds, and what is said of it."""
 
 
-def test_what_a_package_adds_is_listed_with_its_name(site: Path) -> None:
+def test_what_a_package_adds_is_described_by_its_name(site: Path) -> None:
     """In one process: the package brings the libraries that it imports, which take a second."""
-    # The list of methods has a line for each: what a section says of the others is said of one by its name.
-    calls = [["methods", "gated_centroids"], ["methods", "kernel_fda"], *([what] for what, *_ in ADDED[1:])]
-    command = f"from mklearn.__main__ import main\nfor call in {calls}: main(['list', *call]); print('====')"
-    said = [part.strip().split("\n\n") for part in run(site, "-c", command).split("====")[: len(calls)]]
-    of_methods = said.pop(0) + said.pop(0)
-    for (what, kind, words), parts in zip(ADDED, [of_methods, *said], strict=True):
-        sections = {part.split(":")[0]: part for part in parts}
-        assert "package: mklearn-outside" in sections[kind], what
-        assert words in sections[kind]
-        own = "kernel_fda" if what == "methods" else next(iter(sections))
-        assert "package:" not in sections[own]
+    calls = [["list", what, f"outside_package.{name}"] for what, (name, _) in ADDED.items()]
+    command = f"from mklearn.__main__ import main\nfor call in {[*calls, ['list', 'datasets', 'stripes']]}: main(call)"
+    said = " ".join(run(site, "-c", command).split())
+    for name, words in ADDED.values():
+        assert f"outside_package.{name}: " in said
+        assert words in said
+    assert "stripes: Noisy stripes (8 x 8, drawn) package: mklearn-outside samples 36, classes 3" in said
 
 
-def test_a_package_may_bring_a_registry_file_and_studies(tmp_path: Path, commands: Commands) -> None:
-    """Its methods are listed without its code being imported; its studies are found by name."""
-    command = "import mklearn.study.config.registry_entries as r; r.main(['outside_package'])"
-    install(tmp_path / "other")
-    run(tmp_path / "other", "-c", command)
+def test_a_package_may_bring_studies(tmp_path: Path, commands: Commands) -> None:
     package = tmp_path / "mine"
     (package / "studies").mkdir(parents=True)
     (package / "__init__.py").touch()
-    (tmp_path / "other" / "outside_package" / "registry.json").rename(package / "registry.json")
     (package / "studies" / "gated.yaml").write_text(yaml.safe_dump(SMOKE), encoding="utf-8")
-    points = {"mklearn.methods": {"m": "mine:registry.json"}, "mklearn.studies": {"m": "mine:studies"}}
-    write_metadata(tmp_path, "mine", "1.0", points)
-    assert "  gated_centroids " in mklearn(commands, tmp_path, "list", "methods")  # outside_package is not there
+    write_metadata(tmp_path, "mine", "1.0", {"mklearn.studies": {"m": "mine:studies"}})
     assert "gated: study 'smoke' is valid" in mklearn(commands, tmp_path, "validate", "gated")
     (package / "studies" / "gated.yaml").unlink()
     said = mklearn(commands, tmp_path, "validate", "gated", code=1)

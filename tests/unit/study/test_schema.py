@@ -52,7 +52,10 @@ def test_what_the_models_accept_the_schema_accepts(validator: Any, study: Any) -
 
 @pytest.mark.full
 def test_both_refuse_unknown_keys_and_values_of_a_wrong_type(validator: Any) -> None:
+    entries = ("descriptors", "kernels", "methods", "protocols")  # the schema does not know their parameters
     for path in [*((*mapping, "unheard-of") for mapping in MAPPINGS), *NAMED]:
+        if path[0] in entries and len(path) > 2 and path[2] not in ("kind", "label", "descriptor", "kernels"):
+            continue
         study = copy.deepcopy(STUDY)
         at(study, path[:-1])[path[-1]] = [{"?": []}]
         assert not validator.is_valid(study), dotted(path)
@@ -65,9 +68,10 @@ def test_every_key_of_the_schema_is_described(validator: Any) -> None:
     """Editors show the description beside a key, and the reference pages below it."""
     models = {"": validator.schema, **validator.schema["$defs"]}
     keys = [(name, key, field) for name, model in models.items() for key, field in model.get("properties", {}).items()]
-    assert len(keys) > 600
+    assert len(keys) > 150
     assert [f"{name}.{key}" for name, key, field in keys if key != "kind" and not field.get("description")] == []
-    assert {"KernelFDA", "MKLDR", "GaussianKernel", "hog", "random_per_class"} <= set(validator.schema["$defs"])
+    assert {"kernel_fda", "mkmmc"} <= set(models["Method"]["properties"]["kind"]["anyOf"][0]["enum"])
+    assert len(json.dumps(validator.schema, indent=1)) < 80_000
 
 
 def test_a_checked_study_written_as_yaml_is_the_same_study() -> None:

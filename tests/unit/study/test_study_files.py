@@ -23,13 +23,13 @@ def said(folder: Path, text: str | bytes) -> str:
     path = folder / "study.yaml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ConfigError) as caught:
-        plan_study(read_study(path))
+        plan_study(read_study(path, parameters=True))
     return str(caught.value)
 
 
-def test_a_part_of_the_report_has_to_be_registered(tmp_path: Path) -> None:
-    found = said(tmp_path, BASE + "report: {parts: [gauss4, wins]}\n")
-    assert "report.parts: there is no part 'wins'; valid: gauss4, " in found
+@pytest.mark.parametrize("part", ["gauss4", "no_module:part", "mklearn.papers.lmkl.gauss4_figure:none"])
+def test_a_part_of_the_report_has_to_be_there(tmp_path: Path, part: str) -> None:
+    assert "report.parts: " in said(tmp_path, BASE + f'report: {{parts: ["{part}"]}}\n')
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_aliases_and_merges_of_a_usual_study_are_read(tmp_path: Path) -> None:
     ],
 )
 def test_yes_is_no_number(tmp_path: Path, key: str, place: str) -> None:
-    assert f"{place}: invalid value True: expected a number; YAML reads yes" in said(tmp_path, f"{BASE}{key}\n")
+    assert f"{place}: invalid value True: expected a" in said(tmp_path, f"{BASE}{key}\n")
 
 
 @pytest.mark.parametrize("number", ["1" + 30 * "0", "9" * 4000])

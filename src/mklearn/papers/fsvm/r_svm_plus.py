@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mklearn.base.parameters import POSITIVE
-from mklearn.cards import FEATURES, MethodCard
 from mklearn.classifiers.one_vs_one import Floats, LinearScaling, OneVsOneLinear, PairFit
 from mklearn.optimize.hinge_program import LinearMachine
 from mklearn.papers.fsvm.radius_margin import r_svm_plus
@@ -28,14 +27,6 @@ class RadiusPairFit(PairFit):
     n_pairs: int
 
 
-@MethodCard(
-    kind="r_svm_plus",
-    title="R-SVM+ (reconstruction)",
-    reference="Do, Kalousis 2013",
-    advice="To compare with F-SVM. On UCI sets it is level with a plain machine, at three times its time.",
-    inputs=FEATURES,
-    tuned=("C", "lam"),
-)
 class RSVMPlus(OneVsOneLinear):
     """R-SVM+, our reconstruction: margin and radius of the samples weighted by w.
 

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from mklearn.cards import FEATURES, MethodCard
 from mklearn.classifiers.one_vs_one import Floats
 from mklearn.optimize.hinge_program import LinearMachine
 from mklearn.papers.fsvm.r_svm_plus import RSVMPlus
 from mklearn.papers.fsvm.radius_margin import r_svm_plus_mu
 
 
-@MethodCard(
-    kind="r_svm_plus_mu",
-    title="R-SVM+_mu (reconstruction)",
-    reference="Do, Kalousis 2013",
-    advice="To compare with F-SVM. On UCI sets it is level with a plain machine, at seven times its time.",
-    inputs=FEATURES,
-    tuned=("C", "lam"),
-)
 class RSVMPlusMu(RSVMPlus):
     """R-SVM+_mu, our reconstruction: feature weights mu learned from margin and radius.
 

@@ -8,20 +8,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from mklearn.base.parameters import POSITIVE, Interval, StrOptions
-from mklearn.cards import FEATURES, MethodCard
 from mklearn.classifiers.one_vs_one import Floats, LinearScaling, OneVsOneLinear, PairFit
 from mklearn.optimize.hinge_program import hinge_machine
 from mklearn.optimize.whitening import power_whitening
 
 
-@MethodCard(
-    kind="rmm_svc",
-    title="RMM",
-    reference="Shivaswamy, Jebara 2010",
-    advice="To compare with F-SVM. On UCI sets it is level with a plain machine, at 1.1 times its time.",
-    inputs=FEATURES,
-    tuned=("C", "B"),
-)
 class RMMSVC(OneVsOneLinear):
     """Relative margin machine with a hard bound: a support vector machine whose training outputs are at most B in size.
 

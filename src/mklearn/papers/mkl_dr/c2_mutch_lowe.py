@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.cards import COUNT, DescriptorCard
+from mklearn.base.parameters import SHARE, at_least, constrained
 from mklearn.checks import check_integer, invalid
 from mklearn.descriptors.images import Grey, Images, features_of
 from mklearn.descriptors.learned import Learned, learned_array
@@ -101,14 +101,7 @@ def learn_c2_mutch_lowe(
     }
 
 
-@DescriptorCard(
-    kind="c2_mutch_lowe",
-    title="C2 (Mutch, Lowe)",
-    reference="Mutch, Lowe 2006",
-    learns="learn_c2_mutch_lowe",
-    images_per_job=512,
-    valid={"n_patches": [COUNT], "inhibition": [{"type": "number", "minimum": 0, "maximum": 1}]},
-)
+@constrained(n_patches=[at_least(1)], inhibition=[SHARE])
 def c2_mutch_lowe(images: Images, *, learned: Learned, n_patches: int = 2040, inhibition: float = 0.5) -> Grey:
     """Compute the C2 features of Mutch and Lowe [1]_, C2-ML in MKL-DR (NIPS 2008).
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.cards import COUNT, DescriptorCard
+from mklearn.base.parameters import at_least, constrained
 from mklearn.checks import check_integer
 from mklearn.descriptors.images import Grey, Images, features_of
 from mklearn.descriptors.learned import Learned, learned_array
@@ -59,14 +59,7 @@ def learn_c2_serre(images: Images, *, random_state: int, n_patches: int = 1000) 
     return learned
 
 
-@DescriptorCard(
-    kind="c2_serre",
-    title="C2 (Serre, Wolf, Poggio)",
-    reference="Serre, Wolf, Poggio 2005",
-    learns="learn_c2_serre",
-    images_per_job=512,
-    valid={"n_patches": [COUNT]},
-)
+@constrained(n_patches=[at_least(1)])
 def c2_serre(images: Images, *, learned: Learned, n_patches: int = 1000) -> Grey:
     """Compute the C2 features of Serre, Wolf and Poggio [1]_, C2-SWP in MKL-DR (NIPS 2008).
 

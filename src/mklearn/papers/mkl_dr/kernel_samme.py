@@ -9,30 +9,18 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import POSITIVE, at_least, one_of
-from mklearn.cards import MethodCard
+from mklearn.base.parameters import at_least
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.errors import NotApplicable
 from mklearn.kernels.stack import KernelStack
 from mklearn.nearest_neighbour import Rule
-from mklearn.papers.mkl_dr.kernel_ensemble import Array, Codes, Discriminant, KernelEnsemble
+from mklearn.papers.mkl_dr.kernel_ensemble import Array, Codes, KernelEnsemble
 
 BoostingStatus = Literal["exhausted", "chance", "max_iter", "fallback"]
 
 _ROUNDING = 1e-10  # error rates with a smaller difference count as equal
 
 
-@MethodCard(
-    kind="kernel_samme",
-    title="SAMME over kernels",
-    reference="Zhu, Zou, Rosset, Hastie 2009; Lin, Liu, Fuh 2008, section 4.4",
-    advice="A baseline of the MKL-DR paper. On Caltech-101 it is below voting.",
-    fits_each_kernel=True,
-    order_decides=True,
-    library_only=("max_iter",),
-    tuned=("ridge",),
-    valid={"estimator": [one_of(Discriminant)], "ridge": [POSITIVE]},
-)
 class KernelSAMME(ClassScores, KernelEnsemble):
     """Multi-class boosting (SAMME) of the first-nearest-neighbour classifiers in the embeddings of M kernels.
 

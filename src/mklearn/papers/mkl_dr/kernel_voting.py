@@ -10,24 +10,13 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.preprocessing import normalize
 
-from mklearn.base.parameters import POSITIVE, one_of
-from mklearn.cards import MethodCard
 from mklearn.kernels.stack import KernelStack
 from mklearn.nearest_neighbour import Rule
-from mklearn.papers.mkl_dr.kernel_ensemble import Array, Codes, Discriminant, KernelEnsemble
+from mklearn.papers.mkl_dr.kernel_ensemble import Array, Codes, KernelEnsemble
 
 _BLOCK_ENTRIES = 1 << 20  # distances that are ranked at a time
 
 
-@MethodCard(
-    kind="kernel_voting",
-    title="Voting over kernels",
-    reference="Lin, Liu, Fuh 2008, section 4.4",
-    advice="A baseline of the MKL-DR paper. On Caltech-101 it is below the uniform average of the same kernels.",
-    fits_each_kernel=True,
-    tuned=("ridge",),
-    valid={"estimator": [one_of(Discriminant)], "ridge": [POSITIVE]},
-)
 class KernelVoting(KernelEnsemble):
     """Majority vote of the first-nearest-neighbour classifiers in the embeddings of M kernels.
 

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from mklearn.base.landmark_moments import LandmarkMoments
-from mklearn.base.parameters import NONNEGATIVE, POSITIVE, at_least, one_of
-from mklearn.cards import MethodCard, Refit
+from mklearn.base.parameters import NONNEGATIVE, at_least, one_of
 from mklearn.errors import ConfigError
 from mklearn.graphs import GraphPair, LaplacianOperator, mmc_graph
 from mklearn.kernels.stack import KernelStack
@@ -36,20 +35,6 @@ _ROUNDING = 1e-12
 _EQUAL = 1e-9
 
 
-@MethodCard(
-    kind="mkmmc",
-    title="MKMMC",
-    reference='Gu, Zhou 2009, "Multiple kernel maximum margin criterion"',
-    advice=(
-        "To reproduce the paper. It selects one kernel, by its scale, and was above the uniform average for "
-        "certain in one of nine published settings."
-    ),
-    tuned=("max_iter",),
-    learns_weights=True,
-    library_only=("tol",),
-    valid={"trade_off": [POSITIVE], "max_iter": [at_least(1)]},
-    refit=Refit("mklearn.papers.mkmmc.mkmmc:fit_path", at_most="n_classes"),
-)
 class MKMMC(LandmarkFit, KernelEmbedding):
     """Multiple kernel maximum margin criterion.
 

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
 from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, at_least, fit_context
 from mklearn.base.validation import checked_array, checked_labels
-from mklearn.cards import Refit
 from mklearn.checks import check_kept, check_rows_and_columns
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.views import only_table
@@ -23,12 +22,6 @@ from mklearn.papers.two_d_mmc.alternation import Alternation, Problem, Side, alt
 Array = NDArray[np.floating]
 
 _DEFAULT_SIZE = 10
-REFIT = Refit(
-    "mklearn.papers.two_d_mmc.path:fit_path",
-    at_most="image_side",
-    iterations_path="mklearn.papers.two_d_mmc.path:fit_iterations",
-)
-"""How studies fit these estimators for several numbers of components."""
 
 
 class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

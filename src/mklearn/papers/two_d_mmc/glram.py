@@ -9,25 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from mklearn.cards import IMAGES, MethodCard
 from mklearn.checks import as_float_array, regular_array
 from mklearn.errors import DataError
 from mklearn.papers.two_d_mmc.alternation import Alternation, Problem, Side, TraceProblem
-from mklearn.papers.two_d_mmc.embedding import REFIT, BilinearEmbedding
+from mklearn.papers.two_d_mmc.embedding import BilinearEmbedding
 from mklearn.papers.two_d_mmc.scatter import StackedScatter, energy
 
 Array = NDArray[np.floating]
 
 
-@MethodCard(
-    kind="glram",
-    title="GLRAM",
-    reference="Ye 2005",
-    advice="Compression of images without labels; the unsupervised baseline of 2DMMC.",
-    inputs=IMAGES,
-    library_only=("n_components", "shape", "init", "tol", "flatten"),
-    refit=REFIT,
-)
 class GLRAM(BilinearEmbedding):
     """Generalised low rank approximations of matrices.
 

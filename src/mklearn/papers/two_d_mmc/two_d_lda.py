@@ -10,26 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.parameters import NONNEGATIVE, one_of
-from mklearn.cards import IMAGES, MethodCard
 from mklearn.errors import NotApplicable
 from mklearn.optimize.eigen import generalized_eigh_stack
 from mklearn.optimize.graph_embedding import Scaling, rescale_columns
 from mklearn.papers.two_d_mmc.alternation import Problem
-from mklearn.papers.two_d_mmc.embedding import REFIT, BilinearEmbedding
+from mklearn.papers.two_d_mmc.embedding import BilinearEmbedding
 from mklearn.papers.two_d_mmc.scatter import Scatter, Side, StackedScatter, class_differences, energy
 
 Array = NDArray[np.floating]
 
 
-@MethodCard(
-    kind="two_d_lda",
-    title="2DLDA",
-    reference="Ye, Janardan, Li 2004",
-    advice="To reproduce the tables of 2DMMC. It depends on a ridge and a scale that its paper does not state.",
-    inputs=IMAGES,
-    library_only=("n_components", "shape", "init", "tol", "flatten"),
-    refit=REFIT,
-)
 class TwoDLDA(BilinearEmbedding):
     """Two-dimensional linear discriminant analysis.
 

@@ -8,30 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import NONNEGATIVE, POSITIVE, StrOptions
-from mklearn.cards import IMAGES, MethodCard
+from mklearn.base.parameters import NONNEGATIVE, StrOptions
 from mklearn.errors import NotApplicable
 from mklearn.papers.two_d_mmc.alternation import Problem, TraceProblem
-from mklearn.papers.two_d_mmc.embedding import REFIT, BilinearEmbedding
+from mklearn.papers.two_d_mmc.embedding import BilinearEmbedding
 from mklearn.papers.two_d_mmc.scatter import StackedScatter, class_differences, energy
 
 Array = NDArray[np.floating]
 
 
-@MethodCard(
-    kind="two_d_mmc",
-    title="2DMMC",
-    reference='Gu, Zhou 2009, "Two dimensional maximum margin criterion"',
-    advice=(
-        "To reproduce the paper. It can't be told from mmc on the same pixels; ledoit_wolf_lda is above it in "
-        "every cell."
-    ),
-    inputs=IMAGES,
-    tuned=("trade_off",),
-    library_only=("n_components", "shape", "init", "tol", "flatten"),
-    valid={"trade_off": [POSITIVE, StrOptions({"trace_ratio"})]},
-    refit=REFIT,
-)
 class TwoDMMC(BilinearEmbedding):
     """Two-dimensional maximum margin criterion.
 

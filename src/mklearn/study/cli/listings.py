@@ -31,13 +31,12 @@ def _list(options: argparse.Namespace) -> None:
             raise ConfigError(f"list {what} takes no name.")
         print("\n".join(_solvers() if what == "solvers" else _studies()))
     elif what == "metrics":
-        from mklearn.study.evaluation.metrics.metric import described, metric_named, metric_names
+        from mklearn.study.evaluation.metrics.metric import METRICS, described, metric_named
 
-        names = metric_names() if name is None else [name]
+        names = list(METRICS) if name is None else [name]
         print("\n\n".join(wrapped(described(metric_named(each)), columns) for each in names))
     else:
-        from mklearn.study.config.method_groups import list_methods
-        from mklearn.study.config.registry import describe_all, describe_one
+        from mklearn.study.config.listings import describe_all, describe_one, list_methods
 
         if name is not None:
             print(wrapped(describe_one(what, name), columns))

@@ -92,12 +92,12 @@ def run_snakemake(study: str | None, words: Sequence[str], display: str = "") ->
     Raises
     ------
     ConfigError
-        There is no such study, it is no YAML, or its results can't be written; what else is wrong in it is said by the
-        Snakefile.
+        There is no such study, it has mistakes, or its results can't be written.
     MissingExtra
         Snakemake is not installed.
     """
     require("snakemake")
+    from mklearn.study.config.reading import read_study
     from mklearn.study.config.yaml_file import read_yaml
     from mklearn.study.engine.workflow_files import DEFAULT_STUDY, check_folders, study_file, workflow_file
 
@@ -106,7 +106,8 @@ def run_snakemake(study: str | None, words: Sequence[str], display: str = "") ->
     if "--workflow-profile" not in words:  # not the profile of another workflow that lies here
         arguments += ["--workflow-profile", str(workflow_file("profiles/default"))]
     path = study_file(study)
-    check_folders(read_yaml(path))  # Snakemake's own reader may end in a traceback
+    check_folders(read_yaml(path))
+    read_study(path, parameters=True)
     if path != Path(DEFAULT_STUDY):  # which the Snakefile reads
         arguments += ["--configfile", str(path)]
     from snakemake.cli import main

@@ -27,7 +27,7 @@ def _validate(options: argparse.Namespace) -> int:
     failed = 0
     for file in options.file:
         try:
-            plan = plan_study(read_study(study_file(file)))
+            plan = plan_study(read_study(study_file(file), parameters=True))
             checked = check_data(plan)
         except UserError as error:
             print(printable(f"mklearn: {error}"), file=sys.stderr)

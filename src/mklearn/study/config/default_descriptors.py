@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mklearn.descriptors.models import Descriptor
-from mklearn.study.config.registry import REGISTRATIONS
+from mklearn.study.config.entries import Descriptor
 
 
 def image_descriptors(side: int | None = None, *, in_colour: bool = False) -> dict[str, Descriptor]:
@@ -15,17 +14,12 @@ def image_descriptors(side: int | None = None, *, in_colour: bool = False) -> di
     """
     side = side or 64
     resolutions = [r for r in (2, 4, 8, 16) if r <= side // 2][-3:] or [1]
-    return {
-        "pixels": _model("pixels"),
-        "blocks": _model("multiresolution", resolutions=resolutions),
-        "hog": _model("hog", cell=max(1, min(8, side // 4))),
-        "phog": _model("phog"),
-        "lbp": _model("lbp"),
-        **({"colour": _model("colour_histogram")} if in_colour else {}),
+    entries: dict[str, dict[str, Any]] = {
+        "pixels": {"kind": "pixels"},
+        "blocks": {"kind": "multiresolution", "resolutions": resolutions},
+        "hog": {"kind": "hog", "cell": max(1, min(8, side // 4))},
+        "phog": {"kind": "phog"},
+        "lbp": {"kind": "lbp"},
+        **({"colour": {"kind": "colour_histogram"}} if in_colour else {}),
     }
-
-
-def _model(kind: str, **fields: Any) -> Descriptor:
-    made = REGISTRATIONS["descriptors"][kind].model.model_validate({"kind": kind, **fields})
-    assert isinstance(made, Descriptor)
-    return made
+    return {name: Descriptor.model_validate(entry) for name, entry in entries.items()}

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mklearn.contract.fit_spec import RULE
 from mklearn.study.config.datasets import Precomputed
+from mklearn.study.config.entries import Protocol
+from mklearn.study.config.method import Method
 from mklearn.study.config.mistakes import Mistake, one_of
 from mklearn.study.config.model import Study
-from mklearn.study.config.protocols import Protocol
-from mklearn.study.specs.method import Classifier, Method
 
 
 def final_dataset(study: Study) -> str:
@@ -38,16 +38,16 @@ def unsuited(method: Method, neighbours: Sequence[str]) -> str:
     """Return why a method can't be a model that predicts; empty if it can."""
     if not method.implementation.startswith("mklearn."):
         return "is of another package, whose classes a model file can't hold"
-    if not method.in_model_files:
+    if not method.row.in_model_files:
         return "holds trees, which a model file can't: they would be read without a check"
     if len(method.inputs) > 1:
         return (
             f"takes several inputs ({', '.join(method.inputs)}), and a model takes views only; in Python it can be "
             "fitted to views, where the rows of the average kernel gate, and saved by mklearn.saved_models"
         )
-    if getattr(method, "kernel_weights", None) == "oracle_single":
+    if method.kernel_weights == "oracle_single":
         return "chooses its kernel on test samples"
-    if not isinstance(method, Classifier) and RULE not in neighbours:
+    if method.row.embeds and RULE not in neighbours:
         return "predicts by Euclidean distance, which the study does not evaluate: add it to `evaluation.neighbours`"
     return ""
 

@@ -20,6 +20,8 @@ _TAG = re.compile(r"(dict|list|literal|tuple)\[.*\]$")
 _VALIDATED = re.compile(r"function-\w+\[.*, (\w+)\]$")
 """Pydantic's name for a member of a union that is a model with a validator of the whole."""
 
+GIVEN = "given"
+"""Field that holds the parameters of an entry, which a study gives beside the options."""
 LONG_LIST = 100
 """Characters of a list of names that a message has once."""
 
@@ -176,6 +178,9 @@ def _walk(model: type[BaseModel], loc: Sequence[int | str]) -> tuple[str, type[B
     owner: type[BaseModel] | None = model
     path: list[str] = []
     for number, step in enumerate(loc):
+        if step == GIVEN and owner is not None and GIVEN in owner.model_fields and annotation is owner:
+            annotation = owner.model_fields[GIVEN].annotation
+            continue
         annotation, is_tag = _descend(annotation, step)
         annotation = _unwrap(annotation)
         if isinstance(annotation, type) and issubclass(annotation, BaseModel) and is_tag:

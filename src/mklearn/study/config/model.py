@@ -7,13 +7,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from mklearn.contract.extensions import report_parts
 from mklearn.contract.fit_spec import Components, Rule
+from mklearn.contract.loading import is_there
 from mklearn.contract.model import Count, Positive, Slug, Strict
+from mklearn.descriptors.table import DESCRIPTORS
 from mklearn.study.config.datasets import DatasetConfig, normalise_datasets
+from mklearn.study.config.entries import Descriptor, Kernel, Protocol
+from mklearn.study.config.method import Method
 from mklearn.study.config.naming import expanded_descriptors
 from mklearn.study.config.published import Published, Remark
-from mklearn.study.config.registry import DescriptorConfig, KernelConfig, MethodConfig, ProtocolConfig, registered
 from mklearn.study.config.targets import NUMBER_METRICS, study_target
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
 from mklearn.study.specs.final_spec import BEST
@@ -91,15 +93,14 @@ class Report(Strict):
     gain_that_matters: Annotated[float, Field(gt=0)] = 1
     """In percentage points: a method did not pay only where its interval excludes a gain of this size."""
     parts: list[str] = []
-    """Figures and tables that packages bring for their studies, by the names of their entry points."""
+    """Figures and tables of functions, ``module:function``, see :mod:`mklearn.study.report.parts`."""
 
     @field_validator("parts")
     @classmethod
     def _known_parts(cls, parts: list[str]) -> list[str]:
-        unknown = [name for name in parts if name not in report_parts()]
-        if unknown:
-            known = ", ".join(report_parts()) or "none"
-            raise ValueError(f"there is no part {unknown[0]!r}; valid: {known}.")
+        missing = [part for part in parts if not is_there(part)]
+        if missing:
+            raise ValueError(f"there is no part {missing[0]!r}; expected module:function of an installed package.")
         return parts
 
 
@@ -146,15 +147,13 @@ class Study(Strict):
     """Folder or URL tried first for data; the environment variable MKLEARN_MIRROR goes before it."""
     datasets: Annotated[dict[Slug, DatasetConfig], Field(min_length=1)]
     """The data sets by names of your choice; a registered one by its own."""
-    descriptors: dict[Slug, DescriptorConfig] | None = None
+    descriptors: dict[Slug, Descriptor] | None = None
     """What samples are described by; by default pixels, HOG and others of images, and each table of features."""
-    kernels: dict[Slug, KernelConfig] | None = None
+    kernels: dict[Slug, Kernel] | None = None
     """The kernels that methods combine; by default a Gaussian for each descriptor."""
-    methods: Annotated[dict[Slug, MethodConfig], Field(min_length=1)] = Field(
-        default=DEFAULT_METHODS, validate_default=True
-    )
+    methods: Annotated[dict[Slug, Method], Field(min_length=1)] = Field(default=DEFAULT_METHODS, validate_default=True)
     """The methods that are compared; by default the multi-view classifier beside averages and plain classifiers."""
-    protocols: Annotated[dict[Slug, ProtocolConfig], Field(min_length=1)] = Field(
+    protocols: Annotated[dict[Slug, Protocol], Field(min_length=1)] = Field(
         default=DEFAULT_PROTOCOLS, validate_default=True
     )
     """How samples are split into training and test samples."""
@@ -253,5 +252,5 @@ def _has_vectors(study: Mapping[str, Any]) -> bool:
     datasets, descriptors = study.get("datasets"), study.get("descriptors")
     entries = [entry for part in (datasets, descriptors) if isinstance(part, Mapping) for entry in part.values()]
     kinds = {entry.get("kind") for entry in entries if isinstance(entry, Mapping)}
-    of_points = {kind for kind, model in registered("descriptors").items() if getattr(model, "point_sets", False)}
+    of_points = {kind for kind, row in DESCRIPTORS.items() if row.point_sets}
     return kinds.isdisjoint(of_points | {"precomputed"})

@@ -8,12 +8,11 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from mklearn.contract.model import as_list
-from mklearn.descriptors.models import Descriptor, Table
-from mklearn.kernels.models import DescriptorKernel, Kernel, MatrixKernel
+from mklearn.descriptors.table import TABLE
 from mklearn.study.config.datasets import DatasetConfig, Precomputed
 from mklearn.study.config.default_descriptors import image_descriptors
-from mklearn.study.config.registry import REGISTRATIONS
-from mklearn.study.specs.method import DictionaryMethod, KernelMethod, Method
+from mklearn.study.config.entries import Descriptor, Kernel
+from mklearn.study.config.method import Method
 
 VARIANTS = {"each": "{}-{}", "all_but_each": "{}-without-{}"}
 """Name in tables of a method and one of its kernels, by what the method's ``kernels`` says."""
@@ -38,10 +37,10 @@ def descriptors_of(
     """
     if named is not None:
         suited = {name: model for name, model in named.items() if model.family == config.family}
-        return {name: m for name, m in suited.items() if not isinstance(m, Table) or m.table in config.table_names}
+        return {name: m for name, m in suited.items() if m.kind != TABLE or m.table in config.table_names}
     if config.family == "images":
         return image_descriptors(side, in_colour=getattr(config, "colour", "grey") == "rgb")
-    return {name: Table(kind="table", table=name) for name in config.table_names}
+    return {name: Descriptor.model_validate({"kind": TABLE, "table": name}) for name in config.table_names}
 
 
 def sources_of(config: DatasetConfig, named: Mapping[str, Descriptor] | None) -> list[str]:
@@ -51,7 +50,7 @@ def sources_of(config: DatasetConfig, named: Mapping[str, Descriptor] | None) ->
 
 def kernels_of(
     config: DatasetConfig, named: Mapping[str, Kernel] | None, sources: list[str]
-) -> list[tuple[str, DescriptorKernel, NamedKernel]]:
+) -> list[tuple[str, Kernel, NamedKernel]]:
     """Return the kernels that suit a data set, each after its entry; products are left out.
 
     They are those that the study names, also of descriptors that the data set does not have, else the default ones.
@@ -62,7 +61,7 @@ def kernels_of(
     return [
         (key, kernel, one)
         for key, kernel in suited.items()
-        if isinstance(kernel, DescriptorKernel)
+        if not kernel.is_product
         for one in kernel_names(key, kernel, sources)
     ]
 
@@ -70,30 +69,22 @@ def kernels_of(
 def _suits(kernel: Kernel, config: DatasetConfig) -> bool:
     """Return whether a kernel can be made from what a data set has: features, distances or kernels."""
     if isinstance(config, Precomputed):
-        return isinstance(kernel, _kernel_model("precomputed" if config.measure == "kernel" else "gaussian"))
-    return isinstance(kernel, DescriptorKernel) and not isinstance(kernel, MatrixKernel)
+        return kernel.kind == ("precomputed" if config.measure == "kernel" else "gaussian")
+    return not kernel.is_product and not kernel.of_matrix
 
 
-def _kernel_model(kind: str) -> type[DescriptorKernel]:
-    model = REGISTRATIONS["kernels"][kind].model
-    assert issubclass(model, DescriptorKernel)
-    return model
-
-
-def _default_kernel(name: str, config: DatasetConfig) -> DescriptorKernel:
+def _default_kernel(name: str, config: DatasetConfig) -> Kernel:
     """Return the kernel of a descriptor or matrix in a study that names none.
 
     Tables hold features in any units, and the training samples choose their scaling (``reports/scaling``).
     """
     if isinstance(config, Precomputed) and config.measure == "kernel":
-        return _kernel_model("precomputed").model_validate({"kind": "precomputed", "descriptor": name})
+        return Kernel.model_validate({"kind": "precomputed", "descriptor": name})
     scaling = "auto" if config.family == "tables" else "none"
-    return _kernel_model("gaussian").model_validate(
-        {"kind": "gaussian", "descriptor": name, "feature_scaling": scaling}
-    )
+    return Kernel.model_validate({"kind": "gaussian", "descriptor": name, "feature_scaling": scaling})
 
 
-def kernel_names(kernel_id: str, kernel: DescriptorKernel, sources: list[str]) -> Iterator[NamedKernel]:
+def kernel_names(kernel_id: str, kernel: Kernel, sources: list[str]) -> Iterator[NamedKernel]:
     """Return every kernel that an entry stands for.
 
     A list of descriptors (or ``each``, or a name with ``*``) appends the descriptor's name, a list of feature scalings
@@ -101,12 +92,14 @@ def kernel_names(kernel_id: str, kernel: DescriptorKernel, sources: list[str]) -
     name.
     """
     chosen = kernel.descriptor
-    several = chosen == "each" or isinstance(chosen, list) or "*" in chosen
+    several = chosen == "each" or isinstance(chosen, list) or "*" in str(chosen)
     names = sources if chosen == "each" else matching(chosen, sources)
-    scalings, multiples = as_list(kernel.feature_scaling), as_list(getattr(kernel, "bandwidth", None))
+    scalings, multiples = as_list(kernel.feature_scaling), kernel.bandwidths()
     for name, scaling, multiple in itertools.product(names, scalings, multiples):
         words = [kernel_id, *([name] if several else []), *([scaling] if len(scalings) > 1 else [])]
-        words += [f"{multiple:g}"] if len(multiples) > 1 else []
+        words += (
+            [f"{multiple:g}" if isinstance(multiple, (int, float)) else str(multiple)] if len(multiples) > 1 else []
+        )
         yield NamedKernel("-".join(words), name, multiple, scaling)
 
 
@@ -115,14 +108,9 @@ def variants(name: str, method: Method, kernels: Iterable[str], views: Iterable[
 
     ``kernels`` are those of a data set, without products; ``views`` what dictionaries of kernels are made of.
     """
-    pattern = VARIANTS.get(str(method.kernels)) if isinstance(method, KernelMethod) else None
-    parts = views if leaves_out_views(method) else kernels
+    pattern = VARIANTS.get(str(method.kernels))
+    parts = views if method.leaves_out_views() else kernels
     return [name] if pattern is None else [pattern.format(name, part) for part in parts]
-
-
-def leaves_out_views(method: Method) -> bool:
-    """Tell whether a method is run without each view of its dictionary of kernels, not without each of the study's."""
-    return isinstance(method, DictionaryMethod) and method.kernels == "all_but_each"
 
 
 def matching(chosen: Any, available: Iterable[str]) -> list[str]:

@@ -12,40 +12,42 @@ from mklearn.errors import ConfigError
 from mklearn.study.config.final import final_mistakes
 from mklearn.study.config.mistakes import Mistake, listed, mistakes_of, show
 from mklearn.study.config.model import Study
+from mklearn.study.config.parameters import parameter_mistakes
 from mklearn.study.config.references import broken_references, study_part, table_names
-from mklearn.study.config.registry import check_packages
 from mklearn.study.config.yaml_file import read_yaml
 from mklearn.study.evaluation.metrics.metric import metric_named
 
 
-def read_study(path: str | Path) -> Study:
-    """Read and check a study file.
+def read_study(path: str | Path, *, parameters: bool = False) -> Study:
+    """Read and check a study file; see :func:`check_study`.
 
     Raises
     ------
     ConfigError
         If the file is missing, is not YAML, or has mistakes: all of them are listed.
     """
-    return check_study(read_yaml(path), source=str(path))
+    return check_study(read_yaml(path), source=str(path), parameters=parameters)
 
 
-def check_study(raw: Any, source: str = "config") -> Study:
+def check_study(raw: Any, source: str = "config", *, parameters: bool = False) -> Study:
     """Make a study from plain objects.
+
+    With ``parameters`` those of methods, kernels, descriptors and protocols are checked too, which imports all of them;
+    of a study with other mistakes they are checked in any case.
 
     Raises
     ------
     ConfigError
-        One line per mistake: dotted path, what was found, what is expected, the nearest valid key. Or a package that
-        adds to mklearn can't be loaded.
+        One line per mistake: dotted path, what was found, what is expected, the nearest valid key.
     """
-    check_packages()
     if not isinstance(raw, Mapping):
         raise ConfigError(f"{source}: a study is a mapping of keys to values; found {show(raw)}.")
     raw = dict(raw)
     try:
         study = Study.model_validate(raw)
     except ValidationError as error:
-        mistakes = [*mistakes_of(error, Study), *broken_references(*study_part(raw))]
+        part, left_out = study_part(raw)
+        mistakes = [*mistakes_of(error, Study), *broken_references(part, left_out), *parameter_mistakes(part)]
         raise ConfigError(listed(f"{source} has", sorted(set(mistakes)))) from None
     mistakes = [
         *broken_references(study),
@@ -54,9 +56,17 @@ def check_study(raw: Any, source: str = "config") -> Study:
         *target_mistakes(study),
         *(final_mistakes(study, table_names(study)) if study.final else ()),
     ]
+    if mistakes or parameters:
+        mistakes += parameter_mistakes(study)
     if mistakes:
         raise ConfigError(listed(f"{source} has", sorted(set(mistakes))))
     return study
+
+
+def check_parameters(study: Study, source: str) -> None:
+    """Raise ConfigError with all parameters that the implementations of a study refuse."""
+    if mistakes := sorted(set(parameter_mistakes(study))):
+        raise ConfigError(listed(f"{source} has", mistakes))
 
 
 def _misread_numbers(given: Any, read: Any, path: str = "") -> Iterator[Mistake]:

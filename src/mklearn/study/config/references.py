@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mklearn.contract.model import Slug, as_list
-from mklearn.descriptors.models import Table
+from mklearn.descriptors.table import TABLE
 from mklearn.errors import nearest
-from mklearn.kernels.models import DescriptorKernel, Product
 from mklearn.study.config.datasets import DatasetConfig, Precomputed, RegisteredDataset, normalise_datasets
+from mklearn.study.config.entries import Kernel
 from mklearn.study.config.mistakes import Mistake, Path, one_of, valid_part
 from mklearn.study.config.model import Study
 from mklearn.study.config.naming import expanded_descriptors, kernels_of, matching, sources_of, variants
@@ -62,11 +62,11 @@ def table_names(study: Study) -> dict[str, str]:
 def broken_references(study: Study, left_out: Iterable[Path] = ()) -> list[Mistake]:
     """Return a mistake for each name that refers to nothing; of a part of a study, see `study_part`."""
     names = _Names(study, list(left_out))
-    found = (_in_datasets, _in_kernels, _in_methods, _in_tables)
+    found = (_in_entries, _in_datasets, _in_kernels, _in_methods, _in_tables)
     return [mistake for look_up in found for mistake in look_up(study, names)]
 
 
-def _kernels(study: Study, config: DatasetConfig) -> dict[str, DescriptorKernel]:
+def _kernels(study: Study, config: DatasetConfig) -> dict[str, Kernel]:
     """Return the kernels of a data set by name, whether or not the study's entries apply to it."""
     found = kernels_of(config, study.kernels or None, sources_of(config, study.descriptors))
     return {one.name: kernel for _, kernel, one in found}
@@ -87,14 +87,14 @@ class _Names:
         configs = study.datasets.values()
         sources = {name for config in configs for name in sources_of(config, study.descriptors)}
         kernels = {name: kernel for config in configs for name, kernel in _kernels(study, config).items()}
-        products = {name for name, kernel in (study.kernels or {}).items() if isinstance(kernel, Product)}
+        products = {name for name, kernel in (study.kernels or {}).items() if kernel.is_product}
         self.valid: dict[str, set[str]] = {
             "registered data set": set(registry()),
             "data set": set(study.datasets),
             "table in any data set": {name for config in configs for name in config.table_names},
             "descriptor": {*(study.descriptors or ()), *sources},
             "kernel": {*kernels, *products},
-            "Gaussian kernel": {name for name, kernel in kernels.items() if getattr(kernel, "kind", "") == "gaussian"},
+            "Gaussian kernel": {name for name, kernel in kernels.items() if kernel.kind == "gaussian"},
             "method": set(table_names(study)),
             "protocol": set(study.protocols),
         }
@@ -138,6 +138,13 @@ _DEFINED_IN = {
 }
 
 
+def _in_entries(study: Study, names: _Names) -> Iterator[Mistake]:
+    for section in ("descriptors", "kernels", "methods", "protocols"):
+        for key, entry in (getattr(study, section) or {}).items():
+            for name, text in entry.option_mistakes():
+                yield Mistake(f"{section}.{key}.{name}", text)
+
+
 def _in_datasets(study: Study, names: _Names) -> Iterator[Mistake]:
     for key, config in study.datasets.items():
         path = f"datasets.{key}"
@@ -152,24 +159,24 @@ def _in_datasets(study: Study, names: _Names) -> Iterator[Mistake]:
             text = f"{config.splits_of!r} has the splits of {source!r}; name that one."
             yield Mistake(f"{path}.splits_of", text)
     for key, descriptor in (study.descriptors or {}).items():
-        if isinstance(descriptor, Table):
+        if descriptor.kind == TABLE:
             yield from names.missing(f"descriptors.{key}.table", descriptor.table, "table in any data set")
 
 
 def _in_kernels(study: Study, names: _Names) -> Iterator[Mistake]:
     for key, kernel in (study.kernels or {}).items():
-        if isinstance(kernel, DescriptorKernel) and kernel.descriptor != "each":
+        if not kernel.is_product and kernel.descriptor != "each":
             yield from names.missing(f"kernels.{key}.descriptor", kernel.descriptor, "descriptor")
-        if isinstance(kernel, Product) and kernel.of == "all" and names.valid.get("Gaussian kernel") == set():
+        if kernel.of == "all" and names.valid.get("Gaussian kernel") == set():
             yield Mistake(f"kernels.{key}", "is a product of all Gaussian kernels, but there are none.")
-        elif isinstance(kernel, Product) and kernel.of != "all":
+        elif kernel.is_product and kernel.of != "all":
             yield from names.missing(f"kernels.{key}.of", kernel.of, "Gaussian kernel")
 
 
 def _in_methods(study: Study, names: _Names) -> Iterator[Mistake]:
     for key, method in study.methods.items():
         for field in ("kernels", "kernel_weights"):
-            chosen = getattr(method, field, None)
+            chosen = getattr(method, field)
             if isinstance(chosen, list | dict):
                 yield from names.missing(f"methods.{key}.{field}", list(chosen), "kernel")
         yield from names.missing(f"methods.{key}.protocols", method.protocols, "protocol")

@@ -6,6 +6,9 @@ import json
 from typing import Any, get_args
 
 from mklearn.contract.model import Strict
+from mklearn.study.config.entries import Descriptor, Kernel, Protocol
+from mklearn.study.config.method import Method
+from mklearn.study.config.mistakes import GIVEN
 from mklearn.study.config.model import Study
 from mklearn.study.specs.field_texts import field_texts
 
@@ -18,6 +21,12 @@ def study_schema() -> str:
         for name, text in field_texts(model).items():
             if name in properties:
                 properties[name].setdefault("description", text)
+    for entry in (Descriptor, Kernel, Method, Protocol):
+        form = schema["$defs"][entry.__name__]
+        del form["properties"][GIVEN]
+        form["additionalProperties"] = True  # parameters of the implementation
+        for name in entry.either:  # which have other values where they are parameters
+            form["properties"][name] = {"description": form["properties"][name]["description"]}
     datasets = schema["properties"]["datasets"]
     for forms in datasets["patternProperties"].values():  # `digits:` without a value
         forms["oneOf"].append({"type": "null"})

@@ -8,40 +8,29 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.folds import group_folds
-from mklearn.cards import COUNT, ProtocolCard
+from mklearn.base.parameters import Interval, at_least, constrained
 from mklearn.checks import check_integer, invalid
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.study.data.samples import encode_labels
-from mklearn.study.data.splits import FOLDS, MOST_REPEATS, REPEATS, Split, Splits, generator
+from mklearn.study.data.splits import MOST_REPEATS, REPEATS, Split, Splits, generator
 
 Rows = NDArray[np.intp]
 
 
-@ProtocolCard(
-    kind="validation_folds",
-    title="validation folds with a test part",
-    about=(
-        "A test part; the rest is dealt into folds, and a model for each fold trains outside it and is validated on "
-        "it. Parameters are chosen by the mean validation score over all models of a repeat, which share them and the "
-        "test part."
-    ),
-    valid={
-        "test_share": [{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}],
-        "test_size": [COUNT, None],
-        "folds": [FOLDS],
-        "deals": [REPEATS],
-        "repeats": [REPEATS],
-        "first_seed": [{"type": "integer", "minimum": 0}, None],
-    },
-    exclusive=[
-        ("test_size", "test_share", "test_size stands in place of test_share; omit one of them."),
-        ("in_order", "deals", "in_order: all deals would be equal; omit deals."),
-    ],
+@constrained(
+    folds=[at_least(2)],
+    repeats=[REPEATS],
+    deals=[REPEATS],
+    test_share=[Interval(Real, 0, 1, closed="neither")],
+    test_size=[at_least(1), None],
+    in_order=["boolean"],
+    first_seed=[at_least(0), None],
 )
 def validation_folds(
     target: np.ndarray,
@@ -133,13 +122,7 @@ def validation_folds(
     return Splits(tuple(splits), len(y))
 
 
-@ProtocolCard(
-    kind="group_k_fold",
-    title="k-fold over groups",
-    valid={"folds": [FOLDS], "repeats": [REPEATS]},
-    targets=("classes", "numbers"),
-    holds_groups=True,
-)
+@constrained(folds=[at_least(2)], repeats=[REPEATS])
 def group_k_fold(
     target: np.ndarray,
     folds: int = 5,

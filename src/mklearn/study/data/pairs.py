@@ -20,7 +20,6 @@ import pandas as pd
 
 from mklearn.atomic import existing_file
 from mklearn.base.pairs import Projection
-from mklearn.cards import ProtocolCard
 from mklearn.errors import DataError
 from mklearn.study.artefacts import read_arrays, read_table, write_arrays, write_table
 from mklearn.study.data.readers.tabular import column_text, read_frame, require_columns, sample_positions, whole_numbers
@@ -207,20 +206,6 @@ class PairLists:
         return cls(*lists)
 
 
-@ProtocolCard(
-    kind="verification",
-    title="verification of pairs",
-    reference="Huang, Ramesh, Berg, Learned-Miller 2007",
-    about=(
-        "Pairs of samples in folds: do both have the same class? Each fold is the test part once. Methods take "
-        "features of a pair. Each descriptor's features are projected on the principal components of the images in the "
-        "training pairs; a pair has the terms of both projections. Several descriptors are put side by side. With the "
-        "official lists of Labelled Faces in the Wild, parameters are chosen once on its View 1 (trained on "
-        "pairsDevTrain, validated on pairsDevTest) for the ten folds of View 2. With other lists they are chosen in "
-        "the inner cross-validation, which holds out whole folds."
-    ),
-    base="PairProtocol",
-)
 def verification(
     target: np.ndarray,
     *,

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from mklearn.base.folds import number_folds
-from mklearn.cards import COUNT, ProtocolCard, list_of
+from mklearn.base.parameters import ListOf, at_least, constrained, from_to
 from mklearn.checks import check_integer
 from mklearn.errors import DataError, NotApplicable
 from mklearn.study.artefacts import read_table, write_table
@@ -191,18 +191,13 @@ def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Gen
     return np.random.default_rng([zlib.crc32(name.encode()), size, repeat, seed])
 
 
-FOLDS = {"type": "integer", "minimum": 2}
 MOST_REPEATS = 10_000
 LARGEST_NUMBER = 2**31 - 1
 """Of a repeat or fold: what tables of predictions hold."""
-REPEATS = COUNT | {"maximum": MOST_REPEATS}
+REPEATS = from_to(1, MOST_REPEATS)
 
 
-@ProtocolCard(
-    kind="random_per_class",
-    title="random training samples per class",
-    valid={"train_size": [COUNT, list_of(COUNT)], "repeats": [REPEATS]},
-)
+@constrained(train_size=[at_least(1), ListOf(at_least(1))], repeats=[REPEATS])
 def random_per_class(
     target: np.ndarray,
     train_size: int | Sequence[int],
@@ -261,9 +256,7 @@ def random_per_class(
     return Splits(tuple(splits), len(y))
 
 
-@ProtocolCard(
-    kind="k_fold", title="k-fold", valid={"folds": [FOLDS], "repeats": [REPEATS]}, targets=("classes", "numbers")
-)
+@constrained(folds=[at_least(2)], repeats=[REPEATS])
 def k_fold(
     target: np.ndarray,
     folds: int = 5,
@@ -330,7 +323,7 @@ def _of_folds(dealt: Sequence[np.ndarray], n_samples: int) -> Splits:
     )
 
 
-@ProtocolCard(kind="given", title="given splits", valid={"path": [{"type": "string"}]}, targets=("classes", "numbers"))
+@constrained(path=[str])
 def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
     """Read splits from a Parquet, CSV or TSV file.
 
@@ -371,14 +364,6 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
         raise DataError(f"{path}: {error}") from error
 
 
-@ProtocolCard(
-    kind="released",
-    title="released splits",
-    about=(
-        "The splits that were released with a data set: the test part of MNIST and USPS, ten of breast, heart and more."
-    ),
-    targets=("classes", "numbers"),
-)
 def released(test_ids: Sequence[np.ndarray], ids: np.ndarray) -> Splits:
     """Build the splits that were released with a data set; all samples outside a test part are training samples.
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from mklearn.errors import UserError
+from mklearn.study.config.reading import check_parameters
 from mklearn.study.jobs import Jobs
 from mklearn.study.provenance import PACKAGE
 
@@ -22,15 +23,16 @@ _open_locks: list[IO[str]] = []
 
 
 def begin(jobs: Jobs) -> None:
-    """Lock the folder of results, and set up the environment of the jobs.
+    """Check the parameters of the study, lock the folder of results, and set up the environment of the jobs.
 
     Raises
     ------
     SystemExit
-        Another run uses the folder. The reason is printed.
+        A method or another entry refuses its parameters, or another run uses the folder. The reason is printed.
     """
     study = jobs.plan.study
     try:
+        check_parameters(study, jobs.source)
         lock(Path(study.results))
     except UserError as error:
         print(f"\nmklearn: {error}\nNothing was run.", file=sys.stderr)

@@ -27,8 +27,7 @@ from mklearn.kernels.kernel_cache import CachingViews
 from mklearn.kernels.specs import StackTransform
 from mklearn.study.data.samples import target_of
 from mklearn.study.evaluation.candidates import Candidate, Indices, MethodOnViews, candidates, first_candidates
-from mklearn.study.evaluation.metrics.labels import accuracy
-from mklearn.study.evaluation.metrics.metric import Metric, metric_entry, metric_named, metric_of
+from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.outputs import STORED, RulePredictions
 from mklearn.study.evaluation.scalings import with_chosen_scalings
 from mklearn.study.evaluation.selection import (
@@ -459,7 +458,7 @@ def _scores_on_parts(
 
 def _weighted_by_accuracy(problem: MethodOnViews, evaluation: EvaluationSpec, parts: Parts) -> MethodOnViews:
     """Return the method with weights from the accuracy of each kernel alone, by the first nearest-neighbour rule."""
-    method, metric = problem.method, metric_of(metric_entry(accuracy))
+    method, metric = problem.method, metric_named("accuracy")
     rule = sweep_of(method).rules(evaluation.neighbours)[0]
     scores = _scores_on_parts(problem, first_candidates(method, problem.n_kernels), parts, metric, [rule])[rule]
     n_asked = sum(len(asked) for _, asked in parts)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mklearn.contract.specs import DescriptorSpec
-from mklearn.descriptors.models import Descriptor
 from mklearn.errors import ConfigError
 from mklearn.study.config.datasets import DatasetConfig
+from mklearn.study.config.entries import Descriptor
 from mklearn.study.config.naming import descriptors_of
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.provenance import key
@@ -50,12 +50,11 @@ def planned_descriptors(
 
 
 def _planned(dataset: PlannedDataset, name: str, config: Descriptor, seed: int) -> PlannedDescriptor:
-    fields = config.specification()
-    if config.learns:
-        fields |= {"learns": config.learns, "learns_from": LEARNS_FROM, "seed": seed}
+    row, fields = config.row, config.specification()
+    if row.learns:
+        fields |= {"learns": row.learns, "learns_from": LEARNS_FROM, "seed": seed}
     spec = DescriptorSpec(**fields)
     n = dataset.n_samples
-    n_parts = -(-n // config.images_per_job) if n and config.images_per_job else 1
+    n_parts = -(-n // row.images_per_job) if n and row.images_per_job else 1
     # Matrices are named by their descriptor: its key has what sets of points are compared by, too.
-    compared_by = config.model_dump(include=set(config.distance()), exclude_defaults=True)
-    return PlannedDescriptor(name, key(name, spec.as_dict() | compared_by), config, spec, n_parts)
+    return PlannedDescriptor(name, key(name, spec.as_dict() | config.distance()), config, spec, n_parts)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mklearn.contract.fit_spec import FitSpec, Setting
-from mklearn.descriptors.models import Table
+from mklearn.descriptors.table import TABLE
 from mklearn.errors import ConfigError
 from mklearn.extras import require
 from mklearn.study.config.datasets import FeatureTables, TableFile
@@ -65,8 +65,8 @@ def planned_final(
         if reason:
             reasons.append(f"{fit.method_id} {reason}")
             continue
-        kind = method.specification()["kind"]
-        candidates.append(FinalCandidate(fit=_on_named_features(fit.spec, names), title=fit.label, kind=kind))
+        named_fit = _on_named_features(fit.spec, names)
+        candidates.append(FinalCandidate(fit=named_fit, title=fit.label, kind=method.kind))
     if not candidates:
         what = "no method can be a model" if final.method == BEST else "this method can't be a model"
         listed = "; ".join(reasons) or f"{final.method!r} is not evaluated by protocol {named!r}"
@@ -112,7 +112,7 @@ def _on_named_features(spec: FitSpec, names: Mapping[str, str]) -> FitSpec:
 
 def _view(descriptor: PlannedDescriptor, own_tables: Mapping[str, str | TableFile]) -> FinalView:
     config = descriptor.config
-    table = own_tables.get(config.table) if isinstance(config, Table) else None
+    table = own_tables.get(str(config.table)) if config.kind == TABLE else None
     return FinalView(
         name=descriptor.id, descriptor=descriptor.key, kind=descriptor.spec.kind,
         parameters=descriptor.spec.parameters, learns=bool(descriptor.spec.learns),

@@ -21,10 +21,11 @@ from mklearn.contract.fit_spec import (
     is_pairwise,
 )
 from mklearn.contract.model import as_list
-from mklearn.descriptors.models import Descriptor
 from mklearn.errors import ConfigError
+from mklearn.study.config.entries import Descriptor
+from mklearn.study.config.method import Method
 from mklearn.study.config.model import Evaluation
-from mklearn.study.config.naming import leaves_out_views, matching, variants
+from mklearn.study.config.naming import matching, variants
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.kernels import by_name, pairwise_of
@@ -32,7 +33,6 @@ from mklearn.study.plan.landmarks import landmark_set, on_landmarks
 from mklearn.study.plan.protocols import PlannedProtocol
 from mklearn.study.provenance import key
 from mklearn.study.specs.landmark_specs import LandmarkSetSpec
-from mklearn.study.specs.method import KernelMethod, Method, ScaledFeatures
 
 Spec = dict[str, Any]
 Descriptors = Mapping[str, tuple[str, Descriptor]]
@@ -149,7 +149,7 @@ def _check_pairs(
             f"protocols.{protocol.id}: data set {dataset.id!r} has no official lists of pairs; give `path`, a file "
             "with the columns fold, first and second."
         )
-    if any(entry.kind == "images" for entry in method.inputs.values()):
+    if "images" in method.inputs.values():
         raise ConfigError(
             f"{where}: {method.title} takes images as matrices, and a pair has features only; use a method on features "
             "or kernels, or name other `datasets` for the method."
@@ -179,28 +179,27 @@ def _evaluation(method_id: str, method: Method, evaluation: Evaluation) -> Evalu
 
 def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors: Descriptors) -> dict[str, InputSpec]:
     """Return the method's inputs with the descriptors that this data set has for them."""
-    fields = method.descriptor_fields()
+    named = method.named_descriptors()
     inputs = {}
-    for name, entry in method.inputs.items():
-        if entry.kind == "images" and dataset.family != "images":
+    for name, kind in method.inputs.items():
+        if kind == "images" and dataset.family != "images":
             raise ConfigError(
                 f"methods.{method_id}: {method.title} takes images, and data set {dataset.id!r} has none "
                 f"({dataset.family}). Omit one of the two."
             )
-        if entry.kind == "images" and dataset.keeps_ratios:
+        if kind == "images" and dataset.keeps_ratios:
             raise ConfigError(
                 f"methods.{method_id}: {method.title} takes images of one size, and with `pixels` those of data set "
                 f"{dataset.id!r} keep their aspect ratios. Set `resize: {{shape: [rows, columns]}}`."
             )
-        if entry.optional and getattr(method, fields[name]) is None:
+        if name in named and named[name][1] is None:
             continue
-        chosen = _descriptors(dataset, method_id, method, name, descriptors) if name in fields else []
-        if entry.kind == "kernels" and (getattr(method, "kernels", None) == "dictionary" or leaves_out_views(method)):
+        chosen = _descriptors(dataset, method_id, method, name, descriptors) if name in named else []
+        if kind == "kernels" and (method.kernels == "dictionary" or method.leaves_out_views()):
             chosen = _described_by_vectors(method_id, method, descriptors)
         inputs[name] = InputSpec(
-            kind=entry.kind, descriptors=chosen,
-            feature_scaling=method.feature_scaling if isinstance(method, ScaledFeatures) else "none",
-            impute=_imputation(dataset) if entry.kind == "features" else "none",
+            kind=kind, descriptors=chosen, feature_scaling=method.feature_scaling,
+            impute=_imputation(dataset) if kind == "features" else "none",
         )  # fmt: skip
     return inputs
 
@@ -214,9 +213,9 @@ def _descriptors(
     dataset: PlannedDataset, method_id: str, method: Method, input_name: str, descriptors: Descriptors
 ) -> list[str]:
     """Return the keys of the descriptors that the method names for an input."""
-    field_name = method.descriptor_fields()[input_name]
-    value, path = getattr(method, field_name), f"methods.{method_id}.{field_name}"
-    if value == "all" and method.inputs[input_name].several:
+    field_name, value = method.named_descriptors()[input_name]
+    path = f"methods.{method_id}.{field_name}"
+    if value == "all" and field_name == "descriptors":
         names = list(descriptors)
         if not names:
             raise ConfigError(
@@ -259,11 +258,11 @@ def _variants(
     ``dictionary`` are the descriptors of a dictionary of kernels.
     """
     label = method.label or method_id
-    if not isinstance(method, KernelMethod):
+    if not method.on_kernels:
         return [_Variant(method_id, label)]
     if dictionary:
         parameters = {} if dataset.impute == "none" else {"impute": dataset.impute}
-        if not leaves_out_views(method):
+        if not method.leaves_out_views():
             return [_Variant(method_id, label, [], parameters)]
         _check_several(method_id, dataset, "descriptor", list(dictionary))
         ids = variants(method_id, method, (), dictionary)
@@ -291,7 +290,8 @@ def _variants(
             )
             for variant, own, name in zip(ids, usual, names, strict=True)
         ]  # fmt: skip
-    chosen = usual if isinstance(method.kernels, str) else _named_kernels(method_id, method.kernels, kernels, dataset)
+    named = method.kernels if isinstance(method.kernels, list) else None
+    chosen = usual if named is None else _named_kernels(method_id, named, kernels, dataset)
     chosen = _in_order(method, chosen)
     return [_Variant(method_id, label, chosen, _kernel_weights(method_id, method, chosen))]
 
@@ -340,9 +340,9 @@ def _named_kernels(method_id: str, names: list[str], kernels: Sequence[Spec], da
     return [kernel for kernel in kernels if kernel["id"] in chosen]
 
 
-def _kernel_weights(method_id: str, method: KernelMethod, kernels: list[Spec]) -> Spec:
+def _kernel_weights(method_id: str, method: Method, kernels: list[Spec]) -> Spec:
     """Return the parameter ``kernel_weights`` in the order of the kernels, where the study gives weights."""
-    weights = getattr(method, "kernel_weights", None)
+    weights = method.kernel_weights
     if not isinstance(weights, dict):
         return {}
     missing = [name for name in weights if name not in {kernel["id"] for kernel in kernels}]

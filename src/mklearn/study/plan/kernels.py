@@ -9,8 +9,9 @@ from typing import Any
 from mklearn.contract.fit_spec import is_pairwise, views_of
 from mklearn.contract.specs import PairwiseSpec
 from mklearn.errors import ConfigError
-from mklearn.kernels.models import DescriptorKernel, Kernel, Product
+from mklearn.kernels.table import KERNELS
 from mklearn.study.config.datasets import DatasetConfig, Precomputed
+from mklearn.study.config.entries import Kernel
 from mklearn.study.config.naming import NamedKernel, kernels_of
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.descriptors import PlannedDescriptor
@@ -92,18 +93,18 @@ def pairwise_of(kernel: KernelSpec) -> list[str]:
 
 
 def _kernel_of_descriptor(
-    dataset: PlannedDataset, kernel_id: str, kernel: DescriptorKernel, named: NamedKernel, descriptor: PlannedDescriptor
+    dataset: PlannedDataset, kernel_id: str, kernel: Kernel, named: NamedKernel, descriptor: PlannedDescriptor
 ) -> PlannedKernel:
     if named.feature_scaling != "none" or dataset.is_incomplete:
         return _kernel_on_features(dataset, kernel_id, kernel, named, descriptor)
-    measure = kernel.measure_for(descriptor.config.measure)
+    measure = kernel.measure_for(descriptor.config.row.measure)
     _check_measure(kernel_id, measure, descriptor)
     pairwise = _pairwise(descriptor, measure)
     return PlannedKernel(_spec(named, kernel, {"view": pairwise.name}, measure), pairwise)
 
 
 def _kernel_on_features(
-    dataset: PlannedDataset, kernel_id: str, kernel: DescriptorKernel, named: NamedKernel, descriptor: PlannedDescriptor
+    dataset: PlannedDataset, kernel_id: str, kernel: Kernel, named: NamedKernel, descriptor: PlannedDescriptor
 ) -> PlannedKernel:
     """Return a kernel that the fit computes from features: they are scaled or completed by the training samples."""
     path = f"kernels.{kernel_id}.feature_scaling"
@@ -128,9 +129,7 @@ def _completion(dataset: PlannedDataset) -> KernelSpec:
     return {"missing_views": "mean"} if dataset.missing_views == "mean" else {}
 
 
-def _kernel_of_matrix(
-    config: Precomputed, kernel_id: str, kernel: DescriptorKernel, named: NamedKernel
-) -> PlannedKernel:
+def _kernel_of_matrix(config: Precomputed, kernel_id: str, kernel: Kernel, named: NamedKernel) -> PlannedKernel:
     matrix = named.descriptor
     if named.feature_scaling != "none":
         raise ConfigError(
@@ -145,9 +144,9 @@ def _products(dataset: PlannedDataset, named: Mapping[str, Kernel], kernels: lis
     gaussians = {kernel["id"]: kernel for kernel in kernels if kernel["kind"] == "gaussian"}
     products = []
     for kernel_id, product in named.items():
-        if not isinstance(product, Product) or (product.of == "all" and not gaussians):
+        if not product.is_product or (product.of == "all" and not gaussians):
             continue
-        names = list(gaussians) if product.of == "all" else product.of
+        names = list(gaussians) if product.of in (None, "all") else product.of
         missing = [name for name in names if name not in gaussians]
         if missing:
             raise ConfigError(
@@ -163,16 +162,15 @@ def _products(dataset: PlannedDataset, named: Mapping[str, Kernel], kernels: lis
     return products
 
 
-def _spec(named: NamedKernel, kernel: DescriptorKernel, source: Mapping[str, str], measure: str) -> KernelSpec:
+def _spec(named: NamedKernel, kernel: Kernel, source: Mapping[str, str], measure: str) -> KernelSpec:
     parameters = kernel.parameters() | ({} if named.bandwidth is None else {"bandwidth": named.bandwidth})
     return {"id": named.name, **source, **_code(kernel), **parameters, "measure": measure}
 
 
 def _code(kernel: Kernel) -> dict[str, str]:
     """Return what names the kernel's class; the implementation of another package's."""
-    kind = kernel.specification()["kind"]
-    own = kernel.implementation.startswith("mklearn.")
-    return {"kind": kind} if own else {"kind": kind, "implementation": kernel.implementation}
+    own = kernel.kind in KERNELS
+    return {"kind": kernel.kind} if own else {"kind": kernel.kind, "implementation": kernel.implementation}
 
 
 def _pairwise(descriptor: PlannedDescriptor, measure: str) -> PlannedPairwise:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-from mklearn.contract.model import Registered
 from mklearn.contract.specs import ProjectSpec, SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.study.config.datasets import DatasetConfig
+from mklearn.study.config.entries import Entry
 from mklearn.study.config.final import final_dataset
 from mklearn.study.config.mistakes import listed
 from mklearn.study.config.model import Study
@@ -23,10 +23,9 @@ from mklearn.study.plan.fits import PlannedFit, planned_fits
 from mklearn.study.plan.kernels import PlannedPairwise, planned_kernels
 from mklearn.study.plan.protocols import PlannedProtocol, planned_protocol
 from mklearn.study.specs.landmark_specs import LandmarkSetSpec
-from mklearn.study.specs.method import FixedCombination
 
 MEAN = "mean_regressor"
-Model = TypeVar("Model", bound=Registered)
+Model = TypeVar("Model", bound=Entry)
 
 
 @dataclass(frozen=True)
@@ -61,11 +60,9 @@ class Plan:
         if named:
             return named
         for name, method in self.study.methods.items():
-            uniform = isinstance(method, FixedCombination) and method.kernel_weights == "uniform"
-            if uniform and getattr(method, "kernels", None) == "all":
+            if method.kernel_weights == "uniform" and method.kernels == "all":
                 return name
-        kinds = {name: method.specification()["kind"] for name, method in self.study.methods.items()}
-        return next((name for name, kind in kinds.items() if kind == MEAN), "")
+        return next((name for name, method in self.study.methods.items() if method.kind == MEAN), "")
 
 
 def plan_study(study: Study) -> Plan:

@@ -8,7 +8,7 @@ from pathlib import Path
 from mklearn.contract.fit_spec import Choice, PairFeatures, Setting
 from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError, absence
-from mklearn.study.config.protocols import Protocol
+from mklearn.study.config.entries import Protocol
 from mklearn.study.provenance import key
 
 
@@ -36,10 +36,12 @@ def planned_protocol(protocol_id: str, protocol: Protocol, seed: int) -> Planned
     ConfigError
         A file with splits does not exist.
     """
-    path = getattr(protocol, "path", None)
+    path = protocol.path
     if path is not None and not Path(path).is_file():
         raise ConfigError(f"protocols.{protocol_id}.path: {path}: {absence(path)}.")
-    spec = SplitSpec(**protocol.specification(), seed=seed)
+    spec = SplitSpec(
+        kind=protocol.kind, implementation=protocol.implementation, parameters=protocol.parameters(), seed=seed
+    )
     name = protocol.table_name(protocol_id)
     settings = [
         Setting(protocol=name if size is None else f"{name}-p{size}", train_size=size)

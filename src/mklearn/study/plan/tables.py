@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mklearn.contract.extensions import report_parts
 from mklearn.contract.fit_spec import headline_rule
-from mklearn.contract.model import Registered
-from mklearn.study.config.registry import registered
+from mklearn.study.config.entries import Entry, Kernel
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.plan import Plan
 from mklearn.study.specs.final_spec import BEST
@@ -71,8 +70,7 @@ def report_spec(plan: Plan) -> ReportSpec:
     ]
     kinds = {kernel["id"]: kernel["kind"] for fit in plan.fits.values() for kernel in fit.spec.kernels}
     kernels = {name: kinds[name] for name in plan.kernels if name in kinds}
-    descriptors = {planned.id: planned.spec.kind for planned in plan.descriptors.values()}
-    methods = {name: method.specification()["kind"] for name, method in study.methods.items()}
+    descriptors = {planned.id: planned.config for planned in plan.descriptors.values()}
     return ReportSpec(
         study=study.study,
         title=study.title or study.study,
@@ -90,10 +88,10 @@ def report_spec(plan: Plan) -> ReportSpec:
         comparisons=study.comparisons,
         learned=[name for name, method in study.methods.items() if method.learns_weights()],
         best_single=_best_single(plan),
-        parts=[report_parts()[name] for name in study.report.parts],
-        descriptors=_catalogue("descriptors", descriptors),
-        kernels=_catalogue("kernels", kernels),
-        methods=_catalogue("methods", methods),
+        parts=study.report.parts,
+        descriptors=_catalogue(descriptors),
+        kernels=_catalogue({name: Kernel.model_validate({"kind": kind}) for name, kind in kernels.items()}),
+        methods=_catalogue(study.methods),
     )
 
 
@@ -129,11 +127,9 @@ def _dataset(dataset: PlannedDataset) -> ReportDataset:
     return ReportDataset(id=dataset.id, title=dataset.title, about=dict(dataset.about), files=files)
 
 
-def _catalogue(what: str, kinds: dict[str, str]) -> list[CatalogueEntry]:
-    models: dict[str, type[Registered]] = registered(what)
+def _catalogue(entries: Mapping[str, Entry]) -> list[CatalogueEntry]:
     return [
-        CatalogueEntry(id=name, title=models[kind].title, reference=models[kind].reference)
-        for name, kind in kinds.items()
+        CatalogueEntry(id=name, title=entry.title, reference=entry.row.reference) for name, entry in entries.items()
     ]
 
 

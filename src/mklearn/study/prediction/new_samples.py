@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from mklearn.atomic import existing_file, file_content
 from mklearn.contract.loading import load
+from mklearn.descriptors.table import DESCRIPTORS
 from mklearn.errors import ConfigError, DataError, UserError
 from mklearn.kernels.views import Views
-from mklearn.study.config.registry import registered
 from mklearn.study.data.readers.annotated_data import MUDATA, arrays_of
 from mklearn.study.data.readers.content import IMAGE_SUFFIXES, decode_image, is_hidden
 from mklearn.study.data.readers.feature_tables import agreed
@@ -148,10 +148,9 @@ def _image_files(folder: Path) -> list[Path]:
 
 def described_images(images: Any, view: CardView, arrays: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
     """Compute the features of a view for every image. Its code is that of its kind: a card names no code."""
-    known = registered("descriptors")
-    if view.kind not in known:
-        raise ConfigError(f"the model needs descriptor {view.kind!r}; install the package that provides it")
-    compute = load(known[view.kind].implementation)
+    if view.kind not in DESCRIPTORS:
+        raise ConfigError(f"the model needs descriptor {view.kind!r} of another package, which a model can't name")
+    compute = load(DESCRIPTORS[view.kind].implementation)
     learned = {name.removeprefix(f"{view.name}/"): arrays[name] for name in view.learned}
     extra = {"learned": learned} if learned else {}
     starts = range(0, len(images), BATCH)

@@ -12,14 +12,14 @@ from sklearn.datasets import load_digits
 from mklearn.classifiers import MultiViewClassifier
 from mklearn.contract.fit_spec import EvaluationSpec, InputSpec, MethodSpec
 from mklearn.kernels import Views
-from mklearn.study.config.registry import registered
+from mklearn.study.config.method import Method
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.steps.fit_records import model_arrays
 
 
 def problem(views: Views, y: np.ndarray) -> MethodOnViews:
-    model = registered("methods")["multi_view"](kind="multi_view")
+    model = Method.model_validate({"kind": "multi_view"})
     inputs = {"kernels": InputSpec(kind="kernels", descriptors=list(views.names))}
     method = MethodSpec(
         id="m", implementation=model.implementation, parameters=model.parameters(), sweep=model.sweep(), inputs=inputs

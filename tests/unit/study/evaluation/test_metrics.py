@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,11 +11,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mklearn.contract.extensions import entry_points
-from mklearn.errors import ConfigError, NotApplicable
+from mklearn.errors import NotApplicable
 from mklearn.study.config.reading import check_study, target_mistakes
 from mklearn.study.evaluation.metrics.labels import minority_recall
-from mklearn.study.evaluation.metrics.metric import metric_mistakes, metric_named, metric_names
+from mklearn.study.evaluation.metrics.metric import metric_mistakes, metric_named
 from mklearn.study.evaluation.metrics.scores import auc, equal_error_rate
 from mklearn.study.evaluation.outputs import MethodOutput
 from mklearn.study.evaluation.sweeps import given_by, leading_scores
@@ -136,7 +134,11 @@ def test_the_faster_way_to_leading_components_is_the_metric(rule: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "field", "sentence"),
     [
-        ((["accuracy", "acc"], "accuracy", 3), "metrics", "there is no metric 'acc'; valid: accuracy, balanced"),
+        (
+            (["accuracy", "acc"], "accuracy", 3),
+            "metrics",
+            "there is no metric 'acc'. Did you mean 'auc'? Valid: accuracy, balanced",
+        ),
         ((["accuracy", "accuracy"], "accuracy", 3), "metrics", "named twice"),
         ((["accuracy"], "auc", 3), "choose_by", "not among metrics"),
         ((["accuracy", "log_loss"], "log_loss", 3), "choose_by", "can't choose"),
@@ -149,46 +151,27 @@ def test_choices_of_metrics_that_are_invalid(arguments: Any, field: str, sentenc
     assert sentence in said
 
 
-# --- metrics of installed packages
-
-
-@pytest.fixture
-def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """An installed package with three entry points, one of which leads to something else."""
+def test_a_metric_of_another_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "outside_metrics.py").write_text(
-        "from mklearn.cards import MetricCard\n"
-        "@MetricCard(kind='worst_class', title='Worst class')\n"
+        "from mklearn.study.evaluation.metrics.metric import Metric\n"
         "def worst_class(y, labels):\n"
         "    return min((labels[y == c] == c).mean() for c in set(y))\n"
-        "@MetricCard(kind='error', title='Error', targets=('numbers',))\n"
         "def error(y, labels):\n"
         "    return 0.0\n"
+        "error.study_row = Metric(title='Error', targets=('numbers',))\n"
         "wrong = 3\n"
     )
-    info = tmp_path / "outside_metrics-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: outside-metrics\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[mklearn.metrics]\nworst_class = outside_metrics:worst_class\nwrong = outside_metrics:wrong\n"
-        "error = outside_metrics:error\n"
-    )
     monkeypatch.syspath_prepend(tmp_path)
-    entry_points.cache_clear()
-    yield
-    entry_points.cache_clear()
-
-
-@pytest.mark.usefixtures("outside")
-def test_a_metric_of_an_installed_package() -> None:
-    assert metric_named("worst_class").score(output()) == 0.5
-    assert metric_names()[-2:] == ["worst_class", "wrong"]
-    assert not metric_mistakes(["accuracy", "worst_class"], "worst_class", 3)
+    worst, error = "outside_metrics:worst_class", "outside_metrics:error"
+    assert metric_named(worst).score(output()) == 0.5
+    assert (metric_named(worst).title, metric_named(error).title) == ("worst_class", "Error")
+    assert not metric_mistakes(["accuracy", worst], worst, 3)
     study = check_study({"study": "s", "datasets": {"digits": {}}})
-    evaluation = study.evaluation.model_copy(update={"metrics": ["accuracy", "error"]})
+    evaluation = study.evaluation.model_copy(update={"metrics": ["accuracy", error]})
     (mistake,) = target_mistakes(study.model_copy(update={"evaluation": evaluation}))
-    assert str(mistake) == "evaluation.metrics: metric 'error' takes numbers, and the target is classes."
-    with pytest.raises(ConfigError, match=r"metric 3 has no mklearn\.cards\.MetricCard"):
-        metric_named("wrong")
+    assert str(mistake) == f"evaluation.metrics: metric {error!r} takes numbers, and the target is classes."
+    for missing in ("outside_metrics:wrong", "outside_metrics:none", "no_module:x"):
+        assert metric_mistakes(["accuracy", missing], "accuracy", 3)
 
 
 def test_recall_of_the_smallest_training_class() -> None:

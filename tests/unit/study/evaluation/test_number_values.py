@@ -11,11 +11,10 @@ from scipy.stats import pearsonr, spearmanr
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
 from mklearn.base.statistics import paired_sample_difference, sample_interval
-from mklearn.cards import own_entries
 from mklearn.errors import NotApplicable
-from mklearn.study.evaluation.metrics.metric import metric_named
+from mklearn.study.evaluation.metrics.metric import METRICS, metric_named
 
-METRICS = [name for name in own_entries("metrics") if list(metric_named(name).targets) == ["numbers"]]
+OF_NUMBERS = [name for name, metric in METRICS.items() if metric.targets == ("numbers",)]
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
@@ -32,7 +31,7 @@ def samples(m: int, seed: int, noise: float = 0.7) -> tuple[Array, Array]:
 
 def test_they_are_those_of_other_packages() -> None:
     y, predicted = samples(60, 0)
-    found = {name: metric_named(name).score(output(y, predicted)) for name in METRICS}
+    found = {name: metric_named(name).score(output(y, predicted)) for name in OF_NUMBERS}
     assert found["rmse"] == pytest.approx(root_mean_squared_error(y, predicted), rel=1e-12)
     assert found["mae"] == pytest.approx(mean_absolute_error(y, predicted), rel=1e-12)
     assert found["pearson"] == pytest.approx(pearsonr(y, predicted).statistic, rel=1e-12)
@@ -59,7 +58,7 @@ def test_correlations_of_equal_numbers_do_not_apply(name: str) -> None:
         metric_named(name).score(output(y[:2], y[:2]))
 
 
-@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("name", OF_NUMBERS)
 def test_values_have_the_metric_as_mean_and_the_variance_of_the_jackknife(name: str) -> None:
     metric, (y, predicted) = metric_named(name), samples(300, 1)
     values = metric.sample_values(output(y, predicted))
@@ -71,7 +70,7 @@ def test_values_have_the_metric_as_mean_and_the_variance_of_the_jackknife(name: 
 
 
 @pytest.mark.parametrize("scale", [1e12, 1e-12])
-@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("name", OF_NUMBERS)
 def test_values_follow_the_unit_of_the_target(name: str, scale: float) -> None:
     metric, (y, predicted) = metric_named(name), samples(50, 2)
     scaled = output(scale * y, scale * predicted)
@@ -82,7 +81,7 @@ def test_values_follow_the_unit_of_the_target(name: str, scale: float) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("name", OF_NUMBERS)
 def test_intervals_cover_what_new_samples_have(name: str) -> None:
     """Two fixed prediction rules on ten folds of 150 samples: their intervals hold the true values of the metric."""
     metric = metric_named(name)

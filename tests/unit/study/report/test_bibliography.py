@@ -7,7 +7,9 @@ import unicodedata
 
 from tests.unit.study.report.conftest import report_spec
 
-from mklearn.study.config.registry import registered
+from mklearn.descriptors.table import DESCRIPTORS
+from mklearn.kernels.table import KERNELS
+from mklearn.methods import METHODS
 from mklearn.study.report.bibliography import bibtex, known_papers, papers_of, reference_key
 from mklearn.study.report.records import DataSetRecord
 from mklearn.study.specs.table_specs import CatalogueEntry
@@ -65,8 +67,8 @@ def plain(name: str) -> str:
 def test_references_of_what_is_registered_agree_with_the_known_papers() -> None:
     """Kills: a reference that was edited in one place, a paper that nothing refers to, names in another order."""
     used = set()
-    for what in ("methods", "kernels", "descriptors"):
-        for model in registered(what).values():
+    for table in (METHODS, KERNELS, DESCRIPTORS):
+        for model in table.values():
             assert len(papers_of(model.reference)) == len(re.findall(r"(?:19|20)\d\d", model.reference))
             used |= set(papers_of(model.reference))
     assert {reference_key(*paper) for paper in used} - set(known_papers()) == UNCERTAIN

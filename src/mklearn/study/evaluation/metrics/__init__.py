@@ -1,1 +1,1 @@
-"""Metrics: each a function with a :class:`mklearn.cards.MetricCard`, found by it, in any file here."""
+"""Metrics: functions, each with a row of the table in :mod:`mklearn.study.evaluation.metrics.metric`."""

@@ -1,33 +1,61 @@
-"""Metrics by their names: what each needs, how it is computed, and whether it can choose parameters.
-
-They are read from ``registry.json``, and those of installed packages from entry points of the group
-``mklearn.metrics``: a study is checked without importing mklearn's own.
-"""
+"""Metrics by their names: what each needs, how it is computed, and whether it can choose parameters."""
 
 from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING, Any
 
-from mklearn.cards import MetricCard, own_entries
-from mklearn.contract.extensions import entry_points
 from mklearn.contract.loading import load
-from mklearn.errors import ConfigError
+from mklearn.errors import ConfigError, nearest
+from mklearn.rows import Row, row_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, kw_only=True)
-class Metric(MetricCard):
-    """A metric by its entry: what its card tells, its function ``module:name``, and the names of its parameters."""
+@dataclass(frozen=True)
+class Metric(Row):
+    """A metric: a function that says by one number how good a fitted method is on test samples.
 
-    implementation: str
-    needs: Sequence[str]
+    A method that does not give one of `needs` gets a row with the status ``not_applicable``; so it does where the
+    function raises NotApplicable.
+
+    Attributes
+    ----------
+    needs : sequence of str
+        The parameters of the function: what it needs of :class:`mklearn.study.evaluation.sweeps.MethodOutput`.
+    kind : str
+        Its name in studies and tables.
+    larger_is_better : bool
+    bounds : (float, float)
+        Smallest and largest possible value.
+    mean_of_samples : bool
+        Whether it is the mean over test samples of zeros and ones, as the accuracy is: it then has a value for a single
+        sample. Its interval needs `by_sample` too.
+    targets : sequence of {"classes", "numbers"}
+        The kinds of target that it takes.
+    by_leading_components : str
+        ``module:function`` of ``(Z_train, y_train, Z_test, y_test, rule)`` that gives the values with the first
+        1, 2, ... columns, where there is a faster way than one call for each.
+    by_sample : str
+        ``module:function`` that gives each test sample a value, with the metric as their mean and its variance as that
+        of the mean; its parameters are as of the metric. Intervals of the metric are computed from them: without it
+        from the values of the splits alone, which is wider (see :mod:`mklearn.base.statistics`).
+    """
+
+    needs: Sequence[str] = ()
+    kind: str = ""
+    larger_is_better: bool = True
+    bounds: tuple[float, float] = (0.0, 1.0)
+    mean_of_samples: bool = False
+    targets: Sequence[str] = ("classes",)
+    by_leading_components: str = ""
+    by_sample: str = ""
 
     @property
     def can_choose(self) -> bool:
@@ -63,55 +91,22 @@ class Metric(MetricCard):
         return values
 
 
-def metric_entry(function: Any) -> dict[str, Any]:
-    """Return the entry of a metric.
-
-    Raises
-    ------
-    ConfigError
-        It has no card.
-    """
-    card = getattr(function, "card_", None)
-    if not isinstance(card, MetricCard):
-        raise ConfigError(f"metric {function!r} has no mklearn.cards.MetricCard.")
-    return asdict(card) | {
-        "about": card.about or inspect.getdoc(function),
-        "bounds": [end if math.isfinite(end) else None for end in card.bounds],
-        "implementation": f"{function.__module__}:{function.__name__}",
-        "needs": list(inspect.signature(function).parameters),
-    }
-
-
-def metric_of(entry: Mapping[str, Any]) -> Metric:
-    """Return the metric of an entry."""
-    low, high = entry["bounds"]
-    bounds = (-math.inf if low is None else low, math.inf if high is None else high)
-    return Metric(**{**entry, "bounds": bounds})
-
-
 def metric_named(name: str) -> Metric:
-    """Return a metric of mklearn or of an installed package.
+    """Return a metric of the table, or of a package outside, ``"module:function"``.
 
     Raises
     ------
     ConfigError
-        No metric has the name, or an entry point leads to something else.
+        There is no such metric, or its module can't be imported.
     """
-    if name in own_entries("metrics"):
-        return metric_of(own_entries("metrics")[name])
-    for point in entry_points()["metrics"]:
-        if point.name == name:
-            entry = metric_entry(point.load())
-            if entry["kind"] != name:
-                raise ConfigError(f"entry point {name!r} of group 'mklearn.metrics' is of metric {entry['kind']!r}.")
-            return metric_of(entry)
-    raise ConfigError(f"there is no metric {name!r}; valid: {', '.join(metric_names())}.")
-
-
-def metric_names() -> list[str]:
-    """Return the names of all metrics, those of installed packages last."""
-    outside = sorted(point.name for point in entry_points()["metrics"])
-    return list(dict.fromkeys([*own_entries("metrics"), *outside]))
+    if name not in METRICS and ":" not in name:
+        valid = ", ".join(METRICS)
+        raise ConfigError(f"there is no metric {name!r}.{nearest(name, METRICS)} Valid: {valid}; or module:function.")
+    row = row_of(name, METRICS, lambda _: Metric())
+    if ":" in name and not callable(load(name)):
+        raise ConfigError(f"metric {name!r} is no function.")
+    needs = row.needs or tuple(inspect.signature(load(name)).parameters)
+    return replace(row, kind=name, needs=needs)
 
 
 def described(metric: Metric) -> str:
@@ -122,14 +117,14 @@ def described(metric: Metric) -> str:
     )
     better = "larger" if metric.larger_is_better else "smaller"
     of = " and ".join(metric.targets)
-    about = " ".join(metric.about.split("\n\n")[0].split())
+    about = " ".join((inspect.getdoc(load(metric.implementation)) or "").split("\n\n")[0].split())
     return f"{metric.kind}: {metric.title}\n  {about}\n  for {of}; {ends}; {better} is better"
 
 
 def metric_mistakes(metrics: Sequence[str], choose_by: str, inner_folds: int | str) -> list[tuple[str, str]]:
     """Return what is wrong with a study's choice of metrics: (field, sentence) for each mistake."""
-    unknown = [name for name in metrics if name not in metric_names()]
-    mistakes = [("metrics", f"there is no metric {name!r}; valid: {', '.join(metric_names())}.") for name in unknown]
+    unknown = {name: reason for name in metrics if (reason := _unknown(name))}
+    mistakes = [("metrics", reason) for reason in unknown.values()]
     mistakes += [
         ("metrics", f"metric {name!r} is named twice.") for name in dict.fromkeys(metrics) if metrics.count(name) > 1
     ]
@@ -147,3 +142,109 @@ def metric_mistakes(metrics: Sequence[str], choose_by: str, inner_folds: int | s
             ("choose_by", f"{choose_by!r} has no value for a single sample: set inner_folds to a number of folds.")
         )
     return mistakes
+
+
+def _unknown(name: str) -> str:
+    try:
+        metric_named(name)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+METRICS: dict[str, Metric] = {
+    "accuracy": Metric(
+        "mklearn.study.evaluation.metrics.labels:accuracy",
+        "Accuracy",
+        needs=("y", "labels"),
+        mean_of_samples=True,
+        by_leading_components="mklearn.study.evaluation.rules:accuracy_by_dimension",
+    ),
+    "balanced_accuracy": Metric(
+        "mklearn.study.evaluation.metrics.labels:balanced_accuracy",
+        "Balanced accuracy",
+        needs=("y", "labels"),
+        by_sample="mklearn.study.evaluation.metrics.sample_values:balanced_accuracy_values",
+    ),
+    "minority_recall": Metric(
+        "mklearn.study.evaluation.metrics.labels:minority_recall",
+        "Recall of the smallest class",
+        needs=("y_train", "y", "labels"),
+        by_sample="mklearn.study.evaluation.metrics.sample_values:minority_recall_values",
+    ),
+    "macro_f1": Metric(
+        "mklearn.study.evaluation.metrics.labels:macro_f1",
+        "Macro F1",
+        needs=("y", "labels"),
+        by_sample="mklearn.study.evaluation.metrics.sample_values:macro_f1_values",
+    ),
+    "r2": Metric(
+        "mklearn.study.evaluation.metrics.numbers:r2",
+        "R²",
+        needs=("y_train", "y", "labels"),
+        bounds=(-inf, 1.0),
+        targets=("numbers",),
+        by_sample="mklearn.study.evaluation.metrics.number_values:r2_values",
+    ),
+    "rmse": Metric(
+        "mklearn.study.evaluation.metrics.numbers:rmse",
+        "RMSE",
+        needs=("y", "labels"),
+        larger_is_better=False,
+        bounds=(0.0, inf),
+        targets=("numbers",),
+        by_sample="mklearn.study.evaluation.metrics.number_values:rmse_values",
+    ),
+    "mae": Metric(
+        "mklearn.study.evaluation.metrics.numbers:mae",
+        "Mean absolute error",
+        needs=("y", "labels"),
+        larger_is_better=False,
+        bounds=(0.0, inf),
+        targets=("numbers",),
+        by_sample="mklearn.study.evaluation.metrics.number_values:mae_values",
+    ),
+    "pearson": Metric(
+        "mklearn.study.evaluation.metrics.numbers:pearson",
+        "Pearson's correlation",
+        needs=("y", "labels"),
+        bounds=(-1.0, 1.0),
+        targets=("numbers",),
+        by_sample="mklearn.study.evaluation.metrics.number_values:pearson_values",
+    ),
+    "spearman": Metric(
+        "mklearn.study.evaluation.metrics.numbers:spearman",
+        "Spearman's correlation",
+        needs=("y", "labels"),
+        bounds=(-1.0, 1.0),
+        targets=("numbers",),
+        by_sample="mklearn.study.evaluation.metrics.number_values:spearman_values",
+    ),
+    "log_loss": Metric(
+        "mklearn.study.evaluation.metrics.scores:log_loss",
+        "Log loss",
+        needs=("y", "probabilities", "classes"),
+        larger_is_better=False,
+        bounds=(0.0, inf),
+        by_sample="mklearn.study.evaluation.metrics.sample_values:log_loss_values",
+    ),
+    "auc": Metric(
+        "mklearn.study.evaluation.metrics.scores:auc",
+        "Area under the ROC curve",
+        needs=("y", "class_scores", "classes"),
+        by_sample="mklearn.study.evaluation.metrics.sample_values:auc_values",
+    ),
+    "equal_error_rate": Metric(
+        "mklearn.study.evaluation.metrics.scores:equal_error_rate",
+        "Equal error rate",
+        needs=("y", "class_scores", "classes"),
+        larger_is_better=False,
+    ),
+    "support_vector_share": Metric(
+        "mklearn.study.evaluation.metrics.support_vectors:support_vector_share",
+        "Share of support vectors",
+        needs=("estimator", "n_train"),
+        larger_is_better=False,
+        targets=("classes", "numbers"),
+    ),
+}

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
-from mklearn.cards import MetricCard
 from mklearn.errors import NotApplicable
 
 VALUES = "mklearn.study.evaluation.metrics.number_values:"
 
 
-@MetricCard(
-    kind="r2",
-    title="R²",
-    bounds=(-math.inf, 1.0),
-    targets=("numbers",),
-    by_sample=f"{VALUES}r2_values",
-)
 def r2(y_train: Any, y: Any, labels: Any) -> float:
     """Return the explained share of the variance, with the variance of the training samples.
 
@@ -31,52 +22,22 @@ def r2(y_train: Any, y: Any, labels: Any) -> float:
     return float(1.0 - np.mean((labels - y) ** 2) / np.var(y_train))
 
 
-@MetricCard(
-    kind="rmse",
-    title="RMSE",
-    larger_is_better=False,
-    bounds=(0.0, math.inf),
-    targets=("numbers",),
-    by_sample=f"{VALUES}rmse_values",
-)
 def rmse(y: Any, labels: Any) -> float:
     """Return the root of the mean squared error, in the unit of the target."""
     return float(np.sqrt(np.mean((labels - y) ** 2)))
 
 
-@MetricCard(
-    kind="mae",
-    title="Mean absolute error",
-    larger_is_better=False,
-    bounds=(0.0, math.inf),
-    targets=("numbers",),
-    by_sample=f"{VALUES}mae_values",
-)
 def mae(y: Any, labels: Any) -> float:
     """Return the mean absolute error, in the unit of the target."""
     return float(np.mean(np.abs(labels - y)))
 
 
-@MetricCard(
-    kind="pearson",
-    title="Pearson's correlation",
-    bounds=(-1.0, 1.0),
-    targets=("numbers",),
-    by_sample=f"{VALUES}pearson_values",
-)
 def pearson(y: Any, labels: Any) -> float:
     """Return the correlation of predicted and true numbers."""
     one, other = standardised(y), standardised(labels)
     return float(np.clip(np.mean(one * other), -1.0, 1.0))
 
 
-@MetricCard(
-    kind="spearman",
-    title="Spearman's correlation",
-    bounds=(-1.0, 1.0),
-    targets=("numbers",),
-    by_sample=f"{VALUES}spearman_values",
-)
 def spearman(y: Any, labels: Any) -> float:
     """Return the correlation of the ranks of predicted and true numbers."""
     return pearson(rankdata(y), rankdata(labels))

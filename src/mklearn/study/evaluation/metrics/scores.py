@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import sklearn.metrics as sk
 
-from mklearn.cards import MetricCard
 from mklearn.errors import NotApplicable
 
 
@@ -18,13 +16,6 @@ def _refuse_unknown(y: Any, classes: Any, needs: str) -> None:
         raise NotApplicable(f"{needs}; {unknown[0]!s} has no training sample")
 
 
-@MetricCard(
-    kind="log_loss",
-    title="Log loss",
-    larger_is_better=False,
-    bounds=(0.0, math.inf),
-    by_sample="mklearn.study.evaluation.metrics.sample_values:log_loss_values",
-)
 def log_loss(y: Any, probabilities: Any, classes: Any) -> float:
     """Return the mean of minus the logarithm of the probability of each test sample's class."""
     _refuse_unknown(y, classes, "the log loss needs a probability of every class")
@@ -34,9 +25,6 @@ def log_loss(y: Any, probabilities: Any, classes: Any) -> float:
     return float(sk.log_loss(y, probabilities[:, order], labels=np.asarray(classes)[order]))
 
 
-@MetricCard(
-    kind="auc", title="Area under the ROC curve", by_sample="mklearn.study.evaluation.metrics.sample_values:auc_values"
-)
 def auc(y: Any, class_scores: Any, classes: Any) -> float:
     """Return the area under the ROC curve; of more than two classes the mean over each against the others."""
     _refuse_unknown(y, classes, "the area under the ROC curve needs a score of every class")
@@ -53,7 +41,6 @@ def auc(y: Any, class_scores: Any, classes: Any) -> float:
     return float(np.mean([sk.roc_auc_score(y == code, class_scores[:, place]) for place, code in enumerate(classes)]))
 
 
-@MetricCard(kind="equal_error_rate", title="Equal error rate", larger_is_better=False)
 def equal_error_rate(y: Any, class_scores: Any, classes: Any) -> float:
     """Return the error on the ROC curve where as many of either class are wrong; lines join its points."""
     if len(classes) != 2:

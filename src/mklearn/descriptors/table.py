@@ -1,0 +1,133 @@
+"""The descriptors of images that a study can name, one row a name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mklearn.rows import Row
+
+TABLE = "table"
+"""Kind of a descriptor that is a table of the data set."""
+
+
+@dataclass(frozen=True)
+class DescriptorRow(Row):
+    """What a study needs to know of a descriptor: a function of images, and of ``learned`` arrays if it learns.
+
+    Attributes
+    ----------
+    measure : str
+        Distance of Gaussian kernels that name none; of sets of points "point_set".
+    learns : str
+        ``module:function`` that learns visual words, patches or principal components from the images first.
+    images_per_job : int
+        Images per job, for expensive descriptors; 0: all images in one job.
+    one_size : bool
+        Whether a feature belongs to a place in the image, so that all images need one size.
+    grid : bool
+        Whether it is of patches of a grid, of which a study may take one, or each as a descriptor.
+    """
+
+    measure: str = "squared_euclidean"
+    learns: str = ""
+    images_per_job: int = 0
+    one_size: bool = False
+    grid: bool = False
+
+    @property
+    def point_sets(self) -> bool:
+        """Whether it gives a set of points for each image, instead of a vector."""
+        return self.measure == "point_set"
+
+
+DESCRIPTORS: dict[str, DescriptorRow] = {
+    "colour_histogram": DescriptorRow(
+        "mklearn.descriptors.colour_histogram:colour_histogram",
+        "Colour histogram (HSV)",
+        reference="Swain, Ballard 1991; Nilsback, Zisserman 2006",
+        advice="Photographs whose classes differ in colour: flowers, materials, tissue. Not for grey images.",
+        measure="chi2",
+    ),
+    "dense_sift": DescriptorRow(
+        "mklearn.descriptors.dense_sift:dense_sift",
+        "SIFT words on a grid",
+        reference="Lazebnik, Schmid, Ponce 2006",
+        measure="chi2",
+        learns="mklearn.descriptors.dense_sift:learn_dense_sift",
+        images_per_job=512,
+    ),
+    "geometric_blur": DescriptorRow(
+        "mklearn.descriptors.geometric_blur:geometric_blur",
+        "Geometric blur",
+        reference="Berg, Malik 2001; Zhang, Berg, Maire, Malik 2006",
+        learns="mklearn.descriptors.geometric_blur:learn_geometric_blur",
+        images_per_job=512,
+        measure="point_set",
+        defaults={"n_points": 160, "n_components": 64},
+    ),
+    "hog": DescriptorRow(
+        "mklearn.descriptors.hog:hog",
+        "HOG",
+        reference="Dalal, Triggs 2005",
+        one_size=True,
+    ),
+    "lbp": DescriptorRow(
+        "mklearn.descriptors.lbp:lbp",
+        "LBP",
+        reference="Ojala, Pietikainen, Maenpaa 2002; Ahonen, Hadid, Pietikainen 2006",
+        measure="chi2",
+    ),
+    "multiresolution": DescriptorRow(
+        "mklearn.descriptors.multiresolution:multiresolution",
+        "Block means at several resolutions",
+        reference='Gonen, Alpaydin 2009, "Localized Multiple Kernel Machines for Image Recognition"',
+    ),
+    "patches": DescriptorRow(
+        "mklearn.descriptors.patches:patches",
+        "Patches",
+        reference='Gonen, Alpaydin 2009, "Localized Multiple Kernel Machines for Image Recognition"',
+        one_size=True,
+        grid=True,
+    ),
+    "phog": DescriptorRow(
+        "mklearn.descriptors.phog:phog",
+        "PHOG",
+        reference="Bosch, Zisserman, Munoz 2007",
+        measure="chi2",
+    ),
+    "pixels": DescriptorRow(
+        "mklearn.descriptors.pixels:pixels",
+        "Raw pixels",
+        one_size=True,
+    ),
+    "sift_points": DescriptorRow(
+        "mklearn.descriptors.sift:sift_points",
+        "SIFT at edge points",
+        reference="Lowe 2004; Zhang, Berg, Maire, Malik 2006",
+        learns="mklearn.descriptors.sift:learn_sift_points",
+        images_per_job=512,
+        measure="point_set",
+        defaults={"n_points": 160, "n_components": 64},
+    ),
+    "sift_grid": DescriptorRow(
+        "mklearn.descriptors.sift_grid:sift_grid",
+        "SIFT at fixed points",
+        reference="Lowe 2004",
+        one_size=True,
+    ),
+    "c2_mutch_lowe": DescriptorRow(
+        "mklearn.papers.mkl_dr.c2_mutch_lowe:c2_mutch_lowe",
+        "C2 (Mutch, Lowe)",
+        reference="Mutch, Lowe 2006",
+        learns="mklearn.papers.mkl_dr.c2_mutch_lowe:learn_c2_mutch_lowe",
+        images_per_job=512,
+    ),
+    "c2_serre": DescriptorRow(
+        "mklearn.papers.mkl_dr.c2_serre:c2_serre",
+        "C2 (Serre, Wolf, Poggio)",
+        reference="Serre, Wolf, Poggio 2005",
+        learns="mklearn.papers.mkl_dr.c2_serre:learn_c2_serre",
+        images_per_job=512,
+    ),
+    TABLE: DescriptorRow(title="Table of features"),
+}

@@ -1,0 +1,81 @@
+"""The kernels that a study and the library's specs can name, one row a name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from mklearn.rows import Row
+
+
+@dataclass(frozen=True)
+class KernelRow(Row):
+    """What a study needs to know of a kernel, a subclass of :class:`mklearn.kernels.base.Kernel`.
+
+    Attributes
+    ----------
+    measures : sequence of str
+        Measures of the matrices that it can be computed from, as in the class; the first one by default.
+    """
+
+    measures: Sequence[str] = ()
+
+    @property
+    def of(self) -> Literal["descriptor", "matrix", "kernels"]:
+        """What it is made from: a descriptor, a matrix of the data set, or other kernels."""
+        return (
+            "kernels" if self.measures == ("product",) else "matrix" if self.measures == ("kernel",) else "descriptor"
+        )
+
+
+KERNELS: dict[str, KernelRow] = {
+    "gaussian": KernelRow(
+        "mklearn.kernels.gaussian:GaussianKernel",
+        "Gaussian, and chi2-exponential",
+        reference='Lin, Liu, Fuh 2008, eq. (8); Gu, Zhou 2009, "Multiple kernel maximum margin criterion", section 2.2',
+        measures=("squared_euclidean", "chi2", "point_set", "distance"),
+        defaults={"bandwidth": 1.0, "bandwidth_rule": "mean_squared_distance"},
+    ),
+    "laplacian": KernelRow(
+        "mklearn.kernels.laplacian:LaplacianKernel",
+        "Laplacian",
+        reference="Chapelle, Haffner, Vapnik 1999",
+        measures=("manhattan",),
+        defaults={"bandwidth": 1.0, "bandwidth_rule": "mean_squared_distance"},
+    ),
+    "linear": KernelRow(
+        "mklearn.kernels.linear:LinearKernel",
+        "linear",
+        measures=("inner_product",),
+    ),
+    "matern": KernelRow(
+        "mklearn.kernels.matern:MaternKernel",
+        "Matern",
+        reference="Rasmussen, Williams 2006, eq. (4.16) and (4.17)",
+        measures=("squared_euclidean", "distance"),
+        defaults={"bandwidth": 1.0, "bandwidth_rule": "mean_squared_distance"},
+    ),
+    "polynomial": KernelRow(
+        "mklearn.kernels.polynomial:PolynomialKernel",
+        "polynomial",
+        measures=("inner_product",),
+    ),
+    "precomputed": KernelRow(
+        "mklearn.kernels.precomputed:PrecomputedKernel",
+        "precomputed",
+        measures=("kernel",),
+    ),
+    "product": KernelRow(
+        "mklearn.kernels.product:ProductKernel",
+        "Product of Gaussian kernels",
+        reference="Gehler, Nowozin 2009",
+        measures=("product",),
+    ),
+    "tanimoto": KernelRow(
+        "mklearn.kernels.tanimoto:TanimotoKernel",
+        "Tanimoto",
+        reference="Ralaivola, Swamidass, Saigo, Baldi 2005",
+        measures=("tanimoto", "distance"),
+    ),
+}

@@ -1,0 +1,86 @@
+"""Rows of the tables that say what a study can name, and the rows of what packages outside bring.
+
+A row describes a method, kernel, descriptor, protocol or metric: its code by name, so that a study is planned without
+importing it, and what the plan and the listings need to know. The parameters are those of its signature.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from mklearn.contract.loading import load
+from mklearn.errors import ConfigError, nearest
+
+ROW = "study_row"
+"""Attribute by which a class or function outside mklearn brings its own row."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What every row has.
+
+    Attributes
+    ----------
+    implementation : str
+        ``"module:name"`` of a class or function.
+    title : str
+    reference : str
+        Its paper.
+    advice : str
+        When to use it.
+    defaults : mapping of str to value
+        Parameters in a study that does not give them, where the signature has another default or none, or where the
+        plan needs the value.
+    """
+
+    implementation: str = ""
+    title: str = ""
+    reference: str = ""
+    advice: str = ""
+    defaults: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+
+
+RowType = TypeVar("RowType", bound=Row)
+
+
+def row_of(kind: str, table: Mapping[str, RowType], inferred: Callable[[Any], RowType]) -> RowType:
+    """Return the row of a kind: a name in a table, or ``"module:name"`` of a package outside, which is imported.
+
+    Raises
+    ------
+    ConfigError
+        There is no such kind, or the module can't be imported.
+    """
+    if kind in table:
+        return table[kind]
+    if ":" not in kind:
+        raise ConfigError(
+            f"unknown kind {kind!r}.{nearest(kind, table)} Valid kinds: {', '.join(sorted(table))}; or module:name of "
+            "another package."
+        )
+    own = _own_row(kind)
+    row = own if isinstance(own, Row) else inferred(load(kind))
+    return replace(row, implementation=kind, title=row.title or kind.rpartition(":")[2])  # type: ignore[return-value]
+
+
+@functools.cache
+def _own_row(kind: str) -> Any:
+    try:
+        return getattr(load(kind), "__dict__", {}).get(ROW)
+    except ConfigError:
+        raise
+    except Exception as error:  # whatever importing the package raises
+        raise ConfigError(f"{kind!r} can't be imported: {type(error).__name__}: {error}") from error
+
+
+def exported(table: Mapping[str, Row], package: str) -> dict[str, list[str]]:
+    """Return the names in a table that a package has, by module: what its lazy ``__init__`` exports."""
+    names: dict[str, list[str]] = {}
+    for row in table.values():
+        module, _, name = row.implementation.partition(":")
+        if module.startswith(f"{package}."):
+            names.setdefault(module.removeprefix(f"{package}."), []).append(name)
+    return names

@@ -1,0 +1,418 @@
+"""What a study names: its descriptors, kernels and protocols, each an entry with a kind, options and parameters.
+
+Options are what the study itself uses; which of them a kind takes follows from its row. All other keys are parameters
+of the implementation, which are checked by itself (:mod:`mklearn.study.config.parameters`): reading a study imports no
+implementation but those of packages outside.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    WithJsonSchema,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+
+from mklearn.contract.fit_spec import Choice, FeatureScaling, PairFeatures, PairTerm
+from mklearn.contract.loading import load
+from mklearn.contract.model import Count, NamePattern, NonNegative, Positive, Slug, Strict, as_list
+from mklearn.contract.specs import FeatureType
+from mklearn.descriptors.table import DESCRIPTORS, TABLE, DescriptorRow
+from mklearn.errors import ConfigError
+from mklearn.kernels.table import KERNELS, KernelRow
+from mklearn.rows import Row, row_of
+from mklearn.study.config import outside
+from mklearn.study.data.protocols import PROTOCOLS, ProtocolRow
+
+REQUIRED: Any = object()
+"""Default of an option that a study has to give."""
+Names = Annotated[list[Slug], Field(min_length=1)]
+Patterns = Annotated[list[NamePattern], Field(min_length=1)]
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter as YAML 1.2 reads it: ``1e-3`` is a number."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, str) and value[:1] in set("+-.0123456789"):
+        try:
+            value = float(value)
+        except ValueError:
+            return value
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"invalid value {value}: expected a finite number.")
+    if value is not None and not isinstance(value, (bool, int, float, str)):
+        raise ValueError(f"invalid value {str(value)!r}: expected numbers, texts, lists or mappings.")
+    return value
+
+
+Parameter = Annotated[Any, AfterValidator(_plain)]
+
+
+def each_once(names: Any) -> Any:
+    """Return names as they are; raise ValueError if a list has one twice."""
+    twice = sorted({name for name in names if names.count(name) > 1}) if isinstance(names, list) else []
+    if twice:
+        raise ValueError(f"names {', '.join(twice)} more than once; name each once.")
+    return names
+
+
+def kind_in(table: Mapping[str, Row]) -> Any:
+    """Return what the schema of study files says of ``kind``: a name in a table, or that of a package outside."""
+    outside_kind = {"type": "string", "pattern": r"^[\w.]+:\w+$", "description": "Of another package: module:name."}
+    return WithJsonSchema({"anyOf": [{"enum": sorted(table)}, outside_kind]})
+
+
+class Entry(Strict):
+    """What every entry has."""
+
+    rows: ClassVar[Mapping[str, Row]]
+    """The rows of its table, by kind."""
+    either: ClassVar[frozenset[str]] = frozenset()
+    """Options that are parameters of kinds which do not take them as options."""
+    nullable: ClassVar[frozenset[str]] = frozenset()
+    """Options with a default that a study can set to null."""
+
+    kind: str
+    """What it is, as ``mklearn list`` names it; of a package outside ``module:name``."""
+    datasets: Names | None = None
+    """Only for these data sets of the study; by default for all of them."""
+    given: dict[str, Parameter] = {}
+    """Parameters of the implementation: all keys that are no options."""
+
+    @classmethod
+    def row_of(cls, kind: str) -> Any:
+        """Return the row of a kind."""
+        raise NotImplementedError
+
+    @classmethod
+    def options_of(cls, row: Any) -> dict[str, Any]:
+        """Return the options that a row takes, beside kind and datasets, with their defaults."""
+        raise NotImplementedError
+
+    @model_validator(mode="before")
+    @classmethod
+    def _sorted_out(cls, data: Any) -> Any:
+        """Separate options, with their defaults, from parameters."""
+        if not isinstance(data, Mapping):
+            return data
+        kind = data.get("kind")
+        if not isinstance(kind, str):
+            return {"kind": kind} if "kind" in data else {}
+        try:
+            options = cls.options_of(cls.row_of(kind))
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+        known = {"kind", "datasets", *options}
+        defaults = {name: value for name, value in options.items() if value is not REQUIRED}
+        others = {str(name): value for name, value in data.items() if name not in known}
+        return {**defaults, **{name: value for name, value in data.items() if name in known}, "given": others}
+
+    @model_serializer(mode="wrap")
+    def _as_given(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written = handler(self)
+        given = written.pop("given", {})
+        known = self.valid_options()
+        return {name: value for name, value in written.items() if name in known} | given
+
+    @property
+    def row(self) -> Any:
+        """Its row."""
+        return self.row_of(self.kind)
+
+    @property
+    def title(self) -> str:
+        """Its title, for messages and tables."""
+        return str(self.row.title)
+
+    @property
+    def implementation(self) -> str:
+        """``"module:name"``."""
+        return str(self.row.implementation)
+
+    @property
+    def targets(self) -> Sequence[str]:
+        """The kinds of target that it is for."""
+        kinds: Sequence[str] = self.row.targets
+        return kinds
+
+    def applies_to(self, dataset: str) -> bool:
+        """Return whether the study uses it on a data set."""
+        return self.datasets is None or dataset in self.datasets
+
+    def valid_options(self) -> list[str]:
+        """Return the options that its kind takes."""
+        return ["kind", "datasets", *self.options_of(self.row)]
+
+    def option_mistakes(self) -> Iterator[tuple[str, str]]:
+        """Yield (key, sentence) for each option that its kind does not take, or that is missing."""
+        for name in self.given:
+            if name in type(self).model_fields and name not in self.either:
+                yield name, f"unknown key {name!r}. Valid keys: {', '.join(sorted(self.valid_options()))}."
+        for name, default in self.options_of(self.row).items():
+            if getattr(self, name) is None and default is not None and name not in self.nullable:
+                yield name, "is required but missing." if default is REQUIRED else "invalid value None; omit the key."
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters that the implementation is called with."""
+        return {**self.row.defaults, **self.given}
+
+
+class Descriptor(Entry):
+    """What samples are described by: a descriptor of images, or a table of the data set."""
+
+    rows: ClassVar[Mapping[str, Row]] = DESCRIPTORS
+    either: ClassVar[frozenset[str]] = frozenset({"grid"})
+
+    kind: Annotated[str, kind_in(DESCRIPTORS)]
+    dtype: FeatureType = "float64"
+    """Type of the features in files and methods; float32 takes half the memory and has seven digits."""
+    table: Slug | None = None
+    """Of kind ``table``: its name in the data set."""
+    patch: tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]] | Literal["each"] | None = None
+    """Of patches of a grid: row and column of one of them, from 0; by default all. ``each`` makes a descriptor of each
+    patch: ``NAME-0-0``, ``NAME-0-1``, ..., which kernels name ``NAME-*``."""
+    grid: tuple[Count, Count] | None = None
+    """Rows and columns of patches, for ``patch: each``."""
+    position_weight: NonNegative | None = None
+    """Of sets of points: what a distance of ``position_scale`` pixels between two points adds to the distance of their
+    descriptors; by default 0.25."""
+    position_scale: Positive | None = None
+    """Of sets of points: the distance in pixels at which the positions of two points add ``position_weight``; by
+    default 270."""
+
+    @classmethod
+    def row_of(cls, kind: str) -> DescriptorRow:
+        """Return the row of a kind."""
+        return row_of(kind, DESCRIPTORS, outside.descriptor_row)
+
+    @classmethod
+    def options_of(cls, row: DescriptorRow) -> dict[str, Any]:
+        """Return the options that a row takes."""
+        if row is DESCRIPTORS[TABLE]:
+            return {"dtype": "float64", "table": REQUIRED}
+        positions = {"position_weight": 0.25, "position_scale": 270.0} if row.point_sets else {}
+        return {"dtype": "float64", **positions, **(dict.fromkeys(("patch", "grid")) if row.grid else {})}
+
+    @model_validator(mode="after")
+    def _options_suit(self) -> Self:
+        if (self.patch == "each" and self.grid is None) or (self.patch is None and self.grid is not None):
+            raise ValueError("patch: each and grid: [rows, columns] need each other.")
+        if self.point_sets and self.dtype != "float64":
+            raise ValueError("dtype: sets of points have a type of their own; omit dtype.")
+        return self
+
+    @property
+    def family(self) -> str:
+        """Kind of data that it is computed from: images or tables."""
+        return "tables" if self.kind == TABLE else "images"
+
+    @property
+    def point_sets(self) -> bool:
+        """Whether it gives a set of points for each image, instead of a vector."""
+        return bool(self.row.point_sets)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters that the implementation is called with."""
+        own = {name: value for name in ("table", "patch") if (value := getattr(self, name)) is not None}
+        return super().parameters() | own
+
+    def specification(self) -> dict[str, Any]:
+        """Return the implementation with its parameters, and the type of features where it is not the default."""
+        spec = {"kind": self.kind, "implementation": self.implementation, "parameters": self.parameters()}
+        return spec if self.dtype == "float64" else spec | {"dtype": self.dtype}
+
+    def mistake_for(self, shape: Sequence[int]) -> str:
+        """Return what is wrong with the grid for images of a shape, (rows, columns, ...); "" where nothing is."""
+        size = self.given.get("size")
+        if self.grid is None or not isinstance(size, int) or size < 1:
+            return ""
+        there = (shape[0] // size, shape[1] // size)
+        if tuple(self.grid) == there:
+            return ""
+        return f"grid {list(self.grid)}: images of {shape[0]} x {shape[1]} pixels have {list(there)} patches."
+
+    def needs_one_size(self) -> bool:
+        """Return whether all images need one size; for one patch of a grid they do not."""
+        return bool(self.row.one_size) and self.patch is None
+
+    def distance(self) -> dict[str, Any]:
+        """Return the parameters of the distance between sets of points."""
+        positions = {"position_weight": self.position_weight, "position_scale": self.position_scale}
+        return positions if self.point_sets else {}
+
+    def seconds_per_pair(self) -> float:
+        """Estimate the CPU seconds of that distance for two sets with all their points; 0: next to nothing.
+
+        ``2 p^2 d`` operations at 60 thousand millions a second and 0.3 ns for each of the ``p^2`` minima: within a
+        factor of two on processors of the years 2018 to 2024.
+        """
+        if not self.point_sets:
+            return 0.0
+        points, components = (self.parameters().get(name, 100) for name in ("n_points", "n_components"))
+        return float(points**2 * (2 * components / 60e9 + 0.3e-9))
+
+
+class Kernel(Entry):
+    """A kernel that methods combine."""
+
+    rows: ClassVar[Mapping[str, Row]] = KERNELS
+
+    kind: Annotated[str, kind_in(KERNELS)]
+    centre: bool = True
+    """Centre in feature space at the training mean. Without it, a constant that is added to the features of a linear
+    kernel changes discriminants with a ridge, and those with learned weights differ from the others in more than
+    their weights."""
+    normalise: Literal["none", "unit_diagonal", "centred_trace"] = "centred_trace"
+    """Bring kernels to one scale: k(x,x) = 1, or unit variance of the training samples in feature space."""
+    psd: Literal["clip", "shift", "flip", "none"] = "clip"
+    """How negative eigenvalues are repaired; ``shift`` is warned about (identity-like kernels steal weight)."""
+    descriptor: NamePattern | Patterns | None = None
+    """The descriptor that it compares samples by; a list, a name with ``*``, or ``each`` (the default), makes one
+    kernel of each."""
+    feature_scaling: FeatureScaling | Literal["auto"] | Annotated[list[FeatureScaling], Field(min_length=1)] = "none"
+    """Scaling of the descriptor's features, fitted on the training samples: mean 0 and standard deviation 1
+    (``standard``), to 0..1 (``minmax``), each sample to length 1 (``unit``), quantiles among the training samples
+    (``rank``), or standardised logarithms of nonnegative values (``log``). A list makes one kernel of each, as weights
+    can be learned for. ``auto`` is one kernel: on each split the training samples choose, of all but ``minmax`` and
+    ``log``, the scaling with the smallest left-out error, the same for all kernels of the descriptor in all methods."""
+    of: Literal["all"] | Annotated[list[Slug], Field(min_length=2)] | None = None
+    """Of kind ``product``: its factors, by the names that methods know them by; ``all`` (the default): every Gaussian
+    kernel that applies to the data."""
+
+    @classmethod
+    def row_of(cls, kind: str) -> KernelRow:
+        """Return the row of a kind."""
+        row = row_of(kind, KERNELS, outside.kernel_row)
+        return row if row.measures else replace(row, measures=outside.kernel_row(load(kind)).measures)
+
+    @classmethod
+    def options_of(cls, row: KernelRow) -> dict[str, Any]:
+        """Return the options that a row takes."""
+        common = {"centre": True, "normalise": "centred_trace", "psd": "clip"}
+        if row.of == "kernels":
+            return {**common, "of": "all"}
+        return {**common, "descriptor": "each", **({"feature_scaling": "none"} if row.of == "descriptor" else {})}
+
+    _factors = field_validator("of")(each_once)
+
+    @property
+    def is_product(self) -> bool:
+        """Whether it is made from other kernels."""
+        return bool(self.row.of == "kernels")
+
+    @property
+    def of_matrix(self) -> bool:
+        """Whether it is a matrix of the data set."""
+        return bool(self.row.of == "matrix")
+
+    def bandwidths(self) -> list[Any]:
+        """Return its bandwidths, of which each makes a kernel; [None] without any."""
+        return as_list(self.parameters().get("bandwidth"))
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of its class, with the bandwidth or the list of them."""
+        return {"centre": self.centre, "normalise": self.normalise, "psd": self.psd} | super().parameters()
+
+    def measure_for(self, suited: str) -> str:
+        """Return the measure that the study names, else ``suited``, which is that of the features, if it fits."""
+        measures = self.row.measures
+        return str(self.given.get("measure") or (suited if suited in measures else measures[0]))
+
+
+class Protocol(Entry):
+    """How samples are split into training and test samples."""
+
+    rows: ClassVar[Mapping[str, Row]] = PROTOCOLS
+    nullable: ClassVar[frozenset[str]] = frozenset({"components"})
+
+    kind: Annotated[str, kind_in(PROTOCOLS)]
+    exclude_classes: Annotated[list[str], Field(min_length=1)] | None = None
+    """Classes whose samples are in no part of any split; descriptors and kernels use the whole data set."""
+    choose: Choice = "inner_cv"
+    """How parameters are chosen: by cross-validation inside the training samples, or, to show the bias of that, on the
+    test samples of each split (``test_set``). The name of such a protocol ends in "-optimistic" in every table, and its
+    values are the oracle's."""
+    train_size: Count | Annotated[list[Count], Field(min_length=1)] | None = None
+    """Of ``random_per_class``: training samples of each class, or a list of sizes."""
+    path: str | None = None
+    """File with the splits, of ``given``; of pairs a Parquet, CSV or TSV file with columns fold (from 0), first and
+    second (ids) and optionally same, or a list in the format of pairs.txt, by default the lists that come with the
+    registered data set."""
+    components: Count | None = None
+    """Of pairs: principal components of each descriptor, by default 200; null takes the features themselves."""
+    square_root: bool = False
+    """Of pairs: take the square roots of the features first, as suits histograms; they must not be negative."""
+    whiten: bool = True
+    """Of pairs: give all components the same variance."""
+    unit_length: bool = True
+    """Of pairs: bring the components of each image to length 1."""
+    terms: Annotated[list[PairTerm], Field(min_length=1)] = ["absolute_difference", "product"]
+    """Features of a pair: |a - b|, a b, or both."""
+
+    @classmethod
+    def row_of(cls, kind: str) -> ProtocolRow:
+        """Return the row of a kind."""
+        return row_of(kind, PROTOCOLS, outside.protocol_row)
+
+    @classmethod
+    def options_of(cls, row: ProtocolRow) -> dict[str, Any]:
+        """Return the options that a row takes."""
+        pairs = {"path": None, "components": 200, "square_root": False, "whiten": True, "unit_length": True}
+        terms = ["absolute_difference", "product"]
+        required = {name: REQUIRED for name in row.required if name in cls.model_fields}
+        common: dict[str, Any] = {"exclude_classes": None, "choose": "inner_cv"}
+        return common | (pairs | {"terms": terms} if row.pairs else {}) | required
+
+    @model_validator(mode="after")
+    def _options_suit(self) -> Self:
+        changed = {name for name, value in self.given.items() if value != self.row.defaults.get(name)}
+        for first, second, sentence in self.row.exclusive:
+            if {first, second} <= changed and self.given[first] and self.given[second]:
+                raise ValueError(sentence)
+        if not self.row.pairs:
+            return self
+        if self.exclude_classes is not None:
+            raise ValueError("exclude_classes: a list names its pairs; omit those from the list.")
+        if len(set(self.terms)) < len(self.terms):
+            raise ValueError("terms: each can be named once.")
+        if self.components is None and self.whiten:
+            raise ValueError("whiten: needs components; set whiten: false for the features themselves.")
+        return self
+
+    @property
+    def holds_groups(self) -> bool:
+        """Whether no group of samples has both training and test samples."""
+        return bool(self.row.holds_groups)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters with which the splits are drawn."""
+        options: dict[str, Any] = {"path": self.path, "exclude_classes": self.exclude_classes}
+        if self.train_size is not None:
+            options["train_size"] = self.train_sizes()
+        return super().parameters() | {name: value for name, value in options.items() if value is not None}
+
+    def train_sizes(self) -> list[int | None]:
+        """Return the training samples per class, each size once; [None] for a protocol without such sizes."""
+        return list(dict.fromkeys(as_list(self.train_size)))
+
+    def table_name(self, name: str) -> str:
+        """Return the name that tables have for a protocol of this name in the study."""
+        return f"{name}-optimistic" if self.choose == "test_set" else name
+
+    def pair_features(self) -> PairFeatures | None:
+        """Return what pairs are compared by; None for a protocol of single samples."""
+        if not self.row.pairs:
+            return None
+        return PairFeatures(**{name: getattr(self, name) for name in PairFeatures.model_fields})

@@ -1,0 +1,169 @@
+"""What a study can name, described for people: titles, papers, advice and parameters, by name and in groups."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from mklearn.contract.loading import load
+from mklearn.errors import ConfigError, MissingExtra, nearest
+from mklearn.rows import Row
+from mklearn.study.config.entries import REQUIRED, Descriptor, Entry, Kernel, Protocol
+from mklearn.study.config.method import Method
+from mklearn.study.config.model import DEFAULT_METHODS, NUMBER_METHODS
+from mklearn.study.config.parameters import OF_THE_STUDY
+from mklearn.study.data.registry import Entry as Dataset
+from mklearn.study.data.registry import entry, registry
+from mklearn.study.specs.field_texts import field_texts
+
+ENTRIES: dict[str, type[Entry]] = {
+    "descriptors": Descriptor,
+    "kernels": Kernel,
+    "methods": Method,
+    "protocols": Protocol,
+}
+"""The model of an entry, by the section of a study."""
+START, KERNELS, FEATURES, NUMBERS, PAPERS = GROUPS = (
+    "Start here: what a study compares that names no methods",
+    "On kernels",
+    "On features",
+    "Predict numbers",
+    "A paper's own",
+)
+"""Titles of the groups of methods, in the order in which they are listed."""
+_USUAL = list(dict.fromkeys(str(method["kind"]) for method in [*DEFAULT_METHODS.values(), *NUMBER_METHODS.values()]))
+
+
+def rows_of(what: str) -> Mapping[str, Row]:
+    """Return the rows of descriptors, kernels, methods or protocols by kind."""
+    return ENTRIES[what].rows
+
+
+def grouped_methods() -> dict[str, list[str]]:
+    """Return the kinds of methods by the title of their group; those of studies that name none come first."""
+    groups: dict[str, list[str]] = {title: [] for title in GROUPS}
+    for kind in dict.fromkeys([*_USUAL, *Method.rows]):
+        groups[_group(kind)].append(kind)
+    return groups
+
+
+def _group(kind: str) -> str:
+    row = Method.row_of(kind)
+    if row.implementation.startswith("mklearn.papers."):
+        return PAPERS
+    if "classes" not in row.targets:
+        return NUMBERS
+    if kind in _USUAL:
+        return START
+    return KERNELS if row.takes in ("kernels", "dictionary") else FEATURES
+
+
+def list_methods(columns: int) -> str:
+    """Return a line for each method, by group, none wider than ``columns``."""
+    width = max(map(len, Method.rows))
+    parts = []
+    for title, kinds in grouped_methods().items():
+        rows = {kind: Method.row_of(kind) for kind in kinds}
+        lines = [f"  {kind:{width}}  {row.title}{'. ' if row.advice else ''}{row.advice}" for kind, row in rows.items()]
+        parts.append("\n".join(_cut(line, columns) for line in [title, *lines]))
+    return "\n\n".join([*parts, "mklearn list methods NAME: use, paper and parameters"])
+
+
+def _cut(line: str, columns: int) -> str:
+    return line if len(line) <= columns else f"{line[: max(columns, 40) - 3].rstrip()}..."
+
+
+def describe_all(what: str) -> str:
+    """Return a listing for people of all descriptors, kernels, protocols or data sets."""
+    if what == "datasets":
+        return "\n\n".join(map(_dataset, registry().values()))
+    return "\n\n".join(describe_one(what, kind) for kind in rows_of(what))
+
+
+def describe_one(what: str, name: str) -> str:
+    """Return the entry of one kind, or data set, in such a listing.
+
+    Raises
+    ------
+    ConfigError
+        There is none of this name; the nearest is named.
+    """
+    if what == "datasets":
+        return _dataset(entry(name))
+    model, known = ENTRIES[what], rows_of(what)
+    if name not in known and ":" not in name:
+        raise ConfigError(
+            f"there is no {what.removesuffix('s')} {name!r}.{nearest(name, known)} Valid: {', '.join(known)}."
+        )
+    row = model.row_of(name)
+    texts, options = field_texts(model), model.options_of(row) | {"datasets": None}
+    about, parameters = _about(row, options)
+    told = [
+        _line(option, "required" if default is REQUIRED else f"default {default!r}", texts.get(option, ""))
+        for option, default in options.items()
+    ]
+    lines = [about, row.advice, row.reference]
+    return "\n".join([f"{name}: {row.title}", *(f"  {line}" for line in lines if line), *told, *parameters])
+
+
+def _about(row: Any, options: Collection[str]) -> tuple[str, list[str]]:
+    """Return what an implementation is, and a line for each of its parameters; from its docstring and signature."""
+    if not row.implementation:
+        return "", []
+    try:
+        function = load(row.implementation)
+    except MissingExtra as error:
+        return str(error), []
+    texts, lines = parameter_texts(function), []
+    views, fixed = getattr(row, "views", {}), getattr(row, "fixed", ())
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in {*OF_THE_STUDY, *fixed, *options}:
+            continue
+        default = {**row.defaults, **views}.get(name, parameter.default)
+        default = "required" if default in (inspect.Parameter.empty, "") else f"default {default!r}"
+        lines.append(_line(name, default, _first_sentence(texts.get(name, ""))))
+    return _paragraph((inspect.getdoc(function) or "").split("\n\n")[0]), lines
+
+
+def _line(name: str, default: str, text: str) -> str:
+    about = _paragraph(text)
+    return f"    {name} ({default}){': ' if about else ''}{about}"
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=[a-z\])`'\"]\.)\s+(?=[A-Z`\"])", text)[0]
+
+
+_SECTION = re.compile(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+$|\Z)", re.MULTILINE | re.DOTALL)
+_PARAMETER = re.compile(r"^(\w[\w, ]*?)(?: : .*)?\n((?:[ ]+.*\n?|\n)*)", re.MULTILINE)
+
+
+def parameter_texts(implementation: Any) -> dict[str, str]:
+    """Return the texts of parameters in the numpydoc docstrings of a function, or of a class and its bases."""
+    texts: dict[str, str] = {}
+    for described in inspect.getmro(implementation) if isinstance(implementation, type) else (implementation,):
+        section = _SECTION.search(inspect.cleandoc(described.__doc__ or ""))
+        for names, text in _PARAMETER.findall(f"{section[1]}\n" if section else ""):
+            for name in names.split(","):
+                texts.setdefault(name.strip(), _paragraph(text))
+    return texts
+
+
+def _paragraph(text: str) -> str:
+    return " ".join(re.sub(r"\s*\[\d+\]_", "", text).split())  # without references
+
+
+def _dataset(entry: Dataset) -> str:
+    size = ", ".join(f"{name.replace('n_', '')} {value}" for name, value in entry.expected.items())
+    package = [f"  package: {entry.package}"] if entry.package else []
+    lines = [f"{entry.id}: {entry.title}", *package, f"  {size}", f"  licence: {entry.licence}"]
+    if entry.merge:
+        lines.append(f"  classes: {', '.join(entry.merge)}, merged from those of {entry.of}")
+    if entry.released_splits:
+        lines.append("  published splits: protocol released")
+    if entry.missing_views == "mean":
+        lines.append("  samples that lack a table are at the mean of the training samples there")
+    lines += [f"  {entry.citation}", *([f"  note: {entry.note}"] if entry.note else []), f"  {entry.homepage}"]
+    return "\n".join(lines)

@@ -1,0 +1,59 @@
+"""Rows of what other packages bring without a row of their own, from their signatures and scikit-learn's tags."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from mklearn.descriptors.table import DescriptorRow
+from mklearn.errors import ConfigError
+from mklearn.kernels.table import KernelRow
+from mklearn.methods import MethodRow
+from mklearn.study.data.protocols import ProtocolRow
+
+
+def method_row(implementation: Any) -> MethodRow:
+    """Return the row of an estimator: on kernels if it takes `kernels`, else on features side by side.
+
+    A parameter is tuned if a study gives a list where the default is none.
+    """
+    from sklearn.base import is_classifier, is_regressor
+
+    parameters = _signature(implementation)
+    estimator = implementation()
+    return MethodRow(
+        takes="kernels" if "kernels" in parameters else "descriptors",
+        embeds=hasattr(estimator, "transform") and not is_classifier(estimator) and not is_regressor(estimator),
+        landmarks="landmarks" in parameters,
+        scales_features="feature_scaling" in parameters,
+        tuned=[name for name, each in parameters.items() if not isinstance(each.default, (list, tuple))],
+        targets=("numbers",) if is_regressor(estimator) else ("classes",),
+        in_model_files=False,
+    )
+
+
+def kernel_row(implementation: Any) -> KernelRow:
+    """Return the row of a subclass of :class:`mklearn.kernels.base.Kernel`."""
+    from mklearn.kernels.base import Kernel
+
+    if not (isinstance(implementation, type) and issubclass(implementation, Kernel)):
+        raise ConfigError(f"{implementation!r} is not a subclass of mklearn.kernels.Kernel.")
+    return KernelRow(measures=implementation.measures)
+
+
+def descriptor_row(implementation: Any) -> DescriptorRow:
+    """Return the row of a function of images."""
+    _signature(implementation)
+    return DescriptorRow()
+
+
+def protocol_row(implementation: Any) -> ProtocolRow:
+    """Return the row of a function that draws or reads splits."""
+    parameters = _signature(implementation)
+    return ProtocolRow(required=[name for name in ("train_size", "path") if name in parameters])
+
+
+def _signature(implementation: Any) -> Any:
+    if not callable(implementation):
+        raise ConfigError(f"{implementation!r} is no class or function.")
+    return inspect.signature(implementation).parameters

@@ -1,0 +1,122 @@
+"""Parameters of what a study names, checked by its implementations, which are imported for that."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from mklearn.contract.loading import load
+from mklearn.errors import ConfigError, MissingExtra, UserError, nearest
+from mklearn.study.config.entries import Entry
+from mklearn.study.config.method import Method
+from mklearn.study.config.mistakes import Mistake, one_of, show
+from mklearn.study.config.model import Study
+
+OF_THE_STUDY = frozenset({
+    "kernels", "landmarks", "random_state", "images", "learned", "target", "ids", "groups", "files", "test_ids", "seed",
+    "name", "classes", "factors",
+})  # fmt: skip
+"""What implementations take that a study does not give as a parameter."""
+
+
+def parameter_mistakes(study: Study) -> Iterator[Mistake]:
+    """Yield a mistake for each parameter of a study that its implementation refuses, or does not have."""
+    for section in ("descriptors", "kernels", "methods", "protocols"):
+        entries: Mapping[str, Entry] = getattr(study, section) or {}
+        for key, entry in entries.items():
+            yield from _of_entry(f"{section}.{key}", entry)
+    for part in study.report.parts:
+        try:
+            load(part)
+        except ConfigError as error:
+            yield Mistake("report.parts", str(error))
+
+
+def _of_entry(path: str, entry: Entry) -> Iterator[Mistake]:
+    if not entry.implementation:  # a table
+        for name in entry.given:
+            valid = entry.valid_options()
+            yield Mistake(f"{path}.{name}", f"unknown key {name!r}.{nearest(name, valid)} Valid keys: {one_of(valid)}.")
+        return
+    given = {name: value for name, value in entry.given.items() if name not in getattr(entry.row, "views", ())}
+    tuned, parts, fixed = (getattr(entry.row, name, ()) for name in ("tuned", "parts", "fixed"))
+    refused_here = {*type(entry).model_fields} - entry.either  # options that the kind does not take
+    values = {name: value for name, value in given.items() if name not in {*parts, *refused_here}}
+    hidden = {*OF_THE_STUDY, *fixed, *getattr(entry.row, "views", ()), *entry.valid_options()}
+    lists = {*tuned, *(("bandwidth",) if "bandwidth" in values else ())}
+    yield from _refused(path, entry.implementation, values, lists, hidden, entry.valid_options())
+    for name in parts:
+        part = given.get(name)
+        if isinstance(part, Mapping) and part.get("kind") in parts[name].kinds:
+            row = Method.row_of(part["kind"])
+            inner = {key: value for key, value in part.items() if key != "kind"}
+            without = {*OF_THE_STUDY, *parts[name].without}
+            yield from _refused(f"{path}.{name}", row.implementation, inner, set(row.tuned), without, ["kind"])
+
+
+def _refused(
+    path: str, implementation: str, given: Mapping[str, Any], lists: Collection[str], hidden: Collection[str],
+    options: Collection[str],
+) -> Iterator[Mistake]:  # fmt: skip
+    """Yield a mistake for each parameter; ``lists`` are those of which a list is one of candidates."""
+    try:
+        function = load(implementation)
+    except MissingExtra:  # the plan tells which
+        return
+    except ConfigError as error:
+        yield Mistake(f"{path}.kind", str(error))
+        return
+    signature = inspect.signature(function).parameters
+    names = [name for name in signature if name not in hidden]
+    for name, value in given.items():
+        if name not in names:
+            valid = [*options, *names]
+            yield Mistake(f"{path}.{name}", f"unknown key {name!r}.{nearest(name, valid)} Valid keys: {one_of(valid)}.")
+            continue
+        several = name in lists and isinstance(value, list)
+        for number, candidate in enumerate(value if several else [value]):
+            if reason := _reason(function, name, candidate, signature[name].default):
+                yield Mistake(f"{path}.{name}[{number}]" if several else f"{path}.{name}", reason)
+    for name in names:
+        if signature[name].default is inspect.Parameter.empty and name not in given:
+            yield Mistake(f"{path}.{name}", "is required but missing.")
+
+
+def _reason(function: Any, name: str, value: Any, default: Any) -> str:
+    """Return why an implementation refuses a value; empty if it takes it."""
+    from mklearn.base.parameters import InvalidParameterError, validate_parameter_constraints
+    from mklearn.kernels.base import Kernel
+
+    constraints = getattr(function, "_parameter_constraints", {})
+    if isinstance(value, bool) and not isinstance(default, bool) and "boolean" not in constraints.get(name, ()):
+        expected = _expected(constraints.get(name, ()))
+        return f"invalid value {value}: expected {expected}; YAML reads yes, no, on, off as booleans."
+    try:
+        if isinstance(function, type) and issubclass(function, Kernel):
+            function(**{name: value})
+        else:
+            validate_parameter_constraints(constraints, {name: value}, function.__name__)
+    except InvalidParameterError:
+        options = _options(constraints[name])
+        hint = nearest(value, options) if isinstance(value, str) else ""
+        return f"invalid value {show(value)}.{hint} Expected {_expected(constraints[name])}."
+    except UserError as error:
+        return str(error)
+    return ""
+
+
+def _options(constraints: Collection[Any]) -> list[str]:
+    """Return the words that a parameter takes."""
+    from mklearn.base.parameters import StrOptions
+
+    return sorted(option for each in constraints if isinstance(each, StrOptions) for option in each.options)
+
+
+def _expected(constraints: Collection[Any]) -> str:
+    """Return the values that a parameter takes, in words."""
+    from mklearn.base.parameters import StrOptions, make_constraint
+
+    forms = [f"one of: {one_of(words)}"] if (words := _options(constraints)) else []
+    forms += [str(make_constraint(each)) for each in constraints if not isinstance(each, StrOptions)]
+    return "; or ".join(forms) or "a number or text"

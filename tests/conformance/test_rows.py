@@ -1,0 +1,88 @@
+"""Every row of the tables: its code is there, and has what the row and the listings say of it."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+from tests.entries import implementation
+
+from mklearn.base.parameters import validate_parameter_constraints
+from mklearn.descriptors.table import DESCRIPTORS, TABLE
+from mklearn.kernels.base import Kernel
+from mklearn.kernels.distances import MEASURES
+from mklearn.kernels.table import KERNELS
+from mklearn.methods import METHODS, MethodRow
+from mklearn.rows import Row
+from mklearn.study.config.listings import parameter_texts
+from mklearn.study.config.method import Method
+from mklearn.study.config.parameters import OF_THE_STUDY
+from mklearn.study.data.protocols import PROTOCOLS
+from mklearn.study.evaluation.metrics.metric import METRICS
+from mklearn.study.plan.kernels import POINT_SET
+
+WITHOUT_PAPER = {
+    "linear", "polynomial", "precomputed", "pixels", TABLE, "majority", "mean_regressor", *PROTOCOLS, *METRICS,
+}  # fmt: skip
+TABLES: dict[str, dict[str, Any]] = {
+    "methods": METHODS, "kernels": KERNELS, "descriptors": DESCRIPTORS, "protocols": PROTOCOLS, "metrics": METRICS,
+}  # fmt: skip
+ROWS = [
+    pytest.param(sort, kind, row, id=f"{sort}-{kind}")
+    for sort, table in TABLES.items()
+    for kind, row in table.items()
+    if kind != TABLE
+]
+
+
+@pytest.mark.parametrize(("sort", "kind", "row"), ROWS)
+def test_a_row_is_of_what_it_says(sort: str, kind: str, row: Row) -> None:
+    function = implementation(row)
+    taken = inspect.signature(function).parameters
+    assert row.title
+    assert row.reference or kind in WITHOUT_PAPER
+    assert (inspect.getdoc(function) or "").strip()
+    assert set(row.defaults) <= set(taken)
+    given = {name: value for name, value in row.defaults.items() if value != taken[name].default}
+    validate_parameter_constraints(getattr(function, "_parameter_constraints", {}), given, kind)
+    if sort in ("kernels", "metrics"):
+        return
+    texts = parameter_texts(function)
+    fixed = {*OF_THE_STUDY, *getattr(row, "fixed", ()), "centre", "normalise", "psd"}
+    constraints = getattr(function, "_parameter_constraints", {})
+    for name in set(taken) - fixed - {"patch", "n_components"}:
+        assert texts.get(name) or "sklearn" in str(inspect.getmodule(function)), name
+        assert name in constraints or name in getattr(row, "views", ()), f"{name} has no valid values"
+
+
+@pytest.mark.parametrize("kind", METHODS)
+def test_a_method_has_what_its_row_says(kind: str) -> None:
+    row: MethodRow = METHODS[kind]
+    taken = inspect.signature(implementation(row)).parameters
+    assert {*row.tuned, *row.views, *row.parts, *row.needs_kernels, *row.fixed} <= set(taken)
+    assert ("kernels" in taken) == (row.takes in ("kernels", "dictionary"))
+    assert row.combines <= ("kernel_weights" in taken)
+    assert row.landmarks <= ("landmarks" in taken)
+    assert row.scales_features == ("feature_scaling" in taken)
+    if "max_iter" in taken and "max_iter" not in row.fixed:
+        assert row.iterations == taken["max_iter"].default
+    assert not set(taken) & set(Method.model_fields) - {"kernels", "landmarks", *Method.either}
+    assert all(name in METHODS for part in row.parts.values() for name in part.kinds)
+
+
+@pytest.mark.parametrize("kind", KERNELS)
+def test_a_kernel_has_what_its_row_says(kind: str) -> None:
+    of_class: type[Kernel] = implementation(KERNELS[kind])
+    assert of_class.kind == kind
+    assert of_class.measures == KERNELS[kind].measures
+
+
+@pytest.mark.parametrize("kind", DESCRIPTORS)
+def test_descriptors_name_a_distance_that_there_is(kind: str) -> None:
+    assert DESCRIPTORS[kind].measure in {*MEASURES, POINT_SET}
+
+
+@pytest.mark.parametrize("kind", METRICS)
+def test_a_metric_needs_what_its_function_takes(kind: str) -> None:
+    assert METRICS[kind].needs == tuple(inspect.signature(implementation(METRICS[kind])).parameters)

@@ -1,0 +1,31 @@
+"""Entries of studies by their kinds, and what their rows name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mklearn.contract.loading import load
+from mklearn.rows import Row
+from mklearn.study.config.entries import Descriptor, Kernel, Protocol
+from mklearn.study.config.method import Method
+
+
+def descriptor(kind: str, **given: Any) -> Descriptor:
+    return Descriptor.model_validate({"kind": kind, **given})
+
+
+def kernel(kind: str, **given: Any) -> Kernel:
+    return Kernel.model_validate({"kind": kind, **given})
+
+
+def method(kind: str, **given: Any) -> Method:
+    return Method.model_validate({"kind": kind, **given})
+
+
+def protocol(kind: str, **given: Any) -> Protocol:
+    return Protocol.model_validate({"kind": kind, **given})
+
+
+def implementation(row: Row) -> Any:
+    """The function or class that a row names."""
+    return load(row.implementation)
