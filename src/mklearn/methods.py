@@ -23,13 +23,10 @@ class Refit:
         ``module:function`` that fits all of them.
     at_most : str
         What limits the number of components, see :class:`mklearn.study.evaluation.sweeps.Refit`.
-    iterations_path : str
-        ``module:function`` that fits 1, 2, ... iterations at the cost of one fit, if there is one.
     """
 
     path: str
     at_most: str = ""
-    iterations_path: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,7 +109,6 @@ class MethodRow(Row):
 IMAGE_REFIT = Refit(
     "mklearn.papers.two_d_mmc.path:fit_path",
     at_most="image_side",
-    iterations_path="mklearn.papers.two_d_mmc.path:fit_iterations",
 )
 METHODS: dict[str, MethodRow] = {
     "convex_mkl_dr": MethodRow(

@@ -124,8 +124,6 @@ class MethodSpec(Implementation):
     """Inputs by name. The first is what it learns from; the others are parameters of the estimator that name a view."""
     sweep: Implementation
     """A class of :mod:`mklearn.study.evaluation.sweeps`, or one of another package."""
-    iterations: Implementation | None = None
-    """A function that fits the method after 1, 2, ... iterations, with the parameter ``sizes``; None: not recorded."""
 
     @model_validator(mode="after")
     def _inputs_are_consistent(self) -> MethodSpec:

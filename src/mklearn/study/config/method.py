@@ -82,8 +82,6 @@ class Method(Entry):
     sizes: Sizes | None = None
     """Numbers of components, each with its own fit as in the paper; those above the number of classes are left out. By
     default one fit, whose leading components are swept; of methods on images 1 to 20, for rows and columns."""
-    iterations_at: list[Count] = []
-    """Of methods on images: numbers of components at which accuracy after each iteration is recorded."""
 
     @classmethod
     def row_of(cls, kind: str) -> MethodRow:
@@ -106,7 +104,7 @@ class Method(Entry):
         if row.embeds:
             options |= {"components": None} | ({"sizes": None} if row.refit else {})
         if row.takes == "images" and row.refit:
-            options |= {"sizes": list(range(1, 21)), "iterations_at": []}
+            options |= {"sizes": list(range(1, 21))}
         return options
 
     _each_once = field_validator("descriptors")(each_once)
@@ -259,14 +257,6 @@ class Method(Entry):
         """Return how the number of components is chosen if neither the method nor the study says."""
         one_fit = self.row.embeds and self.sizes is None and self.given.get("n_components") is None
         return "all" if one_fit else "one_standard_error"
-
-    def iterations(self) -> Implementation | None:
-        """Return the function that fits the method after each iteration; None: those accuracies are not recorded."""
-        if not self.iterations_at:
-            return None
-        return Implementation(
-            implementation=self.row.refit.iterations_path, parameters={"sizes": list(self.iterations_at)}
-        )
 
     # --- landmarks
 

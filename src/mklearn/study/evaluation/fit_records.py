@@ -14,14 +14,12 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.contract.fit_spec import FitSpec, Implementation, Setting, headline_rule
+from mklearn.contract.fit_spec import FitSpec, Setting, headline_rule
 from mklearn.errors import NotApplicable
 from mklearn.study.data.splits import Split, numbered_test_parts
-from mklearn.study.evaluation.candidates import Candidate, MethodOnViews, method_of
-from mklearn.study.evaluation.iterations import labels_by_iteration
+from mklearn.study.evaluation.candidates import MethodOnViews, method_of
 from mklearn.study.evaluation.oracle import best_on_test
-from mklearn.study.evaluation.outputs import ITERATIONS, Record, builtin, stored_rule
-from mklearn.study.evaluation.scalings import with_chosen_scalings
+from mklearn.study.evaluation.outputs import Record, builtin, stored_rule
 from mklearn.study.evaluation.split import (
     EXPECTED,
     Fitted,
@@ -30,7 +28,6 @@ from mklearn.study.evaluation.split import (
     SplitResult,
     choose_once,
     evaluate_split,
-    held_out_groups,
 )
 from mklearn.study.log import logged_warnings, logger, progress
 from mklearn.study.provenance import canonical, name_of
@@ -110,21 +107,14 @@ class FitAtSize:
         for split, result in self._results():
             if isinstance(result, SplitResult):
                 yield SplitRecord(self._predictions(result, split), self._fitted_arrays(result, split))
-                if self.spec.method.iterations is not None:
-                    yield SplitRecord(self._iterations(split, self.spec.method.iterations))
             else:
                 yield SplitRecord(Record(self._facts(split) | failure(result), {}))
 
     def aborted_records(self, done: Sequence[SplitRecord], reason: SplitAborted) -> list[SplitRecord]:
         """Return records of what comes after ``done``, with the reason why it has no value."""
-        n_done = sum(ITERATIONS not in record.stored.facts for record in done)
-        aborted = self.splits[n_done:]
+        aborted = self.splits[len(done) :]
         logger.warning("%s: %d splits without a value: %s", self.setting.protocol, len(aborted), reason)
-        records = [SplitRecord(Record(self._facts(split) | failure(reason), {})) for split in aborted]
-        if self.spec.method.iterations is not None and done and done[-1].fitted is not None:
-            facts = self._facts_of_iterations(self.splits[n_done - 1]) | failure(reason)
-            records.insert(0, SplitRecord(Record(facts, {})))
-        return records
+        return [SplitRecord(Record(self._facts(split) | failure(reason), {})) for split in aborted]
 
     # --- evaluation
 
@@ -214,25 +204,6 @@ class FitAtSize:
                 **measured,
             }
         return Record(self._facts(split) | {"rules": facts, "selection_message": result.selection_message}, arrays)
-
-    def _facts_of_iterations(self, split: Split) -> dict[str, Any]:
-        return self._facts(split) | {ITERATIONS: [], "neighbour": headline_rule(self.spec.evaluation.neighbours)}
-
-    def _iterations(self, split: Split, iterations: Implementation) -> Record:
-        """Return the labels after each iteration, by the nearest-neighbour rule of the headline."""
-        facts, train, test = self._facts_of_iterations(split), split.train, split.test
-        problem = with_chosen_scalings(self.problem, train, held_out_groups(train, test, self.groups))
-        try:
-            estimator = problem.unfitted(Candidate(problem.method.parameters))
-            labels = labels_by_iteration(
-                estimator, problem.of(train), problem.of(test), problem.y[train], iterations, facts["neighbour"]
-            )
-        except MemoryError as reason:  # the split itself has its values
-            aborted = out_of_memory(reason)
-            logger.warning("%s: iterations: %s", split.name, aborted)
-            return Record(facts | failure(aborted), {})
-        arrays = {f"{ITERATIONS}/{size}": curve for size, curve in labels.items()}
-        return Record(facts | {ITERATIONS: list(labels)}, {"test": test} | arrays)
 
     # --- arrays
 

@@ -21,8 +21,6 @@ Given = Callable[[str], Any]
 """Returns, by the name in `STORED`, what a fitted estimator gives for the test samples; None where it has none."""
 STORED = ("decision_function", "predict_proba", "classes", "n_support_vectors")
 """What is stored of each fitted estimator, beside the labels."""
-ITERATIONS = "iterations"
-"""Fact by which a record is that of a split's iterations: the numbers of components; and folder of its arrays."""
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.errors import NotApplicable
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.outputs import ITERATIONS, Record, RulePredictions, SplitPredictions
+from mklearn.study.evaluation.outputs import Record, RulePredictions, SplitPredictions
 
 COLUMNS = {
     "dataset": "str", "protocol": "str", "train_size": "Int64", "repeat": "int64", "fold": "int64", "method": "str",
@@ -37,7 +36,7 @@ BLANK: dict[str, Any] = {
 def score_rows(
     fit: Mapping[str, Any], record: Record, split: SplitPredictions, y: NDArray[Any], metrics: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of one record: of each metric by each rule, of iterations, or the one of a split that failed.
+    """Yield the rows of one record: of each metric by each rule, or the one of a split that failed.
 
     Parameters
     ----------
@@ -49,18 +48,13 @@ def score_rows(
     y : targets of all samples
     metrics : sequence of str
     """
-    facts, curves = record.facts, record.facts.get(ITERATIONS, [])
+    facts = record.facts
     row = {**BLANK, **fit, **_columns(facts)}
-    if ITERATIONS in facts:
-        row |= {"metric": "accuracy", "selection": "iteration"}
-    for size in curves:
-        for number, labels in enumerate(record.arrays[f"{ITERATIONS}/{size}"], start=1):
-            yield row | {"dimension": size, "n_iter": number, "value": float(np.mean(labels == y[split.test]))}
     for neighbour, predictions in split.rules.items():
         shared = row | {"neighbour": neighbour} | _columns(facts["rules"][neighbour])
         for metric in metrics:
             yield from _metric_rows(shared | {"metric": metric}, predictions, facts["selection_message"])
-    if not (curves or split.rules):
+    if not split.rules:
         yield row
 
 

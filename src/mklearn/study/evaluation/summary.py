@@ -51,7 +51,7 @@ SUMMARY_COLUMNS = [
 STATUSES = ("ok", "inaccurate", "time_limit", "not_applicable", "out_of_memory", "failed", "lost", "missing")
 _SELECTION_OF_ROWS = {"oracle": "dimension", "inner_cv": "inner_cv"}
 _COUNTED = ("", *_SELECTION_OF_ROWS.values())
-"""Selections of the score rows behind a summary; others, such as "iteration", are drawn in figures only."""
+"""Selections of the score rows behind a summary."""
 
 
 def summarise(
@@ -72,8 +72,7 @@ def summarise(
     scores : DataFrame
         Tidy scores, one row for each fit, rule and dimension; columns as in ``SCORE_COLUMNS``. A repeat of k folds
         counts as k values; but models of a repeat that share a test part (column ``test_part``, by default the fold)
-        count as one, their mean, and as failed if one of them has no value. Rows with a selection other than
-        "dimension" and "inner_cv" (such as "iteration") are left out. A failed fit that does not know its rule or
+        count as one, their mean, and as failed if one of them has no value. A failed fit that does not know its rule or
         selection has "" there, and a row whose ``metric`` is "" counts for every metric; without the column all rows
         are accuracies.
     predictions : Predictions, optional

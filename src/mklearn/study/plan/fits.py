@@ -113,7 +113,6 @@ def planned_fits(
         spec = MethodSpec(
             id=variant.id, implementation=method.implementation, parameters=method.parameters() | variant.parameters,
             grid=method.grid(), kernel_choice=method.kernel_choice(), inputs=views, sweep=method.sweep(),
-            iterations=method.iterations(),
         )  # fmt: skip
         for protocol in protocols:
             if protocol.pairs is not None:

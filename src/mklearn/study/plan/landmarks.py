@@ -81,7 +81,7 @@ def on_landmarks(
         numbers = {NUMBER_OF_LANDMARKS: landmarks.n}
     return fit.model_copy(update={
         "kernels": by_name(kernels_on_features(fit.kernels)),  # whichever method, it shares their landmarks
-        "method": fit.method.model_copy(update={"iterations": None, "grid": fit.method.grid | numbers}),
+        "method": fit.method.model_copy(update={"grid": fit.method.grid | numbers}),
         "evaluation": fit.evaluation.model_copy(update={"components": "all"}),
         "landmarks": landmarks,
     })  # fmt: skip

@@ -45,7 +45,10 @@ def _flattened(values: Mapping[str, Any], place: str = "") -> Iterator[tuple[str
             yield f"{place}{name}", array.astype(str)
         elif len(shape) == 2 and array.dtype.kind in "uif":
             rows, columns = (value.index, value.columns) if hasattr(value, "columns") else _names_of_matrix(value)
-            yield f"{place}{name}", pd.DataFrame(array.astype(np.float64), list(map(str, rows)), list(map(str, columns)))
+            yield (
+                f"{place}{name}",
+                pd.DataFrame(array.astype(np.float64), list(map(str, rows)), list(map(str, columns))),
+            )
 
 
 def _names_of_matrix(value: Any) -> Iterator[Any]:

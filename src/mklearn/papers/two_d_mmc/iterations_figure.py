@@ -1,0 +1,96 @@
+"""Figure 1 of the paper: accuracy after each iteration of 2DMMC, GLRAM and 2DLDA, with l1 = l2 = 7."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from mklearn.errors import ConfigError
+from mklearn.nearest_neighbour import nearest_neighbour_predictions
+from mklearn.papers.two_d_mmc.embedding import BilinearEmbedding
+from mklearn.papers.two_d_mmc.glram import GLRAM
+from mklearn.papers.two_d_mmc.path import fit_iterations
+from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
+from mklearn.papers.two_d_mmc.two_d_mmc import TwoDMMC
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.report import charts
+from mklearn.study.report.charts import Chart, field, tooltip
+from mklearn.study.report.parts import PartFigure, ReportPart, StudyResults
+
+SIZE, ITERATIONS = 7, 20
+METHODS: dict[str, BilinearEmbedding] = {
+    "GLRAM": GLRAM(SIZE),
+    "2DLDA (ridge 1)": TwoDLDA(SIZE, ridge=1.0),
+    "2DLDA (no ridge, orthonormal)": TwoDLDA(SIZE, ridge=1e-10, scaling="orthonormal"),
+    "2DMMC": TwoDMMC(SIZE),
+}
+
+
+def iterations_figure(results: StudyResults) -> ReportPart:
+    """Draw for each data set the mean accuracy over the splits of its smallest training size.
+
+    Parameters
+    ----------
+    results : StudyResults
+        Of a study of images of one size, with splits whose other samples train.
+    """
+    alt = "Lines: accuracy of the nearest neighbour in each embedding against the number of iterations."
+    figures = []
+    for name, samples in results.samples.items():
+        curves = partial(_drawn, results, name, samples)
+        figures.append(PartFigure(f"Accuracy by iteration, {name}", alt, curves))
+    return ReportPart(figures=figures)
+
+
+def _drawn(results: StudyResults, name: str, samples: SampleSet) -> Chart:
+    if not isinstance(samples.images, np.ndarray):
+        raise ConfigError(f"report.parts: accuracy by iteration needs images of one size; {name!r} has none.")
+    images = samples.images.astype(np.float64)
+    curves = {label: np.zeros(ITERATIONS) for label in METHODS}
+    splits = list(_test_samples(results, name, samples))
+    for test in splits:
+        for label, method in METHODS.items():
+            models = fit_iterations(method, images[~test], samples.y[~test], ITERATIONS)
+            curves[label] += [_accuracy(model, images, samples.y, test) for model in models]
+    rows = pd.DataFrame([
+        {"label": label, "iteration": number, "accuracy": value / len(splits)}
+        for label, curve in curves.items()
+        for number, value in enumerate(curve, start=1)
+    ])  # fmt: skip
+    return chart(rows, f"Accuracy by iteration, {name}")
+
+
+def _test_samples(results: StudyResults, name: str, samples: SampleSet) -> Iterator[np.ndarray]:
+    """Yield the mask of the test samples of each split of the smallest training size."""
+    rows = results.scores[results.scores["dataset"].eq(name)].sort_values("train_size", kind="stable").iloc[0]
+    keys = {key: rows[key] for key in ("dataset", "protocol", "train_size", "method")}
+    predicted = results.predictions.of({**keys, "neighbour": "euclidean"})
+    assert predicted is not None
+    for _, tested in predicted.groupby(["repeat", "fold"]):
+        yield np.isin(samples.ids, tested["sample"].astype(str))
+
+
+def _accuracy(model: BilinearEmbedding, images: np.ndarray, y: np.ndarray, test: np.ndarray) -> float:
+    labels = nearest_neighbour_predictions(model.embedding_, y[~test], model.transform(images[test]), "euclidean")
+    return float(np.mean(labels == y[test]))
+
+
+def chart(curves: pd.DataFrame, title: str) -> Chart:
+    """Draw a line for each label: ``label, iteration, accuracy``, the latter as a fraction."""
+    shown = charts.in_percent(curves, "accuracy")
+    return {
+        "width": "container",
+        "height": 300,
+        "title": {"text": title, "subtitle": f"accuracy, %; nearest neighbour, l = {SIZE}"},
+        "data": {"values": charts.rows_of(shown, k="label", x="iteration", y="accuracy")},
+        "mark": {"type": "line", "strokeWidth": 1.5},
+        "encoding": {
+            "x": field("x:Q", title="iterations"),
+            "y": field("y:Q", title=None, scale={"zero": False}),
+            "color": field("k:N", scale=charts.class_scale(list(METHODS)), legend={"title": None}),
+            "tooltip": tooltip(("k:N", "method"), ("x:Q", "iteration"), ("y:Q", "accuracy, %", ".1f")),
+        },
+    }
