@@ -82,7 +82,7 @@ def chart(curves: pd.DataFrame, title: str) -> Chart:
     """Draw a line for each label: ``label, iteration, accuracy``, the latter as a fraction."""
     shown = charts.in_percent(curves, "accuracy")
     return {
-        "width": "container",
+        "width": 420,
         "height": 300,
         "title": {"text": title, "subtitle": f"accuracy, %; nearest neighbour, l = {SIZE}"},
         "data": {"values": charts.rows_of(shown, k="label", x="iteration", y="accuracy")},
