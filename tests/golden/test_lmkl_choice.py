@@ -62,6 +62,6 @@ def test_cell(
     found = 100 * np.mean([chosen_score(rule) for rule in rules])
     assert found == pytest.approx(accuracy, abs=TOLERANCE[name] + 0.005)
     if support_vectors is not None:
-        counts = [method_of(rule.fitted.estimator)[-1].n_support_.sum() for rule in rules]
+        counts = [method_of(rule.estimator)[-1].n_support_.sum() for rule in rules]
         shares = [count / len(split.train) for count, split in zip(counts, splits, strict=True)]
         assert 100 * np.mean(shares) == pytest.approx(support_vectors, abs=0.3)

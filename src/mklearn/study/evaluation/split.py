@@ -63,11 +63,6 @@ class Fitted:
     """Processor time of the kernels and of all fits; see `mklearn.study.evaluation.sweeps.Outcome`."""
     predict_seconds: float
 
-    @property
-    def estimator(self) -> Any:
-        """The estimator; of a sweep over sizes, the last and largest."""
-        return self.outcome.estimators[-1]
-
 
 @dataclass
 class RuleResult:

@@ -112,13 +112,6 @@ def test_every_candidate_is_fitted_once_for_each_model_and_the_chosen_one_again(
     assert Threshold.asked == asked + [X[split.test].tobytes() for split in models]
 
 
-def test_ties_go_to_the_first_candidate() -> None:
-    models = splits()
-    for grid in ([9.0, -9.0], [-9.0, 9.0]):  # all in one class: half of the balanced validation parts is right
-        results = evaluate_draw(on_features(method(grid={"threshold": grid})), models, evaluation=EVALUATION)
-        assert {result.rules[""].candidate.parameters["threshold"] for result in results} == {grid[0]}
-
-
 def test_a_candidate_that_fails_on_one_model_is_out() -> None:
     models = splits()
     assert 0 < sum(0 in split.train for split in models) < 3
@@ -138,16 +131,6 @@ def test_all_candidates_fail() -> None:
     two = failing.model_copy(update={"grid": {"threshold": [9.0], "shift": [0.0, 1.0]}})
     with pytest.raises(SolverFailed, match=r"every candidate failed.*no threshold"):
         evaluate_draw(on_features(two), splits(), evaluation=EVALUATION)
-
-
-def test_labels_of_the_test_part_choose_nothing() -> None:
-    models, spec = splits(), method(grid={"threshold": THRESHOLDS})
-    other = Y.copy()
-    other[models[0].test] = 1 - other[models[0].test]
-    one, two = (evaluate_draw(on_features(spec, y), models, evaluation=EVALUATION) for y in (Y, other))
-    for first, second in zip(one, two, strict=True):
-        assert first.rules[""].candidate == second.rules[""].candidate
-        assert chosen_score(first.rules[""]) == pytest.approx(1 - chosen_score(second.rules[""]))
 
 
 def test_parts_of_nested_folds_are_no_models_of_one_draw() -> None:
