@@ -107,18 +107,15 @@ def validation_folds(
     splits: list[Split] = []
     for repeat in range(repeats):
         rng = generator(name, folds, repeat, seed) if first_seed is None else np.random.default_rng(first_seed + repeat)
-        test, rest = [], []
-        for key, rows in strata.items():
-            drawn = rng.permutation(rows)
-            test.append(drawn[: n_test[key]])
-            rest.append(np.sort(drawn[n_test[key] :]))
-        held = np.sort(np.concatenate(test))
+        drawn = {key: rng.permutation(rows) for key, rows in strata.items()}
+        test = np.sort(np.concatenate([rows[: n_test[key]] for key, rows in drawn.items()]))
+        rest = [np.sort(rows[n_test[key] :]) for key, rows in drawn.items()]
         for deal in range(deals):
             parts = [_dealt(rows, folds, None if in_order else rng) for rows in rest]
             for fold in range(folds):
                 validation = np.sort(np.concatenate([dealt[fold] for dealt in parts]))
-                known = np.setdiff1d(np.arange(len(y)), np.concatenate([held, validation]))
-                splits.append(Split(repeat, deal * folds + fold, known, held, validation=validation))
+                train = np.setdiff1d(np.arange(len(y)), np.concatenate([test, validation]))
+                splits.append(Split(repeat, deal * folds + fold, train, test, validation=validation))
     return Splits(tuple(splits), len(y))
 
 

@@ -130,7 +130,7 @@ def registry() -> dict[str, Entry]:
         The file of a package can't be read, or has a data set that is registered already.
     """
     text = package_files("mklearn.study.data").joinpath("registry.yaml").read_text(encoding="utf-8")
-    found = _entries(text)
+    entries = _entries(text)
     for point in entry_points()["datasets"]:
         package = package_of(point)
         try:
@@ -138,10 +138,10 @@ def registry() -> dict[str, Entry]:
             more = _entries(text, "" if package == OWN_PACKAGE else package)
         except Exception as error:  # whatever importing the package or reading its file raises
             raise ConfigError(f"package {package}: data sets of {point.value} can't be read: {error}") from error
-        for name in found.keys() & more.keys():
+        for name in entries.keys() & more.keys():
             raise ConfigError(f"package {package}: data set {name!r} is registered already.")
-        found |= more
-    return found
+        entries |= more
+    return entries
 
 
 def _entries(text: str, package: str = "") -> dict[str, Entry]:

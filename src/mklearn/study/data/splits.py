@@ -51,8 +51,7 @@ class Split:
     @property
     def parts(self) -> list[tuple[str, np.ndarray]]:
         """The parts that the split has, with their roles."""
-        every = ((role, getattr(self, role)) for role in ROLES)
-        return [(role, part) for role, part in every if part is not None]
+        return [(role, part) for role in ROLES if (part := getattr(self, role)) is not None]
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -61,8 +60,7 @@ class Split:
 
     def converted(self, convert: Callable[[np.ndarray], np.ndarray]) -> Split:
         """Return the split with each of its parts converted."""
-        held = None if self.validation is None else convert(self.validation)
-        return replace(self, train=convert(self.train), test=convert(self.test), validation=held)
+        return replace(self, **{role: convert(part) for role, part in self.parts})
 
     @property
     def name(self) -> str:
@@ -179,11 +177,11 @@ def numbered_test_parts(splits: Iterable[Split]) -> dict[tuple[int | None, int, 
     that share it are models of one draw, and not independent.
     """
     first: dict[tuple[Any, ...], int] = {}
-    found = {}
+    numbers = {}
     for split in splits:
         key = (split.train_size, split.repeat, split.fold)
-        found[key] = first.setdefault((*key[:2], split.test.tobytes()), split.fold)
-    return found
+        numbers[key] = first.setdefault((*key[:2], split.test.tobytes()), split.fold)
+    return numbers
 
 
 def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Generator:
@@ -393,8 +391,8 @@ def _from_frame(frame: Any, path: Path) -> tuple[Split, ...]:
         train, validation, test = (
             np.sort(rows["index"][rows["role"] == role].to_numpy(dtype=np.int64)) for role in ROLES
         )
-        train_size, held = None if pd.isna(size) else int(size), validation if len(validation) else None
-        splits.append(Split(int(repeat), int(fold), train, test, train_size, held))
+        train_size = None if pd.isna(size) else int(size)
+        splits.append(Split(int(repeat), int(fold), train, test, train_size, validation if len(validation) else None))
     if not splits:
         raise DataError(f"{path}: contains no splits")
     return tuple(splits)

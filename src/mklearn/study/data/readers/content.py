@@ -37,11 +37,11 @@ def check_content(array: np.ndarray, expected: str | None, source: Path | str) -
     """Raise DataError if the sha256 of an array's C-ordered bytes is not the expected one, if any."""
     if expected is None:
         return
-    found = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
-    if found != expected:
+    digest = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+    if digest != expected:
         raise DataError(
             f"{source}: its content is not that of the registered data set (sha256 of the decoded values: "
-            f"expected {expected}, got {found}). It may be another crop, scaling or order of the same images; "
+            f"expected {expected}, got {digest}). It may be another crop, scaling or order of the same images; "
             "results could not be compared with published ones"
         )
 

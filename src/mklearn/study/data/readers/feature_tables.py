@@ -242,7 +242,7 @@ def _refuse(parts: Sequence[_Part], ids: np.ndarray, absent: Sequence[Mask], n_l
             row_order(part.ids, part.path, parts[0].ids, parts[0].path)
         except DataError as error:
             raise DataError(f"{error}; {what}") from error
-    part, lacks = next((part, lacks) for part, lacks in zip(parts, absent, strict=True) if lacks.any())
+    part, lacks = next(pair for pair in zip(parts, absent, strict=True) if pair[1].any())
     raise DataError(f"{part.path}: no value at all for the samples {some(ids[lacks])}; {what}")
 
 

@@ -127,16 +127,16 @@ class Table:
             return self._columns.drop(columns=list(self._text_columns), errors="ignore")
         if self._array is not None:
             require_columns(self._columns, (self._array,), self.path, "array")
-            found = [self._array]
+            matrices = [self._array]
         else:
-            found = [name for name in self._columns if name not in self._text_columns and self._is_matrix(name)]
-        if len(found) != 1:
-            hint = "; name it: {path: ..., array: NAME}" if found else ""
-            raise DataError(f"{self.path}: expected one two-dimensional array, found {some(found) or 'none'}{hint}")
-        values = self._columns[found[0]]
+            matrices = [name for name in self._columns if name not in self._text_columns and self._is_matrix(name)]
+        if len(matrices) != 1:
+            hint = "; name it: {path: ..., array: NAME}" if matrices else ""
+            raise DataError(f"{self.path}: expected one two-dimensional array, found {some(matrices) or 'none'}{hint}")
+        values = self._columns[matrices[0]]
         if values.ndim != 2 or values.dtype.names is not None:
             raise DataError(
-                f"{self.path}: array {found[0]!r} has shape {values.shape} and type {values.dtype}; expected two "
+                f"{self.path}: array {matrices[0]!r} has shape {values.shape} and type {values.dtype}; expected two "
                 "dimensions of numbers"
             )
         return pd.DataFrame(values, columns=self._names)

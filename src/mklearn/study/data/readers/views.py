@@ -108,8 +108,8 @@ def _of_matlab(
         if sum(map(int, parts.values())) != n:
             raise DataError(f"{path}: {n} samples; expected {' + '.join(map(str, parts.values()))}")
         ids = _with_parts(ids, np.repeat(list(parts), [int(size) for size in parts.values()]))
-    held = {name: view.astype(np.float64) for name, view in zip(tables, views, strict=True)}
-    return _sample_set(path, ids, np.array(names)[target - 1], held)
+    by_name = {name: view.astype(np.float64) for name, view in zip(tables, views, strict=True)}
+    return _sample_set(path, ids, np.array(names)[target - 1], by_name)
 
 
 def _of_r(path: Path, tables: Sequence[str], label: str, sample: str, parts: Mapping[str, str | int]) -> SampleSet:
