@@ -25,7 +25,6 @@ class PlannedJob:
     inputs: dict[str, Any]
     outputs: dict[str, str]
     spec: dict[str, Any]
-    code: str | None
     log: str
     script: str
 
@@ -55,24 +54,21 @@ def planned_jobs(study: Mapping[str, Any]) -> list[PlannedJob]:
         internal._prepare_dag(forceall=True, ignore_incomplete=True, lock_warn_only=True)
         internal._build_dag()
         levels = list(internal.dag.toposorted())
-        jobs = [_planned(job) for level in levels for job in sorted(level, key=lambda job: str(job.output))]
+        ordered = [job for level in levels for job in sorted(level, key=lambda job: str(job.output))]
+        jobs = [_planned(job) for job in ordered if job.rule.name != "all"]
     Path("planned.yaml").unlink()
     shutil.rmtree(".snakemake", ignore_errors=True)
-    return [job for job in jobs if job.rule != "all"]
+    return jobs
 
 
 def _planned(job: Any) -> PlannedJob:
-    if job.rule.name == "all":
-        return PlannedJob("all", {}, {}, {}, {}, None, "", "")
-    inputs = {name: value if isinstance(value, str) else list(map(str, value)) for name, value in job.input.items()}
-    params = dict(job.params.items())
+    inputs = {name: str(files) if isinstance(files, str) else [*map(str, files)] for name, files in job.input.items()}
     return PlannedJob(
         job.rule.name,
         dict(job.wildcards.items()),
-        {name: str(value) if isinstance(value, str) else value for name, value in inputs.items() if value},
-        {name: str(value) for name, value in job.output.items()},
-        params["spec"],
-        params.get("code"),
+        {name: files for name, files in inputs.items() if files},
+        {name: str(path) for name, path in job.output.items()},
+        job.params.spec,
         str(job.log[0]),
         Path(job.rule.script).stem,
     )

@@ -36,7 +36,7 @@ def report_failed_run(jobs: Jobs, workflow: Any) -> None:
     end_display(workflow)
     dag, scheduler = workflow.dag, workflow.scheduler
     names = {job: " ".join([job.rule.name, *map(str, job.wildcards)]) for job in scheduler.failed}
-    lines = sorted(f"step {name} failed: {_reason(job)}" for job, name in names.items())
+    lines = sorted(f"{name} failed: {_reason(job)}" for job, name in names.items())
     if scheduler.running or scheduler.open_jobs:
         _print(*lines, "the run ended early: the tables were not written. The same command continues it.")
         return
