@@ -19,8 +19,8 @@ from typing import Any
 from mklearn.contract.extensions import packages
 
 PACKAGE = Path(__file__).resolve().parents[1]
-_SCRIPTS = ("workflow/scripts", "src/mklearn/workflow_files/workflow/scripts")
-SCRIPTS = next(folder for name in _SCRIPTS if (folder := PACKAGE.parents[1] / name).is_dir())
+_IN_WHEEL = PACKAGE / "workflow_files" / "workflow" / "scripts"
+SCRIPTS = _IN_WHEEL if _IN_WHEEL.is_dir() else PACKAGE.parents[1] / "workflow" / "scripts"
 """Of the rules: in a checkout, or in a wheel."""
 _NUMERICAL = (
     "numpy", "scipy", "scikit-learn", "scikit-image", "cvxpy", "clarabel", "mosek", "numba", "opencv-python-headless",
@@ -125,7 +125,7 @@ def code_fingerprint(rule: str, spec: Mapping[str, Any]) -> str:
 
 @functools.cache  # a plan asks for each of its jobs
 def _fingerprint(rule: str, modules: tuple[str, ...]) -> str:
-    roots = [PACKAGE, SCRIPTS, *(root.parent for module in modules if (root := _outside(module.split(".")[0])))]
+    roots = [SCRIPTS, PACKAGE, *(root.parent for module in modules if (root := _outside(module.split(".")[0])))]
     return digest([
         [next(file.relative_to(root).as_posix() for root in roots if file.is_relative_to(root)), _source_digest(file)]
         for file in code_files(rule, modules)

@@ -32,7 +32,7 @@ class LogHandler(LogHandlerBase):
             job = job_name(fields["wildcards"])
             reason = re.split(r" since|[:;] ", fields["reason"])[0]
             self.jobs[fields["rule_name"]] += 1
-            self.reasons.setdefault(fields["rule_name"], f"{reason} ({job})")
+            self.reasons.setdefault(fields["rule_name"], f"{reason} ({job})" if job else reason)
 
     def close(self) -> None:
         """Print the summary, once."""

@@ -46,7 +46,7 @@ class LogHandler(LogHandlerBase):
             case "RUN_INFO":
                 self.left = Counter({rule: n for rule, n in fields["stats"].items() if rule not in ("total", "all")})
             case "JOB_INFO" if fields["rule_name"] in self.left:
-                name = f"{fields['rule_name']} {job_name(fields['wildcards'])}"
+                name = f"{fields['rule_name']} {job_name(fields['wildcards'])}".rstrip()
                 self.running[fields["jobid"]] = fields["rule_name"], name, time.monotonic()
                 self.at_once = max(self.at_once, len(self.running))
                 self.live.start()
