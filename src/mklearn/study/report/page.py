@@ -40,14 +40,14 @@ def render(
     specs = {panel.slug: panel.chart for panel in panels if panel.chart is not None}
     configs = {scheme.name: vega_config(scheme, series.colours(scheme)) for scheme in SCHEMES}
     looks = zip(series.labels, series.colours(LIGHT), series.colours(DARK), series.dashes(), strict=True)
+    sections = [
+        _section(key, texts, panels, content["tables"].get(key, ()))
+        for key, texts in figure_sections(content["score"]).items()
+        if key not in WITH_RESULTS
+    ]
     return _template("index.html.j2", autoescape=True).render(
         page=content,
-        sections=[
-            section
-            for key, texts in figure_sections(content["score"]).items()
-            if key not in WITH_RESULTS
-            and (section := _section(key, texts._asdict(), panels, content["tables"].get(key, ())))["groups"]
-        ],
+        sections=[section for section in sections if section["groups"]],
         panels={name: [panel for panel in panels if panel.section == name] for name in WITH_RESULTS},
         series_names={label: names(label) for label in series.labels},
         downloads=script_json(downloads),

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import functools
 from importlib import resources
-from typing import NamedTuple
 
 import yaml
 
 from mklearn.study.report.wording import by_score
 
 
-class Section(NamedTuple):
-    """A section of figures: name in the navigation, title, note below it, and the note on its tables."""
-
-    short: str
-    title: str
-    note: str
-    table_note: str = ""
-
-
 @functools.cache
-def figure_sections(score: str = "accuracy") -> dict[str, Section]:
-    """Return the sections of figures by id, in the order of the page, with texts that speak of a score."""
+def figure_sections(score: str = "accuracy") -> dict[str, dict[str, str]]:
+    """Return the sections of figures by id, in the order of the page, with texts that speak of a score.
+
+    Each has its name in the navigation (``short``), a title, a note below it, and perhaps one on its tables.
+    """
     found = yaml.safe_load(page_file("sections.yaml")).items()
-    return {name: Section(**{key: by_score(text, score) for key, text in texts.items()}) for name, texts in found}
+    return {
+        name: {"table_note": "", **{key: by_score(text, score) for key, text in texts.items()}} for name, texts in found
+    }
 
 
 def page_file(name: str) -> str:
