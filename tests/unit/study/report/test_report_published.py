@@ -135,12 +135,6 @@ def test_a_calibration_that_is_met_and_one_that_is_not_there_are_said(compared):
     assert absent.alerts == []
 
 
-def test_remarks_stand_beside_the_names_of_their_methods(of_another_crop):
-    html, text = read(of_another_crop)
-    assert "<dt>MKL-DR and single</dt><dd>The weights &lt;b&gt;are&lt;/b&gt; a vertex.</dd>" in html
-    assert r"- **MKL-DR and single**: The weights \<b\>are\</b\> a vertex." in text
-
-
 def test_claims_have_a_verdict_on_the_page_also_without_published_values(study, tmp_path):
     """Kills: a section that only values or remarks open, and a verdict that the Markdown leaves out."""
     claims = [Claim(source="A paper, 3.5", text="It is <b>fast</b>.", verdict="does not hold", evidence="Ten times.")]
@@ -196,10 +190,11 @@ def test_several_training_sizes_have_a_curve():
     assert {row["x"] for row in rows} == {5, 10}
 
 
-def test_a_remark_of_many_sentences_is_folded_on_the_page_and_whole_in_markdown(of_another_crop):
+def test_remarks_stand_beside_their_methods_and_long_ones_are_folded_on_the_page(of_another_crop):
     html, text = read(of_another_crop)
     shown = html[html.index('<dl class="remarks">') :].split("</dl>")[0]
+    assert "<dt>MKL-DR and single</dt><dd>The weights &lt;b&gt;are&lt;/b&gt; a vertex.</dd>" in shown
+    assert r"- **MKL-DR and single**: The weights \<b\>are\</b\> a vertex." in text
     first, rest = shown.split('<details class="more"><summary>More</summary>')
-    assert [first.count("This is"), rest.count("This is")] == [3, 2]
-    assert "&lt;i&gt;" in rest
+    assert [part.count("This is &lt;i&gt;") for part in (first, rest)] == [3, 2]
     assert text.count("This is") == 5
