@@ -14,8 +14,8 @@ from mklearn.contract.fit_spec import EvaluationSpec
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.metrics.metric import metric_named
+from mklearn.study.evaluation.score_table import evaluated_fit
 from mklearn.study.evaluation.split import RuleResult, SplitResult, choose_once, evaluate_split
-from mklearn.study.steps.evaluate import evaluated_fit
 
 
 def scores(found: RuleResult, metric: str = "accuracy") -> NDArray[np.float64]:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import yaml
 from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
+from tests.scores import rows_of, samples_of
 from tests.unit.study.small_study import SmallStudy, run_study
 
 from mklearn import MultiViewClassifier
@@ -24,7 +24,7 @@ from mklearn.kernels import Pairwise, Views
 from mklearn.kernels.distances import squared_euclidean
 from mklearn.methods import METHODS
 from mklearn.regressors import KernelRidge
-from mklearn.study.artefacts import read_arrays, read_table
+from mklearn.study.artefacts import read_arrays
 from mklearn.study.config.reading import check_study
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split, Splits
@@ -73,9 +73,9 @@ class Fitted:
         """The job of a method, and its plan."""
         return next((key, fit) for key, fit in self.plan.fits.items() if fit.method_id == kind.replace("_", "-"))
 
-    def table(self, output: str, key: tuple[str, ...]) -> pd.DataFrame:
+    def predictions(self, key: tuple[str, ...]) -> Path:
         (job,) = [job for job in self.study.of("fit") if tuple(job.wildcards.values()) == key]
-        return read_table(self.study.folder / job.outputs[output])[0]
+        return self.study.folder / job.outputs["predictions"]
 
 
 def predicts_numbers(kind: str) -> bool:
@@ -155,7 +155,7 @@ def script(kind: str, fitted: Fitted, parameters: dict[str, Any], spec: Any, cac
 @pytest.mark.parametrize("kind", published_methods())
 def test_predictions_of_a_study_are_those_of_a_script(kind: str, fitted: Fitted) -> None:
     key, planned = fitted.plan_of(kind)
-    rows = fitted.table("scores", key)
+    rows = rows_of(fitted.predictions(key))
     assert set(rows["status"]) == {"ok"}, rows[["status", "message"]].to_string()
     scores = rows.query("selection == 'inner_cv'").iloc[0]
     parameters = json.loads(scores["parameters"])
@@ -165,7 +165,7 @@ def test_predictions_of_a_study_are_those_of_a_script(kind: str, fitted: Fitted)
     train, test = fitted.split.train, fitted.split.test
     model.fit(X[train], fitted.y[train])
 
-    found = fitted.table("predictions", key).query("fold == 0")
+    found = samples_of(fitted.predictions(key)).query("fold == 0")
     assert list(found["sample"]) == list(fitted.ids[test])
     np.testing.assert_array_equal(found["predicted"].to_numpy(dtype=fitted.y.dtype), model.predict(X[test]))
     if found["neighbour"].iloc[0]:
@@ -218,7 +218,7 @@ def test_numbers_from_landmarks_in_a_study_and_in_a_script(tmp_path: Path) -> No
     }
     known = [model.fit(views[train], study.y[train]) for model in models.values()]
     assert known[1].score(views[test], study.y[test]) > known[0].score(views[test], study.y[test]) + 0.02
-    found = study.table("predictions", key).query("fold == 0")
+    found = samples_of(study.predictions(key)).query("fold == 0")
     np.testing.assert_allclose(found["predicted"], known[1].predict(views[test]), rtol=1e-9)
 
     specs = [{"id": name, **kernel} for name, kernel in kernels.items()]
@@ -232,7 +232,7 @@ def test_twelve_views_of_a_published_split_in_a_study_and_in_a_script(
 ) -> None:
     monkeypatch.setenv("MKLEARN_MIRROR", str(mirror))
     study = fit(["multi_view"], PROTEIN_FOLDS, tmp_path)
-    found = study.table("predictions", study.plan_of("multi_view")[0])
+    found = samples_of(study.predictions(study.plan_of("multi_view")[0]))
     train, test = study.split.train, study.split.test
     assert (len(train), len(test)) == (311, 383)
 

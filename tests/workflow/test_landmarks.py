@@ -95,7 +95,7 @@ def test_a_killed_block_is_made_again_alone(done: Checkout, tmp_path: Path) -> N
     blocks = [path.name for path in cached(copied, "moments/*/*/*/*")]
     assert blocks == ["1of2.npz"]
     kept |= {path: path.stat().st_mtime_ns for path in cached(copied, "moments/*/*/*/*")}
-    assert copied.planned(*TABLES) == {"moments": 1, "fit": 1, "tables": 1}
+    assert copied.planned(*TABLES) == {"moments": 1, "fit": 1, "evaluate": 1, "tables": 1}
     copied.said("snakemake", "--cores", "2", *TABLES)
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert tables(copied) == tables(done)

@@ -19,8 +19,9 @@ from mklearn.study.jobs import OUTPUTS
 
 # 2 descriptors and distances, one protocol of two sizes, 4 methods (KFD twice)
 FRESH = {
-    "read": 1, "describe": 2, "distances": 2, "split": 1, "fit": 4, "tables": 1, "page": 1, "all": 1,
+    "read": 1, "describe": 2, "distances": 2, "split": 1, "fit": 4, "evaluate": 1, "tables": 1, "page": 1, "all": 1,
 }  # fmt: skip
+SCORES = {"evaluate": 1, "tables": 1, "page": 1, "all": 1}
 TABLES = {"tables": 1, "page": 1, "all": 1}
 PAGE = {"page": 1, "all": 1}
 
@@ -56,11 +57,12 @@ def planned_with(checkout: Checkout, change: Callable[[dict[str, Any]], Any]) ->
 @pytest.mark.parametrize(
     ("file", "expected"),
     [
-        pytest.param("src/mklearn/subspace/kfd.py", {"fit": 3, **TABLES}, marks=pytest.mark.full),
-        pytest.param("src/mklearn/optimize/relaxations.py", {"fit": 4, **TABLES}, marks=pytest.mark.full),
-        ("src/mklearn/descriptors/multiresolution.py", {"describe": 1, "distances": 1, "fit": 3, **TABLES}),
-        pytest.param("src/mklearn/kernels/distances.py", {"distances": 2, "fit": 4, **TABLES}, marks=pytest.mark.full),
-        ("workflow/scripts/distances.py", {"distances": 2, "fit": 4, **TABLES}),
+        pytest.param("src/mklearn/subspace/kfd.py", {"fit": 3, **SCORES}, marks=pytest.mark.full),
+        pytest.param("src/mklearn/optimize/relaxations.py", {"fit": 4, **SCORES}, marks=pytest.mark.full),
+        ("src/mklearn/descriptors/multiresolution.py", {"describe": 1, "distances": 1, "fit": 3, **SCORES}),
+        pytest.param("src/mklearn/kernels/distances.py", {"distances": 2, "fit": 4, **SCORES}, marks=pytest.mark.full),
+        ("workflow/scripts/distances.py", {"distances": 2, "fit": 4, **SCORES}),
+        ("workflow/scripts/evaluate.py", SCORES),
         ("workflow/scripts/tables.py", TABLES),
         pytest.param(
             "src/mklearn/study/data/readers/digits.py",
@@ -100,37 +102,38 @@ def test_editing_what_no_result_depends_on_reruns_nothing(mine: Checkout) -> Non
 # --- changes of the study
 
 
-FITS = {"split": 1, "fit": 4, **TABLES}
+FITS = {"split": 1, "fit": 4, **SCORES}
 
 
 CHANGES: dict[str, tuple[Any, dict[str, int]]] = {
-    "a parameter": (lambda study: study["methods"]["mkl-lda"].update(ridge=1e-3), {"fit": 1, **TABLES}),
-    "a descriptor less": (lambda study: study["descriptors"].pop("blocks"), {"fit": 2, **TABLES}),
+    "a parameter": (lambda study: study["methods"]["mkl-lda"].update(ridge=1e-3), {"fit": 1, **SCORES}),
+    "a descriptor less": (lambda study: study["descriptors"].pop("blocks"), {"fit": 2, **SCORES}),
     "a data set more": (
         lambda study: study["datasets"].update(few={"name": "digits", "per_class": 12}),
-        {name: FRESH[name] for name in ("read", "describe", "distances", "split", "fit")} | TABLES,
+        {name: FRESH[name] for name in ("read", "describe", "distances", "split", "fit")} | SCORES,
     ),
     "the seed": (lambda study: study.update(seed=1), FITS),
+    "a metric more": (lambda study: study.update(evaluation={"metrics": ["accuracy", "macro_f1"]}), SCORES),
     "a label": (
         lambda study: study["methods"]["average"].update(label="Mean kernel"), TABLES,
     ),
 }  # fmt: skip
 MORE_CHANGES: dict[str, tuple[Any, dict[str, int]]] = {
-    "a method less": (lambda study: study["methods"].pop("kfd"), TABLES),
+    "a method less": (lambda study: study["methods"].pop("kfd"), SCORES),
     "a method more": (
-        lambda study: study["methods"].update({"mkl-lde": {"kind": "mkl_dr", "graph": "lde"}}), {"fit": 1, **TABLES},
+        lambda study: study["methods"].update({"mkl-lde": {"kind": "mkl_dr", "graph": "lde"}}), {"fit": 1, **SCORES},
     ),
     "a training size more": (  # sizes are one job
         lambda study: study["protocols"]["random"].update(train_size=[4, 6, 8]), FITS,
     ),
     "a parameter of the kernels": (
-        lambda study: study.update(kernels={"gauss": {"kind": "gaussian", "bandwidth": 0.5}}), {"fit": 4, **TABLES},
+        lambda study: study.update(kernels={"gauss": {"kind": "gaussian", "bandwidth": 0.5}}), {"fit": 4, **SCORES},
     ),
-    "one rule less": (lambda study: study.update(evaluation={"neighbours": ["cosine"]}), {"fit": 4, **TABLES}),
+    "one rule less": (lambda study: study.update(evaluation={"neighbours": ["cosine"]}), {"fit": 4, **SCORES}),
     "the order of its keys": (
         lambda study: study.update({
             name: dict(reversed(study[name].items())) for name in ("descriptors", "methods", "protocols", "datasets")
-        }), TABLES,
+        }), SCORES,
     ),
 }  # fmt: skip
 
@@ -151,7 +154,7 @@ def test_a_missing_table_is_made_again_and_nothing_before_it(mine: Checkout) -> 
 @pytest.mark.full
 def test_another_study_shares_descriptors_kernels_and_fits(mine: Checkout) -> None:
     other = mine.write(SMOKE | {"study": "other"}, "other.yaml")
-    assert mine.planned("--configfile", str(other)) == TABLES
+    assert mine.planned("--configfile", str(other)) == SCORES
 
 
 # --- runs

@@ -77,8 +77,8 @@ rule fit:
         unpack(jobs.fit_inputs),  # labels; by method matrices, sources, projections, landmarks, moments, blocks
         splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
     output:
-        predictions="<results>/cache/fits/{dataset}/{protocol}/{method}.predictions.npz",
         model="<results>/cache/fits/{dataset}/{protocol}/{method}.npz",
+        predictions="<results>/cache/fits/{dataset}/{protocol}/{method}.predictions.npz",
     log:
         "logs/fit/{dataset}/{protocol}/{method}.log",
     benchmark:

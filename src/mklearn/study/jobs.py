@@ -34,8 +34,8 @@ OUTPUTS: dict[str, dict[str, str]] = {
     "landmarks": {"landmarks": "cache/landmarks/{dataset}/{protocol}/{landmark_set}.npz"},
     "moments": {"moments": "cache/moments/{dataset}/{protocol}/{landmark_set}/{part}.npz"},
     "fit": {
-        "predictions": "cache/fits/{dataset}/{protocol}/{method}.predictions.npz",
         "model": "cache/fits/{dataset}/{protocol}/{method}.npz",
+        "predictions": "cache/fits/{dataset}/{protocol}/{method}.predictions.npz",
     },
     "evaluate": {"scores": "{study}/scores.parquet", "predictions": "{study}/predictions.parquet"},
     "tables": {"summary": "{study}/summary.parquet", "run": "{study}/run.json"},

@@ -24,7 +24,7 @@ TITLES = {
     "project": "Project the pairs",
     "landmarks": "Choose landmarks",
     "moments": "Gather moments",
-    "fit": "Fit and evaluate",
+    "fit": "Fit and predict",
 }
 """Rules in the page's table of costs."""
 PART_OF = {"describe_part": "describe"}

@@ -19,13 +19,13 @@ from mklearn.study.config.registry import registered
 from mklearn.study.data.description import rows_of_part
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.engine.workflow_files import load_script
+from mklearn.study.evaluation.score_rows import COLUMNS
 from mklearn.study.jobs import BLOCKS_OF_ONE
 from mklearn.study.jobs import parts as parts_of
 from mklearn.study.plan.landmarks import landmark_set
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.script import call
 from mklearn.study.specs.landmark_specs import LandmarkSetSpec
-from mklearn.study.steps.rows import COLUMNS
 
 CLASSES: dict[str, Any] = {
     "datasets": {"digits": None},
@@ -120,12 +120,14 @@ class LandmarkJobs:
         of_set = self.landmarks(spec, n_blocks)
         return [self.moments(of_set, part) for part in parts(n_blocks)]
 
-    def fit(self, spec: FitSpec, blocks: Sequence[Path], features: Sequence[Path] | None = None) -> pd.DataFrame:
+    def fit(
+        self, spec: FitSpec, blocks: Sequence[Path], features: Sequence[Path] | None = None, *, here: bool = False
+    ) -> pd.DataFrame:  # fmt: skip
         """Run the job that fits to moments, and embeds blocks of features; return the score rows without times."""
         names = ("labels", "splits", "landmarks", "model", "predictions")
         features = features or self.features(spec.descriptors, [path.stem for path in blocks])
         files = {name: self.files[name] for name in names} | {"moments": list(blocks), "blocks": list(features)}
-        call(load_script("fit"), **files, spec=spec.as_dict())
+        call(load_script("fit"), **files, spec=spec.as_dict(), here=here)
         return self.rows()
 
     def run(self, spec: FitSpec, n_blocks: int = 1) -> pd.DataFrame:

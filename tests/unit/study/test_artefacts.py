@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.unit.study.small_study import SmallStudy, working_in
+from tests.unit.study.small_study import SmallStudy
 
 from mklearn.errors import DataError
 from mklearn.study.artefacts import (
@@ -20,6 +20,7 @@ from mklearn.study.artefacts import (
     write_record,
     write_table,
 )
+from mklearn.study.evaluation.score_rows import score_rows
 from mklearn.study.provenance import stamp
 
 RECORD = stamp("fit", {"method": {"id": "é"}}, {"labels": "ab12"})
@@ -79,18 +80,16 @@ def test_a_damaged_artefact_is_named(
 @pytest.mark.parametrize(
     ("status", "value"), [("ok", np.inf), ("ok", -0.1), ("ok", np.nan), ("inaccurate", np.nan), ("not_applicable", 2.0)]
 )
-def test_an_impossible_score_is_refused(finished: SmallStudy, tmp_path: Path, status: str, value: float) -> None:
+def test_an_impossible_score_is_refused(
+    finished: SmallStudy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: str, value: float
+) -> None:
     study = finished.copy(tmp_path / "copy")
     job = study.of("fit")[0]
-    name, method = job.outputs["scores"], job.spec["method"]["id"]
-    frame, record = read_table(study.folder / name)
-    frame.loc[frame.index[-1], ["status", "value"]] = [status, value]
-    write_table(study.folder / name, frame, record)
-    with (
-        working_in(study.folder),
-        pytest.raises(
-            DataError,
-            match=rf"{name}: {method} has the accuracy {re.escape(str(value))} .*\(status {status}\); valid: ",
-        ),
-    ):
-        study.run(*study.of("tables"))
+    name, method = job.outputs["predictions"], job.spec["method"]["id"]
+    monkeypatch.setattr(
+        "mklearn.study.evaluation.score_table.score_rows",
+        lambda *arguments: [row | {"status": status, "value": value} for row in score_rows(*arguments)],
+    )
+    sentence = rf"{name}: {method} has the accuracy {re.escape(str(value))} .*\(status {status}\); valid: "
+    with pytest.raises(DataError, match=sentence):
+        study.run(*study.of("evaluate"))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
+from tests.scores import component
 from tests.unit.study.landmark_jobs import spec_of
 from tests.unit.study.small_study import run_study, working_in
 
@@ -180,8 +181,8 @@ def test_parameters_are_those_that_the_evaluation_chooses(
     result = found.rules.get("euclidean") or found.rules[""]
     card = ModelCard.model_validate(model(method).card)
     chosen = dict(card.method.parameters)
-    if result.component is not None and (chosen.get("n_components") is not None or method in {"mkmmc", "two-d-lda"}):
-        assert chosen.pop("n_components") == result.component
+    if component(result) is not None and (chosen.get("n_components") is not None or method in {"mkmmc", "two-d-lda"}):
+        assert chosen.pop("n_components") == component(result)
     expected = result.candidate.parameters
     assert {**expected, **chosen} == expected
     assert card.method.feature_scaling == found.scalings.get(next(iter(spec.method.inputs)))

@@ -28,7 +28,7 @@ from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.plan.tables import report_spec, summary_spec
 from mklearn.study.provenance import canonical
 from mklearn.study.specs.final_spec import FinalSpec
-from mklearn.study.specs.table_specs import ReportSpec, RunSpec, ScoresSpec, SummarySpec
+from mklearn.study.specs.table_specs import EvaluateSpec, ReportSpec, RunSpec, SummarySpec
 
 
 def planned(study: dict[str, Any]) -> Plan:
@@ -551,7 +551,7 @@ def test_tables_have_the_order_of_the_study() -> None:
     study = SMOKE | {"descriptors": dict(sorted(SMOKE["descriptors"].items(), reverse=True))}
     for names in (list(study["descriptors"]), list(study["descriptors"])[::-1]):
         plan = planned(study | {"descriptors": {name: study["descriptors"][name] for name in names}})
-        assert Jobs(plan).specification("tables", None)["collected"]["kernels"] == names
+        assert Jobs(plan).specification("evaluate", None)["kernels"] == names
         spec = report_spec(plan)
         assert [kernel.id for kernel in spec.kernels] == [entry.id for entry in spec.descriptors] == names
 
@@ -593,14 +593,15 @@ def test_data_sets_share_no_file_and_studies_share_all() -> None:
 def test_steps_read_the_planned_specifications_unchanged() -> None:
     """Passed as text to a job and validated again, a planned specification is the same, with values at its defaults."""
     jobs = Jobs(planned(SMOKE | {"calibration": {"method": "average"}, "final": {}}))
-    models = {"read": ReadSpec, "split": SplitSpec, "fit": FitSpec, "model": FinalSpec, "page": ReportSpec}
+    models = {"read": ReadSpec, "split": SplitSpec, "fit": FitSpec, "evaluate": EvaluateSpec,
+              "model": FinalSpec, "page": ReportSpec}  # fmt: skip
     every: list[tuple[Any, Any]] = [
         (model, jobs.specification(rule, wildcards_of(key)))
         for rule, model in models.items()
         for key in jobs.keys(rule)
     ]
     parts = jobs.specification("tables", None)
-    every += [(ScoresSpec, parts["collected"]), (SummarySpec, parts["compared"]), (RunSpec, parts["study"])]
+    every += [(SummarySpec, parts["compared"]), (RunSpec, parts["study"])]
     for model, spec in every:
         text = canonical(spec)
         assert json.loads(text) == spec

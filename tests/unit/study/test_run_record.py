@@ -21,14 +21,14 @@ def test_seconds_and_bytes_of_jobs_that_ran_are_summed_by_rule(tmp_path: Path, m
         path = Path(jobs.log("fit", **key)).with_suffix(".tsv")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"s\th:m:s\n{line}\n", encoding="utf-8")
-    for name, size in (("scores", 10), ("model", 5)):
+    for name, size in (("predictions", 10), ("model", 5)):
         path = Path(jobs.path("fit", name, **keys[2]))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"x" * size)
     longest = str(Path(jobs.path("fit", **keys[2])).with_suffix(""))
     assert rule_costs(jobs) == [
         {
-            "stage": "fit", "title": "Fit and evaluate", "jobs": 2, "known": 2, "seconds": 30.75, "longest": 20.5,
+            "stage": "fit", "title": "Fit and predict", "jobs": 2, "known": 2, "seconds": 30.75, "longest": 20.5,
             "longest_job": longest, "bytes": 15,
         }
     ]  # fmt: skip

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from mklearn.study.steps.split import split as split_step
 
 from mklearn.atomic import write_parquet
 from mklearn.contract.specs import SplitSpec
@@ -21,6 +20,8 @@ from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Splits, given
+from mklearn.study.engine.workflow_files import load_script
+from mklearn.study.script import call
 
 ValidationFolds: Any = registered("protocols")["validation_folds"]
 OLIVETTI = ValidationFolds(kind="validation_folds", test_size=2, folds=8, in_order=True, repeats=2, first_seed=1000)
@@ -132,17 +133,18 @@ def test_whole_groups_need_groups() -> None:
         group_k_fold(y, 3, groups=groups, classes=np.array(["men", "women"]))
 
 
-def test_the_step_passes_groups_of_the_kept_classes(tmp_path: Path) -> None:
+def test_the_job_has_groups_of_the_kept_classes(tmp_path: Path) -> None:
     table = pd.DataFrame({"id": [str(i) for i in range(18)], "y": np.repeat([0, 1, 2], 6)})
     table["label"] = np.array(["x", "y", "z"])[table["y"]]
     spec = SplitSpec(kind="group_k_fold", implementation="mklearn.study.data.grouped_splits:group_k_fold", seed=0,
                      parameters={"folds": 2, "repeats": 1, "exclude_classes": ["x"]}, dataset="d")  # fmt: skip
-    write_parquet(tmp_path / "labels.parquet", table)
+    files = {"labels": tmp_path / "labels.parquet", "splits": tmp_path / "splits.parquet"}
+    write_parquet(files["labels"], table)
     with pytest.raises(ConfigError, match="data set 'd' has none"):
-        split_step(tmp_path / "labels.parquet", tmp_path / "splits.parquet", spec=spec)
+        call(load_script("split"), **files, spec=spec.as_dict())
     groups = np.array([f"g{i // 3}" for i in range(18)])
-    write_parquet(tmp_path / "labels.parquet", table.assign(group=groups))
-    split_step(tmp_path / "labels.parquet", tmp_path / "splits.parquet", spec=spec)
+    write_parquet(files["labels"], table.assign(group=groups))
+    call(load_script("split"), **files, spec=spec.as_dict())
     for split in Splits.load(tmp_path / "splits.parquet", table["id"].to_numpy(str)):
         assert len(split.test) == 6
         assert set(groups[split.test]) & set(groups[split.train]) == set()

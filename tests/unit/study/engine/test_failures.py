@@ -12,12 +12,14 @@ import yaml
 from tests.workflow.conftest import SMOKE
 
 from mklearn.__main__ import main
-from mklearn.study.artefacts import read_table, write_table
+from mklearn.study.artefacts import write_table
 from mklearn.study.config.reading import read_study
 from mklearn.study.engine.failures import failures_of
+from mklearn.study.evaluation.fit_files import fit_of
+from mklearn.study.evaluation.fit_records import SPLIT
+from mklearn.study.evaluation.score_rows import BLANK, COLUMNS
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import plan_study
-from mklearn.study.evaluation.score_rows import COLUMNS, blank, fit_of
 
 N_SPLITS = 2
 PROTOCOLS = {
@@ -34,7 +36,8 @@ class Made:
         (folder / "config.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
         self.jobs = Jobs(plan_study(read_study("config.yaml")))
         self.keys = list(self.jobs.plan.fits)
-        self.files = dict(zip(self.keys, self.jobs.all_scores(), strict=True))
+        self.files = dict(zip(self.keys, self.jobs.all_of("fit"), strict=True))
+        self.rows: dict[Any, pd.DataFrame] = {}
         for key in self.keys:
             self.fit(key)
 
@@ -42,14 +45,20 @@ class Made:
         """Write the score rows of a fit: of the last splits with these statuses and messages."""
         spec = self.jobs.plan.fits[key].spec
         fits = [fit_of(spec, setting) for setting in spec.settings]
-        rows = [blank(fit, repeat, 0, 8, 8) for fit in fits for repeat in range(N_SPLITS)]
+        rows = [
+            BLANK | fit | dict(zip(SPLIT, (repeat, 0, 8, 8, 0, 0), strict=True)) | {"metric": "accuracy"}
+            for fit in fits
+            for repeat in range(N_SPLITS)
+        ]
         for row, (status, message) in zip(reversed(rows), reversed(said), strict=False):
             row |= {"status": status, "message": message}
-        write_table(self.files[key], pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS), {})
+        Path(self.files[key]).parent.mkdir(parents=True, exist_ok=True)
+        Path(self.files[key]).touch()
+        self.rows[key] = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
 
     def collect(self) -> None:
         """Write the score table of the fits whose files exist."""
-        frames = [read_table(path)[0] for path in self.files.values() if os.path.exists(path)]
+        frames = [self.rows[key] for key, path in self.files.items() if os.path.exists(path)]
         write_table(self.jobs.path("evaluate"), pd.concat(frames), {})
 
 
@@ -131,8 +140,8 @@ def test_several_studies_and_mistakes(made: Made, capsys: pytest.CaptureFixture[
 def test_a_metric_that_a_method_has_no_value_of_is_no_failure(made: Made) -> None:
     """Kills: a fit with its accuracy in every split among those that would fail again."""
     key = made.keys[0]
-    frame = pd.read_parquet(made.files[key])
+    frame = made.rows[key]
     lacking = frame.assign(metric="log_loss", value=float("nan"), status="not_applicable", message="no probabilities")
-    write_table(made.files[key], pd.concat([frame, lacking], ignore_index=True).astype(COLUMNS), {})
+    made.rows[key] = pd.concat([frame, lacking], ignore_index=True).astype(COLUMNS)
     made.collect()
     assert list(failures_of(made.jobs)) == []

@@ -14,8 +14,8 @@ from mklearn.contract.fit_spec import EvaluationSpec, InputSpec, MethodSpec
 from mklearn.kernels import Views
 from mklearn.study.config.method import Method
 from mklearn.study.evaluation.candidates import MethodOnViews
+from mklearn.study.evaluation.fit_records import model_arrays
 from mklearn.study.evaluation.split import evaluate_split
-from mklearn.study.steps.fit_records import model_arrays
 
 
 def problem(views: Views, y: np.ndarray) -> MethodOnViews:

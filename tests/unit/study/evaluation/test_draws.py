@@ -17,12 +17,12 @@ from mklearn.kernels import Pairwise, Views
 from mklearn.study.data.grouped_splits import validation_folds
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import MethodOnViews
+from mklearn.study.evaluation.fit_records import SPLIT, FitAtSize, SplitRecord
 from mklearn.study.evaluation.outputs import SplitPredictions, packed, restored_split, unpacked
 from mklearn.study.evaluation.predictions import Predictions, common, prediction_table
+from mklearn.study.evaluation.score_rows import BLANK, COLUMNS, score_rows
 from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.steps.fit_records import SPLIT, FitAtSize, SplitRecord
-from mklearn.study.steps.rows import BLANK, COLUMNS, score_rows
 from mklearn.study.supervisor import SplitAborted
 
 N = 36

@@ -11,19 +11,21 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+from tests.scores import rows_of
 
 from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.errors import NotApplicable
 from mklearn.kernels import Views
 from mklearn.study.data.splits import Split, Splits
+from mklearn.study.engine.failed_run import write_missing
+from mklearn.study.engine.workflow_files import load_script
+from mklearn.study.evaluation import fit_records
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.score_table import score_table
 from mklearn.study.evaluation.split import SplitResult
-from mklearn.study.specs.table_specs import ScoresSpec
-from mklearn.study.steps import fit as step
-from mklearn.study.steps import fit_records
-from mklearn.study.steps.rows import COLUMNS, blank
+from mklearn.study.script import call
+from mklearn.study.specs.table_specs import EvaluateSpec
 from mklearn.subspace.pca import PCA
 
 CALLS_OF_A_SPLIT = 3
@@ -87,8 +89,8 @@ def inputs(tmp_path: Path) -> dict[str, Any]:
         order = generator.permutation(30)
         drawn.append(Split(repeat, 0, np.sort(order[:20]), np.sort(order[20:])))
     Splits(tuple(drawn), 30).save(tmp_path / "splits.parquet", ids)
-    names = {"labels": "labels.parquet", "splits": "splits.parquet", "scores": "scores.parquet", "model": "model.npz",
-             "predictions": "predictions.parquet"}  # fmt: skip
+    names = {"labels": "labels.parquet", "splits": "splits.parquet", "model": "model.npz",
+             "predictions": "predictions.npz"}  # fmt: skip
     return {name: tmp_path / file for name, file in names.items()} | {"sources": [tmp_path / "f.npz"]}
 
 
@@ -106,8 +108,8 @@ def spec_of(implementation: str, settings: list[dict[str, Any]] = ONE, **evaluat
 
 
 def rows(inputs: dict[str, Any], estimator: str, *settings: list[dict[str, Any]], **evaluation: Any) -> pd.DataFrame:
-    step.fit(**inputs, spec=spec_of(estimator, *settings, **evaluation))
-    return read_parquet(inputs["scores"])[0]
+    call(load_script("fit"), **inputs, spec=spec_of(estimator, *settings, **evaluation).as_dict())
+    return rows_of(inputs["predictions"])
 
 
 def test_memory_that_runs_out_in_one_split_costs_that_split(inputs: dict[str, Any]) -> None:
@@ -171,20 +173,19 @@ def test_the_best_of_some_kernels_is_not_the_best_of_all(monkeypatch: pytest.Mon
     problem = MethodOnViews(Views({"f": np.eye(2)}), np.array([0, 1]), spec.method, kernels)
     records = list(fit_records.FitAtSize(problem, spec, spec.settings[0], splits).records())
     assert len(calls) == 4
-    assert [(row["repeat"], row["status"]) for record in records for row in record.rows] == [
+    facts = [record.stored.facts for record in records]
+    assert [(split["repeat"], split["status"]) for split in facts] == [
         (0, "out_of_memory"),
         (1, "out_of_memory"),
     ]
 
 
 def test_kernels_of_a_row_are_named_in_the_order_of_the_study(inputs: dict[str, Any], tmp_path: Path) -> None:
-    fit = {"dataset": "d", "protocol": "p", "train_size": 3, "method": "m", "seed": 0, "kernel_set": "a+b+other"}
-    write_parquet(
-        tmp_path / "rows.parquet",
-        pd.DataFrame([blank(fit, 0, 0, 1, 1) | {"status": "missing"}])[[*COLUMNS]].astype(COLUMNS),
-    )
+    kernels = [{"id": name, "view": "f"} for name in ("a", "b", "other")]
+    missing = tmp_path / "missing.npz"
+    write_missing(str(missing), spec_of("PCA").model_copy(update={"kernels": kernels}), "lost")
     Slow.calls = -10_000
     rows(inputs, "Slow")
-    spec = ScoresSpec(study="s", kernels=["c", "b", "a"])
-    table = score_table([tmp_path / "rows.parquet", inputs["scores"]], spec)
+    spec = EvaluateSpec(study="s", kernels=["c", "b", "a"])
+    table, _ = score_table([missing, inputs["predictions"]], spec)
     assert table["kernel_set"].drop_duplicates().tolist() == ["b+a+other", "features"]

@@ -1,4 +1,4 @@
-"""The step of a fit with several inputs and metrics: which file is which, and the rows that come out."""
+"""The script of a fit with several inputs and metrics: which file is which, and the rows that come out."""
 
 from __future__ import annotations
 
@@ -28,12 +28,14 @@ from mklearn.study.artefacts import read_record
 from mklearn.study.config.registry import registered
 from mklearn.study.data.pairs import PairLists, Pairs
 from mklearn.study.data.splits import Split, Splits
+from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.evaluation.candidates import MethodOnViews
-from mklearn.study.steps import fit as step
-from mklearn.study.steps.evaluate import evaluated_fit
+from mklearn.study.evaluation.score_table import evaluated_fit
+from mklearn.study.script import call
 from mklearn.subspace import KernelFDA
 
 N = 30
+fit = load_script("fit")
 
 
 class Gated:
@@ -98,8 +100,12 @@ def spec(**parameters: Any) -> FitSpec:
     return FitSpec.model_validate(content | {"kernels": kernels, "evaluation": evaluation})
 
 
+def run_fit(spec: FitSpec, **arguments: Any) -> None:
+    call(fit, **arguments, spec=spec.as_dict())
+
+
 def test_every_metric_has_a_row_on_every_split(files: dict[str, Any]) -> None:
-    step.fit(**files, spec=spec())
+    run_fit(spec(), **files)
     metadata = read_record(files["predictions"])
     frame = rows_of(files["predictions"], "accuracy", "auc", "support_vector_share")
     columns = ["repeat", "metric", "selection", "status"]
@@ -131,14 +137,13 @@ def test_eigenvalues_that_are_only_shown_are_those_of_the_first_split(
     computed: list[int] = []
     eigvalsh = scipy.linalg.eigvalsh
     monkeypatch.setattr(scipy.linalg, "eigvalsh", lambda K: computed.append(len(K)) or eigvalsh(K))
-    monkeypatch.setattr(step, "supervised", lambda items, minutes: items)
     found = []
     for n_computed in (2, 4):
-        step.fit(**files, spec=spec().model_copy(update={"kernels": kernels}))
+        run_fit(spec().model_copy(update={"kernels": kernels}), **files, here=True)
         found.append((samples_of(files["predictions"]).to_csv(), str(read_npz(files["model"])["p/kernel_info"])))
         assert len(computed) == n_computed
         computed.clear()
-        monkeypatch.setattr(step, "MethodOnViews", partial(MethodOnViews, spectra=True))
+        monkeypatch.setitem(fit.__globals__, "MethodOnViews", partial(MethodOnViews, spectra=True))
     assert found[0] == found[1]
     assert "min_eigenvalue" in found[0][1]
     assert None not in json.loads(found[0][1])[0][0].values()
@@ -161,7 +166,7 @@ def of_tables(kind: str, descriptors: list[str]) -> FitSpec:
 def test_tables_of_several_descriptors_are_put_side_by_side(files: dict[str, Any], kind: str) -> None:
     """The order of the files is that of the columns; every metric has a value, by scikit-learn's functions."""
     found = of_tables(kind, ["gating-0a", "more-0a"])
-    step.fit(**files | {"matrices": None}, spec=found)
+    run_fit(found, **files | {"matrices": None})
     metadata = read_record(files["predictions"])
     frame, of_samples = evaluated_fit(files["predictions"], ["accuracy", "macro_f1", "log_loss", "auc"])
     assert set(metadata["inputs"]["sources"]) == {"gating.npz", "more.npz"}
@@ -204,7 +209,7 @@ def test_kernels_on_scaled_features(files: dict[str, Any]) -> None:
     cached = {"id": "c", "view": "d/m", "kind": "gaussian"}
     found = on_scaled_features(rank, standard)
     assert found.kernel_features == ["gating-0a", "more-0a"]
-    step.fit(**files | {"matrices": None}, spec=found)
+    run_fit(found, **files | {"matrices": None})
     frame, metadata = rows_of(files["predictions"]), read_record(files["predictions"])
     assert set(metadata["inputs"]["sources"]) == {"gating.npz", "more.npz"}
     assert set(frame["status"]) == {"ok"}
@@ -222,16 +227,16 @@ def test_kernels_on_scaled_features(files: dict[str, Any]) -> None:
         width = chosen.loc[split.repeat, "dimension"]
         predicted = nearest_neighbour_predictions(Z[:, :width], y[split.train], Z_test[:, :width], "cosine")
         assert chosen.loc[split.repeat, "value"] == np.mean(predicted == y[split.test])
-    step.fit(**files, spec=on_scaled_features(rank, standard, cached))
+    run_fit(on_scaled_features(rank, standard, cached), **files)
     assert set(rows_of(files["predictions"])["status"]) == {"ok"}
     with pytest.raises(DataError, match="sources must be a file for each of these views: gating-0a, more-0a; got"):
-        step.fit(**files | {"matrices": None, "sources": files["sources"][:1]}, spec=found)
+        run_fit(found, **files | {"matrices": None, "sources": files["sources"][:1]})
 
 
 def test_features_of_a_method_are_scaled_by_the_training_samples(files: dict[str, Any]) -> None:
     found = of_tables("nearest_neighbour", ["gating-0a", "more-0a"]).as_dict()
     found["method"]["inputs"]["features"]["feature_scaling"] = "rank"
-    step.fit(**files | {"matrices": None}, spec=FitSpec.model_validate(found))
+    run_fit(FitSpec.model_validate(found), **files | {"matrices": None})
     values = rows_of(files["predictions"]).set_index("repeat")["value"]
     X = np.concatenate([read_npz(path, ("features",))["features"] for path in files["sources"]], axis=1)
     labels = read_parquet(files["labels"])[0]
@@ -257,14 +262,14 @@ def test_a_choice_on_the_test_samples_ignores_pairs_to_choose_by(files: dict[str
     found["pairs"] = {
         "components": None, "square_root": False, "whiten": False, "unit_length": False, "terms": ["product"],
     }  # fmt: skip
-    step.fit(**files | {"matrices": None}, spec=FitSpec.model_validate(found))
+    run_fit(FitSpec.model_validate(found), **files | {"matrices": None})
     frame = rows_of(files["predictions"])
     with_value = set(frame.loc[frame["value"].notna(), "selection"])
     assert with_value == {"inner_cv" if choice == "inner_cv" else "dimension"}
 
 
 def test_a_failure_is_one_row_for_all_metrics(files: dict[str, Any]) -> None:
-    step.fit(**files, spec=spec(fails=True))
+    run_fit(spec(fails=True), **files)
     frame = rows_of(files["predictions"], "accuracy", "auc")
     assert frame[["metric", "status", "message"]].to_numpy().tolist() == [["", "failed", "no solution"]] * 2
 
@@ -280,7 +285,7 @@ def test_a_file_that_is_missing_is_named(files: dict[str, Any], lacking: dict[st
     if "sources" in lacking:
         lacking = {"sources": files["sources"][:1]}
     with pytest.raises(DataError, match=sentence):
-        step.fit(**files | lacking, spec=spec())
+        run_fit(spec(), **files | lacking)
 
 
 def test_classifiers_of_several_sizes_leave_a_curve_and_diagnostics(files: dict[str, Any]) -> None:
@@ -294,7 +299,7 @@ def test_classifiers_of_several_sizes_leave_a_curve_and_diagnostics(files: dict[
         "sweep": sweep,
     }  # fmt: skip
     found = spec().as_dict() | {"method": method}
-    step.fit(**files | {"sources": []}, spec=FitSpec.model_validate(found))
+    run_fit(FitSpec.model_validate(found), **files | {"sources": []})
     frame = rows_of(files["predictions"]).query("metric == 'accuracy'")
     swept, chosen = (frame[frame["selection"].eq(name)] for name in ("dimension", "inner_cv"))
     assert swept[["repeat", "dimension"]].to_numpy().tolist() == [[0, 1], [0, 3], [1, 1], [1, 3]]
@@ -317,7 +322,7 @@ def test_the_status_of_a_pipeline_is_that_of_its_last_step(files: dict[str, Any]
     train = np.array([0, 1, 10, 11, 20, 21])
     Splits((Split(0, 0, train, np.setdiff1d(np.arange(N), train)),), N).save(files["splits"], ids)
     found = of_tables("standardised_shrinkage_lda", ["gating-0a", "more-0a"])
-    step.fit(**files | {"matrices": None}, spec=found)
+    run_fit(found, **files | {"matrices": None})
     frame = rows_of(files["predictions"])
     assert set(frame["status"]) == {"inaccurate"}
     assert frame["message"].str.contains("shrinkage is 0").all()

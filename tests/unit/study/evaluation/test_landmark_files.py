@@ -13,16 +13,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_digits
+from tests.scores import samples_of
 from tests.unit.study.landmark_jobs import LandmarkJobs, parts, spec_of
 
 from mklearn.base.folds import inner_folds
 from mklearn.contract.fit_spec import Setting
 from mklearn.errors import DataError
-from mklearn.study.artefacts import read_arrays, read_table, write_arrays
+from mklearn.study.artefacts import read_arrays, write_arrays
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation import landmarks as on_landmarks
 from mklearn.study.evaluation.landmark_files import read_moments
-from mklearn.study.steps import fit as fit_step
 from mklearn.subspace.kfd import KernelFDA
 
 pytestmark = pytest.mark.full
@@ -77,7 +77,7 @@ def values(frame: pd.DataFrame) -> pd.DataFrame:
 def test_with_all_training_samples_as_landmarks_the_results_are_the_dense_methods(made: Made, kind: str) -> None:
     jobs, spec = made(numbers=predicts_numbers(kind)), spec_of(**METHODS[kind])
     frame = jobs.run(spec, n_blocks=2)
-    model, predictions = read_arrays(jobs.files["model"]), read_table(jobs.files["predictions"])[0]
+    model, predictions = read_arrays(jobs.files["model"]), samples_of(jobs.files["predictions"])
     assert set(frame["status"]) == {"ok"}
     dense = jobs.dense(spec)
     of_dense = read_arrays(jobs.files["model"])
@@ -87,7 +87,7 @@ def test_with_all_training_samples_as_landmarks_the_results_are_the_dense_method
     np.testing.assert_allclose(model["p/weights"], of_dense["p/weights"], atol=1e-6)
     assert model["p/kernel_ids"].tolist() == of_dense["p/kernel_ids"].tolist()
     columns = [name for name in predictions if not name.startswith(("score", "predicted_oracle"))]
-    own = read_table(jobs.files["predictions"])[0]
+    own = samples_of(jobs.files["predictions"])
     pd.testing.assert_frame_equal(predictions[columns], own[columns], rtol=0, atol=1e-6)
 
 
@@ -163,7 +163,7 @@ def test_sizes_two_classes_and_groups(made: Made) -> None:
     assert set(frame["status"]) == {"ok"}
     assert set(frame["metric"]) == {"accuracy", "auc"}
     assert frame["value"].min() > 0.9
-    assert set(read_table(jobs.files["predictions"])[0]["protocol"]) == {"p-p20", "p-p6"}
+    assert set(samples_of(jobs.files["predictions"])["protocol"]) == {"p-p20", "p-p6"}
 
 
 def test_inner_folds_hold_out_whole_groups_where_the_split_does(made: Made) -> None:
@@ -240,8 +240,7 @@ def test_a_fit_that_fails_is_a_row(made: Made, monkeypatch: pytest.MonkeyPatch) 
         return loaded(name)
 
     monkeypatch.setattr(on_landmarks, "load", load)
-    monkeypatch.setattr(fit_step, "supervised", lambda items, minutes: items)
-    frame = jobs.fit(spec, blocks)
+    frame = jobs.fit(spec, blocks, here=True)
     assert frame.groupby("repeat")["status"].agg(set).tolist() == [{"failed"}, {"ok"}]
     assert frame.loc[frame["repeat"].eq(0), "message"].item() == "linear algebra failed: did not converge"
 
@@ -308,7 +307,7 @@ def test_blocks_that_are_missing_doubled_or_of_other_landmarks(made: Made) -> No
     for blocks, sentence in cases:
         with pytest.raises(DataError, match=re.escape(sentence)):
             jobs.fit(spec, blocks, features)
-        assert not jobs.files["scores"].exists()
+        assert not jobs.files["predictions"].exists()
     jobs.landmarks(spec_of(**MKL | {"landmarks": 21}), 3)
     with pytest.raises(DataError, match=rf"{one}: was made with other landmarks; delete it and run again\."):
         jobs.fit(spec, [one, two, three])
