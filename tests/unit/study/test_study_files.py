@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -11,9 +13,10 @@ from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError
 from mklearn.study.config.reading import check_study, read_study
-from mklearn.study.config.yaml_file import DEEPEST, LARGEST, read_yaml
+from mklearn.study.config.yaml_file import DEEPEST, LARGEST, read_yaml, yaml_text
 from mklearn.study.engine.workflow_files import studies
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.stages import targets
 
 BASE = "study: s\ndatasets: digits\n"
 LINES = "".join(f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 9))
@@ -135,3 +138,27 @@ def test_the_configuration_that_a_run_records_is_the_study(path: Path) -> None:
     """With every default written out."""
     study = read_study(path)
     assert check_study(study.model_dump(mode="json")) == study
+
+
+def test_paths_of_data_are_relative_to_the_study_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever reads it, and from wherever; the results are not, and absolute paths stay."""
+    (tmp_path / "a").mkdir()
+    study = tmp_path / "a" / "study.yaml"
+    tables = {"one": "x.csv", "two": {"path": "../y.npz", "array": "x.csv"}, "three": str(tmp_path / "z.csv")}
+    datasets = {"mine": {"kind": "feature_tables", "tables": tables, "labels": "labels.csv"}}
+    protocols = {"given": {"kind": "given", "path": "splits.csv"}}
+    study.write_text(yaml_text({"study": "s", "datasets": datasets, "protocols": protocols}), encoding="utf-8")
+    monkeypatch.setattr(targets, "Targets", lambda plan, source: plan)
+    monkeypatch.setattr(targets, "plan_study", lambda study: study)
+    for folder, place in ((tmp_path, "a/"), (tmp_path / "a", "")):
+        monkeypatch.chdir(folder)
+        workflow = SimpleNamespace(configfiles=[str(study)])
+        for read in (read_study(study), targets.open_study(read_yaml(study), workflow)):
+            mine = read.model_dump()["datasets"]["mine"]
+            assert mine["tables"] == {
+                "one": f"{place}x.csv", "two": {"path": os.path.relpath(tmp_path / "y.npz"), "array": "x.csv"},
+                "three": str(tmp_path / "z.csv"),
+            }  # fmt: skip
+            assert mine["labels"] == f"{place}labels.csv"
+            assert read.model_dump()["protocols"]["given"]["path"] == f"{place}splits.csv"
+            assert read.model_dump()["results"] == "results"

@@ -54,7 +54,8 @@ def _init(options: argparse.Namespace) -> None:
     if options.id_prefix is not None and options.id_prefix < 1:
         raise ConfigError(f"--id-prefix {options.id_prefix}: expected a number of characters, 1 or more.")
     choices = Choices(**{name: getattr(options, name) for name in Choices.__dataclass_fields__})
-    study = new_study(options.folder, choices, options.name)
+    folder = Path(options.output or ".").parent
+    study = new_study(options.folder, choices, options.name, folder)
     path = Path(options.output or f"{study.name}.yaml")
     if path.exists() and not options.force:
         raise ConfigError(f"{path}: there is such a file; --force replaces it, --output names another.")

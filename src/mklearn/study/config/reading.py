@@ -14,19 +14,19 @@ from mklearn.study.config.mistakes import Mistake, listed, mistakes_of, show
 from mklearn.study.config.model import Study
 from mklearn.study.config.parameters import parameter_mistakes
 from mklearn.study.config.references import broken_references, study_part, table_names
-from mklearn.study.config.yaml_file import read_yaml
+from mklearn.study.config.yaml_file import read_study_file
 from mklearn.study.evaluation.metrics.metric import metric_named
 
 
 def read_study(path: str | Path, *, parameters: bool = False) -> Study:
-    """Read and check a study file; see :func:`check_study`.
+    """Read and check a study file, whose paths are relative to it; see :func:`check_study`.
 
     Raises
     ------
     ConfigError
         If the file is missing, is not YAML, or has mistakes: all of them are listed.
     """
-    return check_study(read_yaml(path), source=str(path), parameters=parameters)
+    return check_study(read_study_file(path), source=str(path), parameters=parameters)
 
 
 def check_study(raw: Any, source: str = "config", *, parameters: bool = False) -> Study:

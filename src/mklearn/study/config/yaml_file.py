@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,42 @@ def read_yaml(path: str | Path) -> Any:
     except yaml.YAMLError as error:
         message = " ".join(str(error).split()).replace('in "<unicode string>", ', "at ")
         raise ConfigError(f"{path}: is not valid YAML: {message}") from None
+
+
+def read_study_file(path: str | Path) -> Any:
+    """Read a study file as plain objects, with the paths in it from the present folder; see :func:`read_yaml`."""
+    return from_folder(read_yaml(path), Path(path).parent)
+
+
+def from_folder(study: Any, folder: str | Path) -> Any:
+    """Return a study of a file in a folder with its paths of data from the present folder; absolute ones stay."""
+    place = os.path.relpath(folder)
+    if place == os.curdir:
+        return study
+    return with_paths(study, lambda path: path if os.path.isabs(path) else os.path.relpath(os.path.join(place, path)))
+
+
+def with_paths(study: Any, changed: Callable[[str], str]) -> Any:
+    """Return a study, which need not be valid, with each path of the user's own data and splits changed."""
+
+    def change(value: Any) -> Any:
+        if isinstance(value, Mapping):  # of names to files, or a file with an array in it
+            return {key: inner if key == "array" else change(inner) for key, inner in value.items()}
+        return changed(value) if isinstance(value, str) and value else value
+
+    def section(entries: Any, keys: Collection[str]) -> Any:
+        if not isinstance(entries, Mapping):
+            return entries
+        return {
+            name: {key: change(value) if key in keys else value for key, value in entry.items()}
+            if isinstance(entry, Mapping) else entry
+            for name, entry in entries.items()
+        }  # fmt: skip
+
+    if not isinstance(study, Mapping):
+        return study
+    paths = {"datasets": ("path", "tables", "labels", "matrices"), "protocols": ("path",)}
+    return {name: section(value, paths[name]) if name in paths else value for name, value in study.items()}
 
 
 def yaml_text(config: dict[str, object]) -> str:

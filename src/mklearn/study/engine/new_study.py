@@ -21,7 +21,7 @@ from mklearn.study.config.datasets import ImageFolder
 from mklearn.study.config.model import DEFAULT_PROTOCOLS
 from mklearn.study.config.reading import check_study
 from mklearn.study.config.targets import target_kind
-from mklearn.study.config.yaml_file import yaml_text
+from mklearn.study.config.yaml_file import with_paths, yaml_text
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.annotated_data import MUDATA, arrays_of
 from mklearn.study.data.readers.content import IMAGE_SUFFIXES, decode_image, is_hidden
@@ -91,12 +91,13 @@ class _Table:
         return self.path.suffix not in (*ARRAYS, *ANNOTATED)
 
 
-def new_study(place: str | Path, choices: Choices = Choices(), name: str = "") -> NewStudy:
+def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", folder: str | Path = ".") -> NewStudy:
     """Write a study of the data with the defaults of mklearn, and check it.
 
     `place` is a folder with a sub-folder of images for each class, a folder of tables, or one table; the study is named
-    by it unless `name` is given. Raise DataError for data that can't be used (the reader's message, or a class of one
-    sample), and ConfigError if the name is invalid, choices contradict the data, or a column has to be named.
+    by it unless `name` is given. Paths are written for a study file in `folder`. Raise DataError for data that can't be
+    used (the reader's message, or a class of one sample), and ConfigError if the name is invalid, choices contradict
+    the data, or a column has to be named.
     """
     path = Path(place)
     if not path.exists():
@@ -119,7 +120,7 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "") -
                 raise DataError(
                     f"--group {choices.group_column}: a class, or all samples, are of one group; folds need 2."
                 )
-            return new_study(place, replace(choices, group_column=""), name)
+            return new_study(place, replace(choices, group_column=""), name, folder)
         notes = [*more, *samples.notes, *heavy_tailed_views(samples), *notes]
     n_units, counts = _folds(labels, groups)
     folds = min(FOLDS, n_units)
@@ -129,7 +130,8 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "") -
     if entry["kind"] != "precomputed":
         study["final"] = {"method": MODEL}
     plan_study(check_study(study, source="the data"))
-    return NewStudy(name, f"# {counts}\n{yaml_text(study)}", (counts, *notes))
+    written = with_paths(study, lambda file: _relative(Path(file), folder))
+    return NewStudy(name, f"# {counts}\n{yaml_text(written)}", (counts, *notes))
 
 
 # --- images
@@ -357,7 +359,7 @@ def _folds(labels: Sequence[Any] | np.ndarray, groups: Sequence[str]) -> tuple[i
     return n, f"{len(labels)} samples of {len(sizes)} classes; the smallest has {n} {unit}{'s' * (n != 1)}."
 
 
-def _relative(path: Path) -> str:
-    """Return a path from the present folder if it lies there, else the full one."""
-    relative = os.path.relpath(path)
+def _relative(path: Path, folder: str | Path = ".") -> str:
+    """Return a path from a folder if it lies there, else the full one."""
+    relative = os.path.relpath(path, folder)
     return str(path.resolve()) if relative.startswith("..") else relative

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from mklearn.errors import ConfigError, UserError
 from mklearn.study.config.reading import check_study
-from mklearn.study.config.yaml_file import read_yaml
+from mklearn.study.config.yaml_file import from_folder, read_yaml
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import plan_study
 
@@ -41,7 +41,9 @@ def open_study(config: Mapping[str, Any], workflow: Any) -> Jobs:
     try:
         for path in workflow.configfiles:
             read_yaml(path)  # Snakemake's own reader accepts a key twice
-        return Jobs(plan_study(check_study(dict(config), source=source)), source)
+        folder = os.path.dirname(workflow.configfiles[-1]) if workflow.configfiles else ""
+        study = from_folder(dict(config), folder)
+        return Jobs(plan_study(check_study(study, source=source)), source)
     except UserError as error:
         _end(error)
     except OSError as error:  # a path of the study that the system refuses

@@ -15,6 +15,7 @@ from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu
 from mklearn.__main__ import main
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.config.reading import check_study, read_study
+from mklearn.study.config.yaml_file import read_yaml
 from mklearn.study.data.readers.content import decode_image
 from mklearn.study.engine.data_check import check_data
 from mklearn.study.engine.new_study import Choices, new_study
@@ -271,6 +272,11 @@ def test_init_writes_a_study_once(folder: Path, capsys: pytest.CaptureFixture[st
     assert "photos.yaml: there is such a file; --force replaces it" in capsys.readouterr().err
     assert main(["init", "photos", "--force", "--name", "pets", "--output", "photos.yaml"]) == 0
     assert read_study("photos.yaml").study == "pets"
+    (folder / "elsewhere").mkdir()
+    for output, path in (("photos/pets.yaml", "."), ("elsewhere/pets.yaml", str(folder / "photos"))):
+        assert main(["init", "photos", "--output", output]) == 0
+        assert read_yaml(output)["datasets"]["photos"]["path"] == path
+        assert main(["validate", output]) == 0
 
 
 def test_columns_that_have_to_be_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
