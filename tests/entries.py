@@ -6,8 +6,8 @@ from typing import Any
 
 from mklearn.contract.loading import load
 from mklearn.rows import Row
-from mklearn.study.config.entries import Descriptor, Kernel, Protocol
-from mklearn.study.config.method import Method
+from mklearn.study.entries import Descriptor, Kernel, Protocol
+from mklearn.study.method import Method
 
 
 def descriptor(kind: str, **given: Any) -> Descriptor:

@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from mklearn.study.config.listings import ENTRIES, describe_one, grouped_methods, rows_of
-from mklearn.study.config.schema import study_schema
 from mklearn.study.data.registry import registry
 from mklearn.study.evaluation.metrics.metric import METRICS, described, metric_named
+from mklearn.study.listings import ENTRIES, describe_one, grouped_methods, rows_of
+from mklearn.study.schema import study_schema
 
 CODE = re.compile(r"(:[\w:]+:`[^`]+`|``.+?``|`[^`]+`_*)")
 MARKUP = re.compile(r"(?<!\\)(?:(?<=\w)_(?!\w)|\||^[A-Z](?=\. ))")

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mklearn.study.default_descriptors import image_descriptors
 from numpy.typing import NDArray
 from tests.entries import descriptor, implementation
 
 from mklearn.descriptors.table import DESCRIPTORS, TABLE
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.point_set_distance import point_set_distances
-from mklearn.study.config.default_descriptors import image_descriptors
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import dataset_spec, entry
 

@@ -10,6 +10,8 @@ from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 import pytest
+from mklearn.study.registry import registered
+from mklearn.study.specs.method import FixedCombination
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.metrics import r2_score
@@ -27,11 +29,9 @@ from mklearn.contract.loading import load
 from mklearn.errors import DataError, NotApplicable, UserError
 from mklearn.kernels import StackTransform, Views
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
-from mklearn.study.config.registry import registered
 from mklearn.study.evaluation.candidates import MethodOnViews, method_of
 from mklearn.study.evaluation.split import SplitResult, evaluate_split
 from mklearn.study.evaluation.sweeps import LeadingDimensions, Predictions, Refit
-from mklearn.study.specs.method import FixedCombination
 
 MODELS: dict[str, Any] = dict(registered("methods"))
 NUMBERS = {kind for kind, model in MODELS.items() if model.targets == ["numbers"]}

@@ -25,7 +25,6 @@ from mklearn.kernels.distances import squared_euclidean
 from mklearn.methods import METHODS
 from mklearn.regressors import KernelRidge
 from mklearn.study.artefacts import read_arrays
-from mklearn.study.config.reading import check_study
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.engine.workflow_files import studies
@@ -33,6 +32,7 @@ from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.final_model import final_model
 from mklearn.study.evaluation.rules import deciding_samples
 from mklearn.study.plan.plan import Plan, plan_study
+from mklearn.study.reading import check_study
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 STUDIES = [Path("config.yaml"), *studies().values()]

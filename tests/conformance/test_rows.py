@@ -15,11 +15,11 @@ from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.table import KERNELS
 from mklearn.methods import METHODS, MethodRow
 from mklearn.rows import Row
-from mklearn.study.config.listings import parameter_texts
-from mklearn.study.config.method import Method
-from mklearn.study.config.parameters import OF_THE_STUDY
 from mklearn.study.data.protocols import PROTOCOLS
 from mklearn.study.evaluation.metrics.metric import METRICS
+from mklearn.study.listings import parameter_texts
+from mklearn.study.method import Method
+from mklearn.study.parameters import OF_THE_STUDY
 from mklearn.study.plan.kernels import POINT_SET
 
 WITHOUT_PAPER = {

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests.fuzz.mutations import mistaken
 from tests.fuzz.trials import a_sentence, run_trials
 
-from mklearn.study.config.reading import read_study
-from mklearn.study.config.yaml_file import read_yaml
 from mklearn.study.engine.workflow_files import studies
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.reading import read_study
+from mklearn.study.yaml_file import read_yaml
 
 
 def test_studies(tmp_path: Path, repository: Path) -> None:

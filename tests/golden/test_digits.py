@@ -19,12 +19,12 @@ from mklearn.descriptors.phog import phog
 from mklearn.descriptors.pixels import pixels
 from mklearn.kernels import Pairwise, Views
 from mklearn.kernels.distances import MEASURES
-from mklearn.study.config.reading import read_study
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.splits import random_per_class
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.plan.plan import Plan, plan_study
+from mklearn.study.reading import read_study
 
 DESCRIPTORS = {"pixels": pixels, "multiresolution": multiresolution, "hog": hog, "phog": phog, "lbp": lbp}
 TOLERANCE = 0.5

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from mklearn.study.method_groups import GROUPS
+from mklearn.study.registry import REGISTRATIONS, registered
 from PIL import Image
 from tests.workflow.conftest import SMOKE
 
 from mklearn.__main__ import main
-from mklearn.study.config.method_groups import GROUPS
-from mklearn.study.config.registry import REGISTRATIONS, registered
 from mklearn.study.data.registry import registry
 from mklearn.study.engine.workflow_files import studies
 

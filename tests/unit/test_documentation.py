@@ -15,7 +15,7 @@ import pytest
 import yaml
 from tests.unit.study.prediction.conftest import digits, make, write_images
 
-from mklearn.study.config.reading import check_study
+from mklearn.study.reading import check_study
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [

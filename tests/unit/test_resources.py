@@ -14,12 +14,12 @@ from mklearn.contract.fit_spec import EvaluationSpec, FitSpec, Implementation, I
 from mklearn.contract.specs import SplitSpec
 from mklearn.optimize.kernel_weights import ENUMERATION_LIMIT
 from mklearn.study import resources
-from mklearn.study.config.reading import check_study, read_study
 from mklearn.study.data import description
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.engine.workflow_files import studies, study_file
 from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.reading import check_study, read_study
 
 EXECUTOR_MB = 340
 """Two Snakemake processes that the SLURM executor starts around a job."""

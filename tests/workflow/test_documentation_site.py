@@ -13,7 +13,7 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 
-from mklearn.study.config.listings import rows_of
+from mklearn.study.listings import rows_of
 
 NEEDED = ("myst_parser", "numpydoc", "pydata_sphinx_theme", "sphinx", "sphinx-mathjax-offline", "sphinx_gallery")
 missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mklearn.contract.extensions import packages
+from mklearn.study.extensions import packages
 
 PACKAGE = Path(__file__).resolve().parents[1]
 _IN_WHEEL = PACKAGE / "workflow_files" / "workflow" / "scripts"

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mklearn.study.config.reading import check_study
 from mklearn.study.jobs import OUTPUTS, Jobs
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.provenance import commit, machine
+from mklearn.study.reading import check_study
 from mklearn.study.specs.table_specs import RunSpec
 
 TITLES = {

@@ -11,7 +11,7 @@ from mklearn.classifiers import FSVC, KernelPCAClassifier, KernelSVC, LedoitWolf
 from mklearn.classifiers.kernel_pca_classifier import fit_path
 from mklearn.errors import ConfigError
 from mklearn.papers.fsvm import RMMSVC, RSVMPlus, RSVMPlusMu
-from mklearn.study.config.method import Method
+from mklearn.study.method import Method
 from mklearn.subspace import KernelPCA
 
 X, y = load_wine(return_X_y=True)

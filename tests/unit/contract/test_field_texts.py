@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mklearn.contract.model import Strict
-from mklearn.study.specs.field_texts import field_texts
+from mklearn.study.schema import field_texts
 
 
 class Parent(Strict):

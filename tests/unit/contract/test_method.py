@@ -11,7 +11,7 @@ from tests.entries import method
 
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.methods import MethodRow
-from mklearn.study.config.method import Method
+from mklearn.study.method import Method
 
 
 class Gated:

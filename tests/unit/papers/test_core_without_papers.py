@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mklearn.contract.extensions import entry_points, package_of
+from mklearn.study.extensions import entry_points, package_of
 
 pytestmark = pytest.mark.full
 
@@ -47,7 +47,7 @@ def run(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
 def test_the_default_study_is_planned_to_the_same_jobs(run: Run, repository: Path) -> None:
     """With the same keys: results of the core do not depend on which papers there are."""
     code = (
-        "import sys; from mklearn.study.config.reading import read_study; "
+        "import sys; from mklearn.study.reading import read_study; "
         "from mklearn.study.plan.plan import plan_study; plan = plan_study(read_study('config.yaml')); "
         "print(*sorted(plan.fits), *sorted(plan.descriptors), *sorted(plan.pairwise)); "
         "assert not {'numpy', 'sklearn'} & set(sys.modules)"

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from mklearn.study.config.reading import read_study
 from mklearn.study.evaluation.reproduction import unmatched
+from mklearn.study.reading import read_study
 from mklearn.study.report.page import escape_markdown
 
 pytestmark = pytest.mark.full

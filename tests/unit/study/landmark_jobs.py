@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from mklearn.study.registry import registered
 from numpy.typing import NDArray
 from tests.scores import rows_of
 
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.study.artefacts import write_arrays, write_table
-from mklearn.study.config.reading import check_study
-from mklearn.study.config.registry import registered
 from mklearn.study.data.description import rows_of_part
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.engine.workflow_files import load_script
@@ -24,6 +23,7 @@ from mklearn.study.jobs import BLOCKS_OF_ONE
 from mklearn.study.jobs import parts as parts_of
 from mklearn.study.plan.landmarks import landmark_set
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.reading import check_study
 from mklearn.study.script import call
 from mklearn.study.specs.landmark_specs import LandmarkSetSpec
 

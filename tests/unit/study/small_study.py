@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mklearn.study.registry import registered
 from tests.unit.planned_jobs import PlannedJob, planned_jobs
 
 from mklearn.study.artefacts import read_arrays, read_record, read_table
-from mklearn.study.config.registry import registered
 from mklearn.study.evaluation.score_table import MEASURED
 
 SINGLE = ["folds", "random"]

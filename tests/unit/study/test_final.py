@@ -12,11 +12,11 @@ import pytest
 from tests.workflow.conftest import SMOKE
 
 from mklearn.errors import ConfigError, MissingExtra
-from mklearn.study.config.reading import check_study
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.plan.tables import report_spec, summary_spec
 from mklearn.study.provenance import code_files, named_modules
+from mklearn.study.reading import check_study
 
 
 def study(final: dict[str, Any], **sections: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mklearn.study.registry import registered
 from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
 from tests.scores import component
@@ -23,8 +24,6 @@ from mklearn.errors import DataError
 from mklearn.kernels import Pairwise, Views
 from mklearn.saved_models import SavedModel, load_model
 from mklearn.study.artefacts import read_arrays, read_table
-from mklearn.study.config.reading import check_study
-from mklearn.study.config.registry import registered
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split
 from mklearn.study.engine.workflow_files import load_script
@@ -34,6 +33,7 @@ from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.final_model import groups_kept_together
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.reading import check_study
 from mklearn.study.report.importances import read_importances
 from mklearn.study.script import call
 from mklearn.study.specs.model_card import ModelCard

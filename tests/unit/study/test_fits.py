@@ -11,11 +11,11 @@ from tests.unit.contract.test_method import GATED
 
 from mklearn.contract.fit_spec import Setting
 from mklearn.errors import ConfigError
-from mklearn.study.config.entries import Descriptor
-from mklearn.study.config.method import Method
-from mklearn.study.config.model import Evaluation
+from mklearn.study.entries import Descriptor
+from mklearn.study.method import Method
 from mklearn.study.plan.fits import PlannedFit, planned_fits
 from mklearn.study.resources import number_of_candidates
+from mklearn.study.study import Evaluation
 
 KERNELS = [{"id": name, "kind": "gaussian", "view": f"{name}-0a/d"} for name in ("pixels", "hog", "lbp")]
 PROTOCOLS = [

@@ -9,10 +9,10 @@ import pytest
 from tests.unit.planned_jobs import planned_jobs
 from tests.unit.study.small_study import STUDY, write_pairs
 
-from mklearn.study.config.reading import check_study
 from mklearn.study.jobs import OUTPUTS, Jobs, log_of
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.provenance import SCRIPTS
+from mklearn.study.reading import check_study
 
 DOWNLOADED: dict[str, Any] = {
     "study": "faces", "datasets": ["yale"], "final": {}, "methods": {"average": {"kind": "kernel_fda"}},

@@ -30,11 +30,11 @@ from tests.unit.test_documentation import blocks
 
 from mklearn.__main__ import main
 from mklearn.study.artefacts import read_table
-from mklearn.study.config.datasets import TableFile
-from mklearn.study.config.reading import check_study, read_study
+from mklearn.study.datasets import TableFile
 from mklearn.study.engine.data_check import check_data
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.plan.tables import report_spec
+from mklearn.study.reading import check_study, read_study
 from mklearn.study.report.findings import findings
 from mklearn.study.report.frames import results_of
 

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError
-from mklearn.study.config.mistakes import Mistake, listed
-from mklearn.study.config.reading import check_study
+from mklearn.study.mistakes import Mistake, listed
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.reading import check_study
 
 STUDY: dict[str, Any] = {
     "study": "everything",

@@ -14,7 +14,6 @@ from mklearn.base.folds import inner_folds, number_folds
 from mklearn.contract.fit_spec import EvaluationSpec, Implementation, InputSpec, MethodSpec
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.views import Views
-from mklearn.study.config.reading import check_study
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.splits import k_fold
@@ -22,6 +21,7 @@ from mklearn.study.engine.data_check import check_data
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.reading import check_study
 
 
 def table(path: Path, weeks: list[Any], **more: list[Any]) -> Path:

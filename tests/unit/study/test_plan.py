@@ -14,21 +14,21 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mklearn.study.registry import registered
 from tests.workflow.conftest import SMOKE
 
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.contract.specs import ReadSpec, SplitSpec
 from mklearn.errors import ConfigError
-from mklearn.study.config.model import DEFAULT_METHODS
-from mklearn.study.config.naming import kernel_names
-from mklearn.study.config.reading import check_study
-from mklearn.study.config.registry import registered
 from mklearn.study.jobs import Jobs, wildcards_of
+from mklearn.study.naming import kernel_names
 from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.plan.tables import report_spec, summary_spec
 from mklearn.study.provenance import canonical
+from mklearn.study.reading import check_study
 from mklearn.study.specs.final_spec import FinalSpec
 from mklearn.study.specs.table_specs import EvaluateSpec, ReportSpec, RunSpec, SummarySpec
+from mklearn.study.study import DEFAULT_METHODS
 
 
 def planned(study: dict[str, Any]) -> Plan:

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mklearn.study.registry import registered
 
-from mklearn.study.config.registry import registered
 from mklearn.study.data.registry import registry
 from mklearn.study.provenance import (
     PACKAGE,
@@ -130,7 +130,7 @@ def test_parsing_a_study_loads_no_numerical_package(repository: Path) -> None:
     """Every job of a cluster run parses the study again."""
     source = (
         "import json, sys; from types import SimpleNamespace;"
-        "from mklearn.study.config.yaml_file import read_yaml;"
+        "from mklearn.study.yaml_file import read_yaml;"
         "from mklearn.study.engine.opening import open_study;"
         "from mklearn.study.resources import Requests;"
         "study = read_yaml('config.yaml');"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.unit.study.test_landmarks import STUDY
 
-from mklearn.study.config.reading import check_study
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.reading import check_study
 from mklearn.study.run_record import rule_costs
 
 

@@ -14,10 +14,10 @@ from tests.unit.study.test_mistakes import MAPPINGS, NAMED, STUDY, at, dotted
 from tests.workflow.conftest import SMOKE
 
 from mklearn.errors import ConfigError
-from mklearn.study.config.reading import check_study, read_study
-from mklearn.study.config.schema import study_schema
-from mklearn.study.config.yaml_file import yaml_text
 from mklearn.study.engine.workflow_files import studies
+from mklearn.study.reading import check_study, read_study
+from mklearn.study.schema import study_schema
+from mklearn.study.yaml_file import yaml_text
 
 
 @pytest.fixture(scope="module")

@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mklearn.study.stages import targets
 
 from mklearn.errors import ConfigError
-from mklearn.study.config.reading import check_study, read_study
-from mklearn.study.config.yaml_file import DEEPEST, LARGEST, read_yaml, yaml_text
 from mklearn.study.engine.workflow_files import studies
 from mklearn.study.plan.plan import plan_study
-from mklearn.study.stages import targets
+from mklearn.study.reading import check_study, read_study
+from mklearn.study.yaml_file import DEEPEST, LARGEST, read_yaml, yaml_text
 
 BASE = "study: s\ndatasets: digits\n"
 LINES = "".join(f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 9))

@@ -36,8 +36,8 @@ def _export(options: argparse.Namespace) -> None:
     require("rocrate")
     from mklearn.atomic import atomic_path
     from mklearn.study.artefacts import read_record
-    from mklearn.study.config.reading import read_study
     from mklearn.study.engine.workflow_files import study_file
+    from mklearn.study.reading import read_study
 
     out, source = Path(options.out), study_file(options.study)
     if out.suffix != ".zip":

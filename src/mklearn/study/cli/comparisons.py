@@ -57,8 +57,8 @@ def study_tables(path: Path) -> StudyTables:
 
     folder, study = path, None
     if not path.is_dir():
-        from mklearn.study.config.reading import read_study
         from mklearn.study.engine.workflow_files import study_file
+        from mklearn.study.reading import read_study
 
         study = read_study(study_file(str(path)))
         folder = Path(study.results) / study.study

@@ -36,7 +36,7 @@ def _list(options: argparse.Namespace) -> None:
         names = list(METRICS) if name is None else [name]
         print("\n\n".join(wrapped(described(metric_named(each)), columns) for each in names))
     else:
-        from mklearn.study.config.listings import describe_all, describe_one, list_methods
+        from mklearn.study.listings import describe_all, describe_one, list_methods
 
         if name is not None:
             print(wrapped(describe_one(what, name), columns))

@@ -97,9 +97,9 @@ def run_snakemake(study: str | None, words: Sequence[str], display: str = "") ->
         Snakemake is not installed.
     """
     require("snakemake")
-    from mklearn.study.config.reading import read_study
-    from mklearn.study.config.yaml_file import read_yaml
     from mklearn.study.engine.workflow_files import DEFAULT_STUDY, check_folders, study_file, workflow_file
+    from mklearn.study.reading import read_study
+    from mklearn.study.yaml_file import read_yaml
 
     arguments = ["--logger", display] if display else []
     arguments += ["--snakefile", str(workflow_file("Snakefile"))]

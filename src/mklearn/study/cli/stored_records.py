@@ -22,8 +22,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def _show(options: argparse.Namespace) -> None:
     from mklearn.study.artefacts import read_record
-    from mklearn.study.config.yaml_file import yaml_text
     from mklearn.study.jobs import log_of
+    from mklearn.study.yaml_file import yaml_text
 
     path = Path(options.file)
     if not path.is_file():

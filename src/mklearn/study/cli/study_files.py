@@ -18,11 +18,11 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _validate(options: argparse.Namespace) -> int:
-    from mklearn.study.config.mistakes import listed
-    from mklearn.study.config.reading import read_study
     from mklearn.study.engine.data_check import check_data
     from mklearn.study.engine.workflow_files import study_file
+    from mklearn.study.mistakes import listed
     from mklearn.study.plan.plan import plan_study
+    from mklearn.study.reading import read_study
 
     failed = 0
     for file in options.file:
@@ -47,6 +47,6 @@ def _validate(options: argparse.Namespace) -> int:
 
 
 def _schema(options: argparse.Namespace) -> None:
-    from mklearn.study.config.schema import study_schema
+    from mklearn.study.schema import study_schema
 
     print(study_schema(), end="")

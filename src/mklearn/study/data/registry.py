@@ -16,10 +16,10 @@ from urllib.request import url2pathname
 import yaml
 from pydantic import Field
 
-from mklearn.contract.extensions import OWN_PACKAGE, entry_points, package_of
 from mklearn.contract.model import Strict
 from mklearn.contract.specs import FileSpec
 from mklearn.errors import ConfigError, nearest
+from mklearn.study.extensions import OWN_PACKAGE, entry_points, package_of
 
 MIRROR_VARIABLE = "MKLEARN_MIRROR"
 EXPECTED_OF_LABELS = ("n_samples", "n_classes", "per_class", "smallest_class")
@@ -164,7 +164,7 @@ def entry(name: str) -> Entry:
 
 
 def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Build the reading specification of a data set as in a study: a model of :mod:`mklearn.study.config.datasets`.
+    """Build the reading specification of a data set as in a study: a model of :mod:`mklearn.study.datasets`.
 
     It has the keys ``reader``, ``options`` and, where given, ``resize``; for own data ``paths`` (name -> path), for
     registered ones ``registered`` (id), ``expected`` and, where given, the keys of ``SELECTION``. Raise ConfigError for

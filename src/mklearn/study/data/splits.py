@@ -60,7 +60,8 @@ class Split:
 
     def converted(self, convert: Callable[[np.ndarray], np.ndarray]) -> Split:
         """Return the split with each of its parts converted."""
-        return replace(self, **{role: convert(part) for role, part in self.parts})
+        parts: dict[str, Any] = {role: convert(part) for role, part in self.parts}
+        return replace(self, **parts)
 
     @property
     def name(self) -> str:

@@ -17,11 +17,6 @@ import pandas as pd
 
 from mklearn.atomic import existing_file, file_content
 from mklearn.errors import ConfigError, DataError, absence
-from mklearn.study.config.datasets import ImageFolder
-from mklearn.study.config.model import DEFAULT_PROTOCOLS
-from mklearn.study.config.reading import check_study
-from mklearn.study.config.targets import target_kind
-from mklearn.study.config.yaml_file import with_paths, yaml_text
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.annotated_data import MUDATA, arrays_of
 from mklearn.study.data.readers.content import IMAGE_SUFFIXES, decode_image, is_hidden
@@ -32,8 +27,13 @@ from mklearn.study.data.readers.tabular import read_frame
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet, some
 from mklearn.study.data.text_tables import slug, table_stem, table_suffix
+from mklearn.study.datasets import ImageFolder
 from mklearn.study.engine.data_check import heavy_tailed_views
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.reading import check_study
+from mklearn.study.study import DEFAULT_PROTOCOLS
+from mklearn.study.targets import target_kind
+from mklearn.study.yaml_file import with_paths, yaml_text
 
 ID_NAMES = ("sample", "barcode", "name")
 LABEL_NAMES = ("label", "labels", "class", "diagnosis", "subtype", "cell_type", "condition", "species", "tissue")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NoReturn
 
 from mklearn.errors import ConfigError, UserError
-from mklearn.study.config.reading import check_study
-from mklearn.study.config.yaml_file import from_folder, read_yaml
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.reading import check_study
+from mklearn.study.yaml_file import from_folder, read_yaml
 
 
 def readable(path: str) -> str:
@@ -41,8 +42,7 @@ def open_study(config: Mapping[str, Any], workflow: Any) -> Jobs:
     try:
         for path in workflow.configfiles:
             read_yaml(path)  # Snakemake's own reader accepts a key twice
-        folder = os.path.dirname(workflow.configfiles[-1]) if workflow.configfiles else ""
-        study = from_folder(dict(config), folder)
+        study = from_folder(dict(config), Path(*workflow.configfiles[-1:]).parent)
         return Jobs(plan_study(check_study(study, source=source)), source)
     except UserError as error:
         _end(error)

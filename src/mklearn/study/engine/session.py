@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from mklearn.errors import UserError
-from mklearn.study.config.reading import check_parameters
 from mklearn.study.jobs import Jobs
 from mklearn.study.provenance import PACKAGE
+from mklearn.study.reading import check_parameters
 
 _open_locks: list[IO[str]] = []
 """Kept open: the system releases a lock when this process ends, however it ends."""

@@ -13,8 +13,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
-from mklearn.contract.extensions import study_files
 from mklearn.errors import ConfigError, absence
+from mklearn.study.extensions import study_files
 from mklearn.study.provenance import PACKAGE
 
 DEFAULT_STUDY = "config.yaml"

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 from mklearn.errors import UserError
-from mklearn.study.config.datasets import DatasetConfig, FeatureTables, ImageFolder
+from mklearn.study.datasets import DatasetConfig, FeatureTables, ImageFolder
 from mklearn.study.plan.datasets import PlannedDataset
 
 FEWEST_ROWS, MOST_ROWS, BLOCKS = 20_000, 100_000, 16

@@ -11,8 +11,8 @@ from typing import Any, Literal
 from mklearn.contract.fit_spec import Impute
 from mklearn.contract.specs import DOWNLOADS, DownloadSpec, FileSpec, ReadSpec, ResizeSpec, TargetKind
 from mklearn.errors import ConfigError, absence
-from mklearn.study.config.datasets import DatasetConfig, FeatureTables, ImageFolder, Precomputed, RegisteredDataset
 from mklearn.study.data.registry import MIRROR_VARIABLE, dataset_spec, entry
+from mklearn.study.datasets import DatasetConfig, FeatureTables, ImageFolder, Precomputed, RegisteredDataset
 from mklearn.study.provenance import digest, key
 
 OWN = {"images": "images", "tables": "features", "matrices": "kernels"}

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from mklearn.contract.specs import DescriptorSpec
 from mklearn.errors import ConfigError
-from mklearn.study.config.datasets import DatasetConfig
-from mklearn.study.config.entries import Descriptor
-from mklearn.study.config.naming import descriptors_of
+from mklearn.study.datasets import DatasetConfig
+from mklearn.study.entries import Descriptor
+from mklearn.study.naming import descriptors_of
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.provenance import key
 

@@ -9,9 +9,8 @@ from mklearn.contract.fit_spec import FitSpec, Setting
 from mklearn.descriptors.table import TABLE
 from mklearn.errors import ConfigError
 from mklearn.extras import require
-from mklearn.study.config.datasets import FeatureTables, TableFile
-from mklearn.study.config.final import final_protocol, unsuited
-from mklearn.study.config.model import Study
+from mklearn.study.datasets import FeatureTables, TableFile
+from mklearn.study.final import final_protocol, unsuited
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.descriptors import PlannedDescriptor
 from mklearn.study.plan.fits import PlannedFit
@@ -19,6 +18,7 @@ from mklearn.study.plan.landmarks import kernels_on_features, unsuited_kernels
 from mklearn.study.plan.protocols import PlannedProtocol
 from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, FinalView
 from mklearn.study.specs.model_card import CardImages, CardTables
+from mklearn.study.study import Study
 
 GIVEN = ("given", "released")
 """Protocols whose splits are read, not drawn."""

@@ -22,17 +22,17 @@ from mklearn.contract.fit_spec import (
 )
 from mklearn.contract.model import as_list
 from mklearn.errors import ConfigError
-from mklearn.study.config.entries import Descriptor
-from mklearn.study.config.method import Method
-from mklearn.study.config.model import Evaluation
-from mklearn.study.config.naming import matching, variants
+from mklearn.study.entries import Descriptor
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
+from mklearn.study.method import Method
+from mklearn.study.naming import matching, variants
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.kernels import by_name, pairwise_of
 from mklearn.study.plan.landmarks import landmark_set, on_landmarks
 from mklearn.study.plan.protocols import PlannedProtocol
 from mklearn.study.provenance import key
 from mklearn.study.specs.landmark_specs import LandmarkSetSpec
+from mklearn.study.study import Evaluation
 
 Spec = dict[str, Any]
 Descriptors = Mapping[str, tuple[str, Descriptor]]

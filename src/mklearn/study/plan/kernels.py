@@ -10,9 +10,9 @@ from mklearn.contract.fit_spec import is_pairwise, views_of
 from mklearn.contract.specs import PairwiseSpec
 from mklearn.errors import ConfigError
 from mklearn.kernels.table import KERNELS
-from mklearn.study.config.datasets import DatasetConfig, Precomputed
-from mklearn.study.config.entries import Kernel
-from mklearn.study.config.naming import NamedKernel, kernels_of
+from mklearn.study.datasets import DatasetConfig, Precomputed
+from mklearn.study.entries import Kernel
+from mklearn.study.naming import NamedKernel, kernels_of
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.descriptors import PlannedDescriptor
 from mklearn.study.provenance import key

@@ -8,13 +8,13 @@ from typing import Any
 from mklearn.contract.fit_spec import NUMBER_OF_LANDMARKS, FitSpec, is_pairwise
 from mklearn.errors import ConfigError
 from mklearn.extras import require
-from mklearn.study.config.method import Method
-from mklearn.study.config.model import Evaluation
+from mklearn.study.method import Method
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.kernels import POINT_SET, by_name, kernel_parts
 from mklearn.study.plan.protocols import PlannedProtocol
 from mklearn.study.provenance import key
 from mklearn.study.specs.landmark_specs import LandmarkSetSpec
+from mklearn.study.study import Evaluation
 
 
 def kernels_on_features(kernels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -10,11 +10,10 @@ from typing import TypeVar
 
 from mklearn.contract.specs import ProjectSpec, SplitSpec
 from mklearn.errors import ConfigError
-from mklearn.study.config.datasets import DatasetConfig
-from mklearn.study.config.entries import Entry
-from mklearn.study.config.final import final_dataset
-from mklearn.study.config.mistakes import listed
-from mklearn.study.config.model import Study
+from mklearn.study.datasets import DatasetConfig
+from mklearn.study.entries import Entry
+from mklearn.study.final import final_dataset
+from mklearn.study.mistakes import listed
 from mklearn.study.plan.blocks import number_of_blocks
 from mklearn.study.plan.datasets import PlannedDataset, planned_dataset
 from mklearn.study.plan.descriptors import PlannedDescriptor, planned_descriptors
@@ -23,6 +22,7 @@ from mklearn.study.plan.fits import PlannedFit, planned_fits
 from mklearn.study.plan.kernels import PlannedPairwise, planned_kernels
 from mklearn.study.plan.protocols import PlannedProtocol, planned_protocol
 from mklearn.study.specs.landmark_specs import LandmarkSetSpec
+from mklearn.study.study import Study
 
 MEAN = "mean_regressor"
 Model = TypeVar("Model", bound=Entry)

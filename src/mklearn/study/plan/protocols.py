@@ -8,7 +8,7 @@ from pathlib import Path
 from mklearn.contract.fit_spec import Choice, PairFeatures, Setting
 from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError, absence
-from mklearn.study.config.entries import Protocol
+from mklearn.study.entries import Protocol
 from mklearn.study.provenance import key
 
 

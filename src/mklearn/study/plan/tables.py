@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.contract.fit_spec import headline_rule
-from mklearn.study.config.entries import Entry, Kernel
+from mklearn.study.entries import Entry, Kernel
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.plan import Plan
 from mklearn.study.specs.final_spec import BEST

@@ -13,7 +13,6 @@ import pandas as pd
 
 from mklearn.contract.fit_spec import Setting
 from mklearn.study.artefacts import read_arrays
-from mklearn.study.config.yaml_file import yaml_text
 from mklearn.study.data.pairs import LABELS
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.evaluation.predictions import Predictions
@@ -21,6 +20,7 @@ from mklearn.study.provenance import file_digest
 from mklearn.study.report import records
 from mklearn.study.report.thumbnails import thumbnails
 from mklearn.study.specs.table_specs import ReportDataset, ReportFile, ReportFit, ReportSpec
+from mklearn.study.yaml_file import yaml_text
 
 
 def run_of(record: dict[str, Any], provenance: dict[str, Any]) -> records.RunRecord:

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mklearn.contract.extensions import study_files
 from mklearn.errors import ConfigError
 from mklearn.papers.lmkl import gauss4, gauss4_figure, weight_maps
-from mklearn.study.config.reading import read_study
+from mklearn.study.extensions import study_files
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.reading import read_study
 from mklearn.study.report.parts import StudyResults
 
 METRICS = ("accuracy", "support_vector_share")

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mklearn.descriptors.models import Table
+from mklearn.study.registry import registered
 from sklearn.datasets import load_digits
 
-from mklearn.descriptors.models import Table
 from mklearn.errors import DataError
 from mklearn.study.artefacts import read_arrays
-from mklearn.study.config.registry import registered
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.prediction.new_samples import described_images

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from mklearn.study.protocols import Protocol
+from mklearn.study.registry import registered
 
 from mklearn.atomic import write_parquet
 from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.study.config.protocols import Protocol
-from mklearn.study.config.registry import registered
 from mklearn.study.data.grouped_splits import group_k_fold, validation_folds
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import dataset_spec

@@ -15,11 +15,11 @@ from scipy.io import savemat
 from tests.unit.study.data.annotated_files import NULLABLE, PLAIN, write_h5ad, write_h5mu
 
 from mklearn.errors import DataError
-from mklearn.study.config.targets import target_kind
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers import content, feature_tables
 from mklearn.study.data.readers.table_files import column_names
 from mklearn.study.data.registry import dataset_spec
+from mklearn.study.targets import target_kind
 
 RNG = np.random.default_rng(0)
 N = 6

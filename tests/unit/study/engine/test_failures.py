@@ -13,13 +13,13 @@ from tests.workflow.conftest import SMOKE
 
 from mklearn.__main__ import main
 from mklearn.study.artefacts import write_table
-from mklearn.study.config.reading import read_study
 from mklearn.study.engine.failures import failures_of
 from mklearn.study.evaluation.fit_files import fit_of
 from mklearn.study.evaluation.fit_records import SPLIT
 from mklearn.study.evaluation.score_rows import BLANK, COLUMNS
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.reading import read_study
 
 N_SPLITS = 2
 PROTOCOLS = {

@@ -14,12 +14,12 @@ from tests.unit.study.data.annotated_files import write_h5ad, write_h5mu
 
 from mklearn.__main__ import main
 from mklearn.errors import ConfigError, DataError
-from mklearn.study.config.reading import check_study, read_study
-from mklearn.study.config.yaml_file import read_yaml
 from mklearn.study.data.readers.content import decode_image
 from mklearn.study.engine.data_check import check_data
 from mklearn.study.engine.new_study import Choices, new_study
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.reading import check_study, read_study
+from mklearn.study.yaml_file import read_yaml
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from sklearn.datasets import load_digits
 from mklearn.classifiers import MultiViewClassifier
 from mklearn.contract.fit_spec import EvaluationSpec, InputSpec, MethodSpec
 from mklearn.kernels import Views
-from mklearn.study.config.method import Method
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.fit_records import model_arrays
 from mklearn.study.evaluation.split import evaluate_split
+from mklearn.study.method import Method
 
 
 def problem(views: Views, y: np.ndarray) -> MethodOnViews:

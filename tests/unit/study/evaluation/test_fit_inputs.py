@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.linalg
+from mklearn.study.registry import registered
 from numpy.typing import NDArray
 from sklearn.metrics import f1_score, log_loss
 from sklearn.neighbors import KNeighborsClassifier
@@ -25,7 +26,6 @@ from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
 from mklearn.study.artefacts import read_record
-from mklearn.study.config.registry import registered
 from mklearn.study.data.pairs import PairLists, Pairs
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.engine.workflow_files import load_script

@@ -12,12 +12,12 @@ import pytest
 from numpy.typing import NDArray
 
 from mklearn.errors import NotApplicable
-from mklearn.study.config.reading import check_study, target_mistakes
 from mklearn.study.evaluation.metrics.labels import minority_recall
 from mklearn.study.evaluation.metrics.metric import metric_mistakes, metric_named
 from mklearn.study.evaluation.metrics.scores import auc, equal_error_rate
 from mklearn.study.evaluation.outputs import MethodOutput
 from mklearn.study.evaluation.sweeps import given_by, leading_scores
+from mklearn.study.reading import check_study, target_mistakes
 
 Y = np.array([0, 0, 0, 1, 1, 2])
 LABELS = np.array([0, 0, 1, 1, 2, 2])

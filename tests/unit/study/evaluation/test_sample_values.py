@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from mklearn.cards import own_entries
 from numpy.typing import NDArray
 
 from mklearn.base.statistics import paired_sample_difference
-from mklearn.cards import own_entries
 from mklearn.study.evaluation import predictions as predictions_module
 from mklearn.study.evaluation import summary as summary_module
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named

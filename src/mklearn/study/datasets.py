@@ -10,8 +10,8 @@ from pydantic import Field, WithJsonSchema, model_validator
 from mklearn.contract.fit_spec import Impute
 from mklearn.contract.model import Count, Slug, Strict
 from mklearn.contract.specs import TargetKind
-from mklearn.study.config.targets import of_each_target, target_kind
 from mklearn.study.data.registry import Entry, registry
+from mklearn.study.targets import of_each_target, target_kind
 
 
 class Resize(Strict):
@@ -34,7 +34,7 @@ class Resize(Strict):
 Merged = Literal["rest"] | Annotated[list[str], Field(min_length=1)]
 
 
-# A list makes a data set of each of its names, before models are made: see `mklearn.study.config.targets`.
+# A list makes a data set of each of its names, before models are made: see `mklearn.study.targets`.
 Target = Annotated[
     str,
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),

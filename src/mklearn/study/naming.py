@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 from mklearn.contract.model import as_list
 from mklearn.descriptors.table import TABLE
-from mklearn.study.config.datasets import DatasetConfig, Precomputed
-from mklearn.study.config.default_descriptors import image_descriptors
-from mklearn.study.config.entries import Descriptor, Kernel
-from mklearn.study.config.method import Method
+from mklearn.study.datasets import DatasetConfig, Precomputed
+from mklearn.study.entries import Descriptor, Kernel
+from mklearn.study.method import Method
 
 VARIANTS = {"each": "{}-{}", "all_but_each": "{}-without-{}"}
 """Name in tables of a method and one of its kernels, by what the method's ``kernels`` says."""
@@ -41,6 +40,24 @@ def descriptors_of(
     if config.family == "images":
         return image_descriptors(side, in_colour=getattr(config, "colour", "grey") == "rgb")
     return {name: Descriptor.model_validate({"kind": TABLE, "table": name}) for name in config.table_names}
+
+
+def image_descriptors(side: int | None = None, *, in_colour: bool = False) -> dict[str, Descriptor]:
+    """Return the descriptors by name; cells and blocks follow the shorter side of the images.
+
+    Of images in colour there is a histogram of the colours too; the others take them as grey.
+    """
+    side = side or 64
+    resolutions = [r for r in (2, 4, 8, 16) if r <= side // 2][-3:] or [1]
+    entries: dict[str, dict[str, Any]] = {
+        "pixels": {"kind": "pixels"},
+        "blocks": {"kind": "multiresolution", "resolutions": resolutions},
+        "hog": {"kind": "hog", "cell": max(1, min(8, side // 4))},
+        "phog": {"kind": "phog"},
+        "lbp": {"kind": "lbp"},
+        **({"colour": {"kind": "colour_histogram"}} if in_colour else {}),
+    }
+    return {name: Descriptor.model_validate(entry) for name, entry in entries.items()}
 
 
 def sources_of(config: DatasetConfig, named: Mapping[str, Descriptor] | None) -> list[str]:

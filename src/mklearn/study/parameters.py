@@ -8,10 +8,10 @@ from typing import Any
 
 from mklearn.contract.loading import load
 from mklearn.errors import ConfigError, MissingExtra, UserError, nearest
-from mklearn.study.config.entries import Entry
-from mklearn.study.config.method import Method
-from mklearn.study.config.mistakes import Mistake, one_of, show
-from mklearn.study.config.model import Study
+from mklearn.study.entries import Entry
+from mklearn.study.method import Method
+from mklearn.study.mistakes import Mistake, one_of, show
+from mklearn.study.study import Study
 
 OF_THE_STUDY = frozenset({
     "kernels", "landmarks", "random_state", "images", "learned", "target", "ids", "groups", "files", "test_ids", "seed",

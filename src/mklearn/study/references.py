@@ -11,15 +11,15 @@ from typing import Any
 from mklearn.contract.model import Slug, as_list
 from mklearn.descriptors.table import TABLE
 from mklearn.errors import nearest
-from mklearn.study.config.datasets import DatasetConfig, Precomputed, RegisteredDataset, normalise_datasets
-from mklearn.study.config.entries import Kernel
-from mklearn.study.config.mistakes import Mistake, Path, one_of, valid_part
-from mklearn.study.config.model import Study
-from mklearn.study.config.naming import expanded_descriptors, kernels_of, matching, sources_of, variants
-from mklearn.study.config.published import Published, Remark
 from mklearn.study.data.registry import registry, selection_mistakes
+from mklearn.study.datasets import DatasetConfig, Precomputed, RegisteredDataset, normalise_datasets
+from mklearn.study.entries import Kernel
+from mklearn.study.mistakes import Mistake, Path, one_of, valid_part
+from mklearn.study.naming import expanded_descriptors, kernels_of, matching, sources_of, variants
+from mklearn.study.published import Published, Remark
 from mklearn.study.specs.final_spec import BEST
 from mklearn.study.specs.table_specs import Comparison
+from mklearn.study.study import Study
 
 
 class StudyPart(Study):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from mklearn.contract.fit_spec import RULE
-from mklearn.study.config.datasets import Precomputed
-from mklearn.study.config.entries import Protocol
-from mklearn.study.config.method import Method
-from mklearn.study.config.mistakes import Mistake, one_of
-from mklearn.study.config.model import Study
+from mklearn.study.datasets import Precomputed
+from mklearn.study.entries import Protocol
+from mklearn.study.method import Method
+from mklearn.study.mistakes import Mistake, one_of
+from mklearn.study.study import Study
 
 
 def final_dataset(study: Study) -> str:

@@ -10,13 +10,13 @@ from typing import Any
 from mklearn.contract.loading import load
 from mklearn.errors import ConfigError, MissingExtra, nearest
 from mklearn.rows import Row
-from mklearn.study.config.entries import REQUIRED, Descriptor, Entry, Kernel, Protocol
-from mklearn.study.config.method import Method
-from mklearn.study.config.model import DEFAULT_METHODS, NUMBER_METHODS
-from mklearn.study.config.parameters import OF_THE_STUDY
 from mklearn.study.data.registry import Entry as Dataset
 from mklearn.study.data.registry import entry, registry
-from mklearn.study.specs.field_texts import field_texts
+from mklearn.study.entries import REQUIRED, Descriptor, Entry, Kernel, Protocol
+from mklearn.study.method import Method
+from mklearn.study.parameters import OF_THE_STUDY
+from mklearn.study.schema import field_texts
+from mklearn.study.study import DEFAULT_METHODS, NUMBER_METHODS
 
 ENTRIES: dict[str, type[Entry]] = {
     "descriptors": Descriptor,

@@ -11,15 +11,15 @@ from mklearn.contract.fit_spec import Components, Rule
 from mklearn.contract.loading import is_there
 from mklearn.contract.model import Count, Positive, Slug, Strict
 from mklearn.descriptors.table import DESCRIPTORS
-from mklearn.study.config.datasets import DatasetConfig, normalise_datasets
-from mklearn.study.config.entries import Descriptor, Kernel, Protocol
-from mklearn.study.config.method import Method
-from mklearn.study.config.naming import expanded_descriptors
-from mklearn.study.config.published import Published, Remark
-from mklearn.study.config.targets import NUMBER_METRICS, study_target
+from mklearn.study.datasets import DatasetConfig, normalise_datasets
+from mklearn.study.entries import Descriptor, Kernel, Protocol
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
+from mklearn.study.method import Method
+from mklearn.study.naming import expanded_descriptors
+from mklearn.study.published import Published, Remark
 from mklearn.study.specs.final_spec import BEST
 from mklearn.study.specs.table_specs import Calibration, Claim, Comparison, PublishedValue, Tolerance
+from mklearn.study.targets import NUMBER_METRICS, study_target
 
 DEFAULT_METHODS: dict[str, Any] = {
     "multi-view": {"kind": "multi_view", "label": "Multi-view classifier"},

@@ -21,8 +21,8 @@ from mklearn.contract.model import Count, NonNegative, Positive, Slug
 from mklearn.errors import nearest
 from mklearn.methods import METHODS, MethodRow
 from mklearn.rows import Row, row_of
-from mklearn.study.config import outside
-from mklearn.study.config.entries import Entry, Names, Patterns, each_once, kind_in
+from mklearn.study import outside
+from mklearn.study.entries import Entry, Names, Patterns, each_once, kind_in
 
 SWEEPS = "mklearn.study.evaluation.sweeps"
 Sizes = Annotated[list[Count], Field(min_length=1)]

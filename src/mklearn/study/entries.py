@@ -1,7 +1,7 @@
 """What a study names: its descriptors, kernels and protocols, each an entry with a kind, options and parameters.
 
 Options are what the study itself uses; which of them a kind takes follows from its row. All other keys are parameters
-of the implementation, which are checked by itself (:mod:`mklearn.study.config.parameters`): reading a study imports no
+of the implementation, which are checked by itself (:mod:`mklearn.study.parameters`): reading a study imports no
 implementation but those of packages outside.
 """
 
@@ -30,7 +30,7 @@ from mklearn.descriptors.table import DESCRIPTORS, TABLE, DescriptorRow
 from mklearn.errors import ConfigError
 from mklearn.kernels.table import KERNELS, KernelRow
 from mklearn.rows import Row, row_of
-from mklearn.study.config import outside
+from mklearn.study import outside
 from mklearn.study.data.protocols import PROTOCOLS, ProtocolRow
 
 REQUIRED: Any = object()

@@ -9,13 +9,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from mklearn.errors import ConfigError
-from mklearn.study.config.final import final_mistakes
-from mklearn.study.config.mistakes import Mistake, listed, mistakes_of, show
-from mklearn.study.config.model import Study
-from mklearn.study.config.parameters import parameter_mistakes
-from mklearn.study.config.references import broken_references, study_part, table_names
-from mklearn.study.config.yaml_file import read_study_file
 from mklearn.study.evaluation.metrics.metric import metric_named
+from mklearn.study.final import final_mistakes
+from mklearn.study.mistakes import Mistake, listed, mistakes_of, show
+from mklearn.study.parameters import parameter_mistakes
+from mklearn.study.references import broken_references, study_part, table_names
+from mklearn.study.study import Study
+from mklearn.study.yaml_file import read_study_file
 
 
 def read_study(path: str | Path, *, parameters: bool = False) -> Study:
