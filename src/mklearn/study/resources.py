@@ -235,18 +235,19 @@ def fit_mb(spec: FitSpec, n_samples: int, n_train: int, files: Any, n_blocks: in
 def fit_seconds(spec: FitSpec, protocol: SplitSpec, n_samples: int, n_train: int) -> float:
     """Estimate one fit for each split, and one for each candidate and fold of the inner cross-validation.
 
-    With validation parts, each candidate is fitted once on each split. An eigenproblem takes 3 ns n_train^3, sums over
-    kernels 30 ns n_train^2 each (measured on one core), and a fit at least 0.2 s, or what its card says. With landmarks
-    the eigenproblem is of their features, and a pass over the samples takes 0.1 ns for a product of two features.
+    With validation parts, each candidate is fitted once on each split, and the chosen one again. An eigenproblem takes
+    3 ns n_train^3, sums over kernels 30 ns n_train^2 each (measured on one core), and a fit at least 0.2 s, or what its
+    row says. With landmarks the eigenproblem is of their features, and a pass over the samples takes 0.1 ns for a
+    product of two features.
     """
     method, n_kernels, inner = spec.method, spec.n_kernels, spec.evaluation.inner_folds
     folds = n_train if inner == "leave_one_out" else inner
     candidates = number_of_candidates(method, n_kernels)
     if candidates == 1 and spec.evaluation.components == "all":  # nothing to choose
         folds = 0
-    elif spec.evaluation.choice == "test_set":
+    elif spec.evaluation.choice == "test_set" or protocol.kind == "validation_folds":
         folds = 1
-    fits = candidates if protocol.kind == "validation_folds" else 1 + candidates * folds
+    fits = 1 + candidates * folds
     size, n_passed = n_train, 0.0
     if spec.landmarks is not None:
         size = spec.landmarks.most * len(spec.kernels)
