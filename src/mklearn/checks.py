@@ -117,9 +117,12 @@ def _needs_conversion(table: Any) -> bool:
     return kinds <= set("fiub") and (mixed or any(not isinstance(dtype, np.dtype) for dtype in dtypes))
 
 
-def as_float_matrix(values: ArrayLike, name: str) -> Array:
-    """Return `values` as a finite 2-d floating array (see `as_float_array`)."""
-    return as_float_array(values, name, ndim=2)
+def as_float_matrix(values: ArrayLike, name: str, n_train: int | None = None) -> Array:
+    """Return `values` as a finite 2-d floating array, see `as_float_array`, with `n_train` columns if it is given."""
+    matrix = as_float_array(values, name, ndim=2)
+    if n_train is not None and matrix.shape[1] != n_train:
+        raise DataError(f"{name} have {matrix.shape[1]} columns, but there were {n_train} training samples")
+    return matrix
 
 
 def as_float_array(
@@ -215,12 +218,6 @@ def check_square(matrix: Array, name: str, of: str = "") -> None:
         raise DataError(f"{name} has shape {matrix.shape}: expected a square matrix{of}")
 
 
-def check_columns(matrix: Array, n_train: int, name: str) -> None:
-    """Raise `DataError` unless `matrix` has one column for each training sample."""
-    if matrix.shape[1] != n_train:
-        raise DataError(f"{name} have {matrix.shape[1]} columns, but there were {n_train} training samples")
-
-
 def check_symmetric(matrix: Array, name: str) -> bool:
     """Raise `DataError` unless `matrix` is (n, n) and symmetric to the square root of its precision.
 
@@ -230,7 +227,15 @@ def check_symmetric(matrix: Array, name: str) -> bool:
         Whether it is exactly symmetric.
     """
     check_square(matrix, name, _OF_TRAINING_SAMPLES)
-    asymmetry = _asymmetry(matrix)
+    starts = range(0, len(matrix), _TILE)  # tiles fit into the cache
+    tiles = (
+        (matrix[i : i + _TILE, j : j + _TILE], matrix[j : j + _TILE, i : i + _TILE].T)
+        for i in starts
+        for j in starts
+        if j >= i
+    )
+    differing = (np.abs(tile - mirrored).max() for tile, mirrored in tiles if not np.array_equal(tile, mirrored))
+    asymmetry = float(max(differing, default=0.0))
     if asymmetry == 0:
         return True
     largest = float(np.abs(matrix).max())
@@ -255,19 +260,6 @@ def as_nonnegative(matrix: Array, name: str) -> Array:
             "Use kind 'precomputed' for a similarity matrix, 'linear' or 'polynomial' for inner products"
         )
     return np.maximum(matrix, 0)
-
-
-def _asymmetry(matrix: Array) -> float:
-    """Return the largest difference between an entry and its mirror image, by tiles that fit into the cache."""
-    starts = range(0, len(matrix), _TILE)
-    tiles = (
-        (matrix[i : i + _TILE, j : j + _TILE], matrix[j : j + _TILE, i : i + _TILE].T)
-        for i in starts
-        for j in starts
-        if j >= i
-    )
-    differing = (np.abs(tile - mirrored).max() for tile, mirrored in tiles if not np.array_equal(tile, mirrored))
-    return float(max(differing, default=0.0))
 
 
 def _tolerance(array: Array) -> float:

@@ -32,20 +32,17 @@ def few_threads(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def limited(self: Any, *args: Any, **kwargs: Any) -> Any:
         X = args[0] if args else kwargs.get("X")
-        with contextlib.nullcontext() if _n_samples(X) >= FEWEST_SAMPLES else _one_thread():
+        if isinstance(X, Mapping):
+            X = next(iter(X.values()), None)
+        elif isinstance(X, list | tuple) and X and getattr(X[0], "ndim", 1) == 2:
+            X = X[0]
+        shape = getattr(X, "shape", None)
+        # 0 of what is no table, which the method refuses
+        n_samples = shape[0] if shape else len(X) if isinstance(X, list | tuple) else 0
+        with contextlib.nullcontext() if n_samples >= FEWEST_SAMPLES else _one_thread():
             return method(self, *args, **kwargs)
 
     return limited
-
-
-def _n_samples(X: Any) -> int:
-    """Return the number of rows of a table or of the first of several; 0 for what is none, which the method refuses."""
-    if isinstance(X, Mapping):
-        X = next(iter(X.values()), None)
-    elif isinstance(X, list | tuple) and X and getattr(X[0], "ndim", 1) == 2:
-        X = X[0]
-    shape = getattr(X, "shape", None)
-    return int(shape[0]) if shape else len(X) if isinstance(X, list | tuple) else 0
 
 
 @contextlib.contextmanager

@@ -19,7 +19,6 @@ from mklearn.checks import (
     as_nonnegative,
     as_square_symmetric,
     check_choice,
-    check_columns,
     invalid,
 )
 from mklearn.errors import ConfigError, DataError
@@ -200,7 +199,10 @@ class Kernel(ABC):
             self.off_diagonal_mass_ = centred_off_diagonal_mass(kernel)
         else:
             self.off_diagonal_mass_ = off_diagonal_mass(kernel)
-        self._flag_identity_like(mean_diagonal)
+        little = self.n_train_ > 2 and self.off_diagonal_mass_ < IDENTITY_LIKE_BELOW
+        self.identity_like_ = bool(little or repair.shift > IDENTITY_LIKE_SHIFT * mean_diagonal)
+        if self.identity_like_:
+            self._warn_of_identity_like(little, mean_diagonal)
         self.info_ = self._collect_info()
         return self
 
@@ -287,8 +289,7 @@ class Kernel(ABC):
             if training:
                 matrix = as_distances(block, label) if are_distances else as_square_symmetric(block, label)
             else:
-                matrix = as_float_matrix(block, f"the rows of {label}")
-                check_columns(matrix, self.n_train_, f"the rows of {label}")
+                matrix = as_float_matrix(block, f"the rows of {label}", self.n_train_)
                 matrix = as_nonnegative(matrix, f"the rows of {label}") if are_distances else matrix
             checked.append(matrix)
         return checked
@@ -311,18 +312,11 @@ class Kernel(ABC):
             columns.append(values[:, None])
         return self.kernel_function(columns)[:, 0]
 
-    def _flag_identity_like(self, mean_diagonal: float) -> None:
-        """Set `identity_like_` and warn, given the mean diagonal before a diagonal shift and before scaling."""
-        shift = self.repair_.shift
-        little = self.n_train_ > 2 and self.off_diagonal_mass_ < IDENTITY_LIKE_BELOW
-        shifted = shift > IDENTITY_LIKE_SHIFT * mean_diagonal
-        self.identity_like_ = bool(little or shifted)
-        if not self.identity_like_:
-            return
+    def _warn_of_identity_like(self, little: bool, mean_diagonal: float) -> None:
         reason = (
             f"only {self.off_diagonal_mass_:.2%} of its centred squared norm lies off the diagonal"
             if little
-            else f"the diagonal shift added {shift:.3g} to a mean diagonal of {mean_diagonal:.3g}"
+            else f"the diagonal shift added {self.repair_.shift:.3g} to a mean diagonal of {mean_diagonal:.3g}"
         )
         remedy = "a wider bandwidth" if little else "psd='clip'"
         warnings.warn(

@@ -72,6 +72,6 @@ class CachingViews(Views):
             kept = (transform.specs[position] for position in positions)
             if [*map(_columns_in, kept)] != [*map(_columns_in, specs)]:
                 continue
-            if drop_constant or not transform.has_dropped(positions):
+            if drop_constant or not any("constant" in transform.infos[position] for position in positions):
                 return transform, positions, stack.select(positions)
         return None

@@ -11,7 +11,6 @@ from mklearn.checks import (
     as_float_matrix,
     as_square_symmetric,
     cached_rows,
-    check_columns,
     check_square,
     nonnegative_weights,
 )
@@ -65,8 +64,7 @@ class KernelCentring:
 
         Rows that are not finite, or of another number of training samples, raise `DataError`.
         """
-        kernel = as_float_matrix(K_rows, "the kernel rows")
-        check_columns(kernel, self.column_means_.size, "the kernel rows")
+        kernel = as_float_matrix(K_rows, "the kernel rows", self.column_means_.size)
         row_means = kernel.mean(axis=1, dtype=np.float64)
         centred = kernel - row_means[:, None].astype(kernel.dtype)
         centred -= (self.column_means_ - self.mean_).astype(kernel.dtype)

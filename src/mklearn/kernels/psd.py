@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.checks import Array, as_float_matrix, as_square_symmetric, check_choice, check_columns
+from mklearn.checks import Array, as_float_matrix, as_square_symmetric, check_choice
 from mklearn.errors import DataError
 
 PSDPolicy = Literal["clip", "shift", "flip", "none"]
@@ -60,8 +60,7 @@ class PSDRepair:
         change the rows: a shift is added between a training sample and itself only. Rows that are not finite, or of
         another number of training samples, raise `DataError`.
         """
-        rows = as_float_matrix(K_rows, "the kernel rows")
-        check_columns(rows, self.kernel.shape[1], "the kernel rows")
+        rows = as_float_matrix(K_rows, "the kernel rows", self.kernel.shape[1])
         if self.vectors is None or self.multipliers is None:
             return rows.copy()
         repaired = ((rows.astype(np.float64, copy=False) @ self.vectors) * self.multipliers) @ self.vectors.T

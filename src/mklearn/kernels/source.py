@@ -44,6 +44,8 @@ class Source:
         Equal for sources that read the same, and the same up to scaling.
     completes : bool
         Whether samples may lack the view.
+    reads_tables : bool
+        Whether it needs a table as it was given, with its column names or with entries that are no numbers.
     clips : bool
         Whether scaled features of new samples are clipped.
     observed_ : (n,) bool array
@@ -71,12 +73,9 @@ class Source:
         columns = self._columns if isinstance(self._columns, slice | None) else np.asarray(self._columns).tolist()
         self.selection = (view, repr(columns), id(self._preprocessing), self._imputer.strategy, self.completes)
         self.key = (*self.selection, self._scaling, self.clips)
-
-    @property
-    def reads_tables(self) -> bool:
-        """Whether it needs a table as it was given, with its column names or with entries that are no numbers."""
         takes_gaps = self.completes or self._imputer.strategy != "none"
-        return self._preprocessing is not None or are_names(self._columns) or takes_gaps
+        self.reads_tables = self._preprocessing is not None or are_names(self._columns) or takes_gaps
+        self._name = "X" if view is None else f"view {view!r}"
 
     def fit(self, X: Any, like: Source | None = None) -> Self:
         """Fit to the training samples: one table or `Views`.
@@ -165,10 +164,6 @@ class Source:
         """Drop the training samples' features, which `transform` does not need; their number and form are kept."""
         self.train_ = self.train_[:0].copy()
         self.observed_ = self.observed_[:0].copy()
-
-    @property
-    def _name(self) -> str:
-        return "X" if self.view is None else f"view {self.view!r}"
 
     def _chosen(self, X: Any) -> tuple[Any, Mask]:
         """Return the chosen columns of the samples that have the view, and which have it."""

@@ -179,10 +179,6 @@ class StackTransform(KernelsOfSpecs):
         specs = [self._entries[number].spec for number in numbers]
         return StackTransform(specs, spectra=self.spectra, drop_constant=self.drop_constant)
 
-    def has_dropped(self, numbers: Iterable[int]) -> bool:
-        """Tell whether one of some fitted kernels, by position, is constant and was dropped."""
-        return any(self._entries[number].is_constant for number in numbers)
-
     def fit(self, X: Any) -> StackTransform:
         """Fit every kernel on the training samples and keep the training kernels; see `fit_transform`."""
         self.stack_train_ = self.fit_transform(X)
@@ -275,22 +271,21 @@ class StackTransform(KernelsOfSpecs):
         """
         table = self._as_read(X, new=True)
         read: dict[Any, Any] = {}
+        masks: dict[Any, Any] = {}
         dtypes = []
         for entry in self._entries:
             for source in entry.sources:
                 if source.key not in read:
                     with error_prefix(entry.id):
-                        read[source.key] = (*source.transform(table), source.training_values())
+                        values, masks[source.key] = source.transform(table)
+                        read[source.key] = values, source.training_values()
                 dtypes += [source.dtype, read[source.key][0].dtype]
         dtype = np.result_type(*dtypes)
-
-        def between(source: Source, measure: str) -> Array:
-            values, _, training = read[source.key]
-            return measured(measure, values, training)
-
-        for entry, blocks, _ in shared_blocks(self._entries, between):
+        blocks = shared_blocks(self._entries, lambda source, measure: measured(measure, *read[source.key]))
+        for entry, taken, _ in blocks:
             with error_prefix(entry.id):
-                kernel = entry.rows([read[source.key][:2] for source in entry.sources], blocks, dtype)
+                new = [(read[source.key][0], masks[source.key]) for source in entry.sources]
+                kernel = entry.rows(new, taken, dtype)
             yield kernel.astype(dtype, copy=False)
 
     def n_clipped(self, X: Any) -> dict[str | None, tuple[int, int]]:

@@ -84,7 +84,7 @@ class Views:
         if len(set(sizes.values())) > 1:
             listed = ", ".join(f"{name} has {n}" for name, n in sizes.items())
             raise DataError(f"the views have different numbers of samples: {listed}")
-        self.shape = (next(iter(sizes.values())), sum(_width(table) for table in self._tables.values()))
+        self.shape = (next(iter(sizes.values())), sum((*table.shape, 1)[1] for table in self._tables.values()))
         labelled = {name: table.index for name, table in self._tables.items() if hasattr(table, "iloc")}
         first = next(iter(labelled), None)
         self.index = None if first is None else labelled[first]
@@ -128,7 +128,7 @@ class Views:
         )
 
     def __repr__(self) -> str:
-        widths = ", ".join(f"{name} ({_width(table)})" for name, table in self._tables.items())
+        widths = ", ".join(f"{name} ({(*table.shape, 1)[1]})" for name, table in self._tables.items())
         return f"Views({len(self)} samples: {widths})"
 
 
@@ -243,10 +243,6 @@ def _table(name: object, table: Any) -> Any:
     if len(table.shape) < 1 or 0 in table.shape:
         raise DataError(f"view {name!r} has shape {table.shape}; expected samples in rows and features in columns")
     return table
-
-
-def _width(table: Any) -> int:
-    return int(table.shape[1]) if len(table.shape) > 1 else 1
 
 
 def select_rows(table: Any, rows: Any) -> Any:

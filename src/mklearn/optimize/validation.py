@@ -69,9 +69,9 @@ def checked_sample_weight(
     ConfigError
         A class weight of an unknown class, or not above 0.
     """
-    weights = nonnegative_weights(sample_weight, len(codes))
-    if weights is None and class_weight is None:
+    if sample_weight is None and class_weight is None:
         return None
+    weights = nonnegative_weights(sample_weight, len(codes))
     sums = np.bincount(codes, weights, minlength=len(classes))
     if not sums.all():
         empty = classes[int(np.argmin(sums))]
