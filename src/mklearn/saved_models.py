@@ -47,7 +47,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.kernels.kernel_entry": ("KernelEntry",),
     "mklearn.kernels.landmark_map": ("LandmarkMap",),
     "mklearn.kernels.landmark_measure": ("LandmarkMeasure",),
-    "mklearn.kernels.landmark_transform": ("LandmarkTransform", "_Group"),
+    "mklearn.kernels.landmark_transform": ("LandmarkTransform",),
     "mklearn.kernels.normalise": ("KernelCentring",),
     "mklearn.kernels.psd": ("PSDRepair",),
     "mklearn.kernels.source": ("Source",),

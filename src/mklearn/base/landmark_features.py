@@ -18,7 +18,7 @@ from mklearn.base.parameters import fit_context
 from mklearn.base.validation import checked_labels
 from mklearn.checks import check_choice, check_integer, check_nonnegative, invalid, regular_array
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.landmark_blocks import row_blocks
+from mklearn.kernels.landmark_measure import row_blocks
 from mklearn.kernels.landmark_transform import LandmarkTransform
 from mklearn.kernels.landmarks import LandmarkRule, check_landmarks_of_classes
 from mklearn.kernels.views import as_views

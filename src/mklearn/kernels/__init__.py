@@ -9,12 +9,11 @@ __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
     submod_attrs={
         **_exported(_KERNELS, __name__),
-        "bandwidth": ["resolve_bandwidth"],
         "base": ["Kernel"],
         "column_groups": ["UnknownColumnsWarning", "group_kernels"],
         "distances": ["MEASURES", "chi2_distance", "inner_product", "squared_euclidean"],
         "feature_scaling": ["FeatureScaler"],
-        "gaussian": ["GaussianKernel", "gaussian_kernel"],
+        "gaussian": ["GaussianKernel", "gaussian_kernel", "resolve_bandwidth"],
         "identity_like": ["IdentityLikeKernelWarning", "off_diagonal_mass"],
         "landmark_map": ["RepeatedLandmarksWarning"],
         "landmarks": ["draw_by_scores", "kmeans_centres", "leverage_ridge", "leverage_scores", "random_per_class"],

@@ -82,11 +82,6 @@ class Kernel(ABC):
         Parameters, fitted values and diagnostics as numbers, strings and booleans, and ``spectrum``: the eigenvalues
         before repair as in `mklearn.kernels.psd.spectrum_curve`.
 
-    Raises
-    ------
-    ConfigError
-        An invalid parameter.
-
     Notes
     -----
     ``transform`` of the training rows gives `kernel_train_`, except after a diagonal shift: the rows given to
@@ -161,21 +156,10 @@ class Kernel(ABC):
             Whether the kernel may be written over the matrices, which saves the memory of one if it needs no test for
             negative eigenvalues.
 
-        Returns
-        -------
-        Kernel
-            Itself.
-
         Raises
         ------
         DataError
-            Not finite, not square, not symmetric, negative distances, a distance diagonal that is not zero, a wrong
-            number of matrices, or data that the kernel can't be fitted to (all samples equal).
-
-        Warns
-        -----
-        IdentityLikeKernelWarning
-            The off-diagonal part of the kernel carries little.
+            Not finite, symmetric matrices or distances, a wrong number of them, or all samples are equal.
         """
         training = [np.asarray(block) for block in blocks] if measured else self._checked(blocks, training=True)
         self.n_train_ = len(training[0])
@@ -244,7 +228,7 @@ class Kernel(ABC):
         return kernel, repair, mean_diagonal
 
     def transform(self, *blocks: ArrayLike, own: Sequence[ArrayLike] | None = None) -> Array:
-        """Compute the kernel between new samples and the training samples.
+        """Compute the kernel between new samples and the training samples, shape (m, n).
 
         Parameters
         ----------
@@ -253,10 +237,6 @@ class Kernel(ABC):
         own : sequence of array_like, shape (m,), optional
             For each pairwise matrix, its value between each new sample and itself. Needed with
             ``normalise="unit_diagonal"``, except for distances, where it is zero; otherwise ignored.
-
-        Returns
-        -------
-        ndarray, shape (m, n)
 
         Raises
         ------
@@ -298,17 +278,16 @@ class Kernel(ABC):
         """Return k(x, x) of the new samples, before any normalisation."""
         columns: list[Array] = []
         for number, (label, measure) in enumerate(self.inputs):
-            if measure in DISTANCE_MEASURES:
-                columns.append(np.zeros((n_rows, 1)))
-                continue
-            if own is None:
-                raise DataError(
-                    "unit-diagonal normalisation of new samples needs their similarity to themselves: pass `own`, "
-                    "for each pairwise matrix one value per row"
-                )
-            values = as_float_array(own[number], f"`own` for {label}", ndim=1)
-            if values.size != n_rows:
-                raise DataError(f"`own` for {label} has {values.size} entries for {n_rows} rows")
+            values: Array = np.zeros(n_rows)
+            if measure not in DISTANCE_MEASURES:
+                if own is None:
+                    raise DataError(
+                        "unit-diagonal normalisation of new samples needs their similarity to themselves: pass `own`, "
+                        "for each pairwise matrix one value per row"
+                    )
+                values = as_float_array(own[number], f"`own` for {label}", ndim=1)
+                if values.size != n_rows:
+                    raise DataError(f"`own` for {label} has {values.size} entries for {n_rows} rows")
             columns.append(values[:, None])
         return self.kernel_function(columns)[:, 0]
 

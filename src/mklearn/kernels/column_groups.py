@@ -36,21 +36,19 @@ def group_kernels(
     Parameters
     ----------
     groups : mapping of str to list of columns
-        Names or positions of the columns of each group. Groups may overlap. A column that a group names twice counts
-        once.
+        Names or positions. Groups may overlap. A column that a group names twice counts once.
     columns : DataFrame, int, or sequence of str
         The table that the columns are of, its number of columns, or their names. Columns have positions alone if no
         name is a text.
     view : str, optional
         The view that the table is; None for samples that are one table.
-    kind, feature_scaling : str
-        Of the kernels.
+    kind, feature_scaling, **others
+        The same in all specs, e.g. ``missing_views="mean"``.
     least : int
         Groups of fewer columns that the table has are left out.
     unknown : {"warn", "error", "ignore"}
-        What is done with names that the table does not have: gene sets often name genes that were not measured.
-    **others
-        The same in all specs, e.g. ``missing_views="mean"``.
+        What is done with names that the table does not have: gene sets often name genes that were not measured. An
+        `UnknownColumnsWarning` tells how many there are, with examples, and which groups are left out.
 
     Returns
     -------
@@ -63,11 +61,6 @@ def group_kernels(
         A group is no list of columns, or is empty.
     DataError
         Positions out of range, columns of one name, unknown names with ``unknown="error"``, or no group is left.
-
-    Warns
-    -----
-    UnknownColumnsWarning
-        With ``unknown="warn"``: how many names are unknown, with examples, and which groups are left out.
 
     Examples
     --------

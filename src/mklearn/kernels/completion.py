@@ -30,22 +30,14 @@ class MeanCompletion:
     - ``k(x, x') = (1/n^2) sum_ij k(x_i, x_j)`` for two samples that lack it.
 
     The completed training kernel is ``A K A'``, K that of the observed training samples and each row of A a unit
-    vector or ``1'/n``: it is positive semidefinite if K is. The mean of all training samples is that of the observed
-    ones, so that a centred K stays centred, and the rows of samples that lack the view are zero then. A linear kernel
-    is that of the features with each column's mean filled in.
+    vector or ``1'/n``: it is positive semidefinite if K is, and stays centred. Rows of samples that lack the view are
+    zero if K is centred. A linear kernel is that of the features with each column's mean filled in.
 
-    Everything that is fitted (bandwidth, means, repair, scaling) is fitted to the observed training samples alone, and
-    k is the kernel after it. In particular a sample that lacks the view has no unit diagonal with
-    ``normalise="unit_diagonal"``, and after the repair "shift" phi has the dimensions that the shift adds.
+    Bandwidth, means, repair and scaling are fitted to the observed training samples alone, and k is the kernel after
+    them: a sample that lacks the view has no unit diagonal, and after the repair "shift" phi has more dimensions.
 
-    Parameters
-    ----------
-    observed : (n_train,) bool array
-        Training samples that have the view.
-    row : (n_observed,) array
-        Kernel between the mean and each observed training sample.
-    square : float
-        Kernel of the mean with itself.
+    `observed`, (n_train,), marks the training samples that have the view; `row`, (n_observed,), is the kernel between
+    the mean and each of them, `square` that of the mean with itself.
     """
 
     observed: Mask
@@ -69,19 +61,7 @@ class MeanCompletion:
         return completed
 
     def rows(self, K: Array, present: Mask) -> Array:
-        """Complete rows of samples that have the view.
-
-        Parameters
-        ----------
-        K : (n_present, n_observed) array
-            Kernel between the samples that have the view and the observed training samples.
-        present : (m,) bool array
-            Which samples have the view.
-
-        Returns
-        -------
-        (m, n_train) array
-        """
+        """Complete rows to (m, n_train): K, (n_present, n_observed), are those of samples that have the view."""
         if present.all() and self.observed.all():
             return K
         is_centred = self.square == 0 and not self.row.any()
@@ -95,20 +75,10 @@ class MeanCompletion:
 
 
 def lacking(table: Any) -> Mask:
-    """Find the samples that lack a view: rows in which every entry is missing (NaN, None or NA).
+    """Find the samples that lack a view, (n,): rows in which every entry is missing (NaN, None or NA).
 
-    Parameters
-    ----------
-    table : array, DataFrame or sparse matrix of shape (n, d), array of shape (n,), or Pairwise
-        In a sparse matrix, rows with stored entries that are all NaN.
-
-    Returns
-    -------
-    (n,) bool array
-
-    Notes
-    -----
-    Only rows without their first entry are looked at further, so that complete tables cost O(n).
+    A table is an array, a DataFrame, `Pairwise`, or a sparse matrix, in which these are rows with stored entries that
+    are all NaN. Only rows without their first entry are looked at further, so that complete tables cost O(n).
     """
     if isinstance(table, Pairwise):
         return table.lacking()

@@ -39,18 +39,7 @@ def feature_kernels(
     Features have four scalings, heavy-tailed ones logarithms as well. The bins of a histogram have one unit, and
     dividing them by their standard deviations raises those that are seldom filled: histograms are not standardised,
     and have the chi-squared distance as well. Ranks would fill a sparse view. Scaled features of new samples are
-    clipped.
-
-    Parameters
-    ----------
-    name : str
-        Beginning of the kernels' names.
-    view : str, optional
-        The view; None for samples that are one table.
-    histogram, heavy_tailed, sparse : bool
-        Whether the features are bins of a histogram, are nonnegative and skewed, and are a sparse matrix.
-    **others
-        The same in all specs: "impute", "missing_views", "columns".
+    clipped. `view` is None for samples that are one table; `others` are the same in all specs.
     """
     source = others if view is None else {"view": view, **others}
     left_out = {"standard": histogram, "rank": sparse, "log": not heavy_tailed}
@@ -65,15 +54,10 @@ def feature_kernels(
 
 
 def pairwise_kernels(name: str, view: str, values: str, **others: Any) -> list[Spec]:
-    """Return the specs of a view of pairwise values.
+    """Return the specs of a view of pairwise values, "kernel" or "distance".
 
-    Parameters
-    ----------
-    name, view : str
-        As for `feature_kernels`.
-    values : {"kernel", "distance"}
-        Kernel values are taken as they are. Of distances d there are ``exp(-d / gamma)`` and ``exp(-d^2 / gamma)``,
-        whether or not they are squares.
+    Kernel values are taken as they are. Of distances d there are ``exp(-d / gamma)`` and ``exp(-d^2 / gamma)``, whether
+    or not they are squares.
     """
     if values == "kernel":
         return [{"id": name, "kind": "precomputed", "view": view, **others}]
@@ -92,10 +76,8 @@ def kernel_dictionary(X: Any, *, missing_views: MissingViews = "mean", impute: I
         Training samples, of which the form of each view is read: sparse, pairwise, histograms (dense, nonnegative rows
         with equal sums). Pairwise values are distances if they are zero between each sample and
         itself and nowhere negative, else kernel values.
-    missing_views : {"mean", "error"}
-        What is done with samples that lack a view, of several views: see `mklearn.kernels.specs.StackTransform`.
-    impute : {"none", "mean", "median"}
-        Filling of single missing values of features.
+    missing_views, impute
+        As in the specs of `mklearn.kernels.specs.StackTransform`; the former only of several views.
 
     Returns
     -------
@@ -106,10 +88,7 @@ def kernel_dictionary(X: Any, *, missing_views: MissingViews = "mean", impute: I
     views = as_views(X)
     if views is None:
         return _of_table("X", None, X, filling)
-    found: list[Spec] = []
-    for name in views.names:
-        found += _of_view(name, views, missing_views, filling)
-    return found
+    return [spec for name in views.names for spec in _of_view(name, views, missing_views, filling)]
 
 
 def _of_view(name: str, views: Views, missing_views: MissingViews, filling: Spec) -> list[Spec]:
@@ -124,21 +103,16 @@ def _of_view(name: str, views: Views, missing_views: MissingViews, filling: Spec
 
 def _of_table(name: str, view: str | None, table: Any, others: Spec) -> list[Spec]:
     if is_sparse(table):
-        if others.get("impute", "none") != "none" and _has_gaps(table):
+        present = _present(table.tocsr())
+        if "impute" in others and present.dtype.kind == "f" and np.isnan(present.data).any():
             raise DataError(
                 f"view {view or name!r} has NaN: `impute` does not take sparse features; pass a dense table"
             )
         others = {key: value for key, value in others.items() if key != "impute"}
-        return feature_kernels(name, view, heavy_tailed=is_heavy_tailed(_present(table.tocsr())), sparse=True, **others)
+        return feature_kernels(name, view, heavy_tailed=is_heavy_tailed(present), sparse=True, **others)
     values = _numbers(table)
     shape = {} if values is None else {"histogram": _are_histograms(values), "heavy_tailed": is_heavy_tailed(values)}
     return feature_kernels(name, view, **shape, **others)
-
-
-def _has_gaps(table: Any) -> bool:
-    """Return whether a sparse table has NaN in the rows of samples that it does not lack."""
-    present = _present(table.tocsr())
-    return present.dtype.kind == "f" and bool(np.isnan(present.data).any())
 
 
 def _meaning(values: Pairwise) -> str:

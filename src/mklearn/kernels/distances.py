@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
-from mklearn.checks import Array, all_finite, cached_rows
+from mklearn.checks import Array, all_finite, cached_rows, symmetrized
 from mklearn.errors import DataError
 from mklearn.extras import importable
 from mklearn.kernels.compiled import compile_loop
@@ -28,21 +28,16 @@ _TINY = np.finfo(np.float64).tiny
 
 
 def squared_euclidean(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-    """Compute the squared Euclidean distances ``||x_i - y_j||^2``.
+    """Compute the squared Euclidean distances ``||x_i - y_j||^2``, shape (n, m), in squared units of the features.
 
     The mean of `Y` is subtracted from both sets first: this changes no distance and keeps the cancellation in
     ``||x||^2 + ||y||^2 - 2 x'y`` small for data far from the origin. It is not subtracted from sparse features.
 
     Parameters
     ----------
-    X : array_like or sparse matrix, shape (n, d)
-    Y : array_like or sparse matrix, shape (m, d), optional
-        Sparse if `X` is. Default: `X`; the result is then exactly symmetric with an exactly zero diagonal.
-
-    Returns
-    -------
-    ndarray, shape (n, m)
-        In squared units of the features. float32 if both inputs are float32 (computed in float64).
+    X, Y : array_like or sparse matrix, shape (n, d) and (m, d)
+        Both sparse or both dense; of two float32 the result is float32, computed in float64. `Y` is `X` by default, and
+        the result then exactly symmetric with an exactly zero diagonal.
 
     Raises
     ------
@@ -180,7 +175,7 @@ def _products(rows: Any, columns: Any, same: bool) -> Array:
     if not is_sparse(products):
         return np.asarray(products)
     dense: Array = products.toarray()
-    return (dense + dense.T) / 2 if same else dense
+    return symmetrized(dense) if same else dense
 
 
 def _representable(values: Array, dtype: np.dtype) -> Array:

@@ -77,22 +77,13 @@ class FeatureScaler:
         Whether scaled features of new samples are brought to at most half the width of the training samples'
         range outside of it. Not for "unit", which has a range of its own.
 
-    Attributes
-    ----------
-    n_features_in_ : int
-
-    Raises
-    ------
-    ConfigError
-        Another value of `scaling`.
-
     Notes
     -----
     Features that are constant in the training samples, up to rounding errors, see `constant_features`, have the value
     that they have there in all samples: "standard", "minmax" and "log" make it 0. (With "none" only if `clip`.)
 
-    Computed in double precision and returned in the dtype of the features. Ranks are exact: unlike scikit-learn's
-    ``QuantileTransformer``, no subset is drawn and no grid of quantiles is laid, so that nothing depends on chance.
+    Computed in double precision and returned in the dtype of the features. Ranks are exact, unlike those of
+    scikit-learn's ``QuantileTransformer``, which draws a subset.
     """
 
     scaling: FeatureScaling = "none"
@@ -102,18 +93,9 @@ class FeatureScaler:
         check_choice(self.scaling, "feature_scaling", get_args(FeatureScaling))
 
     def fit(self, X: ArrayLike, views: ArrayLike | None = None) -> Self:
-        """Fit on the features of the training samples, shape (n, d).
+        """Fit on features of shape (n, d), and the number of each one's view, see `constant_features`.
 
-        Parameters
-        ----------
-        X : array of shape (n, d)
-        views : array of shape (d,), optional
-            Number of each feature's view, see `constant_features`.
-
-        Raises
-        ------
-        DataError
-            Not a finite matrix; or negative features for "log".
+        Raises `DataError` unless they are finite, and for "log" not negative.
         """
         given = as_float_matrix(X, "X")
         self.n_features_in_ = given.shape[1]
@@ -126,7 +108,7 @@ class FeatureScaler:
             if not _are_nonnegative(features):
                 raise DataError("feature_scaling 'log' takes features >= 0, and some are negative; use 'rank'")
             self._small = np.array([_positive_median(column) for column in features.T])
-            features = self._logarithms(features)
+            features = np.log1p(np.maximum(features, 0.0) / self._small)
         if self.scaling in ("standard", "log"):
             self._origin = features.mean(axis=0)
             deviations = features.std(axis=0, ddof=1) if len(features) > 1 else np.ones(self.n_features_in_)
@@ -135,7 +117,8 @@ class FeatureScaler:
             self._origin = features.min(axis=0)
             self._unit = np.where(self._constant, np.inf, np.ptp(features, axis=0))
         elif self.scaling == "rank":
-            values, ranks = zip(*(_mean_ranks(column) for column in features.T), strict=True)
+            values, counts = zip(*(np.unique(column, return_counts=True) for column in features.T), strict=True)
+            ranks = [(np.cumsum(of_feature) - of_feature / 2) / len(features) for of_feature in counts]
             # one feature after the other: a saved model has a file for each array
             self._values_in_order, self._ranks = np.concatenate(values), np.concatenate(ranks)
             self._cuts = np.cumsum([len(of_feature) for of_feature in values[:-1]], dtype=np.intp)
@@ -145,13 +128,7 @@ class FeatureScaler:
         return self
 
     def transform(self, X: ArrayLike) -> Array:
-        """Scale features, shape (m, d).
-
-        Raises
-        ------
-        DataError
-            Not fitted, not a finite matrix, or a number of features that differs from the training samples.
-        """
+        """Scale features, shape (m, d); raise `DataError` unless they are finite, and as many as in ``fit``."""
         given = self._checked(X)
         if self._changes_nothing:
             return given
@@ -184,13 +161,10 @@ class FeatureScaler:
         features: Array = given.astype(np.float64, copy=False)
         return np.where(self._constant, self._values, features) if self._constant.any() else features
 
-    def _logarithms(self, features: Array) -> Array:
-        return np.log1p(np.maximum(features, 0.0) / self._small)
-
     def _scaled(self, given: Array) -> Array:
         features = self._held(given)
         if self.scaling == "log":
-            features = self._logarithms(features)
+            features = np.log1p(np.maximum(features, 0.0) / self._small)
         if self.scaling in ("standard", "minmax", "log"):
             features = (features - self._origin) / self._unit
         elif self.scaling == "unit":
@@ -228,7 +202,9 @@ class SparseScaler:
         constant = _are_rounding(high - low, np.maximum(-low, high), float(np.finfo(table.dtype).eps))
         self._low, self._high = _widened(np.minimum(low, 0.0), np.maximum(high, 0.0))
         if self.scaling == "log":
-            self._small = np.array([_positive_median(column) for column in _stored(table)])
+            columns = table.tocsc()
+            stored = np.split(columns.data.astype(np.float64), columns.indptr[1:-1])
+            self._small = np.array([_positive_median(column) for column in stored])
         self._factor = np.where(constant, 0.0, 1.0)
         if self.scaling in ("standard", "log"):
             from sklearn.preprocessing import StandardScaler
@@ -286,12 +262,6 @@ def _are_nonnegative(values: Any) -> bool:
     return values.size > 0 and bool(np.nanmin(values) >= -rounding * np.nanmax(values))
 
 
-def _stored(table: Any) -> list[Array]:
-    """Return the stored values of each column of a sparse matrix."""
-    columns = table.tocsc()
-    return np.split(columns.data.astype(np.float64), columns.indptr[1:-1])
-
-
 def _widened(low: Array, high: Array) -> tuple[Array, Array]:
     """Return the ends of ranges that are longer on both sides."""
     return low - _MARGIN * (high - low), high + _MARGIN * (high - low)
@@ -301,9 +271,3 @@ def _positive_median(column: Array) -> float:
     """Return the median of positive values; 1 where there are none."""
     positive = column[column > 0]
     return float(np.median(positive)) if len(positive) else 1.0
-
-
-def _mean_ranks(column: Array) -> tuple[Array, Array]:
-    """Return the distinct values of a feature in increasing order, and the quantile of each."""
-    values, counts = np.unique(column, return_counts=True)
-    return values, (np.cumsum(counts) - counts / 2) / len(column)

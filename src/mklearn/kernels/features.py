@@ -61,23 +61,21 @@ def are_names(columns: Any) -> bool:
 
 
 def select_columns(table: Any, columns: Any) -> Any:
-    """Return columns of a table.
+    """Return columns of an array, DataFrame or sparse matrix, (n, d), by name (DataFrames only) or by position.
 
-    Parameters
-    ----------
-    table : array, DataFrame or sparse matrix of shape (n, d)
-    columns : None, str, list of str, slice, list of int, or list of bool of length d
-        All, by name (DataFrames only), or by position.
-
-    Raises
-    ------
-    DataError
-        There are no such columns, or none at all.
+    `columns` is a name, a list of names, of indices or of d booleans, or a slice. Raises `DataError` if there are no
+    such columns, or none at all.
     """
-    if columns is None:
-        return table
     if are_names(columns):
-        return _named_columns(table, [columns] if isinstance(columns, str) else list(columns))
+        names = [columns] if isinstance(columns, str) else list(columns)
+        if not hasattr(table, "iloc"):
+            raise DataError(f"`columns` {names!r} are names, but X is no DataFrame; give positions or a DataFrame")
+        missing = [name for name in names if name not in table.columns]
+        if missing:
+            listed = list(map(str, table.columns))
+            shown = ", ".join(listed[:10]) + (", ..." if len(listed) > 10 else "")
+            raise DataError(f"`columns` {missing!r} are not in the DataFrame; its columns: {shown}")
+        return table[names]
     chosen = columns if isinstance(columns, slice) else np.asarray(columns)
     if len(table.shape) != 2:
         raise DataError(f"shape {table.shape} has no columns to choose by `columns` {columns!r}; expected (n, d)")
@@ -90,14 +88,3 @@ def select_columns(table: Any, columns: Any) -> Any:
     if len(selected.shape) != 2 or selected.shape[1] == 0:
         raise DataError(f"`columns` {columns!r} select no features; expected a list of indices or a slice")
     return selected
-
-
-def _named_columns(table: Any, names: list[str]) -> Any:
-    if not hasattr(table, "iloc"):
-        raise DataError(f"`columns` {names!r} are names, but X is no DataFrame; give positions, or pass a DataFrame")
-    missing = [name for name in names if name not in table.columns]
-    if missing:
-        listed = list(map(str, table.columns))
-        shown = ", ".join(listed[:10]) + (", ..." if len(listed) > 10 else "")
-        raise DataError(f"`columns` {missing!r} are not in the DataFrame; its columns: {shown}")
-    return table[names]

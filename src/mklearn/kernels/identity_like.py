@@ -24,16 +24,12 @@ class IdentityLikeKernelWarning(UserWarning):
 
 
 def off_diagonal_mass(K: ArrayLike) -> float:
-    """Compute the share of the centred kernel that no diagonal kernel explains.
+    """Compute the share of the centred kernel, (n, n), that no diagonal kernel explains.
 
     ``min_D ||HKH - HDH||_F^2 / ||HKH||_F^2`` over diagonal matrices D, with ``H = I - 11'/n``: the squared Frobenius
     norm left after the least-squares fit of a diagonal kernel. It is 0 for a diagonal matrix plus any ``u 1' + 1 u'``
     (so for ``a I + b 11'`` too), it does not change when the kernel is scaled or centred, and it is close to 1 when the
     similarities between different samples carry the kernel.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
 
     Returns
     -------
@@ -44,10 +40,6 @@ def off_diagonal_mass(K: ArrayLike) -> float:
     ------
     DataError
         Not a finite symmetric matrix.
-
-    Notes
-    -----
-    The normal equations have the matrix ``H o H = (1 - 2/n) I + 11'/n^2``, so the fit costs O(n^2).
     """
     kernel = as_square_symmetric(K, "the training kernel").astype(np.float64, copy=False)
     centred = centre_kernel(kernel)
@@ -66,7 +58,7 @@ def centred_off_diagonal_mass(kernel: Array) -> float:
     if n <= 2 or total == 0:
         return 0.0
     diagonal = np.diagonal(kernel).astype(np.float64)
-    a, c = 1 - 2 / n, 1 / n**2
+    a, c = 1 - 2 / n, 1 / n**2  # the normal equations have the matrix H o H = a I + c 11'
     fitted = diagonal / a - c * diagonal.sum() / (a * (a + c * n))
     explained = float(fitted @ diagonal)
     return float(min(1.0, max(0.0, 1 - explained / total)))

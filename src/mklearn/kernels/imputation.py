@@ -19,17 +19,8 @@ Impute = Literal["none", "mean", "median"]
 class FeatureImputer:
     """Filling of missing values by the mean or median of each feature over the training samples.
 
-    Features that no training sample has are left out. Otherwise this is scikit-learn's ``SimpleImputer``.
-
-    Parameters
-    ----------
-    strategy : {"none", "mean", "median"}
-        "none" changes nothing.
-
-    Raises
-    ------
-    ConfigError
-        Another value of `strategy`.
+    Features that no training sample has are left out. Otherwise this is scikit-learn's ``SimpleImputer``. With the
+    strategy "none" nothing is changed.
     """
 
     strategy: Impute = "none"
@@ -38,14 +29,9 @@ class FeatureImputer:
         check_choice(self.strategy, "impute", get_args(Impute))
 
     def fit(self, X: Any) -> Self:
-        """Fit on the features of the training samples, shape (n, d), with NaN where a value is missing.
+        """Fit on features of shape (n, d), with NaN where a value is missing.
 
-        Raises
-        ------
-        DataError
-            The features are sparse.
-        NotApplicable
-            No training sample has any value.
+        Raises `DataError` for sparse features, text and times, `NotApplicable` if no sample has any value.
         """
         if self.strategy == "none":
             return self

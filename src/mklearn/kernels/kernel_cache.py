@@ -8,9 +8,6 @@ from typing import Any
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import Views
 
-Transform = Any
-"""A `mklearn.kernels.specs.StackTransform`."""
-
 
 def _columns_in(spec: Any) -> list[str]:
     """Return the columns of a kernel and of its factors as text: True == 1, but not as a choice of columns."""
@@ -18,28 +15,19 @@ def _columns_in(spec: Any) -> list[str]:
 
 
 class CachingViews(Views):
-    """Views that keep the kernels computed from them.
+    """`Views`, not copied, that keep the kernels computed from them.
 
     An estimator computes the same kernels from them as from `Views`; an estimator that asks for the same again, or for
     some of several kernels, gets those that are there. So candidates of a grid search share kernels.
 
-    Parameters
-    ----------
-    views : Views
-        Not copied.
-
-    Attributes
-    ----------
-    fits : list of (StackTransform, KernelStack)
-        Transforms that were fitted to these samples, and the training kernels.
-    new : dict of StackTransform to KernelStack
-        Kernels between these samples and the training samples of a transform.
+    `fits` are transforms that were fitted to these samples, with the training kernels; `new` are kernels between these
+    samples and the training samples of transforms.
     """
 
     def __init__(self, views: Views) -> None:
         super().__init__({name: views[name] for name in views.names})
-        self.fits: list[tuple[Transform, KernelStack]] = []
-        self.new: dict[Transform, KernelStack] = {}
+        self.fits: list[tuple[Any, KernelStack]] = []
+        self.new: dict[Any, KernelStack] = {}
 
     def _of_samples(self, rows: Any) -> CachingViews:
         some = CachingViews(super()._of_samples(rows))
@@ -49,18 +37,11 @@ class CachingViews(Views):
 
     def fitted(
         self, specs: Sequence[Any], spectra: bool, drop_constant: bool
-    ) -> tuple[Transform, list[int], KernelStack] | None:
+    ) -> tuple[Any, list[int], KernelStack] | None:
         """Return a transform that was fitted to these samples and has kernels of these specs, with `spectra` if asked.
 
-        One that has dropped a constant kernel among these does not serve where such a kernel is refused.
-
-        Returns
-        -------
-        transform : StackTransform
-        positions : list of int
-            Those of the specs among the transform's kernels.
-        stack : KernelStack
-            The training kernels of the specs, in their order.
+        One that has dropped a constant kernel among these does not serve where such a kernel is refused. Also returned
+        are the positions of the specs among its kernels, and their training kernels.
         """
         for transform, stack in self.fits:
             if spectra and not transform.spectra:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from mklearn.kernels.completion import Mask, MeanCompletion
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.pairwise_view import Pairwise
 from mklearn.kernels.source import FEATURE_KEYS, Source, own_values
-from mklearn.kernels.spec_forms import KernelSpec, declared, kernel_class, valid_kinds
+from mklearn.kernels.spec_forms import KernelSpec, declared, kernel_class, spec_mapping
 from mklearn.kernels.views import Views
 
 
@@ -41,15 +41,13 @@ class KernelEntry:
     sources : list of Source
         One for each part; fitted by `read`.
     is_constant : bool
-        Whether the fitted kernel is zero, because it could not be fitted.
+        Whether the kernel could not be fitted, as the training samples coincide in it, and is zero.
     info : dict
         See `mklearn.kernels.specs.StackTransform.infos`.
     """
 
     def __init__(self, spec: KernelSpec, number: int) -> None:
-        given: Any = {"kind": spec} if isinstance(spec, str) else spec
-        if not isinstance(given, Mapping):
-            raise ConfigError(f"kernel spec {number} is {spec!r}; expected a kind ({valid_kinds()}) or a mapping")
+        given = spec_mapping(spec, number)
         self.id = str(given.get("id", number))
         self.spec = {**given, "id": self.id}
         with error_prefix(self.id):

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from mklearn.checks import Array
 from mklearn.errors import DataError
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.landmark_blocks import row_blocks
 from mklearn.kernels.landmark_map import self_similarities
-from mklearn.kernels.landmark_measure import LandmarkMeasure
+from mklearn.kernels.landmark_measure import LandmarkMeasure, row_blocks
 from mklearn.kernels.landmarks import leverage_scores
 from mklearn.kernels.normalise import unit_diagonal
 from mklearn.kernels.source import Source
@@ -23,21 +22,15 @@ from mklearn.kernels.source import Source
 def mean_kernel_leverage_scores(
     read: Sequence[tuple[Source, Sequence[Kernel]]], sample: NDArray[np.intp], n_samples: int
 ) -> NDArray[np.float64]:
-    """Compute approximate ridge leverage scores under the mean of kernels, each divided by its mean diagonal.
+    """Compute `mklearn.kernels.landmarks.leverage_scores` under the mean of kernels, each over its mean diagonal.
 
     Parameters
     ----------
     read : sequence of (Source, sequence of Kernel)
         What kernels read of all training samples, and the kernels, whose parameters are fitted.
     sample : array of shape (s,)
-        Positions of a uniform sample of the training samples, without repetition.
+        Positions of a uniform sample of the training samples, without repetition. The mean diagonal is that of it.
     n_samples : int
-
-    Returns
-    -------
-    array of shape (n_samples,)
-        See `mklearn.kernels.landmarks.leverage_scores`. The mean diagonal is that of the sample. The kernels are added
-        and not divided by their number, which changes no score.
 
     Raises
     ------
@@ -53,6 +46,7 @@ def mean_kernel_leverage_scores(
             parts = [sketch.rows(source.training_values(rows)) for sketch, (source, _) in pairs]
             yield _total(values for values, _ in parts), _total(own for _, own in parts)
 
+    # the kernels are added and not divided by their number, which changes no score
     return leverage_scores(_total(sketch.gram for sketch in sketches), blocks(), n_samples)
 
 

@@ -32,10 +32,10 @@ class LandmarkMap:
     Parameters
     ----------
     kernel : Kernel
-        Its parameters are fitted. Of it the kernel function is used, and the scaling to unit diagonal if it is chosen;
-        no centring, repair or scaling to unit trace.
+        Its parameters are fitted. Its kernel function is used, and the scaling to unit diagonal if it is chosen; no
+        centring, repair or scaling to unit trace.
     measures : tuple of LandmarkMeasure
-        One for each of the kernel's inputs. None: a linear kernel, whose features are those of the samples.
+        One for each of the kernel's inputs; none for a linear kernel, whose features are those of the samples.
     projection : array of shape (l, r), or None
         ``U W^(-1/2)`` of the kernel among the landmarks, ``U W U'``; None: the identity.
     rank : int
@@ -62,12 +62,7 @@ class LandmarkMap:
     def transform(self, rows: Any, measured: Sequence[Array], out: Array) -> None:
         """Compute features of samples into an array of shape (b, r).
 
-        Parameters
-        ----------
-        rows : array or CSR array of shape (b, p)
-            What the kernel reads of the samples.
-        measured : sequence of array of shape (b, l)
-            The measures between them and the landmarks. Not changed.
+        `rows` are what the kernel reads of them, `measured` the measures between them and the landmarks, (b, l) each.
         """
         if self.measures:
             values = self.kernel.kernel_function(measured)
@@ -94,17 +89,9 @@ def linear_map(kernel: Kernel, width: int, dtype: str) -> LandmarkMap:
 def landmark_map(
     kernel: Kernel, measures: tuple[LandmarkMeasure, ...], rank_tolerance: float, dtype: str
 ) -> LandmarkMap:
-    """Compute the map of a kernel from its values among the landmarks.
+    """Compute the map of a kernel, whose parameters are fitted, from its values among the landmarks.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Its parameters are fitted.
-    measures : tuple of LandmarkMeasure
-    rank_tolerance : float
-        Eigenvalues up to this share of the largest one are left out.
-    dtype : {"float32", "float64"}
-        Of the features. The map is computed in float64 and cast once.
+    Eigenvalues up to `rank_tolerance` times the largest one are left out. The map is computed in float64 and cast once.
 
     Raises
     ------
@@ -132,15 +119,11 @@ def landmark_map(
 
 def self_similarities(kernel: Kernel, rows: Any) -> Array:
     """Compute the kernel function between each sample and itself, shape (n,), from what it reads, shape (n, p)."""
-    norms: Array | None = None
-    own = []
-    for _, measure in kernel.inputs:
-        if measure in DISTANCE_MEASURES:
-            own.append(np.zeros((rows.shape[0], 1)))
-            continue
-        if norms is None:
-            norms = squared_norms(rows.astype(np.float64, copy=False))[:, None]
-        own.append(norms)
+    norms: Array = np.zeros(0)
+    if any(measure not in DISTANCE_MEASURES for _, measure in kernel.inputs):
+        norms = squared_norms(rows.astype(np.float64, copy=False))
+    zeros = np.zeros(rows.shape[0])
+    own = [(zeros if measure in DISTANCE_MEASURES else norms)[:, None] for _, measure in kernel.inputs]
     return kernel.kernel_function(own)[:, 0]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,12 @@ from mklearn.checks import Array
 from mklearn.errors import DataError
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.features import is_sparse, squared_norms
+
+# A matrix of a block takes about this many bytes, or more if the block had fewer rows than these.
+_BLOCK_BYTES = 2**21
+_FEWEST_ROWS = 256
+# It takes more than this only with a single row.
+_MOST_BYTES = 2**23
 
 
 class LandmarkMeasure:
@@ -25,12 +32,6 @@ class LandmarkMeasure:
         rounded to it. float32 squared distances have rounding errors of about 1e-7 of the squared distances of both
         samples from the mean landmark.
 
-    Attributes
-    ----------
-    landmarks : array or CSR array of shape (l, p), float64
-
-    Notes
-    -----
     What depends on the landmarks alone is computed once. In float64 the result is that of `MEASURES` to rounding.
     """
 
@@ -57,10 +58,7 @@ class LandmarkMeasure:
     def __call__(self, rows: Any) -> Array:
         """Return the measure between samples, shape (b, p), and the landmarks, shape (b, l); a new array.
 
-        Raises
-        ------
-        DataError
-            Features that the measure can't be computed from, or that are too large for the precision.
+        Features that it can't be computed from, or that are too large for the precision, raise `DataError`.
         """
         if not self._in_parts:
             measured: Array = MEASURES[self.measure](rows.astype(np.float64, copy=False), self.landmarks)
@@ -89,3 +87,14 @@ class LandmarkMeasure:
             advice = "rescale them, or compute in float64" if self.dtype == np.float32 else "rescale them"
             raise DataError(f"the features are too large for {self.dtype}: sums of their squares overflow; {advice}")
         return norms
+
+
+def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
+    """Yield slices of rows, in order, for matrices with `width` columns of 8 bytes; one empty slice for no rows.
+
+    A matrix of a block takes about 2 MB, up to 8 MB where it is wide, and more only if one row does.
+    """
+    row_bytes = 8 * max(1, width)
+    rows = max(_BLOCK_BYTES // row_bytes, min(_FEWEST_ROWS, _MOST_BYTES // row_bytes), 1)
+    for start in range(0, max(n_rows, 1), rows):
+        yield slice(start, min(start + rows, n_rows))

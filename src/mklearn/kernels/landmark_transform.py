@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Self
 
@@ -15,7 +14,6 @@ from mklearn.checks import Array
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.kernel_entry import error_prefix
-from mklearn.kernels.landmark_blocks import row_blocks
 from mklearn.kernels.landmark_leverage import mean_kernel_leverage_scores
 from mklearn.kernels.landmark_map import (
     LandmarkMap,
@@ -23,7 +21,7 @@ from mklearn.kernels.landmark_map import (
     linear_map,
     warn_of_repeated_landmarks,
 )
-from mklearn.kernels.landmark_measure import LandmarkMeasure
+from mklearn.kernels.landmark_measure import LandmarkMeasure, row_blocks
 from mklearn.kernels.landmarks import (
     LandmarkRule,
     check_number_of_landmarks,
@@ -39,19 +37,10 @@ PARAMETER_SAMPLES = 2_000
 """Parameters of kernels, such as bandwidths, are fitted to at most so many training samples, drawn uniformly."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Group:
-    """Kernels that read the same features."""
-
-    source: Source
-    kernels: tuple[int, ...]
-    maps: tuple[LandmarkMap, ...] = ()
-    means: tuple[Array, ...] | None = None
-    """Mean features of the training samples that have the view, for samples that lack it; None if none may."""
-
-
 class LandmarkTransform(KernelsOfSpecs):
     """Explicit features of kernels: ``Phi_m(x) = k_m(x, Z) U_m W_m^(-1/2)`` with landmarks Z, K_m(Z, Z) = U W U'.
+
+    Nothing of the training samples is kept but landmarks and what is fitted.
 
     Parameters
     ----------
@@ -64,60 +53,47 @@ class LandmarkTransform(KernelsOfSpecs):
         One for each kernel.
     landmark_indices_ : array of shape (l,) or None
         Positions of the landmarks among the training samples; None if they are centres, or if there are none.
-
-    Notes
-    -----
-    Nothing of the training samples is kept but landmarks and what is fitted.
     """
 
     def fit(
         self, X: Any, labels: NDArray[Any] | None, *, rule: LandmarkRule, n_landmarks: int, rank_tolerance: float,
         dtype: str, seed: int,
     ) -> Self:  # fmt: skip
-        """Fit the kernels' parameters and choose landmarks; see `mklearn.base.landmark_features.LandmarkFeatures`.
+        """Fit the kernels' parameters and choose landmarks.
 
-        Parameters
-        ----------
-        X : array or DataFrame of shape (n, d), or views
-        labels : array of shape (n,) or None
-            Class labels, for "random_per_class"; None: all samples are one class.
-        rule, n_landmarks, rank_tolerance, dtype
-            As for `LandmarkFeatures`, valid.
-        seed : int
-
-        Raises
-        ------
-        ConfigError, DataError, NotApplicable
-            As for `LandmarkFeatures`; of a kernel the message names it.
+        Parameters and errors are those of `mklearn.base.landmark_features.LandmarkFeatures`, valid; `labels` of shape
+        (n,) are for "random_per_class", None for one class of all samples. Messages name the kernel.
         """
         self._fit_sources(X)
-        groups = self._grouped()
-        n = len(groups[0].source.observed_)
+        self._readers = self._kernels_by_source()
+        n = len(self._entries[0].sources[0].observed_)
         seeds = np.random.SeedSequence(seed).spawn(3)
         rows = None
         if n > PARAMETER_SAMPLES:
             rows = np.sort(np.random.default_rng(seeds[0]).choice(n, PARAMETER_SAMPLES, replace=False))
-        for group in groups:
-            self._fit_parameters(group, rows)
+        for source, numbers in self._readers:
+            self._fit_parameters(source, numbers, rows)
 
         rng = np.random.default_rng(seeds[1])
         self.landmark_indices_: NDArray[np.intp] | None = None
-        if not all(self._is_linear(number) for number in range(len(self._entries))):
+        if not all(entry.kernel.of_features for entry in self._entries):
             check_number_of_landmarks(n_landmarks, n)
             if rule == "random_per_class":
                 self.landmark_indices_ = random_per_class(np.zeros(n) if labels is None else labels, n_landmarks, rng)
             elif rule == "leverage":
                 sample = rng.choice(n, n_landmarks, replace=False)
-                scores = self._leverage_scores(groups, sample, n)
-                self.landmark_indices_ = draw_by_scores(scores, n_landmarks, rng)
+                self.landmark_indices_ = draw_by_scores(self._leverage_scores(sample, n), n_landmarks, rng)
         centres_seed = int(np.random.default_rng(seeds[2]).integers(2**31))
-        self._groups = [self._with_maps(group, n_landmarks, rank_tolerance, dtype, centres_seed) for group in groups]
-        found = {n: each for group in self._groups for n, each in zip(group.kernels, group.maps, strict=True)}
-        self.maps_ = tuple(found[number] for number in range(len(self._entries)))
-        self.observed_shares = np.ones(len(self._entries))
-        for group in groups:
-            self.observed_shares[list(group.kernels)] = np.mean(group.source.observed_)
-            group.source.drop_training_values()
+        self._means: list[Array | None] = [None] * len(self._entries)
+        maps: dict[int, LandmarkMap] = {}
+        for source, numbers in self._readers:
+            maps |= self._maps_of(source, numbers, n_landmarks, rank_tolerance, dtype, centres_seed)
+        self.maps_ = tuple(maps[number] for number in range(len(self._entries)))
+        self.observed_shares = np.array([np.mean(entry.sources[0].observed_) for entry in self._entries])
+        for source, numbers in self._readers:
+            if source.completes:
+                self._fit_means(source, numbers)
+            source.drop_training_values()
         return self
 
     def leading(self, n_landmarks: int, rank_tolerance: float, dtype: str) -> tuple[Self, list[Array]]:
@@ -126,9 +102,7 @@ class LandmarkTransform(KernelsOfSpecs):
         Parameters
         ----------
         n_landmarks : int
-            At most as many as there are.
-        rank_tolerance, dtype
-            As in `fit`.
+            At most as many as there are; other parameters as in `fit`.
 
         Returns
         -------
@@ -138,49 +112,36 @@ class LandmarkTransform(KernelsOfSpecs):
             left out: with ``Phi_m = k(x, Z) P`` and those by the first ones, ``k(x, Z_1) P_1``, it is
             ``P' k(Z, Z_1) P_1``.
         """
+        shorter: dict[int, LandmarkMeasure] = {}
+        maps: list[LandmarkMap] = []
+        changes: list[Array] = []
+        for each in self.maps_:
+            if each.projection is None:
+                maps.append(each)
+                changes.append(np.eye(each.rank))
+                continue
+            for whole in each.measures:
+                if id(whole) not in shorter:
+                    shorter[id(whole)] = LandmarkMeasure(whole.measure, whole.landmarks[:n_landmarks], dtype)
+            first = landmark_map(
+                each.kernel, tuple(shorter[id(whole)] for whole in each.measures), rank_tolerance, dtype
+            )
+            assert first.projection is not None
+            gram = each.kernel.kernel_function([measure.among_landmarks() for measure in each.measures])
+            changes.append(each.projection.T.astype(np.float64) @ gram[:, :n_landmarks] @ first.projection)
+            maps.append(first)
         made = copy.copy(self)
-        made._groups = []
-        changes: dict[int, Array] = {}
-        for group in self._groups:
-            shorter: dict[str, LandmarkMeasure] = {}
-            maps = []
-            for number, each in zip(group.kernels, group.maps, strict=True):
-                if each.projection is None:
-                    maps.append(each)
-                    changes[number] = np.eye(each.rank)
-                    continue
-                for measure in each.measures:
-                    if measure.measure not in shorter:
-                        shorter[measure.measure] = LandmarkMeasure(
-                            measure.measure, measure.landmarks[:n_landmarks], dtype
-                        )
-                own = tuple(shorter[measure.measure] for measure in each.measures)
-                first = landmark_map(each.kernel, own, rank_tolerance, dtype)
-                assert first.projection is not None
-                gram = each.kernel.kernel_function([measure.among_landmarks() for measure in each.measures])
-                changes[number] = each.projection.T.astype(np.float64) @ gram[:, :n_landmarks] @ first.projection
-                maps.append(first)
-            made._groups.append(_Group(group.source, group.kernels, tuple(maps)))
-        found = {n: each for group in made._groups for n, each in zip(group.kernels, group.maps, strict=True)}
-        made.maps_ = tuple(found[number] for number in range(len(self._entries)))
+        made.maps_, made._means = tuple(maps), [None] * len(maps)
         if made.landmark_indices_ is not None:
             made.landmark_indices_ = made.landmark_indices_[:n_landmarks]
-        return made, [changes[number] for number in range(len(self._entries))]
+        return made, changes
 
     def times(self, coefficients: Array) -> Self:
         """Return the transform to each kernel's features times its rows of coefficients, (sum of ranks, p)."""
         parts = [coefficients[block] for block in self.blocks]
         made = copy.copy(self)
-        made._groups = [
-            replace(
-                group,
-                maps=tuple(each.times(parts[n]) for n, each in zip(group.kernels, group.maps, strict=True)),
-                means=group.means
-                and tuple(mean @ parts[n] for n, mean in zip(group.kernels, group.means, strict=True)),
-            )
-            for group in self._groups
-        ]
         made.maps_ = tuple(each.times(part) for each, part in zip(self.maps_, parts, strict=True))
+        made._means = [mean if mean is None else mean @ part for mean, part in zip(self._means, parts, strict=True)]
         return made
 
     @property
@@ -196,7 +157,7 @@ class LandmarkTransform(KernelsOfSpecs):
     @property
     def completes(self) -> bool:
         """Whether samples may lack a view, whose features are then the mean of those that have it."""
-        return any(group.source.completes for group in self._groups)
+        return any(entry.sources[0].completes for entry in self._entries)
 
     @property
     def blocks(self) -> list[slice]:
@@ -208,7 +169,7 @@ class LandmarkTransform(KernelsOfSpecs):
         """Compute the features of samples, given as in `fit`, into an array of shape (m, sum of ranks).
 
         Temporary arrays have the size of X and of kernels between X and the landmarks, so that X should be one of
-        `mklearn.kernels.landmark_blocks.row_blocks`.
+        `mklearn.kernels.landmark_measure.row_blocks`.
 
         Raises
         ------
@@ -217,31 +178,25 @@ class LandmarkTransform(KernelsOfSpecs):
         """
         table = self._as_read(X, new=True)
         blocks = self.blocks
-        for group in self._groups:
-            with error_prefix(self._entries[group.kernels[0]].id):
-                rows, present = group.source.transform(table)
+        for source, numbers in self._readers:
+            with error_prefix(self._entries[numbers[0]].id):
+                rows, present = source.transform(table)
             if present.all():
-                self._compute(group, rows, [out[:, blocks[number]] for number in group.kernels])
+                self._compute(numbers, rows, [out[:, blocks[number]] for number in numbers])
                 continue
-            found = self._computed(group, rows)
-            means = group.means or [each[:0] for each in found]
-            for number, features, mean in zip(group.kernels, found, means, strict=True):
+            for number, features in zip(numbers, self._computed(numbers, rows), strict=True):
                 out[present, blocks[number]] = features
-                out[~present, blocks[number]] = mean
+                mean = self._means[number]
+                out[~present, blocks[number]] = features[:0] if mean is None else mean
 
     @property
     def width(self) -> int:
         """Columns of the widest matrix that a kernel needs of samples, besides their features."""
         return max(each.width for each in self.maps_)
 
-    # --------------------------------------------------------------------------------------------------- fit
-
-    def _is_linear(self, number: int) -> bool:
-        return self._entries[number].kernel.of_features
-
-    def _grouped(self) -> list[_Group]:
-        """Return the kernels by what they read, in the order of the first kernel of each group."""
-        found: dict[Any, tuple[Source, list[int]]] = {}
+    def _kernels_by_source(self) -> list[tuple[Source, list[int]]]:
+        """Return what kernels read, and the positions of those that read it, in the order of their first kernels."""
+        readers: dict[Any, tuple[Source, list[int]]] = {}
         for number, entry in enumerate(self._entries):
             first = entry.sources[0]
             if isinstance(first.train_, Pairwise) or any(source.key != first.key for source in entry.sources):
@@ -249,93 +204,93 @@ class LandmarkTransform(KernelsOfSpecs):
                     f"kernel {entry.id!r}: landmarks need the features of one view for each kernel, which can be "
                     "computed between any samples"
                 )
-            found.setdefault(first.key, (first, []))[1].append(number)
-        return [_Group(source, tuple(numbers)) for source, numbers in found.values()]
+            readers.setdefault(first.key, (first, []))[1].append(number)
+        return list(readers.values())
 
-    def _fit_parameters(self, group: _Group, rows: NDArray[np.intp] | None) -> None:
-        """Fit the kernels' parameters to all training samples, or to some of them."""
-        numbers = [number for number in group.kernels if not self._is_linear(number)]
-        if not numbers:
+    def _fit_parameters(self, source: Source, numbers: Sequence[int], rows: NDArray[np.intp] | None) -> None:
+        """Fit the parameters of kernels to all training samples, or to some of them."""
+        entries = [self._entries[number] for number in numbers if not self._entries[number].kernel.of_features]
+        if not entries:
             return
-        with error_prefix(self._entries[numbers[0]].id):
-            features = group.source.training_values(None if rows is None else group.source.observed_rows(rows))
+        with error_prefix(entries[0].id):
+            features = source.training_values(None if rows is None else source.observed_rows(rows))
         measured: dict[str, Array] = {}
-        for number in numbers:
-            kernel = self._entries[number].kernel
-            with error_prefix(self._entries[number].id):
-                for _, measure in kernel.inputs:
+        for entry in entries:
+            with error_prefix(entry.id):
+                for _, measure in entry.kernel.inputs:
                     if measure not in measured:
                         measured[measure] = MEASURES[measure](features)
-                kernel.fit_parameters([measured[measure] for _, measure in kernel.inputs])
+                entry.kernel.fit_parameters([measured[measure] for _, measure in entry.kernel.inputs])
 
-    def _with_maps(
-        self, group: _Group, n_landmarks: int, rank_tolerance: float, dtype: str, centres_seed: int
-    ) -> _Group:
-        """Return the group with the maps of its kernels, and the means of their features where samples may lack it."""
-        source = group.source
+    def _maps_of(
+        self, source: Source, numbers: Sequence[int], n_landmarks: int, rank_tolerance: float, dtype: str, seed: int
+    ) -> dict[int, LandmarkMap]:
+        """Return the maps of kernels that read the same; `seed` is that of centres."""
         landmarks: Any = None
         measures: dict[str, LandmarkMeasure] = {}
-        maps = []
-        names = [self._entries[number].id for number in group.kernels if not self._is_linear(number)]
-        for number in group.kernels:
+        maps = {}
+        names = [self._entries[number].id for number in numbers if not self._entries[number].kernel.of_features]
+        for number in numbers:
             entry = self._entries[number]
-            if self._is_linear(number):
-                maps.append(linear_map(entry.kernel, source.training_values(slice(0, 1)).shape[1], dtype))
+            if entry.kernel.of_features:
+                maps[number] = linear_map(entry.kernel, source.training_values(slice(0, 1)).shape[1], dtype)
                 continue
             with error_prefix(entry.id):
                 if landmarks is None:
-                    landmarks = self._landmarks(group, n_landmarks, centres_seed)
+                    landmarks = self._landmarks(source, n_landmarks, seed)
                     warn_of_repeated_landmarks(landmarks, names)
                 for _, measure in entry.kernel.inputs:
                     if measure not in measures:
                         measures[measure] = LandmarkMeasure(measure, landmarks, dtype)
                 chosen = tuple(measures[measure] for _, measure in entry.kernel.inputs)
-                maps.append(landmark_map(entry.kernel, chosen, rank_tolerance, dtype))
-        mapped = _Group(source, group.kernels, tuple(maps))
-        if not source.completes:
-            return mapped
-        sums = [np.zeros(each.rank) for each in maps]
-        n_observed = int(source.observed_.sum())
-        for rows in row_blocks(n_observed, max(each.width for each in maps)):
-            for total, features in zip(sums, self._computed(mapped, source.training_values(rows)), strict=True):
-                total += features.sum(axis=0, dtype=np.float64)
-        means = tuple((total / n_observed).astype(dtype) for total in sums)
-        return _Group(source, group.kernels, mapped.maps, means)
+                maps[number] = landmark_map(entry.kernel, chosen, rank_tolerance, dtype)
+        return maps
 
-    def _landmarks(self, group: _Group, n_landmarks: int, centres_seed: int) -> Any:
+    def _fit_means(self, source: Source, numbers: Sequence[int]) -> None:
+        """Compute mean features of the training samples that have the view, for samples that lack it."""
+        sums = [np.zeros(self.maps_[number].rank) for number in numbers]
+        n_observed = int(source.observed_.sum())
+        for rows in row_blocks(n_observed, max(self.maps_[number].width for number in numbers)):
+            for total, features in zip(sums, self._computed(numbers, source.training_values(rows)), strict=True):
+                total += features.sum(axis=0, dtype=np.float64)
+        for number, total in zip(numbers, sums, strict=True):
+            self._means[number] = (total / n_observed).astype(self.maps_[number].dtype)
+
+    def _landmarks(self, source: Source, n_landmarks: int, seed: int) -> Any:
         if self.landmark_indices_ is None:
-            return kmeans_centres(group.source.training_values(), n_landmarks, centres_seed)
-        rows = group.source.observed_rows(self.landmark_indices_)
+            return kmeans_centres(source.training_values(), n_landmarks, seed)
+        rows = source.observed_rows(self.landmark_indices_)
         if not len(rows):
             raise DataError(
                 f"its view is missing for all {n_landmarks} landmarks: choose more landmarks, or other ones by "
                 "another random_state"
             )
-        return group.source.training_values(rows)
+        return source.training_values(rows)
 
-    def _leverage_scores(self, groups: Sequence[_Group], sample: NDArray[np.intp], n: int) -> NDArray[np.float64]:
-        for group in groups:
-            if group.source.completes:
+    def _leverage_scores(self, sample: NDArray[np.intp], n: int) -> NDArray[np.float64]:
+        for entry in self._entries:
+            if entry.sources[0].completes:
                 raise ConfigError(
-                    f"kernel {self._entries[group.kernels[0]].id!r}: how='leverage' needs every view of every "
-                    "sample; with missing_views='mean' choose 'random_per_class' or 'kmeans'"
+                    f"kernel {entry.id!r}: how='leverage' needs every view of every sample; with missing_views='mean' "
+                    "choose 'random_per_class' or 'kmeans'"
                 )
-        read = [(group.source, [self._entries[number].kernel for number in group.kernels]) for group in groups]
+        read = [(source, [self._entries[number].kernel for number in numbers]) for source, numbers in self._readers]
         return mean_kernel_leverage_scores(read, sample, n)
 
-    def _compute(self, group: _Group, rows: Any, out: Sequence[Array]) -> None:
-        """Compute the features of samples for each kernel of a group; measures that kernels share are computed once."""
+    def _compute(self, numbers: Sequence[int], rows: Any, out: Sequence[Array]) -> None:
+        """Compute the features of samples for kernels that read the same; measures that they share, once."""
         measured: dict[int, Array] = {}
-        for number, each, features in zip(group.kernels, group.maps, out, strict=True):
+        for number, features in zip(numbers, out, strict=True):
+            each = self.maps_[number]
             with error_prefix(self._entries[number].id):
                 for measure in each.measures:
                     if id(measure) not in measured:
                         measured[id(measure)] = measure(rows)
                 each.transform(rows, [measured[id(measure)] for measure in each.measures], features)
 
-    def _computed(self, group: _Group, rows: Any) -> list[Array]:
-        """Return the features of samples for each kernel of a group."""
-        found: list[Array] = [np.empty((rows.shape[0], each.rank), dtype=each.dtype) for each in group.maps]
+    def _computed(self, numbers: Sequence[int], rows: Any) -> list[Array]:
+        """Return the features of samples for each of some kernels that read the same."""
+        features = [np.empty((rows.shape[0], self.maps_[n].rank), dtype=self.maps_[n].dtype) for n in numbers]
         if rows.shape[0]:
-            self._compute(group, rows, found)
-        return found
+            self._compute(numbers, rows, features)
+        return features

@@ -39,24 +39,10 @@ def check_landmarks_of_classes(n_landmarks: int, n_classes: int) -> None:
 
 
 def random_per_class(labels: NDArray[Any], n_landmarks: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw landmarks at random, of each class equally many as far as it has samples.
+    """Draw landmarks at random, of each class equally many as far as it has samples; return their positions.
 
-    Parameters
-    ----------
-    labels : array of shape (n,)
-        Class labels of the training samples.
-    n_landmarks : int
-    rng : Generator
-
-    Returns
-    -------
-    array of shape (n_landmarks,)
-        Positions of the landmarks, the classes by turns: the first l of them are the l landmarks of an equal generator.
-
-    Raises
-    ------
-    NotApplicable
-        Fewer landmarks than classes, or more than samples.
+    The classes take turns: the first l landmarks are the l landmarks of an equal generator. Fewer landmarks than
+    classes, or more than samples, raise `NotApplicable`.
     """
     check_number_of_landmarks(n_landmarks, len(labels))
     classes, codes = np.unique(labels, return_inverse=True)
@@ -69,27 +55,10 @@ def random_per_class(labels: NDArray[Any], n_landmarks: int, rng: np.random.Gene
 
 
 def kmeans_centres(features: Any, n_landmarks: int, seed: int) -> Any:
-    """Compute the centres of k-means on the features of the training samples, by small batches.
+    """Compute the centres of scikit-learn's ``MiniBatchKMeans``, from one start by k-means++.
 
-    Parameters
-    ----------
-    features : array or CSR array of shape (n, p)
-    n_landmarks : int
-    seed : int
-
-    Returns
-    -------
-    array or CSR array of shape (n_landmarks, p)
-        Equal to each other in part, if fewer samples are different.
-
-    Raises
-    ------
-    NotApplicable
-        More landmarks than samples.
-
-    Notes
-    -----
-    scikit-learn's ``MiniBatchKMeans`` from one start by k-means++.
+    `features`, (n, p), and the centres, (n_landmarks, p), are an array or a CSR array. Centres are equal to each other
+    in part if fewer samples are different; more landmarks than samples raise `NotApplicable`.
     """
     check_number_of_landmarks(n_landmarks, features.shape[0])
     from sklearn.cluster import MiniBatchKMeans
@@ -122,23 +91,13 @@ def leverage_scores(
     Parameters
     ----------
     sample_kernel : array of shape (s, s)
-        K_SS, positive semidefinite and not zero.
+        K_SS, positive semidefinite and not zero, else `DataError`.
     blocks : iterable of (array of shape (b, s), array of shape (b,))
         k(x, S) and k(x, x) of the samples, block by block.
     n_samples : int
         n, the number of samples in all blocks.
     ridge : float, optional
         mu, in units of the kernel. Default: `leverage_ridge`.
-
-    Returns
-    -------
-    array of shape (n,)
-        In [0, 1].
-
-    Raises
-    ------
-    DataError
-        The kernel of the sample is zero.
 
     References
     ----------
@@ -162,27 +121,10 @@ def leverage_scores(
 def draw_by_scores(scores: Array, n_landmarks: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Draw landmarks without replacement, each draw with probabilities in proportion to the scores of those left.
 
-    Parameters
-    ----------
-    scores : array of shape (n,)
-        >= 0. Samples with score 0 are drawn last.
-    n_landmarks : int
-    rng : Generator
-
-    Returns
-    -------
-    array of shape (n_landmarks,)
-        Positions; the first l of them are the l landmarks of an equal generator.
-
-    Raises
-    ------
-    NotApplicable
-        More landmarks than samples.
-
-    Notes
-    -----
-    The order of exponential variables with the scores as their rates (Efraimidis and Spirakis, 2006).
+    Scores, (n,), are >= 0; samples with score 0 are drawn last. Returns positions, of which the first l are the l
+    landmarks of an equal generator. More landmarks than samples raise `NotApplicable`.
     """
+    # the order of exponential variables with the scores as their rates (Efraimidis and Spirakis, 2006)
     check_number_of_landmarks(n_landmarks, len(scores))
     waiting = rng.exponential(size=len(scores))
     logarithm = np.log(waiting) - np.log(np.maximum(scores, np.finfo(np.float64).tiny))

@@ -29,7 +29,7 @@ class MaternKernel(GaussianKernel):
         Multiple of the value that `bandwidth_rule` gives. In a study a list makes one kernel of each.
     bandwidth_rule : {"mean_squared_distance", "squared_mean_distance", "absolute"}
         l^2 = multiple x mean squared distance of the training samples, multiple x (mean distance)^2, or the number
-        itself; see `mklearn.kernels.bandwidth.resolve_bandwidth`.
+        itself; see `mklearn.kernels.gaussian.resolve_bandwidth`.
     measure : {"squared_euclidean", "distance"}
         Squared Euclidean distances, or plain distances, which are squared.
     centre, normalise, psd, name

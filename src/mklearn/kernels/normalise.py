@@ -24,10 +24,8 @@ class KernelCentring:
 
     Attributes
     ----------
-    column_means_ : ndarray, shape (n,)
-        Mean of each training column over the training rows.
-    mean_ : float
-        Mean of the training kernel.
+    column_means_, mean_ : ndarray, shape (n,), and float
+        Means of the training kernel's columns, and of all of it.
     divisor_ : float
         Centred trace that the training kernel was divided by; 1 unless it was.
     """
@@ -86,21 +84,13 @@ def unit_diagonal(
     K : array_like, shape (n, m)
         Kernel between n samples and m training samples.
     row_diagonal, column_diagonal : array_like, shape (n,) and (m,), optional
-        k(x, x) of the samples of the rows and columns. Default of both: the diagonal of a square `K`.
-
-    Returns
-    -------
-    ndarray, shape (n, m)
-        The diagonal of the training kernel is exactly one.
+        k(x, x) of the samples of the rows and columns. Default of both: the diagonal of a square `K`; that of the
+        result is then exactly one.
 
     Raises
     ------
     DataError
         A self-similarity that is not positive, shapes that do not fit, or a missing diagonal.
-
-    References
-    ----------
-    The code of LMKL's authors (Gonen and Alpaydin) scales its kernels so.
     """
     kernel = as_float_matrix(K, "the kernel")
     if (row_diagonal is None) != (column_diagonal is None):
@@ -146,19 +136,8 @@ def centred_trace_of(kernel: Array, sample_weight: ArrayLike | None = None) -> f
 def scale_to_centred_trace(K: ArrayLike, *, out: Array | None = None) -> tuple[Array, float]:
     """Divide a training kernel by its centred trace, so that wide and narrow kernels contribute alike to a sum.
 
-    Rows of new samples are divided by the same number.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    out : ndarray, shape (n, n), optional
-        Where the result is written to; may be `K`. Default: a new array.
-
-    Returns
-    -------
-    kernel : ndarray, shape (n, n)
-        With centred trace one.
-    divisor : float
+    It is written to `out`, which may be `K`; by default to a new array. The divisor, which is returned too, is that of
+    rows of new samples.
 
     Raises
     ------

@@ -23,9 +23,8 @@ class Pairwise(SampleView):
     Parameters
     ----------
     values : array of shape (N, N), or (m, N)
-        What the kernel's ``measure`` says: squared distances, say, or kernel values. Not copied, so that it may be
-        memory-mapped. Square: among N samples. Else the rows are m new samples, to which an estimator is applied that
-        was fitted to some of the N.
+        What the kernel's ``measure`` says, such as squared distances, among N samples; or between m new samples and
+        these, to some of which an estimator was fitted. Not copied, so that it may be memory-mapped.
     positions : array of shape (m,), optional
         Columns that stand for the samples in the rows; by default 0, 1, ... of a square matrix, and none of another.
 

@@ -6,9 +6,8 @@ Every point of each image is compared with the nearest point of the other: the d
     d(A, B) = (mean_i min_j e(i, j) + mean_j min_i e(i, j)) / 2
     e(i, j) = ||a_i - b_j||^2 + (position_weight / position_scale) ||r_i - r_j||
 
-with descriptors ``a_i``, ``b_j`` at positions ``r_i``, ``r_j`` in pixels. The position term is not squared. With
-``position_weight=0`` only the descriptors are compared. The form and the defaults are those usually given for that
-paper; they were not compared with its equation.
+with descriptors ``a_i``, ``b_j`` at positions ``r_i``, ``r_j`` in pixels. The form and the defaults are those usually
+given for that paper; they were not compared with its equation.
 
 The inner products of one set with many others are one matrix product (BLAS, float32). Its result stays in the
 processor's cache, where one compiled pass takes both minima.
@@ -63,7 +62,7 @@ def point_set_distances(
     position_scale: float = POSITION_SCALE,
     n_jobs: int | None = None,
 ) -> NDArray[np.float32]:
-    """Compute all distances between the sets of `X` and the sets of `Y`.
+    """Compute all distances between the sets of `X` and the sets of `Y`: float32, (n, m), in squared descriptor units.
 
     Memory beyond the result: a copy of the real points, ``(d + 3)`` float32 each, and of each thread buffers of about
     1 MiB.
@@ -76,18 +75,13 @@ def point_set_distances(
     Y : PointSets, optional
         m sets. Default: `X`; the result is then exactly symmetric with an exactly zero diagonal. Between `X` and `Y`,
         equal sets have a distance of 0 up to rounding errors.
-    position_weight : float, default 0.25
+    position_weight : float
         >= 0; with 0 the positions are ignored.
-    position_scale : float, default 270
+    position_scale : float
         > 0, in pixels.
     n_jobs : int, optional
         Threads. Each computes whole rows with one thread of BLAS: the distances do not depend on their number.
         Default: the calling thread, and those of BLAS.
-
-    Returns
-    -------
-    ndarray of float32, shape (n, m)
-        In squared units of the descriptors.
 
     Raises
     ------
@@ -103,7 +97,7 @@ def point_set_distances(
     without a position term. Its distance to another set without points is 0. These distances are finite, in practice
     larger than between sets with points, and do not depend on the rest of the test set.
     """
-    factor = _factor(position_weight, position_scale)
+    factor = check_nonnegative(position_weight, "position_weight") / check_positive(position_scale, "position_scale")
     columns = _Points.of(X if Y is None else Y, "X" if Y is None else "Y", factor)
     rows = columns if Y is None else _Points.of(X, "X", factor, origin=columns.origin)
     out = np.zeros((rows.n, columns.n), dtype=np.float32)
@@ -139,11 +133,6 @@ class _Points:
     @property
     def n(self) -> int:
         return len(self.to_empty)
-
-    @property
-    def largest(self) -> int:
-        """Number of points of the largest set."""
-        return int(np.diff(self.offsets).max(initial=0))
 
     @classmethod
     def of(cls, sets: PointSetsLike, name: str, factor: float, origin: NDArray[np.float64] | None = None) -> _Points:
@@ -183,11 +172,12 @@ class _Buffers:
     """Buffers that all rows share, and the tiles that the column sets are divided into."""
 
     def __init__(self, rows: _Points, columns: _Points) -> None:
-        p = max(1, rows.largest)
-        width = max(_TILE_ENTRIES // p, columns.largest)
+        p, largest = (int(np.diff(sets.offsets).max(initial=0)) for sets in (rows, columns))
+        p = max(1, p)
+        width = max(_TILE_ENTRIES // p, largest)
         self.scaled = np.empty(p * len(rows.descriptors), dtype=np.float32)
         self.products = np.empty(p * width, dtype=np.float32)
-        self.minima = np.empty(columns.largest, dtype=np.float32)
+        self.minima = np.empty(largest, dtype=np.float32)
         # greedy and the same for every row, so that a row's values do not depend on the rows computed before it
         self.last = np.searchsorted(columns.offsets, columns.offsets[:-1] + width, side="right") - 1
 
@@ -223,7 +213,3 @@ def _set_to_sets(rows: _Points, i: int, columns: _Points, first: int, buffers: _
             point_set_loops.with_positions(*tile, out[s - first : t - first], *positions)
     empty = columns.offsets[first + 1 :] == columns.offsets[first:-1]
     out[empty] = rows.to_empty[i]
-
-
-def _factor(position_weight: float, position_scale: float) -> float:
-    return check_nonnegative(position_weight, "position_weight") / check_positive(position_scale, "position_scale")

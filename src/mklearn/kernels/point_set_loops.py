@@ -41,13 +41,7 @@ _smaller: Any = intrinsic(_minnum)
 
 
 def _plain(
-    products: Matrix,
-    norms: Vector,
-    column_norms: Vector,
-    offsets: Offsets,
-    first: int,
-    smallest: Vector,
-    out: Vector,
+    products: Matrix, norms: Vector, column_norms: Vector, offsets: Offsets, first: int, smallest: Vector, out: Vector
 ) -> None:
     """Compute the mean minima of ``norms[i] + column_norms[c] + products[i, c]`` over rows and columns of each set.
 
@@ -91,18 +85,9 @@ def _plain(
 
 
 def _with_positions(
-    products: Matrix,
-    norms: Vector,
-    column_norms: Vector,
-    offsets: Offsets,
-    first: int,
-    smallest: Vector,
-    out: Vector,
-    y: Vector,
-    x: Vector,
-    column_y: Vector,
-    column_x: Vector,
-) -> None:
+    products: Matrix, norms: Vector, column_norms: Vector, offsets: Offsets, first: int, smallest: Vector, out: Vector,
+    y: Vector, x: Vector, column_y: Vector, column_x: Vector,
+) -> None:  # fmt: skip
     """Compute `_plain` with the distances between (y, x) and (column_y, column_x) added before the minima."""
     p = norms.shape[0]
     for s in range(offsets.shape[0] - 1):

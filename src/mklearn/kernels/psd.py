@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.checks import Array, as_float_matrix, as_square_symmetric, check_choice
@@ -31,10 +32,9 @@ class PSDRepair:
     min_eigenvalue, relative_min_eigenvalue : float or None
         Smallest eigenvalue before repair; the same divided by the largest absolute eigenvalue. None, as the next two,
         if eigenvalues were not computed.
-    n_negative : int or None
-        Number of eigenvalues below ``-tolerance`` times the largest absolute one.
-    negative_mass : float or None
-        Sum of the absolute values of these, divided by the sum of all absolute values.
+    n_negative, negative_mass : int or None, float or None
+        Number of eigenvalues below ``-tolerance`` times the largest absolute one, and the sum of their absolute values
+        divided by that of all.
     eigenvalues : ndarray, shape (n,), or (0,) if they were not computed
         All of them before repair, largest first.
     shift : float
@@ -77,7 +77,7 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip", *, spectrum: bool = Tru
     Parameters
     ----------
     K : array_like, shape (n, n)
-        Kernel among the training samples.
+        Kernel among the training samples, of any kind: a user's "squared Euclidean" matrix need not be one.
     policy : {"clip", "shift", "flip", "none"}
         "none" only computes the eigenvalues. "shift" is the repair of Zhang et al., to whom MKL-DR (section 3.1)
         refers; it may make a kernel identity-like (see `mklearn.kernels.identity_like`), and `mklearn.kernels.Kernel`
@@ -85,10 +85,6 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip", *, spectrum: bool = Tru
     spectrum : bool
         Whether eigenvalues are computed where they are not needed: of a kernel that has a Cholesky factor, and with
         policy "none".
-
-    Returns
-    -------
-    PSDRepair
 
     Raises
     ------
@@ -101,9 +97,6 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip", *, spectrum: bool = Tru
     -----
     The repair of rows of new samples keeps eigenvectors with eigenvalues beyond the tolerance only: f(lambda)/lambda
     is undefined for the others, and rows of a positive semidefinite extension have no component along them.
-
-    Eigenvectors are computed only if eigenvalues are negative. Every kernel is tested, whatever its kind: a user's
-    "squared Euclidean" matrix need not be one.
     """
     check_choice(policy, "psd", get_args(PSDPolicy))
     symmetric = as_square_symmetric(K, "the kernel")
@@ -122,8 +115,6 @@ def repair_of(symmetric: Array, policy: PSDPolicy, *, spectrum: bool) -> PSDRepa
 
     if not spectrum and _has_cholesky_factor(kernel, tolerance):
         return PSDRepair(symmetric)
-
-    import scipy.linalg
 
     values = scipy.linalg.eigvalsh(kernel)
     size = float(np.abs(values).max())
@@ -158,14 +149,12 @@ def _has_cholesky_factor(kernel: NDArray[np.float64], tolerance: float) -> bool:
     The diagonal is raised by ``tolerance`` times the largest diagonal entry or the mean row sum, which are lower bounds
     of the largest eigenvalue, so that singular kernels have a factor, too.
     """
-    from scipy.linalg import LinAlgError, cholesky
-
     bound = max(float(kernel.diagonal().max()), float(kernel.sum()) / len(kernel))
     raised = kernel.copy()
     raised[np.diag_indices_from(raised)] += tolerance * bound
     try:
-        cholesky(raised, lower=True, overwrite_a=True, check_finite=False)
-    except LinAlgError:
+        scipy.linalg.cholesky(raised, lower=True, overwrite_a=True, check_finite=False)
+    except scipy.linalg.LinAlgError:
         return False
     return True
 

@@ -80,11 +80,7 @@ class Source:
     def fit(self, X: Any, like: Source | None = None) -> Self:
         """Fit to the training samples: one table or `Views`.
 
-        Parameters
-        ----------
-        X : table or Views
-        like : Source, optional
-            Fitted, with the same ``selection``: what it fitted and selected is shared.
+        What `like` fitted and selected, a fitted source with the same ``selection``, is shared.
 
         Raises
         ------
@@ -98,7 +94,13 @@ class Source:
         self._form = table_form(X if self.view is None else X[self.view])
         if like is None:
             table, self.observed_ = self._chosen(X)
-            self.train_: Any = table if isinstance(table, Pairwise) else self._fitted_features(table)
+            if isinstance(table, LearnedView):
+                self._preprocessing = table.transformer()
+            if not self.observed_.any() and not isinstance(table, Pairwise):
+                n = len(self.observed_)
+                raise NotApplicable(f"{self._name} is missing (NaN in every column) for all {n} samples")
+            self._preprocessing = copy.deepcopy(self._preprocessing)  # the user's own stays unfitted
+            self.train_: Any = table if isinstance(table, Pairwise) else self._features(table, fit=True)
         else:
             self.observed_, self.train_ = like.observed_, like.train_
             self._preprocessing, self._imputer = like._preprocessing, like._imputer
@@ -134,12 +136,8 @@ class Source:
     def transform(self, X: Any, *, scaled: bool = True) -> tuple[Any, Mask]:
         """Return what the kernel reads of new samples, for those that have the view, and which have it, (m,).
 
-        Features are dense or sparse as those of the training samples.
-
-        Raises
-        ------
-        DataError
-            The view is not of the training samples' kind, or has other columns.
+        Features are dense or sparse as those of the training samples. A view of another kind than theirs, or of other
+        columns, raises `DataError`.
         """
         check_form(X if self.view is None else X[self.view], self._form, self._name)
         table, present = self._chosen(X)
@@ -178,15 +176,6 @@ class Source:
             table = select_columns(table, self._columns)
         present = ~lacking(table) if self.completes else np.ones(table.shape[0], dtype=bool)
         return (table if present.all() else select_rows(table, np.flatnonzero(present))), present
-
-    def _fitted_features(self, table: Any) -> Any:
-        """Fit the preprocessing to the samples that have the view; return their features."""
-        if isinstance(table, LearnedView):
-            self._preprocessing = table.transformer()
-        if not self.observed_.any():
-            raise NotApplicable(f"{self._name} is missing (NaN in every column) for all {len(self.observed_)} samples")
-        self._preprocessing = copy.deepcopy(self._preprocessing)  # the user's own stays unfitted
-        return self._features(table, fit=True)
 
     def _features(self, table: Any, *, fit: bool = False) -> Any:
         """Return features after preprocessing, which is fitted to them first if asked."""

@@ -22,10 +22,7 @@ KernelSpec = str | Mapping[str, Any]
 def kernel_class(spec: KernelSpec) -> type[Kernel]:
     """Return the class that a spec names: of a kind of mklearn's own, by default the Gaussian, or ``implementation``.
 
-    Raises
-    ------
-    ConfigError
-        There is no such kind, or `implementation` is no subclass of `Kernel`.
+    Raises `ConfigError` if there is no such kind, or `implementation` is no subclass of `Kernel`.
     """
     given = {"kind": spec} if isinstance(spec, str) else spec
     if "implementation" not in given:
@@ -40,9 +37,13 @@ def kernel_class(spec: KernelSpec) -> type[Kernel]:
     return found
 
 
-def valid_kinds() -> str:
-    """Return the kinds of mklearn's own kernels, for messages."""
-    return ", ".join(KERNELS)
+def spec_mapping(spec: Any, name: object) -> Mapping[str, Any]:
+    """Return the spec of a kernel as a mapping; raise `ConfigError` if it is neither that nor a kind."""
+    given = {"kind": spec} if isinstance(spec, str) else spec
+    if not isinstance(given, Mapping):
+        kinds = ", ".join(KERNELS)
+        raise ConfigError(f"the spec of kernel {name!r} is {spec!r}; expected a kind ({kinds}) or a mapping")
+    return given
 
 
 def is_one_spec(kernels: Any) -> bool:
@@ -68,11 +69,7 @@ def spec_list(kernels: Any) -> list[KernelSpec]:
         return list(kernels)
     specs: list[KernelSpec] = []
     for name, given in kernels.items():
-        spec = {"kind": given} if isinstance(given, str) else given
-        if not isinstance(spec, Mapping):
-            raise ConfigError(
-                f"the spec of kernel {name!r} is {given!r}; expected a kind ({valid_kinds()}) or a mapping"
-            )
+        spec = spec_mapping(given, name)
         if spec.get("id", str(name)) != str(name):
             raise ConfigError(f"kernel {name!r} has the id {spec['id']!r} in its spec; omit `id`")
         specs.append({**spec, "id": str(name)})
@@ -80,10 +77,7 @@ def spec_list(kernels: Any) -> list[KernelSpec]:
 
 
 def spec_parameters(spec: KernelSpec) -> dict[str, Any]:
-    """Return the parameters of a kernel on features: those in its spec, and the defaults of the others (else None).
-
-    Raises `ConfigError` for an unknown kind or class.
-    """
+    """Return the parameters of a kernel on features: those in its spec, and the defaults of the others (else None)."""
     given = {"kind": spec} if isinstance(spec, str) else {key: value for key, value in spec.items() if key != "id"}
     parameters = declared(kernel_class(given)).items()
     defaults = {key: None if each.default is each.empty else each.default for key, each in parameters}

@@ -58,11 +58,8 @@ class KernelsOfSpecs:
 
     def without_view(self, view: str) -> list[Mapping[str, Any]]:
         """Return the specs of the kernels that do not read a view; of a product no factor does."""
-        named = {entry.id: [part.get("view") for part in entry.parts] for entry in self._entries}
         return [
-            entry.spec
-            for entry in self._entries
-            if view not in [entry.id if name is None else name for name in named[entry.id]]
+            entry.spec for entry in self._entries if view not in [part.get("view") or entry.id for part in entry.parts]
         ]
 
     def _fit_sources(self, X: Any) -> None:
@@ -146,11 +143,9 @@ class StackTransform(KernelsOfSpecs):
     Notes
     -----
     `transform` needs the training features, which are kept once for all kernels that read the same. An array is not
-    copied unless columns of it are chosen by index or it is preprocessed: do not change it afterwards.
-
-    Sparse features stay sparse, for kernels of inner products and squared Euclidean distances.
-
-    Views of the class `mklearn.kernels.kernel_cache.CachingViews` keep the kernels: nothing is computed twice.
+    copied unless columns of it are chosen by index or it is preprocessed: do not change it afterwards. Sparse features
+    stay sparse, for kernels of inner products and squared Euclidean distances. Views of the class
+    `mklearn.kernels.kernel_cache.CachingViews` keep the kernels: nothing is computed twice.
     """
 
     def __init__(
@@ -243,12 +238,7 @@ class StackTransform(KernelsOfSpecs):
             del kernel  # the next one needs the memory
 
     def transform(self, X: Any) -> KernelStack:
-        """Compute the kernels between new samples and the training samples: M kernels, (m, n).
-
-        Parameters
-        ----------
-        X : array or DataFrame of shape (m, d), or views
-            As in `fit`.
+        """Compute the kernels between new samples, given as in `fit`, and the training samples: M kernels, (m, n).
 
         Raises
         ------
@@ -265,10 +255,7 @@ class StackTransform(KernelsOfSpecs):
         return X.new[whole].select(chosen)
 
     def new_kernels(self, X: Any) -> Iterator[Array]:
-        """Yield the kernels between new samples and the training samples, (m, n) each, one after the other.
-
-        Parameters and errors are those of `transform`.
-        """
+        """Yield the kernels of `transform` one after the other."""
         table = self._as_read(X, new=True)
         read: dict[Any, Any] = {}
         masks: dict[Any, Any] = {}

@@ -28,10 +28,8 @@ class KernelStack:
     matrices : ndarray, shape (M, n_rows, n_columns)
         C-contiguous, read-only view; float32 or float64.
     ids : tuple of str
-    shape : tuple (M, n_rows, n_columns)
-    n_rows, n_columns : int
-    dtype : dtype
-        float32 or float64.
+    shape, n_rows, n_columns, dtype
+        Of `matrices`.
 
     Raises
     ------

@@ -135,11 +135,8 @@ class Views:
 def as_views(X: Any) -> Views | None:
     """Return X as views if it is several tables, else None.
 
-    Parameters
-    ----------
-    X : object
-        Several tables are `Views`, a mapping, a list or tuple of tables (each with a two-dimensional ``shape``), or a
-        DataFrame with column labels of several levels, of which the first names the view.
+    Several tables are `Views`, a mapping, a list or tuple of tables (each with a two-dimensional ``shape``), or a
+    DataFrame with column labels of several levels, of which the first names the view.
     """
     if isinstance(X, Views):
         return X
@@ -157,10 +154,7 @@ def as_views(X: Any) -> Views | None:
 def only_table(X: Any) -> Any:
     """Return the only table of views, for an estimator of one table; anything else than views as it is.
 
-    Raises
-    ------
-    DataError
-        There are several views.
+    Several views raise `DataError`.
     """
     if not isinstance(X, Views):
         return X
@@ -172,18 +166,8 @@ def only_table(X: Any) -> Any:
 def in_order_of(X: Any, values: Any, name: str) -> Any:
     """Return values of samples in the order of X's row labels, if both are pandas objects; else as they are.
 
-    Parameters
-    ----------
-    X : table or views
-    values : Series, DataFrame, or anything else
-        One row for each sample.
-    name : str
-        For messages.
-
-    Raises
-    ------
-    DataError
-        The row labels (index) of both differ by more than their order, or some are there twice in another order.
+    `values` are a Series, a DataFrame or anything else, with one row for each sample; `name` is for messages. Raises
+    `DataError` where row labels (index) differ by more than their order, or some are there twice in another order.
     """
     if not hasattr(values, "iloc"):
         return values
@@ -206,10 +190,7 @@ def in_order_of(X: Any, values: Any, name: str) -> Any:
 def repeated_rows(X: Any) -> dict[int, int]:
     """Find samples whose rows are those of an earlier sample in every view: its position, by theirs.
 
-    Parameters
-    ----------
-    X : table or views
-        None is found if a view is no table.
+    None is found if a view is no table.
     """
     tables = [X[name] for name in X.names] if isinstance(X, Views) else [X]
     if any(isinstance(table, SampleView) for table in tables):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.bandwidth import resolve_bandwidth
+from mklearn.kernels.gaussian import resolve_bandwidth
 from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
 from mklearn.kernels.gaussian import GaussianKernel, gaussian_kernel
 from mklearn.kernels.polynomial import PolynomialKernel

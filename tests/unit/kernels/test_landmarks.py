@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.distances import squared_euclidean
-from mklearn.kernels.landmark_blocks import row_blocks
+from mklearn.kernels.landmark_measure import row_blocks
 from mklearn.kernels.landmarks import (
     draw_by_scores,
     kmeans_centres,

@@ -138,7 +138,7 @@ def test_a_short_spec_is_what_a_study_has_by_default(X: np.ndarray) -> None:
             "kernel '0': Invalid value 'gauss' for `kind`: expected one of 'gaussian'",
         ),
         ([{"kind": "product"}], "kernel '0' needs a value for `factors`"),
-        ([3], "kernel spec 0 is 3; expected a kind"),
+        ([3], "the spec of kernel 0 is 3; expected a kind"),
         (
             [{"implementation": "no.such:Kernel", "view": "d2"}],
             "kernel '0': implementation 'no.such:K",
