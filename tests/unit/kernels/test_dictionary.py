@@ -31,12 +31,6 @@ def test_features_have_four_scalings_and_two_kernels() -> None:
     assert len(ids(X)) == 8
 
 
-def test_every_kernel_is_centred_with_unit_trace() -> None:
-    for K in StackTransform(kernel_dictionary({"a": X, "b": csr_array(X)})).fit_transform({"a": X, "b": csr_array(X)}):
-        np.testing.assert_allclose(K.sum(axis=0), 0, atol=1e-9)
-        assert np.trace(K) == pytest.approx(len(X))
-
-
 def test_histograms_have_the_chi2_kernel_in_place_of_standardised_bins() -> None:
     histograms = X / X.sum(axis=1, keepdims=True)
     expected = [f"a-{kind}-{scaling}" for scaling in ("none", "unit", "rank") for kind in ("gaussian", "linear")]

@@ -11,11 +11,13 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba.core import caching
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import additive_chi2_kernel
 
 from mklearn.errors import DataError
+from mklearn.kernels.compiled import compile_loop
 from mklearn.kernels.distances import (
     MEASURES,
     chi2_distance,
@@ -34,6 +36,17 @@ def matrices(low: float, high: float) -> st.SearchStrategy[Features]:
         st.tuples(st.integers(1, 7), st.just(3)),
         elements=st.floats(low, high, allow_subnormal=False).map(lambda value: round(value, 6)),
     )
+
+
+def test_compiled_loops_run_where_nothing_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    def total(values: Features) -> float:
+        result = 0.0
+        for value in values:
+            result += value
+        return result
+
+    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
+    assert compile_loop(total)(np.arange(5.0)) == 10
 
 
 def test_chi2_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,8 @@ from scipy.stats import rankdata
 from sklearn.preprocessing import StandardScaler, normalize
 from tests.split_stacks import split_stacks
 
+from mklearn.contract import fit_spec
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels import models
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import (
     FeatureScaler,
@@ -22,7 +22,6 @@ from mklearn.kernels.feature_scaling import (
     is_heavy_tailed,
 )
 from mklearn.kernels.spec_forms import kernel_class
-from mklearn.kernels.specs import StackTransform
 
 SCALINGS = ("standard", "minmax", "unit", "rank", "log")
 TRAIN, TEST = np.arange(20), np.arange(20, 30)
@@ -39,7 +38,7 @@ def X() -> np.ndarray:
 
 
 def test_the_study_knows_the_same_scalings() -> None:
-    assert get_args(FeatureScaling) == get_args(models.FeatureScaling) == ("none", *SCALINGS)
+    assert get_args(FeatureScaling) == get_args(fit_spec.FeatureScaling) == ("none", *SCALINGS)
 
 
 def test_standard(X: np.ndarray) -> None:
@@ -197,21 +196,6 @@ def test_kernels_are_fitted_to_features_scaled_by_the_training_samples(X: np.nda
     assert (infos[0]["view"], infos[0]["feature_scaling"]) == ("t", "standard")
     assert (infos[6]["view"], infos[6]["feature_scaling"]) == (["t", "d2", "t"], ["rank", None, "standard"])
     assert "feature_scaling" not in infos[5]
-    of_library = [{key: value for key, value in spec.items() if key != "view"} for spec in SPECS[:6]]
-    transform = StackTransform(of_library).fit(X[TRAIN])
-    np.testing.assert_allclose(transform.stack_train_.matrices, K.matrices[:6], rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(transform.transform(X[TEST]).matrices, K_test.matrices[:6], rtol=1e-9, atol=1e-9)
-
-
-def test_kernels_share_a_scaler_and_a_block(X: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[Any] = []
-    fit, measure = FeatureScaler.fit, MEASURES["squared_euclidean"]
-    monkeypatch.setattr(FeatureScaler, "fit", lambda self, X: calls.append(self.scaling) or fit(self, X))
-    counted = dict(MEASURES) | {"squared_euclidean": lambda *arrays: calls.append(len(arrays)) or measure(*arrays)}
-    monkeypatch.setattr("mklearn.kernels.source.MEASURES", counted)
-    specs = [SPECS[0] | {"id": str(width), "bandwidth": width} for width in (0.5, 1.0, 2.0)] + [SPECS[1]]
-    split_stacks({}, specs, TRAIN, TEST, {"t": X})
-    assert sorted(map(str, calls)) == ["1", "2", "standard"]
 
 
 @pytest.mark.parametrize(
@@ -219,7 +203,6 @@ def test_kernels_share_a_scaler_and_a_block(X: np.ndarray, monkeypatch: pytest.M
     [
         ({"view": "d2", "feature_scaling": "rank"}, ConfigError, "kernel 'k': `feature_scaling` needs a view of feat"),
         ({"view": "t", "feature_scaling": "log"}, DataError, "kernel 'k': .*negative"),
-        ({"view": "t", "measure": "point_set"}, ConfigError, "measure point_set can't be computed from features"),
     ],
 )  # fmt: skip
 def test_refuses_specs(X: np.ndarray, spec: dict[str, Any], error: type[Exception], message: str) -> None:

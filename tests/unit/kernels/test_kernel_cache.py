@@ -141,25 +141,6 @@ def test_one_spec_for_each_view(digits, one: Any) -> None:
         np.testing.assert_allclose(outputs(model, test[4:9]), outputs(expected, tables[60:])[4:9], atol=1e-12)
 
 
-def test_missing_views_in_one_factor_of_a_product(digits) -> None:
-    """The product of samples that have all views is that of these alone; the others lie at its mean."""
-    views, _ = digits
-    spec = {"p": SPECS["product"] | {"centre": False, "normalise": "none"}}
-    whole = np.setdiff1d(np.arange(60), [3, 20])
-    alone = StackTransform(spec).fit(views[whole])
-    K = alone.stack_train_["p"]
-    for train, test in ((views[:60], views[60:]), (CachingViews(views[:60]), CachingViews(views[60:]))):
-        fitted = StackTransform(spec).fit(train)
-        found, rows = fitted.stack_train_["p"], fitted.transform(test)["p"]
-        assert fitted.infos[0]["n_missing"] == 2
-        np.testing.assert_allclose(found[np.ix_(whole, whole)], K, rtol=1e-12)
-        np.testing.assert_allclose(found[3, whole], K.mean(axis=0), rtol=1e-12)
-        np.testing.assert_allclose(found[3, [3, 20]], K.mean(), rtol=1e-12)
-        present = np.setdiff1d(np.arange(30), [1, 20])
-        np.testing.assert_allclose(rows[np.ix_(present, whole)], alone.transform(views[60:])["p"][present], rtol=1e-12)
-        np.testing.assert_allclose(rows[1], found[3], rtol=1e-12)
-
-
 def test_new_samples_need_only_the_views_of_their_kernels(digits) -> None:
     views, y = digits
     train = CachingViews(views[:60])

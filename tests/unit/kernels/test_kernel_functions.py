@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn.gaussian_process.kernels import Matern
+from sklearn.metrics.pairwise import laplacian_kernel
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.gaussian import resolve_bandwidth
-from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
-from mklearn.kernels.gaussian import GaussianKernel, gaussian_kernel
+from mklearn.kernels import StackTransform, Views
+from mklearn.kernels.distances import chi2_distance, inner_product, manhattan, squared_euclidean, tanimoto_distance
+from mklearn.kernels.gaussian import GaussianKernel, gaussian_kernel, resolve_bandwidth
 from mklearn.kernels.polynomial import PolynomialKernel
 
 RAW: dict[str, Any] = {"centre": False, "normalise": "none"}
@@ -37,19 +38,6 @@ def test_gaussian_overwrites_what_it_is_told_to() -> None:
     for wrong in (np.empty((30, 29)), np.empty((30, 30), dtype=np.float32)):
         with pytest.raises(DataError, match=r"^`out` is float\d\d \(30, \d\d\); the kernel is float64 \(30, 30\)$"):
             gaussian_kernel(before, 0.5, out=wrong)
-
-
-@settings(max_examples=30)
-@given(
-    seed=st.integers(0, 1000), gamma=st.floats(0.05, 50), measure=st.sampled_from([squared_euclidean, chi2_distance])
-)
-def test_gaussian_kernels_are_positive_semidefinite(seed: int, gamma: float, measure) -> None:  # type: ignore[no-untyped-def]
-    X = np.random.default_rng(seed).random((12, 4))
-    K = gaussian_kernel(measure(X), gamma)
-    assert np.linalg.eigvalsh(K)[0] > -1e-12
-    np.testing.assert_array_equal(np.diagonal(K), 1)
-    # the kernel depends on distance over bandwidth only
-    np.testing.assert_allclose(gaussian_kernel(4 * measure(X), 4 * gamma), K, rtol=1e-12)
 
 
 def test_polynomial_is_the_explicit_feature_map() -> None:
@@ -113,3 +101,68 @@ def test_bandwidth_refusals() -> None:
         resolve_bandwidth(np.zeros((3, 3)))
     with pytest.raises(DataError, match="at least two training samples"):
         resolve_bandwidth([[0.0]])
+
+
+# --- Tanimoto, Laplacian and Matern kernels
+
+RNG = np.random.default_rng(0)
+X, NEW = RNG.normal(size=(20, 4)), RNG.normal(size=(5, 4))
+BITS = (RNG.random((20, 12)) < 0.3).astype(float)
+BITS[:2] = 0.0
+
+
+def kernels(spec: dict, train: object = X, new: object = NEW) -> tuple[np.ndarray, np.ndarray]:
+    transform = StackTransform([{**spec, **RAW}])
+    return transform.fit_transform(train)[0], transform.transform(new)[0]
+
+
+def test_tanimoto_counts_bits_and_empty_samples_are_equal() -> None:
+    K, rows = kernels({"kind": "tanimoto"}, BITS, BITS[:5])
+    sets = [set(np.flatnonzero(each)) for each in BITS]
+    expected = [[len(a & b) / len(a | b) if a | b else 1.0 for b in sets] for a in sets]
+    np.testing.assert_allclose(K, expected, atol=1e-15)
+    np.testing.assert_allclose(rows, expected[:5], atol=1e-15)
+    assert K[0, 1] == 1
+    assert not K[0, 2:].any()
+    assert np.linalg.eigvalsh(K)[0] > -1e-12
+    train, new = (Views({"bits": csr_array(each)}) for each in (BITS, BITS[:5]))
+    sparse, sparse_rows = kernels({"kind": "tanimoto", "view": "bits"}, train, new)
+    np.testing.assert_allclose(sparse, K, atol=1e-15)
+    np.testing.assert_allclose(sparse_rows, rows, atol=1e-15)
+    unit, _ = kernels({"kind": "tanimoto", "normalise": "unit_diagonal"}, BITS, BITS[:5])
+    np.testing.assert_allclose(unit, K, atol=1e-15)
+
+
+def test_tanimoto_of_real_features_is_positive_semidefinite() -> None:
+    K, _ = kernels({"kind": "tanimoto"})
+    products, squares = X @ X.T, (X**2).sum(axis=1)
+    np.testing.assert_allclose(K, products / (squares[:, None] + squares - products), atol=1e-14)
+    assert np.linalg.eigvalsh(K)[0] > -1e-12
+
+
+def test_laplacian_is_that_of_scikit_learn() -> None:
+    K, rows = kernels({"kind": "laplacian", "bandwidth": 3.0, "bandwidth_rule": "absolute"})
+    np.testing.assert_allclose(K, laplacian_kernel(X, gamma=1 / 3), rtol=1e-13)
+    np.testing.assert_allclose(rows, laplacian_kernel(NEW, X, gamma=1 / 3), rtol=1e-13)
+    d = manhattan(X)
+    by_rule, _ = kernels({"kind": "laplacian", "bandwidth": 2.0})
+    np.testing.assert_allclose(by_rule, np.exp(-d / (2 * d.sum() / (20 * 19))), rtol=1e-13)
+    with pytest.raises(DataError, match="Manhattan distance does not take sparse"):
+        kernels({"kind": "laplacian", "view": "x"}, Views({"x": csr_array(X)}))
+
+
+@pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])
+def test_matern_is_that_of_scikit_learn(nu: float) -> None:
+    K, rows = kernels({"kind": "matern", "nu": nu, "bandwidth": 4.0, "bandwidth_rule": "absolute"})
+    expected = Matern(length_scale=2.0, nu=nu)
+    np.testing.assert_allclose(K, expected(X), rtol=1e-12)
+    np.testing.assert_allclose(rows, expected(NEW, X), rtol=1e-12)
+    with pytest.raises(ConfigError, match=r"2\.0 for `nu`"):
+        kernels({"kind": "matern", "nu": 2.0})
+
+
+def test_distances_between_two_sets_are_those_among_one() -> None:
+    for measure in (manhattan, tanimoto_distance):
+        among = measure(X)
+        np.testing.assert_array_equal(np.diagonal(among), 0)
+        np.testing.assert_allclose(measure(X, X), among, atol=1e-14)

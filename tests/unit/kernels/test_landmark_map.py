@@ -1,4 +1,4 @@
-"""Maps of single kernels: signs and order of features, indefinite kernels, kernels of other packages."""
+"""Maps of single kernels, and measures between samples and landmarks: those of `MEASURES`, in either precision."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from mklearn.errors import DataError
 from mklearn.kernels.base import Kernel
+from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.gaussian import GaussianKernel
 from mklearn.kernels.landmark_map import landmark_map, linear_map, self_similarities
 from mklearn.kernels.landmark_measure import LandmarkMeasure
@@ -77,3 +79,47 @@ def test_a_linear_kernel_needs_no_landmarks() -> None:
     made.transform(X, [], out)
     np.testing.assert_allclose(out, X / np.linalg.norm(X, axis=1, keepdims=True), rtol=1e-6)
     assert made.landmarks is None
+
+
+# --- measures
+
+FAR = 3 + np.random.default_rng(0).random((40, 7))
+
+
+@pytest.mark.parametrize("given", ["float64", "float32"])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_measures_are_those_of_the_kernels(measure: str, given: str) -> None:
+    rows, landmarks = FAR.astype(given), FAR[:15].astype(given)
+    exact = MEASURES[measure](rows.astype(float), landmarks.astype(float))
+    copy = rows.copy()
+    double = LandmarkMeasure(measure, landmarks, "float64")
+    np.testing.assert_allclose(double(rows), exact, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(double.among_landmarks(), MEASURES[measure](landmarks.astype(float)))
+    single = LandmarkMeasure(measure, landmarks, "float32")(rows)
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, exact, rtol=1e-6, atol=1e-6)
+    np.testing.assert_array_equal(rows, copy)
+
+
+def test_single_precision_distances_do_not_depend_on_the_origin() -> None:
+    """The mean landmark is subtracted before rounding, so that samples far from 0 keep their digits."""
+    far = LandmarkMeasure("squared_euclidean", FAR[:15] + 1e6, "float32")(FAR + 1e6)
+    np.testing.assert_allclose(far, MEASURES["squared_euclidean"](FAR, FAR[:15]), atol=1e-5)
+
+
+@pytest.mark.parametrize("measure", ["squared_euclidean", "inner_product"])
+def test_sparse_features_are_measured_as_dense_ones(measure: str) -> None:
+    found = LandmarkMeasure(measure, sp.csr_array(FAR[:15]), "float32")(sp.csr_array(FAR))
+    np.testing.assert_allclose(found, MEASURES[measure](FAR, FAR[:15]), rtol=1e-6, atol=1e-5)
+
+
+@pytest.mark.parametrize("measure", ["squared_euclidean", "inner_product"])
+def test_features_too_large_for_the_precision_are_refused(measure: str) -> None:
+    with pytest.raises(DataError, match=r"too large for float32.*or compute in float64"):
+        LandmarkMeasure(measure, 1e20 * FAR[:15], "float32")
+    single, double = (LandmarkMeasure(measure, FAR[:15], dtype) for dtype in ("float32", "float64"))
+    with pytest.raises(DataError, match="too large for float32"):
+        single(1e20 * FAR)
+    assert np.isfinite(double(1e20 * FAR)).all()
+    with pytest.raises(DataError, match="too large for float64"):
+        double(1e160 * FAR)

@@ -43,11 +43,6 @@ def test_samples_are_selected_in_rows_and_columns(rows: Any) -> None:
         np.testing.assert_array_equal(selected.own(), VALUES[chosen, chosen])
 
 
-def test_a_selection_is_selected_from() -> None:
-    nested = Pairwise(VALUES)[[6, 2, 4, 0]][np.array([False, True, True, True])][1:]
-    np.testing.assert_array_equal(nested.among(), VALUES[np.ix_([4, 0], [4, 0])])
-
-
 def test_a_file_stays_on_disk(tmp_path: Path, digits) -> None:
     X, y = digits
     distances = squared_euclidean(X).astype(np.float32)
@@ -142,30 +137,6 @@ def test_estimators_on_distances_features_and_kernels_agree(digits, method: Any)
     np.testing.assert_allclose(getattr(computed, output)(features[test]), found, atol=1e-8)
     np.testing.assert_allclose(getattr(looked_up, output)(rows), found, atol=1e-8)
     np.testing.assert_array_equal(getattr(given, output)(kernels.transform(distances[test]).as_last_axis()), found)
-
-
-def test_kernel_values_are_the_kernel(digits) -> None:
-    X, y = digits
-    K = np.exp(-squared_euclidean(X) / 8)
-    spec = {"kind": "precomputed", "centre": False, "normalise": "none"}
-    views = Views({"k": Pairwise(K)})
-    model = KernelSVC(kernels={"k": spec}).fit(views[:60], y[:60])
-    given = KernelSVC().fit(K[:60, :60], y[:60])
-    np.testing.assert_allclose(
-        model.decision_function(views[60:]), given.decision_function(K[60:, :60]), rtol=1e-9, atol=1e-9
-    )
-
-
-def test_unit_diagonal_needs_values_of_samples_with_themselves(digits) -> None:
-    X, _ = digits
-    gram = X @ X.T
-    spec = {"k": {"kind": "linear", "normalise": "unit_diagonal", "centre": False}}
-    views = Views({"k": Pairwise(gram)})
-    fitted = StackTransform(spec).fit(views[:60])
-    scale = np.sqrt(np.diagonal(gram))
-    np.testing.assert_allclose(fitted.transform(views[60:])["k"], (gram / scale / scale[:, None])[60:, :60])
-    with pytest.raises(DataError, match=r"kernel 'k': unit-diagonal .* needs their similarity to themselves"):
-        fitted.transform(Views({"k": Pairwise(gram[60:])}))
 
 
 # --- errors

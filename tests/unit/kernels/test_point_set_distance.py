@@ -1,8 +1,7 @@
-"""Point-set distances against loops in float64, on random sets and on SIFT at edge points of real pictures."""
+"""Point-set distances against loops in float64, on random sets."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,11 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from tests.unit.descriptors.conftest import photographs
 from threadpoolctl import threadpool_limits
 
 from mklearn.descriptors.point_sets import PointSets
-from mklearn.descriptors.sift import learn_sift_points, sift_points
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels import point_set_distance
 from mklearn.kernels.point_set_distance import point_set_distances
@@ -52,27 +49,6 @@ def random_sets(counts: list[int], d: int = 5, seed: int = 0, unit: bool = False
             descriptors /= np.linalg.norm(descriptors, axis=1, keepdims=True)
         parts.append((descriptors, rng.random((count, 2)) * 250))
     return PointSets.from_lists(parts, max([1, *counts]), d)
-
-
-@pytest.fixture(scope="module")
-def pictures(mirror: Path) -> PointSets:
-    """SIFT, projected on 16 axes, at up to 60 edge points of six pictures; the last image has no edges."""
-    images = [*photographs(mirror, 6, pixels=10_000), np.full((100, 100), 127, dtype=np.uint8)]
-    parameters = {"n_points": 60, "n_components": 16, "size": 24.0}
-    learned = learn_sift_points(images, random_state=0, **parameters)
-    return sift_points(images, learned=learned, **parameters)
-
-
-def test_real_pictures(pictures: PointSets) -> None:
-    assert pictures.counts[-1] == 0
-    with_points = subset(pictures, slice(0, 6))
-    for weight in (0.0, 0.25):
-        D = point_set_distances(with_points, position_weight=weight)
-        expected = slow(with_points, with_points, weight)
-        np.fill_diagonal(expected, 0)
-        np.testing.assert_allclose(D, expected, rtol=1e-5)
-        crossed = point_set_distances(subset(with_points, [1, 3]), with_points, position_weight=weight)
-        np.testing.assert_allclose(crossed, expected[[1, 3]], rtol=1e-5, atol=1e-6)
 
 
 @settings(max_examples=40)

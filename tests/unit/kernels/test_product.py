@@ -74,17 +74,6 @@ def test_normalisation_centring_and_repair_apply_to_the_product(normalise: str, 
         assert info[name] == pytest.approx(expected.info_[name], abs=1e-12), name
 
 
-def test_one_factor_is_the_kernel_itself() -> None:
-    common = {"normalise": "centred_trace", "centre": True}
-    specs = [
-        {"id": "p", "kind": "product", "factors": [{"view": "d2", "bandwidth": 0.7}], **common},
-        {"id": "g", "kind": "gaussian", "view": "d2", "bandwidth": 0.7, **common},
-    ]
-    K, K_test, _ = split_stacks(pairwise(), specs, TRAIN, TEST)
-    np.testing.assert_allclose(K["p"], K["g"], atol=1e-12)
-    np.testing.assert_allclose(K_test["p"], K_test["g"], atol=1e-12)
-
-
 def test_factors_read_the_view_of_the_product_unless_they_say_another() -> None:
     own = {"id": "p", "kind": "product", "view": "d2", "factors": [{"bandwidth": 0.5}, {"view": "d"}]}
     each = {"id": "p", "kind": "product", "factors": [{"view": "d2", "bandwidth": 0.5}, {"view": "d"}]}
@@ -100,7 +89,6 @@ def test_factors_read_the_view_of_the_product_unless_they_say_another() -> None:
     ("change", "error", "message"),
     [
         ({"factors": []}, ConfigError, "kernel 'p': a product kernel needs `factors`"),
-        ({"factors": "all"}, ConfigError, "kernel 'p': a product kernel needs `factors`"),
         ({"factors": ["d2"]}, ConfigError, "kernel 'p': factor 0 is 'd2'; expected a mapping"),
         ({"factors": [{"view": "d3"}]}, DataError, "kernel 'p': X has no view 'd3': its views are 'd2', 'chi2', "),
         ({"factors": [{"measure": "chi2"}]}, DataError, "kernel 'p': X has no view 'p': .*say which one with `view`"),
@@ -113,8 +101,6 @@ def test_factors_read_the_view_of_the_product_unless_they_say_another() -> None:
         ({"factors": [{"view": "d2", "bandwidth": -1}]}, ConfigError, "kernel 'p': factor '0': .*bandwidth"),
         ({"factors": [{"view": "d2", "id": "a", "bandwidth_rule": "median"}]}, ConfigError, "factor 'a': .*median"),
         ({"factors": [{"view": "d2", "missing_views": "mean"}]}, ConfigError, "unknown key 'missing_views'"),
-        ({"degree": 2}, ConfigError, "unknown key 'degree'"),
-        ({"normalise": "max"}, ConfigError, "kernel 'p': Invalid value 'max' for `normalise`"),
         ({"factors": [{"view": "d2"}, {"view": "zero", "id": "z"}]}, DataError, "kernel 'p': factor 'z': all"),
         ({"factors": [{"view": "less", "id": "z"}]}, DataError, "kernel 'p': factor 'z' .*negative"),
     ],

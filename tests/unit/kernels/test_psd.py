@@ -103,15 +103,6 @@ def test_rounding_errors_anywhere_are_averaged(place: tuple[int, int]) -> None:
     assert repaired[place] == 5e-11
 
 
-def test_a_spectrum_that_no_policy_needs_may_be_left_out() -> None:
-    K = indefinite(0)
-    without = psd_repair(K, "none", spectrum=False)
-    np.testing.assert_array_equal(without.kernel, psd_repair(K, "none").kernel)
-    assert (without.min_eigenvalue, without.n_negative, spectrum_curve(without.eigenvalues)) == (None, None, [])
-    np.testing.assert_array_equal(without.transform(K[:2]), K[:2])
-    assert psd_repair(K, "clip", spectrum=False).n_negative == psd_repair(K, "clip").n_negative > 0
-
-
 @pytest.mark.parametrize("policy", ["clip", "shift", "flip"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("lowest", [-1e-2, -1e-5, -1e-9, -1e-11, 0.0, 1e-3])
@@ -128,6 +119,11 @@ def test_the_repair_is_the_same_without_a_spectrum(lowest: float, dtype: type, p
         assert without.min_eigenvalue is None  # a Cholesky factor told enough
 
 
+def test_no_policy_and_no_spectrum_compute_no_eigenvalues() -> None:
+    repair = psd_repair(indefinite(0), "none", spectrum=False)
+    assert (repair.min_eigenvalue, spectrum_curve(repair.eigenvalues)) == (None, [])
+
+
 def test_refusals() -> None:
     with pytest.raises(ConfigError, match=r"'trim' for `psd`: expected one of 'clip', 'shift', 'flip', 'none'"):
         psd_repair(np.eye(2), "trim")  # type: ignore[arg-type]
@@ -139,10 +135,6 @@ def test_refusals() -> None:
     large[390, 5] = 1e-3
     with pytest.raises(DataError, match=r"not symmetric: entry \(5, 390\) is 0 and entry \(390, 5\) is 0.001"):
         psd_repair(large)
-    with pytest.raises(DataError, match="square"):
-        psd_repair(np.ones((2, 3)))
-    with pytest.raises(DataError, match="NaN"):
-        psd_repair([[np.nan]])
     with pytest.raises(DataError, match="4 columns, but there were 2"):
         psd_repair(np.eye(2)).transform(np.ones((1, 4)))
 

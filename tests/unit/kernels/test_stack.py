@@ -72,8 +72,6 @@ def test_rows_may_be_none(matrices: np.ndarray) -> None:
 def test_refusals(matrices: np.ndarray) -> None:
     with pytest.raises(DataError, match="at least one kernel"):
         KernelStack(np.empty((0, 3, 3)))
-    with pytest.raises(DataError, match="its parts have different lengths"):
-        KernelStack([matrices[0], np.eye(2)])
     with pytest.raises(DataError, match=r"the kernel stack has shape \(6, 6\); expected an array with 3 axes"):
         KernelStack(matrices[0])
     with pytest.raises(DataError, match="NaN"):
@@ -84,8 +82,6 @@ def test_refusals(matrices: np.ndarray) -> None:
         KernelStack(matrices, ["a", "a", "b"])
     with pytest.raises(DataError, match=r"expected \(n_samples, n_train, n_kernels\)"):
         KernelStack.from_last_axis(np.ones(3))
-    with pytest.raises(DataError, match="at least one kernel"):
-        KernelStack.from_last_axis(np.ones((3, 3, 0)))
     stack = KernelStack(matrices, ["a", "b", "c"])
     assert stack.require_training() is stack
     with pytest.raises(DataError, match="kernel 'a' has shape"):
@@ -96,5 +92,3 @@ def test_refusals(matrices: np.ndarray) -> None:
         KernelStack(matrices, ["a", "b", "c"]).require_training()
     with pytest.raises(DataError, match="2 kernel weights were given for 3"):
         stack.combine([1, 1])
-    with pytest.raises(DataError, match="kernel weights has NaN"):
-        stack.combine([1, 1, np.nan])
