@@ -41,8 +41,7 @@ def fetch(file: FileSpec, target: str | os.PathLike[str], *, check_content: Cont
     or http(s):// URL with the file at ``file.mirror`` below it), the URLs of the registry. `check_content` is asked
     about a file with an unlisted checksum, for entries with ``content_check`` only. DownloadError has each failure.
     """
-    target = Path(target)
-    mirror = os.environ.get(MIRROR_VARIABLE) or None
+    target, mirror = Path(target), os.environ.get(MIRROR_VARIABLE) or None
     failures: list[str] = []
     if target.is_file():
         try:
@@ -70,8 +69,8 @@ def fetch(file: FileSpec, target: str | os.PathLike[str], *, check_content: Cont
     lines = [f"{file.name}: download failed from every source."]
     lines += [f"  tried {failure}" for failure in failures] or ["  no source is known"]
     lines += [f"  the mirror is {_public_url(mirror)}"] if mirror is not None else []
-    lines += ["What to do, offline or if the site is gone:"]
-    lines += [f"  put the file at {target} ({' or '.join(checksum) or 'checksum unknown'}{size})"]
+    place = f"{target} ({' or '.join(checksum) or 'checksum unknown'}{size})"
+    lines += ["What to do, offline or if the site is gone:", f"  put the file at {place}"]
     lines += [f"  it is published at {' or '.join(map(_public_url, file.urls))}"] if file.urls else []
     lines += [f"  or set {MIRROR_VARIABLE} to a folder or URL that has {file.mirror} below it"] if file.mirror else []
     raise DownloadError("\n".join(lines))

@@ -97,12 +97,6 @@ def test_damaged_files_of_r(mirror: Path, tmp_path: Path, damage: str) -> None:
         views.read({"a": path}, tables=["gene", "lipid"], label="diet")
 
 
-def test_text_tables_without_their_samples(tmp_path: Path) -> None:
-    pd.DataFrame({"id": ["a", "b"], "f": [1, 2]}).to_csv(tmp_path / "one.csv.gz", index=False)
-    with pytest.raises(DataError, match="no table 'two', 'samples'"):
-        views.read({"one": tmp_path / "one.csv.gz"}, tables=["one", "two"])
-
-
 def test_rows_filled_in_upstream_are_missing_views(mirror: Path) -> None:
     """Of the microbiome 15 rows are three different ones: they are not read; the groups are 17 women."""
     samples = registered("pregnancy", mirror)
