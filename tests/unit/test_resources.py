@@ -88,7 +88,7 @@ def test_fits_on_kernels_of_the_default_study_are_known_before_anything_is_read(
     """Those on features wait for them: the memory depends on their number."""
     for key in default.keys("fit"):
         asked = Asked(default, "fit", key)
-        held = Unread() if default.fit_matrices(asked.wildcards) else SimpleNamespace(size_mb=6.0)
+        held = Unread() if "matrices" in default.fit_inputs(asked.wildcards) else SimpleNamespace(size_mb=6.0)
         memory = asked.mb(held)
         assert 800 <= memory <= 4 * 419
         assert asked.mb(held, 2) == 2 * memory

@@ -54,8 +54,9 @@ def test_features_are_the_source_and_no_matrix_is_cached() -> None:
     assert number_of_matrices(fit.spec.kernels) == 3
     jobs = Jobs(plan)
     wildcards, asked_mb = wildcards_of(jobs.keys("fit")[0]), Requests(jobs).of("fit")["mem_mb"]
-    assert jobs.fit_matrices(wildcards) == []
-    assert [path.split("/")[-1] for path in jobs.fit_sources(wildcards)] == [f"{lbp}.npz", f"{pixels}.npz"]
+    inputs = jobs.fit_inputs(wildcards)
+    assert "matrices" not in inputs
+    assert [path.split("/")[-1] for path in inputs["sources"]] == [f"{lbp}.npz", f"{pixels}.npz"]
     assert asked_mb(wildcards, SimpleNamespace(size_mb=100), 1) > asked_mb(wildcards, SimpleNamespace(size_mb=1), 1)
 
 

@@ -96,10 +96,10 @@ def test_features_are_described_in_the_blocks_that_are_passed_over() -> None:
     every = jobs.landmark_features(wildcards_of(choice))
     assert [Path(path).name for path in every] == ["1of3.npz", "2of3.npz", "3of3.npz"] * 2
     assert jobs.block_features(wildcards_of(passes[1])) == [path for path in every if path.endswith("2of3.npz")]
-    assert jobs.fit_landmarks(fit) == [jobs.path("landmarks", **choice)]
-    assert jobs.fit_moments(fit) == [jobs.path("moments", **key) for key in passes]
-    assert jobs.fit_blocks(fit) == every
-    assert jobs.fit_sources(fit) == []
+    assert jobs.fit_inputs(fit) == {
+        "labels": jobs.labels(fit), "landmarks": jobs.path("landmarks", **choice),
+        "moments": [jobs.path("moments", **key) for key in passes], "blocks": every,
+    }  # fmt: skip
 
 
 def test_one_block_reads_the_features_as_a_whole() -> None:

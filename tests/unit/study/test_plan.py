@@ -295,8 +295,9 @@ def source(plan: Plan, method: str) -> Any:
     """Return the fit of a method without matrices, and its input files."""
     jobs = Jobs(plan)
     wildcards = next(key for key in map(wildcards_of, jobs.keys("fit")) if jobs.fit(key).method_id == method)
-    assert jobs.fit_matrices(wildcards) == []
-    return jobs.fit(wildcards), jobs.fit_sources(wildcards)
+    inputs = jobs.fit_inputs(wildcards)
+    assert "matrices" not in inputs
+    return jobs.fit(wildcards), inputs["sources"]
 
 
 def test_features_are_planned_even_if_no_kernel_needs_them() -> None:

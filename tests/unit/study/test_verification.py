@@ -53,11 +53,11 @@ def test_a_fit_states_its_pairs_and_the_descriptors_side_by_side() -> None:
 def files_of_fit(plan: Plan, number: int) -> tuple[list[str], list[str]]:
     """Return the kinds of the files of a fit that are features, and that are projections."""
     jobs = Jobs(plan)
-    fit = wildcards_of(jobs.keys("fit")[number])
-    kinds = [
-        [Path(path).name.split("-")[0] for path in files(fit)] for files in (jobs.fit_sources, jobs.fit_projections)
-    ]
-    return kinds[0], kinds[1]
+    inputs = jobs.fit_inputs(wildcards_of(jobs.keys("fit")[number]))
+    sources, projections = (
+        [Path(path).name.split("-")[0] for path in inputs.get(name, [])] for name in ("sources", "projections")
+    )
+    return sources, projections
 
 
 def test_fits_take_projections_and_for_inner_folds_features_too(tmp_path: Path) -> None:
