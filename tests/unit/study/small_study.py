@@ -6,17 +6,14 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from mklearn.study.registry import registered
 from tests.unit.planned_jobs import PlannedJob, planned_jobs
 
-from mklearn.study.artefacts import read_arrays, read_record, read_table
-from mklearn.study.evaluation.score_table import MEASURED
+from mklearn.descriptors.table import DESCRIPTORS
 
 SINGLE = ["folds", "random"]
 STUDY: dict[str, Any] = {
@@ -58,8 +55,6 @@ STUDY: dict[str, Any] = {
     },
     "report": {"thumbnails": 2},
 }
-UNREPEATABLE = {"utc", "stages", "inputs"}
-"""What differs between two run records: times, and the scores, whose rows have times."""
 
 
 @dataclass
@@ -85,23 +80,6 @@ class SmallStudy:
         return [job for job in self.jobs if job.rule == rule]
 
 
-def content_of(path: Path) -> Any:
-    """Return what steps read of an artefact, verified, in a form that can be compared; times left out."""
-    if path.suffix == ".npz":
-        held = {name: untimed(name, array) for name, array in read_arrays(path).items()}
-        return {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in held.items()}
-    if path.suffix == ".json":
-        return {name: value for name, value in read_record(path).items() if name not in UNREPEATABLE}
-    frame, description = read_table(path)
-    times = [name for name in (*MEASURED, "fit_seconds_mean", "seconds") if name in frame]
-    return frame.drop(columns=times).to_csv(), description["spec"]
-
-
-def untimed(name: str, array: np.ndarray) -> np.ndarray:
-    """Return an array of landmarks or moments without the times that it holds."""
-    return np.zeros_like(array) if name.rpartition("/")[2] == "seconds" else array
-
-
 @contextmanager
 def working_in(folder: Path) -> Iterator[None]:
     """Change the working folder, and back."""
@@ -123,7 +101,7 @@ def run_study(folder: Path, study: dict[str, Any], last: str = "page") -> SmallS
     """Run a study in a folder up to the jobs of one of its rules."""
     with working_in(folder), pytest.MonkeyPatch.context() as patch:
         for kind in ("geometric_blur", "dense_sift"):  # small data in several jobs too
-            patch.setattr(registered("descriptors")[kind], "images_per_job", 15)
+            patch.setitem(DESCRIPTORS, kind, replace(DESCRIPTORS[kind], images_per_job=15))
         made = SmallStudy(folder, planned_jobs(study))
     made.run(*made.jobs[: 1 + max(number for number, job in enumerate(made.jobs) if job.rule == last)])
     return made
