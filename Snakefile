@@ -6,7 +6,8 @@ from snakemake.utils import min_version
 min_version("9.18")  # pathvars in modules
 
 
-# A study given with --configfile replaces the default one; Snakemake alone would merge the two.
+# A study given with --configfile replaces the default one; Snakemake alone would merge the two. `readable` ends with a
+# sentence where the file is no YAML.
 if not workflow.configfiles:
 
     configfile: readable("config.yaml")
@@ -35,21 +36,21 @@ rule all:
         "All results of the study"
 
 
-# Not in a dry run: the lock of the results, the environment of jobs.
+# Not in a dry run: check the parameters of methods, lock the folder of results, set up the environment of jobs.
 onstart:
     from mklearn.study.engine.session import begin
 
     begin(jobs)
 
 
-# The answer, where the run wrote a page.
+# Print the answer of the study, where the run wrote its page.
 onsuccess:
     from mklearn.study.engine.session import show_answer
 
     show_answer(workflow, jobs)
 
 
-# Jobs failed: the tables of the other fits.
+# Jobs failed: say which and why, and write the tables of the other fits.
 onerror:
     from mklearn.study.engine.failed_run import report_failed_run
 

@@ -74,7 +74,9 @@ rule moments:
 rule fit:
     "Fit a method on every split of a protocol, and predict the test samples."
     input:
-        unpack(jobs.fit_inputs),  # labels; by method matrices, sources, projections, landmarks, moments, blocks
+        # labels; and by method matrices of distances, sources (features, images), projections of pairs, or landmarks
+        # with moments and blocks of features
+        unpack(jobs.fit_inputs),
         splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
     output:
         model="<results>/cache/fits/{dataset}/{protocol}/{method}.npz",

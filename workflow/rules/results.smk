@@ -45,6 +45,7 @@ rule tables:
 rule model:
     "Fit the final method to all samples."
     input:
+        # labels, splits, sources (features of each view); where there are any learned, images, the user's tables
         unpack(jobs.model_inputs),
         summary="<results>/<study>/summary.parquet",
     output:

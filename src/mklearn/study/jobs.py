@@ -15,11 +15,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from mklearn.contract.specs import DOWNLOADS, DownloadSpec, SplitSpec
+from mklearn.errors import ConfigError
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.plan import Plan
 from mklearn.study.plan.tables import evaluate_spec, report_spec, run_spec, summary_spec
-from mklearn.study.provenance import code_fingerprint, digest, file_digest
+from mklearn.study.provenance import SCRIPTS, code_fingerprint, digest, file_digest
 
 OUTPUTS: dict[str, dict[str, str]] = {
     "download": {"target": DOWNLOADS},
@@ -49,11 +50,10 @@ BLOCKS_OF_ONE = ["1of1"]
 
 
 class Jobs:
-    """The jobs of a planned study; ``source`` is its study file."""
+    """The jobs of a planned study; ``source`` is its study file, ``scripts`` the folder of the rules' scripts."""
 
-    def __init__(self, plan: Plan, source: str = "config.yaml") -> None:
-        self.plan = plan
-        self.source = source
+    def __init__(self, plan: Plan, source: str = "config.yaml", scripts: Path = SCRIPTS) -> None:
+        self.plan, self.source, self.scripts = plan, source, scripts
         self.results, self.study = plan.study.results, plan.study.study
 
     # --- files and keys
@@ -148,8 +148,17 @@ class Jobs:
 
         Forty input files for each job would slow large plans.
         """
-        by_code = {"code": lambda wildcards: code_fingerprint(rule, self.specification(rule, wildcards))}
-        return {"spec": functools.partial(self.specification, rule)} | ({} if rule in NOT_BY_CODE else by_code)
+        params: dict[str, Callable[[Any], Any]] = {"spec": functools.partial(self.specification, rule)}
+        return params if rule in NOT_BY_CODE else params | {"code": self.code(rule)}
+
+    def code(self, rule: str) -> Callable[[Any], str]:
+        """Return the fingerprint of the code of a rule's jobs; of a rule that is not mklearn's, of its script."""
+
+        def code(wildcards: Any) -> str:
+            spec = self.specification(rule, wildcards) if rule in OUTPUTS else {}
+            return code_fingerprint(rule, spec, self.scripts)
+
+        return code
 
     def specification(self, rule: str, wildcards: Any) -> dict[str, Any]:
         """Return the specification of a job: arguments of its script's function beside paths, in builtin types."""
@@ -188,7 +197,9 @@ class Jobs:
             case "model":
                 assert plan.final is not None, "the study has no section `final`"
                 return plan.final.spec.as_dict()
-        return report_spec(plan).as_dict()
+            case "page":
+                return report_spec(plan).as_dict()
+        raise ConfigError(f"mklearn has no rule {rule!r}: name its params, and code=jobs.code({rule!r})")
 
     # --- data sets
 
@@ -278,6 +289,10 @@ class Jobs:
     def features(self, dataset: str, descriptors: Iterable[str]) -> list[str]:
         """Return the features of descriptors."""
         return [self.path("describe", dataset=dataset, descriptor=name) for name in descriptors]
+
+    def all_features(self, wildcards: Any = None) -> list[str]:
+        """Return the features of all descriptors that one file holds."""
+        return self.all_of("describe")
 
     def _blocks_of_features(self, dataset: str, descriptors: Iterable[str], blocks: Iterable[str]) -> list[str]:
         """Return the features of blocks of samples, descriptor by descriptor: the parts that its jobs have made."""

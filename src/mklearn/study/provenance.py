@@ -118,27 +118,27 @@ _FOLLOWED = re.compile(
 """Imports by which a script or the file of a method, descriptor or reader brings others of these folders."""
 
 
-def code_fingerprint(rule: str, spec: Mapping[str, Any]) -> str:
+def code_fingerprint(rule: str, spec: Mapping[str, Any], scripts: Path = SCRIPTS) -> str:
     """Return 12 hex digits for the content of the `code_files` of a rule's job with a specification."""
-    return _fingerprint(rule, named_modules(spec))
+    return _fingerprint(rule, named_modules(spec), scripts)
 
 
 @functools.cache  # a plan asks for each of its jobs
-def _fingerprint(rule: str, modules: tuple[str, ...]) -> str:
-    roots = [SCRIPTS, PACKAGE, *(root.parent for module in modules if (root := _outside(module.split(".")[0])))]
+def _fingerprint(rule: str, modules: tuple[str, ...], scripts: Path) -> str:
+    roots = [scripts, PACKAGE, *(root.parent for module in modules if (root := _outside(module.split(".")[0])))]
     return digest([
         [next(file.relative_to(root).as_posix() for root in roots if file.is_relative_to(root)), _source_digest(file)]
-        for file in code_files(rule, modules)
+        for file in code_files(rule, modules, scripts)
     ])[:12]  # fmt: skip
 
 
-def code_files(rule: str, modules: Iterable[str] = ()) -> list[Path]:
+def code_files(rule: str, modules: Iterable[str] = (), scripts: Path = SCRIPTS) -> list[Path]:
     """Return the source files behind a rule such as ``fit``, sorted.
 
     These are the folders that count for the rule, its script, and the modules that its specification names (a method,
     a descriptor, a reader), with what their files import from each other. Of other packages all modules count.
     """
-    folders, script = _FOLDERS.get(rule, ()), SCRIPTS / f"{_SCRIPT_OF.get(rule, rule)}.py"
+    folders, script = _FOLDERS.get(rule, ()), scripts / f"{_SCRIPT_OF.get(rule, rule)}.py"
     files = {script} | {file for folder in folders for file in _files_in(PACKAGE / folder)}
     if folders is _FIT:
         files = {file for file in files if file.name not in _AFTER_FITS}

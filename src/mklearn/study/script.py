@@ -114,7 +114,7 @@ def call(function: Function, *, threads: int = 1, code: str | None = None, **val
 
 def command(function: Function, *, threads: int = 1, **values: Any) -> str:
     """Return the shell command that runs the same job outside Snakemake."""
-    words, hints = ["python", function.__globals__["__file__"]], _hints(function)
+    words, hints = [sys.executable, function.__globals__["__file__"]], _hints(function)
     for key, value in _spelled_out(function, values).items():
         path = key in hints and _is_path(hints[key])
         plain = [json.dumps(value)] if not path else [value] if isinstance(value, str) else value
@@ -162,7 +162,7 @@ def _hints(function: Function) -> dict[str, Any]:
 
 
 def _is_output(hint: Any) -> bool:
-    return hint is Output or hint == Output
+    return hint == Output or any(map(_is_output, get_args(hint)))
 
 
 def _is_list(hint: Any) -> bool:
@@ -190,7 +190,7 @@ def _typed(name: str, key: str, value: Any, hint: Any) -> Any:
         return TypeAdapter(hint).validate_python(value)
     except ValidationError as error:
         wrong = [f"{'.'.join(map(str, (key, *entry['loc'])))}: {entry['msg']}" for entry in error.errors()]
-        raise ConfigError(f"{name}: invalid value: {'; '.join(wrong)}.") from None
+        raise ConfigError(f"{name}: invalid value {value!r:.80}: {'; '.join(wrong)}") from None
 
 
 def _limit_threads(threads: int) -> None:

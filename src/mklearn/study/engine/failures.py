@@ -73,8 +73,9 @@ def reason_in(log: str) -> str:
         lines = Path(log).read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
         return ""
-    reason = next(filter(str.strip, reversed(lines)), "").partition("] error: ")[2]
-    return f"{reason[:300] or 'its job was killed or interrupted'}, see {log}"
+    last = next(filter(str.strip, reversed(lines)), "")
+    reason = last.partition("] error: ")[2][:300].removesuffix(".") or "its job was killed or interrupted"
+    return f"{reason}, see {log}" if last else f"its script ended before its function began, see above ({log} is empty)"
 
 
 def how_to_list(source: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from mklearn.errors import ConfigError, UserError
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import plan_study
+from mklearn.study.provenance import SCRIPTS
 from mklearn.study.reading import check_study
 from mklearn.study.yaml_file import from_folder, read_yaml
 
@@ -43,7 +44,9 @@ def open_study(config: Mapping[str, Any], workflow: Any) -> Jobs:
         for path in workflow.configfiles:
             read_yaml(path)  # Snakemake's own reader accepts a key twice
         study = from_folder(dict(config), Path(*workflow.configfiles[-1:]).parent)
-        return Jobs(plan_study(check_study(study, source=source)), source)
+        scripts = Path(str(workflow.current_basedir)).parent / "scripts"  # of the rules that are being read
+        plan = plan_study(check_study(study, source=source))
+        return Jobs(plan, source, scripts.resolve() if scripts.is_dir() else SCRIPTS)
     except UserError as error:
         _end(error)
     except OSError as error:  # a path of the study that the system refuses
