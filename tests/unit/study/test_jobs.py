@@ -17,7 +17,17 @@ from mklearn.study.reading import check_study
 DOWNLOADED: dict[str, Any] = {
     "study": "faces", "datasets": ["yale"], "final": {}, "methods": {"average": {"kind": "kernel_fda"}},
 }  # fmt: skip
-ALWAYS = {"read", "split", "describe", "distances", "fit", "tables", "page"}
+ALWAYS = {"read", "split", "describe", "distances", "fit", "evaluate", "tables", "page"}
+
+
+def test_the_graph_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repository: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    jobs = planned_jobs(DOWNLOADED | {"datasets": {"yale": {"resize": {"shape": [40, 36]}}}})
+    maker = {path: job.rule for job in jobs for path in job.outputs.values()}
+    edges = {f"{maker[path]} --> {job.rule}" for job in jobs for path in job.files if path in maker}
+    readme = (repository / "README.md").read_text(encoding="utf-8")
+    drawn = readme.partition("flowchart LR\n")[2].partition("```")[0]
+    assert {line.strip() for line in drawn.splitlines()} == edges
 
 
 @pytest.mark.parametrize(
