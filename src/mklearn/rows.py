@@ -61,19 +61,20 @@ def row_of(kind: str, table: Mapping[str, RowType], inferred: Callable[[Any], Ro
             f"unknown kind {kind!r}.{nearest(kind, table)} Valid kinds: {', '.join(sorted(table))}; or module:name of "
             "another package."
         )
-    own = _own_row(kind)
-    row = own if isinstance(own, Row) else inferred(load(kind))
-    return replace(row, implementation=kind, title=row.title or kind.rpartition(":")[2])  # type: ignore[return-value]
+    return _outside_row(kind, inferred)  # type: ignore[return-value]
 
 
 @functools.cache
-def _own_row(kind: str) -> Any:
+def _outside_row(kind: str, inferred: Callable[[Any], Row]) -> Row:
     try:
-        return getattr(load(kind), "__dict__", {}).get(ROW)
+        implementation = load(kind)
+        own = getattr(implementation, "__dict__", {}).get(ROW)
+        row = own if isinstance(own, Row) else inferred(implementation)
     except ConfigError:
         raise
     except Exception as error:  # whatever importing the package raises
         raise ConfigError(f"{kind!r} can't be imported: {type(error).__name__}: {error}") from error
+    return replace(row, implementation=kind, title=row.title or kind.rpartition(":")[2])
 
 
 def exported(table: Mapping[str, Row], package: str) -> dict[str, list[str]]:

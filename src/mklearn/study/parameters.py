@@ -101,7 +101,7 @@ def _reason(function: Any, name: str, value: Any, default: Any) -> str:
         options = _options(constraints[name])
         hint = nearest(value, options) if isinstance(value, str) else ""
         return f"invalid value {show(value)}.{hint} Expected {_expected(constraints[name])}."
-    except UserError as error:
+    except (UserError, TypeError, ValueError) as error:
         return str(error)
     return ""
 

@@ -62,6 +62,9 @@ def planned_final(
             continue
         method = study.methods[fit.entry]
         reason = unsuited(method, study.evaluation.neighbours) or unsuited_kernels(fit.spec.kernels)
+        foreign = [descriptors[key].id for key in fit.spec.descriptors if ":" in descriptors[key].config.kind]
+        if foreign and not reason:
+            reason = f"takes descriptor {foreign[0]!r} of another package, whose code a model file does not name"
         if reason:
             reasons.append(f"{fit.method_id} {reason}")
             continue

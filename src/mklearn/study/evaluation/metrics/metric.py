@@ -102,11 +102,15 @@ def metric_named(name: str) -> Metric:
     if name not in METRICS and ":" not in name:
         valid = ", ".join(METRICS)
         raise ConfigError(f"there is no metric {name!r}.{nearest(name, METRICS)} Valid: {valid}; or module:function.")
-    row = row_of(name, METRICS, lambda _: Metric())
-    if ":" in name and not callable(load(name)):
-        raise ConfigError(f"metric {name!r} is no function.")
+    row = row_of(name, METRICS, _inferred)
     needs = row.needs or tuple(inspect.signature(load(name)).parameters)
     return replace(row, kind=name, needs=needs)
+
+
+def _inferred(function: Any) -> Metric:
+    if not callable(function):
+        raise ConfigError(f"{function!r} is no function.")
+    return Metric()
 
 
 def described(metric: Metric) -> str:
