@@ -68,8 +68,8 @@ def row_of(kind: str, table: Mapping[str, RowType], inferred: Callable[[Any], Ro
 def _outside_row(kind: str, inferred: Callable[[Any], Row]) -> Row:
     try:
         implementation = load(kind)
-        own = getattr(implementation, "__dict__", {}).get(ROW)
-        row = own if isinstance(own, Row) else inferred(implementation)
+        given = getattr(implementation, "__dict__", {}).get(ROW)
+        row = given if isinstance(given, Row) else inferred(implementation)
     except ConfigError:
         raise
     except Exception as error:  # whatever importing the package raises

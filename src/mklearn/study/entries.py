@@ -114,17 +114,17 @@ class Entry(Strict):
             options = cls.options_of(cls.row_of(kind))
         except ConfigError as error:
             raise ValueError(str(error)) from None
-        known = {"kind", "datasets", *options}
+        names = {"kind", "datasets", *options}
         defaults = {name: value for name, value in options.items() if value is not REQUIRED}
-        others = {str(name): value for name, value in data.items() if name not in known}
-        return {**defaults, **{name: value for name, value in data.items() if name in known}, "given": others}
+        others = {str(name): value for name, value in data.items() if name not in names}
+        return {**defaults, **{name: value for name, value in data.items() if name in names}, "given": others}
 
     @model_serializer(mode="wrap")
     def _as_given(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         written = handler(self)
         given = written.pop("given", {})
-        known = self.valid_options()
-        return {name: value for name, value in written.items() if name in known} | given
+        options = self.valid_options()
+        return {name: value for name, value in written.items() if name in options} | given
 
     @property
     def row(self) -> Any:
@@ -225,8 +225,8 @@ class Descriptor(Entry):
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that the implementation is called with."""
-        own = {name: value for name in ("table", "patch") if (value := getattr(self, name)) is not None}
-        return super().parameters() | own
+        options = {name: value for name in ("table", "patch") if (value := getattr(self, name)) is not None}
+        return super().parameters() | options
 
     def specification(self) -> dict[str, Any]:
         """Return the implementation with its parameters, and the type of features where it is not the default."""

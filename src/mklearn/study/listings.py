@@ -92,20 +92,20 @@ def describe_one(what: str, name: str) -> str:
     """
     if what == "datasets":
         return _dataset(entry(name))
-    model, known = ENTRIES[what], rows_of(what)
-    if name not in known and ":" not in name:
+    model, rows = ENTRIES[what], rows_of(what)
+    if name not in rows and ":" not in name:
         raise ConfigError(
-            f"there is no {what.removesuffix('s')} {name!r}.{nearest(name, known)} Valid: {', '.join(known)}."
+            f"there is no {what.removesuffix('s')} {name!r}.{nearest(name, rows)} Valid: {', '.join(rows)}."
         )
     row = model.row_of(name)
     texts, options = field_texts(model), model.options_of(row) | {"datasets": None}
     about, parameters = _about(row, options)
-    told = [
+    keys = [
         _line(option, "required" if default is REQUIRED else f"default {default!r}", texts.get(option, ""))
         for option, default in options.items()
     ]
     lines = [about, row.advice, row.reference]
-    return "\n".join([f"{name}: {row.title}", *(f"  {line}" for line in lines if line), *told, *parameters])
+    return "\n".join([f"{name}: {row.title}", *(f"  {line}" for line in lines if line), *keys, *parameters])
 
 
 def _about(row: Any, options: Collection[str]) -> tuple[str, list[str]]:

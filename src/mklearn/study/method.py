@@ -210,7 +210,7 @@ class Method(Entry):
 
     def _part_candidates(self) -> dict[str, list[dict[str, Any]]]:
         """Return each parameter that is an estimator as mappings, for each combination of its tuned parameters."""
-        found = {}
+        candidates = {}
         for name in self.row.parts:
             if not isinstance(self.given.get(name), Mapping):
                 continue
@@ -218,10 +218,10 @@ class Method(Entry):
             row = self.row_of(self.given[name]["kind"])
             lists = _lists(given, row.tuned)
             fixed = {"implementation": row.implementation} | {k: v for k, v in given.items() if k not in lists}
-            found[name] = [
+            candidates[name] = [
                 fixed | dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())
             ]
-        return found
+        return candidates
 
     # --- components
 
@@ -271,12 +271,12 @@ class Method(Entry):
             return f"kernel_weights: {choice}"
         if self.sizes is not None:
             return "sizes"
-        found = [
+        unsuited = [
             f"{name}: {self.given[name]}"
             for name, values in self.row.needs_kernels.items()
             if self.given.get(name) in values
         ]
-        return found[0] if found else ""
+        return unsuited[0] if unsuited else ""
 
 
 def _lists(given: Mapping[str, Any], tuned: Sequence[str]) -> dict[str, list[Any]]:
