@@ -68,8 +68,11 @@ def _refused(
         yield Mistake(f"{path}.kind", str(error))
         return
     signature = inspect.signature(function).parameters
-    names = [name for name in signature if name not in hidden]
+    others = [name for name, each in signature.items() if each.kind is each.VAR_KEYWORD]
+    names = [name for name in signature if name not in {*hidden, *others}]
     for name, value in given.items():
+        if name not in names and others:  # it takes any
+            continue
         if name not in names:
             valid = [*options, *names]
             yield Mistake(f"{path}.{name}", f"unknown key {name!r}.{nearest(name, valid)} Valid keys: {one_of(valid)}.")
