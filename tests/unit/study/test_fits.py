@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.unit.contract.test_method import GATED
+from tests.unit.study.test_method import GATED
 
 from mklearn.contract.fit_spec import Setting
 from mklearn.errors import ConfigError

@@ -1,11 +1,7 @@
-"""Parts that a study adds to its report: figures and tables of functions that packages register.
+"""Parts that a study adds to its report: figures and tables of functions.
 
-A package declares such a function in its ``pyproject.toml``, and a study names it under ``report: {parts: [...]}``::
-
-    [project.entry-points."mklearn.report_parts"]
-    gate_maps = "my_package.gate_maps:gate_maps"
-
-It takes the `StudyResults` and returns a `ReportPart`.
+A study names them under ``report: {parts: ["my_package.gate_maps:gate_maps"]}``. Such a function takes the
+`StudyResults` and returns a `ReportPart`.
 """
 
 from __future__ import annotations
