@@ -197,6 +197,14 @@ def versions() -> dict[str, str]:
     return versions
 
 
+@functools.cache
+def _outside_versions(modules: tuple[str, ...]) -> dict[str, str]:
+    """Return the versions of the packages that bring modules outside mklearn."""
+    tops = {top for module in modules if _outside(top := module.split(".")[0])}
+    installed = importlib.metadata.packages_distributions() if tops else {}
+    return {name: importlib.metadata.version(name) for top in tops for name in installed.get(top, ())}
+
+
 def machine() -> dict[str, Any]:
     """Return the processor, cores, memory and system, on which run times depend."""
     import psutil
@@ -232,4 +240,5 @@ def stamp(rule: str, spec: Mapping[str, Any], inputs: Mapping[str, Any], code: s
     :mod:`mklearn.study.artefacts`.
     """
     code = code_fingerprint(rule, spec) if code is None else code
-    return {"spec": dict(spec), "inputs": dict(inputs), "code": code, "versions": versions()}
+    all_versions = versions() | _outside_versions(named_modules(spec))
+    return {"spec": dict(spec), "inputs": dict(inputs), "code": code, "versions": all_versions}
