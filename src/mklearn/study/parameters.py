@@ -8,7 +8,7 @@ from typing import Any
 
 from mklearn.contract.loading import load
 from mklearn.errors import ConfigError, MissingExtra, UserError, nearest
-from mklearn.study.entries import Entry
+from mklearn.study.entries import Descriptor, Entry, Protocol
 from mklearn.study.method import Method
 from mklearn.study.mistakes import Mistake, one_of, show
 from mklearn.study.study import Study
@@ -45,7 +45,8 @@ def _of_entry(path: str, entry: Entry) -> Iterator[Mistake]:
     values = {name: value for name, value in given.items() if name not in {*parts, *refused_here}}
     hidden = {*OF_THE_STUDY, *fixed, *getattr(entry.row, "views", ()), *entry.valid_options()}
     lists = {*tuned, *(("bandwidth",) if "bandwidth" in values else ())}
-    yield from _refused(path, entry.implementation, values, lists, hidden, entry.valid_options())
+    n_data = 1 if isinstance(entry, Descriptor | Protocol) else 0
+    yield from _refused(path, entry.implementation, values, lists, hidden, entry.valid_options(), n_data)
     for name in parts:
         part = given.get(name)
         if isinstance(part, Mapping) and part.get("kind") in parts[name].kinds:
@@ -57,9 +58,12 @@ def _of_entry(path: str, entry: Entry) -> Iterator[Mistake]:
 
 def _refused(
     path: str, implementation: str, given: Mapping[str, Any], lists: Collection[str], hidden: Collection[str],
-    options: Collection[str],
+    options: Collection[str], n_data: int = 0,
 ) -> Iterator[Mistake]:  # fmt: skip
-    """Yield a mistake for each parameter; ``lists`` are those of which a list is one of candidates."""
+    """Yield a mistake for each parameter; ``lists`` are those of which a list is one of candidates.
+
+    The first ``n_data`` parameters of functions are images or targets, whatever their names.
+    """
     try:
         function = load(implementation)
     except MissingExtra:  # the plan tells which
@@ -69,7 +73,7 @@ def _refused(
         return
     signature = inspect.signature(function).parameters
     others = [name for name, each in signature.items() if each.kind is each.VAR_KEYWORD]
-    names = [name for name in signature if name not in {*hidden, *others}]
+    names = [name for name in list(signature)[n_data:] if name not in {*hidden, *others}]
     for name, value in given.items():
         if name not in names and others:  # it takes any
             continue

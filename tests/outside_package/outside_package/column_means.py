@@ -13,7 +13,7 @@ from outside_package.powers import raised
 
 
 @constrained(power=[POSITIVE])
-def column_means(images: Sequence[NDArray[Any]] | NDArray[Any], power: float = 1.0) -> NDArray[np.float64]:
+def column_means(batch: Sequence[NDArray[Any]] | NDArray[Any], power: float = 1.0) -> NDArray[np.float64]:
     """Return the mean of each column, (n, columns), to some power.
 
     Parameters
@@ -21,4 +21,4 @@ def column_means(images: Sequence[NDArray[Any]] | NDArray[Any], power: float = 1
     power : float
         Exponent of the means.
     """
-    return raised(np.asarray(images, dtype=float).mean(axis=1), power)
+    return raised(np.asarray(batch, dtype=float).mean(axis=1), power)
