@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mklearn.study.default_descriptors import image_descriptors
 from numpy.typing import NDArray
 from tests.entries import descriptor, implementation
 
@@ -18,6 +17,7 @@ from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.point_set_distance import point_set_distances
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import dataset_spec, entry
+from mklearn.study.naming import image_descriptors
 
 OF_IMAGES = [kind for kind in DESCRIPTORS if kind != TABLE]
 GIVEN: dict[str, dict[str, Any]] = {"patches": {"size": 4}}

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import itertools
 import pickle
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 import numpy as np
 import pytest
-from mklearn.study.registry import registered
-from mklearn.study.specs.method import FixedCombination
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.metrics import r2_score
@@ -20,36 +17,38 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 from tests.conformance.conftest import Digits
-from tests.conformance.signatures import about, implementation
+from tests.entries import implementation, method
 from tests.scores import component
 
+from mklearn.base.parameters import StrOptions
 from mklearn.base.side_by_side import SideBySide
 from mklearn.contract.fit_spec import EvaluationSpec, InputSpec, MethodSpec
 from mklearn.contract.loading import load
 from mklearn.errors import DataError, NotApplicable, UserError
 from mklearn.kernels import StackTransform, Views
+from mklearn.methods import METHODS
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
 from mklearn.study.evaluation.candidates import MethodOnViews, method_of
 from mklearn.study.evaluation.split import SplitResult, evaluate_split
 from mklearn.study.evaluation.sweeps import LeadingDimensions, Predictions, Refit
+from mklearn.study.parameters import OF_THE_STUDY
 
-MODELS: dict[str, Any] = dict(registered("methods"))
-NUMBERS = {kind for kind, model in MODELS.items() if model.targets == ["numbers"]}
+NUMBERS = {kind for kind, row in METHODS.items() if row.targets == ("numbers",)}
 """Methods that predict numbers, which are graded by R^2 in place of accuracy."""
-TAKES = {kind: next(iter(model.inputs.values())).kind for kind, model in MODELS.items()}
-KERNELS = [kind for kind in MODELS if TAKES[kind] == "kernels"]
-SAMPLES = [kind for kind in MODELS if TAKES[kind] != "kernels"]
+TAKES = {kind: next(iter(method(kind).inputs)) for kind in METHODS}
+KERNELS = [kind for kind in METHODS if TAKES[kind] == "kernels"]
+SAMPLES = [kind for kind in METHODS if TAKES[kind] != "kernels"]
 """Methods on features and on images."""
 MEAN = "mean_regressor"
 READ_SAMPLES = [kind for kind in SAMPLES if kind != MEAN]
 """Those that something in the samples can be wrong for."""
-SWEEPS = {kind: load(model(kind=kind).sweep().implementation) for kind, model in MODELS.items()}
+SWEEPS = {kind: load(method(kind).sweep().implementation) for kind in METHODS}
 UNSUPERVISED = {"kernel_pca", "pca", "glram"}
 """They ignore labels: what is wrong with those is no mistake."""
 FOREIGN = {
     kind
-    for kind, model in MODELS.items()
-    if model.implementation.startswith(
+    for kind, row in METHODS.items()
+    if row.implementation.startswith(
         (
             "mklearn.classifiers.nearest_neighbours:",
             "mklearn.classifiers.linear_svc:",
@@ -68,8 +67,8 @@ FOREIGN = {
     )
 }
 """scikit-learn's own estimators, which raise its own ValueError: the one exception from mklearn's typed errors."""
-THE_WORKFLOWS_OWN = {"best_single", "cv_accuracy", "oracle_single", "MOSEK"}
-"""Choices among the kernels that the workflow makes; MOSEK needs a licence."""
+NOT_TRIED = {"weights", "algorithm", "metric", "missing_views", "impute", "kernel_weights", "init", "step"}
+"""Parameters with tests of their own, or scikit-learn's own; MOSEK needs a licence."""
 SIZE = 3
 """Dimensions of the methods that are fitted anew for each number of them, as the workflow does; digits are 8 x 8."""
 CLASSES_LESS_ONE = 3
@@ -110,29 +109,27 @@ def share_right(kind: str, predicted: NDArray[Any], y: NDArray[Any]) -> float:
 
 
 def few_trees(kind: str) -> dict[str, int]:
-    return {"n_estimators": 30} if "n_estimators" in MODELS[kind].model_fields else {}
+    return {"n_estimators": 30} if "n_estimators" in inspect.signature(implementation(METHODS[kind])).parameters else {}
 
 
 def parameters(kind: str) -> dict[str, Any]:
     """What the workflow calls the implementation with, by default; of 300 trees a tenth."""
-    found: dict[str, Any] = MODELS[kind](kind=kind).parameters()
+    found: dict[str, Any] = method(kind).parameters()
     found |= few_trees(kind)
     return found | ({"n_components": SIZE} if SWEEPS[kind] is Refit else {})
 
 
 def ways(kind: str) -> list[dict[str, Any]]:
     """Default parameters, and each other choice of a named option by itself."""
-    model = MODELS[kind]
-    default = parameters(kind)
+    function, default = implementation(METHODS[kind]), parameters(kind)
     found = [default]
-    for name in default:
-        if name not in model.model_fields:
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in {*OF_THE_STUDY, *METHODS[kind].fixed, *NOT_TRIED}:
             continue
-        annotation = model.model_fields[name].annotation
-        members = [annotation, *get_args(annotation)]
-        options = itertools.chain.from_iterable(get_args(m) for m in members if get_origin(m) is Literal)
-        others = [option for option in options if option != default[name] and option not in THE_WORKFLOWS_OWN]
-        found += [default | {name: option} for option in others]
+        constraints = getattr(function, "_parameter_constraints", {}).get(name, ())
+        options = {option for each in constraints if isinstance(each, StrOptions) for option in each.options}
+        own = default.get(name, parameter.default)
+        found += [default | {name: option} for option in sorted(options - {own, "MOSEK", "svd"})]
     return found
 
 
@@ -140,18 +137,18 @@ def named(way: tuple[str, dict[str, Any]]) -> str:
     """An identifier of a way that says what is not at its default."""
     kind, values = way
     default = parameters(kind)
-    return "-".join([kind, *(f"{name}={value}" for name, value in values.items() if value != default[name])])
+    return "-".join([kind, *(f"{name}={value}" for name, value in values.items() if value != default.get(name))])
 
 
 every_way = pytest.mark.parametrize(
     ("kind", "way"),
     [
         pytest.param(kind, way, id=named((kind, way)), marks=[pytest.mark.full] if number else [])
-        for kind in MODELS
+        for kind in METHODS
         for number, way in enumerate(ways(kind))
     ],
 )
-every_method = pytest.mark.parametrize("kind", MODELS)
+every_method = pytest.mark.parametrize("kind", METHODS)
 kernel_methods = pytest.mark.parametrize("kind", KERNELS)
 sample_methods = pytest.mark.parametrize("kind", SAMPLES)
 
@@ -159,7 +156,7 @@ sample_methods = pytest.mark.parametrize("kind", SAMPLES)
 def made(kind: str, way: dict[str, Any]) -> Any:
     """The unfitted estimator, as the workflow makes it."""
     form = {"kernels": "precomputed"} if kind in KERNELS else {}
-    return implementation(MODELS[kind])(**way, **form)
+    return implementation(METHODS[kind])(**way, **form)
 
 
 def fitted(kind: str, way: dict[str, Any], X: NDArray[Any], y: Any) -> Any:
@@ -180,27 +177,20 @@ def test_every_family_and_every_sweep_is_tried() -> None:
 
 
 @every_method
-def test_methods_are_described(kind: str) -> None:
-    assert not about(MODELS[kind], paper=True)
-
-
-@every_method
 def test_methods_have_what_their_sweep_asks_for(kind: str) -> None:
     """Labels, an embedding, or one for each of the sizes - which are the workflow's own, as ``n_components``."""
-    sweep = MODELS[kind](kind=kind).sweep()
+    sweep, row = method(kind).sweep(), METHODS[kind]
     estimator = made(kind, parameters(kind))
     assert hasattr(estimator, "predict")
     assert SWEEPS[kind] is Predictions or hasattr(estimator, "transform")
     assert ("sizes" in sweep.parameters) == (SWEEPS[kind] is Refit)
-    if "sizes" in MODELS[kind].model_fields:
-        assert sweep.parameters.get("sizes") == MODELS[kind].model_fields["sizes"].get_default()
-        assert "sizes" not in MODELS[kind](kind=kind).parameters()
-        assert MODELS[kind](kind=kind, sizes=[2, 3]).sweep().parameters["sizes"] == [2, 3]
-        assert "n_components" in inspect.signature(implementation(MODELS[kind])).parameters
-    assert ("kernels" in inspect.signature(implementation(MODELS[kind])).parameters) == (kind in KERNELS)
+    if row.embeds and row.refit:
+        assert method(kind, sizes=[2, 3]).sweep().parameters["sizes"] == [2, 3]
+        assert "n_components" in inspect.signature(implementation(row)).parameters
+    assert ("kernels" in inspect.signature(implementation(METHODS[kind])).parameters) == (kind in KERNELS)
 
 
-@pytest.mark.parametrize("kind", [kind for kind, model in MODELS.items() if issubclass(model, FixedCombination)])
+@pytest.mark.parametrize("kind", [kind for kind, row in METHODS.items() if row.combines])
 def test_weights_choose_and_mix_kernels(digits: Digits, kind: str) -> None:
     """By position, as numbers of any sum, and by default the average, alike in the fit and for new samples."""
     (K, K_test), y = digits.stacks(), suited(digits, kind).y[digits.train]
@@ -210,8 +200,8 @@ def test_weights_choose_and_mix_kernels(digits: Digits, kind: str) -> None:
         # The graph of local discriminant embedding is of each kernel, not of their average.
         whole = kind == "kernel_lde" and weights is average
         parts, parts_test = (K, K_test) if whole else (K @ weights, K_test @ weights)
-        mixed = implementation(MODELS[kind])(kernel_weights=choice).fit(K, y)
-        alone = implementation(MODELS[kind])().fit(parts, y)
+        mixed = implementation(METHODS[kind])(kernel_weights=choice).fit(K, y)
+        alone = implementation(METHODS[kind])().fit(parts, y)
         np.testing.assert_allclose(mixed.kernel_weights_, weights)
         found, expected = apply(kind, mixed, K_test), apply(kind, alone, parts_test)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7 * np.abs(expected).max(), err_msg=str(choice))
@@ -268,10 +258,10 @@ def test_kernels_of_specs_equal_those_precomputed(digits: Digits, kind: str) -> 
     X, X_test, y = digits.X[digits.train], digits.X[digits.test], suited(digits, kind).y[digits.train]
     specs = [{"kind": "gaussian"}, {"kind": "gaussian", "columns": list(range(32))}, {"kind": "linear", "centre": True}]
     transform = StackTransform(specs).fit(X)
-    others = list(MODELS[kind].inputs)[1:]
+    others = list(METHODS[kind].views)
     beside, beside_test = (dict.fromkeys(others, Z) for Z in (X, X_test))
     given = made(kind, parameters(kind)).fit(transform.stack_train_.as_last_axis(), y, **beside)
-    computed = implementation(MODELS[kind])(**parameters(kind), kernels=specs).fit(X, y, **beside)
+    computed = implementation(METHODS[kind])(**parameters(kind), kernels=specs).fit(X, y, **beside)
     expected = apply(kind, given, transform.transform(X_test).as_last_axis(), **beside_test)
     np.testing.assert_allclose(apply(kind, computed, X_test, **beside_test), expected, atol=1e-6)
 
@@ -283,14 +273,14 @@ def test_cross_validation_slices_the_kernels(digits: Digits, kind: str) -> None:
     if SWEEPS[kind] is not Predictions:
         model = make_pipeline(model, KNeighborsClassifier(1))
     assert get_tags(model).input_tags.pairwise
-    assert not get_tags(implementation(MODELS[kind])(kernels=["gaussian"])).input_tags.pairwise
+    assert not get_tags(implementation(METHODS[kind])(kernels=["gaussian"])).input_tags.pairwise
     folds = list(StratifiedKFold(3).split(K, digits.y[digits.train]))
     for score, (train, test) in zip(cross_val_score(model, K, y, cv=folds), folds, strict=True):
         inner = clone(model).fit(K[np.ix_(train, train)], y[train])
         assert score == inner.score(K[np.ix_(test, train)], y[test]) > 0.6
 
 
-@pytest.mark.parametrize("kind", [kind for kind in MODELS if kind not in FOREIGN])
+@pytest.mark.parametrize("kind", [kind for kind in METHODS if kind not in FOREIGN])
 def test_single_precision(digits: Digits, kind: str) -> None:
     """Embeddings stay in it; labels and kernel weights are those of double precision up to rounding."""
     digits = suited(digits, kind)
@@ -358,20 +348,20 @@ def test_what_is_learned_of_samples_does_not_depend_on_test_samples(digits: Digi
 def evaluated(digits: Digits, kind: str, X: NDArray[Any], y: NDArray[np.int64], scaling: Any = "none") -> SplitResult:
     """A method on samples, on the split into training and test digits as the workflow does it."""
     fields = {"sizes": [2, SIZE]} if SWEEPS[kind] is Refit else {}
-    model = MODELS[kind](kind=kind, **fields, **few_trees(kind))
+    model = method(kind, **fields, **few_trees(kind))
     features = TAKES[kind] == "features"
     entry = InputSpec(kind=TAKES[kind], descriptors=["X"] if features else [], feature_scaling=scaling)
-    method = MethodSpec(
+    spec = MethodSpec(
         id=kind, implementation=model.implementation, parameters=model.parameters(), sweep=model.sweep(),
         inputs={"X": entry},
     )  # fmt: skip
     metric = "r2" if kind in NUMBERS else "accuracy"
     evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, choose_by=metric)
-    problem = MethodOnViews(Views({"X": X}), y, method)
+    problem = MethodOnViews(Views({"X": X}), y, spec)
     return evaluate_split(problem, digits.train, digits.test, evaluation=evaluation, seed=0)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in MODELS if TAKES[kind] != "images" and kind != MEAN])
+@pytest.mark.parametrize("kind", [kind for kind in METHODS if TAKES[kind] != "images" and kind != MEAN])
 @pytest.mark.parametrize("by_itself", [False, True], ids=["standardised", "by itself"])
 def test_a_feature_of_rounding_errors_says_nothing(digits: Digits, kind: str, by_itself: bool) -> None:
     """Whatever it is in the test samples: where the workflow standardises features, and where a method does so."""
@@ -380,7 +370,7 @@ def test_a_feature_of_rounding_errors_says_nothing(digits: Digits, kind: str, by
     digits, noise = suited(digits, kind), np.random.default_rng(0).choice([0, 1.5e-16], size=len(digits.y))
     X, far = (np.column_stack([digits.X, column]) for column in (noise, noise))
     far[digits.test, -1] = np.random.default_rng(1).normal(scale=100, size=len(digits.test))
-    model = implementation(MODELS[kind])(**parameters(kind))
+    model = implementation(METHODS[kind])(**parameters(kind))
     as_views = TAKES[kind] == "kernels" or not by_itself
     if TAKES[kind] != "kernels" and not by_itself:
         model = make_pipeline(SideBySide(["X"], "standard"), model)
@@ -460,7 +450,7 @@ def broken_labels(what: str, y: NDArray[Any]) -> Any:
     return {"one class": np.zeros_like(y), "no labels": None, "too few labels": y[:-1]}[what]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in MODELS if kind not in {*UNSUPERVISED, MEAN}])
+@pytest.mark.parametrize("kind", [kind for kind in METHODS if kind not in {*UNSUPERVISED, MEAN}])
 @pytest.mark.parametrize(("what", "error"), LABELS)
 def test_labels_that_can_not_be_fitted(digits: Digits, kind: str, what: str, error: type[Exception]) -> None:
     if (kind, what) == ("nearest_neighbour", "one class"):

@@ -13,13 +13,14 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import is_regressor
 from tests.conformance.conftest import Digits
-from tests.conformance.signatures import implementation
-from tests.conformance.test_methods import MODELS, NUMBERS, TAKES, fitted, parameters, suited
+from tests.conformance.test_methods import NUMBERS, TAKES, fitted, parameters, suited
 from tests.conformance.test_model_size import READ_BY_PREDICTIONS, arrays
 from tests.conformance.test_scikit_learn import ESTIMATORS
+from tests.entries import implementation
 
 from mklearn.classifiers import LMKLSVC, KernelSVC, MultiViewClassifier
 from mklearn.errors import DataError
+from mklearn.methods import METHODS
 from mklearn.papers.two_d_mmc import TwoDLDA
 from mklearn.regressors import KernelRidge, MultiViewRegressor
 from mklearn.saved_models import TRUSTED, load_model, save_model
@@ -33,9 +34,8 @@ SPECS: dict[str, Any] = {
     "linear": {"view": "noise", "kind": "linear"},
     "cubic": {"view": "noise", "kind": "polynomial", "degree": 3},
 }
-SAVED = [kind for kind, model in MODELS.items() if model.in_model_files]
-OWN = [kind for kind in SAVED if MODELS[kind].implementation.startswith("mklearn.")]
-KERNELS = [kind for kind in OWN if TAKES[kind] == "kernels"]
+SAVED = [kind for kind, row in METHODS.items() if row.in_model_files]
+KERNELS = [kind for kind in SAVED if TAKES[kind] == "kernels"]
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
@@ -55,7 +55,7 @@ def assert_equal(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) 
     np.testing.assert_equal(found, expected)
 
 
-@pytest.mark.parametrize("kind", OWN)
+@pytest.mark.parametrize("kind", SAVED)
 def test_a_method_as_studies_call_it(digits: Digits, kind: str, tmp_path: Path) -> None:
     digits = suited(digits, kind)
     X, X_test = digits.given(TAKES[kind])
@@ -65,9 +65,9 @@ def test_a_method_as_studies_call_it(digits: Digits, kind: str, tmp_path: Path) 
     assert_equal(outputs(again(model, tmp_path / "model.mklearn"), X_test), outputs(model, X_test))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in MODELS if kind not in SAVED])
-def test_a_card_says_that_a_method_can_not_be_saved(digits: Digits, kind: str, tmp_path: Path) -> None:
-    """A final model is chosen among those whose card says that they can."""
+@pytest.mark.parametrize("kind", [kind for kind in METHODS if kind not in SAVED])
+def test_a_row_says_that_a_method_can_not_be_saved(digits: Digits, kind: str, tmp_path: Path) -> None:
+    """A final model is chosen among those whose row says that they can."""
     X, _ = digits.given(TAKES[kind])
     model = fitted(kind, parameters(kind), X, digits.y[digits.train])
     with pytest.raises(DataError, match="holds objects that a model file can't"):
@@ -81,7 +81,7 @@ def test_a_method_on_views_and_its_size(digits: Digits, kind: str, tmp_path: Pat
     rng = np.random.default_rng(0)
     y = np.tile(digits.y, 3)
     views = {"pixels": np.tile(digits.X, (3, 1)) + rng.random((300, 64)), "noise": rng.random((300, 40)) + y[:, None]}
-    method = implementation(MODELS[kind])
+    method = implementation(METHODS[kind])
     few = {"max_iter": 2} if "max_iter" in inspect.signature(method).parameters else {}
     model = method(kernels=SPECS, **few).fit(views, y)
     path = tmp_path / "model.mklearn"

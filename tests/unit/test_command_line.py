@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from mklearn.study.method_groups import GROUPS
-from mklearn.study.registry import REGISTRATIONS, registered
 from PIL import Image
 from tests.workflow.conftest import SMOKE
 
 from mklearn.__main__ import main
+from mklearn.methods import METHODS
 from mklearn.study.data.registry import registry
 from mklearn.study.engine.workflow_files import studies
+from mklearn.study.entries import REQUIRED
+from mklearn.study.listings import ENTRIES, GROUPS, rows_of
 
 LONG = "x" * 300
 DIGITS = '{"dataset": "digits", "reader": "digits", "options": {}, "per_class": 2}'
@@ -79,19 +80,18 @@ def test_invalid_command_lines_exit_with_2(arguments: list[str], capsys: pytest.
     assert "usage: python -m mklearn" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("what", sorted({*REGISTRATIONS} - {"methods"}))
+@pytest.mark.parametrize("what", sorted({*ENTRIES} - {"methods"}))
 def test_listings_have_every_kind_parameter_and_paper(what: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", what]) == 0
     sections = {part.split(":")[0]: part for part in capsys.readouterr().out.strip().split("\n\n")}
-    models = registered(what)
-    assert set(sections) == set(models)
-    for kind, model in models.items():
-        assert model.title in sections[kind]
-        assert model.reference in sections[kind]
-        for name, field in model.model_fields.items():
-            if name != "kind":
-                stated = "required" if field.is_required() else f"default {field.default!r}"
-                assert f"    {name} ({stated})" in sections[kind]
+    assert set(sections) == set(rows_of(what))
+    for kind, row in rows_of(what).items():
+        assert row.title in sections[kind]
+        assert row.reference in sections[kind]
+        for name, default in ENTRIES[what].options_of(row).items():
+            assert f"    {name} ({'required' if default is REQUIRED else f'default {default!r}'}" in sections[kind]
+    for kind, line in {"hog": "cell (default 8): Pixels per side of a cell", "k_fold": "folds (default 5): "}.items():
+        assert f"    {line}" in sections.get(kind, f"    {line}")
 
 
 @pytest.mark.parametrize("columns", [60, 200])
@@ -106,7 +106,7 @@ def test_methods_are_listed_by_task(
     *parts, _ = "\n".join(lines).split("\n\n")
     groups = {title: [row.split()[0] for row in rows] for title, *rows in map(str.splitlines, parts)}
     assert tuple(groups) == GROUPS
-    assert sorted(itertools.chain(*groups.values())) == sorted(registered("methods"))
+    assert sorted(itertools.chain(*groups.values())) == sorted(METHODS)
     start, kernels, features, numbers, _ = groups.values()
     assert start[0] == "multi_view"
     assert {"loo_mkl", "lmkl_svc"} <= {*kernels}
@@ -122,15 +122,14 @@ def test_one_item_is_wrapped_to_the_terminal(
     monkeypatch.setenv("COLUMNS", str(columns))
     assert main(["list", "methods", "mkl_dr"]) == 0
     said = capsys.readouterr().out
-    model = registered("methods")["mkl_dr"]
+    row = METHODS["mkl_dr"]
     lines = said.splitlines()
     assert columns - 15 < max(map(len, lines)) <= columns
     words = " ".join(said.split())
-    assert words.startswith(f"mkl_dr: {model.title} Multiple kernel learning for dimensionality reduction (MKL-DR). ")
-    assert model.reference in words
-    for name, field in model.model_fields.items():
-        assert name == "kind" or any(line.startswith(f"    {name} (") for line in lines)
-        assert name == "kind" or " ".join((field.description or "").split()) in words
+    assert words.startswith(f"mkl_dr: {row.title} Multiple kernel learning for dimensionality reduction (MKL-DR). ")
+    assert row.reference in words
+    for name in ("components", "kernels", "kernel_weights", "ridge", "graph", "datasets"):
+        assert any(line.startswith(f"    {name} (") for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +147,8 @@ def test_one_item_is_wrapped_to_the_terminal(
         (["run", "smoke", "--cores", "0"], "--cores 0: expected a whole number from 1, or all."),
         (["run", "smoke", "--cores", "x"], "--cores x: expected a whole number from 1, or all."),
         (["validate", "long.yaml"], f"mklearn: {LONG}: File name too long\n"),
-        (["validate", "many.yaml"], "protocols.p.repeats: invalid value 1000000000: should be less than or equal to"),
+        (["validate", "many.yaml"],
+         "protocols.p.repeats: invalid value 1000000000. Expected an int in the range [1, 10000]."),
         (["failed", "nowhere.yaml"], "nowhere.yaml: there is no such file."),
         (["init", "nowhere"], "nowhere: there is no such file, and no such folder."),
     ],

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from mklearn.study.registry import registered
 from numpy.typing import NDArray
 from tests.scores import rows_of
 
 from mklearn.contract.fit_spec import FitSpec
+from mklearn.methods import METHODS
 from mklearn.study.artefacts import write_arrays, write_table
 from mklearn.study.data.description import rows_of_part
 from mklearn.study.data.splits import Split, Splits
@@ -42,7 +42,7 @@ def spec_of(
     study_kernels: Mapping[str, Any] | None = None, evaluation: Mapping[str, Any] | None = None, **method: Any
 ) -> FitSpec:  # fmt: skip
     """Return the fit of a method as a study with two descriptors, ``a`` and ``b``, plans it."""
-    numbers = "numbers" in registered("methods")[method["kind"]].targets
+    numbers = "numbers" in METHODS[method["kind"]].targets
     study = {
         "study": "s", **(NUMBERS if numbers else CLASSES),
         "kernels": study_kernels or {"g": {"kind": "gaussian"}, "l": {"kind": "linear", "descriptor": "a"}},

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mklearn.study.registry import registered
 from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
 from tests.scores import component
 from tests.unit.study.landmark_jobs import spec_of
 from tests.unit.study.small_study import run_study, working_in
 
+from mklearn import methods
 from mklearn.base.side_by_side import SideBySide
 from mklearn.contract.fit_spec import IMAGES, FitSpec
 from mklearn.contract.loading import load
@@ -145,7 +145,7 @@ def test_predictions_are_those_of_the_library(
     """The library's estimator, made from the card alone and fitted on descriptors that are computed again."""
     saved = model(method)
     card = ModelCard.model_validate(saved.card)
-    asked = load(registered("methods")[card.method.kind].implementation)
+    asked = load(methods.METHODS[card.method.kind].implementation)
     labels = samples.classes[samples.y]
     if card.method.input == "images":
         X, new = samples.images, new_images(samples)

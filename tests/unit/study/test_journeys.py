@@ -12,7 +12,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tomllib
 import zipfile
 from pathlib import Path
 
@@ -22,7 +21,6 @@ import pytest
 import yaml
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
-from tests.outside_package.install import write_metadata
 from tests.unit.planned_jobs import PlannedJob, planned_jobs
 from tests.unit.study.data.annotated_files import write_h5mu
 from tests.unit.study.report.test_paper_table import compiles
@@ -198,7 +196,7 @@ def test_kernels_and_distances_with_numbers_to_predict(folder: Path) -> None:
 
 
 def test_a_method_of_her_own_to_a_table_in_latex(folder: Path) -> None:
-    """Wine by two kernels; the package is installed in a process of its own, whose registry has the method."""
+    """Wine by two kernels; the module is on the path of a process of its own."""
     wine = load_wine()
     chosen = np.arange(0, len(wine.target), 2)
     samples = pd.Index([f"wine-{number}" for number in chosen], name="id")
@@ -208,16 +206,14 @@ def test_a_method_of_her_own_to_a_table_in_latex(folder: Path) -> None:
         pd.DataFrame(features @ features.T, samples, samples).to_csv(folder / "kernels" / f"{name}.csv")
     labels = pd.Series(wine.target_names[wine.target[chosen]], samples, name="label")
     labels.to_csv(folder / "kernels" / "labels.csv")
-    for language in ("toml", "python", "yml"):
+    for language in ("python", "yml"):
         for text in blocks(STUDIES, language):
             name = text.partition("\n")[0].removeprefix("# ")
             Path(name).parent.mkdir(exist_ok=True)
             Path(name).write_text(text, encoding="utf-8")
-    (pip, *words) = commands("pip install ./my-method", STUDIES)
-    project = tomllib.loads(Path(pip[-1], "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    write_metadata(Path(pip[-1]), project["name"], project["version"], project["entry-points"])
+    (_, *words) = commands("export PYTHONPATH=my-method", STUDIES)
     program = f"from tests.unit.study.test_journeys import follow; follow({words})"
-    path = os.pathsep.join([str(Path(pip[-1]).resolve()), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(Path("my-method").resolve()), str(ROOT), os.environ.get("PYTHONPATH", "")])
     subprocess.run([sys.executable, "-c", program], env=os.environ | {"PYTHONPATH": path}, check=True)
     text = Path("mine.tex").read_text(encoding="utf-8")
     assert re.search(r"Class means & \\textbf\{9\d\.\d \$\\pm\$ \d\.\d\} & \d\.\d{3} ", text), text

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mklearn.study.stages import targets
 
 from mklearn.errors import ConfigError
+from mklearn.study.engine import opening
 from mklearn.study.engine.workflow_files import studies
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import check_study, read_study
@@ -148,12 +148,12 @@ def test_paths_of_data_are_relative_to_the_study_file(tmp_path: Path, monkeypatc
     datasets = {"mine": {"kind": "feature_tables", "tables": tables, "labels": "labels.csv"}}
     protocols = {"given": {"kind": "given", "path": "splits.csv"}}
     study.write_text(yaml_text({"study": "s", "datasets": datasets, "protocols": protocols}), encoding="utf-8")
-    monkeypatch.setattr(targets, "Targets", lambda plan, source: plan)
-    monkeypatch.setattr(targets, "plan_study", lambda study: study)
+    monkeypatch.setattr(opening, "Jobs", lambda plan, source: plan)
+    monkeypatch.setattr(opening, "plan_study", lambda study: study)
     for folder, place in ((tmp_path, "a/"), (tmp_path / "a", "")):
         monkeypatch.chdir(folder)
         workflow = SimpleNamespace(configfiles=[str(study)])
-        for read in (read_study(study), targets.open_study(read_yaml(study), workflow)):
+        for read in (read_study(study), opening.open_study(read_yaml(study), workflow)):
             mine = read.model_dump()["datasets"]["mine"]
             assert mine["tables"] == {
                 "one": f"{place}x.csv", "two": {"path": os.path.relpath(tmp_path / "y.npz"), "array": "x.csv"},

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mklearn.descriptors.models import Table
-from mklearn.study.registry import registered
 from sklearn.datasets import load_digits
 
 from mklearn.errors import DataError
 from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.engine.workflow_files import load_script
+from mklearn.study.entries import Descriptor
 from mklearn.study.prediction.new_samples import described_images
 from mklearn.study.script import call
 from mklearn.study.specs.model_card import CardView
@@ -25,11 +24,11 @@ DIGITS = load_digits()
 
 
 def model(kind: str, **fields: Any) -> Any:
-    return registered("descriptors")[kind].model_validate({"kind": kind, **fields})
+    return Descriptor.model_validate({"kind": kind, **fields})
 
 
 HOG_4 = model("hog", cell=4)
-HALF = Table(kind="table", table="half")
+HALF = model("table", table="half")
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from mklearn.study.protocols import Protocol
-from mklearn.study.registry import registered
+from tests.entries import protocol
 
 from mklearn.atomic import write_parquet
 from mklearn.contract.specs import SplitSpec
@@ -21,11 +20,11 @@ from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Splits, given
 from mklearn.study.engine.workflow_files import load_script
+from mklearn.study.entries import Protocol
 from mklearn.study.script import call
 
-ValidationFolds: Any = registered("protocols")["validation_folds"]
-OLIVETTI = ValidationFolds(kind="validation_folds", test_size=2, folds=8, in_order=True, repeats=2, first_seed=1000)
-USPS = ValidationFolds(kind="validation_folds", test_share=1 / 3, folds=2, deals=5, repeats=2, first_seed=500)
+OLIVETTI = protocol("validation_folds", test_size=2, folds=8, in_order=True, repeats=2, first_seed=1000)
+USPS = protocol("validation_folds", test_share=1 / 3, folds=2, deals=5, repeats=2, first_seed=500)
 
 
 def digest(rows: Any) -> str:

@@ -12,10 +12,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.workflow.conftest import SMOKE
 
 from mklearn.errors import UserError
 from mklearn.study.engine import session
 from mklearn.study.engine.session import begin, lock
+from mklearn.study.reading import check_study
 
 OTHER = """
 import sys
@@ -49,8 +51,18 @@ def other(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def jobs(folder: Path, mirror: str | None = None) -> Any:
-    study = SimpleNamespace(results=str(folder / "results"), mirror=mirror)
-    return SimpleNamespace(plan=SimpleNamespace(study=study, final=None))
+    study = check_study(SMOKE | {"results": str(folder / "results"), "mirror": mirror})
+    return SimpleNamespace(plan=SimpleNamespace(study=study, final=None), source="study.yaml")
+
+
+def test_parameters_are_checked_before_the_first_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = jobs(tmp_path)
+    given.plan.study = check_study(SMOKE | {"methods": {"m": {"kind": "kernel_fda", "ridge": -1, "scale": 1}}})
+    with pytest.raises(SystemExit):
+        begin(given)
+    said = capsys.readouterr().err
+    assert "study.yaml has 2 mistakes:\n  1. methods.m.ridge: invalid value -1." in said
+    assert "  2. methods.m.scale: unknown key 'scale'. Did you mean 'scaling'? Valid keys: components, " in said
 
 
 def test_a_second_run_ends_with_a_sentence_until_the_first_is_killed(

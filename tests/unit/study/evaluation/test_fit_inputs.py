@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.linalg
-from mklearn.study.registry import registered
 from numpy.typing import NDArray
 from sklearn.metrics import f1_score, log_loss
 from sklearn.neighbors import KNeighborsClassifier
+from tests import entries
 from tests.scores import rows_of, samples_of
 
 from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
@@ -151,8 +151,7 @@ def test_eigenvalues_that_are_only_shown_are_those_of_the_first_split(
 
 def of_tables(kind: str, descriptors: list[str]) -> FitSpec:
     """A classifier on features of one or several descriptors, as the plan specifies it."""
-    models: dict[str, Any] = registered("methods")
-    model = models[kind](kind=kind)
+    model = entries.method(kind)
     method = {
         "id": "m", "implementation": model.implementation, "parameters": model.parameters(), "sweep": model.sweep(),
         "inputs": {"features": {"kind": "features", "descriptors": descriptors}},

@@ -8,19 +8,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from mklearn.cards import own_entries
 from numpy.typing import NDArray
 
 from mklearn.base.statistics import paired_sample_difference
 from mklearn.study.evaluation import predictions as predictions_module
 from mklearn.study.evaluation import summary as summary_module
-from mklearn.study.evaluation.metrics.metric import Metric, metric_named
+from mklearn.study.evaluation.metrics.metric import METRICS, Metric, metric_named
 from mklearn.study.evaluation.outputs import MethodOutput, RulePredictions, SplitPredictions
 from mklearn.study.evaluation.predictions import Predictions, prediction_table
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.evaluation.sweeps import given_by
 
-METRICS = [name for name in own_entries("metrics") if (of := metric_named(name)).by_sample and "classes" in of.targets]
+OF_CLASSES = [name for name, metric in METRICS.items() if metric.by_sample and "classes" in metric.targets]
 Labels = NDArray[np.int64]
 
 
@@ -51,7 +50,7 @@ def samples(n: int, shares: list[float], seed: int = 0) -> tuple[Labels, NDArray
     return y, scores / scores.sum(axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("name", OF_CLASSES)
 @pytest.mark.parametrize("shares", [[0.5, 0.3, 0.2]])
 def test_they_have_the_metric_as_mean_and_its_variance(name: str, shares: list[float]) -> None:
     metric, (y, probabilities) = metric_named(name), samples(120, shares)
@@ -68,7 +67,7 @@ def test_they_have_the_metric_as_mean_and_its_variance(name: str, shares: list[f
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("name", OF_CLASSES)
 def test_their_variance_is_that_of_new_samples(name: str) -> None:
     """Of classes whose numbers are fixed, where the metric is of recalls or ranks: as splits have them."""
     metric, found, estimated = metric_named(name), [], []
