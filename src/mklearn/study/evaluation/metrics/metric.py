@@ -247,7 +247,7 @@ METRICS: dict[str, Metric] = {
     "support_vector_share": Metric(
         "mklearn.study.evaluation.metrics.support_vectors:support_vector_share",
         "Share of support vectors",
-        needs=("estimator", "n_train"),
+        needs=("n_support_vectors", "n_train"),
         larger_is_better=False,
         targets=("classes", "numbers"),
     ),
