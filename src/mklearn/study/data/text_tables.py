@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mklearn.atomic import existing_file
 from mklearn.errors import DataError
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -78,6 +77,8 @@ def text_errors(path: Path) -> Iterator[None]:
 
 def first_rows(path: Path, count: int = 2) -> list[list[str]]:
     """Return the cells of the first rows of a text table that are not blank."""
+    from mklearn.atomic import existing_file
+
     with text_errors(path):
         opened = _OPENERS.get(path.suffix, open)(existing_file(path), "rt", encoding="utf-8-sig", newline="")
         with opened as stream:
