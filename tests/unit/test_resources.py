@@ -195,9 +195,10 @@ def test_licences_are_claimed_by_methods_that_may_solve_semidefinite_programs(de
     licences, wildcards = resources.Requests(default).of("fit")["mosek"], map(wildcards_of, default.keys("fit"))
     claimed = {default.fit(key).method_id: licences(key) for key in wildcards}
     assert {method for method, number in claimed.items() if number} == {"mkl-lda-sdp"}
-    exact, clarabel = {"beta_step": "exact", "solver": "auto"}, {"beta_step": "sdp", "solver": "CLARABEL"}
-    for parameters, n_kernels, expected in ((exact, 14, 0), (exact, 15, 1), (clarabel, 3, 0)):
-        spec = SimpleNamespace(method=method(parameters), kernels=[{}] * n_kernels)
+    clarabel = {"beta_step": "sdp", "solver": "CLARABEL"}
+    for parameters, n_kernels, expected in (({}, 14, 0), ({}, 15, 1), (clarabel, 3, 0)):
+        mkl_dr = method(parameters).model_copy(update={"implementation": "mklearn.subspace.mkldr:MKLDR"})
+        spec = SimpleNamespace(method=mkl_dr, kernels=[{}] * n_kernels)
         jobs: Any = SimpleNamespace(fit=lambda _, spec=spec: SimpleNamespace(spec=spec))
         assert resources.Requests(jobs).of("fit")["mosek"](None) == expected
 
