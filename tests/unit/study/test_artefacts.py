@@ -84,12 +84,11 @@ def test_an_impossible_score_is_refused(
     finished: SmallStudy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: str, value: float
 ) -> None:
     study = finished.copy(tmp_path / "copy")
-    job = study.of("fit")[0]
-    name, method = job.outputs["predictions"], job.spec["method"]["id"]
+    (job,) = study.of("evaluate")
     monkeypatch.setattr(
         "mklearn.study.evaluation.score_table.score_rows",
         lambda *arguments: [row | {"status": status, "value": value} for row in score_rows(*arguments)],
     )
-    sentence = rf"{name}: {method} has the accuracy {re.escape(str(value))} .*\(status {status}\); valid: "
+    sentence = rf"{job.inputs['fits'][0]}: \S+ has the accuracy {re.escape(str(value))} .*\(status {status}\); valid: "
     with pytest.raises(DataError, match=sentence):
-        study.run(*study.of("evaluate"))
+        study.run(job)
