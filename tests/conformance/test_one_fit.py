@@ -126,11 +126,16 @@ def fit(kinds: list[str], data: dict[str, Any], folder: Path, fields: dict[str, 
     made, plan = run_study(folder, study, last="fit"), plan_study(check_study(study))
     (read,), (split_job,) = made.of("read"), made.of("split")
     samples = SampleSet.load(folder / read.outputs["samples"])
-    files = {tuple(job.wildcards.values()): folder / job.outputs["features"] for job in made.of("describe")}
-    views = {each.id: read_arrays(files[key])["features"] for key, each in plan.descriptors.items()}
+    views = {each.id: described(made, key) for key, each in plan.descriptors.items()}
     split = Splits.load(folder / split_job.outputs["splits"], samples.ids).splits[0]
     images = np.asarray([] if samples.images is None else samples.images, dtype=np.float64)
     return Fitted(plan, made, views, images, samples.y, samples.ids, split)
+
+
+def described(study: SmallStudy, key: tuple[str, str]) -> NDArray[Any]:
+    """Return the features of a descriptor, of which a study on many samples has parts only."""
+    jobs = [job for job in study.of("describe") or study.of("describe_part") if (*job.wildcards.values(),)[:2] == key]
+    return np.concatenate([read_arrays(study.folder / job.outputs["features"])["features"] for job in jobs])
 
 
 def script(kind: str, fitted: Fitted, parameters: dict[str, Any], spec: Any, cached: bool = True) -> Any:

@@ -66,7 +66,7 @@ def test_a_file_shows_its_record_and_the_command_of_its_job(
         shown = capsys.readouterr().out
         record = yaml.safe_load(shown.partition("log: ")[0])
         assert record["spec"]["study"]["study"] == "small"
-        assert record["inputs"].keys() == {"fits", "predicted"}
+        assert record["inputs"].keys() == {"scores", "predictions"}
         assert shown.endswith(f"log: {log}\nreplay: {command}\n")
         Path("mine.csv").touch()
         for path, sentence in (("mine.csv", "no record"), ("none", "there is no such file"), ("logs", "is a folder")):

@@ -94,7 +94,7 @@ def test_samples_that_lack_a_view_score_as_in_the_library(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_headline_and_recall_are_by_one_rule(folder: Path, n_classes: int) -> None:
+def test_headline_is_by_one_rule(folder: Path, n_classes: int) -> None:
     """With and without a final model, on rows sorted by class: cosines in one component are signs, and all ties."""
     kept = np.argsort(TARGET, kind="stable")
     kept = kept[TARGET[kept] < n_classes]
@@ -105,11 +105,7 @@ def test_headline_and_recall_are_by_one_rule(folder: Path, n_classes: int) -> No
     for final in ({}, {"final": {}}):
         run(folder, entry, kernels=KERNELS, methods={"kfd": METHODS["kfd"]}, protocols=folds, **final)
         rows = pd.read_parquet(folder / "results" / "own" / "predictions.parquet").query("neighbour == 'euclidean'")
-        wrong = int((rows["predicted"] != rows["true"]).sum())
         text = (folder / "results" / "own" / "report" / "summary.md").read_text(encoding="utf-8")
-        classes = [line.split(" | ") for line in text.partition("Recall and precision")[2].splitlines() if "|" in line]
-        right = sum(float(tested) * float(recall) / 100 for _, tested, recall, _ in classes[2:])
-        assert right == pytest.approx(len(kept) - wrong, abs=0.1)
         assert "1-NN Euclidean in the headline" in text
         by_fold = (rows["predicted"] == rows["true"]).groupby(rows["fold"]).mean().mean()
         assert f"Highest: kfd (1-NN Euclidean) with {100 * by_fold:.1f}" in text
