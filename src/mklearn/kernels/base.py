@@ -227,7 +227,7 @@ class Kernel(ABC):
             kernel, self.divisor_ = scale_to_centred_trace(kernel, out=kernel)
         return kernel, repair, mean_diagonal
 
-    def transform(self, *blocks: ArrayLike, own: Sequence[ArrayLike] | None = None) -> Array:
+    def transform(self, *blocks: ArrayLike, own: Sequence[ArrayLike | None] | None = None) -> Array:
         """Compute the kernel between new samples and the training samples, shape (m, n).
 
         Parameters
@@ -274,18 +274,18 @@ class Kernel(ABC):
             checked.append(matrix)
         return checked
 
-    def _self_similarity(self, own: Sequence[ArrayLike] | None, n_rows: int) -> Array:
+    def _self_similarity(self, own: Sequence[ArrayLike | None] | None, n_rows: int) -> Array:
         """Return k(x, x) of the new samples, before any normalisation."""
         columns: list[Array] = []
         for number, (label, measure) in enumerate(self.inputs):
             values: Array = np.zeros(n_rows)
             if measure not in DISTANCE_MEASURES:
-                if own is None:
+                if own is None or (of_rows := own[number]) is None:
                     raise DataError(
                         "unit-diagonal normalisation of new samples needs their similarity to themselves: pass `own`, "
                         "for each pairwise matrix one value per row"
                     )
-                values = as_float_array(own[number], f"`own` for {label}", ndim=1)
+                values = as_float_array(of_rows, f"`own` for {label}", ndim=1)
                 if values.size != n_rows:
                     raise DataError(f"`own` for {label} has {values.size} entries for {n_rows} rows")
             columns.append(values[:, None])

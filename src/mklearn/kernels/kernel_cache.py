@@ -31,8 +31,7 @@ class CachingViews(Views):
 
     def _of_samples(self, rows: Any) -> CachingViews:
         some = CachingViews(super()._of_samples(rows))
-        for transform, stack in self.new.items():
-            some.new[transform] = stack.rows(rows)
+        some.new = {transform: stack.rows(rows) for transform, stack in self.new.items()}
         return some
 
     def fitted(

@@ -143,11 +143,13 @@ class KernelEntry:
             return np.zeros((len(present), len(self.observed)), dtype=dtype)
         kernel: Array = np.empty((0, int(self.observed.sum())), dtype=dtype)
         if present.any():
-            rows, own = [], []
-            for (values, mask), source, block in zip(new, self.sources, blocks, strict=True):
-                rows.append(_part(block, present[mask], self.observed[source.observed_]))
-                own.append(_part(own_values(values), present[mask]))
-            kernel = self.kernel.transform(*rows, own=None if any(each is None for each in own) else own)
+            rows = [
+                _part(block, present[mask], self.observed[source.observed_])
+                for (_, mask), source, block in zip(new, self.sources, blocks, strict=True)
+            ]
+            unit = self.kernel.normalise == "unit_diagonal"
+            own = [_part(own_values(values), present[mask]) for values, mask in new] if unit else None
+            kernel = self.kernel.transform(*rows, own=own)
         return kernel if self._completion is None else self._completion.rows(kernel, present)
 
     def _described_parts(self) -> dict[str, Any]:
