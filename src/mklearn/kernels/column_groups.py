@@ -31,7 +31,7 @@ def group_kernels(
     unknown: Unknown = "warn",
     **others: Any,
 ) -> list[dict[str, Any]]:
-    """Return the spec of a kernel for each group of columns.
+    """Return the spec of a kernel for each group of columns, as `mklearn.kernels.StackTransform` takes them.
 
     Parameters
     ----------
@@ -40,20 +40,12 @@ def group_kernels(
     columns : DataFrame, int, or sequence of str
         The table that the columns are of, its number of columns, or their names. Columns have positions alone if no
         name is a text.
-    view : str, optional
-        The view that the table is; None for samples that are one table.
-    kind, feature_scaling, **others
-        The same in all specs, e.g. ``missing_views="mean"``.
+    view, kind, feature_scaling, **others
+        The same in all specs, e.g. ``missing_views="mean"``; no view for samples that are one table.
     least : int
         Groups of fewer columns that the table has are left out.
     unknown : {"warn", "error", "ignore"}
-        What is done with names that the table does not have: gene sets often name genes that were not measured. An
-        `UnknownColumnsWarning` tells how many there are, with examples, and which groups are left out.
-
-    Returns
-    -------
-    list of dict
-        As `mklearn.kernels.StackTransform` and the parameter ``kernels`` of estimators take them.
+        What is done with names that the table does not have: gene sets often name genes that were not measured.
 
     Raises
     ------

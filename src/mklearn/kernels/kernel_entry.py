@@ -40,6 +40,8 @@ class KernelEntry:
         What says which features the kernel reads, or each of its factors, which take over what they do not say.
     sources : list of Source
         One for each part; fitted by `read`.
+    observed : (n,) bool array
+        Which training samples have every view that the kernel reads. Set by `fit`.
     is_constant : bool
         Whether the kernel could not be fitted, as the training samples coincide in it, and is zero.
     info : dict

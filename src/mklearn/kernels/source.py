@@ -71,7 +71,8 @@ class Source:
             raise invalid(self._preprocessing, "preprocessing", expected)
         self._scaling, self.clips = spec.get("feature_scaling", "none"), bool(spec.get("clip"))
         columns = self._columns if isinstance(self._columns, slice | None) else np.asarray(self._columns).tolist()
-        self.selection = (view, repr(columns), id(self._preprocessing), self._imputer.strategy, self.completes)
+        made_by = None if self._preprocessing is None else id(self._preprocessing)
+        self.selection = (view, repr(columns), made_by, self._imputer.strategy, self.completes)
         self.key = (*self.selection, self._scaling, self.clips)
         takes_gaps = self.completes or self._imputer.strategy != "none"
         self.reads_tables = self._preprocessing is not None or are_names(self._columns) or takes_gaps
