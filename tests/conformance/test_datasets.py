@@ -75,6 +75,6 @@ def test_read_as_in_the_workflow(
 def test_entries_state_their_origin(name: str) -> None:
     known = registry()[name]
     assert all((known.title, known.licence, known.citation, known.homepage, known.expected))
-    for file in [*known.files, *known.pairs]:
+    for file in sum(known.protocol_files.values(), known.files):
         assert file.urls or file.mirror, file.name
         assert file.sha256 or file.md5, file.name

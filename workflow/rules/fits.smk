@@ -1,29 +1,6 @@
 # Fits: a method on all splits of a protocol; before them what several methods share.
 
 
-rule project:
-    "Project the samples of pairs on principal components of a descriptor."
-    input:
-        features="<results>/cache/descriptors/{dataset}/{descriptor}.npz",
-        labels=jobs.labels,
-        splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
-    output:
-        projections="<results>/cache/projections/{dataset}/{protocol}/{descriptor}.npz",
-    log:
-        "logs/project/{dataset}/{protocol}/{descriptor}.log",
-    benchmark:
-        "logs/project/{dataset}/{protocol}/{descriptor}.tsv"
-    priority: 1
-    conda:
-        "../../envs/mklearn.yaml"
-    resources:
-        **requests.of("project"),
-    params:
-        **jobs.params("project"),
-    script:
-        "../scripts/project.py"
-
-
 rule landmarks:
     "Choose the landmarks of every split, for methods on many samples."
     input:
@@ -74,8 +51,8 @@ rule moments:
 rule fit:
     "Fit a method on every split of a protocol, and predict the test samples."
     input:
-        # labels; and by method matrices of distances, sources (features, images), projections of pairs, or landmarks
-        # with moments and blocks of features
+        # labels; and by method matrices of distances, sources (features, images), or landmarks with moments and blocks
+        # of features
         unpack(jobs.fit_inputs),
         splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
     output:

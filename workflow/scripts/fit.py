@@ -3,9 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.study.artefacts import read_table, write_arrays
-from mklearn.study.data.pairs import PairLists
+from mklearn.study.data.pairs import CLASSES, Pairs
 from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.fit_files import import_method, read_views, write_predictions
@@ -15,9 +17,8 @@ from mklearn.study.script import Output, Record, run_script
 
 def fit(
     labels: Path, splits: Path, matrices: list[Path] | None = None, sources: list[Path] | None = None,
-    projections: list[Path] | None = None, landmarks: Path | None = None, moments: list[Path] | None = None,
-    blocks: list[Path] | None = None, *, model: Output, predictions: Output, spec: FitSpec, here: bool = False,
-    record: Record,
+    landmarks: Path | None = None, moments: list[Path] | None = None, blocks: list[Path] | None = None, *,
+    model: Output, predictions: Output, spec: FitSpec, here: bool = False, record: Record,
 ) -> None:  # fmt: skip
     """Fit a method on every split; write its predictions, and what the page shows of the fits.
 
@@ -29,10 +30,7 @@ def fit(
     ----------
     labels, splits : Path
     matrices, sources : list of Path
-        The distances of ``spec.pairwise``; the images, and the features of ``spec.descriptors``. Sources of pairs with
-        projections are read for inner folds only.
-    projections : list of Path
-        Of pairs that are compared by components, for each of ``spec.descriptors``.
+        The distances of ``spec.pairwise``; the images, and the features of ``spec.descriptors``.
     landmarks, moments, blocks : Path, list of Path, list of Path
         With landmarks, in place of sources: these, the moments of all blocks of samples, and their features.
     model, predictions : Path
@@ -45,23 +43,24 @@ def fit(
     y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
     groups = table["group"].to_numpy(dtype=str) if "group" in table else None
     choosing = pairs = None
-    if spec.pairs is None:
+    arrays, stored = dict[str, Any](), {}
+    if not spec.pairs:
         drawn = Splits.load(splits, ids)
     else:  # the samples of the splits are pairs
-        pairs = PairLists.load(splits, ids)
+        pairs = Pairs.load(splits, ids)
         drawn = pairs.splits
-        choosing = None if spec.evaluation.choice == "test_set" else pairs.choosing_split
+        choosing = None if spec.evaluation.choice == "test_set" else pairs.choosing
         y, ids, groups = pairs.y, pairs.names(ids), pairs.groups
+        arrays["classes"] = np.array(CLASSES)
     views, at_size = None, FitAtSize
     if spec.landmarks is None:
-        views = read_views(spec, matrices or [], sources or [], ids, projections or [], pairs)
+        views = read_views(spec, matrices or [], sources or [], ids, pairs)
     else:
         from mklearn.study.evaluation.landmark_fit import landmark_fit
 
         at_size = landmark_fit(landmarks, moments, blocks, drawn.splits, ids)
     problem = MethodOnViews(views, y, spec.method, spec.kernels)
     import_method(spec)
-    arrays, stored = dict[str, Any](), {}
     for setting in spec.settings:
         size, name = drawn.of_size(setting.train_size), setting.protocol
         records = at_size(problem, spec, setting, size, groups, choosing).supervised_records(here=here)

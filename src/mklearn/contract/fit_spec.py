@@ -36,10 +36,6 @@ AUTO_SCALINGS: tuple[FeatureScaling, ...] = ("standard", "rank", "unit", "none")
 :func:`mklearn.base.scaling_choice.choose_scaling`."""
 IMAGES = "images"
 """Name of the view that holds the images."""
-PairTerm = Literal["absolute_difference", "product"]
-"""What is computed from the features a and b of two samples: |a - b|, or a b, feature by feature."""
-
-
 LandmarkRule = Literal["random_per_class", "kmeans", "leverage"]
 """How landmarks are chosen, see :class:`mklearn.base.landmark_features.LandmarkFeatures`."""
 
@@ -167,16 +163,6 @@ class EvaluationSpec(Strict):
     """By which samples parameters are chosen; on the test samples, values are optimistic."""
 
 
-class PairFeatures(Strict):
-    """How two samples become the features of their pair, see :mod:`mklearn.base.pairs`."""
-
-    components: Count | None
-    square_root: bool
-    whiten: bool
-    unit_length: bool
-    terms: Annotated[list[PairTerm], Field(min_length=1)]
-
-
 class Setting(Strict):
     """One training size of a protocol, as its score rows name it: ``faces-p2`` and 2 of protocol ``faces``."""
 
@@ -210,8 +196,8 @@ class FitSpec(Strict):
     descriptor by its key, or a cached matrix by ``SOURCE/MEASURE``."""
     evaluation: EvaluationSpec
     seed: int
-    pairs: PairFeatures | None = None
-    """For a protocol of pairs: what they are compared by."""
+    pairs: bool = False
+    """Whether the samples of the splits are pairs of those of the data set."""
     landmarks: Landmarks | None = None
     """For a method that learns from landmarks."""
 

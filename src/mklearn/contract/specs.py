@@ -114,14 +114,6 @@ class SplitSpec(Spec):
     """Of the user's file with splits. In no key: a changed file rewrites the same splits."""
 
 
-class ProjectSpec(Spec):
-    """Step ``project``: the principal components of the samples in training pairs."""
-
-    components: int
-    square_root: bool
-    """Whether components are those of the square roots of the features."""
-
-
 # --- descriptors and kernels
 
 FeatureType = Literal["float32", "float64"]

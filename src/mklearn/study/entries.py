@@ -22,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from mklearn.contract.fit_spec import Choice, FeatureScaling, PairFeatures, PairTerm
+from mklearn.contract.fit_spec import Choice, FeatureScaling
 from mklearn.contract.loading import load
 from mklearn.contract.model import Count, NamePattern, NonNegative, Positive, Slug, Strict, as_list
 from mklearn.contract.specs import FeatureType
@@ -81,8 +81,6 @@ class Entry(Strict):
     """The rows of its table, by kind."""
     either: ClassVar[frozenset[str]] = frozenset()
     """Options that are parameters of kinds which do not take them as options."""
-    nullable: ClassVar[frozenset[str]] = frozenset()
-    """Options with a default that a study can set to null."""
 
     kind: str
     """What it is, as ``mklearn list`` names it; of a package outside ``module:name``."""
@@ -161,7 +159,7 @@ class Entry(Strict):
             if name in type(self).model_fields and name not in self.either:
                 yield name, f"unknown key {name!r}. Valid keys: {', '.join(sorted(self.valid_options()))}."
         for name, default in self.options_of(self.row).items():
-            if getattr(self, name) is None and default is not None and name not in self.nullable:
+            if getattr(self, name) is None and default is not None:
                 yield name, "is required but missing." if default is REQUIRED else "invalid value None; omit the key."
 
     def parameters(self) -> dict[str, Any]:
@@ -335,7 +333,6 @@ class Protocol(Entry):
     """How samples are split into training and test samples."""
 
     rows: ClassVar[Mapping[str, Row]] = PROTOCOLS
-    nullable: ClassVar[frozenset[str]] = frozenset({"components"})
 
     kind: Annotated[str, kind_in(PROTOCOLS)]
     exclude_classes: Annotated[list[str], Field(min_length=1)] | None = None
@@ -350,16 +347,6 @@ class Protocol(Entry):
     """File with the splits, of ``given``; of pairs a Parquet, CSV or TSV file with columns fold (from 0), first and
     second (ids) and optionally same, or a list in the format of pairs.txt, by default the lists that come with the
     registered data set."""
-    components: Count | None = None
-    """Of pairs: principal components of each descriptor, by default 200; null takes the features themselves."""
-    square_root: bool = False
-    """Of pairs: take the square roots of the features first, as suits histograms; they must not be negative."""
-    whiten: bool = True
-    """Of pairs: give all components the same variance."""
-    unit_length: bool = True
-    """Of pairs: bring the components of each image to length 1."""
-    terms: Annotated[list[PairTerm], Field(min_length=1)] = ["absolute_difference", "product"]
-    """Features of a pair: |a - b|, a b, or both."""
 
     @classmethod
     def row_of(cls, kind: str) -> ProtocolRow:
@@ -369,11 +356,9 @@ class Protocol(Entry):
     @classmethod
     def options_of(cls, row: ProtocolRow) -> dict[str, Any]:
         """Return the options that a row takes."""
-        pairs = {"path": None, "components": 200, "square_root": False, "whiten": True, "unit_length": True}
-        terms = ["absolute_difference", "product"]
         required = {name: REQUIRED for name in row.required if name in cls.model_fields}
-        common: dict[str, Any] = {"exclude_classes": None, "choose": "inner_cv"}
-        return common | (pairs | {"terms": terms} if row.pairs else {}) | required
+        optional: dict[str, Any] = {"path" if row.pairs else "exclude_classes": None}  # a list names its pairs
+        return {"choose": "inner_cv"} | optional | required
 
     @model_validator(mode="after")
     def _options_suit(self) -> Self:
@@ -381,14 +366,6 @@ class Protocol(Entry):
         for first, second, sentence in self.row.exclusive:
             if {first, second} <= changed and self.given[first] and self.given[second]:
                 raise ValueError(sentence)
-        if not self.row.pairs:
-            return self
-        if self.exclude_classes is not None:
-            raise ValueError("exclude_classes: a list names its pairs; omit those from the list.")
-        if len(set(self.terms)) < len(self.terms):
-            raise ValueError("terms: each can be named once.")
-        if self.components is None and self.whiten:
-            raise ValueError("whiten: needs components; set whiten: false for the features themselves.")
         return self
 
     @property
@@ -410,9 +387,3 @@ class Protocol(Entry):
     def table_name(self, name: str) -> str:
         """Return the name that tables have for a protocol of this name in the study."""
         return f"{name}-optimistic" if self.choose == "test_set" else name
-
-    def pair_features(self) -> PairFeatures | None:
-        """Return what pairs are compared by; None for a protocol of single samples."""
-        if not self.row.pairs:
-            return None
-        return PairFeatures(**{name: getattr(self, name) for name in PairFeatures.model_fields})

@@ -31,7 +31,6 @@ OUTPUTS: dict[str, dict[str, str]] = {
     "describe_part": {"features": "cache/descriptors/{dataset}/{descriptor}/{part}.npz"},
     "describe": {"features": "cache/descriptors/{dataset}/{descriptor}.npz"},
     "distances": {"matrix": "cache/distances/{dataset}/{descriptor}/{measure}.npz"},
-    "project": {"projections": "cache/projections/{dataset}/{protocol}/{descriptor}.npz"},
     "landmarks": {"landmarks": "cache/landmarks/{dataset}/{protocol}/{landmark_set}.npz"},
     "moments": {"moments": "cache/moments/{dataset}/{protocol}/{landmark_set}/{part}.npz"},
     "fit": {
@@ -95,8 +94,6 @@ class Jobs:
                 return [key for key in plan.descriptors if key in self._read_whole()]
             case "distances":
                 return plan.pairwise
-            case "project":
-                return plan.projections
             case "landmarks":
                 return plan.landmark_sets
             case "moments":
@@ -111,7 +108,6 @@ class Jobs:
         """Return the descriptors whose features some job reads whole, not block by block."""
         plan, final = self.plan, self.plan.final
         whole = {(dataset, name) for dataset, name, _ in plan.pairwise}
-        whole |= {(dataset, name) for dataset, _, name in plan.projections}
         for (dataset, *_), fit in plan.fits.items():
             if fit.landmark_set is None or plan.datasets[dataset].n_blocks == 1:
                 whole |= {(dataset, name) for name in fit.spec.descriptors}
@@ -182,8 +178,6 @@ class Jobs:
                 return spec.model_dump(exclude={"learns", "learns_from", "seed", "part"}, exclude_unset=True) | part
             case "distances":
                 return plan.pairwise[w.dataset, w.descriptor, w.measure].spec.as_dict()
-            case "project":
-                return plan.projections[w.dataset, w.protocol, w.descriptor].as_dict()
             case "landmarks":
                 return self.landmark_set(w).as_dict()
             case "moments":
@@ -255,13 +249,13 @@ class Jobs:
         return spec.model_copy(update=update)
 
     def split_files(self, wildcards: Any) -> list[str]:
-        """Return the files that a protocol reads: the user's, or the splits or lists of pairs of the data set."""
+        """Return the files that a protocol reads: the user's, or those that come with the data set."""
         protocol, dataset = self.plan.protocols[wildcards.protocol], self.dataset(wildcards)
         if path := protocol.parameters.get("path"):
             return [path]
         if protocol.kind == "released":
             return dataset.files
-        return dataset.pairs if protocol.kind == "verification" else []
+        return dataset.protocol_files.get(protocol.kind, [])
 
     def reference_labels(self, wildcards: Any) -> list[str]:
         """Return the labels of the data set whose splits this one has by ``splits_of``, if it is another one."""
@@ -334,18 +328,13 @@ class Jobs:
         """Return what a fit reads: labels, and what the views of its method are made from.
 
         ``matrices`` of distances that its kernels are made from, and as ``sources`` its images and the features of its
-        descriptors, each once. Of pairs that are compared by principal components ``projections``, and sources for
-        inner folds only. Of a method with landmarks these, ``moments`` and ``blocks`` of features in their place.
+        descriptors, each once. Of a method with landmarks these, ``moments`` and ``blocks`` of features in their place.
         """
         w, fit = wildcards, self.fit(wildcards)
         matrices = [name.split("/") for name in fit.spec.pairwise]
-        projected = [name for name in fit.spec.descriptors if (w.dataset, w.protocol, name) in self.plan.projections]
         inputs = {
             "labels": self.labels(w),
             "matrices": [self.path("distances", dataset=w.dataset, descriptor=d, measure=m) for d, m in matrices],
-            "projections": [
-                self.path("project", dataset=w.dataset, protocol=w.protocol, descriptor=name) for name in projected
-            ],
         }
         if fit.landmark_set is not None:
             every = blocks(self.dataset(w))
@@ -353,15 +342,11 @@ class Jobs:
             inputs["landmarks"] = self.path("landmarks", **key)
             inputs["moments"] = [self.path("moments", **key, part=part) for part in every]
             inputs["blocks"] = self._blocks_of_features(w.dataset, fit.spec.descriptors, every)
-        elif not (projected and self._chooses_without_folds(w, fit)):
+        else:
             on_images = any(entry.kind == "images" for entry in fit.spec.method.inputs.values())
             images = [self.samples(w)] if on_images else []
             inputs["sources"] = [*images, *self.features(w.dataset, fit.spec.descriptors)]
         return {name: files for name, files in inputs.items() if files}
-
-    def _chooses_without_folds(self, wildcards: Any, fit: PlannedFit) -> bool:
-        """Whether no inner folds choose parameters: the official lists do, of which one trains and one validates."""
-        return fit.spec.evaluation.choice == "test_set" or len(self.split_files(wildcards)) == 3
 
     def all_predictions(self, wildcards: Any = None) -> list[str]:
         """Return the predictions of all fits, in the order of the plan."""

@@ -155,11 +155,9 @@ class Requests:
         return int(step in ("sdp", "dnn") or (step == "exact" and len(spec.kernels) > ENUMERATED_KERNELS))
 
     def _samples(self, wildcards: Any) -> tuple[int, list[int]]:
-        """Return the number of samples, or of pairs, and of training samples of a split at each training size."""
+        """Return the number of samples, and of training samples of a split at each training size."""
         fit, dataset = self.jobs.fit(wildcards), self.jobs.dataset(wildcards)
         n = self._n_samples(dataset)
-        if fit.spec.pairs is not None:
-            n = dataset.n_pairs or n
         protocol, n_classes = self.jobs.plan.protocols[wildcards.protocol], dataset.read.expected.get("n_classes")
         return n, training_samples(protocol, fit.settings, n, n_classes)
 

@@ -21,7 +21,6 @@ TITLES = {
     "learn": "Learn words, patches, axes",
     "describe": "Describe the samples",
     "distances": "Compare all pairs",
-    "project": "Project the pairs",
     "landmarks": "Choose landmarks",
     "moments": "Gather moments",
     "fit": "Fit and predict",

@@ -3,38 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.decomposition import PCA
 from tests.scores import scores
 
-from mklearn.base.pairs import PairedSamples, PairView
+from mklearn.base.pairs import ComparedSamples, PairView
 from mklearn.base.side_by_side import SideBySide
-from mklearn.contract.fit_spec import EvaluationSpec, Implementation, InputSpec, MethodSpec, PairFeatures
-from mklearn.errors import NotApplicable
+from mklearn.contract.fit_spec import EvaluationSpec, Implementation, InputSpec, MethodSpec
+from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels import StackTransform, Views
 from mklearn.study.evaluation import split as split_module
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.split import choose_once, evaluate_split
 
-SPEC = PairFeatures(
-    components=3, square_root=False, whiten=True, unit_length=True, terms=["absolute_difference", "product"]
-)
 RNG = np.random.default_rng(0)
 TABLES = [RNG.normal(size=(40, 6)), RNG.normal(size=(40, 9))]
 FIRST, SECOND = np.arange(0, 40, 2), np.arange(1, 40, 2)
 TRAIN, TEST = np.arange(12), np.arange(12, 20)
 
 
-def samples(table: np.ndarray) -> PairedSamples:
-    """Return a descriptor whose projections are computed when they are asked for."""
-    return PairedSamples(lambda: table)
-
-
-def pair_views(*tables: np.ndarray, first: np.ndarray = FIRST, second: np.ndarray = SECOND) -> Views:
-    return Views([PairView(first, second, samples(table), SPEC) for table in tables])
+def pair_views(*tables: np.ndarray, first: np.ndarray = FIRST, second: np.ndarray = SECOND, **options: Any) -> Views:
+    options = {"components": 3} | options
+    return Views([PairView(first, second, ComparedSamples(table, **options)) for table in tables])
 
 
 def pair_features(views: Views) -> tuple[np.ndarray, np.ndarray]:
@@ -67,25 +60,40 @@ def test_nothing_of_test_images_enters_the_training_features() -> None:
     assert not np.allclose(pair_features(pair_views(*changed))[1], asked)
 
 
-def test_an_image_of_several_pairs_counts_once() -> None:
-    often = pair_views(TABLES[0], first=np.where(np.arange(20) < 12, 0, FIRST))
-    learned = np.r_[0, SECOND[:12]]
-    expected = samples(TABLES[0]).projected(np.arange(40), np.sort(learned), SPEC)
-    known, _ = pair_features(often)
-    np.testing.assert_allclose(known[:, :3], np.abs(expected[0] - expected[SECOND[:12]]), atol=1e-5)
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("unit_length", [False, True])
+def test_components_are_those_of_the_training_images_each_of_which_counts_once(whiten: bool, unit_length: bool) -> None:
+    first = np.where(np.arange(20) < 12, 0, FIRST)
+    options = {"whiten": whiten, "unit_length": unit_length, "terms": ["product"]}
+    found = pair_features(pair_views(TABLES[0], first=first, **options))
+    learned = TABLES[0][np.r_[0, SECOND[TRAIN]]]
+    expected = PCA(3, svd_solver="full", whiten=whiten).fit(learned).transform(TABLES[0])
+    if unit_length:
+        expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    # Only 6 features: the randomised decomposition is exact. Products do not depend on signs.
+    for part, features in zip((TRAIN, TEST), found, strict=True):
+        np.testing.assert_allclose(features, expected[first[part]] * expected[SECOND[part]], atol=1e-4)
+
+
+def test_square_roots_and_the_features_themselves() -> None:
+    options = {"components": None, "unit_length": False, "terms": ["absolute_difference"]}
+    found, _ = pair_features(pair_views(TABLES[0] ** 2, square_root=True, **options))
+    expected = np.abs(TABLES[0])
+    np.testing.assert_allclose(found, np.abs(expected[FIRST[TRAIN]] - expected[SECOND[TRAIN]]), atol=1e-6)
+    with pytest.raises(DataError, match="square_root"):
+        pair_views(TABLES[0], square_root=True)
 
 
 # --- evaluation
 
 
 def people(n: int = 30, d: int = 5) -> tuple[np.ndarray, Any, np.ndarray]:
-    """Return images of persons, what makes a view of pairs, every second of one person, and the pairs' classes."""
+    """Return images of persons, what makes a view of pairs of them, every second of one person, and their classes."""
     rng = np.random.default_rng(1)
     table = np.repeat(rng.normal(size=(n, d)), 2, axis=0) + 0.2 * rng.normal(size=(2 * n, d))
     first = np.repeat(np.arange(0, 2 * n, 2), 2)
     second = np.where(np.arange(2 * n) % 2, first + 1, np.roll(first, 2) + 1)
-    features = SPEC.model_copy(update={"components": d})
-    return table, partial(PairView, first, second, comparison=features), np.arange(2 * n) % 2
+    return table, lambda table: PairView(first, second, ComparedSamples(table, components=d)), np.arange(2 * n) % 2
 
 
 EVALUATION = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
@@ -106,7 +114,7 @@ def test_a_method_on_features_recognises_pairs() -> None:
     table, pairs, y = people()
     entry = {"descriptors": ["t"], "feature_scaling": "standard"}
     svc = method("features", entry, implementation=LINEAR_SVC, grid={"C": [0.1, 10.0]})
-    problem = MethodOnViews(Views({"t": pairs(samples(table))}), y, svc)
+    problem = MethodOnViews(Views({"t": pairs(table)}), y, svc)
     train, test = np.arange(40), np.arange(40, 60)
     groups = (np.arange(60) // 10).astype(str)
     found = evaluate_split(problem, train, test, evaluation=EVALUATION, seed=0, groups=groups)
@@ -119,7 +127,7 @@ def test_kernels_are_those_of_the_features_of_pairs() -> None:
     train, test = np.arange(40), np.arange(40, 60)
     kernel = {"id": "k", "kind": "linear", "view": "t", "feature_scaling": "standard", "centre": False,
               "normalise": "none"}  # fmt: skip
-    views = Views({"t": pairs(samples(table))})
+    views = Views({"t": pairs(table)})
     transform = StackTransform([kernel]).fit(views[train])
     scaled = SideBySide(["t"], "standard").fit(views[train])
     known, asked = scaled.transform(views[train]), scaled.transform(views[test])
@@ -129,7 +137,7 @@ def test_kernels_are_those_of_the_features_of_pairs() -> None:
 
 def test_parameters_are_chosen_once_on_parts_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     table, pairs, y = people()
-    problem = MethodOnViews(Views({"t": pairs(samples(table))}), y, SVC)
+    problem = MethodOnViews(Views({"t": pairs(table)}), y, SVC)
     parts = {"train": np.arange(20), "validation": np.arange(20, 40)}
     chosen = choose_once(problem, [tuple(parts.values())], evaluation=EVALUATION)
     assert chosen is not None
@@ -151,7 +159,7 @@ def test_parameters_are_chosen_once_on_parts_of_their_own(monkeypatch: pytest.Mo
 
 def test_nothing_to_choose_and_no_candidate() -> None:
     table, pairs, y = people()
-    problem = MethodOnViews(Views({"t": pairs(samples(table))}), y, SVC)
+    problem = MethodOnViews(Views({"t": pairs(table)}), y, SVC)
     fixed = replace(problem, method=SVC.model_copy(update={"grid": {"C": [1.0]}}))
     assert choose_once(fixed, [(np.arange(20), np.arange(20, 40))], evaluation=EVALUATION) is None
     with pytest.raises(NotApplicable, match="one class"):
@@ -166,7 +174,7 @@ def test_weights_by_accuracy_are_chosen_once() -> None:
     kernels = [
         {"id": name, "kind": "linear", "view": name, "feature_scaling": "standard"} for name in ("table", "noise")
     ]
-    views = Views({"table": pairs(samples(table)), "noise": pairs(samples(noise))})
+    views = Views({"table": pairs(table), "noise": pairs(noise)})
     svc = method(
         "kernels", implementation="mklearn.classifiers.kernel_svc:KernelSVC", kernel_choice="cv_accuracy",
         parameters={"C": 1.0, "kernel_weights": "uniform"},

@@ -10,6 +10,7 @@ import pytest
 
 from mklearn.errors import ConfigError
 from mklearn.study.jobs import Jobs, wildcards_of
+from mklearn.study.parameters import parameter_mistakes
 from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.reading import check_study
 
@@ -33,49 +34,20 @@ def planned(**changes: Any) -> Plan:
 def test_official_lists_are_downloads_that_are_not_read_as_images() -> None:
     plan = planned()
     (dataset,) = plan.datasets.values()
+    lists = dataset.protocol_files["verification"]
     assert [Path(path).name for path in dataset.files] == ["lfw_pairs_grey_150x130.zip"]
-    assert [Path(path).name for path in dataset.pairs] == ["pairs.txt", "pairsDevTrain.txt", "pairsDevTest.txt"]
-    assert set(dataset.downloads) == {*dataset.files, *dataset.pairs}
+    assert [Path(path).name for path in lists] == ["pairs.txt", "pairsDevTrain.txt", "pairsDevTest.txt"]
+    assert set(dataset.downloads) == {*dataset.files, *lists}
 
 
-def test_a_fit_states_its_pairs_and_the_descriptors_side_by_side() -> None:
-    svm, rbf = planned().fits.values()
-    for fit in (svm, rbf):
-        assert fit.spec.pairs is not None
-        assert fit.spec.pairs.model_dump() == {
-            "components": 200, "square_root": False, "whiten": True, "unit_length": True,
-            "terms": ["absolute_difference", "product"],
-        }  # fmt: skip
-    assert [key.split("-")[0] for key in svm.spec.method.inputs["features"].descriptors] == ["hog", "lbp"]
-    assert rbf.spec.pairwise == []
-
-
-def files_of_fit(plan: Plan, number: int) -> tuple[list[str], list[str]]:
-    """Return the kinds of the files of a fit that are features, and that are projections."""
-    jobs = Jobs(plan)
-    inputs = jobs.fit_inputs(wildcards_of(jobs.keys("fit")[number]))
-    sources, projections = (
-        [Path(path).name.split("-")[0] for path in inputs.get(name, [])] for name in ("sources", "projections")
+def test_fits_on_pairs_take_the_features_of_their_descriptors() -> None:
+    jobs = Jobs(planned())
+    inputs = [jobs.fit_inputs(wildcards_of(key)) for key in jobs.keys("fit")]
+    named = [[Path(path).name.split("-")[0] for path in each["sources"]] for each in inputs]
+    assert named == [["hog", "lbp"], ["hog"]]
+    assert all(
+        fit.spec.pairs and "matrices" not in each for fit, each in zip(jobs.plan.fits.values(), inputs, strict=True)
     )
-    return sources, projections
-
-
-def test_fits_take_projections_and_for_inner_folds_features_too(tmp_path: Path) -> None:
-    plan = planned()
-    assert [name.split("-")[0] for _, _, name in plan.projections] == ["hog", "lbp"]
-    assert {(spec.components, spec.square_root) for spec in plan.projections.values()} == {(200, False)}
-    assert files_of_fit(plan, 0) == ([], ["hog", "lbp"])  # View 1 chooses
-    assert files_of_fit(plan, 1) == ([], ["hog"])
-    (tmp_path / "pairs.csv").touch()
-    own = {"kind": "verification", "path": str(tmp_path / "pairs.csv")}
-    assert files_of_fit(planned(protocols={"pairs": own}), 0) == (["hog", "lbp"], ["hog", "lbp"])
-    assert files_of_fit(planned(protocols={"pairs": own | {"choose": "test_set"}}), 0) == ([], ["hog", "lbp"])
-
-
-def test_without_components_there_is_no_projection() -> None:
-    plan = planned(protocols={"pairs": {"kind": "verification", "components": None, "whiten": False}})
-    assert not plan.projections
-    assert files_of_fit(plan, 0) == (["hog", "lbp"], [])
 
 
 @pytest.mark.parametrize(
@@ -86,10 +58,15 @@ def test_without_components_there_is_no_projection() -> None:
         ({"methods": {"m": {"kind": "glram"}}}, "takes images as matrices, and a pair has features only"),
         ({"kernels": {"g": {"kind": "gaussian", "descriptor": "hog"}}},
          "kernel 'g' is made from a matrix that compares single samples, not pairs; give it `feature_scaling`"),
-        ({"protocols": {"pairs": {"kind": "verification", "exclude_classes": ["x"]}}}, "a list names its pairs"),
-        ({"protocols": {"pairs": {"kind": "verification", "components": None}}}, "set whiten: false"),
+        ({"protocols": {"pairs": {"kind": "verification", "exclude_classes": ["x"]}}}, "unknown key 'exclude_classes'"),
     ],
 )  # fmt: skip
 def test_studies_that_can_not_be_planned(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(sentence)):
         planned(**changes)
+
+
+def test_how_pairs_are_compared_is_checked() -> None:
+    wrong = {"kind": "verification", "components": 0, "whiten": "no", "terms": ["sum"]}
+    mistakes = parameter_mistakes(check_study(STUDY | {"protocols": {"pairs": wrong}}))
+    assert {mistake.path for mistake in mistakes} == {f"protocols.pairs.{name}" for name in wrong if name != "kind"}

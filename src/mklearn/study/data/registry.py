@@ -62,11 +62,8 @@ class Entry(Strict):
     that was released with it; for the protocol ``released``. With a parameter ``ids`` it gets those of all samples."""
     missing_views: Literal["error", "mean"] = "error"
     """Whether samples may lack a table; kernels then put them at the mean of the training samples."""
-    pairs: list[FileSpec] = Field(default_factory=list)
-    """Official lists of pairs for protocol ``verification``: the folds of the result, then, where parameters are chosen
-    on pairs of their own, those that are trained on for it and those that are validated on."""
-    n_pairs: int | None = None
-    """Number of pairs of the first list, by which jobs ask for memory and time."""
+    protocol_files: dict[str, list[FileSpec]] = Field(default_factory=dict)
+    """Official files by the kind of protocol that reads them, such as the lists of pairs of ``verification``."""
     targets: list[str] = Field(default_factory=list)
     """Names of the numbers that can be predicted, of which a study takes the first or names another; none of a data set
     of classes."""

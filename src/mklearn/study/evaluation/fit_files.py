@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.base.pairs import PairedSamples, PairView
 from mklearn.contract.fit_spec import IMAGES, FitSpec, Setting
 from mklearn.contract.loading import load
 from mklearn.errors import DataError
 from mklearn.kernels.pairwise_view import Pairwise
 from mklearn.kernels.views import Views
 from mklearn.study.artefacts import read_arrays, write_arrays
-from mklearn.study.data.pairs import PairLists, load_projections
+from mklearn.study.data.pairs import Pairs
 from mklearn.study.data.samples import SampleSet, check_same
 from mklearn.study.evaluation.outputs import Record, packed, smallest
 from mklearn.study.provenance import canonical
@@ -53,18 +51,15 @@ def write_predictions(
 
 
 def read_views(
-    spec: FitSpec, matrices: list[Path], sources: list[Path], ids: NDArray[np.str_], projections: Sequence[Path] = (),
-    pairs: PairLists | None = None,
-) -> Views:  # fmt: skip
-    """Read the views of the method: matrices of its kernels, images, and features of its descriptors.
+    spec: FitSpec, matrices: list[Path], sources: list[Path], ids: NDArray[np.str_], pairs: Pairs | None = None
+) -> Views:
+    """Read the views of the method: matrices of its kernels, images, and features of its descriptors, or of pairs.
 
     Raises
     ------
     DataError
         Files are missing or too many, or a matrix is of other samples.
     """
-    if pairs is not None:
-        return Views(_read_pairs(spec, pairs, sources, projections))
     if len(matrices) != len(spec.pairwise):
         wanted = ", ".join(spec.pairwise) or "none"
         raise DataError(f"fit: matrices must be a file for each of these: {wanted}; got {len(matrices)}.")
@@ -76,38 +71,15 @@ def read_views(
         wanted = ", ".join(names) or "none"
         raise DataError(f"fit: sources must be a file for each of these views: {wanted}; got {len(sources)}.")
     for name, path in zip(names, sources, strict=True):
-        views[name] = _read_images(path, spec.method.id) if name == IMAGES else _read_features(path)
+        table = _read_images(path, spec.method.id) if name == IMAGES else read_arrays(path, ("features",))["features"]
+        views[name] = table if pairs is None else pairs.view(table)
     return Views(views)
-
-
-def _read_pairs(
-    spec: FitSpec, pairs: PairLists, sources: list[Path], projections: Sequence[Path]
-) -> dict[str, PairView]:
-    """Read the views of a method on pairs of samples."""
-    assert spec.pairs is not None
-    n_files = len(spec.descriptors)
-    if {len(sources), len(projections)} not in ({n_files}, {n_files, 0}):
-        raise DataError(
-            f"fit: pairs need {n_files} projections, {n_files} files of features among sources, or both; got "
-            f"{len(projections)} and {len(sources)}."
-        )
-    nothing: list[None] = [None] * n_files
-    views = {}
-    for key, features, projected in zip(spec.descriptors, sources or nothing, projections or nothing, strict=True):
-        read = None if features is None else partial(_read_features, features)
-        samples = PairedSamples(read, () if projected is None else load_projections(projected))
-        views[key] = PairView(pairs.first, pairs.second, samples, spec.pairs)
-    return views
 
 
 def _read_matrix(path: Path, ids: NDArray[np.str_]) -> NDArray[np.float64]:
     held = read_arrays(path, ("matrix", "ids"))
     check_same(held["ids"], ids, path)
     return held["matrix"]
-
-
-def _read_features(path: Path) -> NDArray[Any]:
-    return read_arrays(path, ("features",))["features"]
 
 
 def _read_images(path: Path, method_id: str) -> NDArray[np.float64]:

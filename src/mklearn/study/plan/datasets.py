@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,10 +37,8 @@ class PlannedDataset:
     files: list[str] = field(default_factory=list)
     downloads: Mapping[str, DownloadSpec] = field(default_factory=dict)
     """By path; none for the user's own data."""
-    pairs: list[str] = field(default_factory=list)
-    """Paths of its official lists of pairs, in the order of the registry."""
-    n_pairs: int | None = None
-    """Number of pairs of the first list."""
+    protocol_files: Mapping[str, list[str]] = field(default_factory=dict)
+    """Paths of the files that come with it for a kind of protocol."""
     n_samples: int | None = None
     """Number of samples, if it is known before the data set is read."""
     n_blocks: int = 1
@@ -149,14 +148,13 @@ def _registered(
     source = entry(known.of) if known.of else known  # one job, whichever of the data sets on these files a study has
     downloads = {
         path(file): DownloadSpec(file=FileSpec(**file.model_dump()), reader=source.reader, options=source.options)
-        for file in [*files, *known.pairs]
+        for file in [*files, *chain(*known.protocol_files.values())]
     }
     usual = known.title if planned.id == known.id else f"{known.title}, {planned.id}"  # two draws are two columns
     return replace(
         planned,
         files=[path(file) for file in files],
-        pairs=[path(file) for file in known.pairs],
-        n_pairs=known.n_pairs,
+        protocol_files={kind: [path(file) for file in listed] for kind, listed in known.protocol_files.items()},
         title=config.title or usual,
         downloads=downloads,
         n_samples=known.n_samples(raw),

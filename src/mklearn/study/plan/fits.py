@@ -115,11 +115,12 @@ def planned_fits(
             grid=method.grid(), kernel_choice=method.kernel_choice(), inputs=views, sweep=method.sweep(),
         )  # fmt: skip
         for protocol in protocols:
-            if protocol.pairs is not None:
+            if protocol.pairs:
                 _check_pairs(dataset, method_id, method, variant.kernels, protocol)
             fit = FitSpec(
                 dataset=dataset.id, settings=protocol.settings, method=spec, kernels=variant.kernels,
-                evaluation=evaluated.model_copy(update={"choice": protocol.choice}), seed=seed, pairs=protocol.pairs,
+                evaluation=evaluated.model_copy(update={"choice": protocol.choice}), seed=seed,
+                pairs=protocol.pairs,
             )  # fmt: skip
             fit = on_landmarks(fit, method_id, method, dataset, protocol, evaluation)
             shared = {name: value for name, value in fit.as_dict().items() if name not in ("dataset", "settings")}
@@ -143,7 +144,7 @@ def _check_pairs(
             f"{where}: pairs are compared by features of both samples; complete the tables first, or use "
             "missing_views: drop without impute."
         )
-    if "path" not in protocol.spec.parameters and not dataset.pairs:
+    if "path" not in protocol.spec.parameters and protocol.spec.kind not in dataset.protocol_files:
         raise ConfigError(
             f"protocols.{protocol.id}: data set {dataset.id!r} has no official lists of pairs; give `path`, a file "
             "with the columns fold, first and second."

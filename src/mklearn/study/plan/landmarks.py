@@ -104,7 +104,7 @@ def _automatic(fit: FitSpec) -> str:
 
 
 def _unsuited_protocol(protocol: PlannedProtocol) -> str:
-    if protocol.pairs is not None:
+    if protocol.pairs:
         return f"can't take pairs of samples (protocol {protocol.id!r})"
     if protocol.choice == "test_set":
         return f"can't choose on test samples (protocol {protocol.id!r})"

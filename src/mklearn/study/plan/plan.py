@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-from mklearn.contract.specs import ProjectSpec, SplitSpec
+from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.study.datasets import DatasetConfig
 from mklearn.study.entries import Entry
@@ -43,8 +43,6 @@ class Plan:
     """By data set, descriptor (or the user's matrix) and measure."""
     landmark_sets: dict[tuple[str, str, str], LandmarkSetSpec] = field(default_factory=dict)
     """By data set, protocol and landmark set."""
-    projections: dict[tuple[str, str, str], ProjectSpec] = field(default_factory=dict)
-    """By data set, protocol of pairs and descriptor."""
     fits: dict[tuple[str, str, str], PlannedFit] = field(default_factory=dict)
     """By data set, protocol and method."""
     final: PlannedFinal | None = None
@@ -167,10 +165,6 @@ def _add_dataset(
         plan.fits[dataset.key, fit.protocol, fit.method] = fit
         if fit.landmark_set is not None and fit.landmark_set_spec is not None:
             plan.landmark_sets[dataset.key, fit.protocol, fit.landmark_set] = fit.landmark_set_spec
-        pairs = fit.spec.pairs
-        if pairs is not None and pairs.components is not None:
-            spec = ProjectSpec(components=pairs.components, square_root=pairs.square_root)
-            plan.projections.update({(dataset.key, fit.protocol, name): spec for name in fit.spec.descriptors})
 
 
 def _applying(entries: Mapping[str, Model] | None, dataset: str) -> dict[str, Model] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from mklearn.contract.fit_spec import Choice, PairFeatures, Setting
+from mklearn.contract.fit_spec import Choice, Setting
 from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError, absence
 from mklearn.study.entries import Protocol
@@ -24,8 +24,8 @@ class PlannedProtocol:
     datasets: list[str] | None
     choice: Choice = "inner_cv"
     """By which samples parameters are chosen."""
-    pairs: PairFeatures | None = None
-    """What pairs are compared by; None for a protocol of single samples."""
+    pairs: bool = False
+    """Whether its samples are pairs of those of the data set."""
 
 
 def planned_protocol(protocol_id: str, protocol: Protocol, seed: int) -> PlannedProtocol:
@@ -47,7 +47,7 @@ def planned_protocol(protocol_id: str, protocol: Protocol, seed: int) -> Planned
         Setting(protocol=name if size is None else f"{name}-p{size}", train_size=size)
         for size in protocol.train_sizes()
     ]
-    pairs = protocol.pair_features()
-    keyed = spec.as_dict() if pairs is None else [spec.as_dict(), pairs.model_dump()]
-    split_key = key(protocol_id, keyed)
-    return PlannedProtocol(protocol_id, split_key, settings, spec, protocol.datasets, protocol.choose, pairs)
+    split_key = key(protocol_id, spec.as_dict())
+    return PlannedProtocol(
+        protocol_id, split_key, settings, spec, protocol.datasets, protocol.choose, protocol.row.pairs
+    )

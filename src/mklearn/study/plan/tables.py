@@ -64,7 +64,6 @@ def report_spec(plan: Plan) -> ReportSpec:
             settings=fit.settings,
             method=fit.method_id,
             title=fit.label,
-            pairs=fit.spec.pairs,
         )
         for fit in plan.fits.values()
     ]

@@ -13,7 +13,6 @@ import pandas as pd
 
 from mklearn.contract.fit_spec import Setting
 from mklearn.study.artefacts import read_arrays
-from mklearn.study.data.pairs import LABELS
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.provenance import file_digest
@@ -99,7 +98,7 @@ def fits_of(
         if data.target == "numbers":
             yield replace(_fit(own, entry, setting, order), predicted=_numbers(predicted.by_rule(keys)))
             continue
-        names = np.array(LABELS) if entry.pairs else data.classes
+        names = arrays.get("classes", data.classes)
         yield _fit(own, entry, setting, order, names, predicted.confusion(keys, len(names)))
 
 

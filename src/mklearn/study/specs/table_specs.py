@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from mklearn.contract.fit_spec import PairFeatures, Setting
+from mklearn.contract.fit_spec import Setting
 from mklearn.contract.model import Count, NonNegative, Positive, Slug, Strict
 from mklearn.contract.specs import Spec
 from mklearn.study.specs.final_spec import FinalEntry
@@ -138,8 +138,6 @@ class ReportFit(Spec):
     settings: list[Setting]
     method: str
     title: str
-    pairs: PairFeatures | None = None
-    """What its samples are compared by, if they are pairs."""
 
 
 class ReportFile(Spec):

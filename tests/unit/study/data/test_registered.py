@@ -44,7 +44,7 @@ def test_registry_agrees_with_the_manifest(mirror: Path) -> None:
         with (mirror / folder / "MANIFEST.csv").open(encoding="utf-8") as stream:
             manifest |= {str(Path(folder, row["path"])): row for row in csv.DictReader(stream)}
     for known in registry().values():
-        for files in (known.files, known.pairs, *known.alternatives):
+        for files in (known.files, *known.protocol_files.values(), *known.alternatives):
             for file in files:
                 if file.mirror is not None:
                     row = manifest[file.mirror]
