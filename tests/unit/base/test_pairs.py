@@ -1,23 +1,20 @@
-"""Features of pairs: fitted on training images alone, symmetric; and one choice of parameters for all folds."""
+"""Features of pairs: fitted on training images alone, symmetric; what kernels and methods take."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
-from tests.scores import scores
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
 
 from mklearn.base.pairs import ComparedSamples, PairView
 from mklearn.base.side_by_side import SideBySide
-from mklearn.contract.fit_spec import EvaluationSpec, Implementation, InputSpec, MethodSpec
-from mklearn.errors import DataError, NotApplicable
+from mklearn.errors import DataError
 from mklearn.kernels import StackTransform, Views
-from mklearn.study.evaluation import split as split_module
-from mklearn.study.evaluation.candidates import MethodOnViews
-from mklearn.study.evaluation.split import choose_once, evaluate_split
 
 RNG = np.random.default_rng(0)
 TABLES = [RNG.normal(size=(40, 6)), RNG.normal(size=(40, 9))]
@@ -84,106 +81,24 @@ def test_square_roots_and_the_features_themselves() -> None:
         pair_views(TABLES[0], square_root=True)
 
 
-# --- evaluation
-
-
-def people(n: int = 30, d: int = 5) -> tuple[np.ndarray, Any, np.ndarray]:
-    """Return images of persons, what makes a view of pairs of them, every second of one person, and their classes."""
-    rng = np.random.default_rng(1)
-    table = np.repeat(rng.normal(size=(n, d)), 2, axis=0) + 0.2 * rng.normal(size=(2 * n, d))
-    first = np.repeat(np.arange(0, 2 * n, 2), 2)
-    second = np.where(np.arange(2 * n) % 2, first + 1, np.roll(first, 2) + 1)
-    return table, lambda table: PairView(first, second, ComparedSamples(table, components=d)), np.arange(2 * n) % 2
-
-
-EVALUATION = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
-
-
-def method(kind: str, entry: Any = None, **more: Any) -> MethodSpec:
-    return MethodSpec(
-        id="m", inputs={kind: InputSpec(kind=kind, **(entry or {}))},  # type: ignore[dict-item, arg-type]
-        sweep=Implementation(implementation="mklearn.study.evaluation.sweeps:Predictions"), **more,
-    )  # fmt: skip
-
-
-LINEAR_SVC = "mklearn.classifiers.linear_svc:linear_svc"
-SVC = method("features", {"descriptors": ["t"]}, implementation=LINEAR_SVC, grid={"C": [0.1, 10.0]})
+def test_kernels_are_those_of_the_features_of_pairs() -> None:
+    views = pair_views(TABLES[0])
+    kernel = {"id": "k", "kind": "linear", "view": "0", "feature_scaling": "standard", "centre": False,
+              "normalise": "none"}  # fmt: skip
+    transform = StackTransform([kernel]).fit(views[TRAIN])
+    scaled = SideBySide(feature_scaling="standard").fit(views[TRAIN])
+    known, asked = scaled.transform(views[TRAIN]), scaled.transform(views[TEST])
+    np.testing.assert_allclose(transform.stack_train_.matrices[0], known @ known.T, atol=1e-9)
+    np.testing.assert_allclose(transform.transform(views[TEST]).matrices[0], asked @ known.T, atol=1e-9)
 
 
 def test_a_method_on_features_recognises_pairs() -> None:
-    table, pairs, y = people()
-    entry = {"descriptors": ["t"], "feature_scaling": "standard"}
-    svc = method("features", entry, implementation=LINEAR_SVC, grid={"C": [0.1, 10.0]})
-    problem = MethodOnViews(Views({"t": pairs(table)}), y, svc)
-    train, test = np.arange(40), np.arange(40, 60)
-    groups = (np.arange(60) // 10).astype(str)
-    found = evaluate_split(problem, train, test, evaluation=EVALUATION, seed=0, groups=groups)
-    assert scores(found.rules[""])[0] >= 0.85
-    assert scores(found.rules[""], "equal_error_rate")[0] <= 0.15
-
-
-def test_kernels_are_those_of_the_features_of_pairs() -> None:
-    table, pairs, _ = people()
-    train, test = np.arange(40), np.arange(40, 60)
-    kernel = {"id": "k", "kind": "linear", "view": "t", "feature_scaling": "standard", "centre": False,
-              "normalise": "none"}  # fmt: skip
-    views = Views({"t": pairs(table)})
-    transform = StackTransform([kernel]).fit(views[train])
-    scaled = SideBySide(["t"], "standard").fit(views[train])
-    known, asked = scaled.transform(views[train]), scaled.transform(views[test])
-    np.testing.assert_allclose(transform.stack_train_.matrices[0], known @ known.T, atol=1e-9)
-    np.testing.assert_allclose(transform.transform(views[test]).matrices[0], asked @ known.T, atol=1e-9)
-
-
-def test_parameters_are_chosen_once_on_parts_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    table, pairs, y = people()
-    problem = MethodOnViews(Views({"t": pairs(table)}), y, SVC)
-    parts = {"train": np.arange(20), "validation": np.arange(20, 40)}
-    chosen = choose_once(problem, [tuple(parts.values())], evaluation=EVALUATION)
-    assert chosen is not None
-    by_hand = []
-    for number in (0, 1):
-        fixed = SVC.model_copy(update={"grid": {"C": [SVC.grid["C"][number]]}})
-        result = evaluate_split(replace(problem, method=fixed), *parts.values(), evaluation=EVALUATION, seed=0)
-        by_hand.append(scores(result.rules[""])[0])
-    assert chosen.by_rule == {"": (int(np.argmax(by_hand)), -1)}
-
-    fitted = []
-    fit = split_module.Fits.fit
-    monkeypatch.setattr(split_module.Fits, "fit", lambda *a: fitted.append(a) or fit(*a))
-    wanted = replace(chosen, by_rule={"": (1, -1)})
-    result = evaluate_split(problem, np.arange(40), np.arange(40, 60), evaluation=EVALUATION, seed=0, shared=wanted)
-    assert len(fitted) == 1
-    assert result.rules[""].candidate.parameters == {"C": 10.0}
-
-
-def test_nothing_to_choose_and_no_candidate() -> None:
-    table, pairs, y = people()
-    problem = MethodOnViews(Views({"t": pairs(table)}), y, SVC)
-    fixed = replace(problem, method=SVC.model_copy(update={"grid": {"C": [1.0]}}))
-    assert choose_once(fixed, [(np.arange(20), np.arange(20, 40))], evaluation=EVALUATION) is None
-    with pytest.raises(NotApplicable, match="one class"):
-        choose_once(problem, [(np.arange(1, 40, 2), np.arange(40, 60))], evaluation=EVALUATION)
-    with pytest.raises(NotApplicable, match="one class"):
-        evaluate_split(fixed, np.arange(1, 40, 2), np.arange(40, 60), evaluation=EVALUATION, seed=0)
-
-
-def test_weights_by_accuracy_are_chosen_once() -> None:
-    table, pairs, y = people()
-    noise = np.random.default_rng(2).normal(size=table.shape)
-    kernels = [
-        {"id": name, "kind": "linear", "view": name, "feature_scaling": "standard"} for name in ("table", "noise")
-    ]
-    views = Views({"table": pairs(table), "noise": pairs(noise)})
-    svc = method(
-        "kernels", implementation="mklearn.classifiers.kernel_svc:KernelSVC", kernel_choice="cv_accuracy",
-        parameters={"C": 1.0, "kernel_weights": "uniform"},
-    )  # fmt: skip
-    problem = MethodOnViews(views, y, svc, kernels)
-    chosen = choose_once(problem, [(np.arange(20), np.arange(20, 40))], evaluation=EVALUATION)
-    assert chosen is not None
-    weights = chosen.parameters["kernel_weights"]
-    assert sum(weights) == pytest.approx(1)
-    assert weights[0] > weights[1]
-    result = evaluate_split(problem, np.arange(40), np.arange(40, 60), evaluation=EVALUATION, seed=0, shared=chosen)
-    np.testing.assert_allclose(result.rules[""].fitted.weights, weights)
+    """Every second pair is of one person; its parameter is chosen by folds of the training pairs."""
+    n, rng = 60, np.random.default_rng(1)
+    table = np.repeat(rng.normal(size=(n // 2, 5)), 2, axis=0) + 0.2 * rng.normal(size=(n, 5))
+    first, same = np.repeat(np.arange(0, n, 2), 2), np.arange(n) % 2
+    second = np.where(same, first + 1, np.roll(first, 2) + 1)
+    features = make_pipeline(SideBySide(feature_scaling="standard"), SVC(kernel="linear"))
+    views, train, test = pair_views(table, first=first, second=second, components=5), np.arange(40), np.arange(40, n)
+    found = GridSearchCV(features, {"svc__C": [0.1, 10.0]}, cv=3).fit(views[train], same[train])
+    assert found.score(views[test], same[test]) >= 0.85

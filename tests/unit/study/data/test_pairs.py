@@ -29,18 +29,10 @@ def written(folder: Path, **texts: str) -> list[Path]:
 def test_official_lists_of_lfw(mirror: Path) -> None:
     """Their sizes as published, people in one fold only, and 758 pairs of View 2 that View 1 has too."""
     folder = mirror / "lfw"
-    names = {
-        f"{line.split()[0]}/{line.split()[0]}_{int(number):04d}.jpg"
-        for path in folder.glob("pairs*.txt")
-        for line in path.read_text(encoding="utf-8").splitlines()[1:]
-        for number in [line.split()[1], *(line.split()[2:] if len(line.split()) == 3 else [])]
-    } | {
-        f"{other}/{other}_{int(number):04d}.jpg"
-        for path in folder.glob("pairs*.txt")
-        for _, _, other, number in (
-            line.split() for line in path.read_text(encoding="utf-8").splitlines()[1:] if len(line.split()) == 4
-        )
-    }
+    lines = [line.split() for path in folder.glob("pairs*.txt") for line in path.read_text("utf-8").splitlines()[1:]]
+    images = [(line[0], number) for line in lines if len(line) == 3 for number in line[1:]]
+    images += [image for line in lines if len(line) == 4 for image in (line[:2], line[2:])]
+    names = {f"{name}/{name}_{int(number):04d}.jpg" for name, number in images}
     ids = np.array(sorted(names))
     y = np.unique([name.split("/")[0] for name in ids], return_inverse=True)[1]
     assert len(ids) == 9056
