@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from mklearn.errors import ConfigError
+from mklearn.study.engine.data_check import check_data
 from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.parameters import parameter_mistakes
 from mklearn.study.plan.plan import Plan, plan_study
@@ -70,3 +71,15 @@ def test_how_pairs_are_compared_is_checked() -> None:
     wrong = {"kind": "verification", "components": 0, "whiten": "no", "terms": ["sum"]}
     mistakes = parameter_mistakes(check_study(STUDY | {"protocols": {"pairs": wrong}}))
     assert {mistake.path for mistake in mistakes} == {f"protocols.pairs.{name}" for name in wrong if name != "kind"}
+
+
+def test_pairs_of_grouped_samples_are_validated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("id,label,person,size\na,x,p,1\nb,x,p,2\nc,y,q,3\nd,y,q,4\n", encoding="utf-8")
+    Path("pairs.csv").write_text("fold,first,second\n0,a,b\n1,c,d\n", encoding="utf-8")
+    own = {"kind": "feature_tables", "tables": {"t": "t.csv"}, "group_column": "person"}
+    protocols = {"pairs": {"kind": "verification", "path": "pairs.csv"}}
+    methods = {"m": {"kind": "fsvc", "descriptor": "t"}}
+    study = {"study": "s", "datasets": {"own": own}, "protocols": protocols, "methods": methods}
+    plan = plan_study(check_study(study))
+    assert check_data(plan).counts == ["own: 4 samples of 2 classes: x 2, y 2"]

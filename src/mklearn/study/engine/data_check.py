@@ -67,7 +67,8 @@ def check_data(plan: Plan) -> DataCheck:
             except UserError as error:
                 found.mistakes.append(f"{where}: {error}.")
                 continue
-            found.notes += [f"{where}: {note}" for note in _split_notes(drawn, table, dataset)]
+            if isinstance(drawn, Splits):  # not pairs of samples
+                found.notes += [f"{where}: {note}" for note in _split_notes(drawn, table, dataset)]
     return found
 
 
