@@ -349,12 +349,7 @@ def kernel_squared_distances(K: ArrayLike) -> Floats:
     return d2
 
 
-def lde_graph(
-    distances: Any,
-    y: ArrayLike,
-    k: int = 5,
-    k_prime: int = 20,
-) -> GraphPair:
+def lde_graph(distances: Any, y: ArrayLike, k: int = 5, k_prime: int = 20) -> GraphPair:
     """Build the graph pair of local discriminant embedding.
 
     W joins near samples of one class, W' near samples of different classes.

@@ -434,11 +434,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         return kernels, self._weighing_targets(own), own
 
     def _equal_shares(
-        self,
-        kernels: list[NDArray[Any]],
-        scales: Array,
-        problem: RidgeProblem,
-        sets: Sequence[NDArray[np.intp]],
+        self, kernels: list[NDArray[Any]], scales: Array, problem: RidgeProblem, sets: Sequence[NDArray[np.intp]]
     ) -> Array:
         """Return equal shares of the kernels of views that agree with each set of targets, (n_sets, n_kernels)."""
         found, agreements = [], []
@@ -584,10 +580,7 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
         """Keep what is needed of the donors, at these positions among the samples of positive weight."""
 
     def _products_of(
-        self,
-        maps: Sequence[tuple[Mixture, Array]],
-        problem: RidgeProblem,
-        completion: ViewCompletion | None,
+        self, maps: Sequence[tuple[Mixture, Array]], problem: RidgeProblem, completion: ViewCompletion | None
     ) -> CompletedProducts:
         """Return what computes products of the mixed kernels of new samples and maps."""
         products = CompletedProducts([each for _, each in maps], problem.rows, problem.n, completion)
@@ -685,18 +678,10 @@ class MultiViewRidge(KernelsMixin, BaseEstimator):
 
 @dataclass(eq=False)
 class Mixture:
-    """A combination of kernels that some regressions use.
+    """A combination of kernels that some regressions use."""
 
-    Attributes
-    ----------
-    weights : array of shape (n_kernels,)
-        Of the kernels as given; while they are mixed, of kernels at unit centred trace.
-    users : bool array of shape (2, c)
-        Whether it is that of the equal and that of the learned half, for each target.
-    """
-
-    weights: Array
-    users: NDArray[np.bool_]
+    weights: Array  # (n_kernels,), of the kernels as given; while they are mixed, of kernels at unit centred trace
+    users: NDArray[np.bool_]  # (2, c), whether the equal and the learned half use it, for each target
 
     @property
     def columns(self) -> NDArray[np.intp]:

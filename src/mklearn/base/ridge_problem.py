@@ -47,11 +47,7 @@ class RidgeProblem:
 
     @classmethod
     def of(
-        cls,
-        targets: Array,
-        weights: Array | None,
-        groups: ArrayLike | None,
-        codes: NDArray[np.intp] | None = None,
+        cls, targets: Array, weights: Array | None, groups: ArrayLike | None, codes: NDArray[np.intp] | None = None
     ) -> RidgeProblem:
         n = len(targets)
         LeftOut(n, groups)  # refuses groups that do not fit

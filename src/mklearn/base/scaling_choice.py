@@ -33,11 +33,7 @@ _EQUAL = 1e-9
 
 @aligned
 def choose_scaling(
-    X: Any,
-    y: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    scalings: Sequence[FeatureScaling] = AUTO_SCALINGS,
+    X: Any, y: ArrayLike, *, groups: ArrayLike | None = None, scalings: Sequence[FeatureScaling] = AUTO_SCALINGS
 ) -> FeatureScaling:
     """Choose the scaling of a view's features by the left-out error of kernel ridge regression.
 

@@ -16,23 +16,12 @@ Array = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, eq=False)
 class CentredSpan:
-    """Thin singular value decomposition of centred samples, X - mean = U diag(singular) axes, cut at the rank r.
+    """Thin singular value decomposition of centred samples, X - mean = U diag(singular) axes, cut at the rank r."""
 
-    Attributes
-    ----------
-    mean : array of shape (d,)
-    left : array of shape (n, r)
-        U.
-    singular : array of shape (r,)
-        Descending.
-    axes : array of shape (r, d)
-        Orthonormal rows: norms and inner products of coordinates are those of the feature space.
-    """
-
-    mean: Array
-    left: Array
-    singular: Array
-    axes: Array
+    mean: Array  # (d,)
+    left: Array  # (n, r), U
+    singular: Array  # (r,), descending
+    axes: Array  # (r, d), orthonormal rows: norms and inner products of coordinates are those of the feature space
 
     @property
     def rank(self) -> int:

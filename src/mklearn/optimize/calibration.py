@@ -56,10 +56,6 @@ def fit_inverse_temperature(
     n_sets : int, optional
         Number of sets of samples that were left out together, which counts as n; by default the number of samples.
 
-    Returns
-    -------
-    float
-
     Notes
     -----
     The log loss is convex in beta. The order of the classes is that of the scores, so that probabilities predict the

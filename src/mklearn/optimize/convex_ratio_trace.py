@@ -240,10 +240,6 @@ def convex_ratio_trace(
     tol : float
         Tolerance of the relative duality gap.
 
-    Returns
-    -------
-    ConvexRatioTrace
-
     Raises
     ------
     ConfigError

@@ -64,10 +64,6 @@ def easy_mkl_weights(
     tol : float
         Tolerance of the relative gap.
 
-    Returns
-    -------
-    EasyMKLWeights
-
     Raises
     ------
     DataError

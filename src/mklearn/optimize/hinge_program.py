@@ -38,22 +38,12 @@ _SHORTEST = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Multipliers:
-    """Dual variables of a hinge program.
+    """Dual variables of a hinge program."""
 
-    Attributes
-    ----------
-    hinge : array of shape (n,)
-        alpha, from 0 to C.
-    upper, lower : array of shape (n,)
-        Of ``y f <= bound`` and ``y f >= -bound``; zeros without a bound.
-    spread : array of shape (P,)
-        theta of the spreads, sum ``lam``.
-    """
-
-    hinge: Floats
-    upper: Floats
-    lower: Floats
-    spread: Floats
+    hinge: Floats  # (n,), alpha, from 0 to C
+    upper: Floats  # (n,), of ``y f <= bound``; zeros without a bound
+    lower: Floats  # (n,), of ``y f >= -bound``; zeros without a bound
+    spread: Floats  # (P,), theta of the spreads, sum ``lam``
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +93,6 @@ def hinge_machine(X: Floats, y: Floats, C: float, bound: float = np.inf) -> Line
         Penalty of the hinge loss, with 1/2 ||w||^2.
     bound : float
         Largest ``|w'x + b|`` on the training samples, > 1. With `numpy.inf` its constraints are dropped.
-
-    Returns
-    -------
-    LinearMachine
 
     Raises
     ------

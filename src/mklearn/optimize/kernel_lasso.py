@@ -76,27 +76,13 @@ def kernel_factor(K: Array, max_rank: int, *, sample_weight: Array | None = None
 
 @dataclass(frozen=True, eq=False)
 class KernelLassoSolution:
-    """A solution of (P).
+    """A solution of (P)."""
 
-    Attributes
-    ----------
-    penalty : float
-        mu.
-    sizes : array of shape (M,)
-        ||B_m||, exactly 0 for kernels that are not chosen.
-    coefficients : array of shape (sum of ranks, c)
-        The blocks B_m, one below the other.
-    residuals : array of shape (n, c)
-        R.
-    gap : float
-        Duality gap, in units of ``1/2 ||T||^2``.
-    """
-
-    penalty: float
-    sizes: Array
-    coefficients: Array
-    residuals: Array
-    gap: float
+    penalty: float  # mu
+    sizes: Array  # (M,), ||B_m||, exactly 0 for kernels that are not chosen
+    coefficients: Array  # (sum of ranks, c), the blocks B_m, one below the other
+    residuals: Array  # (n, c), R
+    gap: float  # duality gap, in units of ``1/2 ||T||^2``
 
     @property
     def chosen(self) -> NDArray[np.intp]:

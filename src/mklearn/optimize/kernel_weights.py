@@ -131,10 +131,6 @@ def kernel_weights(
         "auto" (MOSEK where a licence works, else CLARABEL) or the name of a solver. Used by "sdp", "dnn", and for the
         bound of "exact" above 14 kernels; ignored otherwise.
 
-    Returns
-    -------
-    KernelWeights
-
     Raises
     ------
     ConfigError

@@ -28,24 +28,12 @@ Array = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, eq=False)
 class LandmarkRatioTrace:
-    """F for features in blocks, as `convex_ratio_trace.RatioTraceObjective` is for kernels.
+    """F for features in blocks, as `convex_ratio_trace.RatioTraceObjective` is for kernels."""
 
-    Attributes
-    ----------
-    blocks : sequence of slice
-        Columns of each kernel's features; together all d of them, in order.
-    scatter : array of shape (d, d)
-        S_d, the within-class or total scatter.
-    between : array of shape (d, c)
-        H, with HH' the scatter between classes.
-    ridge_amount : float
-        lambda > 0.
-    """
-
-    blocks: Sequence[slice]
-    scatter: Array
-    between: Array
-    ridge_amount: float
+    blocks: Sequence[slice]  # columns of each kernel's features; together all d of them, in order
+    scatter: Array  # (d, d), S_d, the within-class or total scatter
+    between: Array  # (d, c), H, with HH' the scatter between classes
+    ridge_amount: float  # lambda > 0
 
     def __post_init__(self) -> None:
         check_positive(self.ridge_amount, "ridge_amount")

@@ -324,10 +324,6 @@ def leave_one_out_weights(
     tol : float
         Tolerance of the relative decrease of L in an iteration.
 
-    Returns
-    -------
-    LeaveOneOutWeights
-
     Raises
     ------
     ConfigError

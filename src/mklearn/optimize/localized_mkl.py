@@ -166,12 +166,7 @@ class LocalizedMKL:
 
 
 def localized_mkl(
-    problem: GatedSVM,
-    V0: ArrayLike,
-    *,
-    solver: Solver = "line_search",
-    tol: float = 1e-3,
-    max_iter: int = 200,
+    problem: GatedSVM, V0: ArrayLike, *, solver: Solver = "line_search", tol: float = 1e-3, max_iter: int = 200
 ) -> LocalizedMKL:
     """Minimise J(V) + ridge/2 ||V||^2 from V0.
 
@@ -188,10 +183,6 @@ def localized_mkl(
         of L-BFGS.
     max_iter : int
         Largest number of line searches, or of iterations of L-BFGS; 0 evaluates V0.
-
-    Returns
-    -------
-    LocalizedMKL
 
     Raises
     ------

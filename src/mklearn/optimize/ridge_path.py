@@ -34,30 +34,14 @@ _EQUAL = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class RidgePath:
-    """Result of `ridge_path`.
+    """Result of `ridge_path`."""
 
-    Attributes
-    ----------
-    ridge : array of shape (c,)
-        The lambda of the smallest error, of all targets together or of each.
-    ridges : array of shape (n_ridges,)
-        All lambdas, ascending, without those that M is too indefinite for.
-    errors : array of shape (n_ridges, c)
-        Weighted mean squared error of the left-out outputs for each of them and each target.
-    coefficients : array of shape (n, c)
-        A.
-    intercept : array of shape (c,)
-        b.
-    left_out : array of shape (n, c)
-        Output for each sample of the fit without it, or without its group.
-    """
-
-    ridge: Array
-    ridges: Array
-    errors: Array
-    coefficients: Array
-    intercept: Array
-    left_out: Array
+    ridge: Array  # (c,), the lambda of the smallest error, of all targets together or of each
+    ridges: Array  # (n_ridges,), all lambdas, ascending, without those that M is too indefinite for
+    errors: Array  # (n_ridges, c), weighted mean squared error of the left-out outputs for each of them and each target
+    coefficients: Array  # (n, c), A
+    intercept: Array  # (c,), b
+    left_out: Array  # (n, c), output for each sample of the fit without it, or without its group
 
 
 def ridge_path(

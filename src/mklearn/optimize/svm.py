@@ -59,10 +59,6 @@ def solve_svm(
     sample_weight : array of shape (n,), optional
         w, see `sign_weights`; 1 by default.
 
-    Returns
-    -------
-    SVMSolution
-
     Warns
     -----
     ConvergenceWarning

@@ -118,10 +118,6 @@ def svm_weights(
     sample_weight : array of shape (n,), optional
         w >= 0, positive in both classes; 1 by default. Integer weights are the same problem as repeated samples.
 
-    Returns
-    -------
-    SVMWeights
-
     Raises
     ------
     DataError

@@ -66,10 +66,6 @@ def trace_ratio(
     tol : float
         Stop when the ratio falls by less than ``tol * (|ratio| + |tr S| / tr S')``.
 
-    Returns
-    -------
-    TraceRatio
-
     Raises
     ------
     DataError
