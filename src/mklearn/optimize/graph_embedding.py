@@ -40,18 +40,18 @@ from scipy.linalg.blas import dsyrk
 from mklearn.checks import cached_rows, symmetrized
 from mklearn.errors import NotApplicable
 from mklearn.graphs import ClassStructure, GraphPair, LaplacianOperator
+from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
 from mklearn.optimize.low_rank_trace_ratio import low_rank_trace_ratio
 from mklearn.optimize.trace_ratio import trace_ratio
 
 Array = NDArray[np.floating[Any]]
 Scaling = Literal["total", "within", "unit", "orthonormal"]
-Matrices = Sequence[NDArray[Any]]
 
 # Directions whose ratio of between- to within-class scatter is below this, relative to the largest, are rounding.
 _NEGLIGIBLE = 1e-10
 
-# Rows of each kernel that `ridge_traces` reads at a time.
+# Rows of each kernel that `_cross_traces` reads at a time.
 _ROWS = 16
 
 
@@ -88,54 +88,6 @@ def scatter_matrices(
     rows = np.asarray(kernel, dtype=np.float64)
     S, S_prime = (2.0 * rows @ operator.apply(rows.T) for operator in (graph.L, graph.L_prime))
     return _with_ridge(symmetrized(S), rho), _with_ridge(symmetrized(S_prime), rho), rho
-
-
-def ridge_traces(kernels: Matrices, graph: GraphPair) -> Array:
-    """Compute T, shape (M, M), in O(M^2 n^2) and M products with L'; it does not depend on A: compute it once."""
-    return _cross_traces(kernels, graph.L_prime)
-
-
-def kernel_projections(kernels: Matrices, coefficients: Array) -> Array:
-    """Compute the projections Z_m = K_m A of the training samples, shape (M, n, p), in O(M n^2 p)."""
-    # A'K_m is (K_m A)' for a symmetric kernel, and BLAS multiplies few rows faster than few columns.
-    transposed = [np.ascontiguousarray(coefficients.T) @ np.asarray(K) for K in kernels]
-    return np.stack(transposed).transpose(0, 2, 1)
-
-
-def weight_matrices(
-    kernels: Matrices, coefficients: Array, graph: GraphPair, ridge: float, traces: Array
-) -> tuple[Array, Array]:
-    """Compute the matrices of the beta-step, ridge included: beta'S beta / beta'S'beta = f(A, beta).
-
-    The cost is O(M n^2 p), that of `kernel_projections`. The paper's K(i) matrices are never formed. ``traces`` is T,
-    from `ridge_traces`.
-    """
-    return weight_matrices_of(kernel_projections(kernels, coefficients), coefficients, graph, ridge, traces)
-
-
-def weight_matrices_of(
-    projections: Array, coefficients: Array, graph: GraphPair, ridge: float, traces: Array
-) -> tuple[Array, Array]:
-    """Compute `weight_matrices` from the projections Z_m = K_m A, shape (M, n, p).
-
-    That is one product with each Laplacian, and M^2 inner products as one matrix product.
-    """
-    M, n, _ = projections.shape
-    penalty = (2.0 * ridge / n) * float(np.vdot(coefficients, coefficients)) * traces
-    side_by_side = np.ascontiguousarray(projections.transpose(1, 0, 2)).reshape(n, -1)
-    flat = projections.reshape(M, -1)
-
-    def inner_products(operator: LaplacianOperator) -> Array:
-        applied = operator.apply(side_by_side).reshape(n, M, -1).transpose(1, 0, 2).reshape(M, -1)
-        return symmetrized(2.0 * flat @ applied.T + penalty)
-
-    return inner_products(graph.L), inner_products(graph.L_prime)
-
-
-def initial_weight_matrices(kernels: Matrices, graph: GraphPair, ridge: float, traces: Array) -> tuple[Array, Array]:
-    """Compute `weight_matrices` for AA' = I with p = n, the paper's start: 2 tr(K_m L K_n) and 2 T_mn, with ridge."""
-    penalty = 2.0 * ridge * traces
-    return 2.0 * _cross_traces(kernels, graph.L) + penalty, 2.0 * traces + penalty
 
 
 def max_components(graph: GraphPair) -> int:
@@ -270,25 +222,97 @@ def rescale_columns(coefficients: Array, eigenvalues: Array, scaling: Scaling) -
     return fix_signs(qr(coefficients, mode="economic", check_finite=False)[0])
 
 
-def projected_scatters(kernel: NDArray[Any], coefficients: Array, graph: GraphPair, rho: float) -> tuple[Array, Array]:
-    """Compute A'SA and A'S'A, shape (p, p), without forming S."""
-    return embedded_scatters(np.asarray(kernel @ coefficients, dtype=np.float64), coefficients, graph, rho)
-
-
-def embedded_scatters(Z: Array, coefficients: Array, graph: GraphPair, rho: float) -> tuple[Array, Array]:
-    """Compute A'SA and A'S'A from embedded samples Z = K A, shape (n, p): 2 Z'LZ + rho A'A."""
-    penalty = rho * (coefficients.T @ coefficients)
-    above, below = (symmetrized(2.0 * Z.T @ side.apply(Z) + penalty) for side in (graph.L, graph.L_prime))
-    return above, below
-
-
 def diagonalised(projection: Projection, scatter: Array, scatter_prime: Array) -> Projection:
     """Return the basis of the same subspace with A'S'A = I and A'SA diagonal, ascending, given A'SA and A'S'A."""
     values, inner = generalized_eigh(scatter, scatter_prime)
     return Projection(fix_signs(projection.coefficients @ inner), values, projection.ridge_amount)
 
 
-def _cross_traces(kernels: Matrices, operator: Any) -> Array:
+class KernelProblem:
+    """The steps of MKL-DR and the matrices between them, for kernels, as `landmark_embedding` has them for features.
+
+    What is costly is kept: T, which does not depend on A, the last combined kernel, and the last projections K_m A.
+    """
+
+    def __init__(self, stack: KernelStack, graph: GraphPair) -> None:
+        self._stack, self._kernels, self._graph = stack, list(stack), graph
+        self._traces = _cross_traces(self._kernels, graph.L_prime)
+        self._weights: Array | None = None
+        self._coefficients: Array | None = None
+
+    @property
+    def n_kernels(self) -> int:
+        """M."""
+        return len(self._kernels)
+
+    def combined(self, weights: Array) -> Array:
+        """Return the kernel of these weights."""
+        if self._weights is None or not np.array_equal(self._weights, weights):
+            self._kernel = self._stack.combine(weights)
+            self._weights = weights.copy()
+        return self._kernel
+
+    def ridge_amount(self, weights: Array, ridge: float) -> float:
+        """Compute rho."""
+        return 2.0 * ridge / self._graph.n * self._trace(weights)
+
+    def ratio_trace_step(self, weights: Array, n_components: int, *, ridge: float) -> Projection:
+        """See the function of this name."""
+        kernel, trace = self.combined(weights), self._trace(weights)
+        return ratio_trace_step(kernel, self._graph, n_components, ridge=ridge, trace=trace)
+
+    def trace_ratio_step(self, weights: Array, n_components: int, *, ridge: float) -> Projection:
+        """See the function of this name."""
+        kernel, trace = self.combined(weights), self._trace(weights)
+        return trace_ratio_step(kernel, self._graph, n_components, ridge=ridge, trace=trace)
+
+    def projected_scatters(self, weights: Array, coefficients: Array, rho: float) -> tuple[Array, Array]:
+        """Compute A'SA and A'S'A, (p, p), from embedded samples Z = K A: 2 Z'LZ + rho A'A."""
+        Z = np.tensordot(weights, self._projections(coefficients), 1)
+        penalty = rho * (coefficients.T @ coefficients)
+        above, below = (
+            symmetrized(2.0 * Z.T @ side.apply(Z) + penalty) for side in (self._graph.L, self._graph.L_prime)
+        )
+        return above, below
+
+    def weight_matrices(self, coefficients: Array, ridge: float) -> tuple[Array, Array]:
+        """Compute the matrices of the beta-step, ridge included: beta'S beta / beta'S'beta = f(A, beta).
+
+        The cost is O(M n^2 p), that of the projections. The paper's K(i) matrices are never formed: M^2 inner products
+        are one matrix product, and all projections side by side have one product with each Laplacian.
+        """
+        projections, n = self._projections(coefficients), self._graph.n
+        M = self.n_kernels
+        penalty = (2.0 * ridge / n) * float(np.vdot(coefficients, coefficients)) * self._traces
+        side_by_side = np.ascontiguousarray(projections.transpose(1, 0, 2)).reshape(n, -1)
+        flat = projections.reshape(M, -1)
+
+        def inner_products(operator: LaplacianOperator) -> Array:
+            applied = operator.apply(side_by_side).reshape(n, M, -1).transpose(1, 0, 2).reshape(M, -1)
+            return symmetrized(2.0 * flat @ applied.T + penalty)
+
+        return inner_products(self._graph.L), inner_products(self._graph.L_prime)
+
+    def initial_weight_matrices(self, ridge: float) -> tuple[Array, Array]:
+        """Compute `weight_matrices` for AA' = I, the paper's start: 2 tr(K_m L K_n) and 2 T_mn, with ridge."""
+        penalty = 2.0 * ridge * self._traces
+        return 2.0 * _cross_traces(self._kernels, self._graph.L) + penalty, 2.0 * self._traces + penalty
+
+    def _trace(self, weights: Array) -> float:
+        """Compute tr(K L' K)."""
+        return float(weights @ self._traces @ weights)
+
+    def _projections(self, coefficients: Array) -> Array:
+        """Return K_m A for each kernel, (M, n, p)."""
+        if self._coefficients is not coefficients:
+            # A'K_m is (K_m A)' for a symmetric kernel, and BLAS multiplies few rows faster than few columns.
+            transposed = [np.ascontiguousarray(coefficients.T) @ np.asarray(K) for K in self._kernels]
+            self._projected = np.stack(transposed).transpose(0, 2, 1)
+            self._coefficients = coefficients
+        return self._projected
+
+
+def _cross_traces(kernels: Sequence[NDArray[Any]], operator: LaplacianOperator) -> Array:
     """Compute <K_m, L K_n>_F for all pairs, from blocks of rows of all kernels that stay in the cache."""
     M, n = len(kernels), len(kernels[0])
     traces = np.zeros((M, M))

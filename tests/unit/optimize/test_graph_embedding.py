@@ -13,18 +13,16 @@ from scipy.spatial.distance import pdist
 
 from mklearn.errors import NotApplicable
 from mklearn.graphs import GraphPair, lda_graph, lde_graph
+from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import (
+    KernelProblem,
     diagonalised,
-    initial_weight_matrices,
     max_components,
-    projected_scatters,
     ratio_trace_step,
     rescale_columns,
-    ridge_traces,
     scatter_matrices,
     smallest_of_pencil,
     trace_ratio_step,
-    weight_matrices,
 )
 
 
@@ -87,8 +85,7 @@ def test_weight_matrices_give_the_joint_objective(name):
     graph = graph_of(name, y, features)
     rng = np.random.default_rng(2)
     A = rng.normal(size=(21, 2))
-    traces = ridge_traces(kernels, graph)
-    S, S_prime = weight_matrices(kernels, A, graph, 0.05, traces)
+    S, S_prime = KernelProblem(KernelStack(kernels), graph).weight_matrices(A, 0.05)
     for _ in range(5):
         beta = rng.random(3)
         value = beta @ S @ beta / (beta @ S_prime @ beta)
@@ -99,15 +96,9 @@ def test_weight_matrices_give_the_joint_objective(name):
 
 def test_initial_weight_matrices_are_those_of_an_orthogonal_A():
     kernels, y, _ = gaussian_kernels(15, 5)
-    graph = lda_graph(y)
-    traces = ridge_traces(kernels, graph)
+    problem = KernelProblem(KernelStack(kernels), lda_graph(y))
     Q = np.linalg.qr(np.random.default_rng(6).normal(size=(15, 15)))[0]
-    for given_, expected in zip(
-        initial_weight_matrices(kernels, graph, 0.02, traces),
-        weight_matrices(kernels, Q, graph, 0.02, traces),
-        strict=True,
-    ):
-        np.testing.assert_allclose(given_, expected, rtol=1e-10)
+    np.testing.assert_allclose(problem.initial_weight_matrices(0.02), problem.weight_matrices(Q, 0.02), rtol=1e-10)
 
 
 @settings(max_examples=25)
@@ -146,13 +137,12 @@ def test_solution_satisfies_the_eigenproblem(name, ridge):
 
 def test_no_perturbation_lowers_the_ratio_trace():
     kernels, y, features = gaussian_kernels(25, 8)
-    graph = graph_of("lde", y, features)
-    ridge = 1e-2
-    found = ratio_trace_step(kernels[0], graph, 2, ridge=ridge)
+    problem = KernelProblem(KernelStack(kernels[:1]), graph_of("lde", y, features))
+    found = problem.ratio_trace_step(np.ones(1), 2, ridge=1e-2)
     rng = np.random.default_rng(9)
 
     def ratio_trace(A):
-        above, below = projected_scatters(kernels[0], A, graph, found.ridge_amount)
+        above, below = problem.projected_scatters(np.ones(1), A, found.ridge_amount)
         return np.trace(np.linalg.solve(below, above))
 
     best = ratio_trace(found.coefficients)
@@ -179,8 +169,8 @@ def test_trace_ratio_is_not_beaten_by_orthonormal_columns():
             Q = np.linalg.qr(A + scale * rng.normal(size=A.shape))[0]
             assert np.trace(Q.T @ S @ Q) / np.trace(Q.T @ S_prime @ Q) >= value - 1e-12
     np.testing.assert_allclose(np.linalg.eigvalsh(S - value * S_prime)[:3].sum(), 0.0, atol=1e-9 * np.trace(S_prime))
-    scatters = projected_scatters(kernels[0], found.coefficients, graph, found.ridge_amount)
-    turned = diagonalised(found, *scatters)
+    problem = KernelProblem(KernelStack(kernels[:1]), graph)
+    turned = diagonalised(found, *problem.projected_scatters(np.ones(1), A, found.ridge_amount))
     assert subspace_angles(turned.coefficients, A).max() < 1e-6
     np.testing.assert_allclose(turned.coefficients.T @ S_prime @ turned.coefficients, np.eye(3), atol=1e-9)
 

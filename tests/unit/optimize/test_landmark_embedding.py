@@ -13,7 +13,7 @@ from mklearn.errors import NotApplicable
 from mklearn.graphs import GraphPair, lda_graph, pca_graph
 from mklearn.kernels.normalise import centre_kernel
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.kernel_embedding_problem import KernelProblem
+from mklearn.optimize.graph_embedding import KernelProblem
 from mklearn.optimize.landmark_embedding import LandmarkProblem
 
 WEIGHTS = [np.full(3, 1 / 3), np.array([0.2, 0.7, 0.1]), np.array([0.0, 0.6, 0.4])]

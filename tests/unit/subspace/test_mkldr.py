@@ -18,7 +18,8 @@ from mklearn.descriptors.lbp import lbp
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import GraphPair, lda_graph, lde_graph, mfa_graph, mmc_graph
 from mklearn.kernels import Views
-from mklearn.optimize.graph_embedding import ridge_traces, scatter_matrices, weight_matrices
+from mklearn.kernels.stack import KernelStack
+from mklearn.optimize.graph_embedding import KernelProblem, scatter_matrices
 from mklearn.subspace.kernel_lde import KernelLDE
 from mklearn.subspace.kfd import KernelFDA
 from mklearn.subspace.mkldr import MKLDR, MixedSignWarning, StartWeightsWarning
@@ -182,8 +183,8 @@ def test_weights_compensate_scales_of_single_kernels(beta_step):
 def test_orthonormal_start_is_the_beta_step_for_an_orthogonal_A():
     kernels = gaussian_kernels(10)
     model = MKLDR(init="orthonormal", max_iter=0).fit(kernels, LABELS)
-    graph, stack = lda_graph(LABELS), np.moveaxis(kernels, -1, 0)
-    S, S_prime = weight_matrices(stack, np.eye(36), graph, model.ridge, ridge_traces(stack, graph))
+    problem = KernelProblem(KernelStack.from_last_axis(kernels), lda_graph(LABELS))
+    S, S_prime = problem.weight_matrices(np.eye(36), model.ridge)
     beta = model.kernel_weights_
     value = beta @ S @ beta / (beta @ S_prime @ beta)
     assert value == pytest.approx(model.history_[0]["objective"], rel=1e-9)
