@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mklearn.base.span import CentredSpan, centred_span
 from mklearn.classifiers import ledoit_wolf_lda
 from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
 from mklearn.kernels.distances import squared_euclidean
 from mklearn.kernels.gaussian import resolve_bandwidth
 from mklearn.nearest_neighbour import accuracy_by_dimension
+from mklearn.optimize.whitening import CentredSpan, centred_span
 from mklearn.papers.mkmmc.mkmmc import MKMMC
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import entry

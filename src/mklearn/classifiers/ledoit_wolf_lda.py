@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.parameters import fit_context, one_of
-from mklearn.base.span import centred_span
 from mklearn.base.validation import checked_components
+from mklearn.checks import checked_sample_weight
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure
 from mklearn.nearest_neighbour import Rule
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
-from mklearn.optimize.validation import checked_sample_weight
+from mklearn.optimize.whitening import centred_span
 from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, fit_context, one_of
-from mklearn.checks import check_keys
+from mklearn.checks import check_keys, checked_sample_weight
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
 from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs, predicted_classes
 from mklearn.errors import ConfigError, DataError
@@ -25,7 +25,6 @@ from mklearn.kernels.views import as_views
 from mklearn.optimize.gating import Gate, GateScale, gate_factor, gated_cross_kernel, gates
 from mklearn.optimize.localized_mkl import GatedSVM, LocalizedMKL, Solver, checked_gating, localized_mkl
 from mklearn.optimize.svm import solve_svm
-from mklearn.optimize.validation import checked_sample_weight
 
 Array = NDArray[np.floating[Any]]
 GatingSource = Literal["gating", "features", "kernel"]

@@ -11,8 +11,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.validation import checked_array, checked_labels
+from mklearn.checks import checked_sample_weight
 from mklearn.graphs import class_structure
-from mklearn.optimize.validation import checked_sample_weight
 
 
 class MajorityClassifier(ClassifierMixin, BaseEstimator):

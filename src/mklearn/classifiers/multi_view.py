@@ -11,6 +11,7 @@ from mklearn.base.multi_view_ridge import ALPHAS, MissingViews, MultiViewRidge, 
 from mklearn.base.parameters import CLASS_WEIGHT, fit_context, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.validation import checked_labels
+from mklearn.checks import checked_sample_weight
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.graphs import class_structure
 from mklearn.kernels.imputation import Impute
@@ -18,7 +19,6 @@ from mklearn.optimize.calibration import fit_inverse_temperature, score_range, s
 from mklearn.optimize.leave_one_out_ridge import class_targets
 from mklearn.optimize.left_out import LeftOut
 from mklearn.optimize.target_cosine import gain_in_standard_errors, target_cosines
-from mklearn.optimize.validation import checked_sample_weight
 
 Array = NDArray[np.floating[Any]]
 Decision = Literal["auto", "ridge", "cosine"]

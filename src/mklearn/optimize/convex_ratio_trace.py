@@ -19,23 +19,31 @@ p = 1 is the simplex; p = infinity makes the weights equal.
 
 **Certificate.** By (*) F lies below its tangents: F(theta') <= F(theta) + g'(theta' - theta). The maximum of a tangent
 over the feasible set, which exceeds F by M^(1/p - 1) ||g||_q - g'theta, bounds the optimum: the duality gap.
+
+**Explicit features.** For K = Phi Theta Phi', Theta = blockdiag(theta_m I), D = Theta^(1/2), the scatter S_d = Phi'Q
+Phi, H = Phi'G and M = lambda I + D S_d D,
+
+    F(theta) = tr(H'D M^-1 D H),    Phi'B = lambda D^-1 M^-1 D H,    Phi'W Phi = lambda D^-1 M^-1 D S_d,
+
+so that F and its derivatives need one factorisation of the size of the features. In blocks with theta_m = 0, where D
+has no inverse, the last two are H - S_d D M^-1 D H and S_d - S_d D M^-1 D S_d.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, solve_triangular
 
-from mklearn.checks import check_positive, invalid
+from mklearn.checks import check_positive, invalid, kernel_list, not_positive_semidefinite, symmetrized, weighted_sum
 from mklearn.errors import DataError, NotApplicable
 from mklearn.graphs import ClassOperator, ClassStructure, LaplacianOperator
+from mklearn.optimize.landmark_embedding import lower_factor, per_feature
 from mklearn.optimize.norm_ball import equal_weight_radius, model_maximiser, on_sphere, tangent_gap, tangent_maximiser
-from mklearn.optimize.validation import kernel_list, not_positive_semidefinite, weighted_sum
 
 Array = NDArray[np.floating[Any]]
 Status = Literal["optimal", "max_iter", "stalled"]
@@ -64,24 +72,6 @@ class Evaluation:
     B: Array  # (n, r), (I + QK/lambda)^-1 G
     cross: Array  # (r, r), G'K B / lambda: its eigenvalues are the ratios omega of the directions, its trace is F
     factor: Array  # (n, n), lower Cholesky factor of S
-
-
-class Objective(Protocol):
-    """F and its derivatives: of kernels, or of explicit features."""
-
-    @property
-    def ridge_amount(self) -> float:
-        """lambda."""
-
-    @property
-    def n_kernels(self) -> int:
-        """M."""
-
-    def evaluate(self, theta: ArrayLike) -> Evaluation:
-        """Compute F(theta)."""
-
-    def derivatives(self, at: Evaluation) -> tuple[Array, Array]:
-        """Compute the gradient (M,) and the Hessian (M, M)."""
 
 
 def leading_directions(at: Evaluation, n_components: int, ridge_amount: float) -> tuple[Array, Array]:
@@ -181,6 +171,64 @@ class RatioTraceObjective:
         A'(K Q K + lambda K)A = I. p is ``n_components`` or less, where fewer ratios are above rounding.
         """
         return leading_directions(at, n_components, self.ridge_amount)
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkRatioTrace:
+    """F for features in blocks, as `convex_ratio_trace.RatioTraceObjective` is for kernels."""
+
+    blocks: Sequence[slice]  # columns of each kernel's features; together all d of them, in order
+    scatter: Array  # (d, d), S_d, the within-class or total scatter
+    between: Array  # (d, c), H, with HH' the scatter between classes
+    ridge_amount: float  # lambda > 0
+
+    def __post_init__(self) -> None:
+        check_positive(self.ridge_amount, "ridge_amount")
+
+    @property
+    def n_kernels(self) -> int:
+        """The number of kernels."""
+        return len(self.blocks)
+
+    def evaluate(self, theta: ArrayLike) -> Evaluation:
+        """Compute F(theta), in O(d^3/3 + d^2 c); ``B`` of the result is Phi'B, (d, c); errors as in `lower_factor`."""
+        point = np.array(theta, dtype=np.float64)
+        root = per_feature(np.sqrt(point), self.blocks)
+        M = root[:, None] * self.scatter * root
+        M[np.diag_indices_from(M)] += self.ridge_amount
+        factor = lower_factor(M)
+        scaled = root[:, None] * self.between
+        solved = cho_solve((factor, True), scaled, check_finite=False)
+        cross = symmetrized(scaled.T @ solved)
+        B = self._outside(root, solved, self.between)
+        return Evaluation(point, float(np.trace(cross)), B, cross, factor)
+
+    def derivatives(self, at: Evaluation) -> tuple[Array, Array]:
+        """Compute the gradient and the negative semidefinite Hessian of F, in O(M d^2 c) for M kernels."""
+        root, scale = per_feature(np.sqrt(at.theta), self.blocks), self.ridge_amount
+        starts = [block.start for block in self.blocks]
+        gradient = np.add.reduceat(np.einsum("dc,dc->d", at.B, at.B), starts) / scale
+        hessian = np.empty((self.n_kernels, self.n_kernels))
+        for number, block in enumerate(self.blocks):
+            right = self.scatter[:, block] @ at.B[block]
+            solved = cho_solve((at.factor, True), root[:, None] * right, check_finite=False)
+            products = np.einsum("dc,dc->d", at.B, self._outside(root, solved, right))
+            hessian[:, number] = np.add.reduceat(products, starts)
+        return gradient, symmetrized(hessian) * (-2.0 / scale**2)
+
+    def directions(self, at: Evaluation, n_components: int) -> tuple[Array, Array]:
+        """Compute omega (p,), descending, and Phi'A (d, p) of the directions that attain F."""
+        return leading_directions(at, n_components, self.ridge_amount)
+
+    def _outside(self, root: Array, solved: Array, right: Array) -> Array:
+        """Compute right - S_d D solved, for solved = M^-1 D right: where D has an inverse, without the difference."""
+        result = right - self.scatter @ (root[:, None] * solved) if not root.all() else np.empty_like(right)
+        inside = root > 0
+        result[inside] = self.ridge_amount * solved[inside] / root[inside, None]
+        return np.asarray(result)
+
+
+Objective = RatioTraceObjective | LandmarkRatioTrace
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, eigvalsh, solve
 
-from mklearn.checks import invalid
+from mklearn.checks import invalid, weighted_sum
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.optimize.simplex_qp import simplex_projection
 from mklearn.optimize.svm import checked_kernels, checked_signs
-from mklearn.optimize.validation import weighted_sum
 
 Array = NDArray[np.floating[Any]]
 

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cholesky, eigh, get_lapack_funcs
 
-from mklearn.checks import as_square_matrix, check_choice, check_integer, symmetrized
+from mklearn.checks import as_square_matrix, check_choice, check_integer, same_shape, symmetrized
 from mklearn.errors import SolverFailed
-from mklearn.optimize.validation import same_shape
 
 Floats = NDArray[np.floating]
 

@@ -20,15 +20,19 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.checks import check_choice
 from mklearn.errors import SolverFailed, UserError
 from mklearn.optimize import relaxations
-from mklearn.optimize.pencil import Pencil, duplicate_groups, make_pencil, one_signed, prepare
-from mklearn.optimize.solvers import resolve_solver
-from mklearn.optimize.supports import (
+from mklearn.optimize.pencil import (
     ENUMERATION_LIMIT,
+    Pencil,
     default_starts,
+    duplicate_groups,
     enumerate_supports,
     first_guess,
     local_minimiser,
+    make_pencil,
+    one_signed,
+    prepare,
 )
+from mklearn.optimize.solvers import resolve_solver
 
 Floats = NDArray[np.floating]
 Method = Literal["exact", "dnn", "sdp", "central_path"]

@@ -44,13 +44,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import get_lapack_funcs
 
-from mklearn.checks import cached_rows, check_positive, invalid, nonnegative_weights
+from mklearn.checks import (
+    cached_rows,
+    check_positive,
+    invalid,
+    kernel_list,
+    nonnegative_weights,
+    not_positive_semidefinite,
+    weighted_sum,
+)
 from mklearn.errors import DataError, NotApplicable
 from mklearn.graphs import ClassStructure
 from mklearn.kernels.normalise import centred_trace_of
 from mklearn.optimize.left_out import LeftOut
 from mklearn.optimize.ridge_path import scaled_and_centred
-from mklearn.optimize.validation import kernel_list, not_positive_semidefinite, weighted_sum
 
 Array = NDArray[np.floating[Any]]
 Status = Literal["converged", "max_iter", "uniform"]

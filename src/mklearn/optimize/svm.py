@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context
 from sklearn.svm import SVC
 
-from mklearn.checks import as_float_array, check_positive
+from mklearn.checks import as_float_array, check_positive, checked_sample_weight
 from mklearn.errors import DataError, NotApplicable
-from mklearn.optimize.validation import checked_sample_weight
 
 Array = NDArray[np.floating[Any]]
 
@@ -100,7 +99,7 @@ def checked_signs(signs: ArrayLike, n: int) -> Array:
 
 
 def sign_weights(sample_weight: ArrayLike | None, signs: Array) -> Array | None:
-    """Check sample weights of binary labels, see `mklearn.optimize.validation.checked_sample_weight`."""
+    """Check sample weights of binary labels, see `mklearn.checks.checked_sample_weight`."""
     return checked_sample_weight(sample_weight, (signs > 0).astype(np.intp), np.array([-1, 1]))
 
 

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from mklearn.checks import check_integer, check_positive, invalid
+from mklearn.checks import check_integer, check_positive, invalid, weighted_sum
 from mklearn.optimize.norm_ball import equal_weight_radius, model_maximiser, on_sphere, tangent_gap, tangent_maximiser
 from mklearn.optimize.svm import (
     SVMSolution,
@@ -38,7 +38,6 @@ from mklearn.optimize.svm import (
     sign_weights,
     solve_svm,
 )
-from mklearn.optimize.validation import weighted_sum
 
 Array = NDArray[np.floating[Any]]
 Status = Literal["optimal", "max_iter", "stalled"]

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 
-from mklearn.checks import as_square_matrix, check_integer, symmetrized
+from mklearn.checks import as_square_matrix, check_integer, same_shape, symmetrized
 from mklearn.errors import SolverFailed
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
-from mklearn.optimize.validation import same_shape
 
 Floats = NDArray[np.floating]
 

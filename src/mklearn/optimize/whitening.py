@@ -1,4 +1,4 @@
-"""The spread S = sum_i (x_i - mean)(x_i - mean)' of samples, and the map S^-p between no and full whitening."""
+"""The span of centred samples, their spread S = sum_i (x_i - mean)(x_i - mean)', and the map S^-p."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import svd
 
 from mklearn.checks import invalid
 from mklearn.errors import NotApplicable
@@ -103,3 +104,47 @@ def power_whitening(X: Floats, power: float = 0.5, cutoff: float = CUTOFF) -> Wh
     values, axes = values[kept], axes[:, kept]
     scale = float(np.sqrt(n / (values ** (1 - 2 * power)).sum()))
     return Whitening(mean, axes, values, power, scale, n)
+
+
+@dataclass(frozen=True, eq=False)
+class CentredSpan:
+    """Thin singular value decomposition of centred samples, X - mean = U diag(singular) axes, cut at the rank r."""
+
+    mean: Floats  # (d,)
+    left: Floats  # (n, r), U
+    singular: Floats  # (r,), descending
+    axes: Floats  # (r, d), orthonormal rows: norms and inner products of coordinates are those of the feature space
+
+    @property
+    def rank(self) -> int:
+        """The rank r of the centred samples."""
+        return len(self.singular)
+
+    def coordinates(self, n_axes: int | None = None) -> Floats:
+        """Return the centred samples in coordinates of the first axes (by default all), shape (n, n_axes)."""
+        return self.left[:, :n_axes] * self.singular[:n_axes]
+
+    def require_variance(self) -> CentredSpan:
+        """Return the span itself, or raise `NotApplicable` if all samples are equal."""
+        if self.rank == 0:
+            raise NotApplicable("the features are constant over the samples: there is no direction to find")
+        return self
+
+
+def centred_span(X: Floats) -> CentredSpan:
+    """Compute the span of the samples about their mean.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), float64
+
+    Notes
+    -----
+    Singular values up to max(n, d) eps times the largest, or times the largest entry of X, count as zero: equal samples
+    have rank 0. The cost is O(n d min(n, d)).
+    """
+    mean = X.mean(axis=0)
+    left, singular, axes = svd(X - mean, full_matrices=False)
+    largest = max(float(singular[0]), float(np.abs(X).max()))
+    rank = int((singular > max(X.shape) * np.finfo(np.float64).eps * largest).sum())
+    return CentredSpan(mean, left[:, :rank], singular[:rank], axes[:rank])

@@ -16,8 +16,8 @@ from mklearn.base.validation import aligned, checked_numbers
 from mklearn.base.view_completion import LeftOutPatterns, ViewCompletion
 from mklearn.checks import invalid, nonnegative_weights
 from mklearn.errors import DataError
+from mklearn.optimize.calibration import jackknife_radius
 from mklearn.optimize.left_out import group_codes, smaller_error
-from mklearn.optimize.prediction_interval import jackknife_radius
 
 Array = NDArray[np.floating[Any]]
 WeightSharing = Literal["shared", "per_target"]
@@ -147,7 +147,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
         """Compute lower and upper ends of intervals that hold the target of a new sample with a given probability.
 
-        Half of the width is that of `mklearn.optimize.prediction_interval.jackknife_radius`, for all samples with all
+        Half of the width is that of `mklearn.optimize.calibration.jackknife_radius`, for all samples with all
         views alike. For samples that lack views it is that of training samples that have at least the same views, left
         out as if they had no others (`mklearn.base.view_completion.LeftOutPatterns`), if that is larger. The
         probability is an average over samples like the training samples; with ``groups``, over samples of new groups,

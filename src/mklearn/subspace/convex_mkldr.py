@@ -16,6 +16,7 @@ from mklearn.graphs import lda_graph
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.convex_ratio_trace import (
     ConvexRatioTrace,
+    LandmarkRatioTrace,
     Objective,
     RatioTraceObjective,
     between_factor,
@@ -23,7 +24,6 @@ from mklearn.optimize.convex_ratio_trace import (
 )
 from mklearn.optimize.eigen import fix_signs
 from mklearn.optimize.graph_embedding import Array, Projection, Scaling
-from mklearn.optimize.landmark_ratio_trace import LandmarkRatioTrace
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 from mklearn.subspace.landmark_fit import LandmarkFit
 

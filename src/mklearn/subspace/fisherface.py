@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, one_of
-from mklearn.base.span import centred_span
 from mklearn.base.validation import checked_components
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure, within_laplacian
 from mklearn.optimize.eigen import fix_signs
 from mklearn.optimize.graph_embedding import Scaling, rescale_columns, smallest_of_pencil
+from mklearn.optimize.whitening import centred_span
 from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
 

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import get_lapack_funcs
 
 from mklearn.base.parameters import NONNEGATIVE, StrOptions
-from mklearn.base.span import centred_span
 from mklearn.base.validation import checked_components
 from mklearn.errors import NotApplicable
 from mklearn.graphs import between_laplacian, class_structure, mmc_graph, within_laplacian
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
+from mklearn.optimize.whitening import centred_span
 from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mklearn.base.span import centred_span
 from mklearn.errors import NotApplicable
+from mklearn.optimize.whitening import centred_span
 
 
 @pytest.mark.parametrize(("n", "d", "rank"), [(9, 4, 4), (5, 20, 4), (12, 6, 2)])

@@ -9,8 +9,12 @@ from tests.unit.subspace.problems import LABELS, gaussian_kernels
 
 from mklearn.base.moments import Moments
 from mklearn.graphs import lda_graph
-from mklearn.optimize.convex_ratio_trace import RatioTraceObjective, between_factor, convex_ratio_trace
-from mklearn.optimize.landmark_ratio_trace import LandmarkRatioTrace
+from mklearn.optimize.convex_ratio_trace import (
+    LandmarkRatioTrace,
+    RatioTraceObjective,
+    between_factor,
+    convex_ratio_trace,
+)
 
 
 def objectives(side: str, ridge: float = 1e-1) -> tuple[RatioTraceObjective, LandmarkRatioTrace, np.ndarray]:

@@ -20,7 +20,7 @@ from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.optimize.prediction_interval import jackknife_radius
+from mklearn.optimize.calibration import jackknife_radius
 from mklearn.regressors.ridge_regressor import learned_alone_is_better, standardised
 
 N = 40
