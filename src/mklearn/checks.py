@@ -130,11 +130,8 @@ def as_float_array(
 ) -> Array:
     """Return `values` as a floating array of `ndim` axes; float32 stays float32, everything else becomes float64.
 
-    Raises
-    ------
-    DataError
-        Not numeric, complex, of another number of axes, empty, not finite, or changed by the conversion (see
-        `check_kept`); the message begins with `name`.
+    Raises `DataError`, which begins with `name`, for values that are not numeric, complex, of another number of axes,
+    empty, not finite, or changed by the conversion (see `check_kept`).
     """
     if hasattr(values, "toarray"):
         raise DataError(f"{name} is a sparse matrix; pass a dense array, e.g. {name}.toarray()")
@@ -219,12 +216,9 @@ def check_square(matrix: Array, name: str, of: str = "") -> None:
 
 
 def check_symmetric(matrix: Array, name: str) -> bool:
-    """Raise `DataError` unless `matrix` is (n, n) and symmetric to the square root of its precision.
+    """Return whether `matrix` is exactly symmetric.
 
-    Returns
-    -------
-    bool
-        Whether it is exactly symmetric.
+    Raises `DataError` unless it is (n, n) and symmetric to the square root of its precision.
     """
     check_square(matrix, name, _OF_TRAINING_SAMPLES)
     starts = range(0, len(matrix), _TILE)  # tiles fit into the cache
@@ -329,16 +323,9 @@ def checked_sample_weight(
 ) -> NDArray[np.float64] | None:
     """Check sample weights and return them, times those of classes, as a vector of length n; None if there are none.
 
-    Parameters
-    ----------
-    sample_weight : array of shape (n,), optional
-        Nonnegative: a sample of weight 2 counts as two equal ones, a sample of weight 0 as none.
-    codes : array of shape (n,)
-        Classes of the samples, as positions in ``classes``.
-    classes : array of shape (c,)
-        Labels.
-    class_weight : None, "balanced" or mapping of labels to numbers > 0
-        "balanced" gives all classes the same sum; classes that a mapping does not name have 1.
+    A sample of weight 2 counts as two equal ones, a sample of weight 0 as none. ``codes``, (n,), are positions in
+    ``classes``, (c,). The class weights "balanced" give all classes the same sum; classes that a mapping does not name
+    have 1.
 
     Raises
     ------

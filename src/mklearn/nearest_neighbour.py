@@ -78,14 +78,9 @@ def accuracy_by_dimension(
 def nearest_neighbour_predictions_by_dimension(
     Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: Rule = "euclidean"
 ) -> NDArray:
-    """Predict labels with the first 1, 2, ..., p components of an embedding, in one pass.
+    """Predict labels, (p, m), with the first 1, 2, ..., p components of an embedding, in one pass.
 
     Parameters and errors are those of :func:`accuracy_by_dimension`.
-
-    Returns
-    -------
-    labels : ndarray of shape (p, m), of the type of ``y_train``
-        Row q - 1 holds the predictions with the first q components.
     """
     first, second = _embeddings(Z_train, Z_test)
     labels = checked_labels(y_train, first.shape[0], "y_train")
@@ -100,24 +95,17 @@ def nearest_neighbour_predictions_by_dimension(
 def nearest_neighbour_predictions(
     Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: Rule = "euclidean"
 ) -> NDArray:
-    """Predict labels (m,) with all components of an embedding.
-
-    Parameters and errors are those of :func:`accuracy_by_dimension`.
-    """
+    """Predict labels (m,) with all components; parameters and errors are those of :func:`accuracy_by_dimension`."""
     return np.asarray(y_train)[nearest_neighbour_indices(Z_train, Z_test, rule, y_train)]
 
 
 def nearest_neighbour_indices(
     Z_train: ArrayLike, Z_test: ArrayLike, rule: Rule = "euclidean", y_train: ArrayLike | None = None
 ) -> NDArray[np.intp]:
-    """Find the nearest training sample of each test sample, with all components of an embedding.
+    """Find the nearest training sample of each test sample, (m,), with all components of an embedding.
 
-    Parameters and errors are those of :func:`accuracy_by_dimension`.
-
-    Returns
-    -------
-    indices : ndarray of shape (m,)
-        Rows of ``Z_train``; of several at the same distance, the first of the first class, or without labels the first.
+    Parameters and errors are those of :func:`accuracy_by_dimension`. Of several samples at the same distance it is the
+    first of the first class, or without labels the first.
     """
     first, second = _embeddings(Z_train, Z_test)
     if y_train is not None:

@@ -31,20 +31,16 @@ def inner_folds(
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels of the training samples, of any type that numpy can sort.
+        Labels of any type that numpy can sort; or numbers, by ``target``, with the folds of :func:`number_folds`.
     n_folds : int, at least 2, or "leave_one_out"
         Folds wanted. The samples of a class are dealt out, each to the next fold: larger classes are spread evenly, and
         of a class with no more samples than folds each fold leaves out one at most. Classes of one size begin at the
         same fold, so that where they are equal in ``y`` they are equal in every training part: else ridges and machines
         would prefer the larger ones, and choose by that. Fewer folds may be returned where no class has so many
         samples.
-    seed : int or None
-        Seed of the shuffle.
     groups : array-like of shape (n,), optional
         Whole groups are held out, by :func:`group_folds`: at most as many folds as the class with the fewest groups
         has. "leave_one_out" leaves out as few groups as that allows.
-    target : {"classes", "numbers"}
-        Whether ``y`` are labels, or numbers: folds are then those of :func:`number_folds`.
 
     Returns
     -------
@@ -113,24 +109,10 @@ def _inner_number_folds(
 
 
 def number_folds(y: NDArray[np.float64], n_folds: int, rng: np.random.Generator) -> Labels:
-    """Deal samples into folds that each cover the range of their numbers, stratified by its quantiles.
+    """Deal samples into folds that each cover the range of their numbers (n,); return the fold of each, from 0.
 
-    Parameters
-    ----------
-    y : array of shape (n,)
-        Of the samples in order of their number, equal ones shuffled, each ``n_folds`` go to different folds.
-    n_folds : int, at least 2
-    rng : Generator
-
-    Returns
-    -------
-    fold : array of shape (n,)
-        From 0; sizes differ by at most one.
-
-    Raises
-    ------
-    NotApplicable
-        Fewer samples than folds.
+    Of the samples in order of their number, equal ones shuffled, each ``n_folds`` go to different folds: sizes differ
+    by at most one. Raises `NotApplicable` for fewer samples than folds.
     """
     n = len(y)
     if n < n_folds:
@@ -161,7 +143,7 @@ def groups_of_classes(y: ArrayLike, groups: ArrayLike) -> list[int]:
 def group_folds(
     y: ArrayLike, groups: ArrayLike, n_folds: int, seed: int | None, classes: ArrayLike | None = None
 ) -> Folds:
-    """Split samples into folds that hold out whole groups and spread the classes evenly.
+    """Split samples into folds that hold out whole groups and spread the classes evenly, as (train_idx, held_out_idx).
 
     Parameters
     ----------
@@ -171,14 +153,8 @@ def group_folds(
         Group of each sample; its samples may be of several classes.
     n_folds : int, at least 2
     seed : int or None
-        Seed of the shuffle.
     classes : array-like of shape (c,), optional
         Class names of labels 0..c-1, for messages.
-
-    Returns
-    -------
-    folds : list of (train_idx, held_out_idx)
-        Ascending positions; the held-out parts are disjoint and cover all samples.
 
     Raises
     ------
@@ -188,7 +164,7 @@ def group_folds(
     Notes
     -----
     The folds are those of scikit-learn's ``StratifiedGroupKFold``: each group goes to the fold that keeps the numbers
-    of samples per class most even.
+    of samples per class most even. Positions ascend; the held-out parts are disjoint and cover all samples.
     """
     from sklearn.model_selection import StratifiedGroupKFold
 

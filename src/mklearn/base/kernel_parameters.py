@@ -13,18 +13,11 @@ from mklearn.kernels.spec_forms import is_one_spec, spec_list, spec_parameters
 
 
 def kernel_parameters(kernels: Any) -> dict[str, Any]:
-    """Return the specs of kernels and their parameters.
+    """Return the specs of kernels (one spec, a sequence, or a mapping of names to specs) and their parameters.
 
-    Parameters
-    ----------
-    kernels : one spec, sequence of specs, or mapping of names to specs
-
-    Returns
-    -------
-    dict
-        Of one spec its parameters, "bandwidth"; else the spec of each kernel, "gist", and its parameters,
-        "gist__bandwidth". Parameters of a transformer follow its own, "gist__preprocessing__n_components". Nothing of
-        specs that are not valid: ``fit`` says what is wrong with them.
+    Of one spec these are its parameters, "bandwidth"; else the spec of each kernel, "gist", and its parameters,
+    "gist__bandwidth". Parameters of a transformer follow its own, "gist__preprocessing__n_components". Nothing of specs
+    that are not valid: ``fit`` says what is wrong with them.
     """
     if is_one_spec(kernels):
         return _parameters_of(kernels)
@@ -36,24 +29,9 @@ def kernel_parameters(kernels: Any) -> dict[str, Any]:
 
 
 def with_kernel_parameters(kernels: Any, changes: Mapping[str, Any]) -> Any:
-    """Return specs with some parameters changed.
+    """Return specs, as for `kernel_parameters`, with some parameters changed, by its keys: one, or specs by name.
 
-    Parameters
-    ----------
-    kernels
-        As for `kernel_parameters`; not changed.
-    changes : mapping
-        New values, with the keys of `kernel_parameters`.
-
-    Returns
-    -------
-    mapping
-        One spec, or specs by name.
-
-    Raises
-    ------
-    ConfigError
-        No such kernel or parameter.
+    The given ones stay as they are. Raises `ConfigError` if there is no such kernel or parameter.
     """
     if is_one_spec(kernels):
         unnamed = [key for key in changes if "__" in key and not key.startswith("preprocessing__")]

@@ -13,16 +13,8 @@ from mklearn.kernels.stack import KernelStack
 class KernelPasses:
     """Kernels among the training samples, for methods that need each of them once or twice.
 
-    Parameters
-    ----------
-    stack : KernelStack, optional
-        The kernels, if they are in memory.
-    transform : StackTransform, optional
-        What computes them. It is fitted after the first pass over all of them.
-    samples : table or views, optional
-        The training samples, for `transform`.
-    keep : bool
-        Whether `transform` computes all kernels at once and keeps them; else one by one, and again in each pass.
+    They are those of ``stack``, or what ``transform`` computes from the training ``samples``, at once if ``keep``, else
+    one by one and again in each pass; it is fitted after the first pass over all of them.
     """
 
     def __init__(

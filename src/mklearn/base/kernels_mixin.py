@@ -185,17 +185,10 @@ def _dtype_of(table: Any, stack: KernelStack) -> np.dtype[Any]:
 
 
 def fixed_weights(choice: Any, n_kernels: int) -> NDArray[np.floating[Any]]:
-    """Return kernel weights that are given, not learned, scaled to sum 1.
+    """Return kernel weights (n_kernels,) that are given, not learned, scaled to sum 1.
 
-    Parameters
-    ----------
-    choice : None, "uniform", int, or array of shape (n_kernels,)
-        The average (None and "uniform"), one kernel by its position, or nonnegative weights.
-
-    Raises
-    ------
-    ConfigError
-        Not one of these.
+    The choice is the average (None and "uniform"), one kernel by its position, or nonnegative weights; else
+    `ConfigError`.
     """
     if choice is None or (isinstance(choice, str) and choice == "uniform"):
         return np.full(n_kernels, 1.0 / n_kernels)

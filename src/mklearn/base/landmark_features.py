@@ -209,17 +209,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
 
         Landmarks drawn one by one are those of a smaller number with more of them after it: the moments of the features
         of fewer landmarks follow from those of more (`mklearn.base.moments.Moments.mapped`), without the samples.
-
-        Parameters
-        ----------
-        n_landmarks : int
-            At most ``n_landmarks_``.
-
-        Returns
-        -------
-        features : LandmarkFeatures
-        change : array of shape (D, D')
-            Features of the first landmarks are those of all of them times this, where no eigenvalue was left out.
+        Features of the first landmarks are those of all of them times the map, where no eigenvalue was left out.
 
         Raises
         ------
@@ -255,22 +245,10 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         self.n_landmarks_ = 0 if all(each is None for each in self.landmarks_.values()) else n_landmarks
 
     def transform(self, X: Any) -> NDArray[np.floating[Any]]:
-        """Compute the features of samples.
+        """Compute the features of samples X, as in ``fit``: ``[Phi_1 ... Phi_M]``, (m, D).
 
-        Parameters
-        ----------
-        X : array or DataFrame of shape (m, d), or views
-            As in ``fit``.
-
-        Returns
-        -------
-        array of shape (m, D)
-            ``[Phi_1 ... Phi_M]``, the columns of kernel m in ``blocks_[m]``, in descending order of the eigenvalues.
-
-        Raises
-        ------
-        DataError
-            X has other features or views than in ``fit``, or is not finite.
+        The columns of kernel m are in ``blocks_[m]``, in descending order of the eigenvalues. Raises `DataError` for
+        other features or views than in ``fit``, or values that are not finite.
         """
         check_is_fitted(self)
         table = _sliceable(X)
@@ -279,19 +257,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         return self._with_row_labels(features, X)
 
     def transform_times(self, X: Any, coefficients: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-        """Compute ``transform(X) @ coefficients`` from kernel values, without the features: p columns, not D.
-
-        Parameters
-        ----------
-        X : array or DataFrame of shape (m, d), or views
-            As in ``fit``.
-        coefficients : array of shape (D, p)
-
-        Returns
-        -------
-        array of shape (m, p)
-            Of the features' dtype. Errors are those of ``transform``.
-        """
+        """Compute ``transform(X) @ coefficients``, (m, p), from kernel values, without the features."""
         check_is_fitted(self)
         if np.ndim(coefficients) != 2 or len(coefficients) != self.blocks_[-1].stop:
             shape = np.shape(coefficients)
@@ -337,13 +303,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
                 raise DataError(f"in samples {rows.start} to {rows.stop - 1}: {error}") from error
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
-        """Return names of the features, ``NAME__0``, ``NAME__1``, ... for each kernel.
-
-        Parameters
-        ----------
-        input_features : array of str, optional
-            Ignored; of the length of ``n_features_in_``.
-        """
+        """Return names of the features, ``NAME__0``, ``NAME__1``, ... for each kernel."""
         check_is_fitted(self)
         if input_features is not None and len(np.asarray(input_features)) != self.n_features_in_:
             raise DataError(

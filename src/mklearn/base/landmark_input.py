@@ -54,17 +54,12 @@ class LandmarkInput:
         features : LandmarkFeatures
             Fitted. Its kernels are used; ``kernels`` and ``landmarks`` are ignored.
         moments : Moments
-            Of these features over the training samples; with labels for supervised methods.
+            Of these features over the training samples; with labels for supervised methods, else `DataError` is raised.
 
         Returns
         -------
         self
             Of embeddings, ``embedding_`` are the embedded class means: ``predict`` is by the nearest class mean.
-
-        Raises
-        ------
-        DataError
-            No labels, or moments of other features.
         """
         self._learn(LandmarkMoments(features, moments))
         return self
@@ -103,17 +98,7 @@ class LandmarkInput:
         self.offset_ = data.origin @ self.coefficients_
 
     def outputs_of_features(self, features: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-        """Compute the embedding, or the class scores, of samples given by their landmark features.
-
-        Parameters
-        ----------
-        features : array of shape (m, n_features)
-            From ``landmark_features_``.
-
-        Returns
-        -------
-        array of shape (m, n_columns)
-        """
+        """Compute the embedding, or class scores, (m, n_columns), of landmark features (m, n_features) of samples."""
         return self._shifted(features @ self.coefficients_.astype(features.dtype))
 
     def _outputs(self, features: LandmarkFeatures, X: Any) -> NDArray[np.floating[Any]]:

@@ -28,18 +28,8 @@ _CONSTANT = 1e-12
 def landmark_features(kernels: Any, landmarks: Any) -> LandmarkFeatures:
     """Return the transformer that an estimator's parameter ``landmarks`` stands for, not fitted.
 
-    Parameters
-    ----------
-    kernels
-        As for `LandmarkFeatures`.
-    landmarks : int or mapping
-        The number of landmarks, or a mapping with "n" and optionally "how", "dtype", "rank_tolerance" and
-        "random_state", parameters of `LandmarkFeatures`.
-
-    Raises
-    ------
-    ConfigError
-        Unknown settings, or no number of landmarks.
+    That is the number of landmarks, or a mapping with "n" and optionally other parameters of `LandmarkFeatures`. Raises
+    `ConfigError` for unknown settings, or no number.
     """
     if not isinstance(landmarks, Mapping):
         return LandmarkFeatures(kernels, n=landmarks)
@@ -53,10 +43,7 @@ def landmark_features(kernels: Any, landmarks: Any) -> LandmarkFeatures:
 class LandmarkMoments:
     """Fitted landmark features and their moments over the training samples, and these where they are at hand.
 
-    Raises
-    ------
-    DataError
-        The moments are of other features, or, on use, a kernel of unit trace is constant over the samples.
+    Raises `DataError` for moments of other features, or, on use, a kernel of unit trace that is constant.
     """
 
     features: LandmarkFeatures
@@ -130,13 +117,7 @@ class LandmarkMoments:
         return LandmarkProblem(self.moments.n_samples_, self.features.blocks_, total, between, offset)
 
     def scaled_features(self) -> Array:
-        """Return the scaled features of all samples less the origin, (n, D) in float64: all of them in memory.
-
-        Raises
-        ------
-        ConfigError
-            There are moments only.
-        """
+        """Return the scaled features of all samples less the origin, (n, D); `ConfigError` for moments alone."""
         if self.samples is None:
             raise ConfigError(
                 "graphs between samples are not among their moments: call fit, or take graph='lda' or 'pca'"

@@ -696,14 +696,8 @@ class Mixture:
 class RidgeFits:
     """Both halves of all outputs, gathered regression by regression; their sums are the outputs once they are weighed.
 
-    Attributes
-    ----------
-    problem : RidgeProblem
-        Of all samples, not of landmarks alone.
-    coefficients : array of shape (2, n, c)
-    ridges, intercept : arrays of shape (2, c)
-    left_out : array of shape (2, n_used, c)
-        NaN where a target is missing.
+    ``problem`` is that of all samples, not of landmarks alone. Coefficients are (2, n, c), ridges and intercepts (2,
+    c), left-out outputs (2, n_used, c), NaN where a target is missing.
     """
 
     def __init__(self, problem: RidgeProblem, n: int) -> None:

@@ -32,11 +32,6 @@ class NearestNeighbourPrediction:
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label of the nearest training sample in the embedding, shape (m,).
 
-        Parameters
-        ----------
-        X
-            As for ``transform``.
-
         Raises
         ------
         NotApplicable

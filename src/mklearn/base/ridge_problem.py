@@ -16,34 +16,16 @@ Array = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, eq=False)
 class RidgeProblem:
-    """Training samples of positive weight, and what is predicted of them.
+    """Training samples of positive weight, and what is predicted of them."""
 
-    Attributes
-    ----------
-    n : int
-        Number of all training samples.
-    rows : array of shape (n_used,)
-        Positions of those of positive weight.
-    targets : array of shape (n_used, c)
-        NaN where they are missing.
-    weights : array of shape (n_used,), or None
-    groups : array of shape (n_used,), or None
-    codes : array of shape (n_used,), or None
-        Classes, of each of which samples are drawn in proportion.
-    present : bool array of shape (n_used, n_views), or None
-        Which views they have, if kernels are completed by other views.
-    units : array of shape (c,), or None
-        What the coefficients of each target are multiplied by, where targets are standardised.
-    """
-
-    n: int
-    rows: NDArray[np.intp]
-    targets: Array
-    weights: Array | None
-    groups: NDArray[Any] | None
-    codes: NDArray[np.intp] | None = None
-    present: NDArray[np.bool_] | None = None
-    units: Array | None = None
+    n: int  # all training samples
+    rows: NDArray[np.intp]  # (n_used,), positions of those of positive weight
+    targets: Array  # (n_used, c), NaN where they are missing
+    weights: Array | None  # (n_used,)
+    groups: NDArray[Any] | None  # (n_used,)
+    codes: NDArray[np.intp] | None = None  # (n_used,), classes, of each of which samples are drawn in proportion
+    present: NDArray[np.bool_] | None = None  # (n_used, n_views), views they have, if kernels are completed by others
+    units: Array | None = None  # (c,), what the coefficients of standardised targets are multiplied by
 
     @classmethod
     def of(

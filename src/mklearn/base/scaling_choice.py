@@ -37,29 +37,16 @@ def choose_scaling(
 ) -> FeatureScaling:
     """Choose the scaling of a view's features by the left-out error of kernel ridge regression.
 
-    For each scaling it is fitted to the Gaussian kernel of the scaled features, at their own bandwidth, centred and
-    of unit trace; the ridge is that of the smallest error. Classes are class indicators over root counts, as
-    in `mklearn.optimize.leave_one_out_ridge.class_targets`.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        Features of the training samples, dense and complete.
-    y : array of shape (n,)
-        Numbers if of floating point, else classes.
-    groups : array of shape (n,), optional
-        Samples of a group are left out together.
-    scalings : sequence of str
-        See `mklearn.kernels.feature_scaling.FeatureScaler`. Of equal errors the first is taken.
+    The features, (n, d), are dense and complete. For each scaling it is fitted to the Gaussian kernel of the scaled
+    features, at their own bandwidth, centred and of unit trace; the ridge is that of the smallest error. ``y`` are
+    numbers if of floating point, else classes: class indicators over root counts, as in
+    `mklearn.optimize.leave_one_out_ridge.class_targets`. Of equal errors the first scaling is taken, of more than 500
+    samples 500 are drawn, of each class in proportion. Samples of a group are left out together.
 
     Raises
     ------
     ConstantKernel, NotApplicable, SolverFailed
         No scaling gives a kernel that can be computed: all features are constant, or all samples are in one group.
-
-    Notes
-    -----
-    Of more than 500 samples, 500 are drawn, of each class in proportion.
 
     Examples
     --------

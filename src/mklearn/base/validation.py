@@ -41,12 +41,9 @@ def aligned(function: Callable[..., Any]) -> Callable[..., Any]:
 def checked_array(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, allow_nd: bool = False) -> NDArray[Any]:
     """Check X by scikit-learn's rules: finite, real, dense, float32 or float64, number of features as in ``fit``.
 
-    Raises
-    ------
-    DataError
-        In place of scikit-learn's ValueError (not of its TypeError for objects that are no numbers), with its message;
-        see `mklearn.checks.check_kept`. Values above 1e60, or training samples with none but zeros and values
-        below 1e-60: their squares overflow or vanish.
+    Raises `DataError` in place of scikit-learn's ValueError (not of its TypeError for objects that are no numbers),
+    with its message; see `mklearn.checks.check_kept`. So it does for values above 1e60, or training samples with none
+    but zeros and values below 1e-60: their squares overflow or vanish.
     """
     check_kept(X, "X")
     try:
@@ -74,16 +71,9 @@ def checked_array(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, allow_
 def checked_labels(estimator: object, y: ArrayLike | None, n: int) -> NDArray[Any]:
     """Check class labels and return them as a vector of length n.
 
-    Raises
-    ------
-    DataError
-        Missing (one label, or all), not a vector, of the wrong length, continuous or complex numbers, bytes, of types
-        that have no common order, such as text and numbers, or a masked array.
-
-    Warns
-    -----
-    DataConversionWarning
-        y is a column; scikit-learn requires this warning.
+    Raises `DataError` for labels that are missing (one, or all), no vector, of the wrong length, continuous or complex
+    numbers, bytes, of types that have no common order, such as text and numbers, or a masked array. Warns of a column,
+    as scikit-learn requires.
     """
     if y is None:
         raise DataError(
@@ -110,12 +100,8 @@ def checked_labels(estimator: object, y: ArrayLike | None, n: int) -> NDArray[An
 def checked_numbers(estimator: object, y: ArrayLike | None, n: int) -> NDArray[np.float64]:
     """Check targets and return them in the shape in which they are given, (n,) or (n, n_targets).
 
-    NaN are missing values: a target has two values or more.
-
-    Raises
-    ------
-    DataError
-        Missing altogether, another number of rows, text, complex or infinite numbers, or too few values of a target.
+    NaN are missing values: a target has two values or more. Raises `DataError` for none at all, another number of rows,
+    text, complex or infinite numbers, or too few values of a target.
     """
     if y is None:
         raise DataError(
@@ -167,23 +153,9 @@ def _label_array(y: ArrayLike) -> NDArray[Any]:
 
 
 def checked_components(n_components: int | None, most: int, limit: str, *, default: int | None = None) -> int:
-    """Return the number of components to compute.
+    """Return the number of components to compute: ``n_components``, or for None the default, or ``most``.
 
-    Parameters
-    ----------
-    n_components : int, optional
-        The estimator's parameter.
-    most : int
-        The largest valid number.
-    limit : str
-        Where ``most`` comes from, for the message: "the centred features have rank 3".
-    default : int, optional
-        The number for ``n_components=None``; ``most`` if omitted.
-
-    Raises
-    ------
-    NotApplicable
-        ``n_components`` is larger than ``most``.
+    Raises `NotApplicable` if it is above ``most``, for the reason ``limit``: "the centred features have rank 3".
     """
     if n_components is None:
         return most if default is None else default

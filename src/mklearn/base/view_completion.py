@@ -38,17 +38,10 @@ def present_views(X: Views, names: Sequence[str]) -> Mask:
 class ViewCompletion:
     """Completion of the kernels among training samples, and of what is linear in them, view by view.
 
-    Parameters
-    ----------
-    rows : array of shape (n_views, n_donors, n)
-        Of each view, a sum of its kernels, samples without the view at the mean (zero).
-    factors : array of shape (n_views,)
-        What these are multiplied by in the sum over views.
-    donors : array of shape (n_donors,)
-        The training samples that the others are completed by: positions among the n.
-    shares : array of shape (n_views,), sum 1
-        Of the views in the sum.
-    present : bool array of shape (n, n_views)
+    ``rows``, (n_views, n_donors, n), are for each view a sum of its kernels, samples without the view at the mean
+    (zero), and ``factors``, (n_views,), what these are multiplied by in the sum over views, to which views bring
+    ``shares`` (sum 1). ``donors`` are the training samples that the others are completed by, as positions among the n;
+    ``present`` is (n, n_views).
     """
 
     def __init__(self, rows: Array, factors: Array, donors: NDArray[np.intp], shares: Array, present: Mask) -> None:
@@ -99,27 +92,14 @@ class LeftOutPatterns:
     With some of them, and what these predict of the others, it changes by about ``d q / q_all``: q is the kernel of the
     donor with itself, completed from the same views. What views predict of others is left out exactly. Errors of
     outputs with few views are larger than those of refits, by 10 to 20 % with 60 samples of three views.
-
-    Attributes
-    ----------
-    present : bool array of shape (n_donors, n_views)
-    own : array of shape (n_donors, n_views, c + 1)
-        What each view adds to the c outputs, and to q.
-    predicted : array of shape (n_donors, n_views, n_views, c + 1)
-        What a view says, before scaling, of what another one adds: first the view that they have.
-    constants : array of shape (n_donors, n_views, c + 1)
-    others : array of shape (n_views, n_views)
-        Shares of all views in what predicts each.
-    optimism : array of shape (n_donors, c)
-        ``d / q_all``.
     """
 
-    present: Mask
-    own: Array
-    predicted: Array
-    constants: Array
-    others: Array
-    optimism: Array
+    present: Mask  # (n_donors, n_views)
+    own: Array  # (n_donors, n_views, c + 1), what each view adds to the c outputs, and to q
+    predicted: Array  # (n_donors, n_views, n_views, c + 1), what a view says, before scaling, of what another one adds
+    constants: Array  # (n_donors, n_views, c + 1)
+    others: Array  # (n_views, n_views), shares of all views in what predicts each
+    optimism: Array  # (n_donors, c), d / q_all
 
     @classmethod
     def of(
@@ -133,19 +113,10 @@ class LeftOutPatterns:
     ) -> LeftOutPatterns:
         """Return them, given the fit to all donors.
 
-        Parameters
-        ----------
-        completion : ViewCompletion
-        rows : array of shape (n_views, n_donors, n_donors)
-            Of each view, in the sum that views are completed by.
-        kernels : array of shape (n_views, n_donors, n_donors)
-            Of each view, in the mixtures that the outputs use.
-        parts : array of shape (n_views, n_donors, c)
-            What each view adds to the outputs for donors that have it, else zero.
-        left_out : array of shape (n_donors, c)
-            Left-out outputs less the intercept, NaN if there is no target.
-        groups : int array of shape (n_donors,), optional
-            Donors of a group are left out together.
+        ``rows`` and ``kernels``, (n_views, n_donors, n_donors), are of each view, in the sum that views are completed
+        by and in the mixtures that the outputs use; ``parts``, (n_views, n_donors, c), what each view adds to the
+        outputs for donors that have it, else zero; ``left_out``, (n_donors, c), left-out outputs less the intercept,
+        NaN without a target. Donors of a group are left out together.
         """
         present = completion.present[completion.donors]
         n, n_views, c = len(present), len(rows), parts.shape[2]
@@ -195,15 +166,9 @@ class LeftOutPatterns:
 class CompletedProducts:
     """Products Z of kernel rows, summed over views: for samples that lack views, of the completed rows.
 
-    Parameters
-    ----------
-    Z : list of arrays of shape (n_used, q)
-        One for each of several mixtures of the kernels. The first mixture is the sum over views of the completion.
-    rows : array of shape (n_used,)
-        The samples that they are of, among the n that kernels are computed with.
-    n : int
-    completion : ViewCompletion, optional
-        Without it all kernels are one view, which no sample lacks.
+    There is one Z, (n_used, q), for each of several mixtures of the kernels, the first of which is the sum over views
+    of the completion; ``rows`` are the samples that they are of, among the n that kernels are computed with. Without a
+    completion all kernels are one view, which no sample lacks.
     """
 
     def __init__(
@@ -225,10 +190,7 @@ class CompletedProducts:
     def fit(self, mixtures: Iterable[Sequence[Array]]) -> Self:
         """Learn what the other views predict of each view's products.
 
-        Parameters
-        ----------
-        mixtures : iterable of sequences of arrays of shape (n_donors, n_used)
-            For each view the mixtures of its kernels: rows of the donors.
+        ``mixtures`` are for each view the mixtures of its kernels, rows of the donors: (n_donors, n_used) each.
         """
         for view, (own, regression) in enumerate(zip(mixtures, self._regressions, strict=True)):
             factors = self._folded.get(view, self._factors)
@@ -240,12 +202,8 @@ class CompletedProducts:
     def __call__(self, mixtures: Iterable[Sequence[Array]], present: Mask | None = None) -> list[Array]:
         """Compute the products of new samples, (m, q) each.
 
-        Parameters
-        ----------
-        mixtures : iterable of lists of arrays of shape (m, n)
-            For each view the mixtures of its kernels, samples that lack the view at the mean (zero).
-        present : bool array of shape (m, n_views), optional
-            Which views they have; by default all.
+        ``mixtures`` are for each view the mixtures of its kernels, (m, n) each, samples that lack the view at the mean
+        (zero); ``present``, (m, n_views), says which views they have, by default all.
         """
         every = (products for _, products in self.by_view(mixtures, present))
         found = list(next(every))

@@ -18,19 +18,10 @@ def score_range(scores: Array) -> float:
 
 
 def softmax(scores: Array, beta: float, widest: float) -> Array:
-    """Compute ``exp(beta s_ik) / sum_l exp(beta s_il)``.
+    """Compute ``exp(beta s_ik) / sum_l exp(beta s_il)`` of scores (m, c).
 
-    Parameters
-    ----------
-    scores : array of shape (m, c)
-    beta : float
-    widest : float
-        Scores of a sample that differ by more, `score_range` of those that beta was fitted to, are scaled down to it:
-        the outputs of an outlier may be of any size, and say no more than others.
-
-    Returns
-    -------
-    array of shape (m, c)
+    Scores of a sample that differ by more than ``widest``, the `score_range` of those that beta was fitted to, are
+    scaled down to it: the outputs of an outlier may be of any size, and say no more than others.
     """
     ranges = np.ptp(scores, axis=1, keepdims=True)
     scores = scores * np.divide(widest, ranges, out=np.ones_like(ranges), where=ranges > widest)
@@ -41,25 +32,11 @@ def softmax(scores: Array, beta: float, widest: float) -> Array:
 def fit_inverse_temperature(
     scores: Array, codes: NDArray[np.intp], sample_weight: Array | None = None, n_sets: int | None = None
 ) -> float:
-    """Find the beta > 0 whose `softmax` of left-out scores has the smallest log loss.
+    """Find the beta > 0 whose `softmax` of left-out scores (n, c) has the smallest log loss for class codes (n,).
 
     Of each target a share of 1/(n + 1) is spread over all classes alike, together as much as one sample: samples that
-    are separated without a mistake are not predicted with certainty, the less so the fewer they are.
-
-    Parameters
-    ----------
-    scores : array of shape (n, c)
-        Scores of samples by fits without them.
-    codes : array of shape (n,)
-        Classes, as positions in the columns.
-    sample_weight : array of shape (n,), optional
-    n_sets : int, optional
-        Number of sets of samples that were left out together, which counts as n; by default the number of samples.
-
-    Notes
-    -----
-    The log loss is convex in beta. The order of the classes is that of the scores, so that probabilities predict the
-    same class.
+    are separated without a mistake are not predicted with certainty, the less so the fewer they are. n is ``n_sets``,
+    the number of sets that were left out together, by default the number of samples. The log loss is convex in beta.
 
     References
     ----------
@@ -89,32 +66,16 @@ def jackknife_radius(
     """Return r such that an output plus or minus r holds a new value with about the probability ``coverage``.
 
     It is the smallest absolute error that a share of ``coverage (1 + 1/n)`` of the left-out samples do not exceed, n
-    being the number of those of positive weight. With groups each group counts as one, its samples as parts of one, and
-    n is the number of groups: samples of a group have similar errors, and the new value is one of a new group.
+    being the number of those of positive weight; infinite with fewer than ``coverage / (1 - coverage)`` of them.
+    Errors, (n,), are values less left-out outputs; NaN are left out. A sample of weight 2 has twice the share, but is
+    one of n. With groups (codes from 0) each group counts as one, its samples as parts of one: samples of a group have
+    similar errors, and the new value is one of a new group.
 
-    Parameters
-    ----------
-    errors : array of shape (n,)
-        Values less left-out outputs, in units of the target; NaN are left out.
-    coverage : float
-        Above 0, below 1.
-    sample_weight : array of shape (n,), optional
-        A sample of weight 2 has twice the share, but is one sample of n: its two parts are left out together.
-    groups : int array of shape (n,), optional
-        Codes of the groups that samples were left out with, from 0.
-
-    Returns
-    -------
-    float
-        Infinite with fewer than ``coverage / (1 - coverage)`` samples, or groups: no interval follows from so few.
-
-    References
-    ----------
-    Barber, Candes, Ramdas, Tibshirani, "Predictive inference with the jackknife+", Annals of Statistics 49, 2021, eq.
-    (1.2). Deviation: their jackknife+ puts the outputs of all n refits in place of the one output. For a method that
-    changes little when a sample is left out, such as ridge regression, both agree (their section 5); the jackknife
-    needs no more memory than n numbers. Groups: Lee, Barber, Willett, "Distribution-free inference with
-    hierarchical data", arXiv 2306.06342, 2023, whose quantile has these weights.
+    References ---------- Barber, Candes, Ramdas, Tibshirani, "Predictive inference with the jackknife+", Annals of
+    Statistics 49, 2021, eq. (1.2). Deviation: their jackknife+ puts the outputs of all n refits in place of the one
+    output. For a method that changes little when a sample is left out, such as ridge regression, both agree (their
+    section 5). Groups: Lee, Barber, Willett, "Distribution-free inference with hierarchical data", arXiv 2306.06342,
+    2023.
     """
     known = ~np.isnan(errors)
     sizes = np.abs(errors[known])

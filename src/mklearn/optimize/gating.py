@@ -26,13 +26,7 @@ _CLIPPED = 1e-3
 
 
 def gate_factor(gate: Gate, scale: GateScale, n_kernels: int) -> float:
-    """Return s: 1 as published, or what makes the gated kernel at V = 0 the uniform average.
-
-    Raises
-    ------
-    ConfigError
-        Unknown gate or scale.
-    """
+    """Return s: 1 as published, or what makes the gated kernel at V = 0 the uniform average."""
     check_choice(gate, "gate", get_args(Gate))
     check_choice(scale, "gate_scale", get_args(GateScale))
     if scale == "published":
@@ -41,18 +35,9 @@ def gate_factor(gate: Gate, scale: GateScale, n_kernels: int) -> float:
 
 
 def gates(features: Array, V: Array, gate: Gate, factor: float = 1.0, *, clip: bool = False) -> Array:
-    """Compute eta, shape (n, P).
+    """Compute eta, (n, P), of gating features (n, d), with the constant 1 among them, and V (P, d).
 
-    Parameters
-    ----------
-    features : array of shape (n, d)
-        Gating features, with the constant 1 among them.
-    V : array of shape (P, d)
-    gate : {"softmax", "sigmoid"}
-    factor : float
-        s, see `gate_factor`.
-    clip : bool
-        Round gates nearer than 1e-3 s to 0 or s.
+    ``factor`` is s, see `gate_factor`; ``clip`` rounds gates nearer than 1e-3 s to 0 or s.
     """
     activations = features @ V.T
     shares = softmax(activations, axis=1) if gate == "softmax" else expit(activations)
@@ -62,13 +47,9 @@ def gates(features: Array, V: Array, gate: Gate, factor: float = 1.0, *, clip: b
 
 
 def gated_kernel(kernels: NDArray[Any], eta: Array) -> NDArray[np.float64]:
-    """Compute the gated kernel among training samples, shape (n, n), exactly symmetric.
+    """Compute the gated kernel among training samples, (n, n), exactly symmetric, for C-contiguous kernels (P, n, n).
 
-    Parameters
-    ----------
-    kernels : C-contiguous array of shape (P, n, n)
-        Symmetric; only the lower triangles are read. float32 is summed in double precision.
-    eta : array of shape (n, P)
+    These are symmetric: only the lower triangles are read. float32 is summed in double precision.
     """
     from mklearn.optimize.gated_kernel_loops import symmetric
 
@@ -78,14 +59,7 @@ def gated_kernel(kernels: NDArray[Any], eta: Array) -> NDArray[np.float64]:
 
 
 def gated_cross_kernel(kernels: NDArray[Any], eta_rows: Array, eta_columns: Array) -> NDArray[np.float64]:
-    """Compute the gated kernel between other samples and training samples, shape (m, n).
-
-    Parameters
-    ----------
-    kernels : C-contiguous array of shape (P, m, n)
-    eta_rows : array of shape (m, P)
-    eta_columns : array of shape (n, P)
-    """
+    """Compute the gated kernel between other and training samples, (m, n), for C-contiguous kernels (P, m, n)."""
     from mklearn.optimize.gated_kernel_loops import rectangular
 
     out = np.empty(kernels.shape[1:])
@@ -104,21 +78,9 @@ def gate_gradient(
 ) -> Array:
     """Compute dJ/dV of the SVM's objective J on the gated kernel, shape (P, d), on the support rows only.
 
-    With c = alpha y and R_im = eta_im c_i sum_j k_m(x_i, x_j) eta_jm c_j, the derivative by the activation v_m'g_i is
-    -(R_im - eta_im/s sum_h R_ih) for softmax and -R_im (1 - eta_im/s) for sigmoid. The alpha do not move to first order
-    (Danskin).
-
-    Parameters
-    ----------
-    kernels : C-contiguous array of shape (P, n, n)
-    eta : array of shape (n, P)
-    dual : array of shape (n,)
-        c of the SVM on the gated kernel.
-    support : array of int
-        Where c is not 0.
-    features : array of shape (n, d)
-    gate, factor
-        As for `gates`.
+    With c = alpha y, the ``dual`` of the SVM, and R_im = eta_im c_i sum_j k_m(x_i, x_j) eta_jm c_j, the derivative by
+    the activation v_m'g_i is -(R_im - eta_im/s sum_h R_ih) for softmax and -R_im (1 - eta_im/s) for sigmoid. The alpha
+    do not move to first order (Danskin). ``kernels`` (P, n, n) are C-contiguous; ``support`` is where c is not 0.
 
     References
     ----------

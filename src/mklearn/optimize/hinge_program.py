@@ -157,23 +157,10 @@ def lower_bound(X: Floats, y: Floats, C: float, bound: float, spreads: Floats, m
 def solve_hinge_program(
     X: Floats, y: Floats, C: float, bound: float, spreads: Floats, lam: float
 ) -> tuple[Floats, float, Multipliers, int]:
-    """Solve the program of this module by a primal-dual interior-point method.
+    """Solve the program of this module by a primal-dual interior-point method; return w, b, multipliers, iterations.
 
-    Parameters
-    ----------
-    X, y, C, bound
-        As for `hinge_machine`.
-    spreads : array of shape (P, d)
-        q, nonnegative; of no rows for no spread term.
-    lam : float
-        Weight of the largest spread.
-
-    Returns
-    -------
-    w : array of shape (d,)
-    b : float
-    multipliers : Multipliers
-    n_iter : int
+    X, y, C and ``bound`` are as for `hinge_machine`, ``spreads`` q, (P, d), nonnegative, of no rows for no spread term,
+    and ``lam`` is the weight of the largest spread.
 
     Notes
     -----

@@ -39,26 +39,15 @@ _HALVINGS = 5
 # Where these leave no kernel, because several enter at nearly the same penalty.
 _MOST_HALVINGS = 40
 _MAX_SWEEPS = 2000
+_REMAINING = 1e-6
 
 
-def kernel_factor(K: Array, max_rank: int, *, sample_weight: Array | None = None, tol: float = 1e-6) -> Array:
+def kernel_factor(K: Array, max_rank: int, *, sample_weight: Array | None = None) -> Array:
     """Return F, (n, rank), with ``FF' = SHKHS`` at unit centred trace, S the roots of the sample weights.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Positive semidefinite, centred or not.
-    max_rank : int
-        A kernel of a larger rank is approximated, by the pivots of largest remaining variance.
-    sample_weight : array of shape (n,), optional
-        Positive.
-    tol : float
-        Remaining variance of a sample, relative to the largest one, that counts as 0.
-
-    Returns
-    -------
-    array of shape (n, rank)
-        With no column for a kernel that is constant over the samples.
+    K is positive semidefinite, centred or not. If its rank is above ``max_rank`` it is approximated, by the pivots of
+    largest remaining variance; what remains of a sample below 1e-6 of the largest one counts as 0. A kernel that is
+    constant over the samples has no column.
     """
     weights = np.ones(len(K)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     _, M = scaled_and_centred(K, weights / weights.sum(), np.sqrt(weights))
@@ -67,7 +56,7 @@ def kernel_factor(K: Array, max_rank: int, *, sample_weight: Array | None = None
     if not largest > 10 * len(K) * np.finfo(np.float64).eps * raw * float(weights.max()):
         return np.zeros((len(K), 0))
     # M is symmetric, so that its transpose is M in the order of LAPACK, without a copy.
-    factor, order, rank, _ = dpstrf(M.T, tol=tol * largest, lower=1, overwrite_a=1)
+    factor, order, rank, _ = dpstrf(M.T, tol=_REMAINING * largest, lower=1, overwrite_a=1)
     rank = min(int(rank), max_rank)
     F = np.empty((len(K), rank))
     F[order - 1] = np.tril(factor[:, :rank])
@@ -91,21 +80,10 @@ class KernelLassoSolution:
 
 
 class KernelLasso:
-    """The problem (P) for given factors and targets.
+    """The problem (P) for M factors of `kernel_factor` and centred targets (n, c), rows scaled by roots of the weights.
 
-    Parameters
-    ----------
-    factors : iterable of M arrays (n, rank_m)
-        See `kernel_factor`; a factor without columns is never chosen.
-    targets : array of shape (n, c)
-        Centred, with rows scaled by roots of the sample weights.
-    tol : float
-        Duality gap, in units of ``1/2 ||T||^2``, at which a solution counts as found.
-
-    Raises
-    ------
-    NotApplicable
-        No kernel varies over the samples, or no kernel has anything in common with the targets.
+    A factor without columns is never chosen. A solution counts as such at the duality gap ``tol``, in units of
+    ``1/2 ||T||^2``. Raises `NotApplicable` if no kernel has anything in common with the targets, or varies at all.
     """
 
     def __init__(self, factors: Iterable[Array], targets: Array, *, tol: float = 1e-4) -> None:
@@ -158,12 +136,9 @@ class KernelLasso:
         return KernelLassoSolution(penalty, sizes, B.copy(), R.copy(), (primal - dual) / self._norm)
 
     def largest_choice(self, n_kernels: int) -> KernelLassoSolution:
-        """Return the solution of the smallest penalty, along the path from the largest one, that chooses so few.
+        """Return the solution of the smallest penalty, along the path from the largest, with at most so many kernels.
 
-        Parameters
-        ----------
-        n_kernels : int
-            Largest number of kernels. Of several that enter first, at one penalty, the first ones are taken.
+        Of several that enter first, at one penalty, the first ones are taken.
         """
         check_integer(n_kernels, "n_kernels", 1)
         last = self.solve(self.largest_penalty)

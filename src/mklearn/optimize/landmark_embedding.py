@@ -52,12 +52,8 @@ def per_feature(values: ArrayLike, blocks: Sequence[slice]) -> Array:
 def lower_factor(matrix: Array) -> Array:
     """Return the lower Cholesky factor of a scatter with its ridge, a symmetric matrix, which is overwritten.
 
-    Of an array in C order only the upper triangle is read, else only the lower one.
-
-    Raises
-    ------
-    SolverFailed
-        The ridge is below the rounding errors of the scatter.
+    Of an array in C order only the upper triangle is read, else only the lower one. Raises `SolverFailed` where the
+    ridge is below the rounding errors of the scatter.
     """
     try:
         # LAPACK reads columns: the transpose of an array in C order needs no copy
@@ -72,30 +68,14 @@ def lower_factor(matrix: Array) -> Array:
 
 @dataclass(eq=False)
 class LandmarkProblem:
-    """Scatters of features in blocks, with the span of the samples' coefficients.
+    """Scatters of features in blocks, with the span of the samples' coefficients."""
 
-    Attributes
-    ----------
-    n : int
-        Number of samples.
-    blocks : sequence of slice
-        Columns of each kernel's features; together all D of them, in order.
-    total : array of shape (D, D)
-        S_T, exactly symmetric.
-    between : array of shape (D, c), optional
-        B with S_T - BB' = S_W: the LDA graph. None: L = 0 and L' = I - J, the PCA graph.
-    offset : array of shape (D,)
-        The mean of the features in blocks that are not centred, 0 in those that are: C = S_T + n offset offset'.
-    sides : pair of arrays of shape (D, D), optional
-        Phi'L Phi and C, for other graphs; ``total`` is then Phi'L' Phi, and there is no ``between``.
-    """
-
-    n: int
-    blocks: Sequence[slice]
-    total: Array
-    between: Array | None
-    offset: Array
-    sides: tuple[Array, Array] | None = None
+    n: int  # samples
+    blocks: Sequence[slice]  # columns of each kernel's features; together all D of them, in order
+    total: Array  # (D, D), S_T, exactly symmetric
+    between: Array | None  # (D, c), B with S_T - BB' = S_W: the LDA graph. None: L = 0 and L' = I - J, the PCA graph
+    offset: Array  # (D,), the mean of features that are not centred, else 0: C = S_T + n offset offset'
+    sides: tuple[Array, Array] | None = None  # Phi'L Phi and C, for other graphs: `total` is Phi'L' Phi
     _last: tuple[Array, tuple[Array, Array]] | None = field(default=None, init=False, repr=False)
 
     @property

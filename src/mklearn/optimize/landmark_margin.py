@@ -29,26 +29,11 @@ Array = NDArray[np.floating[Any]]
 def landmark_margin_step(
     gram: Array, margin: Array, theta: Array, n_components: int, constraint: Constraint, cutoff: float
 ) -> tuple[Array, Array]:
-    """Maximise tr(V'Theta N Theta V) under a constraint on the coefficients that V stands for.
+    """Maximise tr(V'Theta N Theta V), C = ``gram``, N = ``margin``, under a constraint of `margin.margin_step`.
 
-    Parameters
-    ----------
-    gram, margin : arrays of shape (D, D)
-        C and N, symmetric.
-    theta : array of shape (D,)
-        Kernel weights, repeated for the features of each kernel.
-    n_components : int
-    constraint : {"rkhs", "coef", "sample"}
-        As for `margin.margin_step`.
-    cutoff : float
-        Eigenvalues not above this, relative to the largest, are rounding.
-
-    Returns
-    -------
-    values : array of shape (p,)
-        Descending; p is ``n_components`` or less, where the kernel has a smaller rank.
-    V : array of shape (D, p)
-        An embedded sample is its features times Theta V.
+    ``theta``, (D,), are kernel weights, repeated for the features of each kernel; eigenvalues not above ``cutoff``,
+    relative to the largest, are rounding. Returns values (p,), descending, and V (D, p): an embedded sample is its
+    features times Theta V. p is ``n_components`` or less, where the kernel has a smaller rank.
     """
     if constraint == "coef":
         spectrum, basis = _kept(gram, cutoff)

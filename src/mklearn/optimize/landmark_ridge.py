@@ -14,30 +14,12 @@ Array = NDArray[np.floating[Any]]
 
 
 def landmark_ridge(problem: LandmarkProblem, cross: Array, weights: Array, amount: float) -> Array:
-    """Minimise the squared error of targets with penalty lambda tr(W'W) and a free intercept.
+    """Minimise the squared error of targets with penalty lambda tr(W'W), lambda = ``amount``, and a free intercept.
 
-    With K = Phi Theta Phi', D = Theta^(1/2) and the products C = Phi'Y of features and targets about their means,
-    W = (D S_T D + lambda I)^-1 D C. Of class indicators C has the class sums of the centred features.
-
-    Parameters
-    ----------
-    problem : LandmarkProblem
-    cross : array of shape (D, c)
-        C.
-    weights : array of shape (M,)
-        Kernel weights.
-    amount : float
-        lambda > 0.
-
-    Returns
-    -------
-    array of shape (D, c)
-        D W: what a sample's features are multiplied by.
-
-    Raises
-    ------
-    SolverFailed
-        lambda is below the rounding errors of the scatter.
+    With K = Phi Theta Phi', D = Theta^(1/2) and the products C = Phi'Y, (D, c), of features and targets about their
+    means, W = (D S_T D + lambda I)^-1 D C. Of class indicators C has the class sums of the centred features. Returns D
+    W, (D, c): what a sample's features are multiplied by. Raises `SolverFailed` where lambda is below the rounding of
+    the scatter.
     """
     root = np.sqrt(problem.spread(weights))
     system = root[:, None] * problem.total * root
@@ -50,15 +32,8 @@ def generalised_errors(problem: LandmarkProblem, cross: Array, squares: Array, w
     """Compute the error of generalised cross-validation at several ridges, (n_ridges, c), from moments alone.
 
     ``GCV(lambda) = (RSS / n) / (1 - (1 + tr H) / n)^2``, with the residual sum of squares and the hat matrix H of the
-    centred features: the left-out error if all samples had the same leverage.
-
-    Parameters
-    ----------
-    problem, cross, weights
-        As for `landmark_ridge`.
-    squares : array of shape (c,)
-        Sums of squares of the targets about their means.
-    amounts : array of shape (n_ridges,)
+    centred features: the left-out error if all samples had the same leverage. ``squares``, (c,), are the sums of
+    squares of the targets about their means; the other arguments are those of `landmark_ridge`.
 
     References
     ----------

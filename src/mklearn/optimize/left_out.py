@@ -20,32 +20,13 @@ Array = NDArray[np.floating[Any]]
 
 
 class LeftOut:
-    """A partition of the samples into sets that are left out together.
+    """A partition of n samples into sets that are left out together: single samples, or the groups, (n,).
 
-    Parameters
-    ----------
-    n : int
-        Number of samples.
-    groups : array of shape (n,), optional
-        Group of each sample; by default each sample is left out by itself.
-
-    Attributes
-    ----------
-    sets : list of int arrays, or None
-        Positions of the samples of each group; None if each sample is left out by itself.
-    n_sets : int
-        Number of groups, or of samples.
-
-    Raises
-    ------
-    DataError
-        Another number of groups than samples, or a group that is missing.
-    NotApplicable
-        All samples are in one group.
+    Raises `DataError` for groups that are missing or not n, and `NotApplicable` if all samples are in one group.
     """
 
     def __init__(self, n: int, groups: ArrayLike | None = None) -> None:
-        self.sets: list[NDArray[np.intp]] | None = None
+        self.sets: list[NDArray[np.intp]] | None = None  # positions of each group's samples; None: single samples
         self.n_sets = n
         if groups is None:
             return
@@ -131,16 +112,9 @@ def smaller_error(
 ) -> bool:
     """Tell whether left-out predictions have a smaller squared error than others, by more than one standard error.
 
-    Parameters
-    ----------
-    errors, others : arrays of shape (n, c)
-        Of the same samples; NaN where there is no target. Samples without any count nowhere.
-    weights : array of shape (n,), optional
-    groups : array of shape (n,), optional
-        Their number counts as n.
-    n_parameters : int, default=0
-        The gain must also exceed so many n-th parts of the first error, by which parameters that were chosen on the
-        same samples favour it.
+    Errors are (n, c), of the same samples, NaN where there is no target. The number of samples, or of groups, counts as
+    n; samples without any target count nowhere. The gain must also exceed ``n_parameters`` n-th parts of the first
+    error, by which parameters that were chosen on the same samples favour it.
     """
     known = ~np.isnan(errors).all(axis=1)
     errors, others, own = errors[known], others[known], (np.ones(len(errors)) if weights is None else weights)[known]

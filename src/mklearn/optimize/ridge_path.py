@@ -53,22 +53,11 @@ def ridge_path(
     groups: ArrayLike | None = None,
     each_target: bool = False,
 ) -> RidgePath:
-    """Fit kernel ridge regression with the ridge of the smallest left-out error.
+    """Fit kernel ridge regression of targets Y (n, c) with the ridge of the smallest left-out error.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Symmetric, centred or not. Not changed.
-    Y : array of shape (n, c)
-        Targets.
-    ridges : sequence of float
-        Candidates of lambda, > 0. Of equal errors the larger ridge is chosen.
-    sample_weight : array of shape (n,), optional
-        Positive. A sample of weight 2 counts as two equal ones, which are left out together.
-    groups : array of shape (n,), optional
-        Samples of a group are left out together.
-    each_target : bool
-        Whether each target has a ridge of its own, that of its smallest error.
+    K, (n, n), is symmetric, centred or not, and stays as it is. Of equal errors the larger ridge is chosen; with
+    ``each_target`` each target has one of its own. A sample of weight 2 counts as two equal ones, which are left out
+    together, as the samples of a group are.
 
     Raises
     ------
@@ -116,19 +105,9 @@ def feature_ridge_path(
     groups: ArrayLike | None = None,
     each_target: bool = False,
 ) -> RidgePath:
-    """Compute `ridge_path` of the kernel FF' from explicit features, in O(n q^2 + q^3).
+    """Compute `ridge_path` of the kernel FF' from explicit features F (n, q), in O(n q^2 + q^3).
 
-    Parameters
-    ----------
-    F : array of shape (n, q)
-        Not changed.
-    Y, ridges, sample_weight, groups, each_target
-        As for `ridge_path`, also for what is raised.
-
-    Returns
-    -------
-    RidgePath
-        With coefficients of the features, shape (q, c): ``f(x) = F(x)'A + b``.
+    The coefficients are those of the features, (q, c): ``f(x) = F(x)'A + b``.
     """
     n = len(F)
     left_out, (weights, root, shares, u) = LeftOut(n, groups), _weighting(n, sample_weight)

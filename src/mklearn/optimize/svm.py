@@ -21,23 +21,12 @@ _MAX_ITER = 300_000
 
 @dataclass(frozen=True, eq=False)
 class SVMSolution:
-    """Result of `solve_svm`.
+    """Result of `solve_svm`: c = alpha y with 0 <= alpha <= C, or C times the sample weight."""
 
-    Attributes
-    ----------
-    dual : array of shape (n,)
-        c = alpha y, with alpha between 0 and C (times the sample weight); decisions are ``K c + intercept``.
-    support : array of int
-        Positions of the support vectors, where alpha > 0; ascending.
-    intercept : float
-    value : float
-        The dual objective sum(alpha) - c'K c / 2.
-    """
-
-    dual: Array
-    support: NDArray[np.intp]
+    dual: Array  # (n,), c; decisions are K c + intercept
+    support: NDArray[np.intp]  # positions where alpha > 0, ascending
     intercept: float
-    value: float
+    value: float  # the dual objective sum(alpha) - c'K c / 2
 
 
 def solve_svm(
@@ -45,23 +34,9 @@ def solve_svm(
 ) -> SVMSolution:
     """Maximise ``sum(alpha) - c'K c / 2`` over 0 <= alpha_i <= C w_i with c = alpha y and sum(c) = 0.
 
-    Parameters
-    ----------
-    kernel : array of shape (n, n)
-        K, symmetric positive semidefinite.
-    signs : array of shape (n,)
-        y, entries -1 and 1; see `checked_signs`.
-    C : float
-    tol : float
-        Largest violation of the optimality conditions, in units of the margin. The relative error of the objective is
-        about tol^2.
-    sample_weight : array of shape (n,), optional
-        w, see `sign_weights`; 1 by default.
-
-    Warns
-    -----
-    ConvergenceWarning
-        The tolerance was not reached in 300,000 iterations.
+    K, (n, n), is symmetric positive semidefinite; see `checked_signs` of y, `sign_weights` of w. ``tol`` is the largest
+    violation of the optimality conditions, in units of the margin: the relative error of the objective is about tol^2.
+    Warns of convergence if it is not reached in 300,000 iterations.
 
     References
     ----------
@@ -81,15 +56,7 @@ def solve_svm(
 
 
 def checked_signs(signs: ArrayLike, n: int) -> Array:
-    """Return binary labels as an array of -1 and 1.
-
-    Raises
-    ------
-    DataError
-        Another length than n, or other entries.
-    NotApplicable
-        One class only.
-    """
+    """Return n labels as an array of -1 and 1; raise `DataError` for others, `NotApplicable` for one class only."""
     array = np.asarray(signs, dtype=np.float64)
     if array.shape != (n,) or not np.isin(array, (-1.0, 1.0)).all():
         raise DataError(f"Invalid signs of shape {array.shape}: expected {n} labels, each -1 or 1.")
@@ -104,15 +71,10 @@ def sign_weights(sample_weight: ArrayLike | None, signs: Array) -> Array | None:
 
 
 def fit_svc(svc: SVC, kernel: Array, targets: NDArray[Any], sample_weight: Array | None) -> NDArray[np.intp] | None:
-    """Fit scikit-learn's SVC to a kernel, without the samples of weight 0.
+    """Fit scikit-learn's SVC to a kernel, without the samples of weight 0; return the positions of the others.
 
     Of precomputed kernels it mistakes the columns where it leaves out such samples itself (scikit-learn 1.9: `support_`
-    then has samples of weight 0).
-
-    Returns
-    -------
-    array of int or None
-        Positions of the samples that it was fitted to, which its `support_` counts; None: all.
+    then has samples of weight 0). Its `support_` counts the positions that are returned; None: all.
     """
     if sample_weight is None or sample_weight.all():
         svc.fit(kernel, targets, sample_weight)
@@ -123,13 +85,7 @@ def fit_svc(svc: SVC, kernel: Array, targets: NDArray[Any], sample_weight: Array
 
 
 def checked_kernels(kernels: ArrayLike) -> NDArray[Any]:
-    """Return kernels as one C-contiguous array (P, n, n) of float32 or float64.
-
-    Raises
-    ------
-    DataError
-        Another shape, no kernel, or entries that are not finite.
-    """
+    """Return kernels as one C-contiguous finite array (P, n, n) of float32 or float64; raise `DataError` otherwise."""
     array = as_float_array(kernels, "The stack of kernels", ndim=3)
     if array.shape[1] != array.shape[2]:
         raise DataError(f"The stack of kernels has shape {array.shape}: expected (P, n, n), square matrices.")

@@ -26,22 +26,10 @@ Array = NDArray[np.floating[Any]]
 def target_agreement(
     K: NDArray[Any], targets: Array, *, sample_weight: Array | None = None, groups: ArrayLike | None = None
 ) -> float:
-    """Compute z of the module.
+    """Compute z of the module for a symmetric kernel, centred or not, of any scale, and targets (n, c).
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Symmetric, centred or not. Its scale does not matter.
-    targets : array of shape (n, c)
-    sample_weight : array of shape (n,), optional
-        Positive. A sample of weight 2 counts as two equal ones of one group.
-    groups : array of shape (n,), optional
-        Pairs of samples of one group do not count.
-
-    Returns
-    -------
-    float
-        About standard normal for a kernel that is independent of the targets; 0 for one that is zero.
+    It is about standard normal for a kernel that is independent of the targets, 0 for one that is zero. A sample of
+    weight 2 counts as two equal ones of one group; pairs of samples of one group do not count.
 
     References
     ----------

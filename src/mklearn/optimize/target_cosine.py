@@ -21,19 +21,10 @@ Array = NDArray[np.floating[Any]]
 
 
 def target_cosines(outputs: Array, frequencies: Array) -> Array:
-    """Compute the cosine of outputs with the target of each class, both about the class frequencies.
+    """Compute the cosine of outputs (m, c) with the target of each class, both about the class frequencies (c,).
 
-    Parameters
-    ----------
-    outputs : array of shape (m, c)
-        With rows that sum to 1.
-    frequencies : array of shape (c,), sum 1
-
-    Returns
-    -------
-    array of shape (m, c)
-        0 for outputs that are the frequencies. Of two classes the cosine is only a sign: in its place the deviation
-        over the length of the target, which has that sign and ranks the samples.
+    Rows of outputs sum to 1; the cosines of outputs that are the frequencies are 0. Of two classes the cosine is only a
+    sign: in its place the deviation over the length of the target, which has that sign and ranks the samples.
     """
     deviations = outputs - frequencies
     # <f - p, e_k - p> = (f_k - p_k) - <f - p, p>, |e_k - p|^2 = 1 - 2 p_k + |p|^2
@@ -48,21 +39,11 @@ def target_cosines(outputs: Array, frequencies: Array) -> Array:
 def gain_in_standard_errors(
     one: NDArray[np.bool_], other: NDArray[np.bool_], left_out: LeftOut, sample_weight: Array | None = None
 ) -> float:
-    """Return the difference of two rates of correct predictions of the same samples, over its standard error.
+    """Return the difference of two rates of correct predictions, (n,), of the same samples, over its standard error.
 
-    Parameters
-    ----------
-    one, other : bool arrays of shape (n,)
-        Whether each prediction is correct.
-    left_out : LeftOut
-        Samples of one set are not independent: the error is that of the sums over sets.
-    sample_weight : array of shape (n,), optional
-
-    Returns
-    -------
-    float
-        1 if a single one of samples of equal weight is correct for ``one`` alone, and all others agree. 0 if both are
-        correct for the same samples, infinite if they differ alike for all samples.
+    Samples of one set of ``left_out`` are not independent: the error is that of the sums over sets. It is 1 if a single
+    one of samples of equal weight is correct for ``one`` alone, and all others agree, 0 if both are correct for the
+    same samples, infinite if they differ alike for all samples.
     """
     weights = np.ones(len(one)) if sample_weight is None else sample_weight
     shares = weights / weights.sum()

@@ -33,31 +33,18 @@ _LEAST_SHARE = 0.05
 
 @dataclass(frozen=True, eq=False)
 class ViewRegression:
-    """Regression of one view on the others.
+    """Regression of one view on the others."""
 
-    Attributes
-    ----------
-    others : array of shape (n_views,), sum 1
-        Shares of the views in S, 0 for the view itself; all 0 if there is no other one.
-    slopes : array of shape (n, n)
-        ``b(x) = s(x) slopes + constants``, with zeros for samples that lack the view. (n, q) after `of`.
-    constants : array of shape (n,), or (q,)
-    ridge : float
-    """
-
-    others: Array
-    slopes: Array
-    constants: Array
+    others: Array  # (n_views,), sum 1: shares of the views in S, 0 for the view itself; all 0 if it is the only one
+    slopes: Array  # (n, n), b(x) = s(x) slopes + constants, zeros for samples that lack the view; (n, q) after `of`
+    constants: Array  # (n,), or (q,)
     ridge: float
 
     def __call__(self, rows: Array, present: Mask) -> Array:
         """Return b(x) of samples that lack the view, (m, n), or what `slopes` and `constants` were multiplied by.
 
-        Parameters
-        ----------
-        rows : array of shape (m, n)
-            Of the sum over all views: that of a view that lacks is zero.
-        present : bool array of shape (m, n_views)
+        ``rows``, (m, n), are those of the sum over all views, where that of a view that lacks is zero; ``present`` is
+        (m, n_views).
         """
         scaled = rows / np.sqrt(presence(self.others, present))[:, None]
         return np.asarray(scaled @ self.slopes + self.constants)
@@ -68,18 +55,11 @@ class ViewRegression:
 
 
 def view_regression(view: int, kernels: Array, shares: Array, present: Mask) -> ViewRegression:
-    """Fit the regression of a view on all others.
+    """Fit the regression of the view at a position on all others.
 
-    Parameters
-    ----------
-    view : int
-        Its position.
-    kernels : array of shape (n_views, n, n)
-        Of each view, in the sum over views: centred, zero in rows and columns of samples that lack the view.
-    shares : array of shape (n_views,), sum 1
-        Of the variance of the samples that the views bring to the sum.
-    present : bool array of shape (n, n_views)
-        Which views the samples have.
+    ``kernels``, (n_views, n, n), are those of each view in the sum over views: centred, zero in rows and columns of
+    samples that lack the view. ``shares``, (n_views,), sum 1, are those of the variance that the views bring to the
+    sum.
 
     References
     ----------
