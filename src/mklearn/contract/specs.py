@@ -136,14 +136,6 @@ class DescriptorSpec(Spec):
     """Type of the features; None: as the descriptor gives them, which is float64."""
 
 
-class LearnSpec(DescriptorSpec):
-    """Step ``learn``: what a descriptor learns before it describes images."""
-
-    learns: str
-    learns_from: int
-    seed: int
-
-
 class PairwiseSpec(Spec):
     """Rule ``distances``: a matrix among all samples."""
 

@@ -20,6 +20,7 @@ from typing import Any
 from mklearn.contract.fit_spec import FitSpec, MethodSpec, Setting
 from mklearn.contract.specs import SplitSpec
 from mklearn.methods import METHODS, MethodRow
+from mklearn.study.data.text_tables import unpacked_bytes
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.specs.landmark_specs import SAMPLE
@@ -39,7 +40,6 @@ THREADS = 8
 """Of distances between point sets."""
 IMAGE_BATCH = 256
 """Images that are resized or described at once."""
-COMPRESSED = (".gz", ".bz2", ".xz", ".zip")
 _METHODS = {row.implementation: row for row in METHODS.values()}
 
 
@@ -173,7 +173,7 @@ class Requests:
 
 def _read_mb(paths: Mapping[str, str], size_mb: float) -> float:
     """Return the size of the files to read: compressed tables grow, and a folder of images is no input of the rule."""
-    grown = sum(5 * os.path.getsize(path) for path in paths.values() if path.endswith(COMPRESSED))
+    grown = sum(unpacked_bytes(Path(path)) - os.path.getsize(path) for path in paths.values() if os.path.isfile(path))
     return size_mb + (grown + _bytes_below(paths.get("root", ""))) / 2**20
 
 

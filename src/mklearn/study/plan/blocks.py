@@ -11,8 +11,6 @@ from mklearn.study.plan.datasets import PlannedDataset
 
 FEWEST_ROWS, MOST_ROWS, BLOCKS = 20_000, 100_000, 16
 """Samples of a block by default: a sixteenth of all, within these bounds."""
-PACKED = 3
-"""Size of the text in a compressed table, by that of its file."""
 
 
 def number_of_blocks(dataset: PlannedDataset, config: DatasetConfig, rows_per_block: int | None) -> int:
@@ -35,7 +33,7 @@ def _estimated_samples(config: DatasetConfig) -> int:
 
 def _estimated_rows(path: Path) -> int:
     """Estimate the rows of a table: of Parquet by its footer, of text by its size and first lines; else 0."""
-    from mklearn.study.data.text_tables import TEXT_TABLES, first_rows, is_compressed
+    from mklearn.study.data.text_tables import TEXT_TABLES, first_rows, unpacked_bytes
 
     try:
         if path.suffix == ".parquet":
@@ -45,8 +43,7 @@ def _estimated_rows(path: Path) -> int:
         if path.name.endswith(TEXT_TABLES):
             lines = first_rows(path, 100)
             length = sum(len(cell) + 1 for cells in lines for cell in cells) / max(1, len(lines))
-            size = path.stat().st_size * (PACKED if is_compressed(path) else 1)
-            return round(size / max(1.0, length))
+            return round(unpacked_bytes(path) / max(1.0, length))
     except (OSError, ValueError, UserError):  # also pyarrow's errors; the reader says what is wrong with the file
         pass
     return 0
