@@ -84,7 +84,6 @@ def test_kernels_are_computed_from_features_and_all_components_are_taken() -> No
     assert fit.spec.pairwise == []
     assert {kernel["feature_scaling"] for kernel in fit.spec.kernels} == {"none"}
     assert fit.spec.evaluation.components == "all"
-    assert fit.spec.method.iterations is None
 
 
 def test_features_are_described_in_the_blocks_that_are_passed_over() -> None:

@@ -54,7 +54,6 @@ def test_options_of_the_study_are_no_parameters() -> None:
     assert gated.named_descriptors() == {"gating": ("gating", "pixels"), "more": ("more", "hog")}
     assert method("mmc", descriptor="hog").named_descriptors() == {"features": ("descriptor", "hog")}
     assert "sizes" not in method("mkmmc", sizes=[2, 3]).parameters()
-    assert "iterations_at" not in method("two_d_mmc", iterations_at=[2]).parameters()
     assert method("fsvc", feature_scaling="none").parameters() == {"feature_scaling": "none"}
     assert method("linear_svc", feature_scaling="rank").parameters() == {}
     assert not method("mkl_dr", kernel_weights="uniform").learns_weights()
@@ -92,11 +91,10 @@ def test_descriptors_side_by_side_are_all_or_a_list_without_repetition(names: An
 
 
 def spec(**changes: Any) -> FitSpec:
-    glram = method("glram", iterations_at=[2])
+    glram = method("glram")
     spec = {
         "id": "m", "implementation": glram.implementation, "parameters": glram.parameters(),
-        "grid": {"ridge": [1, 2.5]}, "inputs": {"images": {"kind": "images"}},
-        "sweep": glram.sweep(), "iterations": glram.iterations(),
+        "grid": {"ridge": [1, 2.5]}, "inputs": {"images": {"kind": "images"}}, "sweep": glram.sweep(),
     }  # fmt: skip
     content = {
         "dataset": "d", "settings": [{"protocol": "p-p2", "train_size": 2}], "seed": 3, "method": spec,
@@ -110,8 +108,8 @@ def test_defaults_are_in_no_key() -> None:
     found = spec().as_dict()
     assert found["evaluation"] == {"neighbours": ["cosine"], "inner_folds": "leave_one_out"}
     assert "kernels" not in found
-    more = spec(evaluation=found["evaluation"] | {"metrics": ["accuracy", "auc"]}).as_dict()
-    assert more["evaluation"]["metrics"] == ["accuracy", "auc"]
+    more = found["evaluation"] | {"choose_by": "auc"}
+    assert spec(evaluation=more).as_dict()["evaluation"] == more
 
 
 def test_a_specification_refuses_what_it_does_not_know() -> None:
