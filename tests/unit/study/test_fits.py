@@ -7,12 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.entries import descriptor, method
 from tests.unit.study.test_method import GATED
 
 from mklearn.contract.fit_spec import Setting
 from mklearn.errors import ConfigError
-from mklearn.study.entries import Descriptor
-from mklearn.study.method import Method
 from mklearn.study.plan.fits import PlannedFit, planned_fits
 from mklearn.study.resources import number_of_candidates
 from mklearn.study.study import Evaluation
@@ -26,15 +25,7 @@ PROTOCOLS = [
 ]
 
 
-def descriptor(kind: str) -> Any:
-    return Descriptor.model_validate({"kind": kind})
-
-
 DESCRIPTORS = {name: (f"{name}-0a", descriptor("pixels")) for name in ("pixels", "hog")}
-
-
-def method(kind: str, **fields: Any) -> Any:
-    return Method.model_validate({"kind": kind, **fields})
 
 
 def planned(

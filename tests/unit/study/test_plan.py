@@ -14,12 +14,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import entries
 from tests.workflow.conftest import SMOKE
 
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.contract.specs import ReadSpec, SplitSpec
 from mklearn.errors import ConfigError
-from mklearn.study.entries import Kernel
 from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.naming import kernel_names
 from mklearn.study.plan.plan import Plan, plan_study
@@ -153,7 +153,7 @@ def test_components_are_as_the_method_says_then_the_study_then_its_kind(
     ],
 )
 def test_names_of_kernels(kernel: dict[str, Any], expected: list[str]) -> None:
-    gaussian: Any = Kernel.model_validate({"kind": "gaussian", **kernel})
+    gaussian = entries.kernel("gaussian", **kernel)
     found = list(kernel_names("k", gaussian, ["a", "b"]))
     assert [kernel.name for kernel in found] == expected
     chosen = kernel.get("descriptor", "each")

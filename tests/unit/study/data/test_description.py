@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from tests.entries import descriptor
 
 from mklearn.errors import DataError
 from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.engine.workflow_files import load_script
-from mklearn.study.entries import Descriptor
 from mklearn.study.prediction.new_samples import described_images
 from mklearn.study.script import call
 from mklearn.study.specs.model_card import CardView
@@ -23,12 +23,8 @@ N = 600
 DIGITS = load_digits()
 
 
-def model(kind: str, **fields: Any) -> Any:
-    return Descriptor.model_validate({"kind": kind, **fields})
-
-
-HOG_4 = model("hog", cell=4)
-HALF = model("table", table="half")
+HOG_4 = descriptor("hog", cell=4)
+HALF = descriptor("table", table="half")
 
 
 @pytest.fixture
@@ -57,9 +53,9 @@ def test_float32_features_are_the_rounded_ones(samples: Path, model: Any) -> Non
 
 
 def test_the_default_type_is_in_no_key() -> None:
-    assert model("pixels", dtype="float64").specification() == model("pixels").specification()
-    assert "dtype" not in model("pixels").specification()
-    assert model("pixels", dtype="float32").specification()["dtype"] == "float32"
+    assert descriptor("pixels", dtype="float64").specification() == descriptor("pixels").specification()
+    assert "dtype" not in descriptor("pixels").specification()
+    assert descriptor("pixels", dtype="float32").specification()["dtype"] == "float32"
 
 
 def test_a_model_gives_new_images_the_type_of_its_training_images(samples: Path) -> None:
@@ -86,7 +82,7 @@ def test_images_of_several_sizes_give_no_table(tmp_path: Path) -> None:
     data.save(tmp_path / "samples.npz")
     message = r"pixels gives float64 features of shape \(72,\) for images 257 to 300, and float64 of shape \(64,\)"
     with pytest.raises(DataError, match=message):
-        described(tmp_path / "samples.npz", model("pixels"))
+        described(tmp_path / "samples.npz", descriptor("pixels"))
 
 
 def test_an_image_that_can_not_be_described_is_named_by_its_id(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from tests import entries
 
 from mklearn.classifiers import MultiViewClassifier
 from mklearn.contract.fit_spec import EvaluationSpec, InputSpec, MethodSpec
@@ -15,11 +16,10 @@ from mklearn.kernels import Views
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.fit_records import model_arrays
 from mklearn.study.evaluation.split import evaluate_split
-from mklearn.study.method import Method
 
 
 def problem(views: Views, y: np.ndarray) -> MethodOnViews:
-    model = Method.model_validate({"kind": "multi_view"})
+    model = entries.method("multi_view")
     inputs = {"kernels": InputSpec(kind="kernels", descriptors=list(views.names))}
     method = MethodSpec(
         id="m", implementation=model.implementation, parameters=model.parameters(), sweep=model.sweep(), inputs=inputs
