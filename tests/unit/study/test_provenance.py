@@ -138,7 +138,8 @@ def test_parsing_a_study_loads_no_numerical_package(repository: Path) -> None:
         "from mklearn.study.engine.opening import open_study;"
         "from mklearn.study.resources import Requests;"
         "study = read_yaml('config.yaml');"
-        "jobs = open_study(study, SimpleNamespace(configfiles=['config.yaml']));"
+        "workflow = SimpleNamespace(configfiles=['config.yaml'], current_basedir='workflow/rules');"
+        "jobs = open_study(study, workflow);"
         "jobs.params('page')['code'](None); jobs.everything(); Requests(jobs);"
         "print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
     )

@@ -59,7 +59,7 @@ def test_one_file_may_stand_for_a_list_and_empty_lists_for_nothing(tmp_path: Pat
         ({}, "split: missing labels; missing spec; missing splits. It takes labels, files, reference, splits, spec"),
         ({"labels": "l", "splits": "s", "spec": {}, "seed": 1}, "split: not known: seed. It takes"),
         ({"labels": ["l", "m"], "splits": "s", "spec": {}}, "split: labels is one file; 2 were given"),
-        ({"labels": "l", "splits": "s", "spec": {"kind": "k_fold"}}, "split: invalid value: spec.implementation: "),
+        ({"labels": "l", "splits": "s", "spec": {"kind": "k_fold"}}, "split: invalid value {'kind': 'k_fold'}: spec."),
     ],
 )
 def test_wrong_values_are_named(values: dict[str, object], sentence: str) -> None:
@@ -118,7 +118,7 @@ def test_the_last_line_of_a_failed_jobs_log_is_its_reason(
     assert (f"mklearn, distances: {reason}" in done.stderr) == on_terminal
     assert "Traceback" not in done.stderr
     lines = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
-    assert lines[0].startswith("python ")
+    assert lines[0].startswith(f"{sys.executable} ")
     assert lines[0].endswith(".py --source gone.npz --matrix d.npz --measure '\"chi2\"'")
     assert f"s] error: {reason}" in lines[-1]
     assert ("so far" in lines) == bool(what)

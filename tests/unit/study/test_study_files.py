@@ -148,11 +148,11 @@ def test_paths_of_data_are_relative_to_the_study_file(tmp_path: Path, monkeypatc
     datasets = {"mine": {"kind": "feature_tables", "tables": tables, "labels": "labels.csv"}}
     protocols = {"given": {"kind": "given", "path": "splits.csv"}}
     study.write_text(yaml_text({"study": "s", "datasets": datasets, "protocols": protocols}), encoding="utf-8")
-    monkeypatch.setattr(opening, "Jobs", lambda plan, source: plan)
+    monkeypatch.setattr(opening, "Jobs", lambda plan, source, scripts: plan)
     monkeypatch.setattr(opening, "plan_study", lambda study: study)
     for folder, place in ((tmp_path, "a/"), (tmp_path / "a", "")):
         monkeypatch.chdir(folder)
-        workflow = SimpleNamespace(configfiles=[str(study)])
+        workflow = SimpleNamespace(configfiles=[str(study)], current_basedir=tmp_path)
         for read in (read_study(study), opening.open_study(read_yaml(study), workflow)):
             mine = read.model_dump()["datasets"]["mine"]
             assert mine["tables"] == {

@@ -114,7 +114,7 @@ def test_a_model_that_failed_is_listed(
     log.parent.mkdir(parents=True)
     log.write_text("python model.py\n[    1.0 s] error: no value is known.\n", encoding="utf-8")
     text = listing(capsys)
-    assert f"  model: missing: no value is known., see {log}\n" in text
+    assert f"  model: missing: no value is known, see {log}\n" in text
     assert listing(capsys, "--targets").split() == [model]
 
 
