@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from mklearn.base.moments import Moments
 from mklearn.errors import DataError
@@ -44,15 +42,6 @@ def test_they_are_the_sums_over_samples():
     np.testing.assert_allclose(found.mean, X.mean(axis=0), rtol=1e-14)
     np.testing.assert_allclose(found.class_means[2], X[y == 2].mean(axis=0), rtol=1e-14)
     assert (found.n_samples_, found.n_features_) == X.shape
-
-
-@settings(max_examples=30)
-@given(st.lists(st.integers(0, 200), max_size=6), st.randoms(use_true_random=False))
-def test_order_and_size_of_batches_change_nothing_beyond_rounding(ends, random):
-    X, y = samples()
-    order = list(range(len(X)))
-    random.shuffle(order)
-    assert_equal(in_batches(X[order], y[order], sorted(ends)), Moments().partial_fit(X, y))
 
 
 def test_merging_is_associative_and_changes_neither():

@@ -47,15 +47,6 @@ def test_it_is_that_of_brute_force(seed: int, target: str) -> None:
     assert choose_scaling(X, names, scalings=ALL) == choose_scaling(X, y, scalings=ALL)
 
 
-def test_of_equal_errors_the_first_is_taken() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 4))
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    y = (X[:, 0] > 0).astype(int)
-    assert choose_scaling(X, y, scalings=["unit", "none"]) == "unit"
-    assert choose_scaling(X, y, scalings=["none", "unit"]) == "none"
-
-
 def test_groups_are_left_out_whole() -> None:
     """The length of a sample tells its group, and so its class where the group is known; the direction its class."""
     rng = np.random.default_rng(1)

@@ -55,14 +55,6 @@ def feasible(count: int, p: float, seed: int, size: int) -> np.ndarray:
     return raw / np.linalg.norm(raw, p, axis=1)[:, None] * radius
 
 
-@pytest.mark.parametrize("kind", ["total", "within"])
-@pytest.mark.parametrize("ridge", [1e-4, 0.3, 30.0])
-def test_value_is_the_dense_formula(kind, ridge):
-    problem = objective(1, kind, ridge)
-    for theta in feasible(4, 1.0, 0, 5):
-        assert value_of(problem, theta) == pytest.approx(dense_value(problem, theta), rel=1e-7)
-
-
 def test_between_factor_is_a_root_of_the_between_operator():
     y = np.array([0, 0, 0, 1, 1, 2])
     G = between_factor(class_structure(y))
@@ -159,27 +151,6 @@ def test_solution_is_optimal(p, kind, ridge):
     values = np.array([value_of(problem, theta) for theta in feasible(4, p, 6, 1000)])
     assert values.max() <= found.value * (1 + 1e-9)
     assert found.value <= found.bound
-
-
-@pytest.mark.parametrize("p", [1.0, 2.0])
-def test_the_dual_has_the_same_value(p):
-    import cvxpy as cp
-
-    # min over Y of M^(1/p - 1) ||(tr Y'K_m Y)_m||_q / lambda + ||G - Y||^2, the denominator being the identity less J.
-    problem = objective(7, "total", 0.5, count=3)
-    found = convex_ratio_trace(problem, p=p, tol=1e-10)
-    Y = cp.Variable((N, CLASSES))
-    roots = []
-    for K in problem.kernels:
-        values, vectors = np.linalg.eigh(K)
-        roots.append(vectors * np.sqrt(np.maximum(values, 0)))
-    traces = cp.hstack([cp.sum_squares(root.T @ Y) for root in roots]) / problem.ridge_amount
-    norm = cp.max(traces) if p == 1 else cp.norm(traces, 2)
-    dual = cp.Problem(
-        cp.Minimize(3 ** (1 / p - 1) * norm + cp.sum_squares(problem.numerator - Y)), [cp.sum(Y, axis=0) == 0]
-    )
-    dual.solve(solver="CLARABEL")
-    assert found.value == pytest.approx(dual.value, rel=1e-6)
 
 
 def test_the_bound_holds_before_convergence():

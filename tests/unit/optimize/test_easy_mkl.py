@@ -53,14 +53,6 @@ def test_equals_an_independent_solver(trade_off):
     np.testing.assert_allclose(found.gamma, gamma.value, atol=1e-4)
 
 
-def test_limit_is_the_distance_of_the_class_means():
-    kernels, y = problem()
-    found = easy_mkl_weights(kernels, y, trade_off=1.0)
-    means = np.where(y > 0, 1 / (y > 0).sum(), -1 / (y < 0).sum())
-    distances = np.array([means @ K @ means for K in kernels])
-    np.testing.assert_allclose(found.weights, distances / distances.sum(), rtol=1e-6)
-
-
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from mklearn.errors import NotApplicable
 from mklearn.optimize.kernel_lasso import KernelLasso, KernelLassoSolution, kernel_factor
@@ -56,29 +53,6 @@ def test_the_objective_is_that_of_a_conic_solver() -> None:
     least = cvxpy.Problem(cvxpy.Minimize(cost)).solve(solver=cvxpy.CLARABEL)
     found = lasso.solve(penalty)
     assert objective(factors, T, penalty, blocks_of(factors, found)) == pytest.approx(least, rel=1e-6)
-
-
-def test_the_chosen_kernels_are_those_of_the_best_of_all_supports() -> None:
-    factors, T = problem(2, n=25, widths=(2, 2, 1))
-    lasso = KernelLasso(factors, T, tol=1e-12)
-    penalty = 0.5 * lasso.largest_penalty
-    found = lasso.solve(penalty)
-    costs = {}
-    for support in itertools.chain.from_iterable(itertools.combinations(range(3), size) for size in range(4)):
-        ends = np.cumsum([2 * factors[m].shape[1] for m in support])
-
-        def cost(x: np.ndarray, support: tuple = support, ends: np.ndarray = ends) -> float:
-            blocks = [np.zeros((F.shape[1], 2)) for F in factors]
-            for m, part in zip(support, np.split(x, ends[:-1]), strict=False):
-                blocks[m] = part.reshape(-1, 2)
-            return objective(factors, T, penalty, blocks)
-
-        start = np.full(ends[-1] if support else 0, 0.1)
-        costs[support] = minimize(cost, start, tol=1e-12).fun if support else cost(start)
-    least = min(costs.values())
-    assert objective(factors, T, penalty, blocks_of(factors, found)) == pytest.approx(least, rel=1e-6)
-    smallest = min((support for support in costs if costs[support] <= least * (1 + 1e-6)), key=len)
-    assert tuple(found.chosen) == smallest
 
 
 @pytest.mark.parametrize("n_kernels", [1, 2, 4])

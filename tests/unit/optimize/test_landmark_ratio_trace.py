@@ -46,17 +46,6 @@ def test_value_and_derivatives(side, theta):
         np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9 * np.abs(other).max())
 
 
-def test_gradient_against_central_differences():
-    _, small, _ = objectives("total")
-    theta = np.array([0.3, 0.3, 0.4])
-    gradient, hessian = small.derivatives(small.evaluate(theta))
-    for m, step in enumerate(1e-5 * np.eye(3)):
-        above, below = small.evaluate(theta + step), small.evaluate(theta - step)
-        assert gradient[m] == pytest.approx((above.value - below.value) / 2e-5, rel=1e-6)
-        change = (small.derivatives(above)[0] - small.derivatives(below)[0]) / 2e-5
-        np.testing.assert_allclose(hessian[m], change, rtol=1e-4)
-
-
 @pytest.mark.parametrize("side", ["total", "within"])
 @pytest.mark.parametrize("p", [1.0, 2.0])
 def test_optimum_and_directions(side, p):

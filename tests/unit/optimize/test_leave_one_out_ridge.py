@@ -138,16 +138,6 @@ def test_scales_and_constants_of_kernels_do_not_matter() -> None:
     np.testing.assert_allclose(times.shares, base.shares, rtol=1e-4, atol=1e-6)
 
 
-def test_duplicates_share() -> None:
-    stack = kernels(6)
-    single = leave_one_out_weights(LeaveOneOutRidge(stack, targets()), shrinkage=0, tol=1e-13)
-    objective = LeaveOneOutRidge([*stack, 2 * stack[3]], targets())
-    double = leave_one_out_weights(objective, shrinkage=0, tol=1e-13)
-    assert double.shares[3] == pytest.approx(double.shares[4])
-    assert double.shares[3:].sum() == pytest.approx(single.shares[3], abs=1e-3)
-    assert double.value == pytest.approx(single.value, rel=1e-6)
-
-
 def test_identity_like_kernels_predict_nothing() -> None:
     identity = 0.6 * np.eye(N) + 0.4
     at = LeaveOneOutRidge([identity], targets()).evaluate([1.0])
@@ -168,14 +158,6 @@ def test_useless_kernels_leave_equal_shares() -> None:
     assert (found.status, found.value, found.uniform_value) == ("uniform", 1.0, 1.0)
     np.testing.assert_array_equal(found.shares, [0.5, 0.5])
     np.testing.assert_array_equal(found.gradient, [0, 0])
-
-
-def test_classes_have_equal_weight_whatever_their_size() -> None:
-    labels = np.repeat([0, 1, 2], [3, 8, 15])
-    Y = targets(labels)
-    centred = Y - Y.mean(axis=0)
-    assert np.sum(centred**2) == pytest.approx(2)
-    np.testing.assert_allclose((Y**2).sum(axis=0), 1)
 
 
 @pytest.mark.parametrize(

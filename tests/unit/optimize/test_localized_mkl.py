@@ -8,7 +8,6 @@ import pytest
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.optimize.gating import gate_factor, gated_cross_kernel, gated_kernel, gates
 from mklearn.optimize.localized_mkl import GatedSVM, localized_mkl
-from mklearn.optimize.svm import solve_svm
 
 GATES = ["softmax", "sigmoid"]
 
@@ -169,39 +168,6 @@ def test_lbfgs_ends_where_the_gradient_vanishes(gate):
         assert task.evaluate(found.V + scale * rng.normal(size=V0.shape)).value > at.value
     line = localized_mkl(task, V0, tol=1e-5, max_iter=50)
     assert found.objective <= line.objective * (1 + 1e-6)
-
-
-@pytest.mark.parametrize("ridge", [0.0, 0.1])
-def test_large_ridge_and_identical_kernels(ridge):
-    """P identical kernels at V = 0 are one SVM at the rescaled C: published softmax gates divide the kernel by P."""
-    kernels, y, G = problem()
-    same = np.array([kernels[0]] * 4)
-    V0 = np.zeros((4, G.shape[1]))
-    for gate, scale in (("softmax", 1 / 4), ("sigmoid", 4 / 4)):
-        at = GatedSVM(same, y, G, 3.0, gate=gate, ridge=ridge, svm_tol=1e-8).evaluate(V0)
-        one = solve_svm(kernels[0], y, 3.0 * scale, 1e-8)
-        # K s with the bound C is K with the bound C s: alpha is divided by s
-        np.testing.assert_allclose(scale * at.solution.dual, one.dual, atol=1e-5)
-        assert scale * at.value == pytest.approx(one.value, rel=1e-7)
-        assert at.solution.intercept == pytest.approx(one.intercept, abs=1e-5)
-    heavy = localized_mkl(
-        GatedSVM(kernels, y, G, 1.0, gate_scale="average", ridge=1e6, svm_tol=1e-8), start(5, 5), solver="lbfgs"
-    )
-    uniform = solve_svm(kernels.mean(axis=0), y, 1.0, 1e-8)
-    np.testing.assert_allclose(heavy.eta, 1 / np.sqrt(5), atol=1e-4)
-    assert heavy.solution.value == pytest.approx(uniform.value, rel=1e-4)
-
-
-@pytest.mark.parametrize("gate", GATES)
-def test_permuted_kernels_permute_the_gates(gate):
-    kernels, y, G = problem()
-    order = np.array([3, 0, 4, 1, 2])
-    V0 = start(5, G.shape[1])
-    one = localized_mkl(GatedSVM(kernels, y, G, 1.0, gate=gate, svm_tol=1e-8), V0, max_iter=4)
-    two = localized_mkl(GatedSVM(kernels[order], y, G, 1.0, gate=gate, svm_tol=1e-8), V0[order], max_iter=4)
-    np.testing.assert_allclose(one.eta[:, order], two.eta, atol=1e-6)
-    again = localized_mkl(GatedSVM(kernels, y, G, 1.0, gate=gate, svm_tol=1e-8), V0, max_iter=4)
-    np.testing.assert_array_equal(one.V, again.V)
 
 
 @pytest.mark.parametrize("solver", ["line_search", "lbfgs"])

@@ -87,13 +87,6 @@ def test_indefinite_kernels_leave_out_small_ridges() -> None:
         ridge_path(K, Y, RIDGES[:2])
 
 
-def test_groups_of_one_sample_each_are_samples() -> None:
-    assert LeftOut(4, ["a", "c", "b", "d"]).sets is None
-    sets = LeftOut(4, ["b", "a", "b", "a"]).sets
-    assert sets is not None
-    assert [each.tolist() for each in sets] == [[1, 3], [0, 2]]
-
-
 @pytest.mark.parametrize(
     ("groups", "error", "message"),
     [
