@@ -228,19 +228,12 @@ class GraphPair:
 
 
 def class_structure(y: ArrayLike, n: int | None = None) -> ClassStructure:
-    """Find the classes of a label vector.
-
-    Parameters
-    ----------
-    y : array of shape (n,)
-        Labels of any sortable type.
-    n : int, optional
-        The expected number of samples.
+    """Find the classes of labels of any sortable type, (n,).
 
     Raises
     ------
     DataError
-        ``y`` is not a vector, is empty, has the wrong length, missing labels, or labels without an order.
+        ``y`` is not a vector, is empty, has another length than ``n``, missing labels, or labels without an order.
     NotApplicable
         All samples are of one class.
     """
@@ -289,33 +282,17 @@ def total_laplacian(n: int) -> ClassOperator:
 def lda_graph(y: ArrayLike) -> GraphPair:
     """Build the graph pair of linear discriminant analysis: L = I - P (within), L' = I - J (total).
 
-    Raises
-    ------
-    DataError, NotApplicable
-        See `class_structure`.
-
-    Notes
-    -----
-    MKL-DR (Lin, Liu, Fuh 2008), equation (30): w_ij = 1/n_k within class k, and w'_ij = 1/N for all pairs, including
-    those of one class (as printed; only then is L' the total scatter).
+    Errors are those of `class_structure`. MKL-DR (Lin, Liu, Fuh 2008), equation (30): w_ij = 1/n_k within class k, and
+    w'_ij = 1/N for all pairs, including those of one class (as printed; only then is L' the total scatter).
     """
     classes = class_structure(y)
     return GraphPair(within_laplacian(classes), total_laplacian(classes.n))
 
 
 def mmc_graph(y: ArrayLike, weight: float = 1.0) -> GraphPair:
-    """Build the graph pair of the maximum margin criterion: L = L_b - weight L_w (maximised) and L' = I.
+    """Build the graph pair of the maximum margin criterion: L = L_b - weight L_w, which is maximised, and L' = I.
 
-    Parameters
-    ----------
-    y : array of shape (n,)
-    weight : float
-        Weight lambda >= 0 of the within-class scatter; 1 in MKMMC (Gu, Zhou 2009), where L = 2P - J - I.
-
-    Returns
-    -------
-    GraphPair
-        With ``sense="maximise"``. L is indefinite.
+    L is indefinite. The weight lambda >= 0 of the within-class scatter is 1 in MKMMC (Gu, Zhou 2009): L = 2P - J - I.
     """
     weight = check_nonnegative(weight, "weight")
     classes = class_structure(y)
@@ -415,12 +392,7 @@ def lde_graph_of_features(features: Sequence[ArrayLike], y: ArrayLike, k: int = 
         One per descriptor or kernel; their graphs are averaged. Neighbours are those by Euclidean distance, counted
         inside each class, and among all other classes.
     y, k, k_prime
-        As for `lde_graph`, and so are the graphs, but that equal distances are in any order.
-
-    Raises
-    ------
-    DataError, ConfigError, NotApplicable
-        As for `lde_graph`.
+        As for `lde_graph`, and so are graphs and errors, but that equal distances are in any order.
     """
     k, k_prime = check_integer(k, "k"), check_integer(k_prime, "k_prime")
     tables = _feature_tables(features)
@@ -432,7 +404,7 @@ def lde_graph_of_features(features: Sequence[ArrayLike], y: ArrayLike, k: int = 
 
 
 def mfa_graph(distances: Any, y: ArrayLike, k: int = 5, k_prime: int = 20) -> GraphPair:
-    """Build the graph pair of marginal Fisher analysis.
+    """Build the graph pair of marginal Fisher analysis, sparse and of mean degree 1, with errors as in `lde_graph`.
 
     W joins near samples of one class, W' the nearest pairs of samples on both sides of the margin of a class.
 
@@ -444,16 +416,6 @@ def mfa_graph(distances: Any, y: ArrayLike, k: int = 5, k_prime: int = 20) -> Gr
         Number of neighbours in W: the k nearest samples of the same class.
     k_prime : int
         Number of pairs in W' for each class: the k' nearest of all pairs of a sample in it and one outside.
-
-    Returns
-    -------
-    GraphPair
-        Sparse operators, of affinities with mean degree 1, as those of `lde_graph`.
-
-    Raises
-    ------
-    DataError, ConfigError, NotApplicable
-        As for `lde_graph`.
 
     Notes
     -----
@@ -480,12 +442,7 @@ def sda_graph(neighbours: GraphPair, y: ArrayLike) -> GraphPair:
     neighbours : GraphPair
         Of `lpp_graph`, or the mean of several by `mean_graph`; its L is divided by the mean degree, that of L'.
     y : array of shape (n,)
-        Labels; -1 for a sample without one.
-
-    Raises
-    ------
-    DataError, NotApplicable
-        As for `class_structure`, of the labelled samples; `DataError` also for another pair of graphs.
+        Labels; -1 for a sample without one. Errors are those of `class_structure` for the others.
 
     Notes
     -----
@@ -537,7 +494,8 @@ def _either(marked: sparse.csr_array) -> sparse.csr_array:
 def lpp_graph(d2: ArrayLike, k: int = 5) -> GraphPair:
     """Build the graph pair of locality preserving projections: L = D - W on nearest neighbours, L' = D, the degrees.
 
-    The affinity of neighbours is w_ij = exp(-d2_ij / t), with t the mean of d2 over the edges.
+    The affinity of neighbours is w_ij = exp(-d2_ij / t), with t the mean of d2 over the edges. L' is the constraint
+    A'KDKA = I of He and Niyogi 2003. Both are sparse.
 
     Parameters
     ----------
@@ -545,11 +503,6 @@ def lpp_graph(d2: ArrayLike, k: int = 5) -> GraphPair:
         Squared distances of the samples.
     k : int
         Number of nearest neighbours, clipped to n - 1; an edge joins i and j if either is a neighbour of the other.
-
-    Returns
-    -------
-    GraphPair
-        Sparse. L' is the diagonal matrix of degrees (the constraint A'KDKA = I of He and Niyogi 2003).
 
     Raises
     ------
@@ -567,18 +520,9 @@ def lpp_graph(d2: ArrayLike, k: int = 5) -> GraphPair:
 
 
 def lpp_graph_of_features(features: ArrayLike, k: int = 5) -> GraphPair:
-    """Build the pair of `lpp_graph` for Euclidean distances of features, without all of them in memory.
+    """Build the pair of `lpp_graph` for Euclidean distances of features (n, d), without all of them in memory.
 
-    Parameters
-    ----------
-    features : array of shape (n, d)
-    k : int
-        As for `lpp_graph`, and so are the graphs, but that equal distances are in any order.
-
-    Raises
-    ------
-    DataError, ConfigError
-        As for `lpp_graph`.
+    The graphs and errors are those of `lpp_graph`, but that equal distances are in any order.
     """
     k = check_integer(k, "k")
     (X,) = _feature_tables([features])

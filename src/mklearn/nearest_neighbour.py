@@ -39,26 +39,17 @@ _BLOCK_ENTRIES = 1 << 20  # entries of one block of the distance matrix: 8 MB, s
 def accuracy_by_dimension(
     Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, y_test: ArrayLike, rule: Rule = "euclidean"
 ) -> NDArray[np.float64]:
-    """Compute the accuracy with the first 1, 2, ..., p components of an embedding.
+    """Compute the accuracy with the first 1, 2, ..., p components of an embedding, (p,).
 
     Parameters
     ----------
-    Z_train : array-like of shape (n, p)
-        Embedding of the training samples, components in order of importance.
-    y_train : array-like of shape (n,)
-        Labels of the training samples, of any type that can be sorted.
-    Z_test : array-like of shape (m, p)
-        Embedding of the test samples.
-    y_test : array-like of shape (m,)
-        Labels of the test samples.
+    Z_train, Z_test : array-like of shapes (n, p) and (m, p)
+        Embeddings of the training and the test samples, components in order of importance.
+    y_train, y_test : array-like of shapes (n,) and (m,)
+        Labels of any type that can be sorted.
     rule : {"euclidean", "cosine"}, default="euclidean"
         "cosine" is the cosine similarity about the mean of the training embedding. The similarity of a sample at that
         mean is 0. With one component it is the Euclidean rule. Ties go to the first class in sorted order.
-
-    Returns
-    -------
-    accuracies : ndarray of shape (p,)
-        Fraction of correctly classified test samples; entry q - 1 is for the first q components.
 
     Raises
     ------

@@ -100,10 +100,7 @@ class Moments:
     def merge(self, other: Moments) -> Moments:
         """Return the moments of both sets of samples, which have none in common; neither of the two changes.
 
-        Raises
-        ------
-        DataError
-            Different numbers of features, or one set has labels and the other has none.
+        Raises `DataError` for different numbers of features, or if one set has labels and the other has none.
         """
         made = self._copy()
         made._check_like(other)
@@ -113,10 +110,7 @@ class Moments:
     def without(self, other: Moments) -> Moments:
         """Return the moments of the samples that are not in ``other``, a subset of these; neither of the two changes.
 
-        Raises
-        ------
-        DataError
-            ``other`` has more samples of a class, or another number of features: it is not a subset.
+        Raises `DataError` if ``other`` has more samples of a class, or another number of features: it is no subset.
         """
         made = self._copy()
         made._check_like(other)
@@ -136,12 +130,7 @@ class Moments:
         return made
 
     def mapped(self, change: ArrayLike) -> Moments:
-        """Return the moments of linearly mapped features, ``x' change``; these do not change.
-
-        Parameters
-        ----------
-        change : array of shape (d, e)
-        """
+        """Return the moments of linearly mapped features, ``x' change`` for a map (d, e); these do not change."""
         matrix = as_float_array(change, "the map of features", ndim=2)
         if len(matrix) != self.n_features_:
             raise DataError(f"the map is of {len(matrix)} features, but the moments are of {self.n_features_}")

@@ -108,11 +108,7 @@ def joint_optimum(Z: Floats, y: Floats, v: Floats, b: float, C: float, rho: floa
     y : array of shape (n,)
         1 and -1.
     v : array of shape (r,)
-    b : float
-        The support vector machine on ``Z``: outputs are Zv + b.
-    C : float
-        C_svm, its penalty.
-    rho : float
+        With ``b`` the support vector machine on ``Z`` of penalty ``C`` (C_svm): outputs are Zv + b.
     """
     check_positive(rho, "rho")
     norm = float(np.linalg.norm(v))
@@ -124,10 +120,11 @@ def joint_optimum(Z: Floats, y: Floats, v: Floats, b: float, C: float, rho: floa
 
 
 def zero_threshold(Z: Floats, y: Floats, rho: float = 1.0) -> float:
-    """Compute C0, the largest C of (12) for which w = 0 is optimal.
+    """Compute C0, the largest C of (12) for which w = 0 is optimal; infinite if it is for every C.
 
     At w = 0 the multipliers of the smaller class are 1, those of the larger class are from 0 to 1 with the same sum. Of
-    these the ones with the smallest ``||sum alpha_i y_i z_i||`` decide: the dual of a nu-SVM with the largest nu.
+    these the ones with the smallest ``||sum alpha_i y_i z_i||`` decide: the dual of a nu-SVM with the largest nu. The
+    relative accuracy is `THRESHOLD_ACCURACY`.
 
     Parameters
     ----------
@@ -135,12 +132,6 @@ def zero_threshold(Z: Floats, y: Floats, rho: float = 1.0) -> float:
         S^-1/2 (x - mean).
     y : array of shape (n,)
         1 and -1.
-    rho : float
-
-    Returns
-    -------
-    float
-        Relative accuracy `THRESHOLD_ACCURACY`. Infinite if w = 0 is optimal for every C.
     """
     fewer = min(int((y > 0).sum()), int((y < 0).sum()))
     if 2 * fewer == len(y):

@@ -89,10 +89,7 @@ def class_targets(classes: ClassStructure, sample_weight: Array | None = None) -
 def kernel_traces(kernels: Iterable[NDArray[Any]], sample_weight: Array | None = None) -> Array:
     """Compute the centred traces t_m, shape (M,); exactly 0 for kernels that are constant over the samples.
 
-    Raises
-    ------
-    DataError
-        A trace is negative beyond rounding, as that of distances, or NaN.
+    Raises `DataError` for a trace that is NaN or negative beyond rounding, as that of distances.
     """
     found = []
     for number, K in enumerate(kernels):

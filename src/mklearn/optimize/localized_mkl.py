@@ -226,13 +226,7 @@ def localized_mkl(
 
 
 def checked_gating(features: ArrayLike, n: int) -> Array:
-    """Return gating features of n samples as an array (n, d).
-
-    Raises
-    ------
-    DataError
-        Another number of samples or axes, no feature, or entries that are not finite.
-    """
+    """Return gating features of n samples as a finite array (n, d), d >= 1; raise `DataError` otherwise."""
     try:
         array = np.asarray(features, dtype=np.float64)
     except (TypeError, ValueError) as error:
