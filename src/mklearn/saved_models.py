@@ -36,7 +36,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.base.landmark_features": ("LandmarkFeatures",),
     "mklearn.base.side_by_side": ("SideBySide",),
     "mklearn.base.view_completion": ("CompletedProducts", "LeftOutPatterns"),
-    "mklearn.base.multi_view_ridge": ("Mixture",),
+    "mklearn.base.kernel_mixtures": ("Mixture",),
     "mklearn.classifiers.fsvc": ("FSVMPairFit",),
     "mklearn.classifiers.linear_svc": ("UnitSpread",),
     "mklearn.classifiers.lmkl_svc": ("GatedMachines",),

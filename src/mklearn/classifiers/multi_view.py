@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.base.multi_view_ridge import ALPHAS, MissingViews, MultiViewRidge, RidgeFits
+from mklearn.base.kernel_mixtures import RidgeFits
+from mklearn.base.multi_view_ridge import ALPHAS, MissingViews, MultiViewRidge
 from mklearn.base.parameters import CLASS_WEIGHT, fit_context, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.validation import checked_labels

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
-from mklearn.base.multi_view_ridge import MultiViewRidge, RidgeFits
+from mklearn.base.kernel_mixtures import RidgeFits
+from mklearn.base.multi_view_ridge import MultiViewRidge
 from mklearn.base.parameters import fit_context, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.validation import aligned, checked_numbers

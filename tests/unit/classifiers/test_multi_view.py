@@ -149,7 +149,8 @@ def test_every_regression_has_a_kernel_of_unit_centred_trace(
         traces.append(np.diagonal(K).mean() - K.mean())
         return ridge_path(K, *arguments, **more)
 
-    monkeypatch.setattr("mklearn.base.multi_view_ridge.ridge_path", recorded)
+    for module in ("kernel_mixtures", "multi_view_ridge"):
+        monkeypatch.setattr(f"mklearn.base.{module}.ridge_path", recorded)
     MultiViewClassifier().fit(views[:150], y[:150])
     np.testing.assert_allclose(traces, [1.0] * 4)  # without the view of noise, with all; equal weights, learned ones
 
