@@ -32,7 +32,7 @@ has no inverse, the last two are H - S_d D M^-1 D H and S_d - S_d D M^-1 D S_d.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -113,8 +113,6 @@ class RatioTraceObjective:
     numerator: Array
     denominator: LaplacianOperator
     ridge_amount: float
-    _inside: Array = field(init=False, repr=False)
-    _outside: Array = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         Q = self.denominator

@@ -238,12 +238,10 @@ class _Iterate:
 
     def step(self, *, centred: bool) -> None:
         """Move by one predictor and corrector step, or by a centring step."""
-        n, s, z = self.n, self.slack, self.multiplier
-        w, count = self.u[:-1], len(s)
+        n, s, z, w = self.n, self.slack, self.multiplier, self.u[:-1]
         ratio = z / s
         p, q = ratio[:n], ratio[n : 2 * n]
-        both = p + q
-        weights = p * q / both
+        weights = p * q / (both := p + q)
         if self.bounded:
             weights = weights + ratio[2 * n : 3 * n] + ratio[3 * n : 4 * n]
         matrix = self.rows.T @ (weights[:, None] * self.rows)
@@ -283,14 +281,14 @@ class _Iterate:
             return du, dr, ds, g - ratio * ds
 
         complementarity = s * z
-        mu = complementarity.sum() / count
+        mu = complementarity.sum() / len(s)
         if centred:
             du, dr, ds, dz = direction(0.5 * mu - complementarity, residual)
             self._move(du, dr, ds, dz, _step_length(s, z, ds, dz, _TO_BOUNDARY))
             return
         du, _, ds, dz = direction(-complementarity, residual)
         length = _step_length(s, z, ds, dz, 1.0)
-        reached = (s + length * ds) @ (z + length * dz) / count
+        reached = (s + length * ds) @ (z + length * dz) / len(s)
         target = mu * min(1.0, max(reached / mu, 0.0)) ** 3 - complementarity
         gradient = residual
         if self.has_spreads:  # the second-order terms of w'Q_p w, in the slacks and in the gradient

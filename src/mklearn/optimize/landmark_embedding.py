@@ -102,11 +102,7 @@ class LandmarkProblem:
         """C = Phi'Phi, (D, D)."""
         if self.sides is not None:
             return self.sides[1]
-        return np.asarray(self.total + self.n * np.outer(self.offset, self.offset)) if self._is_offset else self.total
-
-    @property
-    def _is_offset(self) -> bool:
-        return bool(self.offset.any())
+        return np.asarray(self.total + self.n * np.outer(self.offset, self.offset)) if self.offset.any() else self.total
 
     @property
     def basis(self) -> Array:

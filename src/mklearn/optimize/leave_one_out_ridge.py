@@ -94,7 +94,8 @@ def kernel_traces(kernels: Iterable[NDArray[Any]], sample_weight: Array | None =
     found = []
     for number, K in enumerate(kernels):
         trace = centred_trace_of(K, sample_weight)
-        if not trace >= 0 and not trace >= -_rounding_of(K):
+        precision = float(np.finfo(np.result_type(K, np.float32)).eps)
+        if not trace >= 0 and not trace >= -10 * len(K) * precision * float(np.abs(K).max()):
             raise DataError(
                 f"kernel {number} has the centred trace {trace:.3g}: it is no kernel (distances?); give a kernel of "
                 "the distances, or repair it by `mklearn.kernels.psd_repair`"
@@ -102,11 +103,6 @@ def kernel_traces(kernels: Iterable[NDArray[Any]], sample_weight: Array | None =
         least = 10 * len(K) * np.finfo(np.float64).eps * float(np.abs(np.diagonal(K)).max())
         found.append(trace if trace > least else 0.0)
     return np.array(found)
-
-
-def _rounding_of(K: NDArray[Any]) -> float:
-    """Return what the centred trace of a kernel may be wrong by."""
-    return 10 * len(K) * float(np.finfo(np.result_type(K, np.float32)).eps) * float(np.abs(K).max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,9 +157,6 @@ class LeaveOneOutRidge:
     sample_weight: Array | None = None
     groups: ArrayLike | None = None
     traces: Array = field(init=False)
-    _centred: Array = field(init=False, repr=False)
-    _deviations: Array = field(init=False, repr=False)
-    _norm: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.targets = np.asarray(self.targets, dtype=np.float64)
