@@ -236,8 +236,8 @@ def test_bandwidth_by_leaving_one_out(method: str, train_size: int, mirror: Path
                 return KernelPCA(kernel_weights=candidate)
             return KernelMMC(constraint=method, kernel_weights=candidate)
 
-        found = select_by_leaving_one_out(refits, range(len(gammas)), y[train], ["euclidean"])["euclidean"]
-        model = made(found.candidate).fit(kernels[train], y[train])
+        best, _ = select_by_leaving_one_out(refits, range(len(gammas)), y[train], ["euclidean"])["euclidean"]
+        model = made(best).fit(kernels[train], y[train])
         curves.append(accuracy_by_dimension(model.embedding_, y[train], model.transform(kernels[test]), y[test]))
     width = min(len(curve) for curve in curves)
     reached = 100 * np.mean([curve[:width] for curve in curves], axis=0).max()

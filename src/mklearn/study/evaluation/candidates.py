@@ -30,19 +30,14 @@ class Candidate:
 
 
 def candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
-    """Return every combination of the grid; for ``best_single`` with each kernel in turn."""
-    kernels: Sequence[int | None] = range(n_kernels) if method.kernel_choice == "best_single" else [None]
+    """Return every combination of the grid; where one kernel is chosen, with each in turn."""
+    one_kernel = method.kernel_choice in ("best_single", "oracle_single")
+    kernels: Sequence[int | None] = range(n_kernels) if one_kernel else [None]
     return [
         Candidate(method.parameters | dict(zip(method.grid, values, strict=True)), kernel)
         for kernel in kernels
         for values in itertools.product(*method.grid.values())
     ]
-
-
-def first_candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
-    """Return each kernel alone, with the first value of every grid."""
-    first = method.parameters | {name: values[0] for name, values in method.grid.items()}
-    return [Candidate(first, kernel) for kernel in range(n_kernels)]
 
 
 @dataclass(frozen=True)
@@ -96,9 +91,9 @@ class MethodOnViews:
         """Whether kernels are the only input."""
         return all(entry.kind == "kernels" for entry in self.method.inputs.values())
 
-    def with_kernel(self, number: int) -> MethodOnViews:
-        """Return the same method on a single one of its kernels."""
-        return replace(self, kernels=[self.kernels[number]])
+    def with_parameters(self, parameters: dict[str, Any]) -> MethodOnViews:
+        """Return the same method with other parameters."""
+        return replace(self, method=self.method.model_copy(update={"parameters": parameters}))
 
     def kernel_specs(self, candidate: Candidate) -> dict[str, dict[str, Any]]:
         """Return the specs of a candidate's kernels by name, as estimators take them."""

@@ -17,8 +17,8 @@ from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import MethodOnViews, candidates
 from mklearn.study.evaluation.landmarks import Folds, SplitMoments, choose, class_codes
 from mklearn.study.evaluation.scalings import with_chosen_scalings
-from mklearn.study.evaluation.split import check_classes, choose_on_training_samples
-from mklearn.study.evaluation.sweeps import Refit, sweep_of
+from mklearn.study.evaluation.split import Fits, check_classes, choose_on_split
+from mklearn.study.evaluation.sweeps import Refit
 
 COMPLETION = {"missing_views": "mean"}
 """Of kernels whose new samples may lack a view."""
@@ -73,13 +73,12 @@ def final_model(
     every = np.arange(len(problem.y))
     if spec.landmarks is not None:
         return _model_on_landmarks(problem, spec, groups, completes)
-    problem = with_chosen_scalings(problem, every, groups)
-    shared = choose_on_training_samples(problem, every, evaluation=spec.evaluation, seed=spec.seed, groups=groups)
-    if shared is not None:
-        problem = replace(problem, method=shared.on(problem.method))
-    sweep = sweep_of(problem.method)
-    (rule,) = [rule for rule in sweep.rules(spec.evaluation.neighbours) if rule in ("", RULE)]
-    number, position = (0, -1) if shared is None else shared.by_rule[rule]
+    check_classes(problem.y)
+    fits = Fits(with_chosen_scalings(replace(problem, groups=groups), every, groups))
+    choice = choose_on_split(fits, every, every[:0], evaluation=spec.evaluation, seed=spec.seed)
+    problem, sweep = fits.problem.with_parameters(choice.parameters), fits.sweep
+    (rule,) = [rule for rule in choice.by_rule if rule in ("", RULE)]
+    number, position = choice.by_rule[rule]
     candidate = candidates(problem.method, problem.n_kernels)[number]
     sized: dict[str, Any] = {}
     if isinstance(sweep, Refit):

@@ -18,14 +18,14 @@ from mklearn.contract.fit_spec import FitSpec, Setting, headline_rule
 from mklearn.errors import NotApplicable
 from mklearn.study.data.splits import Split, numbered_test_parts
 from mklearn.study.evaluation.candidates import MethodOnViews, method_of
-from mklearn.study.evaluation.oracle import best_on_test
 from mklearn.study.evaluation.outputs import Record, builtin, stored_rule
 from mklearn.study.evaluation.split import (
     EXPECTED,
+    Choice,
     Fitted,
     Parts,
-    SharedChoice,
     SplitResult,
+    choose_on_test,
     choose_once,
     evaluate_split,
 )
@@ -123,52 +123,37 @@ class FitAtSize:
         method = self.spec.method
         size = f", training size {self.setting.train_size}" if self.setting.train_size else ""
         splits = progress(self.splits, len(self.splits), f"{method.id}{size}: split")
-        if method.kernel_choice == "oracle_single":
-            yield from zip(splits, self._best_kernel_on_test(), strict=True)
-            return
         problem, for_all = replace(self.problem, spectra=True), None
-        if self.choosing is not None:
+        if method.kernel_choice == "oracle_single":
+            parts = [(split.train, split.test) for split in self.splits]
+            for_all = self._choose("choice of the kernel", parts, self.groups, choose_on_test)
+        elif self.choosing is not None:
             for_all = self._choose("choice of parameters", [(self.choosing.train, self.choosing.test)], None)
         for _, draw in itertools.groupby(splits, key=_draw_of):
             models, shared = list(draw), for_all
             parts = [(split.train, split.validation) for split in models if split.validation is not None]
-            if parts and self.spec.evaluation.choice != "test_set":
+            if parts and for_all is None and self.spec.evaluation.choice != "test_set":
                 shared = self._choose(models[0].name, parts, self.groups)
             for split in models:
-                result = shared if isinstance(shared, Exception) else self._evaluate(problem, split, shared=shared)
+                result = shared if isinstance(shared, Exception) else self._evaluate(problem, split, shared)
                 if isinstance(result, SplitResult):
                     problem = self.problem  # spectra of the first split that was fitted are shown
                 yield split, result
                 del result  # with its arrays, before those of the next split
 
-    def _choose(self, name: str, parts: Parts, groups: NDArray[np.str_] | None) -> SharedChoice | Exception | None:
+    def _choose(
+        self, name: str, parts: Parts, groups: NDArray[np.str_] | None, choose: Callable[..., Choice] = choose_once
+    ) -> Choice | Exception:
         """Choose the parameters of several splits together."""
         problem = replace(self.problem, groups=groups)
-        return guarded(name, lambda: choose_once(problem, parts, evaluation=self.spec.evaluation))
+        return guarded(name, lambda: choose(problem, parts, evaluation=self.spec.evaluation))
 
-    def _best_kernel_on_test(self) -> list[SplitResult | Exception]:
-        """Return the results of the single kernel that is best on the test samples of all splits."""
-        by_kernel = []
-        for number, alone in enumerate(np.eye(self.problem.n_kernels)):
-            problem = replace(self.problem.with_kernel(number), spectra=True)
-            results = [self._evaluate(problem, split, choose=False) for split in self.splits]
-            for result in results:
-                for rule in result.rules.values() if isinstance(result, SplitResult) else []:
-                    rule.fitted.weights = alone  # among all the kernels there are to choose from
-            by_kernel.append(results)
-        aborted = next((r for results in by_kernel for r in results if isinstance(r, SplitAborted)), None)
-        if aborted is not None:  # the best of some of the kernels is not the best of all
-            return [aborted for _ in self.splits]
-        return best_on_test(by_kernel, self.spec.evaluation.choose_by)
-
-    def _evaluate(
-        self, problem: MethodOnViews, split: Split, choose: bool = True, shared: SharedChoice | None = None
-    ) -> SplitResult | Exception:
+    def _evaluate(self, problem: MethodOnViews, split: Split, choice: Choice | None) -> SplitResult | Exception:
         return guarded(
             split.name,
             lambda: evaluate_split(
-                problem, split.train, split.test, evaluation=self.spec.evaluation, seed=self.spec.seed, choose=choose,
-                groups=self.groups, shared=shared,
+                problem, split.train, split.test, evaluation=self.spec.evaluation, seed=self.spec.seed,
+                groups=self.groups, shared=choice,
             ),
         )  # fmt: skip
 

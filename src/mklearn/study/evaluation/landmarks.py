@@ -29,7 +29,7 @@ from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import Candidate, candidates
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.rules import deciding_samples
-from mklearn.study.evaluation.selection import Curves, select_by_race
+from mklearn.study.evaluation.selection import Scores, mean_curves, select
 from mklearn.study.evaluation.split import Fitted, SplitResult, folds_of_training, rule_result
 from mklearn.study.evaluation.sweeps import Outcome, PredictionOutcome, RefitOutcome, Sweep, sweep_of
 
@@ -392,16 +392,21 @@ def _choose(
         return dict.fromkeys(rules, 0)
     if len(moments.folds) < 2:
         raise NotApplicable(moments.reason or "there are no inner folds")
-    y = moments.sample_y
+    y, scores = moments.sample_y, {rule: list[Scores]() for rule in rules}
     others = [moments.total.without(fold) for fold in moments.folds]
-
-    def on_folds(candidate: Candidate) -> Curves:
-        for number, known in enumerate(others):
-            model = fits.fitted(candidate, known)
-            made = fits.outputs(candidate, model, moments.sample_features)
-            asked = moments.sample_folds == number
-            outcome = outcome_of(model, made[~asked], made[asked], sweep)
-            yield {rule: outcome.scores(metric, rule, y[~asked], y[asked]) for rule in rules}
-
-    selections = select_by_race(on_folds, list(grid), len(moments.folds), rules, "all", len(y))
-    return {rule: selection.candidate for rule, selection in selections.items()}
+    for candidate in grid:
+        by_rule: dict[str, Scores] = {rule: [] for rule in rules}
+        try:
+            for number, training in enumerate(others):
+                model = fits.fitted(candidate, training)
+                made = fits.outputs(candidate, model, moments.sample_features)
+                validation = moments.sample_folds == number
+                outcome = outcome_of(model, made[~validation], made[validation], sweep)
+                for rule in rules:
+                    of_fold = outcome.scores(metric, rule, y[~validation], y[validation])
+                    by_rule[rule] = [*by_rule[rule], of_fold]
+        except (NotApplicable, SolverFailed) as reason:
+            by_rule = dict.fromkeys(rules, str(reason))
+        for rule in rules:
+            scores[rule].append(by_rule[rule])
+    return {rule: select(mean_curves(scores[rule]), "all", len(y))[0] for rule in rules}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,12 +14,15 @@ from mklearn.errors import DataError, NotApplicable, SolverFailed
 from mklearn.study.evaluation.rules import accuracy_by_dimension
 
 Candidate = TypeVar("Candidate")
+Scores = Sequence[NDArray[np.float64]] | str
+"""Of one candidate on each part, at each leading dimension; or the reason why it has none."""
 
 # Two mean scores closer than this are a tie: means of k fractions differ by rounding where they are equal as fractions,
 # and no two different accuracies on fewer than a billion samples are as close.
 TIE = 1e-9
 UPPER_BOUND = "on the test samples: an upper bound, which has no value without them"
 """End of the message beside what was chosen by the test samples themselves."""
+ALL_FAILED = "every candidate failed in inner cross-validation; the first because: "
 
 
 def choose(mean_scores: ArrayLike, components: Components = "best", n_samples: int = 0) -> tuple[int, int]:
@@ -75,74 +77,56 @@ def choose(mean_scores: ArrayLike, components: Components = "best", n_samples: i
     return candidate, column + 1
 
 
-@dataclass(frozen=True)
-class Selection:
-    """The choice of an inner cross-validation, with the mean scores behind it.
+def select(mean_scores: NDArray[np.float64], components: Components, n_samples: int) -> tuple[int, int]:
+    """Choose as `choose`, and return the position of the dimension: -1, the last, if it is all that the candidate has.
 
-    Attributes
-    ----------
-    candidate : int
-        Position of the chosen candidate.
-    dimension : int
-        Chosen number of leading dimensions, from 1.
-    all_dimensions : bool
-        Whether these are all that the candidate has in every fold.
-    mean_scores : ndarray of shape (n_candidates, n_dimensions)
-        Mean over the folds; NaN where a candidate failed on a fold or has fewer dimensions.
-    failures : dict from candidate position to message
+    Another fit of the candidate may have more of them.
     """
-
-    candidate: int
-    dimension: int
-    all_dimensions: bool
-    mean_scores: NDArray[np.float64]
-    failures: dict[int, str]
-
-    @property
-    def position(self) -> int:
-        """Position of the chosen dimension among those of another fit: of all that there are the last, -1."""
-        return -1 if self.all_dimensions else self.dimension - 1
+    candidate, dimension = choose(mean_scores, components, n_samples)
+    n_dimensions = np.flatnonzero(np.isfinite(mean_scores[candidate]))[-1] + 1
+    return candidate, -1 if dimension == n_dimensions else dimension - 1
 
 
-def select_by_scores(
-    scores: Sequence[Sequence[NDArray[np.float64]] | str], components: Components = "best", n_samples: int = 0
-) -> Selection:
-    """Choose from the validation scores of candidates on several parts, and the dimension.
+def mean_curves(scores: Sequence[Scores]) -> NDArray[np.float64]:
+    """Average the scores of candidates over the parts, at the dimensions that every part has.
 
     Parameters
     ----------
     scores : sequence
-        For each candidate, in order of preference for ties, its scores at each leading dimension on each part; or the
-        reason why it has none.
-    components, n_samples : see :func:`choose`
+        For each candidate its scores at each leading dimension on each part; or the reason why it has none.
+
+    Returns
+    -------
+    mean_scores : ndarray of shape (n_candidates, n_dimensions)
+        NaN where a candidate has no score.
 
     Raises
     ------
     SolverFailed
         No candidate has scores; the message has the first reason.
     """
-    curves, failures = [], {}
-    for position, parts in enumerate(scores):
-        if isinstance(parts, str):
-            failures[position] = parts
-            curves.append(np.array([np.nan]))
-        else:
-            width = min(part.size for part in parts)  # dimensions that every part has
-            curves.append(np.asarray(np.mean([part[:width] for part in parts], axis=0)))
-    if len(failures) == len(scores):
-        raise _all_failed(failures[0])
-    return _selection(curves, failures, components, n_samples)
+    curves = [np.zeros(0) if isinstance(parts, str) else _mean_curve(parts) for parts in scores]
+    if all(isinstance(parts, str) for parts in scores):
+        raise SolverFailed(f"{ALL_FAILED}{scores[0]}")
+    table = np.full((len(curves), max(curve.size for curve in curves)), np.nan)
+    for row, curve in zip(table, curves, strict=True):
+        row[: curve.size] = curve
+    return table
+
+
+def _mean_curve(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    width = min(part.size for part in parts)
+    return np.asarray(np.mean([part[:width] for part in parts], axis=0))
 
 
 Refits = Iterator[tuple[int, NDArray[Any], NDArray[Any]]]
-Curves = Iterator[Mapping[Any, ArrayLike]]
 
 
 def hardest_first(kernel: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
     """Order samples by the distance to the nearest other class, relative to that to their own class, hardest first.
 
-    Distances are those in the feature space. A race (:func:`select_by_race`) in this order ends soonest, because a
-    candidate falls behind by its mistakes.
+    Distances are those in the feature space. Leaving samples out in this order ends soonest, because a candidate falls
+    behind by its mistakes.
 
     Parameters
     ----------
@@ -167,7 +151,7 @@ def hardest_first(kernel: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
 def select_by_leaving_one_out(
     refits: Callable[[Candidate], Refits], candidates: Sequence[Candidate], y: NDArray[Any], rules: Sequence[Any],
     score: Callable[..., ArrayLike] = accuracy_by_dimension, components: Components = "best",
-) -> dict[Any, Selection]:  # fmt: skip
+) -> dict[Any, tuple[int, int | None]]:  # fmt: skip
     """Choose the candidate and the dimension of the highest mean score when each sample is left out in turn.
 
     Parameters
@@ -184,123 +168,68 @@ def select_by_leaving_one_out(
         Scores at each leading dimension, with the arguments of that function.
     components : see :func:`choose`
 
-    Returns and errors are those of :func:`select_by_race`.
-    """
-
-    def curves(candidate: Candidate) -> Curves:
-        for i, others, left_out in refits(candidate):
-            rest = np.delete(y, i)
-            yield {rule: score(others, rest, left_out, y[i : i + 1], rule) for rule in rules}
-
-    return select_by_race(curves, candidates, len(y), rules, components, len(y))
-
-
-def select_by_race(
-    curves: Callable[[Candidate], Curves], candidates: Sequence[Candidate], n_parts: int, rules: Sequence[Any],
-    components: Components = "best", n_samples: int = 0,
-) -> dict[Any, Selection]:  # fmt: skip
-    """Choose the candidate of the highest mean score over the parts (folds, or single samples), and its dimension.
-
-    The result is the same as that of every candidate on every part. The candidate with the highest reachable score is
-    tried on its next part, and one that can't reach the best score any more is not tried further.
-
-    Parameters
-    ----------
-    curves : callable
-        Takes a candidate and returns an iterator over the parts: by rule, the score at each leading dimension, between
-        0 and 1, shape (p,); p may differ. A :class:`NotApplicable` or :class:`SolverFailed` rules the candidate out;
-        any other error is passed on.
-    candidates : sequence
-        In order of preference for ties: the simplest first.
-    n_parts : int
-    rules : sequence
-        Ways to score; each leads to its own choice.
-    components, n_samples : see :func:`choose`
-
     Returns
     -------
-    selections : dict from rule to Selection
-        ``mean_scores`` is NaN for candidates that were not tried on every part.
+    selected : dict from rule to (candidate, position)
+        As of :func:`select`, and the same as by the means of all samples. But the candidate with the highest reachable
+        score is tried on its next sample, and one that can't reach the best score any more is not tried further.
 
     Raises
     ------
     SolverFailed
         Every candidate failed; the message has the first reason.
     """
-    races = [_Race(curves(candidate), n_parts, rules, components) for candidate in candidates]
+    races = [_Race(refits(candidate), y, rules, score) for candidate in candidates]
     for rule in rules:
         while True:
             running = [race for race in races if not race.failure]
             if not running:
-                raise _all_failed(races[0].failure)
-            best = max((race.score(rule) for race in running if race.done), default=-np.inf)
+                raise SolverFailed(f"{ALL_FAILED}{races[0].failure}")
+            best = max((race.score(rule, components) for race in running if race.done), default=-np.inf)
             hopeful = [race for race in running if not race.done and race.bound(rule) >= best - TIE]
             if not hopeful:
                 break
             max(hopeful, key=lambda race: race.bound(rule)).advance()
-    failures = {position: race.failure for position, race in enumerate(races) if race.failure}
-    unknown = np.array([np.nan])
-    found = {}
-    for rule in rules:
-        means = [race.curve(rule) if race.done and not race.failure else unknown for race in races]
-        found[rule] = _selection(means, failures, components, n_samples)
-    return found
+    return {rule: select(mean_curves([race.scores(rule) for race in races]), components, len(y)) for rule in rules}
 
 
 class _Race:
-    """One candidate of a race: the sum of its scores at each dimension, over the parts tried so far."""
+    """One candidate of a race: the sum of its scores at each dimension, over the samples tried so far."""
 
-    def __init__(self, curves: Curves, n_parts: int, rules: Sequence[Any], components: Components) -> None:
-        self._curves = curves
-        self._components = components
-        self._n_parts = n_parts
+    def __init__(self, refits: Refits, y: NDArray[Any], rules: Sequence[Any], score: Callable[..., ArrayLike]) -> None:
+        self._refits, self._y, self._score = refits, y, score
         self._sums: dict[Any, NDArray[np.float64]] = dict.fromkeys(rules, np.zeros(0))
         self._tried = 0
         self.failure = ""
 
     @property
     def done(self) -> bool:
-        return self._tried == self._n_parts
+        return self._tried == len(self._y)
 
     def bound(self, rule: Any) -> float:
         """Return the mean score that the candidate reaches if all remaining scores are 1, at any dimension.
 
-        The last dimension is not known before the end: a later part may have fewer.
+        The last dimension is not known before the end: a later sample may have fewer.
         """
-        missed = self._tried - float(self._sums[rule].max(initial=0.0))
-        return 1.0 - missed / self._n_parts
+        return 1.0 - (self._tried - float(self._sums[rule].max(initial=0.0))) / len(self._y)
 
-    def score(self, rule: Any) -> float:
-        curve = self.curve(rule)
-        return float(curve[-1] if self._components == "all" else curve.max())
+    def score(self, rule: Any, components: Components) -> float:
+        curve = self._sums[rule] / len(self._y)
+        return float(curve[-1] if components == "all" else curve.max())
 
-    def curve(self, rule: Any) -> NDArray[np.float64]:
-        return np.asarray(self._sums[rule] / self._n_parts)
+    def scores(self, rule: Any) -> Scores:
+        return [self._sums[rule] / len(self._y)] if self.done and not self.failure else self.failure or "left out early"
 
     def advance(self) -> None:
-        """Try the next part."""
+        """Leave out the next sample."""
         try:
-            scores = next(self._curves)
+            i, others, left_out = next(self._refits)
+            rest, own = np.delete(self._y, i), self._y[i : i + 1]
+            for rule, sums in self._sums.items():
+                curve = np.asarray(self._score(others, rest, left_out, own, rule), dtype=np.float64)
+                width = min(sums.size, curve.size) if self._tried else curve.size  # dimensions that every sample has
+                self._sums[rule] = (sums[:width] if self._tried else 0.0) + curve[:width]
         except (NotApplicable, SolverFailed) as error:
             self.failure = str(error)
             return
-        for rule, sums in self._sums.items():
-            curve = np.atleast_1d(np.asarray(scores[rule], dtype=np.float64))
-            width = min(sums.size, curve.size) if self._tried else curve.size  # dimensions that every part has
-            self._sums[rule] = (sums[:width] if self._tried else 0.0) + curve[:width]
         self._tried += 1
-
-
-def _selection(
-    curves: Sequence[NDArray[np.float64]], failures: dict[int, str], components: Components, n_samples: int
-) -> Selection:
-    """Choose from the mean scores of candidates, which may have different numbers of dimensions."""
-    table = np.full((len(curves), max(curve.size for curve in curves)), np.nan)
-    for row, curve in zip(table, curves, strict=True):
-        row[: curve.size] = curve
-    candidate, dimension = choose(table, components, n_samples)
-    return Selection(candidate, dimension, dimension == curves[candidate].size, table, failures)
-
-
-def _all_failed(first: str) -> SolverFailed:
-    return SolverFailed(f"every candidate failed in inner cross-validation; the first because: {first}")

@@ -11,7 +11,7 @@ that. Such values are an oracle's: beside them there is none that was chosen wit
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -20,29 +20,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.folds import inner_folds
-from mklearn.contract.fit_spec import Components, EvaluationSpec, FeatureScaling, InnerFolds, MethodSpec, specs_by_name
+from mklearn.contract.fit_spec import Components, EvaluationSpec, FeatureScaling, InnerFolds, specs_by_name
 from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.kernels.kernel_cache import CachingViews
 from mklearn.kernels.specs import StackTransform
 from mklearn.study.data.samples import target_of
-from mklearn.study.evaluation.candidates import Candidate, Indices, MethodOnViews, candidates, first_candidates
+from mklearn.study.evaluation.candidates import Candidate, Indices, MethodOnViews, candidates
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.outputs import STORED, RulePredictions
 from mklearn.study.evaluation.scalings import with_chosen_scalings
 from mklearn.study.evaluation.selection import (
     UPPER_BOUND,
-    Curves,
     Refits,
+    Scores,
+    choose,
     hardest_first,
+    mean_curves,
+    select,
     select_by_leaving_one_out,
-    select_by_race,
-    select_by_scores,
 )
-from mklearn.study.evaluation.selection import (
-    choose as choose_one,
-)
-from mklearn.study.evaluation.sweeps import Outcome, leading_scores, sweep_of
+from mklearn.study.evaluation.sweeps import LeadingDimensions, Outcome, leading_scores, sweep_of
 
 Parts = list[tuple[Indices, Indices]]
 """Samples that candidates are fitted on, and samples that they are asked for."""
@@ -90,8 +88,8 @@ class SplitResult:
 
 
 @dataclass(frozen=True)
-class SharedChoice:
-    """What was chosen for all splits together, see :func:`choose_once`."""
+class Choice:
+    """The parameters that were chosen for one split, or for several together."""
 
     parameters: dict[str, Any]
     """With the kernel weights that follow from accuracies, where the method has them."""
@@ -100,13 +98,10 @@ class SharedChoice:
     message: str = ""
     """Why there is no position."""
 
-    def on(self, method: MethodSpec) -> MethodSpec:
-        return method.model_copy(update={"parameters": self.parameters})
-
 
 def evaluate_split(
     problem: MethodOnViews, train: Indices, test: Indices, *, evaluation: EvaluationSpec, seed: int,
-    choose: bool = True, groups: NDArray[np.str_] | None = None, shared: SharedChoice | None = None,
+    groups: NDArray[np.str_] | None = None, shared: Choice | None = None,
 ) -> SplitResult:  # fmt: skip
     """Fit one method on ``train`` and predict ``test``.
 
@@ -118,12 +113,10 @@ def evaluate_split(
         Rules of the 1-nearest-neighbour classifier, inner folds, choice of parameters. A classifier has the
         single rule "".
     seed : of the inner folds.
-    choose : bool
-        Whether inner cross-validation chooses; if not, the first candidate is fitted and all components are reported.
     groups : (n,) array of str, optional
         Group of each sample, such as a person. If no group has samples in both parts, the inner cross-validation
         holds out whole groups too.
-    shared : SharedChoice, optional
+    shared : Choice, optional
         Taken in place of an inner cross-validation.
 
     Raises
@@ -131,47 +124,40 @@ def evaluate_split(
     NotApplicable, SolverFailed
         The method can't run on this split; the caller records it.
     """
-    y, problem = problem.y, replace(problem, groups=groups)
+    y = problem.y
     check_classes(y[train])
-    problem = with_chosen_scalings(problem, train, held_out_groups(train, test, groups))
-    if shared is not None:
-        problem = replace(problem, method=shared.on(problem.method))
-    elif problem.method.kernel_choice == "cv_accuracy":
-        parts = _validation_parts(y, train, test, evaluation, seed, groups)
-        problem = _weighted_by_accuracy(problem, evaluation, parts)
-    grid = candidates(problem.method, problem.n_kernels)
-    fits = Fits(problem)
-    sweep = fits.sweep
-    rules = sweep.rules(evaluation.neighbours)
-    open_components = sweep.has_components and evaluation.components != "all"
-    unknown = open_components or not choose
-    chosen: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, None if unknown else -1))
-    result = SplitResult(scalings=problem.scalings)
-    try:
-        if shared is not None:
-            chosen, result.selection_message = shared.by_rule, shared.message
-        elif choose and (len(grid) > 1 or open_components):  # else there is nothing to choose
-            parts = _validation_parts(y, train, test, evaluation, seed, groups)
-            chosen = _choose(fits, grid, train, test, evaluation, parts)
-            if evaluation.choice == "test_set":
-                chosen = {rule: (number, None) for rule, (number, _) in chosen.items()}
-                result.selection_message = ON_TEST
-    except (NotApplicable, SolverFailed) as reason:
-        if len(grid) > 1:
-            raise
-        result.selection_message = str(reason)  # only the number of components is open: report all of them
-    if choose and evaluation.choice == "test_set" and problem.method.kernel_choice == "cv_accuracy":
-        chosen = {rule: (number, None) for rule, (number, _) in chosen.items()}  # by accuracies on the test samples
-        result.selection_message = ON_TEST
-    final: dict[int, Fitted] = {}
-    for rule, (number, position) in chosen.items():
+    groups_of_train = held_out_groups(train, test, groups)
+    fits = Fits(with_chosen_scalings(replace(problem, groups=groups), train, groups_of_train))
+    choice = shared or choose_on_split(fits, train, test, evaluation=evaluation, seed=seed)
+    fits.problem = problem = fits.problem.with_parameters(choice.parameters)
+    grid, final = candidates(problem.method, problem.n_kernels), dict[int, Fitted]()
+    result = SplitResult(selection_message=choice.message, scalings=problem.scalings)
+    for rule, (number, position) in choice.by_rule.items():
         if number not in final:
             final[number] = fits.fit(grid[number], train, test)
         result.rules[rule] = rule_result(final[number], grid[number], position, rule, y[train], y[test])
     return result
 
 
-def choose_once(problem: MethodOnViews, parts: Parts, *, evaluation: EvaluationSpec) -> SharedChoice | None:
+def choose_on_split(fits: Fits, train: Indices, test: Indices, *, evaluation: EvaluationSpec, seed: int) -> Choice:
+    """Choose the parameters of a method by inner cross-validation, or by the test samples of ``choice="test_set"``.
+
+    Raises
+    ------
+    NotApplicable, SolverFailed
+        No candidate can be chosen. If only the number of components is open, the choice has no position instead.
+    """
+    y, groups = fits.problem.y, fits.problem.groups
+
+    def parts() -> Parts:
+        if evaluation.choice == "test_set":
+            return [(train, test)]
+        return folds_of_training(y, train, test, evaluation.inner_folds, seed, groups)
+
+    return _choice(fits.problem, parts, evaluation, fits, train)
+
+
+def choose_once(problem: MethodOnViews, parts: Parts, *, evaluation: EvaluationSpec) -> Choice:
     """Choose the parameters of a method for several splits together, by the mean score over the parts.
 
     Parameters
@@ -181,76 +167,86 @@ def choose_once(problem: MethodOnViews, parts: Parts, *, evaluation: EvaluationS
     parts : list of (indices, indices)
         Samples that every candidate trains on, and samples that it is validated on. Only one part's kernels are held.
 
-    Returns
-    -------
-    shared : SharedChoice or None
-        None if there is nothing to choose. Without a position if no part could choose a number of components.
-
     Raises
     ------
     NotApplicable, SolverFailed
-        No candidate can be chosen. A candidate that fails on one part is not chosen.
+        As `choose_on_split`. A candidate that fails on one part is not chosen.
     """
     for train, _ in parts:
         check_classes(problem.y[train])
-    by_accuracy = problem.method.kernel_choice == "cv_accuracy"
+    return _choice(problem, lambda: parts, evaluation)
+
+
+def choose_on_test(problem: MethodOnViews, parts: Parts, *, evaluation: EvaluationSpec) -> Choice:
+    """Choose the kernel whose mean test curve over several splits is highest: an upper bound that no user can reach.
+
+    Parameters are as for `choose_once`; ``parts`` are training and test samples. A kernel that fails on one split is
+    not chosen, unless all do; of several with the same value it is the first.
+    """
+    rules, metric = sweep_of(problem.method).rules(evaluation.neighbours), metric_named(evaluation.choose_by)
+    grid = candidates(problem.method, problem.n_kernels)
+    by_rule: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, None))
+    for rule, scores in _scores_on_parts(problem, grid, parts, metric, rules).items():
+        if not all(isinstance(of_kernel, str) for of_kernel in scores):
+            peaks = np.nan_to_num(mean_curves(scores), nan=-np.inf).max(axis=1)
+            by_rule[rule] = int(np.argmax(peaks)), None
+    return Choice(problem.method.parameters, by_rule, f"the kernel is chosen {UPPER_BOUND}")
+
+
+def _choice(
+    problem: MethodOnViews, parts: Callable[[], Parts], evaluation: EvaluationSpec, fits: Fits | None = None,
+    train: Indices | None = None,
+) -> Choice:  # fmt: skip
+    """Choose by the scores on parts, which a method without a choice does not need.
+
+    With the training samples of a single split, and its fits, a method may share the work of leaving each sample out.
+    """
+    sweep, by_accuracy = sweep_of(problem.method), problem.method.kernel_choice == "cv_accuracy"
+    rules, on_test = sweep.rules(evaluation.neighbours), evaluation.choice == "test_set"
     if by_accuracy:
-        problem = _weighted_by_accuracy(problem, evaluation, parts)
-    grid, sweep = candidates(problem.method, problem.n_kernels), sweep_of(problem.method)
-    rules, parameters = sweep.rules(evaluation.neighbours), problem.method.parameters
-    if len(grid) == 1 and not (sweep.has_components and evaluation.components != "all"):
-        return SharedChoice(parameters, dict.fromkeys(rules, (0, -1))) if by_accuracy else None
-    scores = _scores_on_parts(problem, grid, parts, metric_named(evaluation.choose_by), rules)
-    n_validation = sum(len(validation) for _, validation in parts)
+        problem = _weighted_by_accuracy(problem, evaluation, parts())
+    grid, message = candidates(problem.method, problem.n_kernels), ""
+    by_rule: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, -1))
+    is_open = len(grid) > 1 or (sweep.has_components and evaluation.components != "all")
     try:
-        found = {rule: select_by_scores(scores[rule], evaluation.components, n_validation) for rule in rules}
-    except SolverFailed as reason:
+        if is_open and fits is not None and train is not None and _leaves_out_samples(fits, evaluation, train, parts()):
+            by_rule = _by_leaving_one_out(fits, grid, train, evaluation, rules)
+        elif is_open:
+            metric, given = metric_named(evaluation.choose_by), parts()
+            scores = _scores_on_parts(problem, grid, given, metric, rules, fits if on_test else None)
+            n_validation = sum(len(validation) for _, validation in given)
+            by_rule = {rule: select(mean_curves(scores[rule]), evaluation.components, n_validation) for rule in rules}
+    except (NotApplicable, SolverFailed) as reason:
         if len(grid) > 1:
             raise
-        return SharedChoice(parameters, dict.fromkeys(rules, (0, None)), str(reason))  # report all components
-    return SharedChoice(parameters, {rule: (each.candidate, each.position) for rule, each in found.items()})
+        by_rule, message = dict.fromkeys(rules, (0, None)), str(reason)  # report all numbers of components
+    if on_test and (is_open or by_accuracy):
+        by_rule, message = {rule: (number, None) for rule, (number, _) in by_rule.items()}, message or ON_TEST
+    return Choice(problem.method.parameters, by_rule, message)
 
 
-def choose_on_training_samples(
-    problem: MethodOnViews, train: Indices, *, evaluation: EvaluationSpec, seed: int,
-    groups: NDArray[np.str_] | None = None,
-) -> SharedChoice | None:  # fmt: skip
-    """Choose the parameters of a method by inner cross-validation, as :func:`evaluate_split` does.
+def _leaves_out_samples(fits: Fits, evaluation: EvaluationSpec, train: Indices, parts: Parts) -> bool:
+    """Tell whether single samples are left out, by a method that shares the work of that."""
+    shares_work = hasattr(load(fits.problem.method.implementation), "leave_one_out")
+    return (
+        evaluation.inner_folds == "leave_one_out" and len(parts) == len(train) and fits.problem.only_kernels
+        and isinstance(fits.sweep, LeadingDimensions) and shares_work
+    )  # fmt: skip
 
-    Parameters
-    ----------
-    problem, train, evaluation, seed
-        As for :func:`evaluate_split`, with chosen scalings.
-    groups : (n,) array of str, optional
-        The inner cross-validation holds out whole groups.
 
-    Returns
-    -------
-    shared : SharedChoice or None
-        None if there is nothing to choose, or only a number of components by which no fold could choose.
+def _by_leaving_one_out(
+    fits: Fits, grid: Sequence[Candidate], train: Indices, evaluation: EvaluationSpec, rules: Sequence[str]
+) -> dict[str, tuple[int, int | None]]:
+    """Choose by embeddings without each training sample, on the kernels of all of them."""
+    y, samples = fits.problem.y[train], CachingViews(fits.problem.of(train))
 
-    Raises
-    ------
-    NotApplicable, SolverFailed
-        No candidate can be chosen.
-    """
-    check_classes(problem.y[train])
-    by_accuracy = problem.method.kernel_choice == "cv_accuracy"
-    try:
-        parts = _validation_parts(problem.y, train, train[:0], evaluation, seed, groups)
-        if by_accuracy:
-            problem = _weighted_by_accuracy(problem, evaluation, parts)
-        grid, fits = candidates(problem.method, problem.n_kernels), Fits(problem)
-        by_rule: dict[str, tuple[int, int | None]] = dict.fromkeys(fits.sweep.rules(evaluation.neighbours), (0, -1))
-        if len(grid) > 1 or (fits.sweep.has_components and evaluation.components != "all"):
-            by_rule = _choose(fits, grid, train, train[:0], evaluation, parts)
-        elif not by_accuracy:
-            return None
-        return SharedChoice(problem.method.parameters, by_rule)
-    except (NotApplicable, SolverFailed):
-        if by_accuracy or len(candidates(problem.method, problem.n_kernels)) > 1:
-            raise
-        return None
+    def refits(number: int) -> Refits:
+        kernels = StackTransform(fits.problem.kernel_specs(grid[number])).fit_transform(samples)
+        order = hardest_first(kernels.matrices.mean(axis=0), y)
+        return fits.problem.unfitted(grid[number]).leave_one_out(samples, y, order)
+
+    score = partial(leading_scores, metric_named(evaluation.choose_by))
+    return select_by_leaving_one_out(refits, range(len(grid)), y, rules, score, evaluation.components)
 
 
 @dataclass(frozen=True)
@@ -285,10 +281,6 @@ class Fits:
         self.problem = problem
         self.sweep = sweep_of(problem.method)
         self._prepared: dict[bytes, PreparedSamples] = {}
-
-    def without_spectra(self) -> Fits:
-        """Return the same fits, without eigenvalues of kernels that are only shown."""
-        return Fits(replace(self.problem, spectra=False)) if self.problem.spectra else self
 
     def prepared(self, train: Indices, test: Indices) -> PreparedSamples:
         """Return the samples with all kernels of the method."""
@@ -335,42 +327,6 @@ class Fits:
         return Fitted(outcome, weights, info, samples.seconds + outcome.fit_seconds, outcome.predict_seconds)
 
 
-def _choose(
-    fits: Fits, grid: Sequence[Candidate], train: Indices, test: Indices, evaluation: EvaluationSpec, parts: Parts
-) -> dict[str, tuple[int, int | None]]:
-    """Choose by each rule the candidate and the position of its number of components, by the validation parts."""
-    problem, metric = fits.problem, metric_named(evaluation.choose_by)
-    y = problem.y
-    rules = fits.sweep.rules(evaluation.neighbours)
-    inner = fits if evaluation.choice == "test_set" else fits.without_spectra()
-
-    def on_parts(number: int) -> Curves:
-        """Yield scores of fits without each validation part in turn."""
-        for known, asked in parts:
-            outcome = inner.fit(grid[number], known, asked).outcome
-            yield {rule: outcome.scores(metric, rule, y[known], y[asked]) for rule in rules}
-
-    def refits(number: int) -> Refits:
-        """Yield embeddings without each training sample in turn, on the kernels of all of them."""
-        candidate = grid[number]
-        samples = fits.prepared(train, test).train
-        kernels = StackTransform(problem.kernel_specs(candidate)).fit_transform(samples)
-        order = hardest_first(kernels.matrices.mean(axis=0), y[train])
-        return problem.unfitted(candidate).leave_one_out(samples, y[train], order)
-
-    numbers = range(len(grid))
-    implementation = load(problem.method.implementation)
-    shared = problem.only_kernels and fits.sweep.leave_one_out(implementation) is not None
-    if evaluation.inner_folds == "leave_one_out" and len(parts) == len(train) and shared:
-        fits.prepared(train, test)
-        score = partial(leading_scores, metric)
-        selections = select_by_leaving_one_out(refits, numbers, y[train], rules, score, evaluation.components)
-    else:
-        n_asked = sum(len(asked) for _, asked in parts)
-        selections = select_by_race(on_parts, numbers, len(parts), rules, evaluation.components, n_asked)
-    return {rule: (selection.candidate, selection.position) for rule, selection in selections.items()}
-
-
 def rule_result(
     fitted: Fitted, candidate: Candidate, position: int | None, rule: str, y_train: NDArray[Any], y_test: NDArray[Any]
 ) -> RuleResult:
@@ -402,16 +358,6 @@ def check_classes(y_train: NDArray[np.int64]) -> None:
     raise NotApplicable("the training samples are of one class only: no class can be discriminated")
 
 
-def _validation_parts(
-    y: NDArray[np.int64], train: Indices, test: Indices, evaluation: EvaluationSpec, seed: int,
-    groups: NDArray[np.str_] | None,
-) -> Parts:  # fmt: skip
-    """Return the samples that candidates are fitted on and asked for: inner folds, or all training and test samples."""
-    if evaluation.choice == "test_set":
-        return [(train, test)]
-    return folds_of_training(y, train, test, evaluation.inner_folds, seed, groups)
-
-
 def folds_of_training(
     y: NDArray[Any], train: Indices, test: Indices, n_folds: InnerFolds, seed: int, groups: NDArray[np.str_] | None
 ) -> Parts:
@@ -432,22 +378,28 @@ def held_out_groups(train: Indices, test: Indices, groups: NDArray[np.str_] | No
 
 
 def _scores_on_parts(
-    problem: MethodOnViews, grid: Sequence[Candidate], parts: Parts, metric: Metric, rules: Sequence[str]
-) -> dict[str, list[list[NDArray[np.float64]] | str]]:
-    """Compute by each rule the validation scores of all candidates, part after part; or why a candidate has none."""
-    scores: dict[str, list[list[NDArray[np.float64]] | str]] = {rule: [[] for _ in grid] for rule in rules}
-    for known, asked in parts:
-        groups = held_out_groups(known, asked, problem.groups)
-        fits = Fits(with_chosen_scalings(replace(problem, spectra=False), known, groups))
+    problem: MethodOnViews, grid: Sequence[Candidate], parts: Parts, metric: Metric, rules: Sequence[str],
+    fits: Fits | None = None,
+) -> dict[str, list[Scores]]:  # fmt: skip
+    """Compute by each rule the scores of all candidates, part after part, or why a candidate has none.
+
+    ``fits`` are those that a single part takes, whose kernels are kept.
+    """
+    scores: dict[str, list[Scores]] = {rule: [[] for _ in grid] for rule in rules}
+    for train, validation in parts:
+        y, y_validation = problem.y[train], problem.y[validation]
+        groups = held_out_groups(train, validation, problem.groups)
+        own = fits or Fits(with_chosen_scalings(replace(problem, spectra=False), train, groups))
         for number, candidate in enumerate(grid):
+            if any(isinstance(of_rule[number], str) for of_rule in scores.values()):
+                continue
             try:
-                outcome = fits.fit(candidate, known, asked).outcome
-                for rule, found in scores.items():
-                    if isinstance(of_candidate := found[number], list):
-                        of_candidate.append(outcome.scores(metric, rule, problem.y[known], problem.y[asked]))
+                outcome = own.fit(candidate, train, validation).outcome
+                for rule, of_rule in scores.items():
+                    of_rule[number] = [*of_rule[number], outcome.scores(metric, rule, y, y_validation)]
             except (NotApplicable, SolverFailed) as reason:
-                for found in scores.values():
-                    found[number] = found[number] if isinstance(found[number], str) else str(reason)
+                for of_rule in scores.values():
+                    of_rule[number] = str(reason)
     return scores
 
 
@@ -455,13 +407,12 @@ def _weighted_by_accuracy(problem: MethodOnViews, evaluation: EvaluationSpec, pa
     """Return the method with weights from the accuracy of each kernel alone, by the first nearest-neighbour rule."""
     method, metric = problem.method, metric_named("accuracy")
     rule = sweep_of(method).rules(evaluation.neighbours)[0]
-    scores = _scores_on_parts(problem, first_candidates(method, problem.n_kernels), parts, metric, [rule])[rule]
-    n_asked = sum(len(asked) for _, asked in parts)
-    curves = select_by_scores(scores, evaluation.components, n_asked).mean_scores
-    weights = accuracy_weights(curves, evaluation.components, n_asked)
-    return replace(
-        problem, method=method.model_copy(update={"parameters": method.parameters | {"kernel_weights": weights}})
-    )
+    first = method.parameters | {name: values[0] for name, values in method.grid.items()}
+    alone = [Candidate(first, kernel) for kernel in range(problem.n_kernels)]
+    curves = mean_curves(_scores_on_parts(problem, alone, parts, metric, [rule])[rule])
+    n_validation = sum(len(validation) for _, validation in parts)
+    weights = accuracy_weights(curves, evaluation.components, n_validation)
+    return problem.with_parameters(method.parameters | {"kernel_weights": weights})
 
 
 def accuracy_weights(curves: NDArray[np.float64], components: Components, n_samples: int) -> list[float]:
@@ -478,7 +429,7 @@ def accuracy_weights(curves: NDArray[np.float64], components: Components, n_samp
     known = np.isfinite(curves).any(axis=1)
     squared = np.zeros(len(curves))
     for kernel in np.flatnonzero(known):
-        _, dimension = choose_one(curves[kernel : kernel + 1], components, n_samples)
+        _, dimension = choose(curves[kernel : kernel + 1], components, n_samples)
         squared[kernel] = curves[kernel, dimension - 1] ** 2
     if not squared.sum() > 0:
         raise SolverFailed("no kernel alone discriminates any class in the inner cross-validation: no weights")

@@ -246,7 +246,6 @@ def test_a_method_on_kernels_takes_their_specs() -> None:
     assert method_of(estimator) is estimator
     single = every.method.model_copy(update={"kernel_choice": "best_single"})
     assert list(every.unfitted(candidates(single, 2)[-1]).kernels) == ["b"]
-    assert every.with_kernel(1).n_kernels == 1
     assert every.only_kernels
 
 

@@ -15,15 +15,10 @@ from tests.scores import rows_of
 
 from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
 from mklearn.contract.fit_spec import FitSpec
-from mklearn.errors import NotApplicable
-from mklearn.kernels import Views
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.engine.failed_run import write_missing
 from mklearn.study.engine.workflow_files import load_script
-from mklearn.study.evaluation import fit_records
-from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.score_table import score_table
-from mklearn.study.evaluation.split import SplitResult
 from mklearn.study.script import call
 from mklearn.study.specs.table_specs import EvaluateSpec
 from mklearn.subspace.pca import PCA
@@ -152,32 +147,6 @@ def test_each_training_size_has_a_limit_and_a_model_of_its_own(inputs: dict[str,
     assert set(frame["n_train"].groupby(frame["train_size"]).first()) == {10, 20}
     model = read_npz(inputs["model"])
     assert (model["p-p3/repeats"].tolist(), model["p-p6/repeats"].tolist()) == ([0, 1, 2, 3], [])
-
-
-def test_the_best_of_some_kernels_is_not_the_best_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the test set the best of several kernels is taken: not if one of them was not tried to the end."""
-    calls = []
-
-    def evaluate(*arguments: Any, **more: Any) -> SplitResult:
-        calls.append(arguments)
-        if len(calls) == 2 + 1:
-            raise MemoryError
-        raise NotApplicable("no")
-
-    monkeypatch.setattr(fit_records, "evaluate_split", evaluate)
-    kernels: list[dict[str, Any]] = [{"id": "a", "view": "f"}, {"id": "b", "view": "f"}]
-    spec = spec_of("PCA")
-    method = {"kernel_choice": "oracle_single", "inputs": {"kernels": {"kind": "kernels"}}}
-    spec = FitSpec.model_validate(spec.as_dict() | {"kernels": kernels, "method": spec.as_dict()["method"] | method})
-    splits = [Split(r, 0, np.array([0]), np.array([1])) for r in range(2)]
-    problem = MethodOnViews(Views({"f": np.eye(2)}), np.array([0, 1]), spec.method, kernels)
-    records = list(fit_records.FitAtSize(problem, spec, spec.settings[0], splits).records())
-    assert len(calls) == 4
-    facts = [record.stored.facts for record in records]
-    assert [(split["repeat"], split["status"]) for split in facts] == [
-        (0, "out_of_memory"),
-        (1, "out_of_memory"),
-    ]
 
 
 def test_kernels_of_a_row_are_named_in_the_order_of_the_study(inputs: dict[str, Any], tmp_path: Path) -> None:

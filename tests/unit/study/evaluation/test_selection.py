@@ -7,15 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mklearn.base.folds import inner_folds
 from mklearn.errors import DataError, NotApplicable, SolverFailed
 from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.study.evaluation.selection import (
     choose,
     hardest_first,
+    mean_curves,
+    select,
     select_by_leaving_one_out,
-    select_by_race,
-    select_by_scores,
 )
 
 
@@ -56,39 +55,15 @@ def test_choose_needs_a_score():
         choose(np.zeros((0, 3)))
 
 
-def select_by_every_fold(evaluate, candidates, folds, components="best"):
-    """Choose from the scores of every candidate on every fold: what a race must agree with."""
-    found = []
-    for candidate in candidates:
-        try:
-            found.append([np.atleast_1d(evaluate(candidate, *fold)) for fold in folds])
-        except (NotApplicable, SolverFailed) as error:
-            found.append(str(error))
-    return select_by_scores(found, components, sum(len(validation) for _, validation in folds))
-
-
-def score_of(selection):
-    return selection.mean_scores[selection.candidate, selection.dimension - 1]
-
-
-def test_selection_averages_folds_over_common_dimensions():
-    folds = inner_folds([0, 0, 1, 1, 0, 1], 3, 0)
-    lengths = iter([4, 3, 3])
-
-    def evaluate(candidate, train, validation):
-        assert not set(train) & set(validation)
-        if candidate == "fails":
-            raise NotApplicable("too few samples")
-        if candidate == "long":
-            return np.linspace(0.1, 0.4, next(lengths))
-        return [0.2, 0.3 + 0.1 * (0 in validation), 0.2]
-
-    chosen = select_by_every_fold(evaluate, ["fails", "long", "good"], folds)
-    assert (chosen.candidate, chosen.dimension) == (1, 3)
-    assert score_of(chosen) == pytest.approx((0.3 + 0.4 + 0.4) / 3)
-    np.testing.assert_allclose(chosen.mean_scores[2], [0.2, 0.3 + 0.1 / 3, 0.2])
-    assert np.isnan(chosen.mean_scores[0]).all()
-    assert chosen.failures == {0: "too few samples"}
+def test_the_mean_is_of_the_dimensions_that_every_fold_has():
+    long = [np.linspace(0.1, 0.4, length) for length in (4, 3, 3)]
+    curves = mean_curves(["too few samples", long, [np.array([0.2, 0.3, 0.2]), np.array([0.2, 0.4, 0.2])]])
+    np.testing.assert_allclose(curves[1:], [[0.1, (0.2 + 0.25 * 2) / 3, (0.3 + 0.4 * 2) / 3], [0.2, 0.35, 0.2]])
+    assert np.isnan(curves[0]).all()
+    assert select(curves, "best", 6) == (1, -1)  # all that it has: of another fit, the last
+    assert select(curves[[0, 2]], "best", 6) == (1, 1)
+    with pytest.raises(SolverFailed, match="first because: too few samples"):
+        mean_curves(["too few samples", "rank"])
 
 
 def refits_of(Z, limit=None, order=None):
@@ -100,17 +75,11 @@ def refits_of(Z, limit=None, order=None):
 def test_leaving_one_out_counts_what_single_samples_get():
     y = np.array([0, 0, 1, 1])
     Z = np.array([[0.0, 5.0], [1.0, 0.0], [1.4, 5.0], [9.0, 0.0]])
-    found = select_by_leaving_one_out(lambda _: refits_of(Z), ["only"], y, ["euclidean", "cosine"])
     # In one dimension 0 has 1 and 1 has 1.4 as neighbour, 1.4 has 1, 9 has 1.4; in two 0 -> 2, 1 -> 2, 2 -> 0, 3 -> 1.
-    np.testing.assert_allclose(found["euclidean"].mean_scores, [[0.5, 0.0]])
-    assert (found["euclidean"].dimension, set(found)) == (1, {"euclidean", "cosine"})
-
-
-def test_leaving_one_out_ends_where_the_shortest_refit_does():
-    y = np.array([0, 0, 1])
-    Z = np.array([[0.0, 0.0, 0.0], [0.1, 0.0, 0.0], [3.0, 1.0, 1.0]])
-    found = select_by_leaving_one_out(lambda _: refits_of(Z, lambda i: 3 - i), ["only"], y, ["euclidean"])
-    assert found["euclidean"].mean_scores.shape == (1, 1)
+    found = select_by_leaving_one_out(lambda _: refits_of(Z), ["only"], y, ["euclidean", "cosine"])
+    assert (found["euclidean"], set(found)) == ((0, 0), {"euclidean", "cosine"})
+    short = select_by_leaving_one_out(lambda _: refits_of(Z, lambda i: 1 + (i < 2)), ["only"], y, ["euclidean"])
+    assert short["euclidean"] == (0, -1)  # where the shortest refit ends
 
 
 @settings(max_examples=40)
@@ -128,68 +97,14 @@ def test_a_race_chooses_what_trying_everything_does(seed):
             tried[position] += 1
             yield refit
 
-    found = select_by_leaving_one_out(counted, range(5), y, ["euclidean"])["euclidean"]
+    candidate, position = select_by_leaving_one_out(counted, range(5), y, ["euclidean"])["euclidean"]
     curves = [
-        np.mean(
-            [accuracy_by_dimension(Z, np.delete(y, i), z, y[i : i + 1]) for i, Z, z in refits_of(E)],
-            axis=0,
-        )
+        np.mean([accuracy_by_dimension(Z, np.delete(y, i), z, y[i : i + 1]) for i, Z, z in refits_of(E)], axis=0)
         for E in embeddings
     ]
-    assert (found.candidate, found.dimension) == choose(curves)
-    assert score_of(found) == pytest.approx(np.max(curves))
-    assert tried[int(np.argmax(spread))] < 24 or score_of(found) < 0.6
-
-
-@settings(max_examples=60)
-@given(st.integers(0, 10_000), st.sampled_from(["all", "one_standard_error", "best"]))
-def test_a_race_over_folds_chooses_what_trying_everything_does(seed, components):
-    """By every rule, with candidates that fail, of different numbers of dimensions, and equally good ones."""
-    random = np.random.default_rng(seed)
-    n_folds, levels = 6, random.permutation([0.2, 0.5, 0.5, 0.8, 0.8, 0.8])
-    table = {
-        rule: [
-            [
-                np.round(np.clip(level + 0.1 * random.normal(size=random.integers(2, 5)), 0, 1), 1)
-                for _ in range(n_folds)
-            ]
-            for level in levels
-        ]
-        for rule in ("a", "b")
-    }
-    broken, tried = int(random.integers(-1, 6)), []
-
-    def curves(candidate):
-        for fold in range(n_folds):
-            if candidate == broken and fold == 3:
-                raise SolverFailed("no solution")
-            tried.append((candidate, fold))
-            yield {rule: table[rule][candidate][fold] for rule in table}
-
-    found = select_by_race(curves, range(6), n_folds, ["a", "b"], components, 60)
-    assert len(set(tried)) == len(tried)
-    for rule, chosen in found.items():
-
-        def evaluate(candidate, fold, _, rule=rule):
-            if candidate == broken and fold == 3:
-                raise SolverFailed("no solution")
-            return table[rule][candidate][fold]
-
-        wanted = select_by_every_fold(evaluate, range(6), [(fold, range(10)) for fold in range(n_folds)], components)
-        assert (chosen.candidate, chosen.dimension) == (wanted.candidate, wanted.dimension)
-        assert score_of(chosen) == pytest.approx(score_of(wanted))
-
-
-def test_a_race_over_folds_leaves_the_hopeless_early():
-    tried = []
-
-    def curves(candidate):
-        for fold in range(10):
-            tried.append((candidate, fold))
-            yield {"": [[0.9, 0.3][candidate]]}
-
-    assert select_by_race(curves, range(2), 10, [""])[""].candidate == 0
-    assert max(fold for candidate, fold in tried if candidate == 1) < 2
+    best, dimension = choose(curves)
+    assert (candidate, range(3)[position]) == (best, dimension - 1)
+    assert tried[int(np.argmax(spread))] < 24 or np.max(curves) < 0.6
 
 
 def test_hard_samples_come_first():
@@ -217,8 +132,7 @@ def test_a_race_over_hard_samples_first_is_shorter():
                 tried.append(position)
                 yield refit
 
-        chosen = select_by_leaving_one_out(refits, range(4), y, ["euclidean"])["euclidean"]
-        return chosen.candidate, chosen.dimension, len(tried)
+        return *select_by_leaving_one_out(refits, range(4), y, ["euclidean"])["euclidean"], len(tried)
 
     *plain, before = race(lambda Z: range(48))
     *sorted_, after = race(lambda Z: hardest_first(Z @ Z.T, y))

@@ -22,7 +22,7 @@ from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.study.evaluation.candidates import MethodOnViews, candidates
 from mklearn.study.evaluation.outputs import SplitPredictions
 from mklearn.study.evaluation.predictions import VALUE, prediction_table
-from mklearn.study.evaluation.split import RuleResult, SplitResult, evaluate_split
+from mklearn.study.evaluation.split import Choice, RuleResult, SplitResult, choose_on_test, evaluate_split
 
 KFD = "mklearn.subspace.kfd:KernelFDA"
 KERNELS: list[dict[str, Any]] = [
@@ -90,7 +90,7 @@ def digits() -> tuple[dict[str, NDArray[np.float64]], NDArray[np.int64], NDArray
 
 
 def run(
-    digits: Any, implementation: str = KFD, kernels: Any = KERNELS, neighbours: Any = ("euclidean",), inner: int = 3,
+    digits: Any, implementation: str = KFD, kernels: Any = KERNELS, neighbours: Any = ("euclidean",), inner: Any = 3,
     components: Any = "best", **parameters: Any,
 ) -> SplitResult:  # fmt: skip
     pairwise, y, train, test = digits
@@ -98,7 +98,8 @@ def run(
     evaluation = EvaluationSpec(
         neighbours=list(neighbours), inner_folds=3 if inner is None else inner, components=components
     )
-    return evaluate_split(problem, train, test, evaluation=evaluation, seed=0, choose=inner is not None)
+    first = Choice(problem.method.parameters, dict.fromkeys(neighbours, (0, None))) if inner is None else None
+    return evaluate_split(problem, train, test, evaluation=evaluation, seed=0, shared=first)
 
 
 def on_matrices(pairwise: Any, y: NDArray[np.int64], kernels: Any, method: MethodSpec) -> MethodOnViews:
@@ -366,17 +367,24 @@ def test_weights_by_accuracies_on_the_test_samples_have_no_value_without_them(di
         assert bool(result.selection_message) is not known
 
 
-def test_without_a_choice_a_classifier_has_no_chosen_value_either(digits: Any) -> None:
+def test_the_best_kernel_on_the_test_samples_has_the_highest_mean_curve(digits: Any) -> None:
+    """Computed anew, kernel by kernel."""
     pairwise, y, train, test = digits
-    method = MethodSpec(
-        id="m", implementation="mklearn.classifiers:KernelSVC", inputs={"kernels": {"kind": "kernels"}},
-        sweep={"implementation": "mklearn.study.evaluation.sweeps:Predictions"},
-    )  # fmt: skip
+    parts = [(train[:40], test), (train[20:], test)]
+    curves = [
+        [scores(run((pairwise, y, *part), kernels=[kernel], inner=None).rules["euclidean"]) for part in parts]
+        for kernel in KERNELS
+    ]
+    problem = on_matrices(pairwise, y, KERNELS, method_of(kernel_choice="oracle_single"))
     evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
-    for choose in (True, False):
-        made = on_matrices(pairwise, y, KERNELS[:1], method)
-        (found,) = evaluate_split(made, train, test, evaluation=evaluation, seed=0, choose=choose).rules.values()
-        assert (chosen_score(found) is not None) is choose
+    choice = choose_on_test(problem, parts, evaluation=evaluation)
+    best = int(np.argmax([np.mean(of_kernel, axis=0).max() for of_kernel in curves]))
+    assert choice.by_rule == {"euclidean": (best, None)}
+    result = evaluate_split(problem, *parts[1], evaluation=evaluation, seed=0, shared=choice)
+    found = result.rules["euclidean"]
+    np.testing.assert_array_equal(scores(found), curves[best][1])
+    assert found.fitted.weights.tolist() == np.eye(4)[best].tolist()
+    assert "upper bound" in result.selection_message
 
 
 # --- choices
