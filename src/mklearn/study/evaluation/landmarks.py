@@ -20,18 +20,16 @@ from sklearn.base import is_regressor
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import ARRAYS, Moments
 from mklearn.classifiers.class_scores import ClassScores
-from mklearn.contract.fit_spec import CLASS_MEAN, NUMBER_OF_LANDMARKS, EvaluationSpec, MethodSpec
+from mklearn.contract.fit_spec import NUMBER_OF_LANDMARKS, EvaluationSpec, MethodSpec
 from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable, SolverFailed
-from mklearn.nearest_neighbour import distances_to, nearest_neighbour_indices
 from mklearn.study.data.samples import target_of
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import Candidate, candidates
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.rules import deciding_samples
 from mklearn.study.evaluation.selection import Scores, mean_curves, select
 from mklearn.study.evaluation.split import Fitted, SplitResult, folds_of_training, rule_result
-from mklearn.study.evaluation.sweeps import Outcome, PredictionOutcome, RefitOutcome, Sweep, sweep_of
+from mklearn.study.evaluation.sweeps import Outcome, Sweep, given_by, sweep_of
 
 Indices = NDArray[np.intp]
 Block = tuple[Indices, Mapping[str, NDArray[Any]]]
@@ -305,37 +303,15 @@ def outcome_of(
     predict_seconds: float = 0.0,
 ) -> Outcome:  # fmt: skip
     """Return the outcome of a fitted method, given its outputs for training and for test samples."""
+    seconds = fit_seconds, predict_seconds
     if sweep.has_components:
-        return WholeOutcome([estimator], [known.shape[1]], [(known, asked)], fit_seconds, predict_seconds)
+        given = [given_by(estimator, len(known))]
+        return Outcome([estimator], [known.shape[1]], given, *seconds, embeddings=[(known, asked)])
     if is_regressor(estimator):
-        return PredictionOutcome([estimator], [], [], fit_seconds, predict_seconds, [asked[:, 0]], [None], asked)
+        return Outcome([estimator], [], [given_by(estimator, len(known), asked)], *seconds, predicted=[asked[:, 0]])
     scored = _Scored(np.asarray(estimator.classes_))
-    labels = scored.predict(asked)
-    return PredictionOutcome([scored], [], [], fit_seconds, predict_seconds, [labels], [None], asked)
-
-
-@dataclass(frozen=True)
-class WholeOutcome(RefitOutcome):
-    """An embedding with all of its components; neighbours are searched once for each rule."""
-
-    _found: dict[str, Indices] = field(default_factory=dict, compare=False)
-
-    def nearest(self, rule: str, position: int, y_train: NDArray[Any]) -> tuple[Indices, NDArray[np.float64]]:
-        known, asked = self.embeddings[0]
-        if rule == CLASS_MEAN:
-            return deciding_samples(known, y_train, asked, rule)
-        nearest = self._nearest(rule, y_train)
-        return nearest, distances_to(known, asked, nearest, rule)  # type: ignore[arg-type]
-
-    def labels(self, rule: str, y_train: NDArray[Any]) -> list[NDArray[Any]]:
-        if rule == CLASS_MEAN:
-            return super().labels(rule, y_train)
-        return [y_train[self._nearest(rule, y_train)]]
-
-    def _nearest(self, rule: str, y_train: NDArray[Any]) -> Indices:
-        if rule not in self._found:
-            self._found[rule] = nearest_neighbour_indices(*self.embeddings[0], rule, y_train)  # type: ignore[arg-type]
-        return self._found[rule]
+    given = [given_by(scored, len(known), asked)]
+    return Outcome([scored], [], given, *seconds, predicted=[scored.predict(asked)])
 
 
 class _Scored(ClassScores):

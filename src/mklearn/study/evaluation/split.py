@@ -339,7 +339,7 @@ def rule_result(
     if position is not None:
         position = range(len(labels))[min(position, len(labels) - 1)]
         nearest, distances = outcome.nearest(rule, position, y_train)
-    models = [{name: given(name) for name in STORED} for given in outcome.given(len(y_train))]
+    models = [{name: given(name) for name in STORED} for given in outcome.given]
     predictions = RulePredictions(
         y_train, y_test, labels, outcome.components, position, nearest, distances, models
     )  # fmt: skip

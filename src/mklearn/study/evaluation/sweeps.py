@@ -8,15 +8,14 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.contract.fit_spec import MethodSpec
+from mklearn.contract.fit_spec import CLASS_MEAN, MethodSpec
 from mklearn.contract.loading import load
-from mklearn.errors import NotApplicable
 from mklearn.kernels.views import Views
 from mklearn.study.evaluation.candidates import method_of
 from mklearn.study.evaluation.metrics.metric import Metric
@@ -29,6 +28,8 @@ FROM_SCORES = {"decision_function": "decision_of", "predict_proba": "probabiliti
 """What a classifier that computes scores of the classes makes from them."""
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Embeddings of the training samples (n, p) and of the test samples (m, p)."""
+Deciding = tuple[NDArray[np.intp], NDArray[np.float64]]
+"""The training sample that decides the class of each test sample (m,), and its distance."""
 
 
 def given_by(fitted: Any, n_train: int, test: Any = None, scores: NDArray[Any] | None = None) -> Given:
@@ -70,7 +71,7 @@ def n_support_vectors(estimator: Any, n_train: int) -> int | None:
 
 
 @dataclass(frozen=True)
-class Outcome(ABC):
+class Outcome:
     """A fitted method with what it gives for training and test samples.
 
     Attributes
@@ -79,42 +80,59 @@ class Outcome(ABC):
         The fitted estimator; of a sweep with several fits, one for each number of components.
     components : list of int
         Numbers of components of the curve's points; empty for a classifier without any.
-    embeddings : list of (n, p) and (m, p) arrays
-        One pair for each estimator; empty for a classifier.
+    given : list of Given
+        What each estimator gives beside labels.
     fit_seconds, predict_seconds : float
         Processor time of all fits, and of applying them to the test samples: that of all threads of this process, on
         a busy machine too. Time in child processes, which no estimator of mklearn starts, is not included.
+    predicted : list of (m,) arrays
+        A classifier's own labels of the test samples, by each estimator.
+    embeddings : list of (n, p) and (m, p) arrays
+        One pair for each estimator; empty for a classifier.
+    leading : bool
+        Whether the first q columns of the only embedding are that with q components.
     """
 
     estimators: list[Any]
     components: list[int]
-    embeddings: list[Pair]
+    given: list[Given]
     fit_seconds: float
     predict_seconds: float
+    predicted: list[Labels] = field(default_factory=list)
+    embeddings: list[Pair] = field(default_factory=list)
+    leading: bool = False
+    _deciding: dict[tuple[str, int], Deciding] = field(default_factory=dict)
 
-    @abstractmethod
     def labels(self, rule: str, y_train: Labels) -> list[Labels]:
         """Predict the test samples (m,) with each of ``components``, or once."""
+        if not self.embeddings:
+            return self.predicted
+        if self.leading:
+            train, test = self.embeddings[0]
+            return list(predictions_by_dimension(train, y_train, test, rule))
+        if rule == CLASS_MEAN:
+            return [predictions(train, y_train, test, rule) for train, test in self.embeddings]
+        return [y_train[self.nearest(rule, place, y_train)[0]] for place in range(len(self.embeddings))]
 
-    def given(self, n_train: int) -> list[Given]:
-        """Return what each estimator gives beside labels."""
-        return [given_by(model, n_train) for model in self.estimators]
-
-    def nearest(self, rule: str, position: int, y_train: Labels) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def nearest(self, rule: str, position: int, y_train: Labels) -> Deciding:
         """Return the nearest training sample of each test sample at one of ``components``, and the distance to it.
 
-        A classifier and class means have none: -1 and NaN.
+        A classifier and class means have none: -1 and NaN. Neighbours are searched once for each rule.
         """
-        train, test = self.embedding_at(position)
-        return deciding_samples(train, y_train, test, rule)
-
-    def embedding_at(self, position: int) -> Pair:
-        """Return the embeddings with one of ``components``, by its position."""
-        raise NotApplicable("the method predicts labels and has no embedding")
+        if not self.embeddings:
+            return np.full(len(self.predicted[0]), -1), np.full(len(self.predicted[0]), np.nan)
+        if (rule, position) not in self._deciding:
+            train, test = self.embeddings[0 if self.leading else position]
+            width = self.components[position] if self.leading else train.shape[1]
+            self._deciding[rule, position] = deciding_samples(train[:, :width], y_train, test[:, :width], rule)
+        return self._deciding[rule, position]
 
     def estimator_at(self, position: int | None) -> Any:
-        """Return the estimator that stands for one of ``components``, by its position: by default the last one."""
-        return self.estimators[-1]
+        """Return the estimator of one of ``components``, by its position.
+
+        Of an embedding, and without a choice, it is the last one, with the most components.
+        """
+        return self.estimators[-1 if position is None or self.embeddings else position]
 
     def scores(self, metric: Metric, rule: str, y_train: Labels, y_test: Labels) -> NDArray[np.float64]:
         """Compute a metric at each of ``components`` (one value for a classifier).
@@ -124,70 +142,13 @@ class Outcome(ABC):
         NotApplicable
             The method does not give what the metric needs.
         """
-        given = self.given(len(y_train))
+        if self.leading and metric.by_leading_components:
+            train, test = self.embeddings[0]
+            return leading_scores(metric, train, y_train, test, y_test, rule)
         return np.array([
-            metric.score(MethodOutput(y_train, y_test, labels, given[min(place, len(given) - 1)]))
+            metric.score(MethodOutput(y_train, y_test, labels, self.given[min(place, len(self.given) - 1)]))
             for place, labels in enumerate(self.labels(rule, y_train))
         ])  # fmt: skip
-
-
-class LeadingOutcome(Outcome):
-    """An embedding whose first q columns are its embedding with q components."""
-
-    def embedding_at(self, position: int) -> Pair:
-        """Return the leading columns."""
-        width = self.components[position]
-        return self.embeddings[0][0][:, :width], self.embeddings[0][1][:, :width]
-
-    def labels(self, rule: str, y_train: Labels) -> list[Labels]:
-        train, test = self.embeddings[0]
-        return list(predictions_by_dimension(train, y_train, test, rule))
-
-    def scores(self, metric: Metric, rule: str, y_train: Labels, y_test: Labels) -> NDArray[np.float64]:
-        train, test = self.embeddings[0]
-        if metric.by_leading_components:
-            return leading_scores(metric, train, y_train, test, y_test, rule)
-        return super().scores(metric, rule, y_train, y_test)
-
-
-class RefitOutcome(Outcome):
-    """One embedding for each number of components."""
-
-    def embedding_at(self, position: int) -> Pair:
-        """Return the embedding that was fitted with that number of components."""
-        return self.embeddings[position]
-
-    def labels(self, rule: str, y_train: Labels) -> list[Labels]:
-        return [predictions(train, y_train, test, rule) for train, test in self.embeddings]
-
-
-@dataclass(frozen=True)
-class PredictionOutcome(Outcome):
-    """A classifier's own labels ``predicted`` of the test samples ``test``, of each of the estimators.
-
-    ``class_scores`` are the scores from which they come; None for an estimator whose labels do not.
-    """
-
-    predicted: list[Labels]
-    class_scores: list[NDArray[np.floating[Any]] | None]
-    test: Any
-
-    def nearest(self, rule: str, position: int, y_train: Labels) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Return -1 and NaN for each test sample."""
-        return np.full(len(self.predicted[0]), -1), np.full(len(self.predicted[0]), np.nan)
-
-    def estimator_at(self, position: int | None) -> Any:
-        """Return the estimator that was fitted with the chosen number of components; without a choice the last."""
-        return self.estimators[-1 if position is None else position]
-
-    def labels(self, rule: str, y_train: Labels) -> list[Labels]:
-        return self.predicted
-
-    def given(self, n_train: int) -> list[Given]:
-        return [
-            given_by(model, n_train, self.test, scores)
-            for model, scores in zip(self.estimators, self.class_scores, strict=True)
-        ]
 
 
 def leading_scores(
@@ -208,18 +169,16 @@ class Sweep(ABC):
 
     has_components: ClassVar[bool] = True
     """Whether there is a number of components to choose."""
+    predicts: ClassVar[bool] = False
+    """Whether the estimator's own labels are evaluated, and no neighbours."""
 
     @abstractmethod
     def run(self, unfitted: Unfitted, train: Views, y: Labels, test: Views) -> Outcome:
         """Fit the estimator on the training samples, with labels ``y``, and apply it to both."""
 
     def rules(self, neighbours: Sequence[str]) -> list[str]:
-        """Return the nearest-neighbour rules that the method is evaluated by."""
-        return list(neighbours)
-
-    def leave_one_out(self, estimator: Any) -> Callable[..., Any] | None:
-        """Return the estimator's method that shares the work of leaving each sample out; None without one."""
-        return None
+        """Return the nearest-neighbour rules of the method; of one with labels a single one, ""."""
+        return [""] if self.predicts else list(neighbours)
 
 
 def sweep_of(method: MethodSpec) -> Sweep:
@@ -235,13 +194,7 @@ class LeadingDimensions(Sweep):
     def run(self, unfitted: Unfitted, train: Views, y: Labels, test: Views) -> Outcome:
         started = time.process_time()
         model = unfitted().fit(train, y)
-        fit_seconds = time.process_time() - started
-        embeddings, predict_seconds = _apply([model], train, test)
-        components = list(range(1, embeddings[0][0].shape[1] + 1))
-        return LeadingOutcome([model], components, embeddings, fit_seconds, predict_seconds)
-
-    def leave_one_out(self, estimator: Any) -> Callable[..., Any] | None:
-        return getattr(estimator, "leave_one_out", None)
+        return _embedded([model], None, time.process_time() - started, train, test)
 
 
 @dataclass(frozen=True)
@@ -266,10 +219,16 @@ class Refit(Sweep):
     def run(self, unfitted: Unfitted, train: Views, y: Labels, test: Views) -> Outcome:
         sizes = self.possible_sizes(train, y)
         started = time.process_time()
-        models = self._fit(unfitted, train, y, sizes)
-        fit_seconds = time.process_time() - started
-        embeddings, predict_seconds = _apply(models, train, test)
-        return RefitOutcome(models, sizes, embeddings, fit_seconds, predict_seconds)
+        if self.path is not None:
+            models = list(load(self.path)(unfitted(), train, y, sizes=sizes))
+        else:
+            models = [unfitted(n_components=size).fit(train, y) for size in sizes]
+        seconds = time.process_time() - started
+        return (
+            _predicted(models, sizes, seconds, y, test)
+            if self.predicts
+            else _embedded(models, sizes, seconds, train, test)
+        )
 
     def possible_sizes(self, views: Views, y: Labels) -> list[int]:
         """Return the numbers of components that these training samples allow: the points of the curve."""
@@ -277,11 +236,6 @@ class Refit(Sweep):
             return list(self.sizes)
         largest = len(np.unique(y)) if self.at_most == "n_classes" else image_side(views)
         return [size for size in self.sizes if size <= largest] or list(self.sizes[:1])
-
-    def _fit(self, unfitted: Unfitted, train: Views, y: Labels, sizes: list[int]) -> list[Any]:
-        if self.path is not None:
-            return list(load(self.path)(unfitted(), train, y, sizes=sizes))
-        return [unfitted(n_components=size).fit(train, y) for size in sizes]
 
 
 def image_side(views: Views) -> int:
@@ -295,33 +249,22 @@ class Predictions(Sweep):
     """A single fit of a classifier, evaluated by its own labels."""
 
     has_components: ClassVar[bool] = False
+    predicts: ClassVar[bool] = True
 
     def run(self, unfitted: Unfitted, train: Views, y: Labels, test: Views, **fit_parameters: Any) -> Outcome:
         started = time.process_time()
         model = unfitted().fit(train, y, **fit_parameters)
-        return _predictions([model], [], time.process_time() - started, test)
-
-    def rules(self, neighbours: Sequence[str]) -> list[str]:
-        """Return a single rule without a name: no neighbour is asked."""
-        return [""]
+        return _predicted([model], [], time.process_time() - started, y, test)
 
 
 @dataclass(frozen=True)
 class RefitPredictions(Refit):
     """A fit of a classifier for each number of components, evaluated by its own labels."""
 
-    def run(self, unfitted: Unfitted, train: Views, y: Labels, test: Views) -> Outcome:
-        sizes = self.possible_sizes(train, y)
-        started = time.process_time()
-        models = self._fit(unfitted, train, y, sizes)
-        return _predictions(models, sizes, time.process_time() - started, test)
-
-    def rules(self, neighbours: Sequence[str]) -> list[str]:
-        """Return a single rule without a name: no neighbour is asked."""
-        return [""]
+    predicts: ClassVar[bool] = True
 
 
-def _predictions(models: list[Any], sizes: list[int], fit_seconds: float, test: Views) -> PredictionOutcome:
+def _predicted(models: list[Any], sizes: list[int], fit_seconds: float, y: Labels, test: Views) -> Outcome:
     """Predict the test samples by classifiers that took ``fit_seconds``."""
     started = time.process_time()
     scores = [model.class_scores(test) if hasattr(model, "labels_of") else None for model in models]
@@ -329,15 +272,21 @@ def _predictions(models: list[Any], sizes: list[int], fit_seconds: float, test: 
         np.asarray(model.predict(test) if own is None else model.labels_of(model.decision_of(own)))
         for model, own in zip(models, scores, strict=True)
     ]
-    return PredictionOutcome(models, sizes, [], fit_seconds, time.process_time() - started, labels, scores, test)
+    seconds = time.process_time() - started
+    given = [given_by(model, len(y), test, own) for model, own in zip(models, scores, strict=True)]
+    return Outcome(models, sizes, given, fit_seconds, seconds, predicted=labels)
 
 
-def _apply(models: list[Any], train: Views, test: Views) -> tuple[list[Pair], float]:
-    """Embed training and test samples; return the embeddings and the processor seconds for the test samples."""
-    known = [np.asarray(_training_embedding(model, train), dtype=np.float64) for model in models]
+def _embedded(models: list[Any], sizes: list[int] | None, fit_seconds: float, train: Views, test: Views) -> Outcome:
+    """Embed training and test samples; without sizes these are all leading components."""
+    own = [np.asarray(_training_embedding(model, train), dtype=np.float64) for model in models]
     started = time.process_time()
-    asked = [np.asarray(model.transform(test), dtype=np.float64) for model in models]
-    return list(zip(known, asked, strict=True)), time.process_time() - started
+    others = [np.asarray(model.transform(test), dtype=np.float64) for model in models]
+    seconds = time.process_time() - started
+    given = [given_by(model, len(own[0])) for model in models]
+    components = list(range(1, own[0].shape[1] + 1)) if sizes is None else sizes
+    embeddings = list(zip(own, others, strict=True))
+    return Outcome(models, components, given, fit_seconds, seconds, embeddings=embeddings, leading=sizes is None)
 
 
 def _training_embedding(model: Any, train: Views) -> NDArray[Any]:
