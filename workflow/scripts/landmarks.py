@@ -11,8 +11,7 @@ from mklearn.contract.fit_spec import specs_by_name
 from mklearn.errors import DataError, NotApplicable
 from mklearn.study.artefacts import read_table
 from mklearn.study.data.splits import Splits
-from mklearn.study.evaluation.blocks import read_blocks
-from mklearn.study.evaluation.landmark_files import landmark_candidates, views_of_rows, write_landmarks
+from mklearn.study.evaluation.landmark_files import landmark_candidates, read_blocks, views_of_rows, write_landmarks
 from mklearn.study.evaluation.landmarks import class_codes
 from mklearn.study.log import logged_warnings, logger, progress
 from mklearn.study.script import Output, Record, run_script

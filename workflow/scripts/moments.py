@@ -7,8 +7,7 @@ from mklearn.errors import DataError, NotApplicable
 from mklearn.study.artefacts import read_table, write_arrays
 from mklearn.study.data.description import rows_of_part
 from mklearn.study.data.splits import Splits
-from mklearn.study.evaluation.blocks import read_block
-from mklearn.study.evaluation.landmark_files import digest_of_landmarks, read_landmarks
+from mklearn.study.evaluation.landmark_files import digest_of_landmarks, read_block, read_landmarks
 from mklearn.study.evaluation.landmarks import Folds, SplitMoments
 from mklearn.study.log import logger, progress
 from mklearn.study.script import Output, Record, run_script

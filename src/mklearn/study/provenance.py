@@ -98,7 +98,7 @@ _FOLDERS: dict[str, tuple[str, ...]] = {
     "model": (*_FIT, "saved_models.py", "study/final_model.py", "study/prediction"),
     "evaluate": (
         "study/evaluation/metrics", "study/evaluation/outputs.py", "study/evaluation/predictions.py",
-        "study/evaluation/score_rows.py", "study/evaluation/score_table.py",
+        "study/evaluation/score_table.py",
     ),
     "tables": ("study/evaluation",),
     "page": ("study/evaluation", "study/report"),
@@ -107,7 +107,7 @@ _FOLDERS: dict[str, tuple[str, ...]] = {
 _SCRIPT_OF = {"describe_part": "describe"}
 _AFTER_FITS = frozenset({
     "headline.py", "importances.py", "number_values.py", "predictions.py", "reproduction.py", "sample_values.py",
-    "score_rows.py", "score_table.py", "summary.py", "support_vectors.py", "verdicts.py",
+    "score_table.py", "summary.py", "support_vectors.py", "verdicts.py",
 })  # fmt: skip
 """Files of ``study/evaluation`` that only tables and reports use, and metrics that can't choose parameters."""
 _FOLLOWED = re.compile(

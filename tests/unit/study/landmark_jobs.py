@@ -18,7 +18,7 @@ from mklearn.study.artefacts import write_arrays, write_table
 from mklearn.study.data.description import rows_of_part
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.engine.workflow_files import load_script
-from mklearn.study.evaluation.score_rows import COLUMNS
+from mklearn.study.evaluation.score_table import COLUMNS
 from mklearn.study.jobs import BLOCKS_OF_ONE
 from mklearn.study.jobs import parts as parts_of
 from mklearn.study.plan.landmarks import landmark_set

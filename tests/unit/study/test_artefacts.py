@@ -20,7 +20,7 @@ from mklearn.study.artefacts import (
     write_record,
     write_table,
 )
-from mklearn.study.evaluation.score_rows import score_rows
+from mklearn.study.evaluation.score_table import score_rows
 from mklearn.study.provenance import stamp
 
 RECORD = stamp("fit", {"method": {"id": "é"}}, {"labels": "ab12"})

@@ -13,7 +13,7 @@ import pandas as pd
 from mklearn.errors import DataError
 from mklearn.study.artefacts import read_table
 from mklearn.study.engine.workflow_files import DEFAULT_STUDY, study_file
-from mklearn.study.evaluation.score_rows import COLUMNS
+from mklearn.study.evaluation.score_table import COLUMNS
 from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import read_study

@@ -1,4 +1,7 @@
-"""Files of landmarks and moments: what jobs that choose landmarks, gather moments and fit pass on."""
+"""Files of landmarks, of moments and of blocks of features, which jobs with landmarks pass on.
+
+A block is the features of consecutive samples by descriptor, as the parts of a descriptor hold them.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.errors import DataError, NotApplicable
 from mklearn.saved_models import fitted_bytes, from_bytes
 from mklearn.study.artefacts import read_arrays, write_arrays
+from mklearn.study.data.description import rows_of_part
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.landmarks import Block, SplitMoments, class_codes
 from mklearn.study.specs.landmark_specs import SAMPLE, LandmarkSetSpec
@@ -115,3 +119,47 @@ def check_blocks(blocks: Sequence[Path], landmarks: Path, n_samples: int) -> Non
 def in_order(blocks: Sequence[Path]) -> list[Path]:
     """Return blocks in the order of their samples: by their number, as in ``2of8.npz``."""
     return sorted(blocks, key=lambda path: int(path.stem.partition("of")[0]))
+
+
+def read_block(files: Sequence[Path], descriptors: Sequence[str], ids: NDArray[np.str_], part: str) -> Block:
+    """Read one block, the same part of each descriptor: the positions of its samples, and views by descriptor.
+
+    Parameters
+    ----------
+    files : one for each of ``descriptors``, in this order
+    ids : (n,) ids of all samples
+    part : ``"2of8"``
+
+    Raises
+    ------
+    DataError
+        A file is missing, is of other samples than this part of the data set, or has features that are not finite.
+    """
+    place = rows_of_part(len(ids), part)
+    if len(files) != len(descriptors):
+        raise DataError(f"part {part}: expected a file for each of {', '.join(descriptors)}; got {len(files)}.")
+    views = {}
+    for name, path in zip(descriptors, files, strict=True):
+        held = read_arrays(path, ("features", "ids"))
+        if not np.array_equal(held["ids"].astype(ids.dtype), ids[place]):
+            raise DataError(f"{path}: not the samples of part {part} of the data set; delete the file and run again.")
+        finite = np.isfinite(held["features"]).all(axis=1)
+        if not finite.all():
+            raise DataError(f"{path}: the features of sample {str(held['ids'][finite.argmin()])!r} are not finite.")
+        views[name] = held["features"]
+    return np.arange(place.start, place.stop), views
+
+
+def read_blocks(files: Sequence[Path], descriptors: Sequence[str], ids: NDArray[np.str_]) -> Iterator[Block]:
+    """Read all blocks, one after the other; files are given descriptor by descriptor, each in the order of its parts.
+
+    Raises
+    ------
+    DataError
+        As `read_block`, or another number of parts of some descriptor.
+    """
+    n_blocks, rest = divmod(len(files), len(descriptors))
+    if rest or not n_blocks:
+        raise DataError(f"{len(files)} files of features are no whole number of blocks of {', '.join(descriptors)}.")
+    for number in range(n_blocks):
+        yield read_block(files[number::n_blocks], descriptors, ids, f"{number + 1}of{n_blocks}")

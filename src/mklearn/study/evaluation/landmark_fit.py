@@ -15,9 +15,14 @@ from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.errors import DataError, NotApplicable
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation import landmarks as on_landmarks
-from mklearn.study.evaluation.blocks import read_blocks
 from mklearn.study.evaluation.fit_records import FitAtSize, guarded
-from mklearn.study.evaluation.landmark_files import check_blocks, read_landmarks, read_moments, seconds_of_landmarks
+from mklearn.study.evaluation.landmark_files import (
+    check_blocks,
+    read_blocks,
+    read_landmarks,
+    read_moments,
+    seconds_of_landmarks,
+)
 from mklearn.study.evaluation.split import Fitted, SplitResult, check_classes
 from mklearn.study.log import progress
 

@@ -26,10 +26,9 @@ from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.kernels.kernel_cache import CachingViews
 from mklearn.kernels.specs import StackTransform
 from mklearn.study.data.samples import target_of
-from mklearn.study.evaluation.candidates import Candidate, Indices, MethodOnViews, candidates
+from mklearn.study.evaluation.candidates import Candidate, Indices, MethodOnViews, candidates, with_chosen_scalings
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.outputs import STORED, RulePredictions
-from mklearn.study.evaluation.scalings import with_chosen_scalings
 from mklearn.study.evaluation.selection import (
     UPPER_BOUND,
     Refits,
@@ -84,7 +83,7 @@ class SplitResult:
     selection_message: str = ""
     """Why there was no inner cross-validation, when there was none."""
     scalings: Mapping[str, FeatureScaling] = field(default_factory=dict)
-    """Those that the training samples have chosen, see `mklearn.study.evaluation.scalings`."""
+    """Those that the training samples have chosen, see `mklearn.study.evaluation.candidates`."""
 
 
 @dataclass(frozen=True)

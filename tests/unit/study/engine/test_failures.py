@@ -16,7 +16,7 @@ from mklearn.study.artefacts import write_table
 from mklearn.study.engine.failures import failures_of
 from mklearn.study.evaluation.fit_files import fit_of
 from mklearn.study.evaluation.fit_records import SPLIT
-from mklearn.study.evaluation.score_rows import BLANK, COLUMNS
+from mklearn.study.evaluation.score_table import BLANK, COLUMNS
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import read_study

@@ -21,7 +21,7 @@ from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.fit_records import SPLIT, FitAtSize, SplitRecord
 from mklearn.study.evaluation.outputs import SplitPredictions, packed, restored_split, unpacked
 from mklearn.study.evaluation.predictions import Predictions, common, prediction_table
-from mklearn.study.evaluation.score_rows import BLANK, COLUMNS, score_rows
+from mklearn.study.evaluation.score_table import BLANK, COLUMNS, score_rows
 from mklearn.study.evaluation.split import Choice, evaluate_split
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.supervisor import SplitAborted
