@@ -15,6 +15,7 @@ from mklearn.base.landmark_moments import landmark_features
 from mklearn.contract.fit_spec import NUMBER_OF_LANDMARKS, RULE, FeatureScaling, FitSpec, Impute, specs_by_name
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import MethodOnViews, candidates, with_chosen_scalings
+from mklearn.study.evaluation.landmarks import Fits as LandmarkFits
 from mklearn.study.evaluation.landmarks import Folds, SplitMoments, choose, class_codes
 from mklearn.study.evaluation.split import Fits, check_classes, choose_on_split
 from mklearn.study.evaluation.sweeps import Refit
@@ -25,27 +26,18 @@ COMPLETION = {"missing_views": "mean"}
 
 @dataclass(frozen=True)
 class FinalModel:
-    """An estimator with the parameters that were chosen on all samples.
-
-    Attributes
-    ----------
-    estimator : object
-        Not fitted; it takes views.
-    parameters : dict
-        Of the method, without ``kernels``; with ``landmarks`` if it has any.
-    kernels : dict of str to dict
-        Specs of its kernels by name; empty for a method on features or images.
-    feature_scaling : str or None
-        That of a method's features with ``auto``; those of kernels are in their specs.
-    impute : str
-        How missing values are filled in.
-    """
+    """An estimator with the parameters that were chosen on all samples."""
 
     estimator: Any
+    """Not fitted; it takes views."""
     parameters: dict[str, Any]
+    """Of the method, without ``kernels``; with ``landmarks`` if it has any."""
     kernels: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Specs of its kernels by name; empty for a method on features or images."""
     feature_scaling: FeatureScaling | None = None
+    """That of a method's features with ``auto``; those of kernels are in their specs."""
     impute: Impute = "none"
+    """How missing values are filled in."""
 
 
 def final_model(
@@ -117,7 +109,7 @@ def _model_on_landmarks(
         own = {name: views[name] for name in views.names}
         made = landmark_features(specs_by_name(problem.kernels), landmarks).fit(own, class_codes(y))
         moments = SplitMoments.of_rows(made, own, every.train, y, folds)
-        by_rule = choose(made, moments, problem.method, spec.evaluation)
+        by_rule = choose(LandmarkFits(problem.method, made), moments, grid, spec.evaluation)
         number = by_rule[RULE if RULE in by_rule else ""]
     parameters = dict(grid[number].parameters)
     landmarks["n"] = parameters.pop(NUMBER_OF_LANDMARKS, settings.most)

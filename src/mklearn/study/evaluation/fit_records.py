@@ -129,7 +129,11 @@ class FitAtSize:
             for_all = self._choose("choice of the kernel", parts, self.groups, choose_on_test)
         elif self.choosing is not None:
             for_all = self._choose("choice of parameters", [(self.choosing.train, self.choosing.test)], None)
-        for _, draw in itertools.groupby(splits, key=_draw_of):
+        # Models of one draw share a test part; another split is on its own.
+        draws = itertools.groupby(
+            splits, lambda split: (split.repeat, split.fold if split.validation is None else split.test.tobytes())
+        )
+        for _, draw in draws:
             models, shared = list(draw), for_all
             parts = [(split.train, split.validation) for split in models if split.validation is not None]
             if parts and for_all is None and self.spec.evaluation.choice != "test_set":
@@ -174,6 +178,7 @@ class FitAtSize:
         for neighbour, rule in result.rules.items():
             estimator = method_of(rule.estimator)
             certificate = getattr(estimator, "certificate_", None) or {}
+            last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
             stored = stored_rule(neighbour, rule.predictions)
             arrays |= stored.arrays
             facts[neighbour] = stored.facts | {
@@ -182,8 +187,8 @@ class FitAtSize:
                 "objective": getattr(estimator, "objective_", np.nan),
                 "gap": certificate.get("gap", np.nan),
                 "solver": str(certificate.get("solver", "")),
-                "status": "inaccurate" if getattr(_last_step(estimator), "status_", "") == "inaccurate" else "ok",
-                "message": _message(_last_step(estimator)),
+                "status": "inaccurate" if getattr(last, "status_", "") == "inaccurate" else "ok",
+                "message": _message(last),
                 "fit_seconds": rule.fitted.fit_seconds,
                 "predict_seconds": rule.fitted.predict_seconds,
                 **measured,
@@ -253,21 +258,10 @@ def model_arrays(records: Sequence[SplitRecord], spec: FitSpec) -> dict[str, Any
     }
 
 
-def _draw_of(split: Split) -> tuple[int, int | bytes]:
-    """Return a key that models of one draw, with one test part, have in common; other splits are each on their own."""
-    return split.repeat, split.fold if split.validation is None else split.test.tobytes()
-
-
 def failure(reason: Exception) -> dict[str, str]:
     """Return status and message of a split that has no value."""
     status = "not_applicable" if isinstance(reason, NotApplicable) else getattr(reason, "status", "failed")
     return {"status": status, "message": " ".join(str(reason).split())}
-
-
-def _last_step(estimator: Any) -> Any:
-    """Return the estimator at the end of a pipeline; another estimator itself."""
-    steps = getattr(estimator, "steps", None)
-    return steps[-1][1] if steps else estimator
 
 
 def _message(estimator: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -44,62 +44,42 @@ def landmark_fit(
     if landmarks is None or not moments or not blocks:
         raise DataError("step fit: a method with landmarks needs landmarks, moments and blocks of features.")
     check_blocks(moments, landmarks, len(ids))
-    found, seconds = read_landmarks(landmarks), seconds_of_landmarks(landmarks)
-    return partial(LandmarkFit, files=LandmarkFiles(splits, ids, found, seconds, moments, blocks))
-
-
-@dataclass(frozen=True)
-class LandmarkFiles:
-    """What fits on landmarks read: the landmarks now, moments and features split by split.
-
-    Attributes
-    ----------
-    splits : sequence of Split
-        All splits of the protocol.
-    ids : (n,) ids of all samples
-    features : sequence of LandmarkFeatures or NotApplicable
-        Of each split.
-    seconds : sequence of float
-        Processor time that the choice of the landmarks of each split took.
-    moments : sequence of Path
-        The blocks.
-    blocks : sequence of Path
-        Features of each block, descriptor by descriptor.
-    """
-
-    splits: Sequence[Split]
-    ids: NDArray[np.str_]
-    features: Sequence[LandmarkFeatures | NotApplicable]
-    seconds: Sequence[float]
-    moments: Sequence[Path]
-    blocks: Sequence[Path]
+    features, seconds = read_landmarks(landmarks), seconds_of_landmarks(landmarks)
+    return partial(
+        LandmarkFit, every_split=splits, features=features, seconds=seconds, ids=ids, moments=moments, blocks=blocks
+    )
 
 
 @dataclass(frozen=True)
 class LandmarkFit(FitAtSize):
     """A method with landmarks at one training size; neither the moments nor the features of two splits are held."""
 
-    files: LandmarkFiles | None = None
+    every_split: Sequence[Split] = ()
+    """Of the protocol, with the landmarks of each, or why it has none, and the time that their choice took."""
+    features: Sequence[LandmarkFeatures | NotApplicable] = ()
+    seconds: Sequence[float] = ()
+    ids: NDArray[np.str_] = field(default_factory=lambda: np.array([], dtype=str))
+    moments: Sequence[Path] = ()
+    blocks: Sequence[Path] = ()
+    """Features of each block of samples, descriptor by descriptor."""
 
     def _results(self) -> Iterator[tuple[Split, SplitResult | Exception]]:
-        files = self.files
-        assert files is not None
         for split in progress(self.splits, len(self.splits), f"{self.spec.method.id}: split"):
-            number = files.splits.index(split)
-            features = files.features[number]
+            number = self.every_split.index(split)
+            features = self.features[number]
             if isinstance(features, NotApplicable):
                 yield split, features
             else:
-                yield split, guarded(split.name, lambda: self._evaluated(split, number, features, files))  # noqa: B023
+                yield split, guarded(split.name, partial(self._evaluated, split, number, features))
 
-    def _evaluated(self, split: Split, number: int, features: LandmarkFeatures, files: LandmarkFiles) -> SplitResult:
+    def _evaluated(self, split: Split, number: int, features: LandmarkFeatures) -> SplitResult:
         check_classes(self.problem.y[split.train])
         method, evaluation = self.spec.method, self.spec.evaluation
-        moments = read_moments(files.moments, number)
-        seconds = files.seconds[number] + moments.seconds
+        moments = read_moments(self.moments, number)
+        seconds = self.seconds[number] + moments.seconds
         solved = on_landmarks.solve(features, moments, method, evaluation)
         del moments  # before features are read
-        blocks = read_blocks(files.blocks, self.spec.descriptors, files.ids)
+        blocks = read_blocks(self.blocks, self.spec.descriptors, self.ids)
         return on_landmarks.evaluate(solved, blocks, split, self.problem.y, method, seconds)
 
     def _embedding(self, fitted: Fitted, split: Split) -> dict[str, NDArray[Any]]:

@@ -185,24 +185,16 @@ def _add(moments: Moments, features: NDArray[Any], y: NDArray[Any]) -> None:
 
 @dataclass(frozen=True)
 class Solved:
-    """A method fitted to the moments of one split.
-
-    Attributes
-    ----------
-    estimators : list
-        The fitted estimators: one for each candidate that a rule has chosen.
-    chosen : list of Candidate
-        What each was fitted with.
-    by_rule : dict of str to int
-        Position of the estimator by nearest-neighbour rule; "" for a classifier.
-    fit_seconds : list of float
-        Processor time of each final fit, without the pass over the samples.
-    """
+    """A method fitted to the moments of one split."""
 
     estimators: list[Any]
+    """The fitted estimators: one for each candidate that a rule has chosen."""
     chosen: list[Candidate]
+    """What each was fitted with."""
     by_rule: dict[str, int]
+    """Position of the estimator by nearest-neighbour rule; "" for a classifier."""
     fit_seconds: list[float]
+    """Processor time of each final fit, without the pass over the samples."""
 
 
 def solve(features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec, evaluation: EvaluationSpec) -> Solved:
@@ -213,8 +205,8 @@ def solve(features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec,
     NotApplicable, SolverFailed
         The method can't run on this split, or there are no inner folds to choose by.
     """
-    grid, fits = candidates(method, len(features.blocks_)), _Fits(method, features)
-    numbers = _choose(fits, moments, grid, evaluation)
+    grid, fits = candidates(method, len(features.blocks_)), Fits(method, features)
+    numbers = choose(fits, moments, grid, evaluation)
     distinct = list(dict.fromkeys(numbers.values()))
     estimators, seconds = [], []
     for number in distinct:
@@ -223,19 +215,6 @@ def solve(features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec,
         seconds.append(time.process_time() - started)
     by_rule = {rule: distinct.index(number) for rule, number in numbers.items()}
     return Solved(estimators, [grid[number] for number in distinct], by_rule, seconds)
-
-
-def choose(
-    features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec, evaluation: EvaluationSpec
-) -> dict[str, int]:  # fmt: skip
-    """Choose by each nearest-neighbour rule the position of a candidate, as `solve` does; "" for a classifier.
-
-    Raises
-    ------
-    NotApplicable, SolverFailed
-        As `solve`.
-    """
-    return _choose(_Fits(method, features), moments, candidates(method, len(features.blocks_)), evaluation)
 
 
 def evaluate(
@@ -325,7 +304,7 @@ class _Scored(ClassScores):
 
 
 @dataclass
-class _Fits:
+class Fits:
     """Fits of candidates to moments, whose features may be those of fewer landmarks."""
 
     method: MethodSpec
@@ -358,10 +337,11 @@ class _Fits:
         return self._leading[number]
 
 
-def _choose(
-    fits: _Fits, moments: SplitMoments, grid: Sequence[Candidate], evaluation: EvaluationSpec
-) -> dict[str, int]:  # fmt: skip
-    """Choose the candidate of each rule by the scores of the sample in each fold, fitted to the other folds."""
+def choose(fits: Fits, moments: SplitMoments, grid: Sequence[Candidate], evaluation: EvaluationSpec) -> dict[str, int]:
+    """Choose by each nearest-neighbour rule the position of a candidate, "" for a classifier.
+
+    Its scores are those of the sample in each fold, fitted to the other folds. Errors are as of `solve`.
+    """
     sweep, metric = sweep_of(fits.method), metric_named(evaluation.choose_by)
     rules = sweep.rules(evaluation.neighbours)
     if len(grid) == 1:

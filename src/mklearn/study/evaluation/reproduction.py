@@ -261,8 +261,5 @@ def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def plain_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows as dicts of builtin types; a missing integer or text is None, a missing float NaN."""
-    return [{str(name): _plain(value) for name, value in row.items()} for row in frame.to_dict("records")]
-
-
-def _plain(value: Any) -> Any:
-    return None if value is pd.NA or value is None else value
+    rows = frame.to_dict("records")
+    return [{str(name): None if value is pd.NA else value for name, value in row.items()} for row in rows]

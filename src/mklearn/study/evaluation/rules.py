@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn import nearest_neighbour
 from mklearn.contract.fit_spec import CLASS_MEAN
 from mklearn.nearest_neighbour import (
+    Rule,
     checked_embedding,
     checked_labels,
     distances_to,
@@ -46,7 +47,7 @@ def predictions_by_dimension(Z_train: ArrayLike, y_train: ArrayLike, Z_test: Arr
     if rule == CLASS_MEAN:
         classes, means = class_means(Z_train, y_train)
         return nearest_neighbour_predictions_by_dimension(means, classes, Z_test, "euclidean")
-    return nearest_neighbour_predictions_by_dimension(Z_train, y_train, Z_test, _of_neighbours(rule))
+    return nearest_neighbour_predictions_by_dimension(Z_train, y_train, Z_test, cast("Rule", rule))
 
 
 def predictions(Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: str) -> NDArray:
@@ -54,7 +55,7 @@ def predictions(Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule:
     if rule == CLASS_MEAN:
         classes, means = class_means(Z_train, y_train)
         return nearest_neighbour.nearest_neighbour_predictions(means, classes, Z_test, "euclidean")
-    return nearest_neighbour.nearest_neighbour_predictions(Z_train, y_train, Z_test, _of_neighbours(rule))
+    return nearest_neighbour.nearest_neighbour_predictions(Z_train, y_train, Z_test, cast("Rule", rule))
 
 
 def accuracy_by_dimension(
@@ -78,8 +79,8 @@ def deciding_samples(
     if rule == CLASS_MEAN:
         m = len(np.asarray(Z_test))
         return np.full(m, -1, dtype=np.intp), np.full(m, np.nan)
-    indices = nearest_neighbour_indices(Z_train, Z_test, _of_neighbours(rule), y_train)
-    return indices, distances_to(Z_train, Z_test, indices, _of_neighbours(rule))
+    indices = nearest_neighbour_indices(Z_train, Z_test, cast("Rule", rule), y_train)
+    return indices, distances_to(Z_train, Z_test, indices, cast("Rule", rule))
 
 
 def class_means(Z: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray[np.float64]]:
@@ -87,7 +88,3 @@ def class_means(Z: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray[np.float64
     embedding = checked_embedding(Z, "Z_train")
     classes, codes = np.unique(checked_labels(y, len(embedding), "y_train"), return_inverse=True)
     return classes, np.array([embedding[codes == code].mean(axis=0) for code in range(len(classes))])
-
-
-def _of_neighbours(rule: str) -> nearest_neighbour.Rule:
-    return cast(nearest_neighbour.Rule, rule)  # the function that gets it says which are valid

@@ -27,12 +27,6 @@ from mklearn.study.log import logger
 from mklearn.study.provenance import commit
 from mklearn.study.specs.table_specs import EvaluateSpec
 
-ORDER = [
-    "study", "dataset", "protocol", "train_size", "repeat", "fold", "method", "kernel_set", "neighbour", "selection",
-    "dimension", "metric", "value", "status", "message", "parameters", "seed", "n_train", "n_test", "n_validation",
-    "test_part", "n_iter",
-    "objective", "gap", "solver", "code", "commit", "fit_seconds", "predict_seconds", "peak_mb", "utc",
-]  # fmt: skip
 MEASURED = ("commit", "fit_seconds", "predict_seconds", "peak_mb", "utc")
 """Columns that may differ between two runs of the same computation; all others are the same to the byte."""
 WITH_VALUE = ("ok", "inaccurate")
@@ -53,6 +47,8 @@ COLUMNS = {
 Rows with the same ``test_part`` in a repeat are of models that share the test samples: see
 :func:`mklearn.study.data.splits.numbered_test_parts`.
 """
+_MEASURED_FROM = list(COLUMNS).index("fit_seconds")
+ORDER = ["study", *list(COLUMNS)[:_MEASURED_FROM], "commit", *list(COLUMNS)[_MEASURED_FROM:]]
 NAN = float("nan")
 BLANK: dict[str, Any] = {
     "neighbour": "", "selection": "", "dimension": None, "value": NAN, "status": "ok", "message": "",

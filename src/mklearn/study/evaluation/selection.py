@@ -105,18 +105,16 @@ def mean_curves(scores: Sequence[Scores]) -> NDArray[np.float64]:
     SolverFailed
         No candidate has scores; the message has the first reason.
     """
-    curves = [np.zeros(0) if isinstance(parts, str) else _mean_curve(parts) for parts in scores]
+    curves = [
+        np.zeros(0) if isinstance(parts, str) else np.mean([part[: min(map(len, parts))] for part in parts], axis=0)
+        for parts in scores
+    ]
     if all(isinstance(parts, str) for parts in scores):
         raise SolverFailed(f"{ALL_FAILED}{scores[0]}")
     table = np.full((len(curves), max(curve.size for curve in curves)), np.nan)
     for row, curve in zip(table, curves, strict=True):
         row[: curve.size] = curve
     return table
-
-
-def _mean_curve(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    width = min(part.size for part in parts)
-    return np.asarray(np.mean([part[:width] for part in parts], axis=0))
 
 
 Refits = Iterator[tuple[int, NDArray[Any], NDArray[Any]]]

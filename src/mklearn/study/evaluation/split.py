@@ -14,13 +14,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.folds import inner_folds
-from mklearn.contract.fit_spec import Components, EvaluationSpec, FeatureScaling, InnerFolds, specs_by_name
+from mklearn.contract.fit_spec import EvaluationSpec, FeatureScaling, InnerFolds, specs_by_name
 from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.kernels.kernel_cache import CachingViews
@@ -248,24 +248,15 @@ def _by_leaving_one_out(
     return select_by_leaving_one_out(refits, range(len(grid)), y, rules, score, evaluation.components)
 
 
-@dataclass(frozen=True)
-class PreparedSamples:
-    """Training and test samples of a fit, with the kernels that candidates share.
-
-    Attributes
-    ----------
-    train, test : CachingViews
-        ``test`` is None without test samples.
-    kernels : StackTransform or None
-        All kernels of the method, fitted to the training samples.
-    seconds : float
-        Processor time of the kernels; see `mklearn.study.evaluation.sweeps.Outcome`.
-    """
+class PreparedSamples(NamedTuple):
+    """Training and test samples of a fit, with the kernels that candidates share."""
 
     train: CachingViews
-    test: CachingViews | None
-    kernels: StackTransform | None = None
-    seconds: float = 0.0
+    test: CachingViews
+    kernels: StackTransform | None
+    """All kernels of the method, fitted to the training samples."""
+    seconds: float
+    """Processor time of the kernels; see `mklearn.study.evaluation.sweeps.Outcome`."""
 
 
 class Fits:
@@ -285,16 +276,14 @@ class Fits:
         """Return the samples with all kernels of the method."""
         problem, name = self.problem, test.tobytes()
         if name not in self._prepared:
-            known = CachingViews(problem.of(train))
-            asked = CachingViews(problem.of(test)) if len(test) else None
+            samples, others = CachingViews(problem.of(train)), CachingViews(problem.of(test))
             kernels, started = None, time.process_time()
             if problem.kernels:
                 # constant kernels are dropped here, as an estimator that takes none refuses them itself
                 kernels = StackTransform(specs_by_name(problem.kernels), spectra=problem.spectra, drop_constant=True)
-                kernels.fit_transform(known)
-                if asked is not None:
-                    kernels.transform(asked)
-            self._prepared[name] = PreparedSamples(known, asked, kernels, time.process_time() - started)
+                kernels.fit_transform(samples)
+                kernels.transform(others)
+            self._prepared[name] = PreparedSamples(samples, others, kernels, time.process_time() - started)
         return self._prepared[name]
 
     def fit(self, candidate: Candidate, train: Indices, test: Indices) -> Fitted:
@@ -306,7 +295,6 @@ class Fits:
             Also for a failure of linear algebra: one candidate of a grid may fail, and the others go on.
         """
         problem, samples = self.problem, self.prepared(train, test)
-        assert samples.test is not None
         whole = held_out_groups(train, test, problem.groups) is not None
         fit_parameters = problem.fit_parameters(train) if whole else {}
         try:
@@ -403,33 +391,22 @@ def _scores_on_parts(
 
 
 def _weighted_by_accuracy(problem: MethodOnViews, evaluation: EvaluationSpec, parts: Parts) -> MethodOnViews:
-    """Return the method with weights from the accuracy of each kernel alone, by the first nearest-neighbour rule."""
+    """Return the method with the squared accuracies of each kernel alone as weights, whose sum is 1.
+
+    They are by the first nearest-neighbour rule, at the dimension that the kernel alone would be given. Gehler, Nowozin
+    (2009) find such weights hard to beat; a kernel that fails alone gets none.
+    """
     method, metric = problem.method, metric_named("accuracy")
     rule = sweep_of(method).rules(evaluation.neighbours)[0]
     first = method.parameters | {name: values[0] for name, values in method.grid.items()}
     alone = [Candidate(first, kernel) for kernel in range(problem.n_kernels)]
     curves = mean_curves(_scores_on_parts(problem, alone, parts, metric, [rule])[rule])
     n_validation = sum(len(validation) for _, validation in parts)
-    weights = accuracy_weights(curves, evaluation.components, n_validation)
-    return problem.with_parameters(method.parameters | {"kernel_weights": weights})
-
-
-def accuracy_weights(curves: NDArray[np.float64], components: Components, n_samples: int) -> list[float]:
-    """Square the accuracy of each kernel alone in the inner cross-validation, at its chosen dimension; the sum is 1.
-
-    Gehler, Nowozin (2009) find such weights hard to beat; a kernel that fails alone gets none.
-
-    Parameters
-    ----------
-    curves : (n_kernels, p) array
-        Mean validation accuracy of each kernel at each number of components.
-    components, n_samples : see :func:`mklearn.study.evaluation.selection.choose`
-    """
-    known = np.isfinite(curves).any(axis=1)
     squared = np.zeros(len(curves))
-    for kernel in np.flatnonzero(known):
-        _, dimension = choose(curves[kernel : kernel + 1], components, n_samples)
+    for kernel in np.flatnonzero(np.isfinite(curves).any(axis=1)):
+        _, dimension = choose(curves[kernel : kernel + 1], evaluation.components, n_validation)
         squared[kernel] = curves[kernel, dimension - 1] ** 2
     if not squared.sum() > 0:
         raise SolverFailed("no kernel alone discriminates any class in the inner cross-validation: no weights")
-    return [float(weight) for weight in squared / squared.sum()]
+    weights = [float(weight) for weight in squared / squared.sum()]
+    return problem.with_parameters(method.parameters | {"kernel_weights": weights})

@@ -323,7 +323,7 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
         "message": group.message,
     }
     interval = _interval(group, predictions)
-    row |= {"ci_low": _within(interval.low, metric.bounds), "ci_high": _within(interval.high, metric.bounds)}
+    row["ci_low"], row["ci_high"] = (float(np.clip(end, *metric.bounds)) for end in (interval.low, interval.high))
     row["majority"] = math.nan if predictions is None else predictions.majority_value(group.keys)
     if reference is not None:
         paired = _paired(group, reference, predictions)
@@ -375,11 +375,6 @@ def _sizes(units: _Units) -> tuple[float, float]:
     n_train = units.n_train + units.n_validation
     known = ~np.isnan(n_train) & ~np.isnan(units.n_test)
     return (float(n_train[known].mean()), float(units.n_test[known].mean())) if known.any() else (math.nan, math.nan)
-
-
-def _within(value: float, bounds: tuple[float, float]) -> float:
-    """Return an end of an interval, moved between the bounds of the metric."""
-    return value if math.isnan(value) else min(max(value, bounds[0]), bounds[1])
 
 
 def _worst(statuses: NDArray[np.object_]) -> str:

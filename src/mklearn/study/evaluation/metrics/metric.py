@@ -127,7 +127,12 @@ def described(metric: Metric) -> str:
 
 def metric_mistakes(metrics: Sequence[str], choose_by: str, inner_folds: int | str) -> list[tuple[str, str]]:
     """Return what is wrong with a study's choice of metrics: (field, sentence) for each mistake."""
-    unknown = {name: reason for name in metrics if (reason := _unknown(name))}
+    unknown = {}
+    for name in metrics:
+        try:
+            metric_named(name)
+        except ConfigError as error:
+            unknown[name] = str(error)
     mistakes = [("metrics", reason) for reason in unknown.values()]
     mistakes += [
         ("metrics", f"metric {name!r} is named twice.") for name in dict.fromkeys(metrics) if metrics.count(name) > 1
@@ -146,14 +151,6 @@ def metric_mistakes(metrics: Sequence[str], choose_by: str, inner_folds: int | s
             ("choose_by", f"{choose_by!r} has no value for a single sample: set inner_folds to a number of folds.")
         )
     return mistakes
-
-
-def _unknown(name: str) -> str:
-    try:
-        metric_named(name)
-    except ConfigError as error:
-        return str(error)
-    return ""
 
 
 _HERE = "mklearn.study.evaluation.metrics."
