@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mklearn.contract.loading import load
+from mklearn.loading import load
 from mklearn.rows import Row
 from mklearn.study.entries import Descriptor, Kernel, Protocol
 from mklearn.study.method import Method

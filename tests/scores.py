@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mklearn.contract.fit_spec import EvaluationSpec
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.score_table import evaluated_fit
 from mklearn.study.evaluation.split import RuleResult, SplitResult, choose_once, evaluate_split
+from mklearn.study.specs.fit_spec import EvaluationSpec
 
 
 def scores(found: RuleResult, metric: str = "accuracy") -> NDArray[np.float64]:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from mklearn.contract.loading import load
 from mklearn.errors import ConfigError, nearest
+from mklearn.loading import load
 
 ROW = "study_row"
 """Attribute by which a class or function outside mklearn brings its own row."""

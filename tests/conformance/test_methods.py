@@ -22,16 +22,16 @@ from tests.scores import component
 
 from mklearn.base.parameters import StrOptions
 from mklearn.base.side_by_side import SideBySide
-from mklearn.contract.fit_spec import EvaluationSpec, InputSpec, MethodSpec
-from mklearn.contract.loading import load
 from mklearn.errors import DataError, NotApplicable, UserError
 from mklearn.kernels import StackTransform, Views
+from mklearn.loading import load
 from mklearn.methods import METHODS
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
 from mklearn.study.evaluation.candidates import MethodOnViews, method_of
 from mklearn.study.evaluation.split import SplitResult, evaluate_split
 from mklearn.study.evaluation.sweeps import LeadingDimensions, Predictions, Refit
 from mklearn.study.parameters import OF_THE_STUDY
+from mklearn.study.specs.fit_spec import EvaluationSpec, InputSpec, MethodSpec
 
 NUMBERS = {kind for kind, row in METHODS.items() if row.targets == ("numbers",)}
 """Methods that predict numbers, which are graded by R^2 in place of accuracy."""

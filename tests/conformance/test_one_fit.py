@@ -18,10 +18,10 @@ from tests.unit.study.small_study import SmallStudy, run_study
 
 from mklearn import MultiViewClassifier
 from mklearn.base.side_by_side import SideBySide
-from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable
 from mklearn.kernels import Pairwise, Views
 from mklearn.kernels.distances import squared_euclidean
+from mklearn.loading import load
 from mklearn.methods import METHODS
 from mklearn.regressors import KernelRidge
 from mklearn.study.artefacts import read_arrays

@@ -14,9 +14,9 @@ from tests.entries import method
 from tests.fuzz.mutations import SAME, changed, changes
 from tests.fuzz.trials import PROCESSES, a_sentence, run_trials
 
-from mklearn.contract.loading import load
 from mklearn.kernels.distances import squared_euclidean
 from mklearn.kernels.views import Views
+from mklearn.loading import load
 from mklearn.methods import METHODS
 from mklearn.study.evaluation.sweeps import Predictions, Refit
 

@@ -15,13 +15,13 @@ from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.svm import SVC
 from tests.scores import chosen_score, evaluate_draw
 
-from mklearn.contract.fit_spec import EvaluationSpec, Implementation, InputSpec, MethodSpec
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.kernels import Views
 from mklearn.study.data.grouped_splits import validation_folds
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.evaluation.candidates import MethodOnViews, method_of
+from mklearn.study.specs.fit_spec import EvaluationSpec, Implementation, InputSpec, MethodSpec
 
 FILES = {"olivetti-gender": "olivetti/olivettifaces.mat", "usps-3-vs-58": "usps/usps.h5"}
 RECIPES = {

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mklearn.contract.fit_spec import EvaluationSpec, FitSpec, Implementation, InputSpec, MethodSpec, Setting
-from mklearn.contract.specs import SplitSpec
 from mklearn.optimize.kernel_weights import ENUMERATION_LIMIT
 from mklearn.study import resources
 from mklearn.study.data import description
@@ -20,6 +18,8 @@ from mklearn.study.engine.workflow_files import studies, study_file
 from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import check_study, read_study
+from mklearn.study.specs.data_specs import SplitSpec
+from mklearn.study.specs.fit_spec import EvaluationSpec, FitSpec, Implementation, InputSpec, MethodSpec, Setting
 
 EXECUTOR_MB = 340
 """Two Snakemake processes that the SLURM executor starts around a job."""

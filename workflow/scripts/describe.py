@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from mklearn.contract.specs import FeatureType
 from mklearn.descriptors.point_sets import PointSets
 from mklearn.errors import DataError
 from mklearn.study.artefacts import write_arrays
 from mklearn.study.data.description import described, digest_of_features, joined
 from mklearn.study.log import logger
 from mklearn.study.script import Output, Record, run_script
+from mklearn.study.specs.data_specs import FeatureType
 
 
 def describe(

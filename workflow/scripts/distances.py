@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from mklearn.contract.loading import load
 from mklearn.descriptors.point_sets import PointSets
 from mklearn.kernels.distances import MEASURES
+from mklearn.loading import load
 from mklearn.study.artefacts import read_arrays, write_arrays
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.log import logger

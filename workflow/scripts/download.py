@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from mklearn.contract.specs import DownloadSpec, FileSpec
 from mklearn.study.data.download import fetch
 from mklearn.study.data.read import content_check
 from mklearn.study.log import logger
 from mklearn.study.script import Output, run_script
+from mklearn.study.specs.data_specs import DownloadSpec, FileSpec
 
 
 def download(target: Output, *, file: FileSpec, reader: str, options: dict[str, Any] | None = None) -> None:

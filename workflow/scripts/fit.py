@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from mklearn.contract.fit_spec import FitSpec
 from mklearn.study.artefacts import read_table, write_arrays
 from mklearn.study.data.pairs import CLASSES, Pairs
 from mklearn.study.data.splits import Splits
@@ -13,6 +12,7 @@ from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.fit_files import import_method, read_views, write_predictions
 from mklearn.study.evaluation.fit_records import FitAtSize, model_arrays
 from mklearn.study.script import Output, Record, run_script
+from mklearn.study.specs.fit_spec import FitSpec
 
 
 def fit(

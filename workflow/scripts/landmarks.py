@@ -7,7 +7,6 @@ import numpy as np
 
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.landmark_moments import landmark_features
-from mklearn.contract.fit_spec import specs_by_name
 from mklearn.errors import DataError, NotApplicable
 from mklearn.study.artefacts import read_table
 from mklearn.study.data.splits import Splits
@@ -15,7 +14,7 @@ from mklearn.study.evaluation.landmark_files import landmark_candidates, read_bl
 from mklearn.study.evaluation.landmarks import class_codes
 from mklearn.study.log import logged_warnings, logger, progress
 from mklearn.study.script import Output, Record, run_script
-from mklearn.study.specs.landmark_specs import LandmarkSetSpec
+from mklearn.study.specs.fit_spec import LandmarkSetSpec, specs_by_name
 
 
 def landmarks(

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mklearn.contract.loading import load
 from mklearn.errors import DataError
+from mklearn.loading import load
 from mklearn.study.artefacts import write_arrays
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.log import logger

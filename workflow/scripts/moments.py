@@ -11,7 +11,7 @@ from mklearn.study.evaluation.landmark_files import digest_of_landmarks, read_bl
 from mklearn.study.evaluation.landmarks import Folds, SplitMoments
 from mklearn.study.log import logger, progress
 from mklearn.study.script import Output, Record, run_script
-from mklearn.study.specs.landmark_specs import LandmarkSetSpec
+from mklearn.study.specs.fit_spec import LandmarkSetSpec
 
 
 def moments(

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from mklearn.contract.specs import ReadSpec
 from mklearn.study.artefacts import write_table
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.image_folder import find_images
 from mklearn.study.log import logger
 from mklearn.study.provenance import digest, file_digest
 from mklearn.study.script import Output, Record, run_script
+from mklearn.study.specs.data_specs import ReadSpec
 
 
 def read(files: list[Path] | None = None, *, samples: Output, labels: Output, spec: ReadSpec, record: Record) -> None:

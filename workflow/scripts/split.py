@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from mklearn.contract.specs import SplitSpec
 from mklearn.study.artefacts import read_table
 from mklearn.study.data.draw_splits import draw_splits
 from mklearn.study.log import logger
 from mklearn.study.script import Output, Record, run_script
+from mklearn.study.specs.data_specs import SplitSpec
 
 
 def split(

@@ -15,13 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.validation import aligned
-from mklearn.contract.fit_spec import AUTO_SCALINGS, FeatureScaling
 from mklearn.errors import ConstantKernel, NotApplicable, SolverFailed
 from mklearn.graphs import class_structure
+from mklearn.kernels.feature_scaling import FeatureScaling
 from mklearn.kernels.identity_like import IdentityLikeKernelWarning
 from mklearn.kernels.specs import StackTransform
 from mklearn.optimize.leave_one_out_ridge import class_targets
 from mklearn.optimize.ridge_path import ridge_path
+
+AUTO_SCALINGS: tuple[FeatureScaling, ...] = ("standard", "rank", "unit", "none")
+"""What ``feature_scaling: auto`` chooses from; of equally good ones, the first."""
 
 RIDGES = 10 ** np.linspace(-3, 0, 7)
 """Of kernels of unit trace."""

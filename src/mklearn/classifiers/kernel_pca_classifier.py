@@ -15,9 +15,9 @@ from mklearn.base.parameters import StrOptions, at_least
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.classifiers.kernel_classifier import KernelClassifier
 from mklearn.classifiers.one_vs_one import OneVsOneLinear
-from mklearn.contract.loading import load
 from mklearn.errors import ConfigError
 from mklearn.kernels.stack import KernelStack
+from mklearn.loading import load
 from mklearn.subspace.kernel_pca import KernelPCA
 
 Floats = NDArray[np.floating[Any]]

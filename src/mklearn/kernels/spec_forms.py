@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from mklearn.checks import check_choice
-from mklearn.contract.loading import load
 from mklearn.errors import ConfigError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.gaussian import GaussianKernel
 from mklearn.kernels.source import FEATURE_KEYS
 from mklearn.kernels.table import KERNELS
+from mklearn.loading import load
 
 KernelSpec = str | Mapping[str, Any]
 """A kind, or a mapping with "kind" or "implementation", the parameters of the kernel's class and its input."""

@@ -7,10 +7,10 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, WithJsonSchema, model_validator
 
-from mklearn.contract.fit_spec import Impute
-from mklearn.contract.model import Count, Slug, Strict
-from mklearn.contract.specs import TargetKind
 from mklearn.study.data.registry import Entry, registry
+from mklearn.study.specs.data_specs import TargetKind
+from mklearn.study.specs.fit_spec import Impute
+from mklearn.study.specs.model import Count, Slug, Strict
 from mklearn.study.targets import of_each_target, target_kind
 
 

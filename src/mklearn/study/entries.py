@@ -22,16 +22,16 @@ from pydantic import (
     model_validator,
 )
 
-from mklearn.contract.fit_spec import Choice, FeatureScaling
-from mklearn.contract.loading import load
-from mklearn.contract.model import Count, NamePattern, NonNegative, Positive, Slug, Strict, as_list
-from mklearn.contract.specs import FeatureType
 from mklearn.descriptors.table import DESCRIPTORS, TABLE, DescriptorRow
 from mklearn.errors import ConfigError
 from mklearn.kernels.table import KERNELS, KernelRow
+from mklearn.loading import load
 from mklearn.rows import Row, row_of
 from mklearn.study import outside
 from mklearn.study.data.protocols import PROTOCOLS, ProtocolRow
+from mklearn.study.specs.data_specs import FeatureType
+from mklearn.study.specs.fit_spec import Choice, FeatureScaling
+from mklearn.study.specs.model import Count, NamePattern, NonNegative, Positive, Slug, Strict, as_list
 
 REQUIRED: Any = object()
 """Default of an option that a study has to give."""
@@ -102,7 +102,6 @@ class Entry(Strict):
     @model_validator(mode="before")
     @classmethod
     def _sorted_out(cls, data: Any) -> Any:
-        """Separate options, with their defaults, from parameters."""
         if not isinstance(data, Mapping):
             return data
         kind = data.get("kind")

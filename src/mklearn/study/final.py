@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from mklearn.contract.fit_spec import RULE
 from mklearn.study.datasets import Precomputed
 from mklearn.study.entries import Protocol
 from mklearn.study.method import Method
 from mklearn.study.mistakes import Mistake, one_of
+from mklearn.study.specs.fit_spec import RULE
 from mklearn.study.study import Study
 
 
@@ -28,7 +28,6 @@ def final_protocol(study: Study) -> str | None:
 
 
 def _protocols(study: Study) -> dict[str, str]:
-    """Return the protocols that the model may have, with why they can't say what is expected; empty if they can."""
     assert study.final is not None
     named = [study.final.protocol] if study.final.protocol else list(study.protocols)
     return {name: _unsuited_protocol(study.protocols[name], final_dataset(study)) for name in named}

@@ -12,7 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import has_fit_parameter
 
-from mklearn.contract.fit_spec import IMAGES, RULE, FitSpec
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.views import Views
 from mklearn.study.artefacts import read_arrays, read_table
@@ -31,6 +30,7 @@ from mklearn.study.evaluation.sweeps import given_by
 from mklearn.study.log import logger
 from mklearn.study.provenance import array_digest, digest
 from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, FinalView
+from mklearn.study.specs.fit_spec import IMAGES, RULE, FitSpec
 from mklearn.study.specs.model_card import (
     CardData,
     CardExpectation,
@@ -102,7 +102,6 @@ def _score_of(
     problem: MethodOnViews, fit: FitSpec, metric: Metric, train: NDArray[np.intp], test: NDArray[np.intp], *,
     completes: bool,
 ) -> float:  # fmt: skip
-    """Choose the parameters of a method on some samples, fit it to them, and compute the metric on others."""
     groups = None if problem.groups is None else problem.groups[train]
     known = replace(problem, views=problem.of(train), y=problem.y[train], groups=groups)
     every, asked = np.arange(len(train)), problem.of(test)

@@ -14,13 +14,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from mklearn.contract.specs import DOWNLOADS, DownloadSpec, SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.plan import Plan
 from mklearn.study.plan.tables import evaluate_spec, report_spec, run_spec, summary_spec
 from mklearn.study.provenance import SCRIPTS, code_fingerprint, digest, file_digest
+from mklearn.study.specs.data_specs import DOWNLOADS, DownloadSpec, SplitSpec
 
 OUTPUTS: dict[str, dict[str, str]] = {
     "download": {"target": DOWNLOADS},
@@ -105,7 +105,6 @@ class Jobs:
         return [()]
 
     def _read_whole(self) -> set[tuple[str, str]]:
-        """Return the descriptors whose features some job reads whole, not block by block."""
         plan, final = self.plan, self.plan.final
         whole = {(dataset, name) for dataset, name, _ in plan.pairwise}
         for (dataset, *_), fit in plan.fits.items():
@@ -232,7 +231,6 @@ class Jobs:
         return self.path("read", "labels", dataset=self.dataset(wildcards).original)
 
     def _read(self, wildcards: Any) -> dict[str, Any]:
-        """Return how a data set is read; with the content of the user's own files, which may be older than before."""
         dataset = self.dataset(wildcards)
         if dataset.downloads or not dataset.files:
             return dataset.read.as_dict()

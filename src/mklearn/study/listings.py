@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from mklearn.contract.loading import load
 from mklearn.errors import ConfigError, MissingExtra, nearest
+from mklearn.loading import load
 from mklearn.rows import Row
 from mklearn.study.data.registry import Entry as Dataset
 from mklearn.study.data.registry import entry, registry

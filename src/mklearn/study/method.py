@@ -8,7 +8,12 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from mklearn.contract.fit_spec import (
+from mklearn.errors import nearest
+from mklearn.methods import METHODS, MethodRow
+from mklearn.rows import Row, row_of
+from mklearn.study import outside
+from mklearn.study.entries import Entry, Names, Patterns, each_once, kind_in
+from mklearn.study.specs.fit_spec import (
     Components,
     FeatureScaling,
     Implementation,
@@ -17,12 +22,7 @@ from mklearn.contract.fit_spec import (
     KernelChoice,
     Landmarks,
 )
-from mklearn.contract.model import Count, NonNegative, Positive, Slug
-from mklearn.errors import nearest
-from mklearn.methods import METHODS, MethodRow
-from mklearn.rows import Row, row_of
-from mklearn.study import outside
-from mklearn.study.entries import Entry, Names, Patterns, each_once, kind_in
+from mklearn.study.specs.model import Count, NonNegative, Positive, Slug
 
 SWEEPS = "mklearn.study.evaluation.sweeps"
 Sizes = Annotated[list[Count], Field(min_length=1)]
@@ -280,5 +280,4 @@ class Method(Entry):
 
 
 def _lists(given: Mapping[str, Any], tuned: Sequence[str]) -> dict[str, list[Any]]:
-    """Return the lists of candidates, in the order of the row."""
     return {name: _ascending(given[name]) for name in tuned if isinstance(given.get(name), list)}

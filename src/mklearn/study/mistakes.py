@@ -122,7 +122,6 @@ def _path_in(value: Any, loc: tuple[int | str, ...]) -> Path:
 
 
 def _without(value: Any, paths: set[Path]) -> Any:
-    """Return a mapping or list without what lies at the paths."""
     if not paths:
         return value
     kept = {
@@ -138,7 +137,6 @@ def _items(value: Any) -> Iterable[tuple[Any, Any]]:
 
 
 def _of_another_type(item: Any) -> bool:
-    """Return whether a value is not even of the type of this member of a union."""
     kind = item["type"]
     return kind.endswith("_type") or (kind == "literal_error" and isinstance(item["input"], (dict, list)))
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from mklearn.contract.model import as_list
 from mklearn.descriptors.table import TABLE
 from mklearn.study.datasets import DatasetConfig, Precomputed
 from mklearn.study.entries import Descriptor, Kernel
 from mklearn.study.method import Method
+from mklearn.study.specs.model import as_list
 
 VARIANTS = {"each": "{}-{}", "all_but_each": "{}-without-{}"}
 """Name in tables of a method and one of its kernels, by what the method's ``kernels`` says."""

@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from mklearn.contract.loading import load
 from mklearn.errors import ConfigError, MissingExtra, UserError, nearest
+from mklearn.loading import load
 from mklearn.study.entries import Descriptor, Entry, Protocol
 from mklearn.study.method import Method
 from mklearn.study.mistakes import Mistake, one_of, show
@@ -114,14 +114,12 @@ def _reason(function: Any, name: str, value: Any, default: Any) -> str:
 
 
 def _options(constraints: Collection[Any]) -> list[str]:
-    """Return the words that a parameter takes."""
     from mklearn.base.parameters import StrOptions
 
     return sorted(option for each in constraints if isinstance(each, StrOptions) for option in each.options)
 
 
 def _expected(constraints: Collection[Any]) -> str:
-    """Return the values that a parameter takes, in words."""
     from mklearn.base.parameters import StrOptions, make_constraint
 
     forms = [f"one of: {one_of(words)}"] if (words := _options(constraints)) else []

@@ -198,7 +198,6 @@ def versions() -> dict[str, str]:
 
 @functools.cache
 def _outside_versions(modules: tuple[str, ...]) -> dict[str, str]:
-    """Return the versions of the packages that bring modules outside mklearn."""
     tops = {top for module in modules if _outside(top := module.split(".")[0])}
     installed = importlib.metadata.packages_distributions() if tops else {}
     return {name: importlib.metadata.version(name) for top in tops for name in installed.get(top, ())}

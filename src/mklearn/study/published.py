@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from mklearn.contract.fit_spec import Rule
-from mklearn.contract.model import Count, NonNegative, Slug, Strict, as_list
+from mklearn.study.specs.fit_spec import Rule
+from mklearn.study.specs.model import Count, NonNegative, Slug, Strict, as_list
 from mklearn.study.specs.table_specs import PublishedValue
 
 Percent = Annotated[float, Field(ge=0, le=100)]

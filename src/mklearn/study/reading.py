@@ -84,7 +84,6 @@ def _misread_numbers(given: Any, read: Any, path: str = "") -> Iterator[Mistake]
 
 
 def _published_mistakes(study: Study) -> list[Mistake]:
-    """Find published values of metrics that the study does not report, and cells with two values."""
     reported = study.evaluation.metrics
     mistakes = [
         Mistake(

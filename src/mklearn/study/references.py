@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from mklearn.contract.model import Slug, as_list
 from mklearn.descriptors.table import TABLE
 from mklearn.errors import nearest
 from mklearn.study.data.registry import registry, selection_mistakes
@@ -18,6 +17,7 @@ from mklearn.study.mistakes import Mistake, Path, one_of, valid_part
 from mklearn.study.naming import expanded_descriptors, kernels_of, matching, sources_of, variants
 from mklearn.study.published import Published, Remark
 from mklearn.study.specs.final_spec import BEST
+from mklearn.study.specs.model import Slug, as_list
 from mklearn.study.specs.table_specs import Comparison
 from mklearn.study.study import Study
 
@@ -67,7 +67,6 @@ def broken_references(study: Study, left_out: Iterable[Path] = ()) -> list[Mista
 
 
 def _kernels(study: Study, config: DatasetConfig) -> dict[str, Kernel]:
-    """Return the kernels of a data set by name, whether or not the study's entries apply to it."""
     found = kernels_of(config, study.kernels or None, sources_of(config, study.descriptors))
     return {one.name: kernel for _, kernel, one in found}
 
@@ -183,7 +182,6 @@ def _in_methods(study: Study, names: _Names) -> Iterator[Mistake]:
 
 
 def _in_tables(study: Study, names: _Names) -> Iterator[Mistake]:
-    """Find names of data sets in all sections, and names in everything that refers to the table."""
     for section in ("descriptors", "kernels", "methods", "protocols"):
         for key, entry in (getattr(study, section) or {}).items():
             yield from names.missing(f"{section}.{key}.datasets", entry.datasets, "data set")

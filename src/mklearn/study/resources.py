@@ -17,13 +17,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mklearn.contract.fit_spec import FitSpec, MethodSpec, Setting
-from mklearn.contract.specs import SplitSpec
 from mklearn.methods import METHODS, MethodRow
 from mklearn.study.data.text_tables import unpacked_bytes
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.datasets import PlannedDataset
-from mklearn.study.specs.landmark_specs import SAMPLE
+from mklearn.study.specs.data_specs import SplitSpec
+from mklearn.study.specs.fit_spec import SAMPLE, FitSpec, MethodSpec, Setting
 
 AROUND_MB = 650
 """A step and its libraries without data, and two processes that the SLURM executor starts around it (measured: 545)."""
@@ -70,12 +69,10 @@ class Requests:
         return 1 if spec.implementation is None else THREADS
 
     def _n_samples(self, dataset: PlannedDataset) -> int:
-        """Return the planned sample count of a data set; for a user's own data the counted one after reading."""
         counted = counted_samples(Path(self.jobs.path("read", dataset=dataset.original)))
         return dataset.n_samples or counted or UNKNOWN_SAMPLES
 
     def _memory(self, rule: str, wildcards: Any, files: Any) -> float:
-        """Return the MB that the arrays of a job take at their peak, given its input files."""
         w = wildcards
         if rule == "fit":  # of fits on kernels before any of their files exists
             n, n_train = self._samples(w)
@@ -109,7 +106,6 @@ class Requests:
         return features_mb(size_mb)
 
     def _minutes(self, rule: str, wildcards: Any, files: Any) -> int:
-        """Return the run time in minutes to ask for."""
         if rule == "fit":
             return fit_minutes(self.jobs.fit(wildcards).spec, self._fit_seconds(wildcards))
         return asked_minutes(self._seconds(rule, wildcards, files))
@@ -140,7 +136,6 @@ class Requests:
         return 2 * size_mb
 
     def _fit_seconds(self, wildcards: Any) -> list[float]:
-        """Estimate the run time of a fit at each training size."""
         fit, protocol = self.jobs.fit(wildcards), self.jobs.plan.protocols[wildcards.protocol]
         n, n_train = self._samples(wildcards)
         return [fit_seconds(fit.spec, protocol, n, size) for size in n_train]
@@ -162,7 +157,6 @@ class Requests:
         return n, training_samples(protocol, fit.settings, n, n_classes)
 
     def _drawn_mb(self, wildcards: Any, size_mb: float) -> float:
-        """Return the size of the features of all samples that landmarks are chosen from, of every split."""
         n, splits = (
             self.jobs.dataset(wildcards).n_samples,
             number_of_splits(self.jobs.plan.protocols[wildcards.protocol]),
@@ -172,7 +166,6 @@ class Requests:
 
 
 def _read_mb(paths: Mapping[str, str], size_mb: float) -> float:
-    """Return the size of the files to read: compressed tables grow, and a folder of images is no input of the rule."""
     grown = sum(unpacked_bytes(Path(path)) - os.path.getsize(path) for path in paths.values() if os.path.isfile(path))
     return size_mb + (grown + _bytes_below(paths.get("root", ""))) / 2**20
 

@@ -79,7 +79,6 @@ def rule_costs(jobs: Jobs) -> list[dict[str, Any]]:
 
 
 def _seconds(benchmark: Path) -> float | None:
-    """Return the wall-clock time of a job; None where it is not known."""
     try:
         with benchmark.open(encoding="utf-8") as stream:
             return float(next(csv.DictReader(stream, delimiter="\t"))["s"])

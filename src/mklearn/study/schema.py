@@ -12,10 +12,10 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from mklearn.contract.model import Strict
 from mklearn.study.entries import Descriptor, Kernel, Protocol
 from mklearn.study.method import Method
 from mklearn.study.mistakes import GIVEN
+from mklearn.study.specs.model import Strict
 from mklearn.study.study import Study
 
 
@@ -43,7 +43,6 @@ def study_schema() -> str:
 
 
 def _models_in(annotation: Any, found: set[type[Strict]]) -> set[type[Strict]]:
-    """Add the models that a type is made from, and those of their fields."""
     if isinstance(annotation, type) and issubclass(annotation, Strict) and annotation not in found:
         found.add(annotation)
         for field in annotation.model_fields.values():

@@ -133,7 +133,6 @@ def _spelled_out(function: Function, values: Mapping[str, Any]) -> dict[str, Any
 
 
 def _arguments(function: Function) -> dict[str, Any]:
-    """Return the arguments of a command, as a log begins with it."""
     parser = argparse.ArgumentParser(
         prog=function.__name__, description=inspect.getdoc(function), formatter_class=argparse.RawTextHelpFormatter,
         argument_default=argparse.SUPPRESS, allow_abbrev=False,
@@ -183,7 +182,6 @@ def _paths(name: str, key: str, value: Any, *, several: bool) -> Path | list[Pat
 
 
 def _typed(name: str, key: str, value: Any, hint: Any) -> Any:
-    """Return a value of the specification as the type that the function takes."""
     from pydantic import TypeAdapter, ValidationError
 
     try:

@@ -7,10 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from mklearn.contract.fit_spec import Components, Rule
-from mklearn.contract.loading import is_there
-from mklearn.contract.model import Count, Positive, Slug, Strict
 from mklearn.descriptors.table import DESCRIPTORS
+from mklearn.loading import is_there
 from mklearn.study.datasets import DatasetConfig, normalise_datasets
 from mklearn.study.entries import Descriptor, Kernel, Protocol
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
@@ -18,6 +16,8 @@ from mklearn.study.method import Method
 from mklearn.study.naming import expanded_descriptors
 from mklearn.study.published import Published, Remark
 from mklearn.study.specs.final_spec import BEST
+from mklearn.study.specs.fit_spec import Components, Rule
+from mklearn.study.specs.model import Count, Positive, Slug, Strict
 from mklearn.study.specs.table_specs import Calibration, Claim, Comparison, PublishedValue, Tolerance
 from mklearn.study.targets import NUMBER_METRICS, study_target
 
@@ -194,7 +194,6 @@ class Study(Strict):
     @model_validator(mode="before")
     @classmethod
     def _default_metrics(cls, data: Any) -> Any:
-        """Evaluate numbers by their own metrics, where the study names none."""
         if not isinstance(data, Mapping) or study_target(normalise_datasets(data.get("datasets"))) != "numbers":
             return data
         evaluation, final = data.get("evaluation") or {}, data.get("final")
@@ -248,7 +247,6 @@ class Study(Strict):
 
 
 def _has_vectors(study: Mapping[str, Any]) -> bool:
-    """Return whether each sample of a study, not yet validated, has vectors by all descriptors."""
     datasets, descriptors = study.get("datasets"), study.get("descriptors")
     entries = [entry for part in (datasets, descriptors) if isinstance(part, Mapping) for entry in part.values()]
     kinds = {entry.get("kind") for entry in entries if isinstance(entry, Mapping)}

@@ -8,11 +8,11 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from mklearn.contract.model import as_list
-from mklearn.contract.specs import TargetKind
 from mklearn.errors import UserError
 from mklearn.study.data.registry import registry
 from mklearn.study.data.text_tables import MISSING, is_number
+from mklearn.study.specs.data_specs import TargetKind
+from mklearn.study.specs.model import as_list
 
 NUMBER_METRICS = ("r2", "rmse", "mae", "pearson", "spearman")
 """Metrics of a study of numbers that names none; the first one chooses parameters."""

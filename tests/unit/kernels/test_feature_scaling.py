@@ -11,7 +11,6 @@ from scipy.stats import rankdata
 from sklearn.preprocessing import StandardScaler, normalize
 from tests.split_stacks import split_stacks
 
-from mklearn.contract import fit_spec
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import (
@@ -22,6 +21,7 @@ from mklearn.kernels.feature_scaling import (
     is_heavy_tailed,
 )
 from mklearn.kernels.spec_forms import kernel_class
+from mklearn.study.specs import fit_spec
 
 SCALINGS = ("standard", "minmax", "unit", "rank", "log")
 TRAIN, TEST = np.arange(20), np.arange(20, 30)

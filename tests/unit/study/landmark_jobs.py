@@ -12,7 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from tests.scores import rows_of
 
-from mklearn.contract.fit_spec import FitSpec
 from mklearn.methods import METHODS
 from mklearn.study.artefacts import write_arrays, write_table
 from mklearn.study.data.description import rows_of_part
@@ -25,7 +24,7 @@ from mklearn.study.plan.landmarks import landmark_set
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import check_study
 from mklearn.study.script import call
-from mklearn.study.specs.landmark_specs import LandmarkSetSpec
+from mklearn.study.specs.fit_spec import FitSpec, LandmarkSetSpec
 
 CLASSES: dict[str, Any] = {
     "datasets": {"digits": None},

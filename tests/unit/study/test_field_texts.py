@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mklearn.contract.model import Strict
 from mklearn.study.schema import field_texts
+from mklearn.study.specs.model import Strict
 
 
 class Parent(Strict):

@@ -16,12 +16,11 @@ from tests.unit.study.small_study import run_study, working_in
 
 from mklearn import methods
 from mklearn.base.side_by_side import SideBySide
-from mklearn.contract.fit_spec import IMAGES, FitSpec
-from mklearn.contract.loading import load
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.pixels import pixels
 from mklearn.errors import DataError
 from mklearn.kernels import Pairwise, Views
+from mklearn.loading import load
 from mklearn.saved_models import SavedModel, load_model
 from mklearn.study.artefacts import read_arrays, read_table
 from mklearn.study.data.samples import SampleSet
@@ -36,6 +35,7 @@ from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import check_study
 from mklearn.study.report.importances import read_importances
 from mklearn.study.script import call
+from mklearn.study.specs.fit_spec import IMAGES, FitSpec
 from mklearn.study.specs.model_card import ModelCard
 
 pytestmark = pytest.mark.full

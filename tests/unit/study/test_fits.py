@@ -10,10 +10,10 @@ import pytest
 from tests.entries import descriptor, method
 from tests.unit.study.test_method import GATED
 
-from mklearn.contract.fit_spec import Setting
 from mklearn.errors import ConfigError
 from mklearn.study.plan.fits import PlannedFit, planned_fits
 from mklearn.study.resources import number_of_candidates
+from mklearn.study.specs.fit_spec import Setting
 from mklearn.study.study import Evaluation
 
 KERNELS = [{"id": name, "kind": "gaussian", "view": f"{name}-0a/d"} for name in ("pixels", "hog", "lbp")]

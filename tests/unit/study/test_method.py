@@ -9,9 +9,9 @@ import pytest
 from pydantic import ValidationError
 from tests.entries import method
 
-from mklearn.contract.fit_spec import FitSpec
 from mklearn.methods import MethodRow
 from mklearn.study.method import Method
+from mklearn.study.specs.fit_spec import FitSpec
 
 
 class Gated:

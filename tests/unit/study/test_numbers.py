@@ -11,7 +11,6 @@ import pytest
 from tests.scores import chosen_score
 
 from mklearn.base.folds import inner_folds, number_folds
-from mklearn.contract.fit_spec import EvaluationSpec, Implementation, InputSpec, MethodSpec
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.views import Views
 from mklearn.study.data.read import read_dataset
@@ -22,6 +21,7 @@ from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import check_study
+from mklearn.study.specs.fit_spec import EvaluationSpec, Implementation, InputSpec, MethodSpec
 
 
 def table(path: Path, weeks: list[Any], **more: list[Any]) -> Path:

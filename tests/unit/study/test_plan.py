@@ -17,8 +17,6 @@ from hypothesis import strategies as st
 from tests import entries
 from tests.workflow.conftest import SMOKE
 
-from mklearn.contract.fit_spec import FitSpec
-from mklearn.contract.specs import ReadSpec, SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.naming import kernel_names
@@ -26,7 +24,9 @@ from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.plan.tables import report_spec, summary_spec
 from mklearn.study.provenance import canonical
 from mklearn.study.reading import check_study
+from mklearn.study.specs.data_specs import ReadSpec, SplitSpec
 from mklearn.study.specs.final_spec import FinalSpec
+from mklearn.study.specs.fit_spec import FitSpec
 from mklearn.study.specs.table_specs import EvaluateSpec, ReportSpec, RunSpec, SummarySpec
 from mklearn.study.study import DEFAULT_METHODS
 

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from scipy.io import savemat
 
-from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.data.draw_splits import draw_splits
 from mklearn.study.data.readers.repository_tables import uci, uci_splits
@@ -19,6 +18,7 @@ from mklearn.study.data.splits import released
 from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.reading import check_study
+from mklearn.study.specs.data_specs import SplitSpec
 
 CODES = np.array([3, 1, 1, 3, 10, 10])
 METHODS = {"majority": {"kind": "majority"}}

@@ -12,12 +12,12 @@ import pytest
 from tests.unit.study.small_study import run_study
 
 from mklearn.atomic import read_parquet
-from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.study.engine.data_check import check_data
 from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import check_study
+from mklearn.study.specs.data_specs import SplitSpec
 
 
 def names(datasets: Any) -> dict[str, str]:

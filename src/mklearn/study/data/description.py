@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from mklearn.contract.loading import load
-from mklearn.contract.specs import FeatureType
 from mklearn.descriptors.point_sets import PointSets
 from mklearn.errors import DataError
+from mklearn.loading import load
 from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.log import progress
 from mklearn.study.provenance import array_digest, digest
+from mklearn.study.specs.data_specs import FeatureType
 
 BATCH = 256
 """Images per call: bounds the memory, and sets how often progress is logged."""

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from mklearn.atomic import atomic_path
-from mklearn.contract.specs import FileSpec
 from mklearn.errors import DataError, DownloadError
 from mklearn.study.data.registry import MIRROR_VARIABLE, local_folder
+from mklearn.study.specs.data_specs import FileSpec
 
 _logger = logging.getLogger(__name__)
 _MOST_BYTES = 8 << 30  # of a file whose size is not known

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from mklearn.contract.loading import load
-from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError, DataError
+from mklearn.loading import load
 from mklearn.study.data.samples import some
 from mklearn.study.data.splits import Splits, given, released
+from mklearn.study.specs.data_specs import SplitSpec
 
 
 def draw_splits(

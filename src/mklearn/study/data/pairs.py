@@ -165,7 +165,6 @@ def verification(
 
 
 def _pairs_of(path: Path, ids: np.ndarray, y: np.ndarray) -> pd.DataFrame:
-    """Read a list of pairs: columns first and second (positions), and fold."""
     pairs = _lfw_list(path, ids, y) if path.suffix == ".txt" else _table(path, ids, y)
     alone = pairs["first"][pairs["first"] == pairs["second"]]
     if len(alone):

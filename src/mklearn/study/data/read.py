@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from mklearn.contract.loading import load
-from mklearn.contract.specs import DownloadSpec
 from mklearn.errors import ConfigError, DataError
+from mklearn.loading import load
 from mklearn.study.data.registry import SELECTION
 from mklearn.study.data.samples import SampleSet, target_of
 from mklearn.study.data.selection import chosen_rows, merge_classes, merged_labels, merged_names
+from mklearn.study.specs.data_specs import DownloadSpec
 
 
 def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None = None) -> SampleSet:

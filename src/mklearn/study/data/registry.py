@@ -16,10 +16,10 @@ from urllib.request import url2pathname
 import yaml
 from pydantic import Field
 
-from mklearn.contract.model import Strict
-from mklearn.contract.specs import FileSpec
 from mklearn.errors import ConfigError, nearest
 from mklearn.study.extensions import OWN_PACKAGE, entry_points, package_of
+from mklearn.study.specs.data_specs import FileSpec
+from mklearn.study.specs.model import Strict
 
 MIRROR_VARIABLE = "MKLEARN_MIRROR"
 EXPECTED_OF_LABELS = ("n_samples", "n_classes", "per_class", "smallest_class")
@@ -142,7 +142,6 @@ def registry() -> dict[str, Entry]:
 
 
 def _entries(text: str, package: str = "") -> dict[str, Entry]:
-    """Return the entries of a registry file; one that is `of` another has the other's fields too."""
     raw: dict[str, dict[str, Any]] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return {
         name: Entry(**{**raw.get(fields.get("of", ""), {}), **fields, "id": name, "package": package})
@@ -238,7 +237,6 @@ def local_folder(mirror: str) -> Path | None:
 
 
 def _plain(value: Any) -> Any:
-    """Copy a value to builtin types, which JSON and Snakemake's params keep, without fields that are None."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items() if item is not None}
     if isinstance(value, (list, tuple)):

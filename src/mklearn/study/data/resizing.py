@@ -129,7 +129,6 @@ def resize_images(
 def _resize(
     images: np.ndarray, size: tuple[int, int], interpolation: str, rounding: str, *, colour: bool
 ) -> np.ndarray:
-    """Resize a grey image, several, (n, rows, cols), or one in colour, (rows, cols, 3)."""
     stacked = np.moveaxis(images, 2, 0) if colour else images
     integers = images.dtype.kind != "f"
     if stacked.shape[-2:] == size:

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError
 from mklearn.study.artefacts import read_arrays, write_arrays
 from mklearn.study.provenance import canonical
+from mklearn.study.specs.data_specs import TargetKind
 
 MEASURES = ("kernel", "distance", "squared_euclidean", "chi2")
 Images = np.ndarray | list[np.ndarray] | None

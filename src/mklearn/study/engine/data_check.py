@@ -100,7 +100,6 @@ def _split_notes(drawn: Splits, table: pd.DataFrame, dataset: PlannedDataset) ->
 
 
 def _n_parted(drawn: Splits, names: pd.Series) -> int:
-    """Count the splits in which training and test samples have a name in common."""
     values = names.to_numpy(dtype=str)
     return sum(bool(np.isin(values[split.test], values[split.train]).any()) for split in drawn)
 
@@ -154,7 +153,6 @@ def _labels(jobs: Jobs, dataset: PlannedDataset, found: DataCheck) -> pd.DataFra
 
 
 def _broken_files(dataset: PlannedDataset) -> Iterator[str]:
-    """Yield a sentence for each file that can't be read by itself."""
     options = dataset.read.options
     id_column = options.get("id_column", "id")
     text = [options[name] for name in ("label_column", "group_column") if options.get(name)]

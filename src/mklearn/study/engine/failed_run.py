@@ -14,7 +14,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mklearn.contract.fit_spec import FitSpec
 from mklearn.study.engine.failures import how_to_list, reason_in
 from mklearn.study.engine.session import answer_of, end_display
 from mklearn.study.engine.workflow_files import load_script
@@ -24,6 +23,7 @@ from mklearn.study.evaluation.outputs import Record
 from mklearn.study.jobs import OUTPUTS, Jobs
 from mklearn.study.log import output_in
 from mklearn.study.script import call
+from mklearn.study.specs.fit_spec import FitSpec
 
 AFTER_FITS = ("evaluate", "tables", "page")
 

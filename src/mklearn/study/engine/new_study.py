@@ -152,7 +152,6 @@ def _image_entry(folder: Path) -> tuple[Entry, list[str]]:
 
 
 def _in_colour(files: Sequence[Path]) -> bool:
-    """Return whether half of the images are in colour, of some that can be decoded."""
     coloured = []
     for file in files[:: max(1, -(-len(files) // IMAGES_DECODED))]:
         with suppress(DataError):  # named when the study is validated
@@ -191,7 +190,6 @@ def _find_tables(path: Path, labels: str) -> tuple[dict[str, _Table], list[str]]
 
 
 def _columns(path: Path) -> pd.DataFrame:
-    """Read the columns of a table; of a file of arrays those with one value for each sample."""
     if path.suffix not in (*ARRAYS, *ANNOTATED):
         return pd.DataFrame() if is_bare(path) else read_frame(path, ("id",))
     columns, arrays = arrays_of(path) if path.suffix in ANNOTATED else (list(column_names(path)), [])
@@ -263,7 +261,6 @@ def _named_like(column: str, names: Collection[str]) -> bool:
 
 
 def _id_column(tables: Sequence[_Table]) -> str:
-    """Return ``id``, or the first column with another usual name that all text tables have."""
     texts = [table.columns for table in tables if table.has_features_as_columns and len(table.columns)]
     if not texts or any("id" in table.columns for table in tables):
         return "id"
@@ -274,7 +271,6 @@ def _id_column(tables: Sequence[_Table]) -> str:
 
 
 def _label_column(columns: Mapping[str, pd.Series], ids: str) -> str:
-    """Return ``label``, or the column with the most usual name for classes."""
     if "label" in columns:
         return "label"
     few = [name for name, values in columns.items() if 2 <= values.nunique() <= values.notna().sum() / 2]
@@ -300,7 +296,6 @@ def _label_table(views: Mapping[str, _Table], choices: Choices, ids: str, predic
 
 
 def _group_column(tables: Sequence[_Table], others: Sequence[str]) -> str:
-    """Return the complete column with the name of a group and five values or more, or ""."""
     columns = {str(name): table.columns[name] for table in tables for name in table.columns}
     usual = (name for name in columns if name not in others and _named_like(name, GROUP_NAMES))
     complete = (name for name in usual if columns[name].notna().all())
@@ -308,7 +303,6 @@ def _group_column(tables: Sequence[_Table], others: Sequence[str]) -> str:
 
 
 def _left_out(views: Any, used: Sequence[str]) -> list[str]:
-    """Return columns of text and of groups, which are no features."""
     wide = (table.columns for table in views if table.has_features_as_columns)
     columns = {str(name): table[name] for table in wide for name in table if name not in used}
     text = {name for name, values in columns.items() if values.dtype.kind not in "uifb" and values.notna().any()}
@@ -360,6 +354,5 @@ def _folds(labels: Sequence[Any] | np.ndarray, groups: Sequence[str]) -> tuple[i
 
 
 def _relative(path: Path, folder: str | Path = ".") -> str:
-    """Return a path from a folder if it lies there, else the full one."""
     relative = os.path.relpath(path, folder)
     return str(path.resolve()) if relative.startswith("..") else relative

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from mklearn.base.scaling_choice import choose_scaling
 from mklearn.base.side_by_side import SideBySide
-from mklearn.contract.fit_spec import FeatureScaling, InputSpec, MethodSpec, specs_by_name
-from mklearn.contract.loading import load
 from mklearn.kernels.source import Source
 from mklearn.kernels.views import Views
+from mklearn.loading import load
+from mklearn.study.specs.fit_spec import FeatureScaling, InputSpec, MethodSpec, specs_by_name
 
 Indices = NDArray[np.intp]
 DICTIONARY = "dictionary"

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.landmark_moments import landmark_features
-from mklearn.contract.fit_spec import NUMBER_OF_LANDMARKS, RULE, FeatureScaling, FitSpec, Impute, specs_by_name
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import MethodOnViews, candidates, with_chosen_scalings
 from mklearn.study.evaluation.landmarks import Fits as LandmarkFits
 from mklearn.study.evaluation.landmarks import Folds, SplitMoments, choose, class_codes
 from mklearn.study.evaluation.split import Fits, check_classes, choose_on_split
 from mklearn.study.evaluation.sweeps import Refit
+from mklearn.study.specs.fit_spec import NUMBER_OF_LANDMARKS, RULE, FeatureScaling, FitSpec, Impute, specs_by_name
 
 COMPLETION = {"missing_views": "mean"}
 """Of kernels whose new samples may lack a view."""

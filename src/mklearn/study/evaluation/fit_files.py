@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.contract.fit_spec import IMAGES, FitSpec, Setting
-from mklearn.contract.loading import load
 from mklearn.errors import DataError
 from mklearn.kernels.pairwise_view import Pairwise
 from mklearn.kernels.views import Views
+from mklearn.loading import load
 from mklearn.study.artefacts import read_arrays, write_arrays
 from mklearn.study.data.pairs import Pairs
 from mklearn.study.data.samples import SampleSet, check_same
 from mklearn.study.evaluation.outputs import Record, packed, smallest
 from mklearn.study.provenance import canonical
+from mklearn.study.specs.fit_spec import IMAGES, FitSpec, Setting
 
 
 def import_method(spec: FitSpec) -> None:

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.contract.fit_spec import FitSpec, Setting, headline_rule
 from mklearn.errors import NotApplicable
 from mklearn.study.data.splits import Split, numbered_test_parts
 from mklearn.study.evaluation.candidates import MethodOnViews, method_of
@@ -31,6 +30,7 @@ from mklearn.study.evaluation.split import (
 )
 from mklearn.study.log import logged_warnings, logger, progress
 from mklearn.study.provenance import canonical, name_of
+from mklearn.study.specs.fit_spec import FitSpec, Setting, headline_rule
 from mklearn.study.supervisor import SplitAborted, out_of_memory, supervised
 
 Value = TypeVar("Value")
@@ -148,7 +148,6 @@ class FitAtSize:
     def _choose(
         self, name: str, parts: Parts, groups: NDArray[np.str_] | None, choose: Callable[..., Choice] = choose_once
     ) -> Choice | Exception:
-        """Choose the parameters of several splits together."""
         problem = replace(self.problem, groups=groups)
         return guarded(name, lambda: choose(problem, parts, evaluation=self.spec.evaluation))
 

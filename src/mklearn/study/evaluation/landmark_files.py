@@ -20,7 +20,7 @@ from mklearn.study.artefacts import read_arrays, write_arrays
 from mklearn.study.data.description import rows_of_part
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.landmarks import Block, SplitMoments, class_codes
-from mklearn.study.specs.landmark_specs import SAMPLE, LandmarkSetSpec
+from mklearn.study.specs.fit_spec import SAMPLE, LandmarkSetSpec
 
 
 def write_landmarks(

@@ -20,9 +20,8 @@ from sklearn.base import is_regressor
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import ARRAYS, Moments
 from mklearn.classifiers.class_scores import ClassScores
-from mklearn.contract.fit_spec import NUMBER_OF_LANDMARKS, EvaluationSpec, MethodSpec
-from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable, SolverFailed
+from mklearn.loading import load
 from mklearn.study.data.samples import target_of
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import Candidate, candidates
@@ -30,6 +29,7 @@ from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.selection import Scores, mean_curves, select
 from mklearn.study.evaluation.split import Fitted, SplitResult, folds_of_training, rule_result
 from mklearn.study.evaluation.sweeps import Outcome, Sweep, given_by, sweep_of
+from mklearn.study.specs.fit_spec import NUMBER_OF_LANDMARKS, EvaluationSpec, MethodSpec
 
 Indices = NDArray[np.intp]
 Block = tuple[Indices, Mapping[str, NDArray[Any]]]

@@ -13,8 +13,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 import mklearn.study.evaluation.metrics.labels  # noqa: F401 # what it computes by names is code of the steps that import this
-from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable
+from mklearn.loading import load
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.outputs import MethodOutput, RulePredictions, SplitPredictions
 
@@ -110,7 +110,6 @@ def _sample_values(found: RulePredictions, metrics: Sequence[Metric]) -> dict[st
 
 
 def _of_predicted(values: NDArray[np.float64], output: MethodOutput) -> NDArray[np.float64]:
-    """Return of values (m, n_classes) those of the predicted classes."""
     return np.asarray(values[np.arange(len(values)), np.searchsorted(output.classes, output.labels)])
 
 

@@ -226,7 +226,6 @@ def _verdict(row: dict[str, Any], cell: dict[str, Any], tolerance: Tolerance) ->
 def _checks(
     summary: pd.DataFrame, rows: Sequence[dict[str, Any]], calibration: Mapping[str, Any]
 ) -> list[Check]:  # fmt: skip
-    """Calibrate every data set that has published cells."""
     method, tolerance = str(calibration["method"]), float(calibration["tolerance"])
     titles = summary.loc[summary["method"].eq(method), "method_title"]
     title = str(titles.iloc[0]) if len(titles) else method

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn import nearest_neighbour
-from mklearn.contract.fit_spec import CLASS_MEAN
 from mklearn.nearest_neighbour import (
     Rule,
     checked_embedding,
@@ -21,6 +20,7 @@ from mklearn.nearest_neighbour import (
     nearest_neighbour_indices,
     nearest_neighbour_predictions_by_dimension,
 )
+from mklearn.study.specs.fit_spec import CLASS_MEAN
 
 
 def predictions_by_dimension(Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: str) -> NDArray:

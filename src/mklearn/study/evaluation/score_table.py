@@ -104,7 +104,6 @@ def evaluated_fit(path: Path, metrics: Sequence[str]) -> tuple[pd.DataFrame, pd.
 
 
 def _checked(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Return the score rows of a fit if each value is possible: finite, in its metric's range, or rightly missing."""
     for name, rows in frame.groupby("metric", sort=False):
         missing = rows["value"].isna()
         wrong = missing & rows["status"].isin(WITH_VALUE)
@@ -154,7 +153,6 @@ def _columns(facts: Mapping[str, Any]) -> dict[str, Any]:
 def _metric_rows(
     shared: dict[str, Any], predictions: RulePredictions, selection_message: str
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of one metric: at each number of components, and as inner cross-validation chose."""
     components, position = predictions.components, predictions.position
     chosen = shared | {"selection": "inner_cv"}
     if position is not None and components:

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.contract.fit_spec import Components
 from mklearn.errors import DataError, NotApplicable, SolverFailed
 from mklearn.study.evaluation.rules import accuracy_by_dimension
+from mklearn.study.specs.fit_spec import Components
 
 Candidate = TypeVar("Candidate")
 Scores = Sequence[NDArray[np.float64]] | str

@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.folds import inner_folds
-from mklearn.contract.fit_spec import EvaluationSpec, FeatureScaling, InnerFolds, specs_by_name
-from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.kernels.kernel_cache import CachingViews
 from mklearn.kernels.specs import StackTransform
+from mklearn.loading import load
 from mklearn.study.data.samples import target_of
 from mklearn.study.evaluation.candidates import Candidate, Indices, MethodOnViews, candidates, with_chosen_scalings
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
@@ -40,6 +39,7 @@ from mklearn.study.evaluation.selection import (
     select_by_leaving_one_out,
 )
 from mklearn.study.evaluation.sweeps import LeadingDimensions, Outcome, leading_scores, sweep_of
+from mklearn.study.specs.fit_spec import EvaluationSpec, FeatureScaling, InnerFolds, specs_by_name
 
 Parts = list[tuple[Indices, Indices]]
 """Samples that candidates are fitted on, and samples that they are asked for."""

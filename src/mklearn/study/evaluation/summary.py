@@ -175,7 +175,6 @@ class _Group(NamedTuple):
 
 
 def _groups(scores: pd.DataFrame) -> Iterator[_Group]:
-    """Yield every (setting, method, kernel set, metric, neighbour rule, selection), in order of first appearance."""
     names = [*SETTING, "method", "kernel_set"]
     fixed = scores[names].assign(protocol=_words(scores["protocol"]), kernel_set=_words(scores["kernel_set"]))
     columns = _columns(scores)
@@ -190,7 +189,6 @@ def _groups(scores: pd.DataFrame) -> Iterator[_Group]:
 
 
 def _columns(scores: pd.DataFrame) -> _Rows:
-    """Return what a summary takes of each score row, as arrays of words and numbers."""
     repeat, fold = (scores[name].astype("Int64").fillna(0).to_numpy(np.int64) for name in ("repeat", "fold"))
     part = scores.get("test_part", scores["fold"]).astype("Int64").fillna(0).to_numpy(np.int64)
     n_folds = fold.max(initial=0) + 1
@@ -217,7 +215,6 @@ def _is_one_of(words: NDArray[np.object_], *wanted: str) -> NDArray[np.bool_]:
 
 
 def _groups_of_metric(fixed: dict[str, Any], rows: _Rows) -> Iterator[_Group]:
-    """Yield the groups of one method and metric: each neighbour rule and selection."""
     usable = rows["usable"]
     # A fit that failed may not know its rule and selection; it then counts against each that others have.
     neighbours = list(dict.fromkeys(rows["neighbour"][usable])) or list(dict.fromkeys(rows["neighbour"]))
@@ -283,7 +280,6 @@ def _units(rows: _Rows, chosen: _Rows) -> tuple[_Units, pd.MultiIndex | None]:
 
 
 def _references(groups: Sequence[_Group], reference: str) -> dict[tuple[Any, ...], list[_Group]]:
-    """Return the reference method's groups by setting, metric, rule and selection."""
     found: dict[tuple[Any, ...], list[_Group]] = {}
     for group in groups:
         if group.keys["method"] == reference:
@@ -362,7 +358,6 @@ def _paired(group: _Group, reference: _Group, predictions: Predictions | None) -
 
 
 def _outcomes(group: _Group, predictions: Predictions | None) -> Outcomes | None:
-    """Return the values of samples behind the group's values: without draws that have none."""
     found = None if predictions is None else predictions.outcomes(group.keys)
     return found if found is None or group.incomplete is None else found.without(group.incomplete)
 
@@ -384,7 +379,6 @@ def _worst(statuses: NDArray[np.object_]) -> str:
 
 
 def _add_published(table: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -> None:
-    """Write the best matching published value into the columns of a table that this module made."""
     entries = [{"metric": "accuracy", **entry} for entry in published]
     found: list[Mapping[str, Any]] = []
     for row in plain_records(table):

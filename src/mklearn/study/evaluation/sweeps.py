@@ -14,13 +14,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.contract.fit_spec import CLASS_MEAN, MethodSpec
-from mklearn.contract.loading import load
 from mklearn.kernels.views import Views
+from mklearn.loading import load
 from mklearn.study.evaluation.candidates import method_of
 from mklearn.study.evaluation.metrics.metric import Metric
 from mklearn.study.evaluation.outputs import Given, Labels, MethodOutput
 from mklearn.study.evaluation.rules import deciding_samples, predictions, predictions_by_dimension
+from mklearn.study.specs.fit_spec import CLASS_MEAN, MethodSpec
 
 Unfitted = Callable[..., Any]
 """Returns the estimator, not fitted; parameters that it is called with are the estimator's."""
@@ -265,7 +265,6 @@ class RefitPredictions(Refit):
 
 
 def _predicted(models: list[Any], sizes: list[int], fit_seconds: float, y: Labels, test: Views) -> Outcome:
-    """Predict the test samples by classifiers that took ``fit_seconds``."""
     started = time.process_time()
     scores = [model.class_scores(test) if hasattr(model, "labels_of") else None for model in models]
     labels = [
@@ -278,7 +277,6 @@ def _predicted(models: list[Any], sizes: list[int], fit_seconds: float, y: Label
 
 
 def _embedded(models: list[Any], sizes: list[int] | None, fit_seconds: float, train: Views, test: Views) -> Outcome:
-    """Embed training and test samples; without sizes these are all leading components."""
     own = [np.asarray(_training_embedding(model, train), dtype=np.float64) for model in models]
     started = time.process_time()
     others = [np.asarray(model.transform(test), dtype=np.float64) for model in models]

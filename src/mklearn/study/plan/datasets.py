@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,13 +10,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
-from mklearn.contract.fit_spec import Impute
-from mklearn.contract.specs import DOWNLOADS, DownloadSpec, FileSpec, ReadSpec, ResizeSpec, TargetKind
-from mklearn.errors import ConfigError, absence
+from mklearn.errors import ConfigError, UserError, absence
 from mklearn.study.data.registry import MIRROR_VARIABLE, dataset_spec, entry
 from mklearn.study.datasets import DatasetConfig, FeatureTables, ImageFolder, Precomputed, RegisteredDataset
 from mklearn.study.provenance import digest, key
+from mklearn.study.specs.data_specs import DOWNLOADS, DownloadSpec, FileSpec, ReadSpec, ResizeSpec, TargetKind
+from mklearn.study.specs.fit_spec import Impute
 
+FEWEST_ROWS, MOST_ROWS, BLOCKS = 20_000, 100_000, 16
+"""Samples of a block by default: a sixteenth of all, within these bounds."""
 OWN = {"images": "images", "tables": "features", "matrices": "kernels"}
 """Words for what the user's own data are, by family."""
 
@@ -138,7 +141,6 @@ def splits_source(dataset_id: str, datasets: Mapping[str, DatasetConfig]) -> str
 def _registered(
     planned: PlannedDataset, config: RegisteredDataset, raw: dict[str, object], results: str, mirror: str | None
 ) -> PlannedDataset:
-    """Add what the registry says: downloads, title, number of samples."""
     known = entry(config.name)
 
     def path(file: FileSpec) -> str:
@@ -191,3 +193,38 @@ def _listing(dataset_id: str, path: str) -> str:
         raise ConfigError(f"datasets.{dataset_id}.path: there is no folder {path!r}.")
     found = [(file, file.stat()) for file in find_images(path)]
     return digest([[file.relative_to(path).as_posix(), stat.st_size, stat.st_mtime_ns] for file, stat in found])
+
+
+def number_of_blocks(dataset: PlannedDataset, config: DatasetConfig, rows_per_block: int | None) -> int:
+    """Return the number of blocks of a data set; of the user's own data by an estimate of the number of samples."""
+    n_samples = dataset.n_samples or _estimated_samples(config)
+    usual = min(MOST_ROWS, max(FEWEST_ROWS, math.ceil(n_samples / BLOCKS)))
+    return max(1, math.ceil(n_samples / (rows_per_block or usual)))
+
+
+def _estimated_samples(config: DatasetConfig) -> int:
+    if isinstance(config, ImageFolder):
+        from mklearn.study.data.readers.image_folder import find_images
+
+        return len(find_images(config.path))
+    if not isinstance(config, FeatureTables):
+        return 0
+    return max((_estimated_rows(Path(path)) for path in config.files.values()), default=0)
+
+
+def _estimated_rows(path: Path) -> int:
+    """Estimate the rows of a table: of Parquet by its footer, of text by its size and first lines; else 0."""
+    from mklearn.study.data.text_tables import TEXT_TABLES, first_rows, unpacked_bytes
+
+    try:
+        if path.suffix == ".parquet":
+            import pyarrow.parquet as pq  # here: few studies have landmarks
+
+            return int(pq.read_metadata(path).num_rows)
+        if path.name.endswith(TEXT_TABLES):
+            lines = first_rows(path, 100)
+            length = sum(len(cell) + 1 for cells in lines for cell in cells) / max(1, len(lines))
+            return round(unpacked_bytes(path) / max(1.0, length))
+    except (OSError, ValueError, UserError):  # also pyarrow's errors; the reader says what is wrong with the file
+        pass
+    return 0

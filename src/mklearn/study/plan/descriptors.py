@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mklearn.contract.specs import DescriptorSpec
 from mklearn.errors import ConfigError
 from mklearn.study.datasets import DatasetConfig
 from mklearn.study.entries import Descriptor
 from mklearn.study.naming import descriptors_of
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.provenance import key
+from mklearn.study.specs.data_specs import DescriptorSpec
 
 LEARNS_FROM = 512
 """Largest number of random images that words, patches and principal axes are learned from."""

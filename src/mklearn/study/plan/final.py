@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mklearn.contract.fit_spec import FitSpec, Setting
 from mklearn.descriptors.table import TABLE
 from mklearn.errors import ConfigError
 from mklearn.extras import require
@@ -17,6 +16,7 @@ from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.landmarks import kernels_on_features, unsuited_kernels
 from mklearn.study.plan.protocols import PlannedProtocol
 from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, FinalView
+from mklearn.study.specs.fit_spec import FitSpec, Setting
 from mklearn.study.specs.model_card import CardImages, CardTables
 from mklearn.study.study import Study
 
@@ -102,7 +102,6 @@ def planned_final(
 
 
 def _on_named_features(spec: FitSpec, names: Mapping[str, str]) -> FitSpec:
-    """Return a fit at its largest training size, on the features of descriptors by their names in the study."""
     largest: Setting = max(spec.settings, key=lambda setting: setting.train_size or 0)
     kernels = [kernel | {"view": names[kernel["view"]]} for kernel in kernels_on_features(spec.kernels)]
     inputs = {

@@ -11,16 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mklearn.contract.fit_spec import (
-    EvaluationSpec,
-    FitSpec,
-    Impute,
-    InputSpec,
-    MethodSpec,
-    Setting,
-    is_pairwise,
-)
-from mklearn.contract.model import as_list
 from mklearn.errors import ConfigError
 from mklearn.study.entries import Descriptor
 from mklearn.study.evaluation.metrics.metric import metric_mistakes
@@ -31,7 +21,17 @@ from mklearn.study.plan.kernels import by_name, pairwise_of
 from mklearn.study.plan.landmarks import landmark_set, on_landmarks
 from mklearn.study.plan.protocols import PlannedProtocol
 from mklearn.study.provenance import key
-from mklearn.study.specs.landmark_specs import LandmarkSetSpec
+from mklearn.study.specs.fit_spec import (
+    EvaluationSpec,
+    FitSpec,
+    Impute,
+    InputSpec,
+    LandmarkSetSpec,
+    MethodSpec,
+    Setting,
+    is_pairwise,
+)
+from mklearn.study.specs.model import as_list
 from mklearn.study.study import Evaluation
 
 Spec = dict[str, Any]
@@ -137,7 +137,6 @@ def planned_fits(
 def _check_pairs(
     dataset: PlannedDataset, method_id: str, method: Method, kernels: Sequence[Spec], protocol: PlannedProtocol
 ) -> None:
-    """Raise ConfigError if a method can't take pairs of samples, or there is no list of them."""
     where = f"protocols.{protocol.id} (methods.{method_id}, datasets.{dataset.id})"
     if dataset.is_incomplete:
         raise ConfigError(
@@ -178,7 +177,6 @@ def _evaluation(method_id: str, method: Method, evaluation: Evaluation) -> Evalu
 
 
 def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors: Descriptors) -> dict[str, InputSpec]:
-    """Return the method's inputs with the descriptors that this data set has for them."""
     named = method.named_descriptors()
     inputs = {}
     for name, kind in method.inputs.items():
@@ -212,7 +210,6 @@ def _imputation(dataset: PlannedDataset) -> Impute:
 def _descriptors(
     dataset: PlannedDataset, method_id: str, method: Method, input_name: str, descriptors: Descriptors
 ) -> list[str]:
-    """Return the keys of the descriptors that the method names for an input."""
     field_name, value = method.named_descriptors()[input_name]
     path = f"methods.{method_id}.{field_name}"
     if value == "all" and field_name == "descriptors":
@@ -240,7 +237,6 @@ def _descriptors(
 
 
 def _described_by_vectors(method_id: str, method: Method, descriptors: Descriptors) -> list[str]:
-    """Return the keys of all descriptors, for a dictionary of kernels; none of a data set of matrices."""
     point_sets = [name for name, (_, config) in descriptors.items() if config.point_sets]
     if point_sets:
         raise ConfigError(
@@ -301,7 +297,6 @@ def _in_order(method: Method, kernels: list[Spec]) -> list[Spec]:
 
 
 def _check_several(method_id: str, dataset: PlannedDataset, what: str, names: list[str]) -> None:
-    """Raise ConfigError if nothing is left without one of the kernels or descriptors."""
     if len(names) < 2:
         raise ConfigError(
             f"methods.{method_id}.kernels: data set {dataset.id!r} has one {what}, {names[0]!r}; without it "
@@ -323,7 +318,6 @@ def _names_of_single_kernels(kernels: Sequence[Spec]) -> list[str]:
 
 
 def _source(kernel: Spec) -> str:
-    """Return the key of the descriptor or matrix that a kernel is made from."""
     view: str = kernel["view"]
     return view.rpartition("/")[0] if is_pairwise(view) else view
 
@@ -341,7 +335,6 @@ def _named_kernels(method_id: str, names: list[str], kernels: Sequence[Spec], da
 
 
 def _kernel_weights(method_id: str, method: Method, kernels: list[Spec]) -> Spec:
-    """Return the parameter ``kernel_weights`` in the order of the kernels, where the study gives weights."""
     weights = method.kernel_weights
     if not isinstance(weights, dict):
         return {}

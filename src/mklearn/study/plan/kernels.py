@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mklearn.contract.fit_spec import is_pairwise, views_of
-from mklearn.contract.specs import PairwiseSpec
 from mklearn.errors import ConfigError
 from mklearn.kernels.table import KERNELS
 from mklearn.study.datasets import DatasetConfig, Precomputed
@@ -16,6 +14,8 @@ from mklearn.study.naming import NamedKernel, kernels_of
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.descriptors import PlannedDescriptor
 from mklearn.study.provenance import key
+from mklearn.study.specs.data_specs import PairwiseSpec
+from mklearn.study.specs.fit_spec import is_pairwise, views_of
 
 KernelSpec = dict[str, Any]
 """A kernel with its id, as `mklearn.kernels.specs.StackTransform` takes it; ``feature_scaling`` may be auto."""

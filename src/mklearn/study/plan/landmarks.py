@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mklearn.contract.fit_spec import NUMBER_OF_LANDMARKS, FitSpec, is_pairwise
 from mklearn.errors import ConfigError
 from mklearn.extras import require
 from mklearn.study.method import Method
@@ -13,7 +12,7 @@ from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.kernels import POINT_SET, by_name, kernel_parts
 from mklearn.study.plan.protocols import PlannedProtocol
 from mklearn.study.provenance import key
-from mklearn.study.specs.landmark_specs import LandmarkSetSpec
+from mklearn.study.specs.fit_spec import NUMBER_OF_LANDMARKS, FitSpec, LandmarkSetSpec, is_pairwise
 from mklearn.study.study import Evaluation
 
 

@@ -8,20 +8,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.study.datasets import DatasetConfig
 from mklearn.study.entries import Entry
 from mklearn.study.final import final_dataset
 from mklearn.study.mistakes import listed
-from mklearn.study.plan.blocks import number_of_blocks
-from mklearn.study.plan.datasets import PlannedDataset, planned_dataset
+from mklearn.study.plan.datasets import PlannedDataset, number_of_blocks, planned_dataset
 from mklearn.study.plan.descriptors import PlannedDescriptor, planned_descriptors
 from mklearn.study.plan.final import PlannedFinal, planned_final
 from mklearn.study.plan.fits import PlannedFit, planned_fits
 from mklearn.study.plan.kernels import PlannedPairwise, planned_kernels
 from mklearn.study.plan.protocols import PlannedProtocol, planned_protocol
-from mklearn.study.specs.landmark_specs import LandmarkSetSpec
+from mklearn.study.specs.data_specs import SplitSpec
+from mklearn.study.specs.fit_spec import LandmarkSetSpec
 from mklearn.study.study import Study
 
 MEAN = "mean_regressor"
@@ -104,7 +103,6 @@ class _Mistakes(list[str]):
 
 
 def _final(plan: Plan, protocols: Sequence[PlannedProtocol]) -> PlannedFinal:
-    """Return the planned model of a study that has one."""
     name = final_dataset(plan.study)
     dataset = next(dataset for dataset in plan.datasets.values() if dataset.id == name)
     descriptors = {key: planned for (of, key), planned in plan.descriptors.items() if of == dataset.key}
@@ -125,7 +123,6 @@ def _check_folder(results: str) -> None:
 def _add_dataset(
     plan: Plan, dataset_id: str, config: DatasetConfig, protocols: Sequence[PlannedProtocol], mistakes: _Mistakes
 ) -> None:
-    """Add what the study makes of one data set."""
     study = plan.study
     dataset = planned_dataset(dataset_id, study.datasets, study.results, study.mirror)
     shared = config.splits_of if config.splits_of != dataset_id else None
@@ -168,7 +165,6 @@ def _add_dataset(
 
 
 def _applying(entries: Mapping[str, Model] | None, dataset: str) -> dict[str, Model] | None:
-    """Return the entries of a study's section that apply to a data set; None of a section that is not there."""
     return None if entries is None else {name: entry for name, entry in entries.items() if entry.applies_to(dataset)}
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from mklearn.contract.fit_spec import Choice, Setting
-from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError, absence
 from mklearn.study.entries import Protocol
 from mklearn.study.provenance import key
+from mklearn.study.specs.data_specs import SplitSpec
+from mklearn.study.specs.fit_spec import Choice, Setting
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mklearn.contract.fit_spec import headline_rule
 from mklearn.study.entries import Entry, Kernel
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.plan import Plan
 from mklearn.study.specs.final_spec import BEST
+from mklearn.study.specs.fit_spec import headline_rule
 from mklearn.study.specs.table_specs import (
     CatalogueEntry,
     EvaluateSpec,
@@ -95,7 +95,6 @@ def report_spec(plan: Plan) -> ReportSpec:
 
 
 def _headline(plan: Plan) -> dict[str, Any]:
-    """Return what the headline is made by: of a study with a final model, what the model is chosen by."""
     score = study_score(plan) | {"neighbour": headline_rule(plan.study.evaluation.neighbours)}
     if plan.final is None:
         return score
@@ -133,6 +132,5 @@ def _catalogue(entries: Mapping[str, Entry]) -> list[CatalogueEntry]:
 
 
 def _best_single(plan: Plan) -> list[str]:
-    """Return the methods that choose one kernel: what learned weights are compared with."""
     found = {fit.method_id: fit.spec.method.kernel_choice for fit in plan.fits.values()}
     return [method for method, choice in found.items() if choice in ("best_single", "oracle_single")]

@@ -13,10 +13,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from mklearn.atomic import existing_file, file_content
-from mklearn.contract.loading import load
 from mklearn.descriptors.table import DESCRIPTORS
 from mklearn.errors import ConfigError, DataError, UserError
 from mklearn.kernels.views import Views
+from mklearn.loading import load
 from mklearn.study.data.readers.annotated_data import MUDATA, arrays_of
 from mklearn.study.data.readers.content import IMAGE_SUFFIXES, decode_image, is_hidden
 from mklearn.study.data.readers.feature_tables import agreed
@@ -125,7 +125,6 @@ def _from_images(source: Path, card: ModelCard, form: CardImages, arrays: Mappin
 
 
 def _image(file: Path, form: CardImages) -> NDArray[Any]:
-    """Read an image as those of the training samples."""
     image = decode_image(file_content(file), str(file), form.colour)
     if form.resize is not None:
         image = resize_images([image], **form.resize)[0]
@@ -138,7 +137,6 @@ def _image(file: Path, form: CardImages) -> NDArray[Any]:
 
 
 def _image_files(folder: Path) -> list[Path]:
-    """Find the images below a folder, at any depth, in natural order."""
     files = [path for path in folder.rglob("*") if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file()]
     shown = [path for path in files if not any(map(is_hidden, path.relative_to(folder).parts))]
     if not shown:
@@ -162,7 +160,6 @@ def described_images(images: Any, view: CardView, arrays: Mapping[str, NDArray[A
 
 
 def _tables_by_view(sources: Sequence[str], card: ModelCard) -> dict[str, Path]:
-    """Return the file of each view that is given."""
     names = [view.name for view in card.views]
     listed, source = ", ".join(names), Path(sources[0])
     if any("=" in text and not Path(text).exists() for text in sources):
@@ -216,7 +213,6 @@ def _labels_beside(folder: Path, files: Mapping[str, Path], form: CardTables) ->
 
 
 def _tables_in(folder: Path) -> list[Path]:
-    """Return the files of a folder that are tables by their names, in order."""
     files = (path for path in sorted(folder.iterdir()) if path.is_file() and not is_hidden(path.name))
     return [path for path in files if table_suffix(path) in SUFFIXES]
 

@@ -95,7 +95,6 @@ def prediction_frame(model: SavedModel, samples: NewSamples) -> pd.DataFrame:
 
 
 def _with_unread(frame: pd.DataFrame, samples: NewSamples) -> pd.DataFrame:
-    """Add a row for each image that can't be read."""
     if not samples.unread:
         return frame
     rows = pd.DataFrame({"id": list(samples.unread), "problem": list(samples.unread.values())})
@@ -118,7 +117,6 @@ def clipped_values(model: SavedModel, samples: NewSamples) -> dict[str, tuple[in
 
 
 def _applied(function: Any, samples: NewSamples) -> Any:
-    """Apply a method of the estimator; if views are missing, say so where it can't do without them."""
     try:
         return function(samples.X)
     except DataError as error:

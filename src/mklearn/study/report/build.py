@@ -142,13 +142,11 @@ def build_report(
 
 
 def _rules(results: Results) -> list[str]:
-    """List the nearest-neighbour rules of the study, the one that the headline is made by first."""
     rules = [rule for rule in in_order(results.summary["neighbour"]) if rule]
     return sorted(rules, key=lambda rule: rule not in results.one_rule)
 
 
 def _lead(results: Results, study: ReportSpec, data: Sequence[DataSetRecord]) -> str:
-    """Say in one plain paragraph what was compared, on what, how often."""
     titles = [entry.title or entry.id for entry in data] or sorted(set(results.scores["dataset"]))
     parts = [f"This report compares {plural(len(results.series.labels), 'method')} on {enumeration(titles)}"]
     if study.kernels:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mklearn.contract.fit_spec import headline_rule
 from mklearn.errors import ConfigError
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.predictions import Predictions, typed
@@ -18,6 +17,7 @@ from mklearn.study.evaluation.verdicts import MATTERS
 from mklearn.study.report import wording
 from mklearn.study.report.frames import protocol_family, records
 from mklearn.study.report.tables import Cell, Column, Table, difference_cell, value_cell
+from mklearn.study.specs.fit_spec import headline_rule
 
 SETTING = ["dataset", "protocol", "train_size"]
 PAIRED = ["difference", "difference_low", "difference_high", "p_value", "disagreement"]
@@ -143,7 +143,6 @@ def _summary_by_method(both: Sequence[StudyTables], same: Mapping[tuple[Any, ...
 
 
 def _tested(study: StudyTables) -> dict[tuple[Any, ...], dict[Any, frozenset[str]]]:
-    """Return the tested samples by setting, and by repeat and fold."""
     tested: dict[tuple[Any, ...], dict[Any, frozenset[str]]] = {}
     splits = study.predictions.groupby([*SETTING, "repeat", "fold"], observed=True, dropna=False, sort=False)
     for (*setting, repeat, fold), samples in splits["sample"]:

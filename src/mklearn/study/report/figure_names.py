@@ -57,5 +57,4 @@ def _safe(name: str) -> str:
 
 
 def _escaped(character: str) -> str:
-    """Return what stands for an unsafe character."""
     return "∖" if character == "\\" else " " if character.isspace() else f"<U+{ord(character):04X}>"

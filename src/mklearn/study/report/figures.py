@@ -76,7 +76,6 @@ def _contenders(rows: pd.DataFrame, reach: float, larger_is_better: bool) -> pd.
 
 
 def _not_drawn(rows: pd.DataFrame, metric: Metric) -> str:
-    """Say how many methods are behind those that are drawn, and how far."""
     nearest, farthest = (change(rows["difference"].iloc[place], metric.in_percent) for place in (0, -1))
     reached = nearest if nearest == farthest else f"{nearest} to {farthest}"
     return f"not drawn: {plural(len(rows), 'method')} at {reached}{' points' if metric.in_percent else ''}"

@@ -202,7 +202,6 @@ def _rows_of_classes(points: pd.DataFrame, classes: list[str], marks: Chart, x: 
 
 
 def _natural(text: str) -> tuple[int, float, str]:
-    """Return the sorting key of a class label: numbers sort as numbers, before other labels."""
     try:
         return (0, float(text), "")
     except ValueError:

@@ -97,7 +97,6 @@ def _matters(results: Results) -> float:
 
 
 def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
-    """Say what is shown to be better than the reference, and whether weights paid; and list the methods by verdict."""
     title, metric = results.reference_title, results.metric
     name = metric.name
     if rows["mean"].isna().all():
@@ -140,7 +139,6 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
 
 
 def _not_judged(settings: Sequence[Setting]) -> str:
-    """Name the settings that the verdict says nothing of."""
     if not settings:
         return ""
     named = enumeration([setting.title for setting in settings], limit=len(settings))
@@ -242,7 +240,6 @@ def _against_majority(rows: pd.DataFrame, larger: bool) -> str:
 
 
 def _model(rows: pd.DataFrame, results: Results, final: ReportFinal) -> str:
-    """Name the method of the final model, by the rows of the headline."""
     found = winner(rows, results.metric.kind, final.dataset, final.entries)
     if found is None:
         return ""
@@ -327,7 +324,6 @@ def _against_reference(best: dict[str, Any], setting: Setting, results: Results)
 
 
 def _without_value(rows: pd.DataFrame) -> str:
-    """Name the methods without a value, with the first reason."""
     failed = rows[rows["mean"].isna()]
     if failed.empty:
         return ""

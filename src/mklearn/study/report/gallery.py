@@ -128,7 +128,6 @@ def _scores(results: Results, setting: Setting) -> Iterator[_Figure]:
 
 
 def _train_sizes(results: Results, heading: str, settings: Sequence[Setting]) -> Iterator[_Figure]:
-    """Yield the accuracy of a data set and protocol with several training sizes."""
     known = pd.concat([setting.of(results.by_one_rule) for setting in settings]).dropna(subset=["train_size", "mean"])
     if known["train_size"].nunique() > 1:
         draw = partial(
@@ -139,7 +138,6 @@ def _train_sizes(results: Results, heading: str, settings: Sequence[Setting]) ->
 
 
 def _weights(results: Results, setting: Setting) -> Iterator[_Figure]:
-    """Yield the weights of methods that learn them; all have the same axis."""
     learned = [*learned_weights(results, setting)]
     ends = [0.0, *(end for _, weights in learned for end in (weights.min().min(), weights.max().max()))]
     alt = "Ticks: weight of each kernel in each split, and their mean."
@@ -177,7 +175,6 @@ def _embeddings(results: Results, setting: Setting) -> Iterator[_Figure]:
 
 
 def _predictions(results: Results, setting: Setting) -> Iterator[_Figure]:
-    """Yield predicted against true numbers of the first repeat."""
     alt = "Points: the predicted number of each test sample against the true one, with the line of equal ones."
     for record in frames.shown_fits(results, setting, "predicted"):
         assert record.predicted is not None

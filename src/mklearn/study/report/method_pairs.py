@@ -66,7 +66,6 @@ def pair_differences(
 
 
 def _first_protocols(rows: pd.DataFrame, protocols: Sequence[str] | None) -> pd.DataFrame:
-    """Select of each data set the rows of the first of the protocols that it has."""
     if protocols is None:
         return rows
     families = [protocol_family(row["protocol"], row["train_size"]) for row in records(rows)]

@@ -150,7 +150,6 @@ def _limit(tolerance: Tolerance) -> str:
 
 
 def _counts(cells: pd.DataFrame) -> pd.Series:
-    """Count the cells by verdict."""
     return cells["verdict"].value_counts().reindex(verdicts.VERDICTS, fill_value=0)
 
 

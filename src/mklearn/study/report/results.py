@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mklearn.contract.fit_spec import Setting
 from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.provenance import file_digest
 from mklearn.study.report import records
 from mklearn.study.report.thumbnails import thumbnails
+from mklearn.study.specs.fit_spec import Setting
 from mklearn.study.specs.table_specs import ReportDataset, ReportFile, ReportFit, ReportSpec
 from mklearn.study.yaml_file import yaml_text
 
@@ -79,7 +79,6 @@ def _parts_groups(rows: pd.DataFrame, groups: pd.Series) -> list[bool]:
 
 
 def _data_file(file: ReportFile) -> records.DataFile:
-    """Describe a file as it is; of one that is gone since it was read, the name and source are known."""
     path = Path(file.path)
     if not path.is_file():
         return records.DataFile(file.name, "", file.source, None)
@@ -134,7 +133,6 @@ def _fit(
 
 
 def _numbers(rows: pd.DataFrame | None) -> pd.DataFrame | None:
-    """Return true and predicted numbers of the test samples."""
     if rows is None:
         return None
     return rows.loc[rows["predicted"].notna(), ["repeat", "sample", "true", "predicted"]].astype({"sample": str})

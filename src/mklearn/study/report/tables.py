@@ -184,7 +184,6 @@ def _means_over_targets(rows: pd.DataFrame, metrics: Sequence[Metric]) -> list[T
 
 
 def _metric_table(caption: str, rows: pd.DataFrame, metrics: Sequence[Metric], over: str) -> Table:
-    """Tabulate the means of metrics over splits or targets; of embeddings with the rule of each row."""
     embeds = bool(rows["neighbour"].ne("").any())
     columns = [
         Column("Method", numeric=False),
@@ -203,7 +202,6 @@ def _metric_table(caption: str, rows: pd.DataFrame, metrics: Sequence[Metric], o
 
 
 def _metric_cell(metric: Metric, row: dict[str, Any] | None, messages: list[str]) -> Cell:
-    """Format a value; why there is none is added to ``messages``, the footnotes of the table."""
     if row is None or pd.isna(row["mean"]):
         message = str(row["message"] or "") if row else ""
         return replace(number_cell(wording.DASH, None), footnotes=_footnotes(message, messages))
@@ -223,7 +221,6 @@ def _result_row(
     inner: dict[str, Any], oracle: dict[str, Any], metric: Metric, best: Any, messages: list[str],
     times: dict[Any, Any], difference: Cell,
 ) -> list[Cell]:  # fmt: skip
-    """Format a row; messages of its status are added to ``messages``, the footnotes of the table."""
     row = inner or oracle
     source = next((part for part in (oracle, inner) if not pd.isna(part.get("published"))), {})
     # What is chosen on the test samples has values there only, and has not failed.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mklearn.contract.fit_spec import FitSpec
-from mklearn.contract.model import Strict
-from mklearn.contract.specs import Spec
+from mklearn.study.specs.data_specs import Spec
+from mklearn.study.specs.fit_spec import FitSpec
+from mklearn.study.specs.model import Strict
 from mklearn.study.specs.model_card import CardImages, CardTables, NamedView
 
 BEST = "best"

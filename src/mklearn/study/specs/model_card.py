@@ -5,10 +5,10 @@ from __future__ import annotations
 import html
 from typing import Any, Literal
 
-from mklearn.contract.fit_spec import Impute
-from mklearn.contract.model import Strict
-from mklearn.contract.specs import FeatureType, TargetKind
 from mklearn.errors import printable
+from mklearn.study.specs.data_specs import FeatureType, TargetKind
+from mklearn.study.specs.fit_spec import Impute
+from mklearn.study.specs.model import Strict
 
 
 class NamedView(Strict):

@@ -1,6 +1,6 @@
 """Frozen specifications of the jobs after the fits: the tables, the record of the run and the report.
 
-They are apart from :mod:`mklearn.contract.specs`, so that editing them makes no cached distance outdated.
+They are apart from :mod:`mklearn.study.specs.data_specs`, so that editing them makes no cached distance outdated.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from mklearn.contract.fit_spec import Setting
-from mklearn.contract.model import Count, NonNegative, Positive, Slug, Strict
-from mklearn.contract.specs import Spec
+from mklearn.study.specs.data_specs import Spec
 from mklearn.study.specs.final_spec import FinalEntry
+from mklearn.study.specs.fit_spec import Setting
+from mklearn.study.specs.model import Count, NonNegative, Positive, Slug, Strict
 
 
 class EvaluateSpec(Spec):

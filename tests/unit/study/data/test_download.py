@@ -15,10 +15,10 @@ from typing import ClassVar
 
 import pytest
 
-from mklearn.contract.specs import FileSpec
 from mklearn.errors import DataError, DownloadError
 from mklearn.study.data import download
 from mklearn.study.data.download import ContentCheck, FetchedFile, fetch
+from mklearn.study.specs.data_specs import FileSpec
 
 DATA = random.Random(0).randbytes(300_000)
 SHA = hashlib.sha256(DATA).hexdigest()

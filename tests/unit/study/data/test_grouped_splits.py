@@ -12,7 +12,6 @@ import pytest
 from tests.entries import protocol
 
 from mklearn.atomic import write_parquet
-from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.study.data.grouped_splits import group_k_fold, validation_folds
 from mklearn.study.data.read import read_dataset
@@ -22,6 +21,7 @@ from mklearn.study.data.splits import Splits, given
 from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.entries import Protocol
 from mklearn.study.script import call
+from mklearn.study.specs.data_specs import SplitSpec
 
 OLIVETTI = protocol("validation_folds", test_size=2, folds=8, in_order=True, repeats=2, first_seed=1000)
 USPS = protocol("validation_folds", test_share=1 / 3, folds=2, deals=5, repeats=2, first_seed=500)

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from mklearn.contract.specs import DownloadSpec
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.data.download import fetch
 from mklearn.study.data.read import content_check, read_dataset
@@ -26,6 +25,7 @@ from mklearn.study.data.readers.matlab_images import deng_cai
 from mklearn.study.data.readers.repository_tables import uci
 from mklearn.study.data.registry import dataset_spec, entry, registry
 from mklearn.study.data.samples import SampleSet
+from mklearn.study.specs.data_specs import DownloadSpec
 
 
 @cache

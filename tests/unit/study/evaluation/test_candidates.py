@@ -13,7 +13,6 @@ from tests.scores import chosen_score, scores
 
 from mklearn.classifiers.lmkl_svc import LMKLSVC
 from mklearn.classifiers.multi_view import MultiViewClassifier
-from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import ConstantKernel, NotApplicable
 from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.kernels import source as source_module
@@ -21,6 +20,7 @@ from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.study.evaluation.candidates import MethodOnViews, candidates, method_of
 from mklearn.study.evaluation.split import SplitResult, evaluate_split
+from mklearn.study.specs.fit_spec import EvaluationSpec, MethodSpec
 
 WIDTHS = (0.5, 1.0, 2.0)
 KERNELS = [{"id": f"g{width}", "view": "d", "kind": "gaussian", "bandwidth": width} for width in WIDTHS]

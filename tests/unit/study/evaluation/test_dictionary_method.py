@@ -11,11 +11,11 @@ from sklearn.datasets import load_digits
 from tests import entries
 
 from mklearn.classifiers import MultiViewClassifier
-from mklearn.contract.fit_spec import EvaluationSpec, InputSpec, MethodSpec
 from mklearn.kernels import Views
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.fit_records import model_arrays
 from mklearn.study.evaluation.split import evaluate_split
+from mklearn.study.specs.fit_spec import EvaluationSpec, InputSpec, MethodSpec
 
 
 def problem(views: Views, y: np.ndarray) -> MethodOnViews:

@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator
 from tests.scores import chosen_score, component, evaluate_draw, scores
 
 from mklearn.base.statistics import corrected_resampled_interval, paired_sample_difference, sample_interval
-from mklearn.contract.fit_spec import EvaluationSpec, FitSpec, Implementation, InputSpec, MethodSpec, Setting
 from mklearn.errors import SolverFailed
 from mklearn.kernels import Pairwise, Views
 from mklearn.study.data.grouped_splits import validation_folds
@@ -24,6 +23,7 @@ from mklearn.study.evaluation.predictions import Predictions, common, prediction
 from mklearn.study.evaluation.score_table import BLANK, COLUMNS, score_rows
 from mklearn.study.evaluation.split import Choice, evaluate_split
 from mklearn.study.evaluation.summary import summarise
+from mklearn.study.specs.fit_spec import EvaluationSpec, FitSpec, Implementation, InputSpec, MethodSpec, Setting
 from mklearn.study.supervisor import SplitAborted
 
 N = 36

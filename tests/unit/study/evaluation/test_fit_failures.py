@@ -14,12 +14,12 @@ import pytest
 from tests.scores import rows_of
 
 from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
-from mklearn.contract.fit_spec import FitSpec
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.engine.failed_run import write_missing
 from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.evaluation.score_table import score_table
 from mklearn.study.script import call
+from mklearn.study.specs.fit_spec import FitSpec
 from mklearn.study.specs.table_specs import EvaluateSpec
 from mklearn.subspace.pca import PCA
 

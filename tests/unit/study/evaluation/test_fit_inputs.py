@@ -18,12 +18,11 @@ from tests import entries
 from tests.scores import rows_of, samples_of
 
 from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
-from mklearn.contract.fit_spec import FitSpec
-from mklearn.contract.loading import load
 from mklearn.errors import DataError, SolverFailed
 from mklearn.kernels import StackTransform, Views
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler
+from mklearn.loading import load
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
 from mklearn.study.artefacts import read_record
 from mklearn.study.data.pairs import TRAINS, VALIDATES, Pairs
@@ -32,6 +31,7 @@ from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.score_table import evaluated_fit
 from mklearn.study.script import call
+from mklearn.study.specs.fit_spec import FitSpec
 from mklearn.subspace import KernelFDA
 
 N = 30

@@ -17,12 +17,12 @@ from tests.scores import rows_of, samples_of
 from tests.unit.study.landmark_jobs import LandmarkJobs, parts, spec_of
 
 from mklearn.base.folds import inner_folds
-from mklearn.contract.fit_spec import Setting
 from mklearn.errors import DataError
 from mklearn.study.artefacts import read_arrays, write_arrays
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation import landmarks as on_landmarks
 from mklearn.study.evaluation.landmark_files import read_moments
+from mklearn.study.specs.fit_spec import Setting
 from mklearn.subspace.kfd import KernelFDA
 
 pytestmark = pytest.mark.full

@@ -10,11 +10,11 @@ import pytest
 from tests.unit.study.landmark_jobs import spec_of
 
 from mklearn.base.folds import inner_folds
-from mklearn.contract.specs import TargetKind
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation import landmarks
 from mklearn.study.evaluation.landmarks import Block, Folds, Solved, evaluate
 from mklearn.study.evaluation.split import Candidate
+from mklearn.study.specs.data_specs import TargetKind
 from mklearn.subspace.kfd import KernelFDA
 
 N = 300

@@ -14,7 +14,6 @@ import mklearn.study.evaluation.candidates as candidates_module
 import mklearn.study.evaluation.split as module
 from mklearn.base.folds import inner_folds
 from mklearn.base.scaling_choice import choose_scaling
-from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import DataError, NotApplicable, SolverFailed
 from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.kernels.distances import MEASURES
@@ -23,6 +22,7 @@ from mklearn.study.evaluation.candidates import MethodOnViews, candidates
 from mklearn.study.evaluation.outputs import SplitPredictions
 from mklearn.study.evaluation.predictions import VALUE, prediction_table
 from mklearn.study.evaluation.split import Choice, RuleResult, SplitResult, choose_on_test, evaluate_split
+from mklearn.study.specs.fit_spec import EvaluationSpec, MethodSpec
 
 KFD = "mklearn.subspace.kfd:KernelFDA"
 KERNELS: list[dict[str, Any]] = [

@@ -17,7 +17,6 @@ import mklearn.study.evaluation.sweeps as module
 from mklearn.base.folds import inner_folds
 from mklearn.base.side_by_side import SideBySide
 from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
-from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import NotApplicable
 from mklearn.kernels import Views
 from mklearn.nearest_neighbour import accuracy_by_dimension
@@ -27,6 +26,7 @@ from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.evaluation.sweeps import LeadingDimensions, Outcome, Predictions, Refit, RefitPredictions, Sweep
+from mklearn.study.specs.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.subspace.mmc import MMC
 from mklearn.subspace.pca import PCA
 

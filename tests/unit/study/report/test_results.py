@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mklearn.contract.fit_spec import Setting
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.report.results import _data_file, _fit, _parts_groups, _warnings, data_set_of
+from mklearn.study.specs.fit_spec import Setting
 from mklearn.study.specs.table_specs import ReportDataset, ReportFile, ReportFit
 
 

@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mklearn.contract.fit_spec import Impute
-from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError, nearest
 from mklearn.study.data.readers.table_files import ARRAYS, Table, array_of_view, column_names
 from mklearn.study.data.readers.tabular import missing_hint, numeric_values, row_order, unlabelled_note
 from mklearn.study.data.samples import SampleSet, check_numbers, some
 from mklearn.study.data.text_tables import MISSING
+from mklearn.study.specs.data_specs import TargetKind
+from mklearn.study.specs.fit_spec import Impute
 
 MissingViews = Literal["error", "drop", "mean"]
 """What is done with a sample that lacks a table, or whose row there is empty."""
@@ -157,7 +157,6 @@ class _Part:
 
 
 def _check_complete(values: np.ndarray, path: Path, ids: np.ndarray, columns: np.ndarray, impute: Impute) -> None:
-    """Raise DataError if a row lacks some values, but not all, and they are not filled in."""
     missing = np.isnan(values)
     partly = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
     if impute != "none" or not partly.size:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError
 from mklearn.study.data.readers.table_files import Table
 from mklearn.study.data.readers.tabular import missing_hint, numeric_values, row_order, unlabelled_note
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.text_tables import MISSING, SEPARATORS, first_rows, is_number, table_suffix
+from mklearn.study.specs.data_specs import TargetKind
 
 # Relative to the largest entry: the rounding of single precision or of a file with seven digits.
 _SYMMETRY_TOLERANCE = 1e-6
@@ -66,7 +66,6 @@ def read(
 
 
 def _read_matrix(path: Path, id_column: str, ids: np.ndarray, labels_path: Path) -> np.ndarray:
-    """Read a matrix with its rows and columns in the order of `ids`."""
     bare = is_bare(path)
     table = Table(path, id_column, header=not bare)
     numbers = table.numbers()
@@ -95,7 +94,6 @@ def is_bare(path: Path) -> bool:
 
 
 def _checked(matrix: np.ndarray, path: Path, ids: np.ndarray, measure: str) -> np.ndarray:
-    """Return an exactly symmetric matrix; check that it can hold `measure`."""
 
     def at(values: np.ndarray) -> str:
         i, j = np.unravel_index(int(values.argmax()), values.shape)

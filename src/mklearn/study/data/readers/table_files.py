@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from mklearn.atomic import read_npz
-from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError
 from mklearn.study.data.readers.annotated_data import ANNDATA, MUDATA, arrays_of, obs_column, read_annotated
 from mklearn.study.data.readers.content import dense
@@ -18,6 +17,7 @@ from mklearn.study.data.readers.matlab import matlab_variables
 from mklearn.study.data.readers.tabular import class_names, column_text, read_frame, require_columns, target_numbers
 from mklearn.study.data.samples import check_unique, some
 from mklearn.study.data.text_tables import MISSING, SEPARATORS, TEXT_TABLES, first_rows, table_suffix
+from mklearn.study.specs.data_specs import TargetKind
 
 ARRAYS = (".npz", ".mat")
 """Files of named arrays, which may have no ids."""

@@ -14,7 +14,6 @@ import pandas as pd
 
 from mklearn.atomic import existing_file, read_parquet
 from mklearn.checks import LARGEST_VALUE
-from mklearn.contract.specs import TargetKind
 from mklearn.errors import DataError
 from mklearn.study.data.samples import check_numbers, check_text, check_unique, some
 from mklearn.study.data.text_tables import (
@@ -26,6 +25,7 @@ from mklearn.study.data.text_tables import (
     table_suffix,
     text_errors,
 )  # fmt: skip
+from mklearn.study.specs.data_specs import TargetKind
 
 _WHOLE_IN_DOUBLE = 2**53
 """From here on, float64 does not tell one integer from the next."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from mklearn.contract.loading import load
 from mklearn.errors import ConfigError, nearest
+from mklearn.loading import load
 from mklearn.rows import Row, row_of
 
 if TYPE_CHECKING:

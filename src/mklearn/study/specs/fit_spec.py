@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from mklearn.contract.model import Count, Strict, as_list
+from mklearn.study.specs.data_specs import Spec
+from mklearn.study.specs.model import Count, Strict, as_list
 
 InputKind = Literal["kernels", "features", "images"]
 InnerFolds = Annotated[int, Field(ge=2)] | Literal["leave_one_out"]
@@ -31,9 +32,6 @@ FeatureScaling = Literal["none", "standard", "minmax", "unit", "rank", "log"]
 """See :class:`mklearn.kernels.feature_scaling.FeatureScaler`."""
 Impute = Literal["none", "mean", "median"]
 """How missing values of features are filled in, by the training samples."""
-AUTO_SCALINGS: tuple[FeatureScaling, ...] = ("standard", "rank", "unit", "none")
-"""What ``feature_scaling: auto`` chooses from; of equally good ones, the first. See
-:func:`mklearn.base.scaling_choice.choose_scaling`."""
 IMAGES = "images"
 """Name of the view that holds the images."""
 LandmarkRule = Literal["random_per_class", "kmeans", "leverage"]
@@ -228,3 +226,25 @@ class FitSpec(Strict):
     def as_dict(self) -> dict[str, Any]:
         """Return builtin types only, without fields at their default: a new field changes no key of an old fit."""
         return self.model_dump(mode="json", exclude_defaults=True)
+
+
+SAMPLE = 20_000
+"""Training samples at most, drawn at random, that landmarks are chosen from and kernels' parameters are fitted to."""
+
+
+class LandmarkSetSpec(Spec):
+    """Rules ``landmarks`` and ``moments``: the kernels and landmarks of methods that share their features."""
+
+    kernels: list[dict[str, Any]]
+    """On features."""
+    landmarks: Landmarks
+    seed: int
+    inner_folds: int
+    """Folds of the inner cross-validation, each with moments of its own."""
+    part: str | None = None
+    """``"2of8"``: the second eighth of the samples."""
+
+    @property
+    def descriptors(self) -> list[str]:
+        """Keys of the descriptors whose features the kernels take, in order."""
+        return sorted({kernel["view"] for kernel in self.kernels})

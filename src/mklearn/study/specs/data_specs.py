@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from mklearn.contract.model import Strict
+from mklearn.study.specs.model import Strict
 
 TargetKind = Literal["classes", "numbers"]
 """What is predicted for a sample: its class, or a number.
