@@ -56,8 +56,6 @@ class MethodOnViews:
     kernels : sequence of dict
         Specs of its kernels with "id", as `mklearn.kernels.specs.StackTransform` takes them; ``feature_scaling`` may be
         "auto" until training samples have chosen, see `with_chosen_scalings`.
-    spectra : bool
-        Whether eigenvalues are computed, to be shown, of kernels that need no repair.
     groups : (n,) array of str, optional
         Group of each sample, for methods that leave out whole groups of training samples themselves.
     scalings : dict of str to str
@@ -68,7 +66,6 @@ class MethodOnViews:
     y: NDArray[Any]
     method: MethodSpec
     kernels: Sequence[Mapping[str, Any]] = ()
-    spectra: bool = False
     groups: NDArray[np.str_] | None = None
     scalings: Mapping[str, FeatureScaling] = field(default_factory=dict)
 

@@ -123,7 +123,7 @@ class FitAtSize:
         method = self.spec.method
         size = f", training size {self.setting.train_size}" if self.setting.train_size else ""
         splits = progress(self.splits, len(self.splits), f"{method.id}{size}: split")
-        problem, for_all = replace(self.problem, spectra=True), None
+        for_all: Choice | Exception | None = None
         if method.kernel_choice == "oracle_single":
             parts = [(split.train, split.test) for split in self.splits]
             for_all = self._choose("choice of the kernel", parts, self.groups, choose_on_test)
@@ -139,9 +139,7 @@ class FitAtSize:
             if parts and for_all is None and self.spec.evaluation.choice != "test_set":
                 shared = self._choose(models[0].name, parts, self.groups)
             for split in models:
-                result = shared if isinstance(shared, Exception) else self._evaluate(problem, split, shared)
-                if isinstance(result, SplitResult):
-                    problem = self.problem  # spectra of the first split that was fitted are shown
+                result = shared if isinstance(shared, Exception) else self._evaluate(split, shared)
                 yield split, result
                 del result  # with its arrays, before those of the next split
 
@@ -151,11 +149,11 @@ class FitAtSize:
         problem = replace(self.problem, groups=groups)
         return guarded(name, lambda: choose(problem, parts, evaluation=self.spec.evaluation))
 
-    def _evaluate(self, problem: MethodOnViews, split: Split, choice: Choice | None) -> SplitResult | Exception:
+    def _evaluate(self, split: Split, choice: Choice | None) -> SplitResult | Exception:
         return guarded(
             split.name,
             lambda: evaluate_split(
-                problem, split.train, split.test, evaluation=self.spec.evaluation, seed=self.spec.seed,
+                self.problem, split.train, split.test, evaluation=self.spec.evaluation, seed=self.spec.seed,
                 groups=self.groups, shared=choice,
             ),
         )  # fmt: skip

@@ -280,7 +280,7 @@ class Fits:
             kernels, started = None, time.process_time()
             if problem.kernels:
                 # constant kernels are dropped here, as an estimator that takes none refuses them itself
-                kernels = StackTransform(specs_by_name(problem.kernels), spectra=problem.spectra, drop_constant=True)
+                kernels = StackTransform(specs_by_name(problem.kernels), drop_constant=True)
                 kernels.fit_transform(samples)
                 kernels.transform(others)
             self._prepared[name] = PreparedSamples(samples, others, kernels, time.process_time() - started)
@@ -376,7 +376,7 @@ def _scores_on_parts(
     for train, validation in parts:
         y, y_validation = problem.y[train], problem.y[validation]
         groups = held_out_groups(train, validation, problem.groups)
-        own = fits or Fits(with_chosen_scalings(replace(problem, spectra=False), train, groups))
+        own = fits or Fits(with_chosen_scalings(problem, train, groups))
         for number, candidate in enumerate(grid):
             if any(isinstance(of_rule[number], str) for of_rule in scores.values()):
                 continue

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.metrics import f1_score, log_loss
 from sklearn.neighbors import KNeighborsClassifier
@@ -28,7 +26,6 @@ from mklearn.study.artefacts import read_record
 from mklearn.study.data.pairs import TRAINS, VALIDATES, Pairs
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.engine.workflow_files import load_script
-from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.score_table import evaluated_fit
 from mklearn.study.script import call
 from mklearn.study.specs.fit_spec import FitSpec
@@ -127,26 +124,6 @@ def test_every_metric_has_a_row_on_every_split(files: dict[str, Any]) -> None:
     predicted = samples_of(files["predictions"])
     assert len(predicted) == 20
     assert predicted["decision_value"].notna().all()
-
-
-def test_eigenvalues_that_are_only_shown_are_those_of_the_first_split(
-    files: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of kernels that are not repaired; with those of every split computed, the same is left behind."""
-    kernels = [kernel | {"psd": "none"} for kernel in spec().kernels]
-    computed: list[int] = []
-    eigvalsh = scipy.linalg.eigvalsh
-    monkeypatch.setattr(scipy.linalg, "eigvalsh", lambda K: computed.append(len(K)) or eigvalsh(K))
-    found = []
-    for n_computed in (2, 4):
-        run_fit(spec().model_copy(update={"kernels": kernels}), **files, here=True)
-        found.append((samples_of(files["predictions"]).to_csv(), str(read_npz(files["model"])["p/kernel_info"])))
-        assert len(computed) == n_computed
-        computed.clear()
-        monkeypatch.setitem(fit.__globals__, "MethodOnViews", partial(MethodOnViews, spectra=True))
-    assert found[0] == found[1]
-    assert "min_eigenvalue" in found[0][1]
-    assert None not in json.loads(found[0][1])[0][0].values()
 
 
 def of_tables(kind: str, descriptors: list[str]) -> FitSpec:
