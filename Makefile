@@ -55,6 +55,7 @@ lint: $(READY) ## ruff, budget, import-linter, snakefmt, snakemake --lint, mypy
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
 	$(BIN)/mypy
+	$(BIN)/mypy --scripts-are-modules workflow/scripts/*.py
 
 budget: $(READY) ## lower the ceilings of rooms that have become smaller, and show what each room has and may have
 	$(BIN)/python tests/budget.py --lower --show
