@@ -47,7 +47,7 @@ def describe(
         values, ids = described(samples, learned, kind, implementation, parameters, dtype, part)
     else:
         raise DataError("describe: expected samples or parts.")
-    arrays = values.as_arrays() if isinstance(values, PointSets) else {"features": values}
+    arrays: dict[str, Any] = values.as_arrays() if isinstance(values, PointSets) else {"features": values}
     shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
     logger.info("%s: %d samples, %s", kind, len(ids), shapes)
     write_arrays(features, record, **arrays, ids=ids, sha256=digest_of_features(arrays))

@@ -1,5 +1,6 @@
 """Fit a method on every split of a protocol, and predict the test samples."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,8 @@ def fit(
         choosing = None if spec.evaluation.choice == "test_set" else pairs.choosing
         y, ids, groups = pairs.y, pairs.names(ids), pairs.groups
         arrays["classes"] = np.array(CLASSES)
-    views, at_size = None, FitAtSize
+    views = None
+    at_size: Callable[..., FitAtSize] = FitAtSize
     if spec.landmarks is None:
         views = read_views(spec, matrices or [], sources or [], ids, pairs)
     else:

@@ -99,7 +99,7 @@ def used_modules(name: str) -> set[str]:
 
 NEUTRAL = (
     "errors", "methods", "rows", "kernels/table", "kernels/views", "descriptors/table", "base/parameters",
-    "base/threads", "base/validation", "checks", "contract", "extras", "atomic", "study/",
+    "base/threads", "base/validation", "checks", "loading", "extras", "atomic", "study/",
 )  # fmt: skip
 """What changes no number of a method or descriptor."""
 
