@@ -53,11 +53,9 @@ def fit(
         choosing = None if spec.evaluation.choice == "test_set" else pairs.choosing
         y, ids, groups = pairs.y, pairs.names(ids), pairs.groups
         arrays["classes"] = np.array(CLASSES)
-    views = None
+    views = read_views(spec, matrices or [], sources or [], ids, pairs) if spec.landmarks is None else None
     at_size: Callable[..., FitAtSize] = FitAtSize
-    if spec.landmarks is None:
-        views = read_views(spec, matrices or [], sources or [], ids, pairs)
-    else:
+    if spec.landmarks is not None:
         from mklearn.study.evaluation.landmark_fit import landmark_fit
 
         at_size = landmark_fit(landmarks, moments, blocks, drawn.splits, ids)
