@@ -41,7 +41,7 @@ def run_record(spec: RunSpec) -> dict[str, Any]:
         "utc": datetime.now(tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "machine": machine(),
         "config": spec.config,
-        "stages": rule_costs(Jobs(plan_study(check_study(spec.config)))),
+        "rules": rule_costs(Jobs(plan_study(check_study(spec.config)))),
     }
 
 
@@ -54,9 +54,8 @@ def rule_costs(jobs: Jobs) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        ``stage``, the rule, and ``title``; ``jobs``, how many ran, and ``known``, the same; ``seconds``, the sum of
-        their wall-clock times, ``longest``, the largest one, and ``longest_job``, its first output without its ending;
-        ``bytes`` of the outputs.
+        ``rule`` and its ``title``; ``jobs``, how many ran; ``seconds``, the sum of their wall-clock times, ``longest``,
+        the largest one, and ``longest_job``, its first output without its ending; ``bytes`` of the outputs.
     """
     times: dict[str, dict[str, float]] = {rule: {} for rule in TITLES}
     n_bytes = dict.fromkeys(TITLES, 0)
@@ -70,7 +69,7 @@ def rule_costs(jobs: Jobs) -> list[dict[str, Any]]:
                 n_bytes[counted] += sum(path.stat().st_size for path in outputs if path.is_file())
     return [
         {
-            "stage": rule, "title": TITLES[rule], "jobs": len(each), "known": len(each),
+            "rule": rule, "title": TITLES[rule], "jobs": len(each),
             "seconds": round(sum(each.values()), 2), "longest": round(max(each.values()), 2),
             "longest_job": max(sorted(each), key=lambda job: each[job]), "bytes": n_bytes[rule],
         }

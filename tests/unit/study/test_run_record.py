@@ -28,7 +28,7 @@ def test_seconds_and_bytes_of_jobs_that_ran_are_summed_by_rule(tmp_path: Path, m
     longest = str(Path(jobs.path("fit", **keys[2])).with_suffix(""))
     assert rule_costs(jobs) == [
         {
-            "stage": "fit", "title": "Fit and predict", "jobs": 2, "known": 2, "seconds": 30.75, "longest": 20.5,
+            "rule": "fit", "title": "Fit and predict", "jobs": 2, "seconds": 30.75, "longest": 20.5,
             "longest_job": longest, "bytes": 15,
         }
     ]  # fmt: skip

@@ -29,7 +29,7 @@ from mklearn.study.report.published import published_part
 from mklearn.study.report.ranks import ranks_part
 from mklearn.study.report.records import DataSetRecord, FitRecord, RunRecord
 from mklearn.study.report.rendering import write_figure
-from mklearn.study.report.tables import failure_table, kernel_table, metric_tables, result_table, stage_table
+from mklearn.study.report.tables import failure_table, kernel_table, metric_tables, result_table, rule_table
 from mklearn.study.report.theme import LIGHT, vega_config
 from mklearn.study.report.weights import weights_frame, weights_tables
 from mklearn.study.report.wording import enumeration, in_order, plural, rule_title
@@ -108,7 +108,7 @@ def build_report(
         "failures": failure_table(results),
         "data": data,
         "run": run,
-        "stages": stage_table(run.stages),
+        "costs": rule_table(run.rules),
         "catalogue": {title: entries for title, entries in catalogue.items() if entries},
         "bibliography": bibtex(study, data),
     }

@@ -42,16 +42,15 @@ class DataSetRecord:
 
 
 @dataclass(frozen=True)
-class StageCost:
-    """What a stage of the run cost, see :func:`mklearn.study.run_record.rule_costs`."""
+class RuleCost:
+    """What the jobs of a rule cost, see :func:`mklearn.study.run_record.rule_costs`."""
 
-    stage: str
+    rule: str
     title: str
     jobs: int
-    known: int
-    seconds: float | None
-    longest: float | None
-    longest_job: str | None
+    seconds: float
+    longest: float
+    longest_job: str
     bytes: int
 
 
@@ -66,7 +65,7 @@ class RunRecord:
     commit: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     config_text: str = ""
-    stages: tuple[StageCost, ...] = ()
+    rules: tuple[RuleCost, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
 

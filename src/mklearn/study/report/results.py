@@ -28,7 +28,7 @@ def run_of(record: dict[str, Any], provenance: dict[str, Any]) -> records.RunRec
     return records.RunRecord(
         machine=f"{machine['processor']}, {machine['cores']} cores, {machine['system']}",
         config_text=yaml_text(record["config"]),
-        stages=tuple(records.StageCost(**stage) for stage in record.get("stages", ())),
+        rules=tuple(records.RuleCost(**rule) for rule in record.get("rules", ())),
         provenance=provenance,
         **{name: record[name] for name in ("command", "seed", "utc", "commit", "versions")},
     )

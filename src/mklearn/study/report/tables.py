@@ -16,7 +16,7 @@ from mklearn.study.evaluation.selection import UPPER_BOUND
 from mklearn.study.evaluation.verdicts import BETTER, NO_GAIN, NOT_SHOWN, WORSE, only_before_holm, verdict
 from mklearn.study.report import wording
 from mklearn.study.report.frames import Results, Setting, protocol_family, records, typical_times, whole_or_none
-from mklearn.study.report.records import StageCost
+from mklearn.study.report.records import RuleCost
 
 
 @dataclass(frozen=True)
@@ -361,7 +361,7 @@ def failure_table(results: Results) -> Table:
     return Table("Fits that did not end well", [*texts[:3], Column("How often"), texts[3]], rows)
 
 
-OF_STAGES = (
+OF_RULES = (
     "Wall-clock seconds of the jobs, each with the start of its process, as the engine recorded them when each was "
     "last run, on the machine that this report names: jobs beside each other, or another load, make them longer; the "
     "queue of a cluster does not. Results that were kept from earlier runs have their times from then; those that came "
@@ -369,36 +369,31 @@ OF_STAGES = (
 )
 
 
-def stage_table(stages: Sequence[StageCost]) -> Table | None:
-    """Tabulate jobs, seconds, longest job and bytes of each stage; None where the time of no job is known."""
-    if not any(stage.known for stage in stages):
+def rule_table(rules: Sequence[RuleCost]) -> Table | None:
+    """Tabulate jobs, seconds, longest job and bytes of each rule; None where the time of no job is known."""
+    if not rules:
         return None
     columns = [
-        Column("Stage", numeric=False), Column("Jobs"), Column("Sum, s", "wall-clock seconds of all jobs of the stage"),
+        Column("Rule", numeric=False), Column("Jobs"), Column("Sum, s", "wall-clock seconds of all jobs of the rule"),
         Column("Longest job, s"), Column("Which", "the data set or method of the longest job", numeric=False),
-        Column("Files", "bytes of what the stage wrote"),
+        Column("Files", "bytes of what the rule wrote"),
     ]  # fmt: skip
-    rows = []
-    for stage in stages:
-        below = f"{stage.known:,} of {stage.jobs:,} jobs known" if 0 < stage.known < stage.jobs else ""
-        total, longest = (
-            "not known" if value is None else wording.seconds(value) for value in (stage.seconds, stage.longest)
-        )
-        rows.append([
-            Cell(stage.title),
-            number_cell(wording.count(stage.jobs), stage.jobs),
-            number_cell(total, stage.seconds, below=below),
-            number_cell(longest, stage.longest),
-            Cell(_job(stage.longest_job) if stage.longest_job else wording.DASH),
-            number_cell(wording.byte_size(stage.bytes), stage.bytes),
-        ])  # fmt: skip
-    return Table("What each stage cost", columns, rows, note=OF_STAGES)
+    rows = [
+        [
+            Cell(each.title), number_cell(wording.count(each.jobs), each.jobs),
+            number_cell(wording.seconds(each.seconds), each.seconds),
+            number_cell(wording.seconds(each.longest), each.longest), Cell(_job(each.longest_job)),
+            number_cell(wording.byte_size(each.bytes), each.bytes),
+        ]
+        for each in rules
+    ]  # fmt: skip
+    return Table("What each rule cost", columns, rows, note=OF_RULES)
 
 
 def _job(name: str) -> str:
     """Shorten ``results/cache/pairwise/caltech101-KEY/gb-1-KEY/point_set`` to ``gb-1 / point_set``.
 
-    Kept is what comes after the stage's folder, without the data set where more follows, and without keys.
+    Kept is what comes after the rule's folder, without the data set where more follows, and without keys.
     """
     parts = PurePosixPath(name.removesuffix(".learned")).parts
     after = parts[parts.index("cache") + 2 :] if "cache" in parts else parts[-1:]

@@ -19,7 +19,7 @@ from mklearn.study.report.build import build_report
 from mklearn.study.report.figure_names import FigureNames
 from mklearn.study.report.frames import results_of
 from mklearn.study.report.gallery import panels
-from mklearn.study.report.records import DataFile, DataSetRecord, FitRecord, RunRecord, StageCost
+from mklearn.study.report.records import DataFile, DataSetRecord, FitRecord, RuleCost, RunRecord
 from mklearn.study.specs.table_specs import CatalogueEntry, ReportSpec
 
 GAMMAS = {"pixels, wide": 1e-4, "pixels, middle": 5e-4, "pixels, narrow": 2e-3, "pixels, spiky": 0.2}
@@ -45,16 +45,16 @@ HOSTILE = [
     "\u202eright", "\ufeffmark", "\U0001f600 ${1}", "]]>", "&amp;", "\\", "null", "NaN", "\\ufffe", " ", "\x00",
     "{{ 1 }}", "very-long-" + "x" * 3001, "1e999",
 ]  # fmt: skip
-STAGES = (
-    StageCost("read", "Read the data sets", jobs=1, known=0, seconds=None, longest=None, longest_job=None, bytes=0),
-    StageCost(
-        "fit", "Fit and evaluate", jobs=4, known=3, seconds=61.5, longest=40.0, bytes=12345,
+RULES = (
+    RuleCost("read", "Read the data sets", jobs=1, seconds=0.5, longest=0.5, longest_job="results/digits", bytes=0),
+    RuleCost(
+        "fit", "Fit and evaluate", jobs=4, seconds=61.5, longest=40.0, bytes=12345,
         longest_job="results/cache/fits/digits-0123456789abcdef/random-0123456789abcdef/mkldr-0123456789abcdef",
     ),
 )  # fmt: skip
 RUN = RunRecord(
     machine="2 cores", command="snakemake --cores 2 --configfile workflow/studies/demo.yaml", seed=0, commit="0123abc",
-    utc="2025-01-02T03:04:05Z", versions={"python": "3.12.1", "numpy": "2.4.0"}, stages=STAGES,
+    utc="2025-01-02T03:04:05Z", versions={"python": "3.12.1", "numpy": "2.4.0"}, rules=RULES,
     config_text="study: demo\nrepeats: 4\n",
 )  # fmt: skip
 DIGITS = DataSetRecord(
