@@ -48,13 +48,9 @@ def checked_array(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, allow_
     check_kept(X, "X")
     try:
         array = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            allow_nd=allow_nd,
-            dtype=[np.float64, np.float32],
+            estimator, X, reset=reset, allow_nd=allow_nd, dtype=[np.float64, np.float32],
             ensure_min_samples=2 if reset else 1,
-        )
+        )  # fmt: skip
     except ValueError as error:
         # Without the whole array, which it shows of complex numbers, and without NumPy's way to show text.
         message = re.sub(r"np\.str_\((.*?)\)", r"\1", str(error).split("\n[")[0])

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from mklearn.base.validation import checked_array, checked_labels
+from mklearn.base.validation import aligned, checked_array, checked_labels
 from mklearn.checks import checked_sample_weight
 from mklearn.graphs import class_structure
 
@@ -42,6 +42,9 @@ class MajorityClassifier(ClassifierMixin, BaseEstimator):
     array(['b'], dtype='<U1')
     """
 
+    score = aligned(ClassifierMixin.score)
+
+    @aligned
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the classifier.
 

@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.neighbors import KNeighborsClassifier
 
+from mklearn.base.validation import aligned
 from mklearn.errors import NotApplicable
 
 
@@ -27,6 +28,9 @@ class NearestNeighbours(KNeighborsClassifier):
         In ``fit``: more neighbours than samples.
     """
 
+    score = aligned(KNeighborsClassifier.score)
+
+    @aligned
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
         """Fit to X of shape (n, d) and class labels y."""
         super().fit(X, y)

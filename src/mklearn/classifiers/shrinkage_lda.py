@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
+from mklearn.base.validation import aligned
 from mklearn.errors import NotApplicable
 from mklearn.kernels.feature_scaling import constant_features
 
@@ -16,8 +17,6 @@ UNSHRUNK = (
     "shrinkage is 0: the pooled covariance stays singular; give more samples per class or shrinkage as a number, or "
     "use ledoit_wolf_lda, which pools before shrinking"
 )
-
-
 MOST_FEATURES = 4096
 
 
@@ -42,11 +41,14 @@ class ShrinkageLDA(LinearDiscriminantAnalysis):
         Why the fit is inaccurate; empty if it is not.
     """
 
+    score = aligned(LinearDiscriminantAnalysis.score)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.array_api_support = False  # scikit-learn's own has it with solver="svd" only
         return tags
 
+    @aligned
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
         """Fit to X of shape (n, d) and class labels y.
 
