@@ -76,7 +76,7 @@ def awkward(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Check
 
 
 def test_such_a_study_is_run_and_up_to_date(awkward: Checkout) -> None:
-    assert len(list((awkward.folder / "the results ñ/cache/fits").rglob("*.npz"))) == 2
+    assert len(list((awkward.folder / "the results ñ/cache/fits").rglob("*.predictions.npz"))) == 2
     assert awkward.planned(*FITS) == {}
 
 
