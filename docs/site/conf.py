@@ -9,6 +9,7 @@ from typing import Any
 
 from api_pages import ROOMS, full_names
 from docutils import nodes
+from pygments.lexers.special import TextLexer
 from registry_pages import escaped
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -143,6 +144,7 @@ def link_names(app: Sphinx, page: nodes.document) -> None:
 
 def setup(app: Sphinx) -> None:
     """Connect what the pages need."""
+    app.add_lexer("mermaid", TextLexer)  # the graph of the rules in the README, which forges draw
     app.connect("source-read", complete)
     app.connect("autodoc-process-docstring", escape_formulas, priority=900)
     app.connect("doctree-read", link_names)
