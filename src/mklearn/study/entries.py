@@ -29,6 +29,7 @@ from mklearn.loading import load
 from mklearn.rows import Row, row_of
 from mklearn.study import outside
 from mklearn.study.data.protocols import PROTOCOLS, ProtocolRow
+from mklearn.study.mistakes import unknown_key
 from mklearn.study.specs.data_specs import FeatureType
 from mklearn.study.specs.fit_spec import Choice, FeatureScaling
 from mklearn.study.specs.model import Count, NamePattern, NonNegative, Positive, Slug, Strict, as_list
@@ -156,7 +157,7 @@ class Entry(Strict):
         """Yield (key, sentence) for each option that its kind does not take, or that is missing."""
         for name in self.given:
             if name in type(self).model_fields and name not in self.either:
-                yield name, f"unknown key {name!r}. Valid keys: {', '.join(sorted(self.valid_options()))}."
+                yield name, unknown_key(name, self.valid_options())
         for name, default in self.options_of(self.row).items():
             if getattr(self, name) is None and default is not None:
                 yield name, "is required but missing." if default is REQUIRED else "invalid value None; omit the key."

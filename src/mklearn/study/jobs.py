@@ -16,6 +16,7 @@ from typing import Any
 
 from mklearn.errors import ConfigError
 from mklearn.study.plan.datasets import PlannedDataset
+from mklearn.study.plan.final import PlannedFinal
 from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.plan import Plan
 from mklearn.study.plan.tables import evaluate_spec, report_spec, run_spec, summary_spec
@@ -188,8 +189,7 @@ class Jobs:
             case "tables":
                 return {"compared": summary_spec(plan).as_dict(), "study": run_spec(plan, self.source).as_dict()}
             case "model":
-                assert plan.final is not None, "the study has no section `final`"
-                return plan.final.spec.as_dict()
+                return self.final.spec.as_dict()
             case "page":
                 return report_spec(plan).as_dict()
         raise ConfigError(f"mklearn has no rule {rule!r}: name its params, and code=jobs.code({rule!r})")
@@ -356,10 +356,16 @@ class Jobs:
 
     # --- the model and the page
 
+    @property
+    def final(self) -> PlannedFinal:
+        """The model of the study; `ConfigError` if it makes none, but a job of the rule is asked for."""
+        if self.plan.final is None:
+            raise ConfigError("the study makes no model: add a section `final`, such as final: {method: best}")
+        return self.plan.final
+
     def model_inputs(self, wildcards: Any) -> dict[str, Any]:
         """Return what the final model is fitted to: labels, splits, and the files of its views."""
-        final = self.plan.final
-        assert final is not None, "the study has no section `final`"
+        final = self.final
         dataset, views = final.dataset, final.spec.views
         tables = [view.column_table for view in views if view.column_table is not None]
         inputs = {
@@ -396,9 +402,8 @@ def wildcards_of(key: Mapping[str, str]) -> SimpleNamespace:
 def log_of(path: Path) -> Path | None:
     """Return the log of the job that made a file of the results; None of other files."""
     patterns = [(pattern, rule) for rule, outputs in OUTPUTS.items() for pattern in outputs.values()]
-    for pattern, rule in sorted(
-        patterns, key=lambda each: -len(each[0])
-    ):  # a.predictions.parquet is no {method}.parquet
+    longest_first = sorted(patterns, key=lambda each: -len(each[0]))  # a.predictions.npz is no model {method}.npz
+    for pattern, rule in longest_first:
         values = re.search("/" + re.sub(r"\\{\w+\\}", "([^/]+)", re.escape(pattern)) + "$", f"/{path.as_posix()}")
         if values:
             return Path("/".join(["logs", rule, *values.groups()]) + ".log")

@@ -58,6 +58,11 @@ def show(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
+def unknown_key(key: str, valid: Sequence[str]) -> str:
+    """Say that there is no such key, which one may be meant, and which there are."""
+    return f"unknown key {key!r}.{nearest(key, valid)} Valid keys: {one_of(valid)}."
+
+
 def one_of(words: Iterable[str]) -> str:
     """Return the words as a sorted list for a message; the first 40 of many."""
     every = sorted(map(str, words))
@@ -145,8 +150,7 @@ def _sentence(item: Any, owner: type[BaseModel] | None) -> str:
     kind, value, context = item["type"], item.get("input"), item.get("ctx") or {}
     if kind == "extra_forbidden":
         key = str(item["loc"][-1])
-        valid = list(owner.model_fields) if owner is not None else []
-        return f"unknown key {key!r}.{nearest(key, valid)} Valid keys: {one_of(valid)}."
+        return unknown_key(key, list(owner.model_fields) if owner is not None else [])
     if kind == "missing":
         return "is required but missing."
     if kind == "union_tag_invalid":

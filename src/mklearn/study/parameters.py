@@ -10,7 +10,7 @@ from mklearn.errors import ConfigError, MissingExtra, UserError, nearest
 from mklearn.loading import load
 from mklearn.study.entries import Descriptor, Entry, Protocol
 from mklearn.study.method import Method
-from mklearn.study.mistakes import Mistake, one_of, show
+from mklearn.study.mistakes import Mistake, one_of, show, unknown_key
 from mklearn.study.study import Study
 
 OF_THE_STUDY = frozenset({
@@ -36,14 +36,13 @@ def parameter_mistakes(study: Study) -> Iterator[Mistake]:
 def _of_entry(path: str, entry: Entry) -> Iterator[Mistake]:
     if not entry.implementation:  # a table
         for name in entry.given:
-            valid = entry.valid_options()
-            yield Mistake(f"{path}.{name}", f"unknown key {name!r}.{nearest(name, valid)} Valid keys: {one_of(valid)}.")
+            yield Mistake(f"{path}.{name}", unknown_key(name, entry.valid_options()))
         return
-    given = {name: value for name, value in entry.given.items() if name not in getattr(entry.row, "views", ())}
-    tuned, parts, fixed = (getattr(entry.row, name, ()) for name in ("tuned", "parts", "fixed"))
+    views, tuned, parts, fixed = (getattr(entry.row, name, ()) for name in ("views", "tuned", "parts", "fixed"))
+    given = {name: value for name, value in entry.given.items() if name not in views}
     refused_here = {*type(entry).model_fields} - entry.either  # options that the kind does not take
     values = {name: value for name, value in given.items() if name not in {*parts, *refused_here}}
-    hidden = {*OF_THE_STUDY, *fixed, *getattr(entry.row, "views", ()), *entry.valid_options()}
+    hidden = {*OF_THE_STUDY, *fixed, *views, *entry.valid_options()}
     lists = {*tuned, *(("bandwidth",) if "bandwidth" in values else ())}
     n_data = 1 if isinstance(entry, Descriptor | Protocol) else 0
     yield from _refused(path, entry.implementation, values, lists, hidden, entry.valid_options(), n_data)
@@ -78,8 +77,7 @@ def _refused(
         if name not in names and others:  # it takes any
             continue
         if name not in names:
-            valid = [*options, *names]
-            yield Mistake(f"{path}.{name}", f"unknown key {name!r}.{nearest(name, valid)} Valid keys: {one_of(valid)}.")
+            yield Mistake(f"{path}.{name}", unknown_key(name, [*options, *names]))
             continue
         several = name in lists and isinstance(value, list)
         for number, candidate in enumerate(value if several else [value]):

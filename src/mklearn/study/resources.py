@@ -80,11 +80,9 @@ class Requests:
         size_mb = float(files.size_mb)
         match rule:
             case "read":
-                read = self.jobs.dataset(w).read
-                pixels = (self.jobs.dataset(w).n_samples or 0) * math.prod(read.expected.get("image_shape") or (0,))
-                return (
-                    features_mb(_read_mb(read.paths or {}, size_mb)) + 2 * pixels / 2**20
-                )  # many images from few files
+                dataset = self.jobs.dataset(w)  # many images may come from few files
+                pixels = (dataset.n_samples or 0) * math.prod(dataset.read.expected.get("image_shape") or (0,))
+                return features_mb(_read_mb(dataset.read.paths or {}, size_mb)) + 2 * pixels / 2**20
             case "resize" | "learn" | "describe" | "describe_part":
                 # All images as read; in a batch a pixel takes 8 bytes, and half as much again for what is computed.
                 # (Measured on seven descriptors of 3060 images of 60,000 pixels: 300 to 540 MB with the libraries.)
@@ -99,8 +97,7 @@ class Requests:
                 n_triangles = number_of_splits(self.jobs.plan.protocols[w.protocol]) * (spec.inner_folds + 4)
                 return kernels_mb(n_features, n_features, n_triangles / 2, 0) + features_mb(size_mb)
             case "model":
-                final = self.jobs.plan.final
-                assert final is not None
+                final = self.jobs.final
                 n = self._n_samples(final.dataset)
                 return max(fit_mb(each.fit, n, n, files) for each in final.spec.candidates) + features_mb(size_mb)
         return features_mb(size_mb)
@@ -122,11 +119,8 @@ class Requests:
                 if self.jobs.plan.pairwise[w.dataset, w.descriptor, w.measure].spec.implementation is not None:
                     each = self.jobs.plan.descriptors[w.dataset, w.descriptor].config.seconds_per_pair() / THREADS
                 return float(n**2 / 2 * each)
-            case (
-                "model"
-            ):  # the longest candidate on one split of all samples, and again with predictions for importances
-                final = self.jobs.plan.final
-                assert final is not None
+            case "model":  # the longest candidate on one split of all samples, and again to predict for importances
+                final = self.jobs.final
                 n = self._n_samples(final.dataset)
                 protocol = self.jobs.plan.protocols[final.protocol].model_copy(update={"parameters": {"repeats": 1}})
                 seconds = max(fit_seconds(each.fit, protocol, n, n) for each in final.spec.candidates)
@@ -157,11 +151,8 @@ class Requests:
         return n, training_samples(protocol, fit.settings, n, n_classes)
 
     def _drawn_mb(self, wildcards: Any, size_mb: float) -> float:
-        n, splits = (
-            self.jobs.dataset(wildcards).n_samples,
-            number_of_splits(self.jobs.plan.protocols[wildcards.protocol]),
-        )
-        drawn = max(SAMPLE, self.jobs.landmark_set(wildcards).landmarks.most) * splits
+        n, protocol = self.jobs.dataset(wildcards).n_samples, self.jobs.plan.protocols[wildcards.protocol]
+        drawn = max(SAMPLE, self.jobs.landmark_set(wildcards).landmarks.most) * number_of_splits(protocol)
         return size_mb * min(1.0, drawn / n) if n else size_mb
 
 

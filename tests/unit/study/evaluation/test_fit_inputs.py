@@ -262,6 +262,14 @@ def test_a_file_that_is_missing_is_named(files: dict[str, Any], lacking: dict[st
         run_fit(spec(), **files | lacking)
 
 
+def test_a_matrix_of_other_samples_is_refused(files: dict[str, Any]) -> None:
+    matrix = files["matrices"][0]
+    held = read_npz(matrix)
+    write_npz(matrix, **held | {"ids": held["ids"][::-1]})
+    with pytest.raises(DataError, match="holds other samples, or the same in another order"):
+        run_fit(spec(), **files)
+
+
 def test_classifiers_of_several_sizes_leave_a_curve_and_diagnostics(files: dict[str, Any]) -> None:
     path = "mklearn.classifiers.kernel_pca_classifier:fit_path"
     sweep = {"implementation": "mklearn.study.evaluation.sweeps:RefitPredictions",
