@@ -317,11 +317,7 @@ METHODS: dict[str, MethodRow] = {
         ),
         combines=True,
         tuned=("n_components",),
-        parts={
-            "machine": Part(
-                ("fsvc", "ledoit_wolf_svc", "r_svm_plus", "r_svm_plus_mu", "rmm_svc"), without=("feature_scaling",)
-            )
-        },
+        parts={"machine": Part(("fsvc", "r_svm_plus", "r_svm_plus_mu", "rmm_svc"), without=("feature_scaling",))},
         refit=Refit("mklearn.classifiers.kernel_pca_classifier:fit_path"),
     ),
     "kernel_ridge": MethodRow(
@@ -350,18 +346,6 @@ METHODS: dict[str, MethodRow] = {
             "every method of the papers on faces."
         ),
         takes="descriptor",
-    ),
-    "ledoit_wolf_svc": MethodRow(
-        "mklearn.classifiers.ledoit_wolf_svc:LedoitWolfSVC",
-        "Ledoit-Wolf whitening and SVC",
-        reference="Ledoit, Wolf 2004",
-        advice=(
-            "To compare with F-SVM: whitening that is regularised. On UCI sets it is level with a plain machine, "
-            "on LFW 3 points below it."
-        ),
-        takes="descriptor",
-        scales_features=True,
-        tuned=("C",),
     ),
     "linear_svc": MethodRow(
         "mklearn.classifiers.linear_svc:linear_svc",

@@ -78,7 +78,7 @@ ONE_CLASS_IS_FITTED = {"shrinkage_lda", "standardised_shrinkage_lda", *TREES, *N
 """scikit-learn's discriminant analysis fits a single class and fails to predict; the workflow refuses it, see below."""
 STANDARDISES = {
     "multi_view", "multi_view_regressor", "standardised_shrinkage_lda", "shrinkage_lda", "gaussian_svc", "ridge",
-    "logistic_regression", "elastic_net", "fsvc", "ledoit_wolf_svc", "r_svm_plus", "rmm_svc", "linear_svc",
+    "logistic_regression", "elastic_net", "fsvc", "r_svm_plus", "rmm_svc", "linear_svc",
 }  # fmt: skip
 """Methods that bring features to one scale by default; `linear_svc` all to one."""
 NEEDS_MORE_FEATURES_THAN_SAMPLES = {"null_space_lda"}

@@ -35,7 +35,7 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
         the direction of F-SVM then does not depend on C. In a study a list of numbers is swept: the report shows the
         accuracy at each, and inner cross-validation chooses the best.
     machine : OneVsOneLinear or mapping, optional
-        The linear classifier, such as `FSVC` or `LedoitWolfSVC`; it takes the components without scaling them. A
+        The linear classifier, such as `FSVC`; it takes the components without scaling them. A
         mapping has its class as "implementation" ("module:name"; in a study its ``kind``) and its parameters. By
         default `FSVC()`; with ``power=0`` and all components that is a support vector machine.
     kernels, kernel_weights
@@ -80,9 +80,8 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from mklearn.classifiers import LedoitWolfSVC
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = KernelPCAClassifier(5, machine=LedoitWolfSVC(), kernels=["gaussian"]).fit(X, y)
+    >>> model = KernelPCAClassifier(5, kernels=["gaussian"]).fit(X, y)
     >>> model.score(X, y) > 0.9
     True
     """
@@ -119,8 +118,8 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
                 raise ConfigError(f"machine: {implementation} can't be made from {parameters}: {error}") from error
         if not isinstance(machine, OneVsOneLinear):
             raise ConfigError(
-                f"machine={machine!r}: expected a linear classifier of one class against one (FSVC, "
-                "LedoitWolfSVC, ...), or a mapping with its `implementation`"
+                f"machine={machine!r}: expected a linear classifier of one class against one (FSVC, ...), "
+                "or a mapping with its `implementation`"
             )
         return clone(machine).set_params(feature_scaling="none")
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 
-from mklearn.classifiers import FSVC, KernelPCAClassifier, KernelSVC, LedoitWolfSVC
+from mklearn.classifiers import FSVC, KernelPCAClassifier, KernelSVC
 from mklearn.classifiers.kernel_pca_classifier import fit_path
 from mklearn.errors import ConfigError
 from mklearn.papers.fsvm import RMMSVC, RSVMPlus, RSVMPlusMu
@@ -25,7 +25,6 @@ MACHINES = [
     RMMSVC(B=1.5),
     RSVMPlus(lam=0.3),
     RSVMPlusMu(4.0),
-    LedoitWolfSVC(2.0),
 ]
 
 

@@ -1,19 +1,18 @@
-"""RMMSVC, RSVMPlus, RSVMPlusMu and LedoitWolfSVC."""
+"""RMMSVC, RSVMPlus and RSVMPlusMu."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.covariance import ledoit_wolf
 from sklearn.datasets import load_iris, load_wine
 from sklearn.svm import SVC
 
-from mklearn.classifiers import FSVC, LedoitWolfSVC
+from mklearn.classifiers import FSVC
 from mklearn.papers.fsvm import RMMSVC, RSVMPlus, RSVMPlusMu
 
 WINE = load_wine(return_X_y=True)
 IRIS = load_iris(return_X_y=True)
-MACHINES = [RMMSVC(), RMMSVC(B="inf"), RSVMPlus(), RSVMPlusMu(), LedoitWolfSVC()]
+MACHINES = [RMMSVC(), RMMSVC(B="inf"), RSVMPlus(), RSVMPlusMu()]
 every_machine = pytest.mark.parametrize("machine", MACHINES, ids=str)
 
 
@@ -68,24 +67,6 @@ def test_r_svm_plus_mu_uses_few_features():
     shares /= shares.max(axis=1, keepdims=True)
     assert ((shares < 1e-4).mean(axis=1) > 0.2).all()
     assert ((np.abs(RSVMPlus(0.5).fit(X, y).coef_ * np.ptp(X, axis=0)) > 1e-4).all(axis=1)).all()
-
-
-def test_ledoit_wolf_svc_equals_its_definition():
-    X, y = pair()
-    Z = unit(X)
-    residuals = Z - np.array([Z[y == label].mean(axis=0) for label in y])
-    covariance, shrinkage = ledoit_wolf(residuals, assume_centered=True)
-    values, axes = np.linalg.eigh(covariance)
-    whitened = unit_norm(Z @ axes / np.sqrt(values))
-    reference = SVC(kernel="linear", C=4.0, tol=1e-6).fit(whitened, y).decision_function(whitened)
-    found = LedoitWolfSVC(4.0).fit(X, y)
-    assert found.shrinkage_[0] == pytest.approx(shrinkage)
-    np.testing.assert_allclose(found.decision_function(X), reference, atol=1e-2)
-
-
-def unit_norm(Z):
-    Z = Z - Z.mean(axis=0)
-    return Z / np.sqrt((Z**2).sum(axis=1).mean())
 
 
 @every_machine
