@@ -3,15 +3,12 @@
 # A rule has the name of its script, whose function has the names of the rule's inputs and outputs. What depends on the
 # study is asked from two objects (src/mklearn/study/jobs.py, resources.py):
 #
-#   jobs.params("fit")      specification of a job and fingerprint of its code: `spec` and `code`. The function takes the
-#                           specification value by value, or whole if it has a parameter `spec`.
-#   requests.of("fit")      memory, run time and licences
-#   jobs.labels             input functions. Of {dataset}: dataset_files, samples_as_read, samples (at their final size),
-#                           labels; and of {protocol}: split_files, reference_labels (of the data set whose splits this
-#                           one has). Of {dataset}, {descriptor}: samples_to_describe, learned, feature_parts; and of
-#                           {measure}: compared. Of {dataset}, {protocol}, {landmark_set}: landmark_features; and of
-#                           {part}: block_features. Of {dataset}, {protocol}, {method}: fit_inputs.
-#   jobs.all_features       the files of all jobs of a kind; also all_samples, all_predictions, all_models
+#   jobs.params("fit")            specification of a job and fingerprint of its code: `spec` and `code`. The function
+#                                 takes the specification value by value, or whole if it has a parameter `spec`.
+#   requests.of("fit")            memory, run time and licences
+#   jobs.input("fit", "labels")   input function: the files of a job of a rule by their name there
+#   jobs.all_of("describe")       the files of all jobs of a rule; jobs.keys("describe"): their wildcards
+#   jobs.labels                   input function for other rules of {dataset}
 #
 # <results> is the folder of the study's results, <study> its name. docs/maintainers.md adds a rule step by step.
 

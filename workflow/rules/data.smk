@@ -21,7 +21,7 @@ rule download:
 rule read:
     "Read the files of a data set into samples, and their labels into a table."
     input:
-        files=jobs.dataset_files,
+        files=jobs.input("read", "files"),
     output:
         samples="<results>/cache/data/{dataset}.npz",
         labels="<results>/cache/data/{dataset}.labels.parquet",
@@ -43,7 +43,7 @@ rule read:
 rule resize:
     "Bring all images of a data set to one size."
     input:
-        samples=jobs.samples_as_read,
+        samples=jobs.input("resize", "samples"),
     output:
         resized="<results>/cache/resized/{dataset}.npz",
     log:
@@ -64,9 +64,9 @@ rule resize:
 rule split:
     "Draw the training and test samples of a protocol, for all methods."
     input:
-        labels=jobs.labels,
-        files=jobs.split_files,
-        reference=jobs.reference_labels,
+        labels=jobs.input("split", "labels"),
+        files=jobs.input("split", "files"),
+        reference=jobs.input("split", "reference"),
     output:
         splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
     log:

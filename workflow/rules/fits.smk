@@ -4,9 +4,9 @@
 rule landmarks:
     "Choose the landmarks of every split, for methods on many samples."
     input:
-        labels=jobs.labels,
+        labels=jobs.input("landmarks", "labels"),
         splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
-        features=jobs.landmark_features,
+        features=jobs.input("landmarks", "features"),
     output:
         landmarks="<results>/cache/landmarks/{dataset}/{protocol}/{landmark_set}.npz",
     log:
@@ -28,9 +28,9 @@ rule moments:
     "Gather the moments of landmark features over one block of samples."
     input:
         landmarks="<results>/cache/landmarks/{dataset}/{protocol}/{landmark_set}.npz",
-        labels=jobs.labels,
+        labels=jobs.input("moments", "labels"),
         splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
-        features=jobs.block_features,
+        features=jobs.input("moments", "features"),
     output:
         moments="<results>/cache/moments/{dataset}/{protocol}/{landmark_set}/{part}.npz",
     log:
@@ -51,9 +51,12 @@ rule moments:
 rule fit:
     "Fit a method on every split of a protocol, and predict the test samples."
     input:
-        # labels; and by method matrices of distances, sources (features, images), or landmarks with moments and blocks
-        # of features
-        unpack(jobs.fit_inputs),
+        labels=jobs.input("fit", "labels"),
+        matrices=jobs.input("fit", "matrices"), # distances that kernels are made from
+        sources=jobs.input("fit", "sources"), # features and images; of methods with landmarks in their place:
+        landmarks=jobs.input("fit", "landmarks"),
+        moments=jobs.input("fit", "moments"),
+        blocks=jobs.input("fit", "blocks"), # of features
         splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
     output:
         model="<results>/cache/fits/{dataset}/{protocol}/{method}.npz",

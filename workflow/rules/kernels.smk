@@ -4,7 +4,7 @@
 rule learn:
     "Learn what a descriptor needs from images: words, patches, principal axes."
     input:
-        samples=jobs.samples,
+        samples=jobs.input("learn", "samples"),
     output:
         learned="<results>/cache/descriptors/{dataset}/{descriptor}.learned.npz",
     log:
@@ -25,8 +25,8 @@ rule learn:
 rule describe_part:
     "Describe a part of the samples, of descriptors that take long."
     input:
-        samples=jobs.samples,
-        learned=jobs.learned,
+        samples=jobs.input("describe_part", "samples"),
+        learned=jobs.input("describe_part", "learned"),
     output:
         features="<results>/cache/descriptors/{dataset}/{descriptor}/{part}.npz",
     log:
@@ -47,9 +47,9 @@ rule describe_part:
 rule describe:
     "Describe all samples, or join the parts of a descriptor."
     input:
-        samples=jobs.samples_to_describe,
-        learned=jobs.learned,
-        parts=jobs.feature_parts,
+        samples=jobs.input("describe", "samples"),
+        learned=jobs.input("describe", "learned"),
+        parts=jobs.input("describe", "parts"),
     output:
         features="<results>/cache/descriptors/{dataset}/{descriptor}.npz",
     log:
@@ -70,7 +70,7 @@ rule describe:
 rule distances:
     "Compute the distances among all samples in one descriptor."
     input:
-        source=jobs.compared,
+        source=jobs.input("distances", "source"),
     output:
         matrix="<results>/cache/distances/{dataset}/{descriptor}/{measure}.npz",
     log:

@@ -4,7 +4,7 @@
 rule evaluate:
     "Compute the metrics of all fits from their predictions."
     input:
-        fits=jobs.all_predictions,
+        fits=jobs.input("evaluate", "fits"),
     output:
         scores="<results>/<study>/scores.parquet",
         predictions="<results>/<study>/predictions.parquet",
@@ -45,8 +45,12 @@ rule tables:
 rule model:
     "Fit the final method to all samples."
     input:
-        # labels, splits, sources (features of each view); where there are any learned, images, the user's tables
-        unpack(jobs.model_inputs),
+        labels=jobs.input("model", "labels"),
+        splits=jobs.input("model", "splits"),
+        sources=jobs.input("model", "sources"), # features of each view
+        learned=jobs.input("model", "learned"),
+        images=jobs.input("model", "images"),
+        tables=jobs.input("model", "tables"), # the user's
         summary="<results>/<study>/summary.parquet",
     output:
         model="<results>/<study>/model.mklearn",
@@ -73,9 +77,9 @@ rule page:
         summary="<results>/<study>/summary.parquet",
         predictions="<results>/<study>/predictions.parquet",
         run="<results>/<study>/run.json",
-        models=jobs.all_models,
-        importances=jobs.importances,
-        samples=jobs.all_samples,
+        models=jobs.input("page", "models"),
+        importances=jobs.input("page", "importances"),
+        samples=jobs.input("page", "samples"),
     output:
         page=report(
             "<results>/<study>/report/index.html",

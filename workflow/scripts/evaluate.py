@@ -5,10 +5,12 @@ from pathlib import Path
 from mklearn.study.artefacts import write_table
 from mklearn.study.evaluation.score_table import score_table
 from mklearn.study.script import Output, Record, run_script
-from mklearn.study.specs.table_specs import EvaluateSpec
 
 
-def evaluate(fits: list[Path], scores: Output, predictions: Output, *, spec: EvaluateSpec, record: Record) -> None:
+def evaluate(
+    fits: list[Path], scores: Output, predictions: Output, *, study: str, order: list[str], metrics: list[str],
+    kernels: list[str] | None = None, record: Record,
+) -> None:  # fmt: skip
     """Write a row for each metric of each split, component and nearest-neighbour rule, and one for each test sample.
 
     Parameters
@@ -17,15 +19,19 @@ def evaluate(fits: list[Path], scores: Output, predictions: Output, *, spec: Eva
         The predictions of each fit, in the order of the plan.
     scores, predictions : Path
         Written.
-    spec : EvaluateSpec
-        Which metrics, and how the study names its kernels.
+    study, metrics : str, list of str
+        The study's name and its metrics.
+    order : list of str
+        Names of the fits: a study that lists them in another order has its rows in that order.
+    kernels : list of str
+        Names of the kernels in the order of the study.
 
     Raises
     ------
     DataError
         A value is not finite, or outside the range of its metric.
     """
-    rows, samples = score_table(fits, spec)
+    rows, samples = score_table(fits, study, metrics, kernels or ())
     write_table(predictions, samples, record)
     write_table(scores, rows, record)
 

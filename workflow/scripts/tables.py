@@ -1,6 +1,7 @@
 """Summarise the scores of a study, and record how they were made."""
 
 from pathlib import Path
+from typing import Any
 
 from mklearn.study.artefacts import read_table, write_record, write_table
 from mklearn.study.evaluation.predictions import Predictions
@@ -9,11 +10,13 @@ from mklearn.study.evaluation.summary import summarise
 from mklearn.study.log import logger
 from mklearn.study.run_record import run_record
 from mklearn.study.script import Output, Record, run_script
-from mklearn.study.specs.table_specs import RunSpec, SummarySpec
+from mklearn.study.specs.table_specs import Tolerance
 
 
 def tables(
-    scores: Path, predictions: Path, summary: Output, run: Output, *, compared: SummarySpec, study: RunSpec,
+    scores: Path, predictions: Path, summary: Output, run: Output, *, reference: str, neighbour: str,
+    published: list[dict[str, Any]] | None = None, titles: dict[str, dict[str, str]],
+    calibration: dict[str, Any] | None = None, tolerance: Tolerance, study: dict[str, Any], jobs: dict[str, list[str]],
     record: Record,
 ) -> None:  # fmt: skip
     """Write the summary, whose intervals are computed from the predictions, and the record of the run.
@@ -27,15 +30,17 @@ def tables(
         Written: per method the mean, spread, interval, difference to the reference, published value and verdict.
     run : Path
         Written: what is needed to make the tables again, and what each rule cost.
-    compared : SummarySpec
-    study : RunSpec
+    reference, neighbour : str
+        The method that all others are compared with; the nearest-neighbour rule of the headline.
+    published, titles, calibration, tolerance
+        See :func:`mklearn.study.evaluation.summary.summarise`.
+    study, jobs
+        See :func:`mklearn.study.run_record.run_record`.
     """
     rows, predicted = read_table(scores)[0], Predictions(read_table(predictions)[0])
-    published = [entry.as_dict() for entry in compared.published]
-    calibration = compared.calibration.model_dump() if compared.calibration else None
     result = summarise(
-        rows, predicted, reference=compared.reference, neighbour=compared.neighbour, published=published,
-        titles=compared.titles, calibration=calibration, tolerance=compared.tolerance,
+        rows, predicted, reference=reference, neighbour=neighbour, published=published or [], titles=titles,
+        calibration=calibration, tolerance=tolerance,
     )  # fmt: skip
     for check in compare_published(result, calibration).checks:
         if check.status == "missed":
@@ -43,11 +48,11 @@ def tables(
             logger.warning("%s %s", sentence(check), advice)
         else:
             logger.info("calibration: %s", sentence(check))
-    for cell in unmatched(result, published):
+    for cell in unmatched(result, published or []):
         where = cell["dataset"], cell["train_size"], cell["method"], cell["source"]
         logger.warning("published value without a row in this study: %s, training size %s, %s (%s)", *where)
     write_table(summary, result, record)
-    write_record(run, record | run_record(study))
+    write_record(run, record | run_record(study, jobs))
 
 
 if __name__ == "__main__":

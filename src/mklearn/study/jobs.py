@@ -1,7 +1,6 @@
 """The jobs of a study, as the rules in workflow/rules ask for them: input files, specification and code.
 
-Input functions and helpers take Snakemake's wildcards. Everything here is cheap and changes nothing: it runs again in
-every job of a cluster run.
+Everything here is cheap and changes nothing: it runs again in every job of a cluster run.
 """
 
 from __future__ import annotations
@@ -9,19 +8,19 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from mklearn.errors import ConfigError
 from mklearn.study.plan.datasets import PlannedDataset
-from mklearn.study.plan.final import PlannedFinal
 from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.plan import Plan
-from mklearn.study.plan.tables import evaluate_spec, report_spec, run_spec, summary_spec
+from mklearn.study.plan.tables import evaluate_spec, report_spec, tables_spec
 from mklearn.study.provenance import SCRIPTS, code_fingerprint, digest, file_digest
-from mklearn.study.specs.data_specs import DOWNLOADS, DownloadSpec, SplitSpec
+from mklearn.study.specs.data_specs import DOWNLOADS, SplitSpec
 
 OUTPUTS: dict[str, dict[str, str]] = {
     "download": {"target": DOWNLOADS},
@@ -46,7 +45,24 @@ OUTPUTS: dict[str, dict[str, str]] = {
 """Outputs of each rule below the folder of results, in the order of the work; as the rules have them."""
 NOT_BY_CODE = ("download",)
 """Rules whose jobs an edit of the code behind them does not run again."""
+BEFORE_TABLES = [rule for rule in OUTPUTS if rule not in ("download", "evaluate", "tables", "model", "page")]
+"""Rules whose cost the page shows."""
 BLOCKS_OF_ONE = ["1of1"]
+Files = str | Sequence[str]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of a rule."""
+
+    inputs: Mapping[str, Files]
+    """Files by the names that the rule has for them."""
+    spec: Callable[[], dict[str, Any]]
+    """Makes the arguments of its script's function beside paths, in builtin types."""
+
+
+Planned = Iterator[tuple[str, tuple[str, ...], Job]]
+"""Rule, values of its wildcards, job."""
 
 
 class Jobs:
@@ -55,89 +71,16 @@ class Jobs:
     def __init__(self, plan: Plan, source: str = "config.yaml", scripts: Path = SCRIPTS) -> None:
         self.plan, self.source, self.scripts = plan, source, scripts
         self.results, self.study = plan.study.results, plan.study.study
+        self._jobs: dict[str, dict[tuple[str, ...], Job]] = {rule: {} for rule in OUTPUTS}
+        for planned in (self._of_data, self._of_descriptors, self._of_landmarks, self._of_fits, self._of_results):
+            for rule, key, job in planned():
+                self._jobs[rule].setdefault(key, job)
 
-    # --- files and keys
+    # --- what the rules ask for
 
-    def path(self, rule: str, output: str = "", **wildcards: str) -> str:
-        """Return an output of a job; by default the first one of its rule."""
-        pattern = OUTPUTS[rule][output] if output else next(iter(OUTPUTS[rule].values()))
-        return str(Path(self.results, pattern.format(study=self.study, **wildcards)))
-
-    def all_of(self, rule: str, output: str = "") -> list[str]:
-        """Return an output of all jobs of a rule, in the order of the plan."""
-        return [self.path(rule, output, **key) for key in self.keys(rule)]
-
-    def log(self, rule: str, **wildcards: str) -> str:
-        """Return the log of a job."""
-        return "/".join(["logs", rule, *(wildcards.values() or [self.study])]) + ".log"
-
-    def keys(self, rule: str) -> list[dict[str, str]]:
-        """Return the wildcards of each job of a rule, in the order of the plan."""
-        names = [name for name in re.findall(r"{(\w+)}", next(iter(OUTPUTS[rule].values()))) if name != "study"]
-        return [dict(zip(names, key, strict=True)) for key in dict.fromkeys(self._keys(rule))]
-
-    def _keys(self, rule: str) -> Iterable[tuple[str, ...]]:
-        plan = self.plan
-        match rule:
-            case "download":
-                return self._downloads
-            case "read":
-                return [(dataset.original,) for dataset in plan.datasets.values()]
-            case "resize":
-                return [(dataset.key,) for dataset in plan.datasets.values() if dataset.resize]
-            case "split":
-                return [(dataset, protocol) for dataset, protocol, _ in plan.fits]
-            case "learn":
-                return [key for key, planned in plan.descriptors.items() if planned.spec.learns]
-            case "describe_part":
-                return [(*key, part) for key, planned in plan.descriptors.items() for part in parts(planned.n_parts)]
-            case "describe":
-                return [key for key in plan.descriptors if key in self._read_whole()]
-            case "distances":
-                return plan.pairwise
-            case "landmarks":
-                return plan.landmark_sets
-            case "moments":
-                return [(*key, part) for key in plan.landmark_sets for part in blocks(plan.datasets[key[0]])]
-            case "fit":
-                return plan.fits
-            case "model":
-                return [] if plan.final is None else [()]
-        return [()]
-
-    def _read_whole(self) -> set[tuple[str, str]]:
-        plan, final = self.plan, self.plan.final
-        whole = {(dataset, name) for dataset, name, _ in plan.pairwise}
-        for (dataset, *_), fit in plan.fits.items():
-            if fit.landmark_set is None or plan.datasets[dataset].n_blocks == 1:
-                whole |= {(dataset, name) for name in fit.spec.descriptors}
-        return whole | ({(final.dataset.key, view.descriptor) for view in final.spec.views} if final else set())
-
-    def everything(self, wildcards: object = None) -> list[str]:
-        """Return the tables, the page and the model, and all that they are made from but downloads.
-
-        A job that fails or is killed leaves its output deleted, and Snakemake makes a missing file only if it is a
-        target or its readers must run. Were the tables the only targets, the next run would find them up to date.
-        """
-        made = [(rule, output) for rule in OUTPUTS if rule != "download" for output in OUTPUTS[rule]]
-        return [path for rule, output in made for path in self.all_of(rule, output)]
-
-    def wildcard_constraints(self) -> dict[str, str]:
-        """Return a regular expression by wildcard that matches this study's values of it and nothing else."""
-        values: dict[str, set[str]] = {
-            name: set()
-            for outputs in OUTPUTS.values()
-            for pattern in outputs.values()
-            for name in re.findall(r"{(\w+)}", pattern)
-            if name != "study"
-        }
-        for rule in OUTPUTS:
-            for key in self.keys(rule):
-                for name, value in key.items():
-                    values[name].add(value)
-        return {name: "|".join(map(re.escape, sorted(every))) or "none" for name, every in values.items()}
-
-    # --- what a rule asks for
+    def input(self, rule: str, name: str) -> Callable[[Any], Files]:
+        """Return an input function of a rule: its files of a name, none of a job that has none."""
+        return lambda wildcards: self.job(rule, wildcards).inputs.get(name, [])
 
     def params(self, rule: str) -> dict[str, Callable[[Any], Any]]:
         """Return the specification of a rule's jobs, and the fingerprint of the code behind them.
@@ -156,43 +99,73 @@ class Jobs:
 
         return code
 
-    def specification(self, rule: str, wildcards: Any) -> dict[str, Any]:
-        """Return the specification of a job: arguments of its script's function beside paths, in builtin types."""
-        plan, w = self.plan, wildcards
-        match rule:
-            case "download":
-                return self._downloads[w.source, w.file].as_dict()
-            case "read":
-                return self._read(w)
-            case "resize":
-                resize = self.dataset(w).resize
-                return {} if resize is None else resize.as_dict()
-            case "split":
-                return self.split_spec(w).as_dict()
-            case "learn":
-                spec = plan.descriptors[w.dataset, w.descriptor].spec
-                return spec.model_dump(include={"learns", "learns_from", "seed", "parameters"})
-            case "describe" | "describe_part":
-                spec = plan.descriptors[w.dataset, w.descriptor].spec
-                part = {"part": w.part} if rule == "describe_part" else {}
-                return spec.model_dump(exclude={"learns", "learns_from", "seed", "part"}, exclude_unset=True) | part
-            case "distances":
-                return plan.pairwise[w.dataset, w.descriptor, w.measure].spec.as_dict()
-            case "landmarks":
-                return self.landmark_set(w).as_dict()
-            case "moments":
-                return self.landmark_set(w).model_copy(update={"part": w.part}).as_dict()
-            case "fit":
-                return self.fit(w).spec.as_dict()
-            case "evaluate":
-                return evaluate_spec(plan).as_dict()
-            case "tables":
-                return {"compared": summary_spec(plan).as_dict(), "study": run_spec(plan, self.source).as_dict()}
-            case "model":
-                return self.final.spec.as_dict()
-            case "page":
-                return report_spec(plan).as_dict()
-        raise ConfigError(f"mklearn has no rule {rule!r}: name its params, and code=jobs.code({rule!r})")
+    def specification(self, rule: str, wildcards: Any = None) -> dict[str, Any]:
+        """Return the specification of a job."""
+        return self.job(rule, wildcards).spec()
+
+    def job(self, rule: str, wildcards: Any = None) -> Job:
+        """Return a job by its rule and wildcards, an object with an attribute for each.
+
+        Raises
+        ------
+        ConfigError
+            The study has no such job.
+        """
+        if rule not in OUTPUTS:
+            raise ConfigError(f"mklearn has no rule {rule!r}: name its params, and code=jobs.code({rule!r})")
+        if rule == "model" and not self._jobs[rule]:
+            raise ConfigError("the study makes no model: add a section `final`, such as final: {method: best}")
+        key = tuple(getattr(wildcards, name) for name in wildcards_in(next(iter(OUTPUTS[rule].values()))))
+        if key not in self._jobs[rule]:
+            raise ConfigError(f"the study has no job of rule {rule} for {', '.join(key)}")
+        return self._jobs[rule][key]
+
+    def labels(self, wildcards: Any) -> str:
+        """Return the labels of a data set, for rules of ``{dataset}``."""
+        return self._labels(self.dataset(wildcards))
+
+    def everything(self, wildcards: object = None) -> list[str]:
+        """Return the tables, the page and the model, and all that they are made from but downloads.
+
+        A job that fails or is killed leaves its output deleted, and Snakemake makes a missing file only if it is a
+        target or its readers must run. Were the tables the only targets, the next run would find them up to date.
+        """
+        made = [(rule, output) for rule in OUTPUTS if rule != "download" for output in OUTPUTS[rule]]
+        return [path for rule, output in made for path in self.all_of(rule, output)]
+
+    def wildcard_constraints(self) -> dict[str, str]:
+        """Return a regular expression by wildcard that matches this study's values of it and nothing else."""
+        values: dict[str, set[str]] = {
+            name: set()
+            for outputs in OUTPUTS.values()
+            for pattern in outputs.values()
+            for name in wildcards_in(pattern)
+        }
+        for rule in OUTPUTS:
+            for key in self.keys(rule):
+                for name, value in key.items():
+                    values[name].add(value)
+        return {name: "|".join(map(re.escape, sorted(every))) or "none" for name, every in values.items()}
+
+    # --- files and keys
+
+    def path(self, rule: str, output: str = "", **wildcards: str) -> str:
+        """Return an output of a job; by default the first one of its rule."""
+        pattern = OUTPUTS[rule][output] if output else next(iter(OUTPUTS[rule].values()))
+        return str(Path(self.results, pattern.format(study=self.study, **wildcards)))
+
+    def all_of(self, rule: str, output: str = "") -> list[str]:
+        """Return an output of all jobs of a rule, in the order of the plan."""
+        return [self.path(rule, output, **key) for key in self.keys(rule)]
+
+    def log(self, rule: str, **wildcards: str) -> str:
+        """Return the log of a job."""
+        return "/".join(["logs", rule, *(wildcards.values() or [self.study])]) + ".log"
+
+    def keys(self, rule: str) -> list[dict[str, str]]:
+        """Return the wildcards of each job of a rule, in the order of the plan."""
+        names = wildcards_in(next(iter(OUTPUTS[rule].values())))
+        return [dict(zip(names, key, strict=True)) for key in self._jobs[rule]]
 
     # --- data sets
 
@@ -201,90 +174,60 @@ class Jobs:
         datasets, key = self.plan.datasets, wildcards.dataset
         return datasets.get(key) or next(each for each in datasets.values() if each.original == key)
 
-    @functools.cached_property
-    def _downloads(self) -> dict[tuple[str, str], DownloadSpec]:
-        """The specification of each file by its folder and name."""
-        every = {path: spec for dataset in self.plan.datasets.values() for path, spec in dataset.downloads.items()}
-        return {(Path(path).parent.name, Path(path).name): spec for path, spec in every.items()}
+    def _labels(self, dataset: PlannedDataset) -> str:
+        return self.path("read", "labels", dataset=dataset.original)
 
-    def dataset_files(self, wildcards: Any) -> list[str]:
-        """Return the files that a data set is read from."""
-        return self.dataset(wildcards).files
-
-    def samples_as_read(self, wildcards: Any) -> str:
-        """Return a data set before resizing."""
-        return self.path("read", dataset=self.dataset(wildcards).original)
-
-    def samples(self, wildcards: Any) -> str:
+    def samples(self, dataset: PlannedDataset) -> str:
         """Return a data set at its final size."""
-        return self._samples(self.dataset(wildcards))
-
-    def all_samples(self, wildcards: Any = None) -> list[str]:
-        """Return all data sets at their final size."""
-        return list(map(self._samples, self.plan.datasets.values()))
-
-    def _samples(self, dataset: PlannedDataset) -> str:
         return self.path("resize" if dataset.resize else "read", dataset=dataset.key)
 
-    def labels(self, wildcards: Any) -> str:
-        """Return the labels of a data set."""
-        return self.path("read", "labels", dataset=self.dataset(wildcards).original)
+    def _of_data(self) -> Planned:
+        plan = self.plan
+        for dataset in plan.datasets.values():
+            for path, download in dataset.downloads.items():
+                yield "download", Path(path).parts[-2:], Job({}, download.as_dict)
+            yield "read", (dataset.original,), Job({"files": dataset.files}, functools.partial(_read_spec, dataset))
+            if dataset.resize is not None:
+                as_read = self.path("read", dataset=dataset.original)
+                yield "resize", (dataset.key,), Job({"samples": as_read}, dataset.resize.as_dict)
+        for key, name in dict.fromkeys(key[:2] for key in plan.fits):
+            dataset, protocol = plan.datasets[key], plan.protocols[name]
+            reference = [self._labels(each) for each in plan.datasets.values() if each.id == dataset.splits_from]
+            inputs = {"labels": self._labels(dataset), "files": split_files(dataset, protocol), "reference": reference}
+            yield "split", (key, name), Job(inputs, functools.partial(_split, dataset, protocol))
 
-    def _read(self, wildcards: Any) -> dict[str, Any]:
-        dataset = self.dataset(wildcards)
-        if dataset.downloads or not dataset.files:
-            return dataset.read.as_dict()
-        return dataset.read.as_dict() | {"listing": digest([content_digest(path) for path in dataset.files])}
+    # --- descriptors and distances
 
-    def split_spec(self, wildcards: Any) -> SplitSpec:
-        """Return how a data set is split; with the content of the user's file, if the protocol has one."""
-        spec, dataset = self.plan.protocols[wildcards.protocol], self.dataset(wildcards)
-        update: dict[str, Any] = {"dataset": dataset.splits_of}
-        if spec.kind == "released":
-            update["source"] = dataset.released_splits
-        if path := spec.parameters.get("path"):
-            update["file_sha256"] = content_digest(path)
-        return spec.model_copy(update=update)
+    def _of_descriptors(self) -> Planned:
+        plan = self.plan
+        whole = {(dataset, name) for dataset, name, _ in plan.pairwise}
+        for (dataset, *_), fit in plan.fits.items():
+            if fit.landmark_set is None or plan.datasets[dataset].n_blocks == 1:
+                whole |= {(dataset, name) for name in fit.spec.descriptors}
+        if plan.final is not None:
+            whole |= {(plan.final.dataset.key, view.descriptor) for view in plan.final.spec.views}
+        for key, planned in plan.descriptors.items():
+            wildcards = dict(zip(("dataset", "descriptor"), key, strict=True))
+            samples = self.samples(plan.datasets[key[0]])
+            learned = [self.path("learn", **wildcards)] if planned.spec.learns else []
+            if learned:
+                yield "learn", key, Job({"samples": samples}, planned.spec.learning)
+            every = parts(planned.n_parts)
+            for part in every:
+                inputs = {"samples": samples, "learned": learned}
+                spec = planned.spec.model_copy(update={"part": part})
+                yield "describe_part", (*key, part), Job(inputs, spec.describing)
+            made = [self.path("describe_part", **wildcards, part=part) for part in every]
+            if key in whole:
+                inputs = {"samples": [] if every else samples, "learned": learned, "parts": made}
+                yield "describe", key, Job(inputs, planned.spec.describing)
+        for (dataset, name, measure), matrix in plan.pairwise.items():
+            features = self.path("describe", dataset=dataset, descriptor=name)
+            source = self.samples(plan.datasets[dataset]) if matrix.spec.array else features
+            yield "distances", (dataset, name, measure), Job({"source": source}, matrix.spec.as_dict)
 
-    def split_files(self, wildcards: Any) -> list[str]:
-        """Return the files that a protocol reads: the user's, or those that come with the data set."""
-        protocol, dataset = self.plan.protocols[wildcards.protocol], self.dataset(wildcards)
-        if path := protocol.parameters.get("path"):
-            return [path]
-        if protocol.kind == "released":
-            return dataset.files
-        return dataset.protocol_files.get(protocol.kind, [])
-
-    def reference_labels(self, wildcards: Any) -> list[str]:
-        """Return the labels of the data set whose splits this one has by ``splits_of``, if it is another one."""
-        source = self.dataset(wildcards).splits_from
-        references = [dataset for dataset in self.plan.datasets.values() if dataset.id == source]
-        return [self.path("read", "labels", dataset=dataset.original) for dataset in references]
-
-    # --- descriptors
-
-    def samples_to_describe(self, wildcards: Any) -> list[str]:
-        """Return the samples of a descriptor; none where it is put together from parts."""
-        return [] if self.feature_parts(wildcards) else [self.samples(wildcards)]
-
-    def learned(self, wildcards: Any) -> list[str]:
-        """Return what a descriptor has learned from the images; nothing of most."""
-        key = {"dataset": wildcards.dataset, "descriptor": wildcards.descriptor}
-        return [self.path("learn", **key)] if self.plan.descriptors[tuple(key.values())].spec.learns else []
-
-    def feature_parts(self, wildcards: Any) -> list[str]:
-        """Return the parts of a descriptor's features; none where one job describes all samples."""
-        key = {"dataset": wildcards.dataset, "descriptor": wildcards.descriptor}
-        n_parts = self.plan.descriptors[tuple(key.values())].n_parts
-        return [self.path("describe_part", **key, part=part) for part in parts(n_parts)]
-
-    def features(self, dataset: str, descriptors: Iterable[str]) -> list[str]:
-        """Return the features of descriptors."""
+    def _features(self, dataset: str, descriptors: Iterable[str]) -> list[str]:
         return [self.path("describe", dataset=dataset, descriptor=name) for name in descriptors]
-
-    def all_features(self, wildcards: Any = None) -> list[str]:
-        """Return the features of all descriptors that one file holds."""
-        return self.all_of("describe")
 
     def _blocks_of_features(self, dataset: str, descriptors: Iterable[str], blocks: Iterable[str]) -> list[str]:
         """Return the features of blocks of samples, descriptor by descriptor: the parts that its jobs have made."""
@@ -294,94 +237,110 @@ class Jobs:
             for key, part in every
         ]
 
-    def compared(self, wildcards: Any) -> str:
-        """Return what distances are computed from: the features of a descriptor, or the user's own matrices."""
-        if self.plan.pairwise[wildcards.dataset, wildcards.descriptor, wildcards.measure].spec.array:
-            return self.samples(wildcards)
-        return self.path("describe", dataset=wildcards.dataset, descriptor=wildcards.descriptor)
+    # --- landmarks and fits
 
-    # --- landmarks
+    def _of_landmarks(self) -> Planned:
+        for (key, protocol, name), spec in self.plan.landmark_sets.items():
+            dataset = self.plan.datasets[key]
+            labels, every = self._labels(dataset), blocks(dataset)
+            inputs = {"labels": labels, "features": self._blocks_of_features(key, spec.descriptors, every)}
+            yield "landmarks", (key, protocol, name), Job(inputs, spec.as_dict)
+            for part in every:
+                inputs = {"labels": labels, "features": self._blocks_of_features(key, spec.descriptors, [part])}
+                yield (
+                    "moments",
+                    (key, protocol, name, part),
+                    Job(inputs, spec.model_copy(update={"part": part}).as_dict),
+                )
 
-    def landmark_set(self, wildcards: Any) -> Any:
-        """Return the kernels and landmarks that methods share."""
-        return self.plan.landmark_sets[wildcards.dataset, wildcards.protocol, wildcards.landmark_set]
+    def _of_fits(self) -> Planned:
+        for key, fit in self.plan.fits.items():
+            yield "fit", key, Job(self._fit_inputs(fit, self.plan.datasets[key[0]]), fit.spec.as_dict)
 
-    def landmark_features(self, wildcards: Any) -> list[str]:
-        """Return the features of all blocks of samples that landmarks are chosen from."""
-        descriptors = self.landmark_set(wildcards).descriptors
-        return self._blocks_of_features(wildcards.dataset, descriptors, blocks(self.dataset(wildcards)))
-
-    def block_features(self, wildcards: Any) -> list[str]:
-        """Return the features of one block of samples."""
-        descriptors = self.landmark_set(wildcards).descriptors
-        return self._blocks_of_features(wildcards.dataset, descriptors, [wildcards.part])
-
-    # --- fits
-
-    def fit(self, wildcards: Any) -> PlannedFit:
-        """Return a fit of the plan."""
-        return self.plan.fits[wildcards.dataset, wildcards.protocol, wildcards.method]
-
-    def fit_inputs(self, wildcards: Any) -> dict[str, Any]:
+    def _fit_inputs(self, fit: PlannedFit, dataset: PlannedDataset) -> dict[str, Files]:
         """Return what a fit reads: labels, and what the views of its method are made from.
 
         ``matrices`` of distances that its kernels are made from, and as ``sources`` its images and the features of its
         descriptors, each once. Of a method with landmarks these, ``moments`` and ``blocks`` of features in their place.
         """
-        w, fit = wildcards, self.fit(wildcards)
-        matrices = [name.split("/") for name in fit.spec.pairwise]
-        inputs = {
-            "labels": self.labels(w),
-            "matrices": [self.path("distances", dataset=w.dataset, descriptor=d, measure=m) for d, m in matrices],
+        key, matrices = dataset.key, [name.split("/") for name in fit.spec.pairwise]
+        inputs: dict[str, Files] = {
+            "labels": self._labels(dataset),
+            "matrices": [self.path("distances", dataset=key, descriptor=d, measure=m) for d, m in matrices],
         }
-        if fit.landmark_set is not None:
-            every = blocks(self.dataset(w))
-            key = {"dataset": w.dataset, "protocol": w.protocol, "landmark_set": fit.landmark_set}
-            inputs["landmarks"] = self.path("landmarks", **key)
-            inputs["moments"] = [self.path("moments", **key, part=part) for part in every]
-            inputs["blocks"] = self._blocks_of_features(w.dataset, fit.spec.descriptors, every)
-        else:
+        if fit.landmark_set is None:
             on_images = any(entry.kind == "images" for entry in fit.spec.method.inputs.values())
-            images = [self.samples(w)] if on_images else []
-            inputs["sources"] = [*images, *self.features(w.dataset, fit.spec.descriptors)]
-        return {name: files for name, files in inputs.items() if files}
-
-    def all_predictions(self, wildcards: Any = None) -> list[str]:
-        """Return the predictions of all fits, in the order of the plan."""
-        return self.all_of("fit", "predictions")
-
-    def all_models(self, wildcards: Any = None) -> list[str]:
-        """Return what the page shows of all fits: weights, objectives, embeddings."""
-        return self.all_of("fit", "model")
-
-    # --- the model and the page
-
-    @property
-    def final(self) -> PlannedFinal:
-        """The model of the study; `ConfigError` if it makes none, but a job of the rule is asked for."""
-        if self.plan.final is None:
-            raise ConfigError("the study makes no model: add a section `final`, such as final: {method: best}")
-        return self.plan.final
-
-    def model_inputs(self, wildcards: Any) -> dict[str, Any]:
-        """Return what the final model is fitted to: labels, splits, and the files of its views."""
-        final = self.final
-        dataset, views = final.dataset, final.spec.views
-        tables = [view.column_table for view in views if view.column_table is not None]
-        inputs = {
-            "labels": self.path("read", "labels", dataset=dataset.original),
-            "splits": self.path("split", dataset=dataset.key, protocol=final.protocol),
-            "sources": self.features(dataset.key, [view.descriptor for view in views]),
-            "learned": [self.path("learn", dataset=dataset.key, descriptor=v.descriptor) for v in views if v.learns],
-            "images": [] if final.spec.images is None else self._samples(dataset),
-            "tables": tables,  # for the names of their columns
+            images = [self.samples(dataset)] if on_images else []
+            return inputs | {"sources": [*images, *self._features(key, fit.spec.descriptors)]}
+        every, wildcards = blocks(dataset), {"dataset": key, "protocol": fit.protocol, "landmark_set": fit.landmark_set}
+        return inputs | {
+            "landmarks": self.path("landmarks", **wildcards),
+            "moments": [self.path("moments", **wildcards, part=part) for part in every],
+            "blocks": self._blocks_of_features(key, fit.spec.descriptors, every),
         }
-        return {name: files for name, files in inputs.items() if files}
 
-    def importances(self, wildcards: Any = None) -> list[str]:
-        """Return the importances of a study that measures them: the page waits for the model then."""
-        final = self.plan.final
-        return [] if final is None or not final.spec.permutations else [self.path("model", "importances")]
+    # --- tables, model and page
+
+    def _of_results(self) -> Planned:
+        plan, final = self.plan, self.plan.final
+        yield "evaluate", (), Job({"fits": self.all_of("fit", "predictions")}, functools.partial(evaluate_spec, plan))
+        yield "tables", (), Job({}, self._tables_spec)
+        if final is not None:
+            views, dataset = final.spec.views, final.dataset
+            learned = [view.descriptor for view in views if view.learns]
+            inputs: dict[str, Files] = {
+                "labels": self._labels(dataset),
+                "splits": self.path("split", dataset=dataset.key, protocol=final.protocol),
+                "sources": self._features(dataset.key, [view.descriptor for view in views]),
+                "learned": [self.path("learn", dataset=dataset.key, descriptor=name) for name in learned],
+                "images": [] if final.spec.images is None else self.samples(dataset),
+                "tables": [view.column_table for view in views if view.column_table is not None],  # names of columns
+            }
+            yield "model", (), Job(inputs, final.spec.as_dict)
+        measured = final is not None and final.spec.permutations
+        inputs = {
+            "models": self.all_of("fit", "model"),
+            "samples": [self.samples(dataset) for dataset in plan.datasets.values()],
+            "importances": [self.path("model", "importances")] if measured else [],  # the page waits for the model then
+        }
+        yield "page", (), Job(inputs, lambda: report_spec(plan).as_dict())
+
+    def _tables_spec(self) -> dict[str, Any]:
+        return tables_spec(self.plan, self.source) | {
+            "jobs": {rule: ["/".join(key) for key in self._jobs[rule]] for rule in BEFORE_TABLES}
+        }
+
+
+def wildcards_in(pattern: str) -> list[str]:
+    """Return the wildcards of the path of an output; the study is none."""
+    return [name for name in re.findall(r"{(\w+)}", pattern) if name != "study"]
+
+
+def split_files(dataset: PlannedDataset, protocol: SplitSpec) -> list[str]:
+    """Return the files that a protocol reads: the user's, or those that come with the data set."""
+    if path := protocol.parameters.get("path"):
+        return [path]
+    return dataset.files if protocol.kind == "released" else dataset.protocol_files.get(protocol.kind, [])
+
+
+def split_spec(dataset: PlannedDataset, protocol: SplitSpec) -> SplitSpec:
+    """Return how a data set is split; with the content of the user's file, if the protocol has one."""
+    update: dict[str, Any] = {"dataset": dataset.splits_of}
+    if protocol.kind == "released":
+        update["source"] = dataset.released_splits
+    if path := protocol.parameters.get("path"):
+        update["file_sha256"] = content_digest(path)
+    return protocol.model_copy(update=update)
+
+
+def _split(dataset: PlannedDataset, protocol: SplitSpec) -> dict[str, Any]:
+    return split_spec(dataset, protocol).as_dict()
+
+
+def _read_spec(dataset: PlannedDataset) -> dict[str, Any]:
+    if dataset.downloads or not dataset.files:
+        return dataset.read.as_dict()
+    return dataset.read.as_dict() | {"listing": digest([content_digest(path) for path in dataset.files])}
 
 
 def parts(n: int) -> list[str]:

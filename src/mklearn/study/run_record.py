@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mklearn.study.jobs import OUTPUTS, Jobs
-from mklearn.study.plan.plan import plan_study
 from mklearn.study.provenance import commit, machine
-from mklearn.study.reading import check_study
-from mklearn.study.specs.table_specs import RunSpec
 
 TITLES = {
     "read": "Read the data sets",
     "resize": "Resize the images",
     "split": "Split",
     "learn": "Learn words, patches, axes",
+    "describe_part": "Describe parts of the samples",
     "describe": "Describe the samples",
     "distances": "Compare all pairs",
     "landmarks": "Choose landmarks",
@@ -26,55 +24,49 @@ TITLES = {
     "fit": "Fit and predict",
 }
 """Rules in the page's table of costs."""
-PART_OF = {"describe_part": "describe"}
 
 
-def run_record(spec: RunSpec) -> dict[str, Any]:
-    """Return what is needed to make the score table again, and what each rule of the run cost."""
+def run_record(study: Mapping[str, Any], jobs: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Return what is needed to make the score table again, and what each rule of the run cost.
+
+    Parameters
+    ----------
+    study : mapping
+        Name, seed, file (``source``) and ``config``.
+    jobs : mapping of str to list of str
+        By rule the names of its jobs, ``DATASET/PROTOCOL/METHOD``.
+    """
     return {
-        "study": spec.study,
-        "source": spec.source,
-        "seed": spec.seed,
+        **study,
         "command": os.environ.get("MKLEARN_COMMAND", ""),
         "commit": commit(),
         "started": os.environ.get("MKLEARN_STARTED", ""),
         "utc": datetime.now(tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "machine": machine(),
-        "config": spec.config,
-        "rules": rule_costs(Jobs(plan_study(check_study(spec.config)))),
+        "rules": [cost for rule in TITLES if (cost := rule_cost(rule, jobs.get(rule, ())))],
     }
 
 
-def rule_costs(jobs: Jobs) -> list[dict[str, Any]]:
-    """Return what the jobs of each rule before the tables cost, by the benchmark files that Snakemake writes.
+def rule_cost(rule: str, jobs: Sequence[str]) -> dict[str, Any] | None:
+    """Return what the jobs of a rule cost, by the benchmark files that Snakemake writes; None if no job ran.
 
-    A job's time is that of its process, without what it has waited in the queue of a cluster. Jobs on parts count for
-    the rule that joins them. Jobs that did not run are left out.
+    A job's time is that of its process, without what it has waited in the queue of a cluster.
 
     Returns
     -------
-    list of dict
+    dict
         ``rule`` and its ``title``; ``jobs``, how many ran; ``seconds``, the sum of their wall-clock times, ``longest``,
-        the largest one, and ``longest_job``, its first output without its ending; ``bytes`` of the outputs.
+        the largest one, and ``longest_job``, its name.
     """
-    times: dict[str, dict[str, float]] = {rule: {} for rule in TITLES}
-    n_bytes = dict.fromkeys(TITLES, 0)
-    for rule in OUTPUTS:
-        counted = PART_OF.get(rule, rule)
-        for key in jobs.keys(rule) if counted in TITLES else ():
-            seconds = _seconds(Path(jobs.log(rule, **key)).with_suffix(".tsv"))
-            if seconds is not None:
-                outputs = [Path(jobs.path(rule, output, **key)) for output in OUTPUTS[rule]]
-                times[counted][str(outputs[0].with_suffix(""))] = seconds
-                n_bytes[counted] += sum(path.stat().st_size for path in outputs if path.is_file())
-    return [
-        {
-            "rule": rule, "title": TITLES[rule], "jobs": len(each),
-            "seconds": round(sum(each.values()), 2), "longest": round(max(each.values()), 2),
-            "longest_job": max(sorted(each), key=lambda job: each[job]), "bytes": n_bytes[rule],
-        }
-        for rule, each in times.items() if each
-    ]  # fmt: skip
+    every = {job: _seconds(Path("logs", rule, f"{job}.tsv")) for job in jobs}
+    seconds = {job: each for job, each in sorted(every.items()) if each is not None}
+    if not seconds:
+        return None
+    longest = max(seconds, key=lambda job: seconds[job])
+    return {
+        "rule": rule, "title": TITLES[rule], "jobs": len(seconds), "seconds": round(sum(seconds.values()), 2),
+        "longest": round(seconds[longest], 2), "longest_job": longest,
+    }  # fmt: skip
 
 
 def _seconds(benchmark: Path) -> float | None:

@@ -14,7 +14,7 @@ from tests.workflow.conftest import SMOKE
 from mklearn.errors import ConfigError, MissingExtra
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import plan_study
-from mklearn.study.plan.tables import report_spec, summary_spec
+from mklearn.study.plan.tables import report_spec, tables_spec
 from mklearn.study.provenance import code_files, named_modules
 from mklearn.study.reading import check_study
 
@@ -127,7 +127,9 @@ def test_best_leaves_out_what_is_no_model() -> None:
     names = [candidate.fit.method.id for candidate in plan.final.spec.candidates]
     assert names == ["kfd-pixels", "kfd-blocks", "average", "mkl-lda"]
     assert all(candidate.fit.settings[0].train_size == 6 for candidate in plan.final.spec.candidates)
-    assert summary_spec(plan).neighbour == report_spec(plan).neighbour == "euclidean", "one reference for all methods"
+    assert tables_spec(plan, "")["neighbour"] == report_spec(plan).neighbour == "euclidean", (
+        "one reference for all methods"
+    )
     one = plan_study(check_study(study({"method": "kfd-blocks"}))).final
     assert one is not None
     assert [view.name for view in one.spec.views] == ["blocks"]
@@ -150,7 +152,7 @@ def test_groups_hold_whatever_the_order_of_protocols(order: tuple[str, str]) -> 
 def test_the_job_reads_what_it_needs() -> None:
     made = Jobs(plan_study(check_study(study({"method": "average"}))))
     assert made.path("model") in made.everything()
-    assert [Path(path).name.split("-")[0] for path in made.model_inputs(None)["sources"]] == ["blocks", "pixels"]
+    assert [Path(path).name.split("-")[0] for path in made.job("model").inputs["sources"]] == ["blocks", "pixels"]
     code = {path.name for path in code_files("model", named_modules(made.specification("model", None)))}
     assert {"final_model.py", "kfd.py", "gaussian.py", "saved_models.py"} <= code
     without = Jobs(plan_study(check_study(SMOKE)))
@@ -160,8 +162,8 @@ def test_the_job_reads_what_it_needs() -> None:
 def test_the_page_waits_for_the_model_only_if_it_shows_importances() -> None:
     made = Jobs(plan_study(check_study(study({"importances": 3}))))
     assert made.specification("model", None)["permutations"] == 3
-    assert made.importances() == [made.path("model", "importances")]
-    assert Jobs(plan_study(check_study(study({})))).importances() == []
+    assert made.job("page").inputs["importances"] == [made.path("model", "importances")]
+    assert Jobs(plan_study(check_study(study({})))).job("page").inputs["importances"] == []
     assert "final.importances: invalid value 0" in message(study({"importances": 0}))
 
 

@@ -98,7 +98,7 @@ def jobs(method: str = "best", **final: Any) -> Jobs:
 
 def run(jobs: Jobs, folder: Path, prefix: str) -> SavedModel:
     """Run the script of the final model as its rule does."""
-    files = jobs.model_inputs(None) | {"summary": jobs.path("tables", "summary")}
+    files = {**jobs.job("model").inputs, "summary": jobs.path("tables", "summary")}
     files |= {"model": f"{prefix}.mklearn", "card": f"{prefix}.md", "importances": f"{prefix}-importances.csv"}
     with working_in(folder):
         call(load_script("model"), **files, spec=jobs.specification("model", None))
@@ -126,7 +126,7 @@ def model(folder: Path) -> Callable[[str], SavedModel]:
 @pytest.fixture(scope="module")
 def samples(folder: Path) -> SampleSet:
     with working_in(folder):
-        return SampleSet.load(jobs().all_samples()[0])
+        return SampleSet.load(jobs().job("page").inputs["samples"][0])
 
 
 def views_of(images: Any) -> Views:

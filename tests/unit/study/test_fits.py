@@ -12,7 +12,6 @@ from tests.unit.study.test_method import GATED
 
 from mklearn.errors import ConfigError
 from mklearn.study.plan.fits import PlannedFit, planned_fits
-from mklearn.study.resources import number_of_candidates
 from mklearn.study.specs.fit_spec import Setting
 from mklearn.study.study import Evaluation
 
@@ -113,7 +112,6 @@ def test_descriptors_that_can_not_be_put_side_by_side(chosen: Any, descriptors: 
 def test_given_kernel_weights_are_one_candidate(weights: Any, count: int) -> None:
     fit = planned(method("kernel_fda", kernel_weights=weights))[0]
     assert fit.spec.method.n_candidates(3) == count
-    assert number_of_candidates(fit.spec.method, 3) == count
     if isinstance(weights, dict):
         assert fit.spec.method.parameters["kernel_weights"] == [2.0, 0.0, 1.0]
 

@@ -63,4 +63,4 @@ def test_a_job_of_several_parts_has_them_all() -> None:
 
 def test_a_study_without_a_model_says_how_to_get_one() -> None:
     with pytest.raises(ConfigError, match="makes no model: add a section `final`"):
-        Jobs(plan_study(check_study({"study": "plain", "datasets": ["digits"]}))).model_inputs(None)
+        Jobs(plan_study(check_study({"study": "plain", "datasets": ["digits"]}))).job("model")

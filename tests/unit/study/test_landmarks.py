@@ -92,11 +92,13 @@ def test_features_are_described_in_the_blocks_that_are_passed_over() -> None:
     jobs = Jobs(plan)
     choice, passes, fit = jobs.keys("landmarks")[0], jobs.keys("moments")[:3], wildcards_of(jobs.keys("fit")[0])
     assert [key["part"] for key in passes] == ["1of3", "2of3", "3of3"]
-    every = jobs.landmark_features(wildcards_of(choice))
+    every = jobs.job("landmarks", wildcards_of(choice)).inputs["features"]
     assert [Path(path).name for path in every] == ["1of3.npz", "2of3.npz", "3of3.npz"] * 2
-    assert jobs.block_features(wildcards_of(passes[1])) == [path for path in every if path.endswith("2of3.npz")]
-    assert jobs.fit_inputs(fit) == {
-        "labels": jobs.labels(fit), "landmarks": jobs.path("landmarks", **choice),
+    assert jobs.job("moments", wildcards_of(passes[1])).inputs["features"] == [
+        path for path in every if path.endswith("2of3.npz")
+    ]
+    assert jobs.job("fit", fit).inputs == {
+        "labels": jobs.labels(fit), "matrices": [], "landmarks": jobs.path("landmarks", **choice),
         "moments": [jobs.path("moments", **key) for key in passes], "blocks": every,
     }  # fmt: skip
 
@@ -105,7 +107,9 @@ def test_one_block_reads_the_features_as_a_whole() -> None:
     plan = planned(rows_per_block=200)
     jobs = Jobs(plan)
     assert {key["part"] for key in jobs.keys("moments")} == {"1of1"}
-    assert set(jobs.landmark_features(wildcards_of(jobs.keys("landmarks")[0]))) == set(jobs.all_of("describe"))
+    assert set(jobs.job("landmarks", wildcards_of(jobs.keys("landmarks")[0])).inputs["features"]) == set(
+        jobs.all_of("describe")
+    )
 
 
 @pytest.mark.parametrize(

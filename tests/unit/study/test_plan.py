@@ -21,13 +21,13 @@ from mklearn.errors import ConfigError
 from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.naming import kernel_names
 from mklearn.study.plan.plan import Plan, plan_study
-from mklearn.study.plan.tables import report_spec, summary_spec
+from mklearn.study.plan.tables import report_spec, tables_spec
 from mklearn.study.provenance import canonical
 from mklearn.study.reading import check_study
 from mklearn.study.specs.data_specs import ReadSpec, SplitSpec
 from mklearn.study.specs.final_spec import FinalSpec
 from mklearn.study.specs.fit_spec import FitSpec
-from mklearn.study.specs.table_specs import EvaluateSpec, ReportSpec, RunSpec, SummarySpec
+from mklearn.study.specs.table_specs import ReportSpec
 from mklearn.study.study import DEFAULT_METHODS
 
 
@@ -172,7 +172,7 @@ def test_each_makes_one_method_of_every_kernel_and_no_label_is_lost() -> None:
     assert len({str(by_id[name].spec.kernels) for name in each}) == 4
     assert len({tuple(by_id[name].spec.pairwise) for name in each}) == 2
     assert len(by_id["average"].spec.kernels) == 4
-    assert set(summary_spec(plan).titles["methods"]) == set(by_id)
+    assert set(tables_spec(plan, "")["titles"]["methods"]) == set(by_id)
 
 
 @pytest.mark.parametrize(
@@ -294,10 +294,12 @@ def test_a_learner_with_equal_weights_is_not_the_reference() -> None:
 def source(plan: Plan, method: str) -> Any:
     """Return the fit of a method without matrices, and its input files."""
     jobs = Jobs(plan)
-    wildcards = next(key for key in map(wildcards_of, jobs.keys("fit")) if jobs.fit(key).method_id == method)
-    inputs = jobs.fit_inputs(wildcards)
-    assert "matrices" not in inputs
-    return jobs.fit(wildcards), inputs["sources"]
+    every = zip(jobs.keys("fit"), plan.fits.values(), strict=True)
+    inputs, fit = next(
+        (jobs.job("fit", wildcards_of(key)).inputs, fit) for key, fit in every if fit.method_id == method
+    )
+    assert not inputs["matrices"]
+    return fit, inputs["sources"]
 
 
 def test_features_are_planned_even_if_no_kernel_needs_them() -> None:
@@ -582,7 +584,7 @@ def test_invalid_time_limits(value: Any) -> None:
 
 def test_data_sets_share_no_file_and_studies_share_all() -> None:
     two = planned(SMOKE | {"datasets": {"digits": {"per_class": 20}, "again": {"name": "digits", "per_class": 20}}})
-    titles = summary_spec(two).titles["datasets"]
+    titles = tables_spec(two, "")["titles"]["datasets"]
     assert titles["again"] == f"{titles['digits']}, again"
     one = planned(SMOKE)
     assert len(two.datasets) == 2
@@ -592,19 +594,14 @@ def test_data_sets_share_no_file_and_studies_share_all() -> None:
 def test_steps_read_the_planned_specifications_unchanged() -> None:
     """Passed as text to a job and validated again, a planned specification is the same, with values at its defaults."""
     jobs = Jobs(planned(SMOKE | {"calibration": {"method": "average"}, "final": {}}))
-    models = {"read": ReadSpec, "split": SplitSpec, "fit": FitSpec, "evaluate": EvaluateSpec,
-              "model": FinalSpec, "page": ReportSpec}  # fmt: skip
+    models = {"read": ReadSpec, "split": SplitSpec, "fit": FitSpec, "model": FinalSpec, "page": ReportSpec}  # fmt: skip
     every: list[tuple[Any, Any]] = [
         (model, jobs.specification(rule, wildcards_of(key)))
         for rule, model in models.items()
         for key in jobs.keys(rule)
     ]
-    parts = jobs.specification("tables", None)
-    every += [(SummarySpec, parts["compared"]), (RunSpec, parts["study"])]
     for model, spec in every:
         text = canonical(spec)
         assert json.loads(text) == spec
         assert canonical(model.model_validate(json.loads(text)).as_dict()) == text
-    calibration = summary_spec(jobs.plan).calibration
-    assert calibration is not None
-    assert calibration.tolerance == 3
+    assert jobs.specification("tables")["calibration"]["tolerance"] == 3

@@ -70,10 +70,10 @@ def test_in_a_plan() -> None:
     assert len(plan.protocols) == 2
     jobs = Jobs(plan)
     for wildcards in map(wildcards_of, jobs.keys("split")):
-        assert [Path(path).name for path in jobs.split_files(wildcards)] == ["heart.mat"]
-        spec = jobs.split_spec(wildcards)
-        assert spec.source == "mklearn.study.data.readers.repository_tables:uci_splits"
-        assert "choose" not in spec.parameters
+        assert [Path(path).name for path in jobs.job("split", wildcards).inputs["files"]] == ["heart.mat"]
+        spec = jobs.specification("split", wildcards)
+        assert spec["source"] == "mklearn.study.data.readers.repository_tables:uci_splits"
+        assert "choose" not in spec["parameters"]
     inner, test = plan.fits.values()
     assert [(fit.protocol_id, fit.settings[0].protocol) for fit in (inner, test)] == [
         ("inner", "inner"), ("test", "test-optimistic"),

@@ -14,7 +14,7 @@ from tests.unit.study.small_study import run_study
 from mklearn.atomic import read_parquet
 from mklearn.errors import ConfigError
 from mklearn.study.engine.data_check import check_data
-from mklearn.study.jobs import Jobs, wildcards_of
+from mklearn.study.jobs import split_spec
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import check_study
 from mklearn.study.specs.data_specs import SplitSpec
@@ -28,9 +28,8 @@ def names(datasets: Any) -> dict[str, str]:
 def specs(datasets: Any) -> list[tuple[Any, SplitSpec]]:
     study = {"study": "s", "datasets": datasets, "methods": {"m": {"kind": "kernel_fda"}}}
     plan = plan_study(check_study(study))
-    jobs, (protocol,) = Jobs(plan), plan.protocols
-    keys = ({"dataset": key, "protocol": protocol} for key in plan.datasets)
-    return [(plan.datasets[key["dataset"]], jobs.split_spec(wildcards_of(key))) for key in keys]
+    (protocol,) = plan.protocols.values()
+    return [(dataset, split_spec(dataset, protocol)) for dataset in plan.datasets.values()]
 
 
 @pytest.fixture

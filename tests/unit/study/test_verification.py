@@ -43,11 +43,11 @@ def test_official_lists_are_downloads_that_are_not_read_as_images() -> None:
 
 def test_fits_on_pairs_take_the_features_of_their_descriptors() -> None:
     jobs = Jobs(planned())
-    inputs = [jobs.fit_inputs(wildcards_of(key)) for key in jobs.keys("fit")]
+    inputs = [jobs.job("fit", wildcards_of(key)).inputs for key in jobs.keys("fit")]
     named = [[Path(path).name.split("-")[0] for path in each["sources"]] for each in inputs]
     assert named == [["hog", "lbp"], ["hog"]]
     assert all(
-        fit.spec.pairs and "matrices" not in each for fit, each in zip(jobs.plan.fits.values(), inputs, strict=True)
+        fit.spec.pairs and not each["matrices"] for fit, each in zip(jobs.plan.fits.values(), inputs, strict=True)
     )
 
 

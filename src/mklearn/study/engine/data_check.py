@@ -20,7 +20,7 @@ from mklearn.study.data.readers.table_files import Table, array_of_view
 from mklearn.study.data.registry import LABELS_KEY
 from mklearn.study.data.samples import SampleSet, natural_key
 from mklearn.study.data.splits import Splits
-from mklearn.study.jobs import Jobs, wildcards_of
+from mklearn.study.jobs import Jobs, split_files, split_spec
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.plan import Plan
 
@@ -56,14 +56,13 @@ def check_data(plan: Plan) -> DataCheck:
             continue
         fits = [fit for (name, _, _), fit in plan.fits.items() if name == key]
         for protocol in dict.fromkeys(fit.protocol for fit in fits):
-            wildcards = wildcards_of({"dataset": key, "protocol": protocol})
-            files = [Path(path) for path in jobs.split_files(wildcards)]
+            files = [Path(path) for path in split_files(dataset, plan.protocols[protocol])]
             if not all(path.is_file() for path in files):
                 continue
             names = sorted({fit.protocol_id for fit in fits if fit.protocol == protocol})
             where = f"datasets.{dataset.id}, protocols.{', '.join(names)}"
             try:
-                drawn = draw_splits(table, jobs.split_spec(wildcards), files, reference)
+                drawn = draw_splits(table, split_spec(dataset, plan.protocols[protocol]), files, reference)
             except UserError as error:
                 found.mistakes.append(f"{where}: {error}.")
                 continue

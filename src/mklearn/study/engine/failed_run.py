@@ -48,7 +48,7 @@ def report_failed_run(jobs: Jobs, workflow: Any) -> None:
 
     unfinished = {str(path): job for job in dag.needrun_jobs() for path in job.output}
     missing = {}
-    for number, path in enumerate(jobs.all_predictions()):
+    for number, path in enumerate(jobs.all_of("fit", "predictions")):
         if path in unfinished or not os.path.exists(path):
             failed = failed_job(unfinished[path]) if path in unfinished else None
             missing[number] = _reason(failed) if failed else "it was not run"
@@ -78,11 +78,12 @@ def _write_tables(jobs: Jobs, rules: Sequence[str], missing: dict[int, str]) -> 
     log.parent.mkdir(parents=True, exist_ok=True)
     outputs = {rule: {name: jobs.path(rule, name) for name in OUTPUTS[rule]} for rule in AFTER_FITS}
     specs = {rule: jobs.specification(rule, None) for rule in AFTER_FITS}
-    samples = dict(zip(jobs.all_samples(), specs["page"]["datasets"], strict=True))
+    shown, fits = jobs.job("page").inputs, jobs.all_of("fit", "predictions")
+    samples = dict(zip(shown["samples"], specs["page"]["datasets"], strict=True))
     samples = {path: dataset for path, dataset in samples.items() if os.path.exists(path)}
     specs["page"] |= {"fits": _without(missing, specs["page"]["fits"]), "datasets": [*samples.values()]}
-    fits, scores = jobs.all_predictions(), outputs["evaluate"]
-    shown = {"models": _without(missing, jobs.all_models()), "samples": [*samples]}
+    shown = {"models": _without(missing, list(shown["models"])), "samples": [*samples]}
+    scores = outputs["evaluate"]
     inputs: dict[str, dict[str, Any]] = {
         "evaluate": {"fits": fits}, "tables": {**scores}, "page": {**scores, **outputs["tables"], **shown},
     }  # fmt: skip

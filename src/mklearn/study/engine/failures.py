@@ -14,7 +14,7 @@ from mklearn.errors import DataError
 from mklearn.study.artefacts import read_table
 from mklearn.study.engine.workflow_files import DEFAULT_STUDY, study_file
 from mklearn.study.evaluation.score_table import COLUMNS
-from mklearn.study.jobs import Jobs, wildcards_of
+from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import read_study
 from mklearn.study.report.wording import plural
@@ -44,8 +44,8 @@ def failures_of(jobs: Jobs) -> Iterator[Failure]:
     has_value = table["status"].eq("ok").groupby([table[name] for name in split]).transform("any").astype(bool)
     failed = table[~has_value].drop_duplicates([*split, "status"])
     by_fit = dict(iter(failed.groupby(split[:3])))
-    for key in jobs.keys("fit"):
-        fit, path, log = jobs.fit(wildcards_of(key)), jobs.path("fit", **key), jobs.log("fit", **key)
+    for key, fit in zip(jobs.keys("fit"), jobs.plan.fits.values(), strict=True):
+        path, log = jobs.path("fit", **key), jobs.log("fit", **key)
         name, reported = f"{fit.method_id} on {fit.dataset.id}", False
         for setting in fit.settings:
             its_rows = by_fit.get((fit.spec.dataset, setting.protocol, fit.spec.method.id), failed[:0])

@@ -25,7 +25,6 @@ from mklearn.study.evaluation.outputs import (
 from mklearn.study.evaluation.predictions import prediction_table, typed
 from mklearn.study.log import logger
 from mklearn.study.provenance import commit
-from mklearn.study.specs.table_specs import EvaluateSpec
 
 MEASURED = ("commit", "fit_seconds", "predict_seconds", "peak_mb", "utc")
 """Columns that may differ between two runs of the same computation; all others are the same to the byte."""
@@ -58,8 +57,10 @@ BLANK: dict[str, Any] = {
 """A row without values; a fit and a split add the columns that name them."""
 
 
-def score_table(fits: Sequence[Path], spec: EvaluateSpec) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Compute the metrics of all fits from their predictions.
+def score_table(
+    fits: Sequence[Path], study: str, metrics: Sequence[str], kernels: Sequence[str] = ()
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Compute the metrics of all fits from their predictions; ``kernels`` are those of the study, in its order.
 
     Returns
     -------
@@ -72,10 +73,10 @@ def score_table(fits: Sequence[Path], spec: EvaluateSpec) -> tuple[pd.DataFrame,
     DataError
         A value is not finite, or outside the range of its metric.
     """
-    rows, predicted = zip(*(evaluated_fit(path, spec.metrics) for path in fits), strict=True)
+    rows, predicted = zip(*(evaluated_fit(path, metrics) for path in fits), strict=True)
     frame = pd.concat(rows, ignore_index=True)
-    frame = frame.assign(study=spec.study, commit=commit())[ORDER]
-    place = {name: position for position, name in enumerate(spec.kernels)}
+    frame = frame.assign(study=study, commit=commit())[ORDER]
+    place = {name: position for position, name in enumerate(kernels)}
     frame["kernel_set"] = frame["kernel_set"].map(
         lambda names: "+".join(sorted(names.split("+"), key=lambda name: place.get(name, len(place))))
     )

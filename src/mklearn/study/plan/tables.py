@@ -13,46 +13,41 @@ from mklearn.study.specs.final_spec import BEST
 from mklearn.study.specs.fit_spec import headline_rule
 from mklearn.study.specs.table_specs import (
     CatalogueEntry,
-    EvaluateSpec,
     ReportDataset,
     ReportFile,
     ReportFinal,
     ReportFit,
     ReportRemark,
     ReportSpec,
-    RunSpec,
-    SummarySpec,
 )
 
 FILES_SHOWN = 64
 """Files of a data set that the report lists, at most."""
 
 
-def evaluate_spec(plan: Plan) -> EvaluateSpec:
+def evaluate_spec(plan: Plan) -> dict[str, Any]:
     """Return the specification of the score rows."""
-    order, metrics = ["/".join(key) for key in plan.fits], plan.study.evaluation.metrics
-    return EvaluateSpec(study=plan.study.study, order=order, kernels=plan.kernels, metrics=metrics)
+    study = plan.study
+    order = ["/".join(key) for key in plan.fits]
+    return {"study": study.study, "order": order, "kernels": plan.kernels, "metrics": study.evaluation.metrics}
 
 
-def summary_spec(plan: Plan) -> SummarySpec:
-    """Return the specification of the summary table."""
-    titles = {
-        "datasets": {dataset.id: dataset.title for dataset in plan.datasets.values()},
-        "methods": {fit.method_id: fit.label for fit in plan.fits.values()},
+def tables_spec(plan: Plan, source: str) -> dict[str, Any]:
+    """Return the specification of the summary table and of the record of the run; ``source`` is the study file."""
+    study = plan.study
+    config = study.model_dump(mode="json")
+    return {
+        "reference": plan.reference,
+        "neighbour": headline_rule(study.evaluation.neighbours),
+        "published": [cell.as_dict() for cell in study.published_values()],
+        "titles": {
+            "datasets": {dataset.id: dataset.title for dataset in plan.datasets.values()},
+            "methods": {fit.method_id: fit.label for fit in plan.fits.values()},
+        },
+        "calibration": config["calibration"],
+        "tolerance": config["tolerance"],
+        "study": {"study": study.study, "seed": study.seed, "source": source, "config": config},
     }
-    study = plan.study
-    return SummarySpec(
-        study=study.study,
-        reference=plan.reference, neighbour=headline_rule(study.evaluation.neighbours),
-        published=study.published_values(), titles=titles,
-        calibration=study.calibration, tolerance=study.tolerance,
-    )  # fmt: skip
-
-
-def run_spec(plan: Plan, source: str) -> RunSpec:
-    """Return the specification of the record of a run; ``source`` is the study file."""
-    study = plan.study
-    return RunSpec(study=study.study, seed=study.seed, source=source, config=study.model_dump(mode="json"))
 
 
 def report_spec(plan: Plan) -> ReportSpec:

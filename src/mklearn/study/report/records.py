@@ -43,7 +43,7 @@ class DataSetRecord:
 
 @dataclass(frozen=True)
 class RuleCost:
-    """What the jobs of a rule cost, see :func:`mklearn.study.run_record.rule_costs`."""
+    """What the jobs of a rule cost, see :func:`mklearn.study.run_record.rule_cost`."""
 
     rule: str
     title: str
@@ -51,7 +51,6 @@ class RuleCost:
     seconds: float
     longest: float
     longest_job: str
-    bytes: int
 
 
 @dataclass(frozen=True)

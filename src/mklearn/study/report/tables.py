@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 from typing import Any
 
 import pandas as pd
@@ -370,20 +369,18 @@ OF_RULES = (
 
 
 def rule_table(rules: Sequence[RuleCost]) -> Table | None:
-    """Tabulate jobs, seconds, longest job and bytes of each rule; None where the time of no job is known."""
+    """Tabulate jobs, seconds and longest job of each rule; None where the time of no job is known."""
     if not rules:
         return None
     columns = [
         Column("Rule", numeric=False), Column("Jobs"), Column("Sum, s", "wall-clock seconds of all jobs of the rule"),
         Column("Longest job, s"), Column("Which", "the data set or method of the longest job", numeric=False),
-        Column("Files", "bytes of what the rule wrote"),
     ]  # fmt: skip
     rows = [
         [
             Cell(each.title), number_cell(wording.count(each.jobs), each.jobs),
             number_cell(wording.seconds(each.seconds), each.seconds),
             number_cell(wording.seconds(each.longest), each.longest), Cell(_job(each.longest_job)),
-            number_cell(wording.byte_size(each.bytes), each.bytes),
         ]
         for each in rules
     ]  # fmt: skip
@@ -391,10 +388,6 @@ def rule_table(rules: Sequence[RuleCost]) -> Table | None:
 
 
 def _job(name: str) -> str:
-    """Shorten ``results/cache/pairwise/caltech101-KEY/gb-1-KEY/point_set`` to ``gb-1 / point_set``.
-
-    Kept is what comes after the rule's folder, without the data set where more follows, and without keys.
-    """
-    parts = PurePosixPath(name.removesuffix(".learned")).parts
-    after = parts[parts.index("cache") + 2 :] if "cache" in parts else parts[-1:]
-    return " / ".join(re.sub(r"-[0-9a-f]{16}(?=$|\.)", "", part) for part in (after[1:] or after))
+    """Shorten ``caltech101-KEY/gb-1-KEY/point_set`` to ``gb-1 / point_set``; a data set alone keeps its name."""
+    first, *after = name.split("/")
+    return " / ".join(re.sub(r"-[0-9a-f]{16}$", "", part) for part in (after or [first]))

@@ -135,6 +135,14 @@ class DescriptorSpec(Spec):
     dtype: FeatureType | None = None
     """Type of the features; None: as the descriptor gives them, which is float64."""
 
+    def learning(self) -> dict[str, Any]:
+        """Return the arguments of the rule ``learn``."""
+        return self.model_dump(include={"learns", "learns_from", "seed", "parameters"})
+
+    def describing(self) -> dict[str, Any]:
+        """Return the arguments of the rules ``describe`` and ``describe_part``."""
+        return self.model_dump(exclude={"learns", "learns_from", "seed"}, exclude_unset=True)
+
 
 class PairwiseSpec(Spec):
     """Rule ``distances``: a matrix among all samples."""

@@ -5,7 +5,7 @@ They are apart from :mod:`mklearn.study.specs.data_specs`, so that editing them 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -13,18 +13,6 @@ from mklearn.study.specs.data_specs import Spec
 from mklearn.study.specs.final_spec import FinalEntry
 from mklearn.study.specs.fit_spec import Setting
 from mklearn.study.specs.model import Count, NonNegative, Positive, Slug, Strict
-
-
-class EvaluateSpec(Spec):
-    """Step ``evaluate``: the score rows of a study."""
-
-    study: str
-    metrics: Annotated[list[str], Field(min_length=1)] = ["accuracy"]
-    """Metrics that are reported, by name."""
-    order: list[str] = []
-    """Names of the fits in the order of the plan, ``DATASET/PROTOCOL/METHOD``; inputs of a rule have none."""
-    kernels: list[str] = []
-    """Names of the kernels in the order of the study."""
 
 
 class PublishedValue(Spec):
@@ -97,30 +85,6 @@ class Comparison(Strict):
         if self.published and (len(self.published) != len(self.pairs) or self.published_of is None):
             raise ValueError("published: expected one number for each of the pairs, and their total in published_of.")
         return self
-
-
-class SummarySpec(Spec):
-    """Step ``summary``: the summary table of a study."""
-
-    study: str
-    reference: str
-    """Method that all others are compared with."""
-    neighbour: str = ""
-    """Nearest-neighbour rule of the headline; empty: the reference's first one."""
-    published: list[PublishedValue]
-    titles: dict[str, dict[str, str]]
-    calibration: Calibration | None
-    tolerance: Tolerance
-
-
-class RunSpec(Spec):
-    """Step ``run_record``: the study as it was run."""
-
-    study: str
-    seed: int
-    source: str
-    """The study file."""
-    config: dict[str, Any]
 
 
 class CatalogueEntry(Spec):

@@ -20,7 +20,6 @@ from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.evaluation.score_table import score_table
 from mklearn.study.script import call
 from mklearn.study.specs.fit_spec import FitSpec
-from mklearn.study.specs.table_specs import EvaluateSpec
 from mklearn.subspace.pca import PCA
 
 CALLS_OF_A_SPLIT = 3
@@ -155,6 +154,5 @@ def test_kernels_of_a_row_are_named_in_the_order_of_the_study(inputs: dict[str, 
     write_missing(str(missing), spec_of("PCA").model_copy(update={"kernels": kernels}), "lost")
     Slow.calls = -10_000
     rows(inputs, "Slow")
-    spec = EvaluateSpec(study="s", kernels=["c", "b", "a"])
-    table, _ = score_table([missing, inputs["predictions"]], spec)
+    table, _ = score_table([missing, inputs["predictions"]], "s", ["accuracy"], ["c", "b", "a"])
     assert table["kernel_set"].drop_duplicates().tolist() == ["b+a+other", "features"]

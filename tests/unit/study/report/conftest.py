@@ -46,9 +46,9 @@ HOSTILE = [
     "{{ 1 }}", "very-long-" + "x" * 3001, "1e999",
 ]  # fmt: skip
 RULES = (
-    RuleCost("read", "Read the data sets", jobs=1, seconds=0.5, longest=0.5, longest_job="results/digits", bytes=0),
+    RuleCost("read", "Read the data sets", jobs=1, seconds=0.5, longest=0.5, longest_job="results/digits"),
     RuleCost(
-        "fit", "Fit and evaluate", jobs=4, seconds=61.5, longest=40.0, bytes=12345,
+        "fit", "Fit and evaluate", jobs=4, seconds=61.5, longest=40.0,
         longest_job="results/cache/fits/digits-0123456789abcdef/random-0123456789abcdef/mkldr-0123456789abcdef",
     ),
 )  # fmt: skip
