@@ -15,17 +15,17 @@ from mklearn.rows import Row
 
 @dataclass(frozen=True)
 class Refit:
-    """Fits for each of several numbers of components, with their common work done once.
+    """Fits for each of several numbers of components, where these do not follow from one fit.
 
     Attributes
     ----------
-    path : str
-        ``module:function`` that fits all of them.
+    path : str or None
+        ``module:function`` that fits all of them and does their common work once; None: they are fitted one by one.
     at_most : str
         What limits the number of components, see :class:`mklearn.study.evaluation.sweeps.Refit`.
     """
 
-    path: str
+    path: str | None = None
     at_most: str = ""
 
 
@@ -106,10 +106,6 @@ class MethodRow(Row):
     convex_solver: bool = False
 
 
-IMAGE_REFIT = Refit(
-    "mklearn.papers.two_d_mmc.path:fit_path",
-    at_most="image_side",
-)
 METHODS: dict[str, MethodRow] = {
     "convex_mkl_dr": MethodRow(
         "mklearn.subspace.convex_mkldr:ConvexMKLDR",
@@ -241,17 +237,6 @@ METHODS: dict[str, MethodRow] = {
         advice="A baseline. With all its components it is the nearest neighbour in the features.",
         takes="descriptor",
         embeds=True,
-    ),
-    "convex_mkl_dr_svc": MethodRow(
-        "mklearn.classifiers.convex_mkl_dr_svc:ConvexMKLDRSVC",
-        "Convex MKL-DR weights + SVC",
-        reference="Ye, Ji, Chen 2008; Cortes, Vapnik 1995",
-        advice=(
-            "Weights of convex_mkl_dr for a support vector machine. In the tables of the LMKL paper no interval to "
-            "the uniform average excludes 0."
-        ),
-        tuned=("C", "p", "ridge"),
-        learns_weights=True,
     ),
     "easy_mkl": MethodRow(
         "mklearn.classifiers.easy_mkl:EasyMKL",
@@ -599,9 +584,9 @@ METHODS: dict[str, MethodRow] = {
         advice="Compression of images without labels; the unsupervised baseline of 2DMMC.",
         takes="images",
         embeds=True,
-        refit=IMAGE_REFIT,
+        refit=Refit(at_most="image_side"),
         iterations=20,
-        fixed=("n_components", "shape", "init", "flatten"),
+        fixed=("n_components", "shape", "init"),
     ),
     "two_d_lda": MethodRow(
         "mklearn.papers.two_d_mmc.two_d_lda:TwoDLDA",
@@ -610,9 +595,9 @@ METHODS: dict[str, MethodRow] = {
         advice="To reproduce the tables of 2DMMC. It depends on a ridge and a scale that its paper does not state.",
         takes="images",
         embeds=True,
-        refit=IMAGE_REFIT,
+        refit=Refit(at_most="image_side"),
         iterations=20,
-        fixed=("n_components", "shape", "init", "flatten"),
+        fixed=("n_components", "shape", "init"),
     ),
     "two_d_mmc": MethodRow(
         "mklearn.papers.two_d_mmc.two_d_mmc:TwoDMMC",
@@ -625,8 +610,8 @@ METHODS: dict[str, MethodRow] = {
         takes="images",
         embeds=True,
         tuned=("trade_off",),
-        refit=IMAGE_REFIT,
+        refit=Refit(at_most="image_side"),
         iterations=20,
-        fixed=("n_components", "shape", "init", "flatten"),
+        fixed=("n_components", "shape", "init"),
     ),
 }

@@ -11,13 +11,19 @@ from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from tests.golden.conftest import Faces
 
-from mklearn.papers.two_d_mmc.alternation import TraceProblem, alternate
-from mklearn.papers.two_d_mmc.embedding import BilinearEmbedding
+from mklearn.papers.two_d_mmc.bilinear import (
+    Array,
+    BilinearEmbedding,
+    Scatter,
+    alternate,
+    class_differences,
+    energy,
+    trace_step,
+)
 from mklearn.papers.two_d_mmc.glram import GLRAM
-from mklearn.papers.two_d_mmc.path import fit_path
-from mklearn.papers.two_d_mmc.scatter import StackedScatter, class_differences, energy
 from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
 from mklearn.papers.two_d_mmc.two_d_mmc import TwoDMMC
 from mklearn.study.data.splits import random_per_class
@@ -55,6 +61,17 @@ def nearest_neighbour_rate(Z: np.ndarray, y: np.ndarray, Z_test: np.ndarray, y_t
     return 100 * float(np.mean(y[nearest] == y_test))
 
 
+def embedded(X_train: Array, codes: np.ndarray, X: Array, size: int, *, exchanged: bool) -> Array:
+    """U'XV, row by row, of 2DMMC with the scatters as they should be or as printed."""
+    first, second = class_differences(X_train, codes)
+    trade_off = energy(first) / energy(second)
+    if exchanged:
+        first, second = second, first
+    step = partial(trace_step, Scatter((1.0, first), (-trade_off, second)))
+    found = alternate(step, energy(first), np.eye(32, size), "right", (size, size), max_iter=20, tol=0.0)
+    return (found.left.T @ X @ found.right).reshape(len(X), -1)
+
+
 @pytest.mark.parametrize("row", ROWS)
 @cells
 def test_accuracy(row: str, cell: int, faces: Faces) -> None:
@@ -63,8 +80,8 @@ def test_accuracy(row: str, cell: int, faces: Faces) -> None:
     X, y = faces(name)
     rates = np.empty((repeats, len(sizes)))
     for split in random_per_class(y, train_size, repeats, seed=0, name=name):
-        models = fit_path(estimator, X[split.train], y[split.train], sizes)
-        for column, model in enumerate(models):
+        for column, size in enumerate(sizes):
+            model = clone(estimator).set_params(n_components=size).fit(X[split.train], y[split.train])
             rates[split.repeat, column] = nearest_neighbour_rate(
                 model.embedding_, y[split.train], model.transform(X[split.test]), y[split.test]
             )
@@ -83,12 +100,9 @@ def test_printed_equation_7_selects_what_does_not_discriminate(faces: Faces) -> 
     for split in random_per_class(y, 2, 4, seed=0, name="orl"):
         X_train, y_train = X[split.train], y[split.train]
         rate = partial(nearest_neighbour_rate, y=y_train, y_test=y[split.test])
-        between, within = class_differences(X_train, np.unique(y_train, return_inverse=True)[1])
-        lam = energy(between) / energy(within)
-        for rates, first, second in ((right, between, within), (printed, within, between)):
-            problem = TraceProblem(StackedScatter.of((1.0, first), (-lam, second)), energy(first))
-            found = alternate(problem, np.eye(32, 12), "right", (12, 12), max_iter=20, tol=0.0)
-            features = (found.left.T @ X @ found.right).reshape(len(X), -1)
+        codes = np.unique(y_train, return_inverse=True)[1]
+        for rates, exchanged in ((right, False), (printed, True)):
+            features = embedded(X_train, codes, X, 12, exchanged=exchanged)
             rates.append(rate(Z=features[split.train], Z_test=features[split.test]))
         model = TwoDMMC(12, tol=0.0).fit(X_train, y_train)
         assert right[-1] == rate(Z=model.embedding_, Z_test=model.transform(X[split.test]))
@@ -105,12 +119,9 @@ def test_the_printed_algorithm_reaches_15_to_44_per_cent(cell: int, faces: Faces
     rates = np.empty((20, len(sizes)))
     for split in random_per_class(y, train_size, 20, seed=0, name=name):
         y_train = y[split.train]
-        between, within = class_differences(X[split.train], np.unique(y_train, return_inverse=True)[1])
-        scatter = StackedScatter.of((1.0, within), (-energy(between) / energy(within), between))
+        codes = np.unique(y_train, return_inverse=True)[1]
         for column, size in enumerate(sizes):
-            start = np.eye(32, size)
-            found = alternate(TraceProblem(scatter, energy(within)), start, "right", (size, size), max_iter=20, tol=0.0)
-            Z = (found.left.T @ X @ found.right).reshape(len(X), -1)
+            Z = embedded(X[split.train], codes, X, size, exchanged=True)
             rates[split.repeat, column] = nearest_neighbour_rate(Z[split.train], y_train, Z[split.test], y[split.test])
     expected = (15.3, 28.8, 39.1, 22.6, 37.0, 43.5)[cell]
     assert abs(rates.mean(axis=0).max() - expected) < 1

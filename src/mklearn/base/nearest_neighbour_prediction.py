@@ -44,10 +44,9 @@ class NearestNeighbourPrediction:
             raise NotApplicable(
                 f"{type(self).__name__} was fitted without labels: give y to `fit`, which keeps it for `predict`"
             )
-        train = self.embedding_.reshape(len(self.embedding_), -1)
-        labels = checked_labels(self, self._training_labels, len(train))
+        labels = checked_labels(self, self._training_labels, len(self.embedding_))
         Z, labelled = self._project(X), self._labelled(labels)
-        return nearest_neighbour_predictions(train[labelled], labels[labelled], Z.reshape(len(Z), -1), "euclidean")
+        return nearest_neighbour_predictions(self.embedding_[labelled], labels[labelled], Z, "euclidean")
 
     @aligned
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

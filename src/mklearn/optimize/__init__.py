@@ -5,7 +5,7 @@ import lazy_loader as _lazy
 __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
     submod_attrs={
-        "eigen": ["fix_signs", "generalized_eigh", "generalized_eigh_stack"],
+        "eigen": ["fix_signs", "generalized_eigh"],
         "trace_ratio": ["TraceRatio", "trace_ratio"],
         "low_rank_trace_ratio": ["low_rank_trace_ratio"],
         "solvers": ["mosek_problem", "resolve_solver"],

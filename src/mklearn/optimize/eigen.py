@@ -98,34 +98,6 @@ def generalized_eigh(
     return np.ascontiguousarray(values), fix_signs(vectors)
 
 
-def generalized_eigh_stack(A: Floats, B: Floats | None = None) -> tuple[Floats, Floats]:
-    """Solve several small problems ``A_i v = lambda B_i v`` of one size for all eigenpairs, largest first.
-
-    The result is that of `generalized_eigh` for each problem, errors included. For matrices of a few dozen rows, one
-    LAPACK call each costs more than the computation itself.
-
-    Parameters
-    ----------
-    A, B : arrays of shape (k, n, n)
-
-    Returns
-    -------
-    eigenvalues : array of shape (k, n)
-    eigenvectors : array of shape (k, n, n)
-    """
-    if B is None:
-        values, vectors = np.linalg.eigh(A)
-    else:
-        # V = L^-T U for B = LL' and L^-1 A L^-T = U diag(lambda) U'
-        inverse = np.linalg.inv(_cholesky_stack(B))
-        reduced = inverse @ A @ inverse.transpose(0, 2, 1)
-        values, vectors = np.linalg.eigh((reduced + reduced.transpose(0, 2, 1)) / 2)
-        vectors = inverse.transpose(0, 2, 1) @ vectors
-    k, n, _ = vectors.shape
-    columns = fix_signs(vectors[:, :, ::-1].transpose(1, 0, 2).reshape(n, k * n))
-    return values[:, ::-1], columns.reshape(n, k, n).transpose(1, 0, 2)
-
-
 def _some_eigenpairs(a: Floats, wanted: tuple[int, int]) -> tuple[Floats, Floats]:
     """Return eigenpairs first to last (from 0, ascending) of a symmetric matrix, reading its upper triangle.
 
@@ -167,17 +139,3 @@ def _cholesky(b: Floats) -> Floats:
             f"{pivots.max():.3g}. {advice}"
         )
     return factor
-
-
-def _cholesky_stack(B: Floats) -> Floats:
-    """Return the lower factors of a stack; raise the error of `_cholesky` for the first singular matrix."""
-    try:
-        factors = np.linalg.cholesky(B)
-    except LinAlgError:
-        for b in B:
-            _cholesky(b)
-        raise  # reached only if two Cholesky factorisations disagree
-    pivots = np.diagonal(factors, axis1=1, axis2=2) ** 2
-    for b in B[pivots.min(axis=1) <= B.shape[1] * np.finfo(B.dtype).eps * pivots.max(axis=1)]:
-        _cholesky(b)
-    return factors

@@ -13,10 +13,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.specs import compute_stack
-from mklearn.papers.mkmmc import MKMMC
-from mklearn.papers.mkmmc.mkmmc import fit_path as fit_mkmmc_path
+from mklearn.papers.mkmmc.mkmmc import MKMMC, fit_path
 from mklearn.papers.two_d_mmc.glram import GLRAM
-from mklearn.papers.two_d_mmc.path import fit_path
 from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
 from mklearn.subspace import MKLDR, PCA, Fisherface, KernelFDA, KernelPCA
 
@@ -63,11 +61,11 @@ def test_searches_treat_them_as_classifiers(digits) -> None:
     assert precomputed.score(K[1::2, ::2], y[1::2]) > 0.9
 
 
-def test_models_of_a_path_predict(digits) -> None:
+def test_predictions_are_the_nearest_neighbours(digits) -> None:
     X, y = digits
     for model in (
-        *fit_path(TwoDLDA(shape=(8, 8)), X[::2], y[::2], [1, 2]),
-        *fit_mkmmc_path(MKMMC(kernels=KERNELS), X[::2], y[::2], [1, 2]),
+        TwoDLDA(2, shape=(8, 8)).fit(X[::2], y[::2]),
+        *fit_path(MKMMC(kernels=KERNELS), X[::2], y[::2], [1, 2]),
     ):
         Z, Z_new = model.transform(X[::2]), model.transform(X[1::2])
         expected = KNeighborsClassifier(1).fit(Z, y[::2]).predict(Z_new)

@@ -7,7 +7,7 @@ import pytest
 import scipy.linalg
 
 from mklearn.errors import ConfigError, DataError, SolverFailed
-from mklearn.optimize.eigen import generalized_eigh, generalized_eigh_stack
+from mklearn.optimize.eigen import generalized_eigh
 
 
 def pencil(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -73,25 +73,3 @@ def test_invalid_arguments():
             generalized_eigh(A, B, bad)
     with pytest.raises(DataError, match="same shape"):
         generalized_eigh(A, np.eye(4))
-
-
-@pytest.mark.parametrize("right", [True, False])
-def test_a_stack_equals_single_problems(right):
-    rng = np.random.default_rng(2)
-    A = rng.normal(size=(5, 12, 12))
-    A += A.transpose(0, 2, 1)
-    B = np.stack([np.cov(rng.normal(size=(12, 30))) for _ in A]) if right else None
-    values, vectors = generalized_eigh_stack(A, B)
-    for i in range(len(A)):
-        expected, columns = generalized_eigh(A[i], None if B is None else B[i], which="largest")
-        np.testing.assert_allclose(values[i], expected, atol=1e-10)
-        np.testing.assert_allclose(vectors[i], columns, atol=1e-8)
-
-
-def test_one_singular_matrix_of_a_stack_is_refused():
-    A = np.stack([np.eye(4)] * 3)
-    B = np.stack([np.eye(4)] * 3)
-    for spoiled in (np.zeros((4, 4)), np.ones((4, 4)) + 1e-17 * np.eye(4)):
-        B[1] = spoiled
-        with pytest.raises(SolverFailed, match="B is"):
-            generalized_eigh_stack(A, B)

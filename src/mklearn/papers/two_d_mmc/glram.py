@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from mklearn.checks import as_float_array, regular_array
+from mklearn.checks import as_float_array
 from mklearn.errors import DataError
-from mklearn.papers.two_d_mmc.alternation import Alternation, Problem, Side, TraceProblem
-from mklearn.papers.two_d_mmc.embedding import BilinearEmbedding
-from mklearn.papers.two_d_mmc.scatter import StackedScatter, energy
-
-Array = NDArray[np.floating]
+from mklearn.papers.two_d_mmc.bilinear import Array, BilinearEmbedding, Scatter, Side, Step, energy, trace_step
 
 
 class GLRAM(BilinearEmbedding):
@@ -41,8 +37,6 @@ class GLRAM(BilinearEmbedding):
         Largest number of iterations.
     tol : float
         Stop when an iteration increases the objective by at most this fraction of sum_i ||X_i||_F^2.
-    flatten : bool
-        Features as (n, l1 * l2), or as (n, l1, l2).
     random_state : int, RandomState or None
         For ``init="random"``.
 
@@ -54,11 +48,9 @@ class GLRAM(BilinearEmbedding):
         sum_i ||L'X_i R||_F^2 after every half step; never decreases.
     n_iter_ : int
     status_ : {"converged", "max_iter"}
-    reconstruction_error_ : float
-        Root mean square over images of ||X_i - L Y_i R'||_F.
     mean_ : array of shape (rows, cols)
         The subtracted image: zeros without ``centre``.
-    embedding_ : array of shape (n, l1 * l2) or (n, l1, l2)
+    embedding_ : array of shape (n, l1 * l2)
     shape_ : (rows, cols)
     n_features_in_ : int
         rows * cols.
@@ -105,7 +97,6 @@ class GLRAM(BilinearEmbedding):
         init: Any = "identity",
         max_iter: int = 20,
         tol: float = 1e-8,
-        flatten: bool = True,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -114,7 +105,6 @@ class GLRAM(BilinearEmbedding):
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
-        self.flatten = flatten
         self.random_state = random_state
 
     def inverse_transform(self, Y: ArrayLike) -> NDArray[np.floating]:
@@ -122,7 +112,7 @@ class GLRAM(BilinearEmbedding):
 
         Parameters
         ----------
-        Y : array of shape (m, l1 * l2) or (m, l1, l2)
+        Y : array of shape (m, l1 * l2)
 
         Returns
         -------
@@ -134,27 +124,16 @@ class GLRAM(BilinearEmbedding):
             Y has another number of features, text, NaN or infinite entries.
         """
         check_is_fitted(self)
-        sizes = (self.left_components_.shape[1], self.right_components_.shape[1])
-        features = regular_array(Y, "Y")
-        features = as_float_array(features, "Y", ndim=features.ndim)
-        if features.shape[1:] not in {sizes, (sizes[0] * sizes[1],)}:
-            raise DataError(f"Y has shape {features.shape}: it must be (m, {sizes[0] * sizes[1]}) or (m, *{sizes})")
-        return self._reconstruct(features.reshape(-1, *sizes))
+        features = as_float_array(Y, "Y", ndim=2)
+        if features.shape[1] != self._n_features_out:
+            raise DataError(f"Y has shape {features.shape}: it must be (m, {self._n_features_out})")
+        matrices = features.reshape(len(features), self.left_components_.shape[1], -1)
+        return np.asarray(self.left_components_ @ matrices @ self.right_components_.T + self.mean_)
 
-    def _problem(self, images: Array, labels: NDArray[np.intp] | None, sweep: Sequence[int] | None) -> Problem:
+    def _problem(self, images: Array, codes: NDArray[np.intp] | None) -> tuple[Step, float]:
         self.mean_ = images.mean(axis=0) if self.centre else np.zeros(self.shape_)
-        scatter = StackedScatter.of((1.0, self._centred(images))).for_sweep(sweep)
-        return TraceProblem(scatter, energy(self._centred(images)))
+        centred = self._centred(images)
+        return partial(trace_step, Scatter((1.0, centred))), energy(centred)
 
     def _centred(self, images: Array) -> Array:
         return images - self.mean_ if self.centre else images
-
-    def _set_fitted(self, images: Array, dtype: np.dtype[Any], found: Alternation) -> None:
-        super()._set_fitted(images, dtype, found)
-        # From the residuals: a difference of energies would leave rounding errors where nothing is lost.
-        sizes = (found.left.shape[1], found.right.shape[1])
-        features = self._embed(images, np.dtype(np.float64)).reshape(-1, *sizes)
-        self.reconstruction_error_ = float(np.sqrt(energy(images - self._reconstruct(features)) / len(images)))
-
-    def _reconstruct(self, features: NDArray[Any]) -> Array:
-        return self.left_components_ @ features @ self.right_components_.T + self.mean_

@@ -7,12 +7,11 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
 from mklearn.errors import ConfigError
-from mklearn.nearest_neighbour import nearest_neighbour_predictions
-from mklearn.papers.two_d_mmc.embedding import BilinearEmbedding
+from mklearn.papers.two_d_mmc.bilinear import BilinearEmbedding
 from mklearn.papers.two_d_mmc.glram import GLRAM
-from mklearn.papers.two_d_mmc.path import fit_iterations
 from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
 from mklearn.papers.two_d_mmc.two_d_mmc import TwoDMMC
 from mklearn.study.data.samples import SampleSet
@@ -38,29 +37,27 @@ def iterations_figure(results: StudyResults) -> ReportPart:
         Of a study of images of one size, with splits whose other samples train.
     """
     alt = "Lines: accuracy of the nearest neighbour in each embedding against the number of iterations."
-    figures = []
-    for name, samples in results.samples.items():
-        curves = partial(_drawn, results, name, samples)
-        figures.append(PartFigure(f"Accuracy by iteration, {name}", alt, curves))
-    return ReportPart(figures=figures)
+    return ReportPart(
+        figures=[
+            PartFigure(f"Accuracy by iteration, {name}", alt, partial(_drawn, results, name, samples))
+            for name, samples in results.samples.items()
+        ]
+    )
 
 
 def _drawn(results: StudyResults, name: str, samples: SampleSet) -> Chart:
     if not isinstance(samples.images, np.ndarray):
         raise ConfigError(f"report.parts: accuracy by iteration needs images of one size; {name!r} has none.")
     images = samples.images.astype(np.float64)
-    curves = {label: np.zeros(ITERATIONS) for label in METHODS}
-    splits = list(_test_samples(results, name, samples))
-    for test in splits:
-        for label, method in METHODS.items():
-            models = fit_iterations(method, images[~test], samples.y[~test], ITERATIONS)
-            curves[label] += [_accuracy(model, images, samples.y, test) for model in models]
     rows = pd.DataFrame([
-        {"label": label, "iteration": number, "accuracy": value / len(splits)}
-        for label, curve in curves.items()
-        for number, value in enumerate(curve, start=1)
+        {"label": label, "iteration": number, "accuracy": np.mean(model.predict(images[test]) == samples.y[test])}
+        for test in _test_samples(results, name, samples)
+        for label, method in METHODS.items()
+        for number in range(1, ITERATIONS + 1)
+        for model in [clone(method).set_params(max_iter=number, tol=0.0).fit(images[~test], samples.y[~test])]
     ])  # fmt: skip
-    return chart(rows, f"Accuracy by iteration, {name}")
+    means = rows.groupby(["label", "iteration"], sort=False, as_index=False).mean()
+    return chart(means, f"Accuracy by iteration, {name}")
 
 
 def _test_samples(results: StudyResults, name: str, samples: SampleSet) -> Iterator[np.ndarray]:
@@ -71,11 +68,6 @@ def _test_samples(results: StudyResults, name: str, samples: SampleSet) -> Itera
     assert predicted is not None
     for _, tested in predicted.groupby(["repeat", "fold"]):
         yield np.isin(samples.ids, tested["sample"].astype(str))
-
-
-def _accuracy(model: BilinearEmbedding, images: np.ndarray, y: np.ndarray, test: np.ndarray) -> float:
-    labels = nearest_neighbour_predictions(model.embedding_, y[~test], model.transform(images[test]), "euclidean")
-    return float(np.mean(labels == y[test]))
 
 
 def chart(curves: pd.DataFrame, title: str) -> Chart:

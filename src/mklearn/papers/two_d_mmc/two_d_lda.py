@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,13 +10,17 @@ from numpy.typing import NDArray
 
 from mklearn.base.parameters import NONNEGATIVE, one_of
 from mklearn.errors import NotApplicable
-from mklearn.optimize.eigen import generalized_eigh_stack
+from mklearn.optimize.eigen import generalized_eigh
 from mklearn.optimize.graph_embedding import Scaling, rescale_columns
-from mklearn.papers.two_d_mmc.alternation import Problem
-from mklearn.papers.two_d_mmc.embedding import BilinearEmbedding
-from mklearn.papers.two_d_mmc.scatter import Scatter, Side, StackedScatter, class_differences, energy
-
-Array = NDArray[np.floating]
+from mklearn.papers.two_d_mmc.bilinear import (
+    Array,
+    BilinearEmbedding,
+    Scatter,
+    Side,
+    Step,
+    class_differences,
+    energy,
+)
 
 
 class TwoDLDA(BilinearEmbedding):
@@ -32,7 +35,7 @@ class TwoDLDA(BilinearEmbedding):
 
     Parameters
     ----------
-    n_components, shape, flatten, random_state
+    n_components, shape, random_state
         As for `mklearn.papers.two_d_mmc.glram.GLRAM`.
     ridge : float
         Relative to the mean eigenvalue of the one-sided within-class scatter, which must be nonsingular for 0.
@@ -101,7 +104,6 @@ class TwoDLDA(BilinearEmbedding):
         init: Any = "identity",
         max_iter: int = 20,
         tol: float = 1e-8,
-        flatten: bool = True,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -111,42 +113,25 @@ class TwoDLDA(BilinearEmbedding):
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
-        self.flatten = flatten
         self.random_state = random_state
 
-    def _problem(self, images: Array, labels: NDArray[np.intp] | None, sweep: Sequence[int] | None) -> Problem:
-        assert labels is not None
-        differences = class_differences(images, labels)
-        if energy(differences[1]) <= 1e-24 * energy(images):
+    def _problem(self, images: Array, codes: NDArray[np.intp] | None) -> tuple[Step, float]:
+        assert codes is not None
+        between, within = class_differences(images, codes)
+        if energy(within) <= 1e-24 * energy(images):
             raise NotApplicable("no class varies (S_w = 0): give several different images per class")
-        between, within = (StackedScatter.of((1.0, stack)).for_sweep(sweep) for stack in differences)
-        return FisherProblem(between, within, self.ridge, self.scaling)
+        scatters = Scatter((1.0, between)), Scatter((1.0, within))
+        return partial(fisher_step, *scatters, self.ridge, self.scaling), 0.0
 
 
-@dataclass(frozen=True)
-class FisherProblem:
-    """The half steps of 2DLDA for given between- and within-class scatters."""
-
-    between: Scatter
-    within: Scatter
-    ridge: float
-    scaling: Scaling
-    scale: float = 0.0
-
-    def steps(self, side: Side, projections: Sequence[Array], sizes: Sequence[int]) -> list[tuple[Array, float]]:
-        """See `Problem`: leading generalised eigenvectors, and their trace ratio."""
-        between, within = (scatter.one_sided(side, projections) for scatter in (self.between, self.within))
-        length = within.shape[1]
-        ridges = self.ridge * np.trace(within, axis1=1, axis2=2) / length
-        regular = within + ridges[:, None, None] * np.eye(length)
-        most = max(sizes)
-        values, vectors = (array[..., :most] for array in generalized_eigh_stack(between, regular))
-        # `rescale_columns` starts from V'(between + regular)V = I, where V'regular V = 1 / (1 + mu)
-        total = 1.0 + np.maximum(values, 0.0)
-        columns = rescale_columns(vectors / np.sqrt(total)[:, None, :], 1.0 / total, self.scaling)
-        above, below = (np.cumsum((columns * (stack @ columns)).sum(axis=1), axis=1) for stack in (between, regular))
-        ratios = above / below  # of the leading 1, 2, ... columns
-        return [
-            (np.ascontiguousarray(columns[number, :, :size]), float(ratios[number, size - 1]))
-            for number, size in enumerate(sizes)
-        ]
+def fisher_step(
+    between: Scatter, within: Scatter, ridge: float, scaling: Scaling, side: Side, projection: Array, size: int
+) -> tuple[Array, float]:
+    """Return the leading generalised eigenvectors of the one-sided scatters, and their trace ratio."""
+    above, below = (scatter.one_sided(side, projection) for scatter in (between, within))
+    below[np.diag_indices_from(below)] += ridge * np.trace(below) / len(below)
+    values, vectors = generalized_eigh(above, below, n_components=size, which="largest")
+    # `rescale_columns` starts from V'(above + below)V = I, where V'below V = 1 / (1 + mu)
+    total = 1.0 + np.maximum(values, 0.0)
+    columns = rescale_columns(vectors / np.sqrt(total), 1.0 / total, scaling)
+    return columns, float(np.vdot(columns, above @ columns) / np.vdot(columns, below @ columns))

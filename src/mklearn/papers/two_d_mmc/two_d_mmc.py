@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,11 +10,15 @@ from numpy.typing import NDArray
 
 from mklearn.base.parameters import NONNEGATIVE, StrOptions
 from mklearn.errors import NotApplicable
-from mklearn.papers.two_d_mmc.alternation import Problem, TraceProblem
-from mklearn.papers.two_d_mmc.embedding import BilinearEmbedding
-from mklearn.papers.two_d_mmc.scatter import StackedScatter, class_differences, energy
-
-Array = NDArray[np.floating]
+from mklearn.papers.two_d_mmc.bilinear import (
+    Array,
+    BilinearEmbedding,
+    Scatter,
+    Step,
+    class_differences,
+    energy,
+    trace_step,
+)
 
 
 class TwoDMMC(BilinearEmbedding):
@@ -32,7 +36,7 @@ class TwoDMMC(BilinearEmbedding):
 
     Parameters
     ----------
-    n_components, shape, flatten, random_state
+    n_components, shape, random_state
         As for `mklearn.papers.two_d_mmc.glram.GLRAM`.
     trade_off : "trace_ratio" or float
         lambda: a number, or tr S_b / tr S_w of the images, as in the paper's experiments.
@@ -100,7 +104,6 @@ class TwoDMMC(BilinearEmbedding):
         init: Any = "identity",
         max_iter: int = 20,
         tol: float = 1e-8,
-        flatten: bool = True,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -109,12 +112,11 @@ class TwoDMMC(BilinearEmbedding):
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
-        self.flatten = flatten
         self.random_state = random_state
 
-    def _problem(self, images: Array, labels: NDArray[np.intp] | None, sweep: Sequence[int] | None) -> Problem:
-        assert labels is not None
-        between, within = class_differences(images, labels)
+    def _problem(self, images: Array, codes: NDArray[np.intp] | None) -> tuple[Step, float]:
+        assert codes is not None
+        between, within = class_differences(images, codes)
         spread, noise = energy(between), energy(within)
         if isinstance(self.trade_off, str):
             # Rounding leaves residuals of 1e-16 times the pixels if no class varies.
@@ -126,5 +128,5 @@ class TwoDMMC(BilinearEmbedding):
             self.trade_off_ = spread / noise
         else:
             self.trade_off_ = float(self.trade_off)
-        scatter = StackedScatter.of((1.0, between), (-self.trade_off_, within)).for_sweep(sweep)
-        return TraceProblem(scatter, spread + self.trade_off_ * noise)
+        scatter = Scatter((1.0, between), (-self.trade_off_, within))
+        return partial(trace_step, scatter), spread + self.trade_off_ * noise

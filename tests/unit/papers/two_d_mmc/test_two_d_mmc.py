@@ -1,110 +1,312 @@
-"""2DMMC by its definition, and its corrections of the printed formulas."""
+"""GLRAM, 2DLDA and 2DMMC by their definitions, in loops, and what all of them do."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.papers.two_d_mmc.conftest import make_images, one_sided
+from sklearn.base import clone
+from sklearn.datasets import load_digits
 
-from mklearn.papers.two_d_mmc.two_d_mmc import TwoDMMC
+from mklearn.errors import ConfigError, DataError, NotApplicable, SolverFailed, UserError
+from mklearn.papers.two_d_mmc import GLRAM, TwoDLDA, TwoDMMC, iterations_figure
+
+METHODS = [GLRAM, TwoDLDA, TwoDMMC]
+SCALINGS = ["within", "total", "unit", "orthonormal"]
+every_method = pytest.mark.parametrize("method", METHODS)
+
+
+def make_images(seed: int, classes: int = 4, per_class: int = 6, rows: int = 7, cols: int = 5, noise: float = 1.0):
+    """Random class means and unequal noise; class sizes differ by one."""
+    rng = np.random.default_rng(seed)
+    counts = per_class + np.arange(classes) % 2
+    y = rng.permutation(np.repeat(np.arange(classes), counts))
+    means = rng.normal(size=(classes, rows, cols))
+    spread = noise * rng.uniform(0.3, 1.5, size=(rows, cols))
+    return means[y] + spread * rng.normal(size=(len(y), rows, cols)) + 3.0, y
+
+
+@pytest.fixture(scope="module")
+def images():
+    """(26, 7, 5) images of four classes."""
+    return make_images(0)
+
+
+# --- against loops
+
+
+def moments(X, R):
+    return sum(A @ R @ R.T @ A.T for A in X)
+
+
+def one_sided(X, y, R):
+    """S_b^R and S_w^R of equations (3) to (5)."""
+    mean, between, within = X.mean(axis=0), 0.0, 0.0
+    for k in np.unique(y):
+        class_mean = X[y == k].mean(axis=0)
+        between = between + np.sum(y == k) * moments([class_mean - mean], R)
+        within = within + moments(X[y == k] - class_mean, R)
+    return between, within
 
 
 def scatters(X, y, U, V):
-    """S_b and S_w of equations (3) to (5)."""
     return tuple(np.trace(U.T @ S @ U) for S in one_sided(X, y, V))
 
 
-def mmc_matrix(X, y, trade_off):
-    """S_b - trade_off S_w of vectors: the maximum margin criterion."""
-    between, within = one_sided(X[:, :, None], y, np.eye(1))
-    return between - trade_off * within
+def leading(S, size):
+    V = np.linalg.eigh(S)[1][:, -size:]
+    return V, np.trace(V.T @ S @ V)
+
+
+def fisher_step(X, y, R, size, ridge, scaling):
+    between, within = one_sided(X, y, R)
+    regular = within + ridge * np.trace(within) / len(within) * np.eye(len(within))
+    V = scipy.linalg.eigh(between, regular)[1][:, : -size - 1 : -1]
+    if scaling == "total":
+        V = V / np.sqrt(np.diag(V.T @ (between + regular) @ V))
+    elif scaling == "unit":
+        V = V / np.linalg.norm(V, axis=0)
+    elif scaling == "orthonormal":
+        V = np.linalg.qr(V)[0]
+    return V, np.trace(V.T @ between @ V) / np.trace(V.T @ regular @ V)
+
+
+def trade_off_step(X, y, R, size):
+    between, within = one_sided(X, y, R)
+    return leading(between - 0.7 * within, size)
+
+
+CASES: list[tuple[Any, Any]] = [
+    (GLRAM(), lambda X, y, R, size: leading(moments(X, R), size)),
+    (GLRAM(centre=True), lambda X, y, R, size: leading(moments(X - X.mean(axis=0), R), size)),
+    (TwoDMMC(trade_off=0.7), trade_off_step),
+    *(
+        (TwoDLDA(ridge=r, scaling=s), lambda X, y, R, size, r=r, s=s: fisher_step(X, y, R, size, r, s))
+        for r in (0.0, 1e-10, 0.1, 1.0)
+        for s in SCALINGS
+    ),
+]
+
+
+@pytest.mark.parametrize(("model", "step"), CASES, ids=[str(model) for model, _ in CASES])
+def test_equals_explicit_loops(images, model, step):
+    """Values are of (U1, V0), (U1, V1), (U2, V1), ...; GLRAM starts with the other side."""
+    X, y = images
+    first = isinstance(model, GLRAM)
+    size, other = ((2, 3), (3, 2))[first], ((3, 2), (2, 3))[first]
+    A = X.transpose(0, 2, 1) if first else X
+    R, values = np.eye(A.shape[2], size[0]), []
+    for _ in range(3):
+        L, value = step(A, y, R, other[0])
+        R, second = step(A.transpose(0, 2, 1), y, L, other[1])
+        values += [value, second]
+    model = clone(model).set_params(n_components=(3, 2), max_iter=3, tol=0.0).fit(X, y)
+    np.testing.assert_allclose(model.objective_history_, values, rtol=1e-7)
+    columns = (model.right_components_, model.left_components_)[:: 1 if first else -1]
+    for ours, theirs in zip(columns, (L, R), strict=True):
+        if isinstance(model, TwoDLDA):  # up to signs of columns
+            np.testing.assert_allclose(np.abs(ours), np.abs(theirs), rtol=1e-6, atol=1e-8)
+        else:
+            np.testing.assert_allclose(ours @ ours.T, theirs @ theirs.T, atol=1e-10)
 
 
 @settings(max_examples=40)
 @given(
-    st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 5),
-    st.one_of(st.just("trace_ratio"), st.floats(0, 20)), st.sampled_from(["identity", "random"]),
+    st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 5), st.sampled_from(["identity", "random"]),
+    st.one_of(st.just("trace_ratio"), st.floats(0, 20)), st.booleans(),
 )  # fmt: skip
-def test_every_half_step_increases_the_objective(seed, l1, l2, trade_off, init):
+def test_every_half_step_increases_the_objective(seed, l1, l2, init, trade_off, centre):
     X, y = make_images(seed, rows=6, noise=2.0)
-    model = TwoDMMC((l1, l2), trade_off=trade_off, init=init, random_state=seed % 1000, tol=0.0).fit(X, y)
-    U, V = model.left_components_, model.right_components_
-    spread, noise = scatters(X, y, np.eye(6), np.eye(5))
-    assert model.trade_off_ == pytest.approx(spread / noise if trade_off == "trace_ratio" else trade_off)
-    scale = spread + model.trade_off_ * noise
-    assert len(model.objective_history_) == 2 * model.n_iter_
-    assert (np.diff(model.objective_history_) >= -1e-12 * scale).all()
-    between, within = scatters(X, y, U, V)
-    assert model.objective_history_[-1] == pytest.approx(
-        between - model.trade_off_ * within, rel=1e-9, abs=1e-11 * scale
-    )
-    np.testing.assert_allclose(U.T @ U, np.eye(l1), atol=1e-12)
-    np.testing.assert_allclose(V.T @ V, np.eye(l2), atol=1e-12)
+    common = {"init": init, "random_state": seed % 1000, "tol": 0.0}
+    margin = TwoDMMC((l1, l2), trade_off=trade_off, **common).fit(X, y)
+    total = scatters(X, y, np.eye(6), np.eye(5))
+    assert margin.trade_off_ == pytest.approx(total[0] / total[1] if trade_off == "trace_ratio" else trade_off)
+    weights = np.array([1.0, -margin.trade_off_])
+    glram = GLRAM((l1, l2), centre=centre, **common).fit(X)
+    A = X - X.mean(axis=0) if centre else X
+    for model, value, scale in (
+        (margin, lambda L, R: weights @ scatters(X, y, L, R), np.abs(weights) @ total),
+        (glram, lambda L, R: np.trace(L.T @ moments(A, R) @ L), np.sum(A**2)),
+    ):
+        L, R, history = model.left_components_, model.right_components_, model.objective_history_
+        assert len(history) == 2 * model.n_iter_
+        assert (np.diff(history) >= -1e-12 * scale).all()
+        assert history[-1] == pytest.approx(value(L, R), rel=1e-9, abs=1e-11 * scale)
+        np.testing.assert_allclose(L.T @ L, np.eye(l1), atol=1e-12)
+        np.testing.assert_allclose(R.T @ R, np.eye(l2), atol=1e-12)
 
 
-def test_the_history_is_the_objective_at_every_half_step(images):
-    """By the loops of Algorithm 1, corrected; the values are of (U1, V0), (U1, V1), (U2, V1), ..."""
+@pytest.mark.parametrize("method", [GLRAM, TwoDMMC])
+def test_a_fixed_point_that_no_random_projection_beats(method, images):
     X, y = images
-    trade_off, V, values = 0.7, np.eye(5, 2), []
-    for _ in range(3):
-        between, within = one_sided(X, y, V)
-        U = np.linalg.eigh(between - trade_off * within)[1][:, -3:]
-        values.append(np.subtract(*np.multiply(scatters(X, y, U, V), (1, trade_off))))
-        between, within = one_sided(X.transpose(0, 2, 1), y, U)
-        V = np.linalg.eigh(between - trade_off * within)[1][:, -2:]
-        values.append(np.subtract(*np.multiply(scatters(X, y, U, V), (1, trade_off))))
-    model = TwoDMMC((3, 2), trade_off=trade_off, max_iter=3, tol=0.0).fit(X, y)
-    np.testing.assert_allclose(model.objective_history_, values, rtol=1e-10)
-    np.testing.assert_allclose(model.left_components_ @ model.left_components_.T, U @ U.T, atol=1e-10)
-    np.testing.assert_allclose(model.right_components_ @ model.right_components_.T, V @ V.T, atol=1e-10)
+    model = method((3, 2), max_iter=500, tol=1e-15).fit(X, y)
+    assert model.status_ == "converged"
+    L, R, best = model.left_components_, model.right_components_, model.objective_history_[-1]
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        other_L, other_R = (np.linalg.qr(rng.normal(size=(side, k)))[0] for side, k in ((7, 3), (5, 2)))
+        for U, V in ((other_L, R), (L, other_R)):
+            value = np.trace(U.T @ moments(X, V) @ U)
+            if method is TwoDMMC:
+                value = np.subtract(*np.multiply(scatters(X, y, U, V), (1, model.trade_off_)))
+            assert value <= best * (1 + 1e-12) + 1e-9
 
 
 @pytest.mark.parametrize("trade_off", ["trace_ratio", 1.0, 0.0])
 def test_identity_on_one_side_is_mmc_of_the_stacked_rows(images, trade_off):
-    """With VV' = I only U is left, and S_b, S_w are sums over the columns of the images: vectors in their own right.
-
-    Column j of all images is a set of vectors with the classes of the images; the matrices of the sets add up.
-    """
+    """With VV' = I only U is left, and S_b, S_w are sums over the columns of the images: vectors in their own right."""
     X, y = images
-    model = TwoDMMC((3, 5), trade_off=trade_off).fit(X, y)
-    stacked = sum(mmc_matrix(X[:, :, j], y, model.trade_off_) for j in range(5))
-    values, vectors = np.linalg.eigh(stacked)
-    np.testing.assert_allclose(np.abs(model.left_components_.T @ vectors[:, :-4:-1]), np.eye(3), atol=1e-8)
-    assert model.objective_history_[-1] == pytest.approx(values[-3:].sum())
-    # and the mirror image
-    model = TwoDMMC((7, 2), trade_off=trade_off).fit(X, y)
-    values, vectors = np.linalg.eigh(sum(mmc_matrix(X[:, i, :], y, model.trade_off_) for i in range(7)))
-    np.testing.assert_allclose(np.abs(model.right_components_.T @ vectors[:, :-3:-1]), np.eye(2), atol=1e-8)
+    for A, size, side in ((X, (3, 5), "left"), (X.transpose(0, 2, 1), (7, 3), "right")):
+        model = TwoDMMC(size, trade_off=trade_off).fit(X, y)
+        between, within = (
+            sum(matrices)
+            for matrices in zip(*(one_sided(A[:, :, [j]], y, np.eye(1)) for j in range(A.shape[2])), strict=True)
+        )
+        values, vectors = np.linalg.eigh(between - model.trade_off_ * within)
+        ours = getattr(model, f"{side}_components_")
+        np.testing.assert_allclose(np.abs(ours.T @ vectors[:, :-4:-1]), np.eye(3), atol=1e-8)
+        assert model.objective_history_[-1] == pytest.approx(values[-3:].sum())
 
 
-def test_on_vectors_it_is_mmc(images):
+def test_vectors_are_images_of_one_column(images):
+    """Then GLRAM is uncentred PCA, and with ``centre`` PCA; 2DMMC is MMC, and 2DLDA is LDA."""
+    from sklearn.decomposition import PCA
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
     X, y = images
     flat = X.reshape(len(X), -1)
-    model = TwoDMMC(3, trade_off=1.0).fit(flat, y)
-    leading = np.linalg.eigh(mmc_matrix(flat, y, 1.0))[1][:, :-4:-1]
-    assert model.right_components_.shape == (1, 1)
-    np.testing.assert_allclose(np.abs(model.left_components_.T @ leading), np.eye(3), atol=1e-7)
+    between, within = one_sided(flat[:, :, None], y, np.eye(1))
+    for model, expected in (
+        (GLRAM(3), np.linalg.svd(flat)[2][:3]),
+        (GLRAM(3, centre=True), PCA(3).fit(flat).components_),
+        (TwoDMMC(3, trade_off=1.0), np.linalg.eigh(between - within)[1][:, :-4:-1].T),
+    ):
+        fitted = model.fit(flat, y)
+        assert fitted.right_components_.shape == (1, 1)
+        np.testing.assert_allclose(np.abs(expected @ fitted.left_components_), np.eye(3), atol=1e-7)
+    X, y = make_images(2, per_class=12, rows=6, cols=1)
+    model = TwoDLDA(3, ridge=0.0).fit(X[:, :, 0], y)
+    theirs = LinearDiscriminantAnalysis(solver="eigen").fit(X[:, :, 0], y).scalings_[:, :3]
+    cosines = np.sum(model.left_components_ * theirs, axis=0)
+    cosines /= np.linalg.norm(model.left_components_, axis=0) * np.linalg.norm(theirs, axis=0)
+    np.testing.assert_allclose(np.abs(cosines), 1, atol=1e-8)
 
 
-def test_full_size_changes_no_distance(images):
+def test_full_size_loses_nothing(images):
     X, y = images
     others, _ = make_images(1)
     model = TwoDMMC((7, 5)).fit(X, y)
-    raw = ((others[:, None] - X[None]) ** 2).sum(axis=(2, 3))
     projected = ((model.transform(others)[:, None] - model.embedding_[None]) ** 2).sum(axis=2)
-    np.testing.assert_allclose(projected, raw, rtol=1e-10)
-    np.testing.assert_array_equal(projected.argmin(axis=1), raw.argmin(axis=1))
+    np.testing.assert_allclose(projected, ((others[:, None] - X[None]) ** 2).sum(axis=(2, 3)), rtol=1e-10)
+    for centre in (False, True):
+        glram = GLRAM((7, 5), centre=centre).fit(X)
+        np.testing.assert_allclose(glram.inverse_transform(glram.embedding_), X, atol=1e-12)
+    with pytest.raises(DataError, match="must be"):
+        glram.inverse_transform(np.ones((2, 5)))
 
 
-def test_no_random_projection_beats_a_half_step(images):
+# --- what all of them do
+
+
+@every_method
+def test_flat_images_with_their_shape(method, images):
     X, y = images
-    model = TwoDMMC((3, 2), max_iter=500, tol=1e-15).fit(X, y)
-    assert model.status_ == "converged"
-    U, V, best = model.left_components_, model.right_components_, model.objective_history_[-1]
-    for seed in range(100):
-        rng = np.random.default_rng(seed)
-        other_U, other_V = np.linalg.qr(rng.normal(size=(7, 3)))[0], np.linalg.qr(rng.normal(size=(5, 2)))[0]
-        for pair in ((other_U, V), (U, other_V)):
-            assert np.subtract(*np.multiply(scatters(X, y, *pair), (1, model.trade_off_))) <= best + 1e-9
+    flat = X.reshape(len(X), -1)
+    whole, by_shape = method((3, 2)).fit(X, y), method((3, 2), shape=(7, 5)).fit(flat, y)
+    assert whole.shape_ == by_shape.shape_ == (7, 5)
+    assert whole.n_features_in_ == by_shape.n_features_in_ == 35
+    np.testing.assert_array_equal(whole.embedding_, by_shape.embedding_)
+    np.testing.assert_array_equal(whole.transform(flat), by_shape.transform(X))
+    # features are L'XR, row by row
+    first = whole.left_components_.T @ X[0] @ whole.right_components_
+    np.testing.assert_allclose(whole.transform(X)[0], first.ravel(), atol=1e-12)
+    for columns in (whole.left_components_, whole.right_components_):
+        assert (columns[np.abs(columns).argmax(axis=0), np.arange(columns.shape[1])] > 0).all()
+
+
+@every_method
+@pytest.mark.parametrize("factor", [1e-9, 1e9])
+def test_scale_of_pixels_does_not_matter(method, factor, images):
+    X, y = images
+    one, two = method((3, 2)).fit(X, y), method((3, 2)).fit(factor * X, y)
+    assert one.n_iter_ == two.n_iter_
+    distances = [np.linalg.norm(m.embedding_[:, None] - m.embedding_[None], axis=2) for m in (one, two)]
+    np.testing.assert_allclose(*[d / d.max() for d in distances], atol=1e-7)
+
+
+@every_method
+def test_blank_margins_do_not_stop_the_alternation(method) -> None:
+    """Kills: the start (I, 0)', which sees the margin alone: every objective is 0, which is "converged"."""
+    X, y = make_images(0)
+    fitted = method(2).fit(np.pad(X, ((0, 0), (3, 3), (3, 3))), y)
+    assert fitted.objective_history_[-1] > 0
+    assert fitted.embedding_.std(axis=0).min() > 1e-6
+
+
+def test_figure_shows_accuracy_by_iteration() -> None:
+    digits = load_digits()
+    X, y = digits.images[:60], digits.target[:60]
+    ids, test = np.array([f"d{number}" for number in range(60)]), np.arange(60) >= 40
+    row = {"dataset": "d", "protocol": "p", "train_size": 4, "method": "m"}
+    predictions = SimpleNamespace(of=lambda keys: pd.DataFrame({"repeat": 0, "fold": 0, "sample": ids[test]}))
+    samples: Any = {"d": SimpleNamespace(images=X, y=y, ids=ids)}
+    results: Any = SimpleNamespace(samples=samples, scores=pd.DataFrame([row]), predictions=predictions)
+    (drawn,) = iterations_figure.iterations_figure(results).figures
+    values = pd.DataFrame(drawn.draw()["data"]["values"])
+    assert len(values) == len(iterations_figure.METHODS) * iterations_figure.ITERATIONS
+    for label, method in iterations_figure.METHODS.items():
+        model = clone(method).set_params(max_iter=3, tol=0.0).fit(X[~test], y[~test])
+        third = values[values["k"].eq(label) & values["x"].eq(3)]["y"].iloc[0]
+        assert third == pytest.approx(100 * np.mean(model.predict(X[test]) == y[test]), abs=0.06)
+
+
+# --- errors
+
+
+def test_classes_without_variation() -> None:
+    X, y = np.random.default_rng(0).normal(size=(3, 4, 4)).repeat(2, axis=0), np.repeat([0, 1, 2], 2)
+    for method in (TwoDLDA, TwoDMMC):
+        with pytest.raises(NotApplicable, match="no class varies"):
+            method(2).fit(X, y)
+    assert TwoDMMC(2, trade_off=1.0).fit(X, y).embedding_.shape == (6, 4)
+    X, y = make_images(0, classes=2, per_class=2, rows=12, cols=3)
+    with pytest.raises(SolverFailed, match="ridge"):
+        TwoDLDA(1, ridge=0.0).fit(X, y)
+    assert np.isfinite(TwoDLDA(1, ridge=1e-10, scaling="orthonormal").fit(X, y).embedding_).all()
+
+
+@every_method
+@pytest.mark.parametrize(
+    ("shape", "parameters", "error", "message"),
+    [
+        ((26, 35), {"shape": (5, 6)}, DataError, "needs 30"),
+        ((26, 7, 5), {"shape": (5, 7)}, DataError, "omit `shape`"),
+        ((26, 7, 5), {"shape": (7.0, 5.0)}, UserError, "two integers >= 1"),
+        ((26, 7, 5), {"n_components": 6}, NotApplicable, "n_components"),
+        ((26, 7, 5), {"n_components": (8, 5)}, NotApplicable, "n_components"),
+        ((26, 7, 5), {"n_components": (1, 2, 3)}, ConfigError, "n_components"),
+        ((26, 7, 5), {"n_components": (0, 2)}, ConfigError, "n_components"),
+        ((26, 7, 5), {"init": "ones"}, ConfigError, "init"),
+        ((26, 7, 5), {"n_components": 2, "init": np.ones((5, 2))}, ConfigError, "init"),
+        ((26, 7, 5), {"n_components": 2, "init": np.eye(4, 2)}, ConfigError, "init"),
+    ],
+)
+def test_wrong_parameters(method, shape, parameters, error, message, images):
+    with pytest.raises(error, match=message):
+        method(**parameters).fit(images[0].reshape(shape), images[1])
+
+
+@every_method
+def test_images_of_another_shape_than_in_fit(method, images):
+    X, y = images
+    model = method(2).fit(X, y)
+    with pytest.raises(DataError, match=r"\(5, 7\), but .* fitted with \(7, 5\)"):
+        model.transform(X.transpose(0, 2, 1))
+    with pytest.raises(DataError, match="35 features"):
+        model.transform(X.reshape(len(X), -1)[:, :-1])

@@ -30,7 +30,6 @@ from mklearn.study.specs.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.subspace.mmc import MMC
 from mklearn.subspace.pca import PCA
 
-PATH = "mklearn.papers.two_d_mmc.path:fit_path"
 SIZES = [2, 4, 6]
 RULES = ("euclidean", "cosine")
 PREDICTIONS = {"implementation": "mklearn.study.evaluation.sweeps:Predictions"}
@@ -155,14 +154,13 @@ def test_leading_dimensions_are_one_fit(digits: Digits, estimator: Any, rule: st
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("path", [None, PATH], ids=["by clones", "by fit_path"])
 @pytest.mark.parametrize("estimator", [TwoDLDA(max_iter=3), TwoDMMC(trade_off=0.5)])
 def test_refit_is_a_fit_by_hand_for_each_size_with_all_of_its_columns(
-    digits: Digits, estimator: Any, path: str | None, rule: str
+    digits: Digits, estimator: Any, rule: str
 ) -> None:
     X, y, train, test = digits.images, digits.y, digits.train, digits.test
     sizes = [4, 2, 6]  # in the order given
-    outcome = run(estimator, X[train], X[test], y[train], Refit(sizes, path=path))
+    outcome = run(estimator, X[train], X[test], y[train], Refit(sizes))
     assert outcome.components == sizes
     assert estimator.n_components is None  # the one given is left as it is
     expected, of_the_first_columns = [], []
@@ -182,11 +180,11 @@ def test_refit_is_a_fit_by_hand_for_each_size_with_all_of_its_columns(
 def test_sizes_larger_than_the_images_are_left_out(digits: Digits) -> None:
     """The default sizes 1..20 on 8 x 8 images: the curve ends at 8."""
     train, y, test = digits.images[digits.train], digits.y[digits.train], digits.images[digits.test]
-    asked = run(TwoDMMC(), train, test, y, Refit([7, 8, 9, 20], "image_side", PATH))
+    asked = run(TwoDMMC(), train, test, y, Refit([7, 8, 9, 20], "image_side"))
     assert asked.components == [7, 8]
     assert len(asked.embeddings) == 2
     with pytest.raises(NotApplicable):  # none is small enough: said, not hidden
-        run(TwoDMMC(), train, test, y, Refit([9, 20], "image_side", PATH))
+        run(TwoDMMC(), train, test, y, Refit([9, 20], "image_side"))
 
 
 def test_inner_cross_validation_chooses_among_sizes_and_candidates(digits: Digits) -> None:
@@ -194,7 +192,7 @@ def test_inner_cross_validation_chooses_among_sizes_and_candidates(digits: Digit
     X, y, train, test = digits.images, digits.y, digits.train, digits.test
     grid = [1e-2, 10.0]
     fixed = {"max_iter": 3, "scaling": "orthonormal"}
-    sweep = {"implementation": "mklearn.study.evaluation.sweeps:Refit", "parameters": {"sizes": SIZES, "path": PATH}}
+    sweep = {"implementation": "mklearn.study.evaluation.sweeps:Refit", "parameters": {"sizes": SIZES}}
     implementation = "mklearn.papers.two_d_mmc.two_d_lda:TwoDLDA"
     result = split(digits, X, implementation=implementation, parameters=fixed, grid={"ridge": grid}, sweep=sweep)
     for rule in RULES:

@@ -1,0 +1,306 @@
+"""Base of the bilinear estimators: an image X is embedded as Y = L'XR, and L and R are solved for in turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
+from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, at_least, fit_context
+from mklearn.base.validation import checked_array, checked_labels
+from mklearn.checks import check_kept, check_rows_and_columns, invalid, regular_array
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.kernels.views import only_table
+from mklearn.optimize.eigen import generalized_eigh
+
+Array = NDArray[np.floating]
+Side = Literal["left", "right"]
+
+_DEFAULT_SIZE = 10
+
+
+class Scatter:
+    """Weighted sum of the scatters of stacks of matrices D_i, from either side.
+
+    Parameters
+    ----------
+    terms : pairs of a weight of any sign and a stack of shape (N_k, rows, cols)
+    """
+
+    def __init__(self, *terms: tuple[float, Array]) -> None:
+        # stored for both sides, so that all products run over contiguous rows
+        axes = {"left": (1, 0, 2), "right": (2, 0, 1)}
+        self._terms = [
+            (weight, {side: np.ascontiguousarray(D.transpose(order)) for side, order in axes.items()})
+            for weight, D in terms
+        ]
+
+    def one_sided(self, side: Side, projection: Array) -> Array:
+        """Compute sum_i w_i D_i R R'D_i' for R (cols, l), or on the right sum_i w_i D_i'L L'D_i for L (rows, l)."""
+        total = 0.0
+        for weight, stacks in self._terms:
+            stack = stacks[side]
+            projected = (stack.reshape(-1, stack.shape[2]) @ projection).reshape(len(stack), -1)
+            total = total + weight * (projected @ projected.T)
+        return np.asarray(total)
+
+
+Step = Callable[[Side, Array, int], tuple[Array, float]]
+"""A half step: return so many columns for a side, given the projection of the other, and the objective with them."""
+
+
+def trace_step(scatter: Scatter, side: Side, projection: Array, size: int) -> tuple[Array, float]:
+    """Maximise sum_i w_i ||L'D_i R||_F^2 over one of L'L = I and R'R = I, given the scatter of the D_i.
+
+    The leading eigenvectors of a one-sided scatter are the exact maximum: the objective never decreases.
+    """
+    values, vectors = generalized_eigh(scatter.one_sided(side, projection), n_components=size, which="largest")
+    return vectors, float(values.sum())
+
+
+class Alternation(NamedTuple):
+    """Result of an alternation: both projections, and the objective after every half step."""
+
+    left: Array  # (rows, l1)
+    right: Array  # (cols, l2)
+    history: list[float]  # (2 * n_iter,)
+    status: Literal["converged", "max_iter"]
+
+
+def alternate(
+    step: Step, scale: float, start: Array, fixed: Side, sizes: tuple[int, int], max_iter: int, tol: float
+) -> Alternation:
+    """Iterate until the objective of an iteration changes by at most ``tol * max(scale, |objective|)``.
+
+    ``start`` is the projection of the side ``fixed``; the other side is solved for first.
+    """
+    other: Side = "left" if fixed == "right" else "right"
+    size = {"left": sizes[0], "right": sizes[1]}
+    found: dict[Side, Array] = {fixed: start}
+    history: list[float] = []
+    for _ in range(max_iter):
+        found[other], first = step(other, found[fixed], size[other])
+        found[fixed], value = step(fixed, found[other], size[fixed])
+        history += [first, value]
+        if len(history) > 2 and abs(value - history[-3]) <= tol * max(scale, abs(value)):
+            return Alternation(found["left"], found["right"], history, "converged")
+    return Alternation(found["left"], found["right"], history, "max_iter")
+
+
+class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of the estimators that embed an image X (rows, cols) as Y = L'XR (l1, l2).
+
+    ``predict`` gives the label of the nearest training image, see `NearestNeighbourPrediction`.
+
+    A subclass defines the problem (`_problem`), whether it needs labels, and the side whose projection is fixed at the
+    start. It has at least the parameters ``n_components``, ``shape``, ``init``, ``max_iter``, ``tol`` and
+    ``random_state``.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [*N_COMPONENTS, tuple, list],
+        "shape": [None, tuple, list],
+        "init": [str, "array-like"],
+        "max_iter": [at_least(1)],
+        "tol": [NONNEGATIVE],
+        "random_state": ["random_state"],
+    }
+    _needs_labels: ClassVar[bool] = True
+    _fixed_side: ClassVar[Side] = "right"
+
+    n_components: int | tuple[int, int] | None
+    shape: tuple[int, int] | None
+    init: Any
+    max_iter: int
+    tol: float
+    random_state: Any
+
+    @fit_context
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Find both projections.
+
+        Parameters
+        ----------
+        X : array of shape (n, rows, cols), or (n, rows * cols) with ``shape=(rows, cols)``
+            Flat images are row by row. Without ``shape`` a flat sample is an image of one column. `Views` of a single
+            view are taken as that.
+        y : array of shape (n,), optional
+            Class labels; ignored by unsupervised methods.
+        """
+        array = self._check_images(X, reset=True)
+        images = array.reshape(-1, *self.shape_).astype(np.float64, copy=False)
+        codes = None
+        if self._needs_labels:
+            y = labels = checked_labels(self, y, len(images))
+            self.classes_, codes = np.unique(labels, return_inverse=True)
+            if len(self.classes_) < 2:
+                raise NotApplicable(
+                    f"y holds one class only ({str(self.classes_[0])!r}): {type(self).__name__} needs at least two "
+                    "classes"
+                )
+        self._keep_labels(y)
+        sizes = self._sizes()
+        step, scale = self._problem(images, codes)
+        start = self._start(sizes, images)
+        found = alternate(step, scale, start, self._fixed_side, sizes, self.max_iter, self.tol)
+        self.left_components_ = found.left
+        self.right_components_ = found.right
+        self.objective_history_ = np.array(found.history)
+        self.n_iter_ = len(found.history) // 2
+        self.status_ = found.status
+        self.embedding_ = self._embed(images, array.dtype)
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Embed images: L'XR.
+
+        Parameters
+        ----------
+        X : array of shape (m, rows, cols) or (m, rows * cols)
+
+        Returns
+        -------
+        array of shape (m, l1 * l2)
+            Row by row of L'XR, in the dtype of X (float32 or float64).
+
+        Raises
+        ------
+        DataError
+            X has another shape than in ``fit``, or is not finite.
+        """
+        return self._project(X)
+
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, **fit_params: Any) -> NDArray[np.floating]:
+        """Fit, and return the embedded training images, `embedding_`."""
+        return self.fit(X, y, **fit_params).embedding_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.left_components_.shape[1] * self.right_components_.shape[1]
+
+    def _problem(self, images: Array, codes: NDArray[np.intp] | None) -> tuple[Step, float]:
+        """Return the half step, and the size of the objective that its changes are compared with."""
+        raise NotImplementedError
+
+    def _centred(self, images: Array) -> Array:
+        """Return the images to project; a subclass may subtract its mean."""
+        return images
+
+    def _project(self, X: ArrayLike) -> NDArray[np.floating]:
+        check_is_fitted(self)
+        array = self._check_images(X, reset=False)
+        return self._embed(array.reshape(-1, *self.shape_), array.dtype)
+
+    def _embed(self, images: Array, dtype: np.dtype[Any]) -> NDArray[np.floating]:
+        n, rows, cols = images.shape
+        half = (self._centred(images).reshape(n * rows, cols) @ self.right_components_).reshape(n, rows, -1)
+        return np.asarray(np.matmul(self.left_components_.T, half).reshape(n, -1), dtype=dtype)
+
+    def _sizes(self) -> tuple[int, int]:
+        """Return (l1, l2), checked against the shape of the images."""
+        rows, cols = self.shape_
+        wanted = self.n_components
+        if wanted is None:
+            return min(rows, _DEFAULT_SIZE), min(cols, _DEFAULT_SIZE)
+        if isinstance(wanted, Integral):
+            # an image of one column is a vector: it has components on the left only
+            sizes = (int(wanted), 1 if cols == 1 else int(wanted))
+        else:
+            sizes = check_rows_and_columns(wanted, "n_components")
+        if sizes[0] > rows or sizes[1] > cols:
+            raise NotApplicable(
+                f"n_components={wanted}: images of {rows} x {cols} pixels have at most {rows} components on the left "
+                f"and {cols} on the right"
+            )
+        return sizes
+
+    def _start(self, sizes: tuple[int, int], images: Array) -> Array:
+        """Return orthonormal columns, the projection of the fixed side that the alternation begins with."""
+        axis = 0 if self._fixed_side == "left" else 1
+        side, size = self.shape_[axis], sizes[axis]
+        expected = f"'identity', 'random' or an array of shape ({side}, {size}) with orthonormal columns"
+        if isinstance(self.init, str):
+            if self.init == "random":
+                rng = check_random_state(self.random_state)
+                return np.linalg.qr(rng.standard_normal((side, size)))[0]
+            if self.init != "identity":
+                raise invalid(self.init, "init", expected)
+            # (I, 0)' looks at the first rows or columns alone: if they are a blank margin, all objectives stay 0
+            blank = not np.ptp(np.take(images, range(size), axis=1 + axis), axis=0).any()
+            return np.eye(side, side if blank else size)
+        try:
+            columns = np.array(self.init, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ConfigError(f"init is not numeric: expected {expected}") from None
+        orthonormal = columns.shape == (side, size) and np.allclose(
+            columns.T @ columns, np.eye(size), rtol=0, atol=1e-8
+        )
+        if not orthonormal:
+            raise ConfigError(
+                f"init has shape {columns.shape} or no orthonormal columns (take the Q of its QR decomposition): "
+                f"expected {expected}"
+            )
+        return columns
+
+    def _check_images(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
+        """Return X as a checked matrix with one flat image per row; set `shape_` if ``reset``."""
+        images: Any = only_table(X)
+        images = images if hasattr(images, "ndim") else regular_array(images, "X")
+        check_kept(images, "X")
+        shape = tuple(images.shape[1:]) if images.ndim == 3 else None
+        if shape is not None:
+            images = np.asarray(images).reshape(len(images), shape[0] * shape[1])
+        if not reset:
+            if shape not in (None, self.shape_):
+                raise DataError(
+                    f"X has images of shape {shape}, but {type(self).__name__} was fitted with {self.shape_}"
+                )
+            return checked_array(self, images, reset=False)
+        if self.shape is not None:
+            wanted = check_rows_and_columns(self.shape, "shape")
+            if shape not in (None, wanted):
+                raise DataError(f"X has images of shape {shape}, but shape={wanted}: omit `shape` or correct it")
+            shape = wanted
+        array = checked_array(self, images, reset=True)
+        self.shape_: tuple[int, int] = shape or (array.shape[1], 1)
+        if self.shape_[0] * self.shape_[1] != array.shape[1]:
+            raise DataError(
+                f"X has {array.shape[1]} pixels per row, but shape={shape} needs {self.shape_[0] * self.shape_[1]}: "
+                "correct `shape`, or give images as (n, rows, cols)"
+            )
+        return array
+
+
+def class_differences(images: Array, codes: NDArray[np.intp]) -> tuple[Array, Array]:
+    """Compute the matrices whose second moments are the between- and the within-class scatter.
+
+    They are sqrt(n_k) (M_k - M), shape (c, rows, cols), and X_i - M_k of its class, shape (n, rows, cols). The codes
+    are those of classes, 0..c-1; each must occur.
+    """
+    n = len(images)
+    # Centred first: the differences are then as exact as the pixels, however bright the images.
+    centred = images.reshape(n, -1) - images.reshape(n, -1).mean(axis=0)
+    counts = np.bincount(codes)
+    indicator = np.zeros((len(counts), n))
+    indicator[codes, np.arange(n)] = 1.0
+    means = (indicator @ centred) / counts[:, None]
+    between = np.sqrt(counts)[:, None] * means
+    return between.reshape(-1, *images.shape[1:]), (centred - means[codes]).reshape(images.shape)
+
+
+def energy(stack: Array) -> float:
+    """Compute the sum of squares: the trace of the stack's scatter."""
+    return float(np.vdot(stack, stack))
