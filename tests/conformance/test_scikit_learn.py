@@ -19,7 +19,6 @@ from mklearn.classifiers import (
     FSVC,
     LMKLSVC,
     MKLSVC,
-    ConvexMKLDRSVC,
     EasyMKL,
     KernelRidgeClassifier,
     KernelSVC,
@@ -92,7 +91,7 @@ def instances() -> list[Any]:
 
 def expected_failures(estimator: Any) -> dict[str, str]:
     """Return the checks that fail, and why: their data, or sample weights where kernels are fitted to features."""
-    indefinite = ConvexMKLDR | ConvexMKLDRSVC | KernelRidgeClassifier | EasyMKL | MultiViewClassifier
+    indefinite = ConvexMKLDR | KernelRidgeClassifier | EasyMKL | MultiViewClassifier
     regressors = KernelRidge | MultiViewRegressor
     weighted = KernelRidgeClassifier | KernelSVC | LMKLSVC | MKLSVC | MultiViewClassifier
     found = {}
