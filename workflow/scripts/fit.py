@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from mklearn.study.artefacts import read_table, write_arrays
-from mklearn.study.data.pairs import CLASSES, Pairs
 from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.fit_files import import_method, read_views, write_predictions
@@ -43,17 +42,12 @@ def fit(
     table = read_table(labels)[0]
     y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
     groups = table["group"].to_numpy(dtype=str) if "group" in table else None
-    choosing = pairs = None
-    arrays, stored = dict[str, Any](), {}
-    if not spec.pairs:
-        drawn = Splits.load(splits, ids)
-    else:  # the samples of the splits are pairs
-        pairs = Pairs.load(splits, ids)
-        drawn = pairs.splits
-        choosing = None if spec.evaluation.choice == "test_set" else pairs.choosing
-        y, ids, groups = pairs.y, pairs.names(ids), pairs.groups
-        arrays["classes"] = np.array(CLASSES)
-    views = read_views(spec, matrices or [], sources or [], ids, pairs) if spec.landmarks is None else None
+    drawn, arrays, stored = Splits.load(splits, ids), dict[str, Any](), {}
+    views = read_views(spec, matrices or [], sources or [], ids) if spec.landmarks is None else None
+    if views is not None and (composed := drawn.samples) is not None:
+        y, ids, groups, views = composed.target(y), composed.names(ids), composed.groups(), composed.views(views)
+        arrays["classes"] = np.array(composed.classes)
+    choosing = None if spec.evaluation.choice == "test_set" else drawn.choosing
     at_size: Callable[..., FitAtSize] = FitAtSize
     if spec.landmarks is not None:
         from mklearn.study.evaluation.landmark_fit import landmark_fit

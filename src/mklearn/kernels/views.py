@@ -30,7 +30,7 @@ class SampleView(ABC):
 
 
 class LearnedView(SampleView):
-    """A view whose features are learned from the training samples, such as `mklearn.base.pairs.PairView`."""
+    """A view whose features are learned from the training samples, such as `mklearn.papers.fsvm.pairs.PairView`."""
 
     @abstractmethod
     def transformer(self) -> Any:

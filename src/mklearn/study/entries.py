@@ -344,9 +344,8 @@ class Protocol(Entry):
     train_size: Count | Annotated[list[Count], Field(min_length=1)] | None = None
     """Of ``random_per_class``: training samples of each class, or a list of sizes."""
     path: str | None = None
-    """File with the splits, of ``given``; of pairs a Parquet, CSV or TSV file with columns fold (from 0), first and
-    second (ids) and optionally same, or a list in the format of pairs.txt, by default the lists that come with the
-    registered data set."""
+    """File with the splits, of ``given``; of ``verification`` a list, by default those that come with the registered
+    data set: a Parquet, CSV or TSV file with columns fold (from 0), first and second (ids), or in LFW's format."""
 
     @classmethod
     def row_of(cls, kind: str) -> ProtocolRow:
@@ -357,7 +356,7 @@ class Protocol(Entry):
     def options_of(cls, row: ProtocolRow) -> dict[str, Any]:
         """Return the options that a row takes."""
         required = {name: REQUIRED for name in row.required if name in cls.model_fields}
-        optional: dict[str, Any] = {"path" if row.pairs else "exclude_classes": None}  # a list names its pairs
+        optional: dict[str, Any] = {"path" if row.composes else "exclude_classes": None}  # a list names its samples
         return {"choose": "inner_cv"} | optional | required
 
     @model_validator(mode="after")

@@ -88,6 +88,6 @@ def final_mistakes(study: Study, entries: Mapping[str, str]) -> Iterator[Mistake
 def _unsuited_protocol(protocol: Protocol, dataset: str) -> str:
     if not protocol.applies_to(dataset):
         return f"is not used on data set {dataset!r}"
-    if protocol.row.pairs:
-        return "verifies pairs of samples"
+    if protocol.row.composes:
+        return "has samples that are composed of several"
     return "chooses parameters on test samples" if protocol.choose == "test_set" else ""

@@ -181,7 +181,7 @@ def test_incomplete_tables_matrices_and_pairs_are_refused(matrices: dict[str, An
         ({"datasets": {"own": own | {"missing_views": "mean"}}}, "takes complete tables, and these may have missing"),
         ({"datasets": {"own": matrices}, "kernels": {}}, "takes features, and this data set has matrices"),
         ({"datasets": {"own": own}, "protocols": {"p": {"kind": "verification", "path": "pairs.csv"}}},
-         "can't take pairs of samples (protocol 'p'); name other `protocols` for the method, or omit"),
+         "can't take samples that are composed of several (protocol 'p'); name other `protocols`"),
     ]  # fmt: skip
     base = {"study": "own", "protocols": STUDY["protocols"], "kernels": STANDARD, "methods": M}
     for changes, sentence in cases:

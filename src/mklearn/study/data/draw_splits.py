@@ -45,7 +45,7 @@ def draw_splits(
         return _drawn(table, spec, files)
     rows = _rows_of(reference, table, spec.dataset)
     drawn = _drawn(reference, spec, files)
-    return drawn.among(rows, len(table)) if isinstance(drawn, Splits) else _drawn(table, spec, files)  # pairs have ids
+    return drawn.among(rows, len(table)) if drawn.samples is None else _drawn(table, spec, files)
 
 
 def _rows_of(reference: pd.DataFrame, table: pd.DataFrame, dataset: str) -> np.ndarray:

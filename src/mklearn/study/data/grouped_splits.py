@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from mklearn.base.folds import group_folds
 from mklearn.base.parameters import Interval, at_least, constrained
-from mklearn.checks import check_integer, invalid
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.study.data.samples import encode_labels
-from mklearn.study.data.splits import MOST_REPEATS, REPEATS, Split, Splits, generator
+from mklearn.study.data.splits import REPEATS, Split, Splits, generator
 
 Rows = NDArray[np.intp]
 
@@ -33,20 +32,10 @@ Rows = NDArray[np.intp]
     first_seed=[at_least(0), None],
 )
 def validation_folds(
-    target: np.ndarray,
-    folds: int = 5,
-    repeats: int = 1,
-    seed: int = 0,
-    name: str = "",
-    *,
-    test_share: float = 0.25,
-    test_size: int | None = None,
-    deals: int = 1,
-    in_order: bool = False,
-    first_seed: int | None = None,
-    classes: np.ndarray | None = None,
-    groups: np.ndarray | None = None,
-) -> Splits:
+    target: np.ndarray, folds: int = 5, repeats: int = 1, seed: int = 0, name: str = "", *, test_share: float = 0.25,
+    test_size: int | None = None, deals: int = 1, in_order: bool = False, first_seed: int | None = None,
+    classes: np.ndarray | None = None, groups: np.ndarray | None = None,
+) -> Splits:  # fmt: skip
     """Draw a test part and deal the rest into folds: a model for each fold trains on the others, is validated on it.
 
     This is how Gonen and Alpaydin evaluate (Localized Multiple Kernel Machines for Image Recognition). Every step is
@@ -61,7 +50,7 @@ def validation_folds(
         At least 2. What the folds do not divide goes to the last ones, with `in_order` to the first.
     repeats : int
         Number of test parts drawn. Models of one repeat have the same test part, and are numbered by ``Split.fold``.
-    seed, name
+    seed, name, classes
         As for :func:`mklearn.study.data.splits.random_per_class`.
     test_share : float
         Share of each class (of each group) that is the test part; rounded. It is the first of a random permutation.
@@ -71,30 +60,18 @@ def validation_folds(
         How often the rest is dealt into folds; each deal gives a model for each fold.
     in_order : bool
         Whether the rest of a class (of a group) is dealt in the order of the data set, the j-th sample to fold j, in
-        place of a random permutation that is cut into folds.
+        place of a random permutation that is cut into folds. All deals would be equal.
     first_seed : int, optional
         Repeat k has NumPy's ``default_rng(first_seed + k)``, in place of the study's seeds, to repeat splits that were
         drawn elsewhere.
-    classes : (c,) array of str, optional
-        Class names, for messages.
     groups : (n,) array of str, optional
 
     Raises
     ------
     NotApplicable
         A group has too few samples for a test sample and one in each fold.
-    ConfigError
-        Numbers out of range.
     """
     y = np.asarray(target)
-    if test_size is not None:
-        check_integer(test_size, "test_size")
-    if not 0 < test_share < 1:
-        raise invalid(test_share, "test_share", "a number between 0 and 1")
-    check_integer(folds, "folds", 2)
-    check_integer(repeats, "repeats", most=MOST_REPEATS)
-    if check_integer(deals, "deals", most=MOST_REPEATS) > 1 and in_order:
-        raise invalid(deals, "deals", "1 with in_order, which makes all deals equal")
     strata = dict(_strata(y, classes, groups))
     n_test = {key: test_size or round(len(rows) * test_share) for key, rows in strata.items()}
     small = [key for key, rows in strata.items() if n_test[key] < 1 or len(rows) - n_test[key] < folds]
@@ -121,33 +98,18 @@ def validation_folds(
 
 @constrained(folds=[at_least(2)], repeats=[REPEATS])
 def group_k_fold(
-    target: np.ndarray,
-    folds: int = 5,
-    repeats: int = 1,
-    seed: int = 0,
-    name: str = "",
-    *,
-    classes: np.ndarray | None = None,
-    groups: np.ndarray | None = None,
-) -> Splits:
+    target: np.ndarray, folds: int = 5, repeats: int = 1, seed: int = 0, name: str = "", *,
+    classes: np.ndarray | None = None, groups: np.ndarray | None = None,
+) -> Splits:  # fmt: skip
     """Draw folds that hold out whole groups, such as persons, with the classes spread evenly over them.
 
-    Parameters
-    ----------
-    target : (n,) int or float array
-        Class codes, or numbers: folds are then of about the same size, whatever the numbers.
-    folds : int
-        At least 2, and at most as many as the class with the fewest groups has.
-    repeats : int
-        How often folds are drawn.
-    seed, name, classes
-        As for :func:`mklearn.study.data.splits.k_fold`.
-    groups : (n,) array of str
+    Parameters are those of :func:`mklearn.study.data.splits.k_fold`, with at most as many folds as the class with the
+    fewest groups has, and the groups of the samples, (n,) array of str.
 
     Raises
     ------
     ConfigError
-        No groups, or fewer than two folds.
+        No groups.
     NotApplicable
         A class has fewer groups than there are folds.
     """
@@ -157,12 +119,10 @@ def group_k_fold(
             f"protocol group_k_fold holds out whole groups, and data set {name!r} has none: name its group_column, or "
             "merge classes, which then are the groups"
         )
-    check_integer(folds, "folds", 2)
-    check_integer(repeats, "repeats", most=MOST_REPEATS)
     splits = []
     for repeat in range(repeats):
-        rng = generator(name, folds, repeat, seed)
-        parts = group_folds(y, groups, folds, int(rng.integers(2**32)), classes)
+        drawn_from = int(generator(name, folds, repeat, seed).integers(2**32))
+        parts = group_folds(y, groups, folds, drawn_from, classes)
         splits += [Split(repeat, fold, *part) for fold, part in enumerate(parts)]
     return Splits(tuple(splits), len(y))
 

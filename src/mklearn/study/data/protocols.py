@@ -24,8 +24,8 @@ class ProtocolRow(Row):
         The kinds of target that it can draw splits of.
     holds_groups : bool
         Whether no group has both training and test samples.
-    pairs : bool
-        Whether it is of pairs of samples, which methods take by features of a pair.
+    composes : bool
+        Whether its samples are composed of those of the data set, and methods take features that their fits learn.
     required : sequence of str
         Parameters that a study has to give.
     exclusive : sequence of (str, str, str)
@@ -34,7 +34,7 @@ class ProtocolRow(Row):
 
     targets: Sequence[str] = ("classes",)
     holds_groups: bool = False
-    pairs: bool = False
+    composes: bool = False
     required: Sequence[str] = ()
     exclusive: Sequence[tuple[str, str, str]] = ()
 
@@ -57,10 +57,10 @@ PROTOCOLS: dict[str, ProtocolRow] = {
         holds_groups=True,
     ),
     "verification": ProtocolRow(
-        "mklearn.study.data.pairs:verification",
+        "mklearn.papers.fsvm.pairs:verification",
         "verification of pairs",
         reference="Huang, Ramesh, Berg, Learned-Miller 2007",
-        pairs=True,
+        composes=True,
     ),
     "random_per_class": ProtocolRow(
         "mklearn.study.data.splits:random_per_class",

@@ -13,7 +13,7 @@ import itertools
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,15 @@ import pandas as pd
 
 from mklearn.base.folds import number_folds
 from mklearn.base.parameters import ListOf, at_least, constrained, from_to
-from mklearn.checks import check_integer
 from mklearn.errors import DataError, NotApplicable
+from mklearn.loading import load
 from mklearn.study.artefacts import read_table, write_table
 from mklearn.study.data.readers.tabular import column_text, read_frame, sample_positions, whole_numbers
 from mklearn.study.data.samples import some, target_of
 
 ROLES = ("train", "validation", "test")
+CHOICE = -1
+"""Number, in files, of the repeat of samples that only serve the choice of parameters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +39,8 @@ class Split:
 
     Parts are (k,) int64 arrays of positions of samples, ascending and disjoint. `repeat` and `fold` are counted from 0;
     `fold` is 0 where there are no folds. `train_size` is the number of training samples per class, where the protocol
-    has such sizes. By the samples in `validation` parameters are chosen: on all splits of the same repeat and training
-    size together, which are then models of one draw (see :func:`mklearn.study.evaluation.split.choose_once`).
+    has such sizes. By the samples in `validation` parameters are chosen: on all splits of the same repeat, training
+    size and test part together, which are then models of one draw.
     """
 
     repeat: int
@@ -74,6 +76,16 @@ class Split:
 class Splits:
     """The splits of one protocol on one data set of `n_samples`: positions lie in 0..n_samples-1.
 
+    Parameters
+    ----------
+    splits : tuple of Split
+    n_samples : int
+    choosing : pair of arrays, optional
+        Training and validation samples by which the parameters of all splits are chosen.
+    samples : dataclass, optional
+        Samples that are composed of those of the data set, such as pairs of them: `mklearn.papers.fsvm.pairs.Pairs`
+        shows what they need. The positions are then theirs.
+
     Raises
     ------
     DataError
@@ -83,6 +95,8 @@ class Splits:
 
     splits: tuple[Split, ...]
     n_samples: int
+    choosing: tuple[np.ndarray, np.ndarray] | None = None
+    samples: Any = None
 
     def __post_init__(self) -> None:
         if not self.splits:
@@ -91,24 +105,18 @@ class Splits:
             raise DataError("splits: some have a validation part and others have none; give all of them one, or none")
         seen = set()
         for split in self.splits:
-            where = split.name
+            where = f"splits: {split.name}"
             if (split.train_size, split.repeat, split.fold) in seen:
-                raise DataError(f"splits: {where} occurs twice")
+                raise DataError(f"{where} occurs twice")
             seen.add((split.train_size, split.repeat, split.fold))
-            for role, part in split.parts:
-                if len(part) == 0:
-                    raise DataError(f"splits: {where} has no {role} samples")
-                if part.min() < 0 or part.max() >= self.n_samples:
-                    raise DataError(
-                        f"splits: {where} has {role} positions {part.min()}..{part.max()}, "
-                        f"but there are {self.n_samples} samples (0..{self.n_samples - 1})"
-                    )
-                if np.bincount(part).max() > 1:
-                    raise DataError(f"splits: {where} has {role} samples twice")
-            several = np.flatnonzero(np.bincount(np.concatenate([part for _, part in split.parts])) > 1)
-            if several.size:
-                parts = "both parts" if len(split.parts) == 2 else "several parts"
-                raise DataError(f"splits: {where} has samples in {parts}: {some(several)}")
+            if empty := [role for role, part in split.parts if not len(part)]:
+                raise DataError(f"{where} has no {empty[0]} samples")
+            every = np.concatenate([part for _, part in split.parts])
+            if every.min() < 0 or every.max() >= self.n_samples:
+                there = f"there are {self.n_samples} samples (0..{self.n_samples - 1})"
+                raise DataError(f"{where} has positions {every.min()}..{every.max()}, but {there}")
+            if len(several := np.flatnonzero(np.bincount(every) > 1)):
+                raise DataError(f"{where} has samples in several parts, or twice in one: {some(several)}")
 
     def __len__(self) -> int:
         return len(self.splits)
@@ -141,21 +149,27 @@ class Splits:
 
         `ids` are those of the data set; `provenance` tells how the splits were drawn and from what.
         """
+        metadata: dict[str, Any] = {"n_samples": self.n_samples}
+        if self.samples is not None:
+            ids, kind = self.samples.names(ids), type(self.samples)
+            metadata["samples"] = {"implementation": f"{kind.__module__}:{kind.__name__}"} | asdict(self.samples)
         if len(ids) != self.n_samples:
             raise DataError(f"{path}: {len(ids)} ids for splits of {self.n_samples} samples")
         parts = [(split, role, part) for split in self.splits for role, part in split.parts]
+        if self.choosing is not None:
+            choice = Split(CHOICE, 0, *self.choosing)
+            parts += [(choice, role, part) for role, part in zip(ROLES, self.choosing, strict=False)]
         columns = ("train_size", "repeat", "fold", "role")
         frame = pd.DataFrame([(split.train_size, split.repeat, split.fold, role) for split, role, _ in parts],
                              columns=columns).astype({"train_size": "Int64"})  # fmt: skip
         frame = frame.loc[frame.index.repeat([len(part) for _, _, part in parts])].reset_index(drop=True)
         frame["index"] = np.concatenate([part for _, _, part in parts])
         frame["id"] = np.asarray(ids)[frame["index"]]
-        recorded = {"provenance": dict(provenance)} if provenance else {}
-        write_table(path, frame, {"n_samples": self.n_samples, **recorded})
+        write_table(path, frame, metadata | ({"provenance": dict(provenance)} if provenance else {}))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
-        """Read a file written by :meth:`save` for the samples with these ids.
+        """Read a file written by :meth:`save` for the data set with these ids.
 
         Raises
         ------
@@ -165,10 +179,18 @@ class Splits:
         frame, metadata = read_table(path)
         if "n_samples" not in metadata:
             raise DataError(f"{path}: not a file of splits written by mklearn")
+        samples = None
+        if "samples" in metadata:
+            fields = dict(metadata["samples"])
+            samples = load(fields.pop("implementation"))(**fields)
+            ids = samples.names(ids)
         n_samples = metadata["n_samples"]
         if len(ids) != n_samples or not np.array_equal(np.asarray(ids)[frame["index"]], frame["id"].to_numpy(str)):
             raise DataError(f"{path}: made for other samples than those of the data set; delete it and run again")
-        return cls(_from_frame(frame, Path(path)), n_samples)
+        chosen = frame[frame["repeat"].eq(CHOICE)]
+        train, validation = (chosen["index"][chosen["role"].eq(role)].to_numpy(np.int64) for role in ROLES[:2])
+        drawn = _from_frame(frame[frame["repeat"].ne(CHOICE)])
+        return cls(drawn, n_samples, (train, validation) if len(chosen) else None, samples)
 
 
 def numbered_test_parts(splits: Iterable[Split]) -> dict[tuple[int | None, int, int], int]:
@@ -198,14 +220,9 @@ REPEATS = from_to(1, MOST_REPEATS)
 
 @constrained(train_size=[at_least(1), ListOf(at_least(1))], repeats=[REPEATS])
 def random_per_class(
-    target: np.ndarray,
-    train_size: int | Sequence[int],
-    repeats: int = 10,
-    seed: int = 0,
-    name: str = "",
-    *,
+    target: np.ndarray, train_size: int | Sequence[int], repeats: int = 10, seed: int = 0, name: str = "", *,
     classes: np.ndarray | None = None,
-) -> Splits:
+) -> Splits:  # fmt: skip
     """Draw a fixed number of training samples from each class; the rest are test samples.
 
     Parameters
@@ -228,13 +245,9 @@ def random_per_class(
     ------
     NotApplicable
         A class has too few samples for this training size and one test sample.
-    ConfigError
-        A size below 1.
     """
     y = np.asarray(target)
     sizes = [int(size) for size in np.atleast_1d(train_size)]
-    check_integer(min(sizes, default=0), "train_size")
-    check_integer(repeats, "repeats", most=MOST_REPEATS)
     codes = np.unique(y)
     small = [code for code in codes if (y == code).sum() <= max(sizes)]
     if small:
@@ -246,25 +259,18 @@ def random_per_class(
     splits = []
     for size, repeat in itertools.product(sizes, range(repeats)):
         rng = generator(name, size, repeat, seed)
-        train, test = [], []
-        for code in codes:
-            members = rng.permutation(np.nonzero(y == code)[0])
-            train.append(members[:size])
-            test.append(members[size:])
-        splits.append(Split(repeat, 0, np.sort(np.concatenate(train)), np.sort(np.concatenate(test)), size))
+        members = [rng.permutation(np.flatnonzero(y == code)) for code in codes]
+        train, test = (np.sort(np.concatenate([each[part] for each in members]))
+                       for part in (slice(size), slice(size, None)))  # fmt: skip
+        splits.append(Split(repeat, 0, train, test, size))
     return Splits(tuple(splits), len(y))
 
 
 @constrained(folds=[at_least(2)], repeats=[REPEATS])
 def k_fold(
-    target: np.ndarray,
-    folds: int = 5,
-    repeats: int = 1,
-    seed: int = 0,
-    name: str = "",
-    *,
+    target: np.ndarray, folds: int = 5, repeats: int = 1, seed: int = 0, name: str = "", *,
     classes: np.ndarray | None = None,
-) -> Splits:
+) -> Splits:  # fmt: skip
     """Draw folds for k-fold cross-validation, shuffled, with each class, or the range of numbers, spread evenly.
 
     Parameters
@@ -275,51 +281,38 @@ def k_fold(
         At least 2. Fold sizes differ by at most one sample, and so do the numbers of samples of a class per fold.
     repeats : int
         How often folds are drawn.
-    seed, name
+    seed, name, classes
         As for :func:`random_per_class`.
-    classes : (c,) array of str, optional
-        Class names, for messages.
 
     Raises
     ------
     NotApplicable
         A class has fewer samples than there are folds.
-    ConfigError
-        Fewer than two folds.
     """
     y = np.asarray(target)
-    check_integer(folds, "folds", 2)
-    check_integer(repeats, "repeats", most=MOST_REPEATS)
-    if target_of(y) == "numbers":
-        dealt = [number_folds(y, folds, generator(name, folds, repeat, seed)) for repeat in range(repeats)]
-        return _of_folds(dealt, len(y))
-    groups = [np.nonzero(y == code)[0] for code in np.unique(y)]
+    numbers = target_of(y) == "numbers"
+    groups = [] if numbers else [np.flatnonzero(y == code) for code in np.unique(y)]
     small = [y[group[0]] for group in groups if len(group) < folds]
     if small:
         few = f"{folds} stratified folds: too few samples in {_named(small, y, classes)}"
         remedy = f"use fewer folds, or leave out what is too small by {exclusion(small, classes)}"
         raise NotApplicable(f"{few}; {remedy}")
-    dealt = []
-    for repeat in range(repeats):
-        rng = generator(name, folds, repeat, seed)
+
+    def dealt(rng: np.random.Generator) -> np.ndarray:
+        if numbers:
+            return number_folds(y, folds, rng)
         # Deal out the shuffled classes like cards; each class continues where the previous one stopped.
-        order = np.concatenate([rng.permutation(group) for group in groups])
         fold_of = np.empty(len(y), dtype=np.int64)
-        fold_of[order] = np.arange(len(y)) % folds
-        dealt.append(fold_of)
-    return _of_folds(dealt, len(y))
+        fold_of[np.concatenate([rng.permutation(group) for group in groups])] = np.arange(len(y)) % folds
+        return fold_of
 
-
-def _of_folds(dealt: Sequence[np.ndarray], n_samples: int) -> Splits:
-    """Return the splits of k-fold cross-validation, given the fold of each sample in each repeat."""
-    return Splits(
-        tuple(
-            Split(repeat, fold, np.nonzero(fold_of != fold)[0], np.nonzero(fold_of == fold)[0])
-            for repeat, fold_of in enumerate(dealt)
-            for fold in range(int(fold_of.max()) + 1)
-        ),
-        n_samples,
+    dealings = [dealt(generator(name, folds, repeat, seed)) for repeat in range(repeats)]
+    splits = (
+        Split(repeat, fold, np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold))
+        for repeat, fold_of in enumerate(dealings)
+        for fold in range(folds)
     )
+    return Splits(tuple(splits), len(y))
 
 
 @constrained(path=[str])
@@ -358,7 +351,7 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
         if not frame[name].between(0, LARGEST_NUMBER).all():
             raise DataError(f"{path}: column {name!r} has numbers outside 0 to {LARGEST_NUMBER}")
     try:
-        return Splits(_from_frame(frame, path), len(ids))
+        return Splits(_from_frame(frame), len(ids))
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
 
@@ -386,7 +379,7 @@ def released(test_ids: Sequence[np.ndarray], ids: np.ndarray) -> Splits:
     )
 
 
-def _from_frame(frame: Any, path: Path) -> tuple[Split, ...]:
+def _from_frame(frame: Any) -> tuple[Split, ...]:
     splits = []
     for (size, repeat, fold), rows in frame.groupby(["train_size", "repeat", "fold"], dropna=False):
         train, validation, test = (
@@ -394,8 +387,6 @@ def _from_frame(frame: Any, path: Path) -> tuple[Split, ...]:
         )
         train_size = None if pd.isna(size) else int(size)
         splits.append(Split(int(repeat), int(fold), train, test, train_size, validation if len(validation) else None))
-    if not splits:
-        raise DataError(f"{path}: contains no splits")
     return tuple(splits)
 
 

@@ -66,7 +66,7 @@ def check_data(plan: Plan) -> DataCheck:
             except UserError as error:
                 found.mistakes.append(f"{where}: {error}.")
                 continue
-            if isinstance(drawn, Splits):  # not pairs of samples
+            if drawn.samples is None:
                 found.notes += [f"{where}: {note}" for note in _split_notes(drawn, table, dataset)]
     return found
 

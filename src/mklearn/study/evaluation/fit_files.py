@@ -14,7 +14,6 @@ from mklearn.kernels.pairwise_view import Pairwise
 from mklearn.kernels.views import Views
 from mklearn.loading import load
 from mklearn.study.artefacts import read_arrays, write_arrays
-from mklearn.study.data.pairs import Pairs
 from mklearn.study.data.samples import SampleSet, check_same
 from mklearn.study.evaluation.outputs import Record, packed, smallest
 from mklearn.study.provenance import canonical
@@ -50,10 +49,8 @@ def write_predictions(
     write_arrays(path, record, compressed=True, fits=fits, y=smallest(np.asarray(y)), ids=np.asarray(ids), **arrays)
 
 
-def read_views(
-    spec: FitSpec, matrices: list[Path], sources: list[Path], ids: NDArray[np.str_], pairs: Pairs | None = None
-) -> Views:
-    """Read the views of the method: matrices of its kernels, images, and features of its descriptors, or of pairs.
+def read_views(spec: FitSpec, matrices: list[Path], sources: list[Path], ids: NDArray[np.str_]) -> Views:
+    """Read the views of the method: matrices of its kernels, images, and features of its descriptors.
 
     Raises
     ------
@@ -71,8 +68,8 @@ def read_views(
         wanted = ", ".join(names) or "none"
         raise DataError(f"fit: sources must be a file for each of these views: {wanted}; got {len(sources)}.")
     for name, path in zip(names, sources, strict=True):
-        table = _read_images(path, spec.method.id) if name == IMAGES else read_arrays(path, ("features",))["features"]
-        views[name] = table if pairs is None else pairs.view(table)
+        is_image = name == IMAGES
+        views[name] = _read_images(path, spec.method.id) if is_image else read_arrays(path, ("features",))["features"]
     return Views(views)
 
 

@@ -74,8 +74,9 @@ class FitAtSize:
     splits : sequence of Split
         Those of this training size.
     groups : (n,) group of each sample, such as a person; None without groups.
-    choosing : Split, optional
-        Parts by which parameters are chosen once, for all splits; None: on each split, as the evaluation says.
+    choosing : pair of arrays, optional
+        Training and validation samples by which parameters are chosen once, for all splits; None: on each split, as the
+        evaluation says.
     """
 
     problem: MethodOnViews
@@ -83,7 +84,7 @@ class FitAtSize:
     setting: Setting
     splits: Sequence[Split]
     groups: NDArray[np.str_] | None = None
-    choosing: Split | None = None
+    choosing: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
 
     @cached_property
     def _test_parts(self) -> dict[tuple[int | None, int, int], int]:
@@ -128,7 +129,7 @@ class FitAtSize:
             parts = [(split.train, split.test) for split in self.splits]
             for_all = self._choose("choice of the kernel", parts, self.groups, choose_on_test)
         elif self.choosing is not None:
-            for_all = self._choose("choice of parameters", [(self.choosing.train, self.choosing.test)], None)
+            for_all = self._choose("choice of parameters", [self.choosing], None)
         # Models of one draw share a test part; another split is on its own.
         draws = itertools.groupby(
             splits, lambda split: (split.repeat, split.fold if split.validation is None else split.test.tobytes())

@@ -115,12 +115,11 @@ def planned_fits(
             grid=method.grid(), kernel_choice=method.kernel_choice(), inputs=views, sweep=method.sweep(),
         )  # fmt: skip
         for protocol in protocols:
-            if protocol.pairs:
-                _check_pairs(dataset, method_id, method, variant.kernels, protocol)
+            if protocol.composes:
+                _check_composed(dataset, method_id, method, variant.kernels, protocol)
             fit = FitSpec(
                 dataset=dataset.id, settings=protocol.settings, method=spec, kernels=variant.kernels,
                 evaluation=evaluated.model_copy(update={"choice": protocol.choice}), seed=seed,
-                pairs=protocol.pairs,
             )  # fmt: skip
             fit = on_landmarks(fit, method_id, method, dataset, protocol, evaluation)
             shared = {name: value for name, value in fit.as_dict().items() if name not in ("dataset", "settings")}
@@ -134,31 +133,20 @@ def planned_fits(
     return found
 
 
-def _check_pairs(
+def _check_composed(
     dataset: PlannedDataset, method_id: str, method: Method, kernels: Sequence[Spec], protocol: PlannedProtocol
 ) -> None:
-    where = f"protocols.{protocol.id} (methods.{method_id}, datasets.{dataset.id})"
-    if dataset.is_incomplete:
-        raise ConfigError(
-            f"{where}: pairs are compared by features of both samples; complete the tables first, or use "
-            "missing_views: drop without impute."
-        )
-    if "path" not in protocol.spec.parameters and protocol.spec.kind not in dataset.protocol_files:
-        raise ConfigError(
-            f"protocols.{protocol.id}: data set {dataset.id!r} has no official lists of pairs; give `path`, a file "
-            "with the columns fold, first and second."
-        )
-    if "images" in method.inputs.values():
-        raise ConfigError(
-            f"{where}: {method.title} takes images as matrices, and a pair has features only; use a method on features "
-            "or kernels, or name other `datasets` for the method."
-        )
-    cached = [kernel["id"] for kernel in kernels if pairwise_of(kernel)]
-    if cached:
-        raise ConfigError(
-            f"{where}: kernel {cached[0]!r} is made from a matrix that compares single samples, not pairs; give it "
-            "`feature_scaling` (such as standard), so that it is computed from the features of pairs."
-        )
+    cached = next((kernel["id"] for kernel in kernels if pairwise_of(kernel)), None)
+    lists = "path" in protocol.spec.parameters or protocol.spec.kind in dataset.protocol_files
+    reasons = {
+        "tables may lack values: complete them, or use missing_views: drop without impute": dataset.is_incomplete,
+        "no lists come with the data set: give `path`": not lists,
+        f"{method.title} takes images; use a method on features or kernels": "images" in method.inputs.values(),
+        f"kernel {cached!r} is made from a matrix among single samples; give it `feature_scaling`": cached is not None,
+    }
+    if found := [reason for reason, applies in reasons.items() if applies]:
+        where = f"protocols.{protocol.id} (methods.{method_id}, datasets.{dataset.id})"
+        raise ConfigError(f"{where}: samples are composed of several, by their features: {'; '.join(found)}.")
 
 
 def _evaluation(method_id: str, method: Method, evaluation: Evaluation) -> EvaluationSpec:

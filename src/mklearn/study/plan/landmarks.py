@@ -103,8 +103,8 @@ def _automatic(fit: FitSpec) -> str:
 
 
 def _unsuited_protocol(protocol: PlannedProtocol) -> str:
-    if protocol.pairs:
-        return f"can't take pairs of samples (protocol {protocol.id!r})"
+    if protocol.composes:
+        return f"can't take samples that are composed of several (protocol {protocol.id!r})"
     if protocol.choice == "test_set":
         return f"can't choose on test samples (protocol {protocol.id!r})"
     return f"can't take validation folds (protocol {protocol.id!r})" if protocol.spec.kind == "validation_folds" else ""

@@ -24,8 +24,8 @@ class PlannedProtocol:
     datasets: list[str] | None
     choice: Choice = "inner_cv"
     """By which samples parameters are chosen."""
-    pairs: bool = False
-    """Whether its samples are pairs of those of the data set."""
+    composes: bool = False
+    """Whether its samples are composed of those of the data set."""
 
 
 def planned_protocol(protocol_id: str, protocol: Protocol, seed: int) -> PlannedProtocol:
@@ -49,5 +49,5 @@ def planned_protocol(protocol_id: str, protocol: Protocol, seed: int) -> Planned
     ]
     split_key = key(protocol_id, spec.as_dict())
     return PlannedProtocol(
-        protocol_id, split_key, settings, spec, protocol.datasets, protocol.choose, protocol.row.pairs
+        protocol_id, split_key, settings, spec, protocol.datasets, protocol.choose, protocol.row.composes
     )

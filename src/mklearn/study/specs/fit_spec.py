@@ -194,8 +194,6 @@ class FitSpec(Strict):
     descriptor by its key, or a cached matrix by ``SOURCE/MEASURE``."""
     evaluation: EvaluationSpec
     seed: int
-    pairs: bool = False
-    """Whether the samples of the splits are pairs of those of the data set."""
     landmarks: Landmarks | None = None
     """For a method that learns from landmarks."""
 

@@ -22,8 +22,8 @@ from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.loading import load
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
+from mklearn.papers.fsvm.pairs import Pairs
 from mklearn.study.artefacts import read_record
-from mklearn.study.data.pairs import TRAINS, VALIDATES, Pairs
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.evaluation.score_table import evaluated_fit
@@ -227,15 +227,15 @@ def test_features_of_a_method_are_scaled_by_the_training_samples(files: dict[str
 def test_a_choice_on_the_test_samples_ignores_pairs_to_choose_by(files: dict[str, Any], choice: str) -> None:
     """A protocol whose name ends in -optimistic has the oracle's values, also where it has pairs for the choice."""
     ids = read_parquet(files["labels"])[0]["id"].to_numpy(dtype=str)
-    first, second = np.tile(np.arange(8), 2), np.r_[np.arange(1, 9), np.arange(11, 19)]
-    same, fold = np.repeat([1, 0], 8), np.tile([0, 1], 8)
-    columns = (first, first + 1), (second, second + 1), (same, same), (fold, np.where(fold, VALIDATES, TRAINS))
+    first, second = np.tile(np.arange(8), 4), np.tile(np.r_[np.arange(1, 9), np.arange(11, 19)], 2)
+    tested = np.arange(16)
+    folds = tuple(Split(0, k, tested[tested % 2 != k], tested[tested % 2 == k]) for k in range(2))
     comparison = {"components": None, "unit_length": False, "terms": ["product"]}
-    Pairs(*map(np.concatenate, columns), comparison).save(files["splits"], ids)
+    pairs = Pairs(first.tolist(), second.tolist(), [*(tested % 2).tolist(), *[-1] * 16], comparison)
+    Splits(folds, 32, (np.arange(16, 32, 2), np.arange(17, 32, 2)), pairs).save(files["splits"], ids)
     found = of_tables("nearest_neighbour", ["gating-0a", "more-0a"]).as_dict()
     found["method"]["grid"] = {"n_neighbors": [1, 3]}
     found["evaluation"]["choice"] = choice
-    found["pairs"] = True
     run_fit(FitSpec.model_validate(found), **files | {"matrices": None})
     frame = rows_of(files["predictions"])
     with_value = set(frame.loc[frame["value"].notna(), "selection"])
