@@ -45,12 +45,10 @@ rule tables:
 rule model:
     "Fit the final method to all samples."
     input:
-        labels=jobs.input("model", "labels"),
+        samples=jobs.input("model", "samples"),
         splits=jobs.input("model", "splits"),
         sources=jobs.input("model", "sources"), # features of each view
         learned=jobs.input("model", "learned"),
-        images=jobs.input("model", "images"),
-        tables=jobs.input("model", "tables"), # the user's
         summary="<results>/<study>/summary.parquet",
     output:
         model="<results>/<study>/model.mklearn",

@@ -205,7 +205,7 @@ class Jobs:
             if fit.landmark_set is None or plan.datasets[dataset].n_blocks == 1:
                 whole |= {(dataset, name) for name in fit.spec.descriptors}
         if plan.final is not None:
-            whole |= {(plan.final.dataset.key, view.descriptor) for view in plan.final.spec.views}
+            whole |= {(plan.final.dataset.key, name) for name in plan.final.descriptors}
         for key, planned in plan.descriptors.items():
             wildcards = dict(zip(("dataset", "descriptor"), key, strict=True))
             samples = self.samples(plan.datasets[key[0]])
@@ -286,15 +286,13 @@ class Jobs:
         yield "evaluate", (), Job({"fits": self.all_of("fit", "predictions")}, functools.partial(evaluate_spec, plan))
         yield "tables", (), Job({}, self._tables_spec)
         if final is not None:
-            views, dataset = final.spec.views, final.dataset
-            learned = [view.descriptor for view in views if view.learns]
+            dataset, views = final.dataset, zip(final.descriptors, final.spec.inputs.views, strict=True)
+            learned = [name for name, view in views if view.learns]
             inputs: dict[str, Files] = {
-                "labels": self._labels(dataset),
+                "samples": self.samples(dataset),
                 "splits": self.path("split", dataset=dataset.key, protocol=final.protocol),
-                "sources": self._features(dataset.key, [view.descriptor for view in views]),
+                "sources": self._features(dataset.key, final.descriptors),
                 "learned": [self.path("learn", dataset=dataset.key, descriptor=name) for name in learned],
-                "images": [] if final.spec.images is None else self.samples(dataset),
-                "tables": [view.column_table for view in views if view.column_table is not None],  # names of columns
             }
             yield "model", (), Job(inputs, final.spec.as_dict)
         measured = final is not None and final.spec.permutations

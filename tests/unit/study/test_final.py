@@ -132,7 +132,7 @@ def test_best_leaves_out_what_is_no_model() -> None:
     )
     one = plan_study(check_study(study({"method": "kfd-blocks"}))).final
     assert one is not None
-    assert [view.name for view in one.spec.views] == ["blocks"]
+    assert [view.name for view in one.spec.inputs.views] == ["blocks"]
 
 
 @pytest.mark.parametrize("order", [("folds", "persons"), ("persons", "folds")])

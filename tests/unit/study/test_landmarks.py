@@ -207,4 +207,4 @@ def test_a_method_with_landmarks_can_be_the_final_model() -> None:
     assert plan.final is not None
     (candidate,) = plan.final.spec.candidates
     assert candidate.fit.landmarks is not None
-    assert {view.name for view in plan.final.spec.views} == {"pixels", "blocks"}
+    assert {view.name for view in plan.final.spec.inputs.views} == {"pixels", "blocks"}

@@ -52,6 +52,8 @@ class SampleSet:
         Group of each sample, such as the person whom it shows; None where samples have no groups.
     incomplete : tuple of str
         Tables that may have NaN: values to be filled in, or a row of a sample that lacks the table.
+    columns : dict of str to (d,) arrays of str
+        Names of the features of tables, as far as they have names.
 
     Raises
     ------
@@ -69,6 +71,7 @@ class SampleSet:
     notes: tuple[str, ...] = ()
     groups: np.ndarray | None = None
     incomplete: tuple[str, ...] = ()
+    columns: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         numbers = np.asarray(self.y).dtype.kind == "f" and len(self.classes) == 0
@@ -254,7 +257,7 @@ class SampleSet:
             shapes = np.array([(*image.shape, 0)[:3] for image in self.images], dtype=np.int64)
             arrays["image_shapes"] = shapes
             arrays["image_buffer"] = np.concatenate([image.ravel() for image in self.images])
-        for sort, named in (("tables", self.tables), ("matrices", self.matrices)):
+        for sort, named in (("tables", self.tables), ("matrices", self.matrices), ("columns", self.columns)):
             arrays |= {f"{sort}/{name}": np.ascontiguousarray(named[name]) for name in sorted(named)}
         write_arrays(path, provenance or {}, **arrays)
 
@@ -274,15 +277,15 @@ class SampleSet:
         images: Images = arrays.get("images")
         if "image_shapes" in arrays:
             images = _split_buffer(arrays["image_buffer"], arrays["image_shapes"], Path(path))
-        tables, matrices = (
+        tables, matrices, columns = (
             {name.removeprefix(sort): array for name, array in arrays.items() if name.startswith(sort)}
-            for sort in ("tables/", "matrices/")
+            for sort in ("tables/", "matrices/", "columns/")
         )
         try:
             return cls(
                 arrays["ids"], arrays["y"], arrays["classes"], images, tables, matrices, groups=arrays.get("groups"),
                 measures=json.loads(str(arrays["measures"])), notes=tuple(arrays["notes"].tolist()),
-                incomplete=tuple(arrays["incomplete"].tolist()),
+                incomplete=tuple(arrays["incomplete"].tolist()), columns=columns,
             )  # fmt: skip
         except DataError as error:
             raise DataError(f"{path}: {error}") from error

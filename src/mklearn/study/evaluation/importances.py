@@ -22,33 +22,15 @@ has one row with the ``message`` alone."""
 
 
 def importances(
-    estimator: Any, features: Mapping[str, NDArray[Any]], named: Mapping[str, Sequence[str]], y: NDArray[Any],
-    splits: Sequence[Split], *, permutations: int, seed: int, fit_parameters: Mapping[str, NDArray[Any]],
+    estimator: Any, views: Views, named: Mapping[str, Sequence[str]], y: NDArray[Any], splits: Sequence[Split], *,
+    permutations: int, seed: int, fit_parameters: Mapping[str, NDArray[Any]],
 ) -> pd.DataFrame:  # fmt: skip
     """Fit a method on the training samples of each split, and shuffle each view and feature of the test samples.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Cloned, not fitted itself.
-    features : mapping of str to array of shape (n, p)
-        By view.
-    named : mapping of str to sequence of str
-        By view the names of its features, or none where they are not shuffled one by one.
-    y : array of shape (n,)
-        Class labels; of a regressor numbers.
-    splits : sequence of Split
-    permutations : int
-        Of each view and feature in each split.
-    seed : int
-    fit_parameters : mapping of str to array of shape (n,)
-        What ``fit`` takes of each sample beside X and y, such as ``groups``.
-
-    Returns
-    -------
-    DataFrame
-        `COLUMNS`, the most important first: accuracy, of a regressor R^2, minus that where test samples have the
-        features of other test samples, with 95 % intervals.
+    Accuracy, of a regressor R^2, minus that where test samples have the features of other test samples, with 95 %
+    intervals: a row for each view and feature, the most important first, with `COLUMNS`. The estimator is cloned.
+    ``named`` has the names of the features of a view, none where they are not shuffled one by one; ``fit_parameters``
+    what ``fit`` takes of each sample beside X and y, such as groups.
 
     Notes
     -----
@@ -60,10 +42,9 @@ def importances(
     Breiman, "Random forests", Machine Learning 45, 2001, section 10.
     """
     deviation = float(np.std(y)) if is_regressor(estimator) else 0.0
-    views, rng = Views(features), np.random.default_rng(seed)
-    shuffled: list[tuple[str, str, list[int]]] = []
-    for view, table in features.items():
-        shuffled.append((view, "", list(range(table.shape[1]))))
+    rng, shuffled = np.random.default_rng(seed), list[tuple[str, str, list[int]]]()
+    for view in views.names:
+        shuffled.append((view, "", list(range(views[view].shape[1]))))
         shuffled += [(view, name, [column]) for column, name in enumerate(named[view])]
     right = np.full((len(splits), len(y)), np.nan)
     permuted = [right.copy() for _ in shuffled]

@@ -124,11 +124,8 @@ def evaluate_split(
         The method can't run on this split; the caller records it.
     """
     y = problem.y
-    check_classes(y[train])
-    groups_of_train = held_out_groups(train, test, groups)
-    fits = Fits(with_chosen_scalings(replace(problem, groups=groups), train, groups_of_train))
-    choice = shared or choose_on_split(fits, train, test, evaluation=evaluation, seed=seed)
-    fits.problem = problem = fits.problem.with_parameters(choice.parameters)
+    fits, choice = fits_and_choice(problem, train, test, evaluation=evaluation, seed=seed, groups=groups, shared=shared)
+    problem = fits.problem
     grid, final = candidates(problem.method, problem.n_kernels), dict[int, Fitted]()
     result = SplitResult(selection_message=choice.message, scalings=problem.scalings)
     for rule, (number, position) in choice.by_rule.items():
@@ -136,6 +133,22 @@ def evaluate_split(
             final[number] = fits.fit(grid[number], train, test)
         result.rules[rule] = rule_result(final[number], grid[number], position, rule, y[train], y[test])
     return result
+
+
+def fits_and_choice(
+    problem: MethodOnViews, train: Indices, test: Indices, *, evaluation: EvaluationSpec, seed: int,
+    groups: NDArray[np.str_] | None = None, shared: Choice | None = None,
+) -> tuple[Fits, Choice]:  # fmt: skip
+    """Return the fits of a method with the parameters that are chosen on one split; as :func:`evaluate_split`.
+
+    The final model is that of the split in which all samples are training samples, and none is a test sample.
+    """
+    check_classes(problem.y[train])
+    groups_of_train = held_out_groups(train, test, groups)
+    fits = Fits(with_chosen_scalings(replace(problem, groups=groups), train, groups_of_train))
+    choice = shared or choose_on_split(fits, train, test, evaluation=evaluation, seed=seed)
+    fits.problem = fits.problem.with_parameters(choice.parameters)
+    return fits, choice
 
 
 def choose_on_split(fits: Fits, train: Indices, test: Indices, *, evaluation: EvaluationSpec, seed: int) -> Choice:

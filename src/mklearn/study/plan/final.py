@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from mklearn.descriptors.table import TABLE
 from mklearn.errors import ConfigError
 from mklearn.extras import require
 from mklearn.study.datasets import FeatureTables, TableFile
@@ -15,13 +15,9 @@ from mklearn.study.plan.descriptors import PlannedDescriptor
 from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.landmarks import kernels_on_features, unsuited_kernels
 from mklearn.study.plan.protocols import PlannedProtocol
-from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, FinalView
+from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, ModelInputs, ModelView
 from mklearn.study.specs.fit_spec import FitSpec, Setting
-from mklearn.study.specs.model_card import CardImages, CardTables
 from mklearn.study.study import Study
-
-GIVEN = ("given", "released")
-"""Protocols whose splits are read, not drawn."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +27,8 @@ class PlannedFinal:
     dataset: PlannedDataset
     protocol: str
     """Key of the protocol whose splits say what is expected."""
+    descriptors: list[str]
+    """Keys of the views of the specification."""
     spec: FinalSpec
 
 
@@ -56,7 +54,7 @@ def planned_final(
     named = final_protocol(study)
     protocol = next(protocol for protocol in protocols if protocol.id == named)
     names = {key: planned.id for key, planned in descriptors.items()}
-    candidates, reasons = [], []
+    config, candidates, reasons = study.datasets[dataset.id], [], []
     for fit in fits:
         if fit.protocol != protocol.key or final.method not in (BEST, fit.method_id):
             continue
@@ -68,7 +66,7 @@ def planned_final(
         if reason:
             reasons.append(f"{fit.method_id} {reason}")
             continue
-        named_fit = _on_named_features(fit.spec, names)
+        named_fit = _on_named_features(fit.spec, names, completes=isinstance(config, FeatureTables))
         candidates.append(FinalCandidate(fit=named_fit, title=fit.label, kind=method.kind))
     if not candidates:
         what = "no method can be a model" if final.method == BEST else "this method can't be a model"
@@ -79,9 +77,7 @@ def planned_final(
         )
     used = {name for candidate in candidates for name in candidate.fit.descriptors}
     views = sorted((planned for planned in descriptors.values() if planned.id in used), key=lambda view: view.id)
-    config = study.datasets[dataset.id]
-    own_tables = config.tables if isinstance(config, FeatureTables) else {}
-    options = dataset.read.options
+    tables = config.tables if isinstance(config, FeatureTables) else {}
     spec = FinalSpec(
         study=study.study,
         dataset=dataset.id,
@@ -89,21 +85,24 @@ def planned_final(
         method=final.method,
         metric=final.metric,
         candidates=candidates,
-        views=[_view(planned, own_tables) for planned in views],
-        images=_images(dataset) if dataset.family == "images" else None,
-        tables=_tables(config) if isinstance(config, FeatureTables) else None,
+        inputs=ModelInputs(
+            family=dataset.family,
+            options=dataset.read.options,
+            resize=None if dataset.resize is None else dataset.resize.model_dump(),
+            views=[_view(planned, tables) for planned in views],
+        ),
         exclude_classes=list(protocol.spec.parameters.get("exclude_classes") or []),
-        given_splits=protocol.spec.kind in GIVEN,
-        include_test=final.include_test,
         permutations=final.importances or 0,
-        **({"target": str(options.get("target") or options["label_column"])} if dataset.target == "numbers" else {}),
     )
-    return PlannedFinal(dataset, protocol.key, spec)
+    return PlannedFinal(dataset, protocol.key, [planned.key for planned in views], spec)
 
 
-def _on_named_features(spec: FitSpec, names: Mapping[str, str]) -> FitSpec:
+def _on_named_features(spec: FitSpec, names: Mapping[str, str], *, completes: bool) -> FitSpec:
+    """Return a fit on the views of the library; ``completes`` kernels of new samples that lack a view."""
     largest: Setting = max(spec.settings, key=lambda setting: setting.train_size or 0)
-    kernels = [kernel | {"view": names[kernel["view"]]} for kernel in kernels_on_features(spec.kernels)]
+    by_leverage = spec.landmarks is not None and spec.landmarks.how == "leverage"  # which needs every view
+    completion = {"missing_views": "mean"} if completes and not by_leverage else {}
+    kernels = [kernel | {"view": names[kernel["view"]]} | completion for kernel in kernels_on_features(spec.kernels)]
     inputs = {
         name: entry.model_copy(update={"descriptors": [names[key] for key in entry.descriptors]})
         for name, entry in spec.method.inputs.items()
@@ -112,26 +111,10 @@ def _on_named_features(spec: FitSpec, names: Mapping[str, str]) -> FitSpec:
     return spec.model_copy(update={"kernels": kernels, "settings": [largest], "method": method})
 
 
-def _view(descriptor: PlannedDescriptor, own_tables: Mapping[str, str | TableFile]) -> FinalView:
-    config = descriptor.config
-    table = own_tables.get(str(config.table)) if config.kind == TABLE else None
-    return FinalView(
-        name=descriptor.id, descriptor=descriptor.key, kind=descriptor.spec.kind,
-        parameters=descriptor.spec.parameters, learns=bool(descriptor.spec.learns),
-        dtype=descriptor.spec.dtype,
-        column_table=table.path if isinstance(table, TableFile) else table,
-        column_array=table.array if isinstance(table, TableFile) else None,
-    )  # fmt: skip
-
-
-def _images(dataset: PlannedDataset) -> CardImages:
-    resize = None if dataset.resize is None else dataset.resize.model_dump()
-    return CardImages(colour=dataset.read.options.get("colour", "grey"), resize=resize)
-
-
-def _tables(config: FeatureTables) -> CardTables:
-    return CardTables(
-        id_column=config.id_column, id_prefix=config.id_prefix, label_column=config.target or config.label_column,
-        group_column=config.group_column, task=config.task_of_target, leave_out=config.leave_out,
-        missing_labels=config.missing_labels,
+def _view(descriptor: PlannedDescriptor, tables: Mapping[str, str | TableFile]) -> ModelView:
+    spec, table = descriptor.spec, tables.get(str(descriptor.spec.parameters.get("table")))
+    path = table.path if isinstance(table, TableFile) else table
+    return ModelView(
+        name=descriptor.id, kind=spec.kind, parameters=spec.parameters, dtype=spec.dtype, learns=bool(spec.learns),
+        file=path and Path(path).name, array=table.array if isinstance(table, TableFile) else None,
     )  # fmt: skip

@@ -1,27 +1,60 @@
-"""Frozen specification of the final model: the methods that it can be of, and the views that they take."""
+"""The final model of a study: the specification of its job, and how samples are read for it."""
 
 from __future__ import annotations
 
-from mklearn.study.specs.data_specs import Spec
+from typing import Any
+
+from mklearn.study.specs.data_specs import FeatureType, Spec
 from mklearn.study.specs.fit_spec import FitSpec
 from mklearn.study.specs.model import Strict
-from mklearn.study.specs.model_card import CardImages, CardTables, NamedView
 
 BEST = "best"
 """In place of a method's name: the one with the best mean of the metric."""
 
 
-class FinalView(NamedView):
-    """A descriptor of the data set."""
+class ModelView(Strict):
+    """A view of the model: a table, or a descriptor of images with its parameters."""
 
-    descriptor: str
-    """Its key."""
+    name: str
+    """Its name in the study."""
+    kind: str
+    """Kind of the descriptor; ``table`` for a table."""
+    parameters: dict[str, Any] = {}
+    """Parameters of the descriptor; of a table its name in the study."""
+    dtype: FeatureType | None = None
+    """Type of the features; None: as the descriptor gives them."""
     learns: bool = False
-    """Whether it has learned from images."""
-    column_table: str | None = None
-    """Path of the user's table that the features are the columns of."""
-    column_array: str | None = None
-    """Name of its array, where the file has several."""
+    """Whether it has learned from images: its arrays ``VIEW/NAME`` are beside the estimator."""
+    file: str | None = None
+    """Name of the file that the study reads a table of the user's own from."""
+    array: str | None = None
+    """Name of the array of that file, where it has several."""
+    n_features: int = 0
+    """Known when the model is fitted, as are the columns."""
+    columns: list[str] | None = None
+    """Names of the features of a table, in order; None where they have no names."""
+
+    @property
+    def table(self) -> str:
+        """Name of its table in the study."""
+        return str(self.parameters.get("table", self.name))
+
+
+class ModelInputs(Strict):
+    """How samples are read for a model: as the study has read its own."""
+
+    family: str
+    """``images`` or ``tables``."""
+    options: dict[str, Any] = {}
+    """Options of the reader, such as the colour of images and the columns of ids and labels."""
+    resize: dict[str, Any] | None = None
+    """Arguments of :func:`mklearn.study.data.resizing.resize_images`; None keeps the size."""
+    shape: list[int] | None = None
+    """Shape of the resized images; None if they have several."""
+    pixels: str | None = None
+    """Type of their pixels."""
+    views: list[ModelView]
+    """What the estimator takes; none where it takes the images themselves."""
 
 
 class FinalEntry(Strict):
@@ -36,6 +69,7 @@ class FinalCandidate(Strict):
     """A method that the model can be of, with kernels that are computed from features."""
 
     fit: FitSpec
+    """Its views are named as in the study."""
     title: str
     kind: str
 
@@ -47,7 +81,7 @@ class FinalCandidate(Strict):
 
 
 class FinalSpec(Spec):
-    """Step ``final_model``: one method on all samples of a data set."""
+    """Rule ``model``: one method on all samples of a data set."""
 
     study: str
     dataset: str
@@ -56,16 +90,8 @@ class FinalSpec(Spec):
     """Its name in the study, or ``best``."""
     metric: str
     candidates: list[FinalCandidate]
-    views: list[FinalView]
-    """Descriptors that the candidates take; files of features are in this order."""
-    images: CardImages | None = None
-    tables: CardTables | None = None
-    target: str = ""
-    """Name of the number that is predicted; empty for classes."""
+    inputs: ModelInputs
+    """With the views of all candidates; files of features are in their order."""
     exclude_classes: list[str] = []
-    given_splits: bool = False
-    """Whether splits are read, not drawn: of a single one, nothing is chosen by the test samples."""
-    include_test: bool = False
-    """Whether the model learns from the test samples of a single given split too."""
     permutations: int = 0
     """How often each view and feature is shuffled in each split to measure its importance."""

@@ -16,7 +16,7 @@ from mklearn.study.data.samples import SampleSet
 from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.prediction.new_samples import described_images
 from mklearn.study.script import call
-from mklearn.study.specs.model_card import CardView
+from mklearn.study.specs.final_spec import ModelView
 
 N = 600
 """Images: more than two batches."""
@@ -61,7 +61,7 @@ def test_the_default_type_is_in_no_key() -> None:
 def test_a_model_gives_new_images_the_type_of_its_training_images(samples: Path) -> None:
     model = HOG_4.model_copy(update={"dtype": "float32"})
     features = described(samples, model)["features"]
-    view = CardView(name="hog", kind="hog", parameters=model.parameters(), n_features=36, dtype="float32")
+    view = ModelView(name="hog", kind="hog", parameters=model.parameters(), dtype="float32")
     new = described_images(SampleSet.load(samples).images, view, {})
     assert new.dtype == np.float32
     np.testing.assert_array_equal(new, features)

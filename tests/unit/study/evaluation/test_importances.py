@@ -13,6 +13,7 @@ from tests.unit.study.test_own_data_studies import page, run
 
 from mklearn.classifiers import KernelSVC
 from mklearn.errors import DataError, NotApplicable
+from mklearn.kernels import Views
 from mklearn.regressors import KernelRidge
 from mklearn.saved_models import load_model
 from mklearn.study.data.splits import Split, Splits
@@ -57,7 +58,7 @@ def measured(estimator: Any, features: dict[str, np.ndarray], y: np.ndarray, **n
     fold = np.arange(len(y)) % 5
     splits = [Split(0, k, np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(5)]
     names = {view: named.get(view, []) for view in features}
-    found = importances(estimator, features, names, y, splits, permutations=5, seed=0, fit_parameters={})
+    found = importances(estimator, Views(features), names, y, splits, permutations=5, seed=0, fit_parameters={})
     return found.set_index(["view", "feature"])["loss"]
 
 
@@ -100,7 +101,7 @@ def test_importances_of_a_study_are_those_of_its_model_s_method(folder: Path) ->
     ids = table["id"].to_numpy(dtype=str)
     expected = importances(
         load_model(folder / "results/own/model.mklearn").estimator,
-        {name: wine.iloc[:, columns].to_numpy() for name, columns in VIEWS.items()},
+        Views({name: wine.iloc[:, columns].to_numpy() for name, columns in VIEWS.items()}),
         {name: list(wine.columns[columns]) for name, columns in VIEWS.items()},
         table["label"].to_numpy(dtype=str), list(Splits.load(folder / job.inputs["splits"], ids).splits),
         permutations=2, seed=3, fit_parameters={"groups": table["cellar"].to_numpy(dtype=str)},
@@ -134,7 +135,7 @@ def test_a_model_whose_importances_fail_is_written_and_the_page_says_why(
     def fail(*_: Any, **__: Any) -> pd.DataFrame:
         raise NotApplicable("too few samples")
 
-    monkeypatch.setattr("mklearn.study.final_model.measured_importances", fail)
+    monkeypatch.setattr("mklearn.study.final_model.importances", fail)
     write_wine(folder)
     run(folder, final={"importances": 1}, **study("multi_view", leave_out=["twice", "cellar"]))
     assert (folder / "results/own/model.mklearn").is_file()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from mklearn.descriptors.pixels import pixels
 from mklearn.kernels import Views
 from mklearn.papers.two_d_mmc import TwoDLDA
 from mklearn.regressors import KernelRidge
-from mklearn.saved_models import SavedModel, load_model, save_model
+from mklearn.saved_models import load_model, save_model
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.prediction import predict
 from mklearn.study.prediction.new_samples import NewSamples
@@ -91,7 +90,7 @@ def test_probabilities_where_the_model_has_them() -> None:
     names = np.array(["even", "odd"])[y % 2]
     model = MultiViewClassifier().fit({"pixels": X[:60]}, names[:60])
     new = NewSamples(X=Views({"pixels": X[60:70]}), ids=np.array([f"s{k}" for k in range(10)]))
-    frame = prediction_frame(SavedModel(model, {}), new)
+    frame = prediction_frame(model, new)
     assert list(frame) == ["id", "label", "probability_even", "probability_odd"]
     np.testing.assert_array_equal(frame[["probability_even", "probability_odd"]], model.predict_proba(new.X))
 
@@ -101,7 +100,7 @@ def test_numbers_have_an_interval_where_the_model_has_one(landmarks: int | None,
     X, y = load_digits(return_X_y=True)
     model = KernelRidge(kernels={"pixels": "gaussian"}, landmarks=landmarks).fit({"pixels": X[:60]}, y[:60])
     new = NewSamples(X=Views({"pixels": X[60:70]}), ids=np.array([f"s{k}" for k in range(10)]))
-    frame = prediction_frame(SavedModel(model, {}), new)
+    frame = prediction_frame(model, new)
     assert list(frame) == ["id", "predicted", *ends]
     np.testing.assert_array_equal(frame["predicted"], model.predict(new.X))
 
@@ -173,27 +172,6 @@ def test_images_that_can_not_be_read(pictures: Path, tmp_path: Path, capsys: pyt
 
 
 @pytest.mark.full
-def test_what_is_no_file_is_not_opened(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A pipe would wait for ever, and a device never ends."""
-    model = pictures / "results/kfd/model.mklearn"
-    os.mkfifo(tmp_path / "a.png")
-    assert f"{tmp_path / 'a.png'}: is a pipe or a device, not a file" in refusal(capsys, model, tmp_path / "a.png")
-    assert "/dev/zero: is a pipe or a device, not a file" in refusal(capsys, model, "/dev/zero")
-    assert "File name too long" in refusal(capsys, model, tmp_path / ("x" * 300))
-    assert "File name too long" in refusal(capsys, tmp_path / ("x" * 300), tmp_path)
-
-
-@pytest.mark.full
-def test_tables_that_can_not_be_written(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = (pictures / "results/kfd/model.mklearn", next((pictures / "new").rglob("*.png")), "--output")
-    (tmp_path / "folder.parquet").mkdir()
-    for name, reason in (("folder", "Is a directory"), ("x" * 300, "File name too long")):
-        said = refusal(capsys, *words, tmp_path / f"{name}.parquet")
-        assert f"{name}.parquet: can't be written: {reason}" in said
-    assert [path.name for path in tmp_path.iterdir()] == ["folder.parquet"]
-
-
-@pytest.mark.full
 def test_models_that_can_not_be_used(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = (pictures / "results/kfd/model.mklearn").read_bytes()
     path = tmp_path / "model.mklearn"
@@ -229,25 +207,6 @@ def test_tables_with_labels_and_their_accuracy(tables: Path, capsys: pytest.Capt
     pd.testing.assert_frame_equal(predict(tables / "results/cells/model.mklearn", tables / "new"), frame)
 
 
-def test_labels_in_a_table_of_their_own_beside_the_views(
-    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """As a study's ``labels``; what else lies there is not read."""
-    upper = pd.read_csv(tables / "new" / "upper.csv")
-    upper.drop(columns="label").to_csv(tmp_path / "upper.csv", index=False)
-    shutil.copy(tables / "new" / "lower.csv", tmp_path)
-    (tmp_path / "notes.csv").write_text("a;b\n1;2\n")
-    clinical = upper[["id", "label"]].iloc[::-1].assign(age=1)
-    clinical.loc[clinical["id"].isin(upper["id"][:5]), "label"] = None
-    clinical.to_csv(tmp_path / "clinical.csv", index=False)
-    frame = predicted(tables, "cells", str(tmp_path))
-    assert "of 15 samples with a label)" in capsys.readouterr().out
-    assert len(frame) == 20
-    upper.assign(label=upper["label"].iloc[::-1].to_numpy()).to_csv(tmp_path / "upper.csv", index=False)
-    said = refusal(capsys, tables / "results/cells/model.mklearn", tmp_path)
-    assert "clinical.csv: labels disagree with" in said
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("without", [["upper"], ["lower"], ["upper", "lower"]])
 def test_samples_in_several_files_need_ids(
@@ -258,7 +217,7 @@ def test_samples_in_several_files_need_ids(
     for name, frame in frames.items():
         frame.drop(columns="id" if name in without else []).to_csv(tmp_path / f"{name}.csv", index=False)
     said = refusal(capsys, tables / "results/cells/model.mklearn", tmp_path)
-    assert ".csv: no column or array 'id'; samples in several files need ids" in said
+    assert ".csv: no column or array of ids; samples in several files need ids" in said
     frames["upper"].merge(frames["lower"], on="id").drop(columns="id").to_csv(tmp_path / "all.csv", index=False)
     numbered = predicted(tables, "cells", str(tmp_path / "all.csv"))
     assert numbered["id"].tolist() == [str(row) for row in range(1, 21)]
@@ -270,7 +229,8 @@ def test_rows_and_columns_in_any_order_and_one_table_for_all(tables: Path, tmp_p
     mixed = lower.sample(frac=1, random_state=0).sample(frac=1, axis=1, random_state=0)
     mixed.to_csv(tmp_path / "lower.csv", index=False)
     upper.to_parquet(tmp_path / "upper.parquet", index=False)
-    found = predicted(tables, "cells", str(tmp_path)).set_index("id")
+    pairs = f"lower={tmp_path / 'lower.csv'}", f"upper={tmp_path / 'upper.parquet'}"
+    found = predicted(tables, "cells", *pairs).set_index("id")
     pd.testing.assert_frame_equal(found.loc[expected.index], expected)
     upper.merge(lower, on="id").to_csv(tmp_path / "all.csv", index=False)
     pd.testing.assert_frame_equal(predicted(tables, "cells", str(tmp_path / "all.csv")).set_index("id"), expected)
@@ -294,9 +254,11 @@ def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest
     gap.loc[3, "lower7"] = np.nan
     gap.to_csv(lower, index=False)
     assert "values missing or infinite: columns 'lower7'" in refusal(capsys, model, tmp_path / "new")
-    assert "expected VIEW=FILE with a view of the model: lower, upper" in refusal(capsys, model, f"left={lower}")
-    assert "several tables need the names" in refusal(capsys, model, lower, tmp_path / "new" / "upper.csv")
+    for wrong in ([f"left={lower}"], [lower, lower], [f"lower={lower}", f"lower={lower}"], ["lower="]):
+        said = refusal(capsys, model, *wrong)
+        assert "expected one file, one folder, or VIEW=FILE for views of the model: lower, upper, each once" in said
     assert "there is no such file" in refusal(capsys, model, tmp_path / "x.csv")
+    assert "has no file of the study, by its name: 'lower.csv', 'upper.csv'" in refusal(capsys, model, tmp_path)
 
 
 @pytest.mark.full
@@ -398,8 +360,7 @@ def test_missing_features_are_at_their_means_over_the_training_samples(
     assert main(["predict", str(path), str(found / source)]) == 0
     said = capsys.readouterr().err
     if not (impute and way == "empty"):  # then they are missing values as any other
-        assert "3 features of view 'lower' are missing; " in said
-        assert "'lower3', 'lower12', 'lower28'" in said
+        assert "missing: 3 of the 32 features of view 'lower': 'lower3', 'lower12', 'lower28'; they are at" in said
 
 
 def test_ids_of_new_samples_are_cut_as_those_of_the_study(tables: Path, tmp_path: Path) -> None:
@@ -435,27 +396,5 @@ def test_a_method_on_features_needs_all_views(tables: Path, capsys: pytest.Captu
     study = cells() | {"study": "sides", "methods": {"lda": {"kind": "standardised_shrinkage_lda"}}}
     model = make(study, tables)
     said = refusal(capsys, model, f"upper={tables / 'new' / 'upper.csv'}")
-    assert "missing views: 'lower' for 20 samples; this model needs all views of each sample" in said
-
-
-@pytest.mark.full
-def test_tables_are_found_by_the_names_that_init_gives_them(
-    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Kills: a view that is filled in although its table is there, in capitals."""
-    model = tables / "results/cells/model.mklearn"
-    names = {path.stem: path for path in (tables / "new").glob("*.csv")}
-    (tmp_path / "new").mkdir()
-    for name, path in names.items():
-        shutil.copy(path, tmp_path / "new" / f"{name.capitalize()}.csv")
-    frames = []
-    for folder in (tables / "new", tmp_path / "new"):
-        assert main(["predict", str(model), str(folder)]) == 0
-        said = capsys.readouterr()
-        assert "is missing" not in said.err
-        frames.append(said.out)
-    assert frames[0] == frames[1]
-    name = next(iter(names))
-    shutil.copy(names[name], tmp_path / "new" / f"{name.upper()}.csv")
-    said = refusal(capsys, model, tmp_path / "new")
-    assert f"view {name!r} may be {name.upper()}.csv or {name.capitalize()}.csv; rename one" in said
+    assert "this model can't predict such samples (" in said
+    assert "view 'lower' is missing for 20 samples" in said

@@ -92,7 +92,7 @@ def read(
 
     def part(table: Table, numbers: pd.DataFrame | None = None, given: _Part | None = None) -> _Part:
         """Read a table of features, or without `numbers` the labels file, which is `given` for the tables."""
-        path, values = table.path, None
+        path, values, columns = table.path, None, None
         has_ids = id_column in table or path.suffix not in ARRAYS
         if numbers is None or has_ids:
             ids = table.unique_ids(id_column, id_prefix)
@@ -104,13 +104,14 @@ def read(
             raise DataError(f"{path}: no rows")
         if numbers is not None:
             numbers = numbers.drop(columns=[name for name in leave_out if name in numbers])
+            columns = numbers.columns.to_numpy(dtype=str) if table.names_columns else None
             values = numeric_values(numbers, path, ids, may_have_nan=True)
             _check_complete(values, path, ids, numbers.columns.to_numpy(), impute)
         is_labelled = numbers is None or label_column in table
         of_labels = table.labels(label_column, ids, task) if is_labelled else None
         of_groups = table.text(group_column, ids) if group_column and group_column in table else None
         words.update(table.missing_words)
-        return _Part(path, ids, has_ids, values, of_labels, of_groups)
+        return _Part(path, ids, has_ids, values, of_labels, of_groups, columns)
 
     given = None if holder is None else part(holder)
     parts = {name: part(tables[name], tables.pop(name).numbers(), given) for name in named}
@@ -133,6 +134,7 @@ def read(
             ids[kept], label_text[kept], tables=values, notes=notes + _imputed_note(values, impute),
             groups=agreed(sources, ids, "groups")[kept] if group_column else None,
             incomplete=tuple(name for name, table in values.items() if np.isnan(table).any()),
+            columns={name: part.columns for name, part in parts.items() if part.columns is not None},
         )  # fmt: skip
     except DataError as error:
         raise DataError(f"{', '.join(map(str, named.values()))}: {error}{missing_hint(words)}") from error
@@ -148,6 +150,7 @@ class _Part:
     values: np.ndarray | None
     labels: np.ndarray | None
     groups: np.ndarray | None
+    columns: np.ndarray | None
 
     @property
     def present(self) -> np.ndarray:
