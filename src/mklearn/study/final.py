@@ -44,8 +44,6 @@ def unsuited(method: Method, neighbours: Sequence[str]) -> str:
             f"takes several inputs ({', '.join(method.inputs)}), and a model takes views only; in Python it can be "
             "fitted to views, where the rows of the average kernel gate, and saved by mklearn.saved_models"
         )
-    if method.kernel_weights == "oracle_single":
-        return "chooses its kernel on test samples"
     if method.row.embeds and RULE not in neighbours:
         return "predicts by Euclidean distance, which the study does not evaluate: add it to `evaluation.neighbours`"
     return ""

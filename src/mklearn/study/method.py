@@ -54,14 +54,13 @@ class Method(Entry):
     own take the ``dictionary`` of every descriptor of the data set by default, whatever kernels the study names (of a
     data set of matrices, all of their kernels); with ``all_but_each`` it is made without every descriptor."""
     kernel_weights: (
-        Literal["uniform", "best_single", "cv_accuracy", "oracle_single"]
+        Literal["uniform", "best_single", "cv_accuracy"]
         | Annotated[dict[Slug, NonNegative], Field(min_length=1)]
         | None
     ) = None
     """Of methods on one kernel or a fixed combination: ``uniform`` (the default) is the average; ``best_single`` the
     kernel that inner cross-validation chooses; ``cv_accuracy`` weights each by the square of the accuracy that it alone
-    reaches there; ``oracle_single`` is the kernel with the best mean accuracy on the test samples, an upper bound
-    without an inner-CV value; or a mapping from kernel to weight, with 0 for kernels that are not named."""
+    reaches there; or a mapping from kernel to weight, with 0 for kernels that are not named."""
     landmarks: Landmarks | Count | None = None
     """Of methods that can learn from landmarks: a number of them, or ``{n: 300, how: kmeans, dtype: float32}``; ``n``
     may be a list of candidates. The method learns from the features that these samples give, in place of kernels among
@@ -117,12 +116,8 @@ class Method(Entry):
             raise ValueError(
                 "kernels: the method has no dictionary of kernels; expected all, each, all_but_each or names."
             )
-        if not self.row.combines:
-            return self
-        if self.kernels == "each" and self.kernel_weights != "uniform":
+        if self.row.combines and self.kernels == "each" and self.kernel_weights != "uniform":
             raise ValueError("kernels: each runs on one kernel at a time; omit kernel_weights.")
-        if self.kernel_weights == "oracle_single" and (lists := ", ".join(self.grid())):
-            raise ValueError(f"kernel_weights: oracle_single chooses the kernel alone; give one value of {lists}.")
         return self
 
     def option_mistakes(self) -> Iterator[tuple[str, str]]:
@@ -175,7 +170,7 @@ class Method(Entry):
 
     def keeps_order(self) -> bool:
         """Return whether kernels and descriptors stay in the study's order: it decides, and is a part of the value."""
-        return self.row.order_decides or self.kernel_choice() in ("best_single", "oracle_single")
+        return self.row.order_decides or self.kernel_choice() == "best_single"
 
     def leaves_out_views(self) -> bool:
         """Return whether it is run without each view of its dictionary of kernels, not without each of the study's."""
@@ -266,9 +261,8 @@ class Method(Entry):
 
     def needs_kernels(self) -> str:
         """Return what of its other keys needs kernels among all samples; empty if it can learn from landmarks."""
-        choice = self.kernel_choice()
-        if choice in ("cv_accuracy", "oracle_single"):
-            return f"kernel_weights: {choice}"
+        if self.kernel_choice() == "cv_accuracy":
+            return "kernel_weights: cv_accuracy"
         if self.sizes is not None:
             return "sizes"
         unsuited = [

@@ -41,7 +41,6 @@ def test_names_that_refer_to_nothing(final: dict[str, Any], sentence: str) -> No
     assert sentence in message(study(final))
 
 
-ORACLE = {"kind": "kernel_fda", "kernel_weights": "oracle_single"}
 GATED = {"kind": "lmkl_svc"}
 AVERAGE = {"kind": "kernel_fda"}
 
@@ -49,11 +48,6 @@ AVERAGE = {"kind": "kernel_fda"}
 @pytest.mark.parametrize(
     ("name", "sections", "sentence"),
     [
-        (
-            "oracle",
-            {"methods": {"oracle": ORACLE, "average": AVERAGE}},
-            "final.method: 'oracle' chooses its kernel on test samples; valid: best, average.",
-        ),
         (
             "gated",
             {"methods": {"gated": GATED}},
@@ -121,7 +115,7 @@ def test_kernels_that_the_library_does_not_compute(sections: dict[str, Any], rea
 
 
 def test_best_leaves_out_what_is_no_model() -> None:
-    raw = study({}, methods=SMOKE["methods"] | {"oracle": ORACLE, "gated": GATED})
+    raw = study({}, methods=SMOKE["methods"] | {"gated": GATED})
     plan = plan_study(check_study(raw))
     assert plan.final is not None
     names = [candidate.fit.method.id for candidate in plan.final.spec.candidates]

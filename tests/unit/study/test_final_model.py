@@ -61,7 +61,6 @@ STUDY: dict[str, Any] = {
         "svc": {"kind": "linear_svc", "descriptor": ["blocks", "pixels"], "feature_scaling": "auto", "C": [0.1, 1]},
         "fsvc": {"kind": "fsvc", "descriptor": "blocks", "feature_scaling": "standard"},
         "two-d-lda": {"kind": "two_d_lda", "sizes": [2, 3]},
-        "oracle": {"kind": "kernel_fda", "kernel_weights": "oracle_single"},
         "kfd-landmarks": {
             "kind": "kernel_fda",
             "kernels": ["gauss-*", "square"],
@@ -86,7 +85,7 @@ STUDY: dict[str, Any] = {
     "final": {},
 }
 LANDMARKS = [name for name in STUDY["methods"] if name.endswith("-landmarks")]
-METHODS = [name for name in STUDY["methods"] if name not in ("oracle", "each", *LANDMARKS)] + ["each-square"]
+METHODS = [name for name in STUDY["methods"] if name not in ("each", *LANDMARKS)] + ["each-square"]
 
 
 def jobs(method: str = "best", **final: Any) -> Jobs:
@@ -180,7 +179,7 @@ def test_the_best_is_that_of_the_summary(model: Callable[[str], SavedModel], fol
     card = model("best").card
     rows, _ = read_table(folder / jobs().path("tables", "summary"))
     rows = rows[rows["selection"].eq("inner_cv") & rows["neighbour"].isin(["", "euclidean"])]
-    rows = rows[rows["method"].ne("oracle") & rows["mean"].notna()]
+    rows = rows[rows["mean"].notna()]
     best = rows.sort_values("mean", ascending=False, kind="stable").iloc[0]
     assert card["method"]["name"] == best["method"]
     assert (card["expected"]["value"], card["expected"]["protocol"]) == (best["mean"], "folds")

@@ -107,7 +107,7 @@ def test_descriptors_that_can_not_be_put_side_by_side(chosen: Any, descriptors: 
 
 @pytest.mark.parametrize(
     ("weights", "count"),
-    [({"pixels": 1, "hog": 2}, 1), ("uniform", 1), ("best_single", 3), ("cv_accuracy", 3), ("oracle_single", 3)],
+    [({"pixels": 1, "hog": 2}, 1), ("uniform", 1), ("best_single", 3), ("cv_accuracy", 3)],
 )
 def test_given_kernel_weights_are_one_candidate(weights: Any, count: int) -> None:
     fit = planned(method("kernel_fda", kernel_weights=weights))[0]

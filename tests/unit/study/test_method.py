@@ -69,7 +69,7 @@ def test_an_option_that_a_kind_does_not_take_is_a_mistake() -> None:
 
 @pytest.mark.parametrize("kind", ["kernel_fda", "kernel_ridge", "kernel_svc", "embedded_linear_svc"])
 def test_a_choice_among_kernels_is_the_evaluations(kind: str) -> None:
-    for weights in ("best_single", "cv_accuracy", "oracle_single"):
+    for weights in ("best_single", "cv_accuracy"):
         chosen = method(kind, kernel_weights=weights)
         assert chosen.kernel_choice() == weights
         assert chosen.parameters()["kernel_weights"] == "uniform"
@@ -78,9 +78,6 @@ def test_a_choice_among_kernels_is_the_evaluations(kind: str) -> None:
         assert given.kernel_choice() is None
         assert given.parameters()["kernel_weights"] == weights
         assert not given.grid()
-    tuned = {"kernel_fda": "ridge", "kernel_ridge": "alpha"}.get(kind, "C")
-    with pytest.raises(ValidationError, match="oracle_single chooses the kernel alone; give one value of"):
-        method(kind, kernel_weights="oracle_single", **{tuned: [1, 10]})
 
 
 @pytest.mark.parametrize("names", [[], ["hog", "hog"], "some", "hog"])

@@ -532,7 +532,6 @@ def test_keys_do_not_depend_on_the_order_of_a_study_file(data: Any) -> None:
     "method",
     [
         {"kind": "kernel_fda", "kernel_weights": "best_single"},
-        {"kind": "kernel_fda", "kernel_weights": "oracle_single"},
         {"kind": "lmkl_svc", "gate": "softmax"},
         {"kind": "random_forest"},
     ],

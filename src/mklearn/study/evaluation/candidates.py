@@ -33,8 +33,7 @@ class Candidate:
 
 def candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
     """Return every combination of the grid; where one kernel is chosen, with each in turn."""
-    one_kernel = method.kernel_choice in ("best_single", "oracle_single")
-    kernels: Sequence[int | None] = range(n_kernels) if one_kernel else [None]
+    kernels: Sequence[int | None] = range(n_kernels) if method.kernel_choice == "best_single" else [None]
     return [
         Candidate(method.parameters | dict(zip(method.grid, values, strict=True)), kernel)
         for kernel in kernels

@@ -24,7 +24,6 @@ from mklearn.study.evaluation.split import (
     Fitted,
     Parts,
     SplitResult,
-    choose_on_test,
     choose_once,
     evaluate_split,
 )
@@ -121,14 +120,10 @@ class FitAtSize:
 
     def _results(self) -> Iterator[tuple[Split, SplitResult | Exception]]:
         """Yield each split with its result, or with the failure that is its result."""
-        method = self.spec.method
         size = f", training size {self.setting.train_size}" if self.setting.train_size else ""
-        splits = progress(self.splits, len(self.splits), f"{method.id}{size}: split")
+        splits = progress(self.splits, len(self.splits), f"{self.spec.method.id}{size}: split")
         for_all: Choice | Exception | None = None
-        if method.kernel_choice == "oracle_single":
-            parts = [(split.train, split.test) for split in self.splits]
-            for_all = self._choose("choice of the kernel", parts, self.groups, choose_on_test)
-        elif self.choosing is not None:
+        if self.choosing is not None:
             for_all = self._choose("choice of parameters", [self.choosing], None)
         # Models of one draw share a test part; another split is on its own.
         draws = itertools.groupby(
@@ -144,11 +139,9 @@ class FitAtSize:
                 yield split, result
                 del result  # with its arrays, before those of the next split
 
-    def _choose(
-        self, name: str, parts: Parts, groups: NDArray[np.str_] | None, choose: Callable[..., Choice] = choose_once
-    ) -> Choice | Exception:
+    def _choose(self, name: str, parts: Parts, groups: NDArray[np.str_] | None) -> Choice | Exception:
         problem = replace(self.problem, groups=groups)
-        return guarded(name, lambda: choose(problem, parts, evaluation=self.spec.evaluation))
+        return guarded(name, lambda: choose_once(problem, parts, evaluation=self.spec.evaluation))
 
     def _evaluate(self, split: Split, choice: Choice | None) -> SplitResult | Exception:
         return guarded(

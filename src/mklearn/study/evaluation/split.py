@@ -189,22 +189,6 @@ def choose_once(problem: MethodOnViews, parts: Parts, *, evaluation: EvaluationS
     return _choice(problem, lambda: parts, evaluation)
 
 
-def choose_on_test(problem: MethodOnViews, parts: Parts, *, evaluation: EvaluationSpec) -> Choice:
-    """Choose the kernel whose mean test curve over several splits is highest: an upper bound that no user can reach.
-
-    Parameters are as for `choose_once`; ``parts`` are training and test samples. A kernel that fails on one split is
-    not chosen, unless all do; of several with the same value it is the first.
-    """
-    rules, metric = sweep_of(problem.method).rules(evaluation.neighbours), metric_named(evaluation.choose_by)
-    grid = candidates(problem.method, problem.n_kernels)
-    by_rule: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, None))
-    for rule, scores in _scores_on_parts(problem, grid, parts, metric, rules).items():
-        if not all(isinstance(of_kernel, str) for of_kernel in scores):
-            peaks = np.nan_to_num(mean_curves(scores), nan=-np.inf).max(axis=1)
-            by_rule[rule] = int(np.argmax(peaks)), None
-    return Choice(problem.method.parameters, by_rule, f"the kernel is chosen {UPPER_BOUND}")
-
-
 def _choice(
     problem: MethodOnViews, parts: Callable[[], Parts], evaluation: EvaluationSpec, fits: Fits | None = None,
     train: Indices | None = None,

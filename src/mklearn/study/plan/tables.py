@@ -127,4 +127,4 @@ def _catalogue(entries: Mapping[str, Entry]) -> list[CatalogueEntry]:
 
 def _best_single(plan: Plan) -> list[str]:
     found = {fit.method_id: fit.spec.method.kernel_choice for fit in plan.fits.values()}
-    return [method for method, choice in found.items() if choice in ("best_single", "oracle_single")]
+    return [method for method, choice in found.items() if choice == "best_single"]

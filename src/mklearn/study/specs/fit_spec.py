@@ -16,7 +16,7 @@ from mklearn.study.specs.model import Count, Strict, as_list
 
 InputKind = Literal["kernels", "features", "images"]
 InnerFolds = Annotated[int, Field(ge=2)] | Literal["leave_one_out"]
-KernelChoice = Literal["best_single", "cv_accuracy", "oracle_single"]
+KernelChoice = Literal["best_single", "cv_accuracy"]
 NeighbourRule = Literal["cosine", "euclidean"]
 CLASS_MEAN: Literal["class_mean"] = "class_mean"
 Rule = Literal[NeighbourRule, "class_mean"]

@@ -164,7 +164,7 @@ class ReportSpec(Spec):
     learned: list[str] = []
     """Methods that learn kernel weights."""
     best_single: list[str] = []
-    """Methods that take one kernel, chosen by inner cross-validation or on the test samples."""
+    """Methods that take one kernel, chosen by cross-validation."""
     parts: list[str] = []
     """Functions, ``"module:name"``, that make parts of the study's own, see :mod:`mklearn.study.report.parts`."""
     descriptors: list[CatalogueEntry] = []

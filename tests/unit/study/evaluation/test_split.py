@@ -21,7 +21,7 @@ from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.study.evaluation.candidates import MethodOnViews, candidates
 from mklearn.study.evaluation.outputs import SplitPredictions
 from mklearn.study.evaluation.predictions import VALUE, prediction_table
-from mklearn.study.evaluation.split import Choice, RuleResult, SplitResult, choose_on_test, evaluate_split
+from mklearn.study.evaluation.split import Choice, RuleResult, SplitResult, evaluate_split
 from mklearn.study.specs.fit_spec import EvaluationSpec, MethodSpec
 
 KFD = "mklearn.subspace.kfd:KernelFDA"
@@ -365,26 +365,6 @@ def test_weights_by_accuracies_on_the_test_samples_have_no_value_without_them(di
         result = evaluate_split(problem, train, test, evaluation=evaluation, seed=0)
         assert (chosen_score(result.rules["euclidean"]) is not None) is known
         assert bool(result.selection_message) is not known
-
-
-def test_the_best_kernel_on_the_test_samples_has_the_highest_mean_curve(digits: Any) -> None:
-    """Computed anew, kernel by kernel."""
-    pairwise, y, train, test = digits
-    parts = [(train[:40], test), (train[20:], test)]
-    curves = [
-        [scores(run((pairwise, y, *part), kernels=[kernel], inner=None).rules["euclidean"]) for part in parts]
-        for kernel in KERNELS
-    ]
-    problem = on_matrices(pairwise, y, KERNELS, method_of(kernel_choice="oracle_single"))
-    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
-    choice = choose_on_test(problem, parts, evaluation=evaluation)
-    best = int(np.argmax([np.mean(of_kernel, axis=0).max() for of_kernel in curves]))
-    assert choice.by_rule == {"euclidean": (best, None)}
-    result = evaluate_split(problem, *parts[1], evaluation=evaluation, seed=0, shared=choice)
-    found = result.rules["euclidean"]
-    np.testing.assert_array_equal(scores(found), curves[best][1])
-    assert found.fitted.weights.tolist() == np.eye(4)[best].tolist()
-    assert "upper bound" in result.selection_message
 
 
 # --- choices
