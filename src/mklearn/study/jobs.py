@@ -223,8 +223,8 @@ class Jobs:
                 yield "describe", key, Job(inputs, planned.spec.describing)
         for (dataset, name, measure), matrix in plan.pairwise.items():
             features = self.path("describe", dataset=dataset, descriptor=name)
-            source = self.samples(plan.datasets[dataset]) if matrix.spec.array else features
-            yield "distances", (dataset, name, measure), Job({"source": source}, matrix.spec.as_dict)
+            source = self.samples(plan.datasets[dataset]) if matrix.array else features
+            yield "distances", (dataset, name, measure), Job({"source": source}, matrix.as_dict)
 
     def _features(self, dataset: str, descriptors: Iterable[str]) -> list[str]:
         return [self.path("describe", dataset=dataset, descriptor=name) for name in descriptors]

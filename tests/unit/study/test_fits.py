@@ -18,7 +18,7 @@ from mklearn.study.study import Evaluation
 KERNELS = [{"id": name, "kind": "gaussian", "view": f"{name}-0a/d"} for name in ("pixels", "hog", "lbp")]
 PROTOCOLS = [
     SimpleNamespace(
-        id=name, key=f"{name}-0b", settings=[Setting(protocol=name, train_size=None)], choice="inner_cv", pairs=False
+        id=name, key=f"{name}-0b", settings=[Setting(protocol=name, train_size=None)], choice="inner_cv", composes=False
     )
     for name in ("folds", "halves")
 ]

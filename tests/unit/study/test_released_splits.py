@@ -75,7 +75,7 @@ def test_in_a_plan() -> None:
         assert spec["source"] == "mklearn.study.data.readers.repository_tables:uci_splits"
         assert "choose" not in spec["parameters"]
     inner, test = plan.fits.values()
-    assert [(fit.protocol_id, fit.settings[0].protocol) for fit in (inner, test)] == [
+    assert [(fit.protocol_id, fit.spec.settings[0].protocol) for fit in (inner, test)] == [
         ("inner", "inner"), ("test", "test-optimistic"),
     ]  # fmt: skip
     assert (inner.spec.evaluation.choice, test.spec.evaluation.choice) == ("inner_cv", "test_set")

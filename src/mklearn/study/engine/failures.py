@@ -47,7 +47,7 @@ def failures_of(jobs: Jobs) -> Iterator[Failure]:
     for key, fit in zip(jobs.keys("fit"), jobs.plan.fits.values(), strict=True):
         path, log = jobs.path("fit", **key), jobs.log("fit", **key)
         name, reported = f"{fit.method_id} on {fit.dataset.id}", False
-        for setting in fit.settings:
+        for setting in fit.spec.settings:
             its_rows = by_fit.get((fit.spec.dataset, setting.protocol, fit.spec.method.id), failed[:0])
             for status, rows in its_rows.groupby("status", sort=False):
                 reported |= status == "missing"  # its message names the log

@@ -5,8 +5,6 @@ A job spends two seconds on starting Python with its libraries: as much as many 
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,10 +24,7 @@ from mklearn.study.specs.fit_spec import (
     FitSpec,
     Impute,
     InputSpec,
-    LandmarkSetSpec,
     MethodSpec,
-    Setting,
-    is_pairwise,
 )
 from mklearn.study.specs.model import as_list
 from mklearn.study.study import Evaluation
@@ -56,12 +51,6 @@ class PlannedFit:
     spec: FitSpec
     landmark_set: str | None = None
     """Key of the landmark set; None for a method without landmarks."""
-    landmark_set_spec: LandmarkSetSpec | None = None
-
-    @property
-    def settings(self) -> list[Setting]:
-        """Training sizes of the protocol."""
-        return self.spec.settings
 
 
 @dataclass(frozen=True)
@@ -123,13 +112,12 @@ def planned_fits(
             )  # fmt: skip
             fit = on_landmarks(fit, method_id, method, dataset, protocol, evaluation)
             shared = {name: value for name, value in fit.as_dict().items() if name not in ("dataset", "settings")}
-            method_key = key(variant.id, shared)
+            method_key, passed = key(variant.id, shared), landmark_set(fit)[0]
             found.append(
                 PlannedFit(
-                    dataset, protocol.key, protocol.id, method_key, variant.id, method_id, variant.label, fit,
-                    *landmark_set(fit),
+                    dataset, protocol.key, protocol.id, method_key, variant.id, method_id, variant.label, fit, passed
                 )
-            )  # fmt: skip
+            )
     return found
 
 
@@ -180,9 +168,11 @@ def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors
             )
         if name in named and named[name][1] is None:
             continue
-        chosen = _descriptors(dataset, method_id, method, name, descriptors) if name in named else []
-        if kind == "kernels" and (method.kernels == "dictionary" or method.leaves_out_views()):
-            chosen = _described_by_vectors(method_id, method, descriptors)
+        chosen: list[str] = []
+        if name in named:
+            chosen = _descriptors(dataset, f"methods.{method_id}.{named[name][0]}", method, named[name][1], descriptors)
+        elif kind == "kernels" and (method.kernels == "dictionary" or method.leaves_out_views()):
+            chosen = _descriptors(dataset, f"methods.{method_id}.kernels", method, sorted(descriptors), descriptors)
         inputs[name] = InputSpec(
             kind=kind, descriptors=chosen, feature_scaling=method.feature_scaling,
             impute=_imputation(dataset) if kind == "features" else "none",
@@ -195,20 +185,13 @@ def _imputation(dataset: PlannedDataset) -> Impute:
     return "mean" if dataset.impute == "none" and dataset.is_incomplete else dataset.impute
 
 
-def _descriptors(
-    dataset: PlannedDataset, method_id: str, method: Method, input_name: str, descriptors: Descriptors
-) -> list[str]:
-    field_name, value = method.named_descriptors()[input_name]
-    path = f"methods.{method_id}.{field_name}"
-    if value == "all" and field_name == "descriptors":
-        names = list(descriptors)
-        if not names:
-            raise ConfigError(
-                f"{path}: {method.title} takes features, and data set {dataset.id!r} has none ({dataset.family}). "
-                "Omit one of the two."
-            )
-    else:
-        names = as_list(value)
+def _descriptors(dataset: PlannedDataset, path: str, method: Method, value: Any, descriptors: Descriptors) -> list[str]:
+    names = list(descriptors) if value == "all" and path.endswith(".descriptors") else as_list(value)
+    if value == "all" and not names:
+        raise ConfigError(
+            f"{path}: {method.title} takes features, and data set {dataset.id!r} has none ({dataset.family}). "
+            "Omit one of the two."
+        )
     for name in names:
         if name not in descriptors:
             valid = ", ".join(sorted(descriptors)) or "none"
@@ -217,21 +200,12 @@ def _descriptors(
     if point_sets:
         rest = [name for name in names if name not in point_sets]
         advice = f"name the others, [{', '.join(rest)}]" if rest else "name another descriptor"
+        advice = "omit this descriptor, or use `kernels: all`" if path.endswith(".kernels") else advice
         raise ConfigError(
             f"{path}: {point_sets[0]!r} is a set of points for each image, and {method.title} takes one vector; "
             f"{advice}, or use a method on kernels."
         )
     return [descriptors[name][0] for name in (names if method.keeps_order() else sorted(names))]
-
-
-def _described_by_vectors(method_id: str, method: Method, descriptors: Descriptors) -> list[str]:
-    point_sets = [name for name, (_, config) in descriptors.items() if config.point_sets]
-    if point_sets:
-        raise ConfigError(
-            f"methods.{method_id}.kernels: {point_sets[0]!r} is a set of points for each image, and the dictionary of "
-            f"{method.title} is of vectors; use `kernels: all`, or omit this descriptor."
-        )
-    return [descriptors[name][0] for name in sorted(descriptors)]
 
 
 def _variants(
@@ -266,7 +240,6 @@ def _variants(
         if not each:
             _check_several(method_id, dataset, "kernel", names)
         ids = variants(method_id, method, names, names)
-        names = _names_of_single_kernels(usual)
         return [
             _Variant(
                 variant, f"{label} {'on' if each else 'without'} {name}",
@@ -290,24 +263,6 @@ def _check_several(method_id: str, dataset: PlannedDataset, what: str, names: li
             f"methods.{method_id}.kernels: data set {dataset.id!r} has one {what}, {names[0]!r}; without it "
             "there is none. Name a second descriptor or kernel, or other `datasets` for the method."
         )
-
-
-def _names_of_single_kernels(kernels: Sequence[Spec]) -> list[str]:
-    """Name kernels by what they compare: ``pixels`` for the only Gaussian on it, ``pixels (linear)`` beside it."""
-    sources = [re.sub(r"-[0-9a-f]{16}$", "", _source(kernel)) for kernel in kernels]
-    gaussians = Counter(s for s, kernel in zip(sources, kernels, strict=True) if kernel["kind"] == "gaussian")
-    every = Counter(sources)
-    names = []
-    for source, kernel in zip(sources, kernels, strict=True):
-        plain = every[source] == 1 or (kernel["kind"] == "gaussian" and gaussians[source] == 1)
-        rest = re.sub(rf"(^|-){re.escape(source)}(?=-|$)", "", kernel["id"]).strip("-")
-        names.append(source if plain or not rest else f"{source} ({rest})")
-    return names if len(set(names)) == len(names) else [kernel["id"] for kernel in kernels]
-
-
-def _source(kernel: Spec) -> str:
-    view: str = kernel["view"]
-    return view.rpartition("/")[0] if is_pairwise(view) else view
 
 
 def _named_kernels(method_id: str, names: list[str], kernels: Sequence[Spec], dataset: PlannedDataset) -> list[Spec]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from mklearn.errors import ConfigError
@@ -25,40 +24,16 @@ OF_A_FACTOR = ("id", "view", "feature_scaling", "impute", "measure", "bandwidth"
 """What a product takes over from the Gaussian kernels that are its factors."""
 
 
-@dataclass(frozen=True)
-class PlannedPairwise:
-    """A matrix among all samples of a data set."""
-
-    source: str
-    """Key of the descriptor, or of the user's matrix."""
-    spec: PairwiseSpec
-
-    @property
-    def name(self) -> str:
-        """Name by which kernels refer to it: ``SOURCE/MEASURE``."""
-        return f"{self.source}/{self.spec.measure}"
-
-
-@dataclass(frozen=True)
-class PlannedKernel:
-    """A kernel of one data set, and the matrix that it is made from.
-
-    Products have none of their own, and kernels on scaled features are computed from these in the fit.
-    """
-
-    spec: KernelSpec
-    pairwise: PlannedPairwise | None = None
-
-
 def planned_kernels(
     dataset: PlannedDataset,
     config: DatasetConfig,
     named: Mapping[str, Kernel] | None,
     descriptors: Mapping[str, PlannedDescriptor],
-) -> list[PlannedKernel]:
+) -> list[KernelSpec]:
     """Return the kernels that apply to a data set: those that the study names, else the default ones.
 
-    Products come last, after their factors.
+    A view is the features of a descriptor by its key, which the fit scales or completes, or a matrix among all samples,
+    ``SOURCE/MEASURE``, see `pairwise_spec`. Products come last, after their factors.
 
     Raises
     ------
@@ -67,14 +42,39 @@ def planned_kernels(
         of one name.
     """
     sources = list(config.matrices if isinstance(config, Precomputed) else descriptors)
-    kernels = [
-        _kernel_of_matrix(config, kernel_id, kernel, one)
-        if isinstance(config, Precomputed)
-        else _kernel_of_descriptor(dataset, kernel_id, kernel, one, descriptors[one.descriptor])
-        for kernel_id, kernel, one in kernels_of(config, named, sources)
-        if one.descriptor in sources
-    ]
-    return kernels + _products(dataset, named or {}, [kernel.spec for kernel in kernels])
+    kernels = []
+    for kernel_id, kernel, one in kernels_of(config, named, sources):
+        if one.descriptor not in sources:
+            continue
+        if isinstance(config, Precomputed):
+            measure: str = config.measure
+            source: KernelSpec = {"view": f"{_matrix(kernel_id, one)}/{measure}"}
+        elif one.feature_scaling != "none" or dataset.is_incomplete:
+            source, measure = _features(dataset, kernel_id, kernel, one, descriptors[one.descriptor])
+        else:
+            measure = _measure(kernel_id, kernel, descriptors[one.descriptor])
+            source = {"view": f"{descriptors[one.descriptor].key}/{measure}"}
+        parameters = kernel.parameters() | ({} if one.bandwidth is None else {"bandwidth": one.bandwidth})
+        kernels.append({"id": one.name, **source, **_code(kernel), **parameters, "measure": measure})
+    return kernels + _products(dataset, named or {}, kernels)
+
+
+def pairwise_spec(
+    source: str, measure: str, config: DatasetConfig, descriptors: Mapping[str, PlannedDescriptor]
+) -> PairwiseSpec:
+    """Return how a matrix among all samples is made: of the user's own, or of a descriptor, which are by key."""
+    if isinstance(config, Precomputed):
+        array = next(name for name in config.matrices if matrix_key(name) == source)
+        return PairwiseSpec(array=array, measure=measure)
+    if measure != POINT_SET:
+        return PairwiseSpec(measure=measure)
+    parameters = descriptors[source].config.distance()
+    return PairwiseSpec(measure=measure, implementation=POINT_SET_DISTANCE, parameters=parameters)
+
+
+def matrix_key(name: str) -> str:
+    """Return the key of a matrix of the user's."""
+    return key(name, {"matrix": name})
 
 
 def by_name(kernels: Sequence[KernelSpec]) -> list[KernelSpec]:
@@ -92,54 +92,52 @@ def pairwise_of(kernel: KernelSpec) -> list[str]:
     return [view for view in views_of([kernel]) if is_pairwise(view)]
 
 
-def _kernel_of_descriptor(
-    dataset: PlannedDataset, kernel_id: str, kernel: Kernel, named: NamedKernel, descriptor: PlannedDescriptor
-) -> PlannedKernel:
-    if named.feature_scaling != "none" or dataset.is_incomplete:
-        return _kernel_on_features(dataset, kernel_id, kernel, named, descriptor)
-    measure = kernel.measure_for(descriptor.config.row.measure)
-    _check_measure(kernel_id, measure, descriptor)
-    pairwise = _pairwise(descriptor, measure)
-    return PlannedKernel(_spec(named, kernel, {"view": pairwise.name}, measure), pairwise)
+def _matrix(kernel_id: str, named: NamedKernel) -> str:
+    if named.feature_scaling != "none":
+        raise ConfigError(
+            f"kernels.{kernel_id}.feature_scaling: {named.descriptor!r} is a matrix and has no features to scale; omit "
+            "it."
+        )
+    return matrix_key(named.descriptor)
 
 
-def _kernel_on_features(
+def _features(
     dataset: PlannedDataset, kernel_id: str, kernel: Kernel, named: NamedKernel, descriptor: PlannedDescriptor
-) -> PlannedKernel:
-    """Return a kernel that the fit computes from features: they are scaled or completed by the training samples."""
-    path = f"kernels.{kernel_id}.feature_scaling"
+) -> tuple[KernelSpec, str]:
+    """Return features, which the fit scales or completes by the training samples, and the measure between them."""
+    path, scaling = f"kernels.{kernel_id}.feature_scaling", named.feature_scaling
     if descriptor.config.point_sets:
         raise ConfigError(
             f"{path}: descriptor {descriptor.id!r} is a set of points for each image and has no features to scale; "
             "name descriptors of one vector, or omit `feature_scaling`."
         )
     measure = kernel.measure_for("squared_euclidean")
-    if measure == POINT_SET or (measure == "chi2" and named.feature_scaling in ("standard", "log", "auto")):
+    if measure == POINT_SET or (measure == "chi2" and scaling in ("standard", "log", "auto")):
         raise ConfigError(
-            f"{path}: measure {measure} can't compare features with scaling {named.feature_scaling}; "
-            "use squared_euclidean, or omit `measure`."
+            f"{path}: measure {measure} can't compare features with scaling {scaling}; use squared_euclidean, or omit "
+            "`measure`."
         )
-    source = {"view": descriptor.key, "feature_scaling": named.feature_scaling}
-    if dataset.impute != "none":
-        source["impute"] = dataset.impute
-    return PlannedKernel(_spec(named, kernel, source, measure) | _completion(dataset))
+    filling = {} if dataset.impute == "none" else {"impute": dataset.impute}
+    return {"view": descriptor.key, "feature_scaling": scaling, **filling, **_completion(dataset)}, measure
 
 
 def _completion(dataset: PlannedDataset) -> KernelSpec:
     return {"missing_views": "mean"} if dataset.missing_views == "mean" else {}
 
 
-def _kernel_of_matrix(config: Precomputed, kernel_id: str, kernel: Kernel, named: NamedKernel) -> PlannedKernel:
-    matrix = named.descriptor
-    if named.feature_scaling != "none":
-        raise ConfigError(
-            f"kernels.{kernel_id}.feature_scaling: {matrix!r} is a matrix and has no features to scale; omit it."
-        )
-    pairwise = PlannedPairwise(key(matrix, {"matrix": matrix}), PairwiseSpec(array=matrix, measure=config.measure))
-    return PlannedKernel(_spec(named, kernel, {"view": pairwise.name}, config.measure), pairwise)
+def _measure(kernel_id: str, kernel: Kernel, descriptor: PlannedDescriptor) -> str:
+    measure, point_sets = kernel.measure_for(descriptor.config.row.measure), descriptor.config.point_sets
+    if point_sets == (measure == POINT_SET):
+        return measure
+    what = "a set of points" if point_sets else "one vector"
+    valid = "a Gaussian kernel without `measure`" if point_sets else "squared_euclidean or chi2"
+    raise ConfigError(
+        f"kernels.{kernel_id}: measure {measure} can't compare descriptor {descriptor.id!r}, which is {what} for each "
+        f"image; use {valid}."
+    )
 
 
-def _products(dataset: PlannedDataset, named: Mapping[str, Kernel], kernels: list[KernelSpec]) -> list[PlannedKernel]:
+def _products(dataset: PlannedDataset, named: Mapping[str, Kernel], kernels: list[KernelSpec]) -> list[KernelSpec]:
     """Return the study's products of the data set's Gaussian kernels; none of ``all`` if there are no such kernels."""
     gaussians = {kernel["id"]: kernel for kernel in kernels if kernel["kind"] == "gaussian"}
     products = []
@@ -158,36 +156,11 @@ def _products(dataset: PlannedDataset, named: Mapping[str, Kernel], kernels: lis
             for name in sorted(names)
         ]
         spec = {"id": kernel_id, **_code(product), "factors": factors, **product.parameters(), **_completion(dataset)}
-        products.append(PlannedKernel(spec))
+        products.append(spec)
     return products
-
-
-def _spec(named: NamedKernel, kernel: Kernel, source: Mapping[str, str], measure: str) -> KernelSpec:
-    parameters = kernel.parameters() | ({} if named.bandwidth is None else {"bandwidth": named.bandwidth})
-    return {"id": named.name, **source, **_code(kernel), **parameters, "measure": measure}
 
 
 def _code(kernel: Kernel) -> dict[str, str]:
     """Return what names the kernel's class; the implementation of another package's."""
     own = kernel.kind in KERNELS
     return {"kind": kernel.kind} if own else {"kind": kernel.kind, "implementation": kernel.implementation}
-
-
-def _pairwise(descriptor: PlannedDescriptor, measure: str) -> PlannedPairwise:
-    if measure != POINT_SET:
-        return PlannedPairwise(descriptor.key, PairwiseSpec(measure=measure))
-    parameters = descriptor.config.distance()
-    spec = PairwiseSpec(measure=measure, implementation=POINT_SET_DISTANCE, parameters=parameters)
-    return PlannedPairwise(descriptor.key, spec)
-
-
-def _check_measure(kernel_id: str, measure: str, descriptor: PlannedDescriptor) -> None:
-    point_sets = descriptor.config.point_sets
-    if point_sets == (measure == POINT_SET):
-        return
-    what = "a set of points" if point_sets else "one vector"
-    valid = "a Gaussian kernel without `measure`" if point_sets else "squared_euclidean or chi2"
-    raise ConfigError(
-        f"kernels.{kernel_id}: measure {measure} can't compare descriptor {descriptor.id!r}, which is {what} for each "
-        f"image; use {valid}."
-    )

@@ -17,9 +17,10 @@ from mklearn.study.plan.datasets import PlannedDataset, number_of_blocks, planne
 from mklearn.study.plan.descriptors import PlannedDescriptor, planned_descriptors
 from mklearn.study.plan.final import PlannedFinal, planned_final
 from mklearn.study.plan.fits import PlannedFit, planned_fits
-from mklearn.study.plan.kernels import PlannedPairwise, planned_kernels
+from mklearn.study.plan.kernels import pairwise_of, pairwise_spec, planned_kernels
+from mklearn.study.plan.landmarks import landmark_set
 from mklearn.study.plan.protocols import PlannedProtocol, planned_protocol
-from mklearn.study.specs.data_specs import SplitSpec
+from mklearn.study.specs.data_specs import PairwiseSpec, SplitSpec
 from mklearn.study.specs.fit_spec import LandmarkSetSpec
 from mklearn.study.study import Study
 
@@ -38,7 +39,7 @@ class Plan:
     """By data set and descriptor."""
     kernels: list[str] = field(default_factory=list)
     """Names of the kernels in the order of the study, which tables and figures have."""
-    pairwise: dict[tuple[str, str, str], PlannedPairwise] = field(default_factory=dict)
+    pairwise: dict[tuple[str, str, str], PairwiseSpec] = field(default_factory=dict)
     """By data set, descriptor (or the user's matrix) and measure."""
     landmark_sets: dict[tuple[str, str, str], LandmarkSetSpec] = field(default_factory=dict)
     """By data set, protocol and landmark set."""
@@ -135,33 +136,33 @@ def _add_dataset(
             )
     descriptors = planned_descriptors(dataset, config, _applying(study.descriptors, dataset_id), study.seed)
     kernels = planned_kernels(dataset, config, _applying(study.kernels or None, dataset_id), descriptors)
-    _check_unique(f"datasets.{dataset_id}: kernels", [kernel.spec["id"] for kernel in kernels])
-    specs = [kernel.spec for kernel in kernels]
+    _check_unique(f"datasets.{dataset_id}: kernels", [kernel["id"] for kernel in kernels])
     by_id = {name: (planned.key, planned.config) for name, planned in descriptors.items()}
     fits: list[PlannedFit] = []
     for method_id, method in (_applying(study.methods, dataset_id) or {}).items():
         with mistakes.kept():
-            fits += planned_fits(dataset, method_id, method, specs, by_id, protocols, study.evaluation, study.seed)
+            fits += planned_fits(dataset, method_id, method, kernels, by_id, protocols, study.evaluation, study.seed)
     for used_by in {fit.protocol for fit in fits}:
         _check_unique(f"datasets.{dataset_id}: methods", [fit.method_id for fit in fits if fit.protocol == used_by])
-    matrices = {name for fit in fits for name in fit.spec.pairwise}
-    pairwise = [kernel.pairwise for kernel in kernels if kernel.pairwise and kernel.pairwise.name in matrices]
-    used = [matrix.source for matrix in pairwise]
-    used += [name for fit in fits for name in fit.spec.descriptors]
     by_key = {planned.key: planned for planned in descriptors.values()}
+    read = {name for fit in fits for name in fit.spec.pairwise}
+    for source, measure in [name.split("/") for kernel in kernels for name in pairwise_of(kernel) if name in read]:
+        plan.pairwise[dataset.key, source, measure] = pairwise_spec(source, measure, config, by_key)
+    used = {source for of, source, _ in plan.pairwise if of == dataset.key}
+    used |= {name for fit in fits for name in fit.spec.descriptors}
     passed = [name for fit in fits if fit.landmark_set for name in fit.spec.descriptors]
     if passed:
         dataset = replace(dataset, n_blocks=number_of_blocks(dataset, config, study.rows_per_block))
     if dataset.n_blocks > 1:  # a block of the pass reads the part of its own samples
         by_key |= {name: replace(by_key[name], n_parts=dataset.n_blocks) for name in passed}
     plan.datasets[dataset.key] = dataset
-    plan.kernels.extend(spec["id"] for spec in specs if spec["id"] not in plan.kernels)
+    plan.kernels.extend(kernel["id"] for kernel in kernels if kernel["id"] not in plan.kernels)
     plan.descriptors.update({(dataset.key, name): by_key[name] for name in by_key if name in used})
-    plan.pairwise.update({(dataset.key, matrix.source, matrix.spec.measure): matrix for matrix in pairwise})
     for fit in fits:
         plan.fits[dataset.key, fit.protocol, fit.method] = fit
-        if fit.landmark_set is not None and fit.landmark_set_spec is not None:
-            plan.landmark_sets[dataset.key, fit.protocol, fit.landmark_set] = fit.landmark_set_spec
+        name, spec = landmark_set(fit.spec)
+        if name is not None and spec is not None:
+            plan.landmark_sets[dataset.key, fit.protocol, name] = spec
 
 
 def _applying(entries: Mapping[str, Model] | None, dataset: str) -> dict[str, Model] | None:

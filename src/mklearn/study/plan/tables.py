@@ -56,7 +56,7 @@ def report_spec(plan: Plan) -> ReportSpec:
     fits = [
         ReportFit(
             dataset=fit.dataset.id,
-            settings=fit.settings,
+            settings=fit.spec.settings,
             method=fit.method_id,
             title=fit.label,
         )
