@@ -17,12 +17,14 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "models": ("skops",),
     "mosek": ("mosek",),
     "numba": ("numba", "llvmlite"),
+    "omics": ("anndata",),
     "predict": (),
     "rdata": ("rdata",),
     "report": ("jinja2", "vl_convert"),
     "sdp": ("clarabel", "cvxpy"),
     "workflow": (
-        "h5py", "pandas", "pebble", "psutil", "pyarrow", "pydantic", "requests", "rich", "snakemake", "urllib3", "yaml",
+        "h5py", "pandas", "pebble", "psutil", "pyarrow", "pydantic", "pymatreader", "requests", "rich", "snakemake",
+        "urllib3", "yaml",
     ),
 }  # fmt: skip
 """The top-level modules that each extra brings first; an extra may install those of others too."""

@@ -272,8 +272,8 @@ def test_splits_that_part_groups_are_noted(tmp_path: Path, capsys: pytest.Captur
 
     assert notes("group_k_fold") == []
     (parted,) = notes("k_fold")
-    assert parted.startswith("note: datasets.mine, protocols.p: 2 of 2 splits have training and test samples of one")
-    assert "group_column names 'patient'; the protocol group_k_fold holds out whole groups" in parted
+    assert parted.startswith("note: datasets.mine, protocols.p: 2 of 2 splits have samples of one group on both")
+    assert "group_k_fold keeps them together" in parted
 
 
 def test_every_broken_file_is_listed_and_classes_are_counted(
@@ -297,10 +297,10 @@ def test_every_broken_file_is_listed_and_classes_are_counted(
     assert "photos: 6 samples of 2 classes: cat 3, dog 3" in said.out
     assert "good: 11 samples of 3 classes: a 5, b 5, c 1" in said.out
     assert "the data of" in said.err
-    assert "have 3 mistakes" in said.err
+    assert "have 2 mistakes" in said.err
     for words in (
         "one.npz: not a readable NPZ",
-        "two.h5ad: not a readable HDF5",
+        "two.h5ad: not a readable .h5ad",
         "3 stratified folds: too few samples "
         "in class c (1); use fewer folds, or leave out what is too small by exclude_classes: ['c'] in the",
     ):

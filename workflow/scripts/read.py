@@ -4,7 +4,7 @@ from pathlib import Path
 
 from mklearn.study.artefacts import write_table
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.readers.image_folder import find_images
+from mklearn.study.data.readers.images import find_images
 from mklearn.study.log import logger
 from mklearn.study.provenance import digest, file_digest
 from mklearn.study.script import Output, Record, run_script
@@ -30,7 +30,7 @@ def read(files: list[Path] | None = None, *, samples: Output, labels: Output, sp
     logger.info("%s: %d samples%s", spec.dataset, len(data), of)
     for note in data.notes:
         logger.info("note: %s", note)
-    if spec.reader == "image_folder" and spec.paths:  # the images are no inputs of the rule
+    if spec.paths and "root" in spec.paths:  # the images are no inputs of the rule
         root = Path(spec.paths["root"])
         images = [[path.relative_to(root).as_posix(), file_digest(path)] for path in find_images(root)]
         record = {**record, "inputs": {"images": digest(images)}}

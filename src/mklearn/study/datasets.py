@@ -201,7 +201,7 @@ class FeatureTables(OwnTables):
 
     kind: Literal["feature_tables"]
     tables: Annotated[dict[Slug, str | TableFile], Field(min_length=1)]
-    """Descriptor name: file (Parquet, CSV, TSV, NPZ, MATLAB, .h5ad or .h5mu; of text also .csv.gz and so on), or a
+    """Descriptor name: file (Parquet, CSV, TSV, .csv.gz, .tsv.gz, NPZ, NPY, MATLAB, .h5ad or .h5mu), or a
     mapping with ``path`` and ``array`` where the file has several arrays. Without ``array`` it is the only matrix; of
     .h5ad X, and of .h5mu the modality with the name of the descriptor."""
     id_prefix: Count | None = None

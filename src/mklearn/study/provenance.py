@@ -174,10 +174,8 @@ def _files_in(place: Path) -> set[Path]:
 
 
 def named_modules(spec: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the modules in texts ``"module:name"`` of a specification, and that of its reader."""
-    text = canonical(spec)
-    modules = {*re.findall(r'"([\w.]+):\w+"', text), f"mklearn.study.data.readers.{spec.get('reader', '')}"}
-    return tuple(sorted(modules))
+    """Return the modules in texts ``"module:name"`` of a specification."""
+    return tuple(sorted(set(re.findall(r'"([\w.]+):\w+"', canonical(spec)))))
 
 
 _source_digest = functools.cache(file_digest)

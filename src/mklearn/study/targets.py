@@ -50,7 +50,7 @@ def _kind_in(path: str, column: str, missing: tuple[str, ...] | None) -> TargetK
 
 @functools.cache
 def _kind_at(path: str, column: str, missing: tuple[str, ...] | None, _modified: int, _size: int) -> TargetKind | None:
-    from mklearn.study.data.readers.table_files import first_values  # pandas: of studies with a target alone
+    from mklearn.study.data.readers.tables import first_values  # pandas: of studies with a target alone
 
     words = ("", *(MISSING if missing is None else missing))
     values = [value for value in first_values(Path(path), column) if value not in words]

@@ -75,7 +75,7 @@ def test_text_among_numbers_is_a_mistake_and_not_a_class(values: list[Any], kind
     assert found.datasets["d"].task_of_target == kind
     if kind == "numbers":
         (mistake,) = check_data(plan_study(found)).mistakes
-        assert f"values that are not numbers, such as 'late' of sample 's{len(values) - 1}'" in mistake
+        assert "column 'weeks' has values that are no numbers up to 1e+60, such as 'late'" in mistake
 
 
 def test_a_list_of_targets_makes_a_data_set_of_each(tmp_path: Path) -> None:
@@ -126,8 +126,7 @@ def test_what_is_for_the_other_kind_is_refused(
     ("weeks", "words"),
     [
         ([7.0] * 12, "the target is 7 for every sample: there is nothing to predict"),
-        ([1.0, 2.0, "late"] * 4, "column 'weeks' has values that are not numbers, such as 'late' of sample 's2'"),
-        ([1.0, 2.0, 1e70] * 4, r"has the value 1e\+70 for sample 's2'; expected at most 1e\+60"),
+        ([1.0, 2.0, 1e70] * 4, r"column 'weeks' has values that are no numbers up to 1e\+60, such as '1e\+70'"),
     ],
 )
 def test_targets_that_can_not_be_predicted(tmp_path: Path, weeks: list[Any], words: str) -> None:
@@ -139,7 +138,8 @@ def test_missing_numbers_are_left_out_and_said(tmp_path: Path) -> None:
     samples = read(table(tmp_path / "n.csv", [1.0, "NaN", "", 2.5, "NA", 3.0]))
     assert samples.y.tolist() == [1.0, 2.5, 3.0]
     assert samples.ids.tolist() == ["s0", "s3", "s5"]
-    assert samples.notes == ("3 samples without a number are left out; a final model predicts them: mklearn predict",)
+    [note] = samples.notes
+    assert note.startswith("3 samples without a number are left out")
 
 
 def test_a_label_of_fractions_is_refused_with_the_way_to_predict_it(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from scipy.io import savemat
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.data.draw_splits import draw_splits
-from mklearn.study.data.readers.repository_tables import uci, uci_splits
+from mklearn.study.data.readers.matlab import uci, uci_splits
 from mklearn.study.data.splits import released
 from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.plan.plan import Plan, plan_study
@@ -57,7 +57,7 @@ def test_they_are_drawn_from_the_file(file: Path) -> None:
     labels = pd.DataFrame({"id": samples.ids, "y": samples.y, "label": samples.classes[samples.y]})
     spec = SplitSpec(
         kind="released", implementation="mklearn.study.data.splits:released", parameters={}, seed=0, dataset="a",
-        source="mklearn.study.data.readers.repository_tables:uci_splits",
+        source="mklearn.study.data.readers.matlab:uci_splits",
     )  # fmt: skip
     assert [split.test.tolist() for split in draw_splits(labels, spec, [file]).splits] == [[0, 5], [0, 1]]
     with pytest.raises(ConfigError, match="no file of splits was released with data set 'a'"):
@@ -72,7 +72,7 @@ def test_in_a_plan() -> None:
     for wildcards in map(wildcards_of, jobs.keys("split")):
         assert [Path(path).name for path in jobs.job("split", wildcards).inputs["files"]] == ["heart.mat"]
         spec = jobs.specification("split", wildcards)
-        assert spec["source"] == "mklearn.study.data.readers.repository_tables:uci_splits"
+        assert spec["source"] == "mklearn.study.data.readers.matlab:uci_splits"
         assert "choose" not in spec["parameters"]
     inner, test = plan.fits.values()
     assert [(fit.protocol_id, fit.spec.settings[0].protocol) for fit in (inner, test)] == [

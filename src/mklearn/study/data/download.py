@@ -6,13 +6,12 @@ import hashlib
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from mklearn.atomic import atomic_path
-from mklearn.errors import DataError, DownloadError
+from mklearn.errors import DownloadError
 from mklearn.study.data.registry import MIRROR_VARIABLE, local_folder
 from mklearn.study.specs.data_specs import FileSpec
 
@@ -20,37 +19,30 @@ _logger = logging.getLogger(__name__)
 _MOST_BYTES = 8 << 30  # of a file whose size is not known
 _RETRIES = 3  # of a connection that fails, or a server in trouble; pauses of 0, 2 and 4 seconds
 _TIMEOUT = (15.0, 60.0)  # seconds to wait for a connection, and for the next bytes
-ContentCheck = Callable[[Path], object]
-
-
-class FetchedFile(NamedTuple):
-    """Origin of a verified file ("present", "mirror" or "upstream"), and its proof ("sha256", "md5" or "content")."""
-
-    origin: str
-    verified: str
 
 
 class _SourceFailed(Exception):
     """A source has no such file, or a wrong one."""
 
 
-def fetch(file: FileSpec, target: str | os.PathLike[str], *, check_content: ContentCheck | None = None) -> FetchedFile:
-    """Provide a verified copy of a file at `target`, from the first source that has it.
+def fetch(file: FileSpec, target: str | os.PathLike[str]) -> str:
+    """Provide a verified copy of a file at `target`, and return the address of the first source that has it.
 
     Sources in order: the file already at `target`, the mirror (environment variable MKLEARN_MIRROR: a folder, file://
-    or http(s):// URL with the file at ``file.mirror`` below it), the URLs of the registry. `check_content` is asked
-    about a file with an unlisted checksum, for entries with ``content_check`` only. DownloadError has each failure.
+    or http(s):// URL with the file at ``file.mirror`` below it), the URLs of the registry. DownloadError has each
+    failure.
     """
     target, mirror = Path(target), os.environ.get(MIRROR_VARIABLE) or None
     failures: list[str] = []
     if target.is_file():
         try:
-            return FetchedFile("present", _proof(file, target, check_content))
+            _check(file, target)
+            return str(target)
         except _SourceFailed as error:
             failures.append(f"the present file: {error}")
     # upstream's packaging may be larger than the mirror's copy, whose size is known
     most = 10 * file.bytes + 10_000_000 if file.bytes else _MOST_BYTES
-    for origin, address, source in _sources(file, mirror):
+    for address, source in _sources(file, mirror):
         try:
             with atomic_path(target) as temporary:
                 if isinstance(source, str):
@@ -59,55 +51,47 @@ def fetch(file: FileSpec, target: str | os.PathLike[str], *, check_content: Cont
                     raise _SourceFailed("no such file that can be read")
                 else:
                     shutil.copyfile(source, temporary)
-                verified = _proof(file, temporary, check_content)
-            return FetchedFile(origin, verified)
+                _check(file, temporary)
+            return address
         except _SourceFailed as error:
             failures.append(f"{address}: {error}")
             _logger.warning("%s from %s: %s", file.name, address, error)
-    checksum = [f"sha256 {value}" for value in file.sha256] + [f"md5 {value}" for value in file.md5]
-    size = f", about {file.bytes} bytes" if file.bytes else ""
+    checksum = " or ".join([f"sha256 {value}" for value in file.sha256] + [f"md5 {value}" for value in file.md5])
     lines = [f"{file.name}: download failed from every source."]
     lines += [f"  tried {failure}" for failure in failures] or ["  no source is known"]
-    lines += [f"  the mirror is {_public_url(mirror)}"] if mirror is not None else []
-    place = f"{target} ({' or '.join(checksum) or 'checksum unknown'}{size})"
-    lines += ["What to do, offline or if the site is gone:", f"  put the file at {place}"]
+    lines += ["What to do, offline or if the site is gone:", f"  put the file at {target} ({checksum})"]
     lines += [f"  it is published at {' or '.join(map(_public_url, file.urls))}"] if file.urls else []
     lines += [f"  or set {MIRROR_VARIABLE} to a folder or URL that has {file.mirror} below it"] if file.mirror else []
     raise DownloadError("\n".join(lines))
 
 
-def _sources(file: FileSpec, mirror: str | None) -> Iterator[tuple[str, str, str | Path]]:
-    """Yield origin, address for messages, and place of each copy of the file."""
+def _sources(file: FileSpec, mirror: str | None) -> Iterator[tuple[str, str | Path]]:
+    """Yield the address for messages, and the place, of each copy of the file."""
     if mirror is not None and file.mirror is not None:
         folder = local_folder(mirror)
         url = f"{mirror.rstrip('/')}/{quote(file.mirror)}"
-        yield "mirror", f"mirror:{file.mirror}", url if folder is None else folder / file.mirror
-    for url in file.urls:
-        yield "upstream", _public_url(url), url
+        yield f"mirror:{file.mirror}", url if folder is None else folder / file.mirror
+    yield from ((_public_url(url), url) for url in file.urls)
 
 
-def _proof(file: FileSpec, path: Path, check_content: ContentCheck | None) -> str:
-    """Return what proves a file correct: an accepted checksum, or the expected content."""
+def _check(file: FileSpec, path: Path) -> None:
+    """Raise _SourceFailed for a wrong checksum; a file of which upstream's is not known is checked when it is read."""
     sums = {}
     for algorithm in ("sha256", "md5"):
         with path.open("rb") as stream:
             sums[algorithm] = hashlib.file_digest(stream, algorithm).hexdigest()
         if sums[algorithm] in getattr(file, algorithm):
-            return algorithm
-    algorithm = "sha256" if file.sha256 or not file.md5 else "md5"
-    expected = " or ".join(getattr(file, algorithm)) or "unknown"
+            return
     with path.open("rb") as stream:
         is_page = stream.read(256).lstrip().lower().startswith((b"<!doctype", b"<html"))
-    wrong = f"wrong checksum: expected {algorithm} {expected}, got {sums[algorithm]} ({path.stat().st_size} bytes)"
-    wrong += "; it is a web page, not the file" if is_page else ""
-    if not file.content_check or check_content is None:
-        raise _SourceFailed(wrong)
-    try:
-        check_content(path)
-    except DataError as error:
-        raise _SourceFailed(f"{wrong}; its content is wrong too: {error}") from error
-    _logger.info("%s: checksum %s is not listed, but the decoded content is correct", file.name, sums["sha256"])
-    return "content"
+    if is_page:
+        raise _SourceFailed("it is a web page, not the file")
+    if not file.content_check:
+        algorithm = "sha256" if file.sha256 or not file.md5 else "md5"
+        expected = " or ".join(getattr(file, algorithm)) or "unknown"
+        raise _SourceFailed(
+            f"wrong checksum: expected {algorithm} {expected}, got {sums[algorithm]} ({path.stat().st_size} bytes)"
+        )
 
 
 def _download(url: str, part: Path, most: int) -> None:
@@ -124,11 +108,9 @@ def _download(url: str, part: Path, most: int) -> None:
             response = session.get(url, stream=True, timeout=_TIMEOUT, headers={"Accept-Encoding": "identity"})
             if not response.ok:
                 raise _SourceFailed(f"the server answered {response.status_code} {response.reason}")
-            # Some servers compress all the same, and some say so of a file that is compressed itself.
-            coded = "Content-Encoding" in response.headers and part.suffix not in (".gz", ".tgz")
             total, done = int(response.headers.get("Content-Length", 0)), 0
             step = total / 10 or 1e7
-            for chunk in response.raw.stream(1 << 16, decode_content=coded):
+            for chunk in response.raw.stream(1 << 16, decode_content=False):
                 stream.write(chunk)
                 before, done = done, done + len(chunk)
                 if done // step > before // step:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from mklearn.loading import load
 from mklearn.study.data.registry import SELECTION
 from mklearn.study.data.samples import SampleSet, target_of
 from mklearn.study.data.selection import chosen_rows, merge_classes, merged_labels, merged_names
-from mklearn.study.specs.data_specs import DownloadSpec
 
 
 def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None = None) -> SampleSet:
@@ -32,13 +31,10 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
         An unknown reader, option or class; a class with too few samples to draw from.
     """
     paths = {name: Path(path) for name, path in (files if files is not None else spec.get("paths", {})).items()}
-    read, options = _reader(spec["reader"]), dict(spec.get("options") or {})
+    read, options = load(spec["reader"]), dict(spec.get("options") or {})
     valid = inspect.signature(read).parameters
-    unknown = sorted(set(options) - set(valid))
-    if unknown:
-        raise ConfigError(
-            f"reader {spec['reader']} has no option {', '.join(unknown)}; valid: {', '.join(list(valid)[1:])}"
-        )
+    if unknown := sorted(set(options) - set(valid)):
+        raise ConfigError(f"reader {spec['reader']} has no option {unknown[0]}; valid: {', '.join(list(valid)[1:])}")
     source = ", ".join(map(str, paths.values())) or spec["reader"]
     expected = spec.get("expected") or {}
     selection = {key: spec[key] for key in SELECTION if spec.get(key) is not None}
@@ -54,17 +50,16 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
             if spec.get("merge"):
                 new_names.update(merged_names(classes, spec["merge"]))
                 kept, y, classes = merged_labels(y, classes, new_names)
-            counts = np.bincount(y, minlength=len(classes))
-            several = sorted(set(counts.tolist()))
+            several = sorted(set(np.bincount(y, minlength=len(classes)).tolist()))
+            sizes = {"n_samples": len(y), "n_classes": len(classes), "smallest_class": several[0]}
             per_class = several[0] if len(several) == 1 else several
-            sizes = {"n_samples": len(y), "n_classes": len(classes), "per_class": per_class}
-            _check_expected({**sizes, "smallest_class": several[0]}, expected, source)
+            _check_expected({**sizes, "per_class": per_class}, expected, source)
             return kept[chosen_rows(y, classes, **selection, dataset=spec.get("registered", ""))]
         except ConfigError as error:
             raise ConfigError(f"data set {spec.get('dataset') or spec.get('registered')}: {error}") from error
 
     if "choose" in valid:  # a reader of large data sets decodes the selected samples only
-        samples = read(paths, **options, choose=choose)
+        samples: SampleSet = read(paths, **options, choose=choose)
     else:
         samples = read(paths, **options)
         rows = choose(samples.y, samples.classes)
@@ -99,26 +94,8 @@ def _with_duplicates(samples: SampleSet, *, grouped: bool) -> SampleSet:
     return replace(samples, notes=(*samples.notes, note), groups=groups)
 
 
-def content_check(spec: DownloadSpec) -> Callable[[Path], object] | None:
-    """Build a function that raises DataError if a file does not have the data set's content; None where unknown.
-
-    It is known where the reader compares the decoded values with a sha256.
-    """
-    if not spec.options.get("content_sha256"):
-        return None
-    return lambda path: _reader(spec.reader)({spec.file.name: path}, **spec.options)
-
-
-def _reader(name: str) -> Callable[..., SampleSet]:
-    """Load a reader, "module:function"; a module of mklearn's own readers alone stands for its function ``read``."""
-    return load(name if ":" in name else f"mklearn.study.data.readers.{name}:read")
-
-
 def _check_expected(found: Mapping[str, Any], expected: Mapping[str, Any], source: str) -> None:
-    wrong = [
-        f"{key}: expected {expected[key]}, got {found[key]}"
-        for key in found
-        if found[key] != expected.get(key, found[key])
-    ]
+    wrong = [f"{key}: expected {expected[key]}, got {value}" for key, value in found.items()
+             if value != expected.get(key, value)]  # fmt: skip
     if wrong:
         raise DataError(f"{source}: not the expected data set: {'; '.join(wrong)}")

@@ -164,15 +164,13 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
 
     It has the keys ``reader``, ``options`` and, where given, ``resize``; for own data ``paths`` (name -> path), for
     registered ones ``registered`` (id), ``expected`` and, where given, the keys of ``SELECTION``. Raise ConfigError for
-    an unknown kind or name.
+    an unknown name.
     """
     given = _plain(config)
     kind = given.pop("kind", "registered")
     if kind == "registered":
-        if "name" not in given:
-            raise ConfigError("a registered data set needs `name`, its id in the registry")
         spec = entry(given["name"]).spec()
-        spec.update({key: given[key] for key in ("resize", "merge", "duplicates", *SELECTION) if key in given})
+        spec |= {key: given[key] for key in ("resize", "merge", "duplicates", *SELECTION) if key in given}
         if "target" in given:
             spec["options"] = {**spec["options"], "target": given["target"]}
         if "merge" in given:  # what the registry expects of labels concerns the original classes
@@ -180,26 +178,21 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
         if "resize" in given:  # the registry expects images of its own size
             spec["expected"].pop("image_shape", None)
         return spec
-    of_samples = {key: given[key] for key in ("exclude_classes", "duplicates") if key in given}
+    spec = {key: given[key] for key in ("exclude_classes", "duplicates", "resize") if key in given}
     if kind == "image_folder":
         options, paths = {"colour": given.get("colour", "grey")}, {"root": given["path"]}
-        size = {"resize": given.get("resize")}
-        return _plain({"reader": kind, "options": options, "paths": paths, **size, **of_samples})
-    if kind in ("feature_tables", "precomputed"):
-        tables = given["tables"] if kind == "feature_tables" else given["matrices"]
-        options = {key: given[key] for key in TABLE_OPTIONS if key in given}
-        if "target" in given:
-            options |= {"label_column": given["target"], "task": given["task"]}
-        arrays = {name: table["array"] for name, table in tables.items() if isinstance(table, Mapping)}
-        if arrays:
-            options["arrays"] = arrays
-        tables = {name: table["path"] if isinstance(table, Mapping) else table for name, table in tables.items()}
-        if "labels" in given:
-            options["labels"] = LABELS_KEY
-            tables = {**tables, LABELS_KEY: given["labels"]}
-        return {"reader": kind, "options": options, "paths": tables, **of_samples}
-    valid = "registered, image_folder, feature_tables, precomputed"
-    raise ConfigError(f"data set kind {kind!r} is unknown; valid: {valid}")
+        return {"reader": "mklearn.study.data.readers.images:class_folders", "options": options, "paths": paths, **spec}
+    options = {key: given[key] for key in TABLE_OPTIONS if key in given}
+    if "target" in given:
+        options |= {"label_column": given["target"], "task": given["task"]}
+    tables = given["tables"] if kind == "feature_tables" else given["matrices"]
+    if arrays := {name: table["array"] for name, table in tables.items() if isinstance(table, Mapping)}:
+        options["arrays"] = arrays
+    paths = {name: table["path"] if isinstance(table, Mapping) else table for name, table in tables.items()}
+    if "labels" in given:
+        options["labels"] = LABELS_KEY
+        paths[LABELS_KEY] = given["labels"]
+    return {"reader": f"mklearn.study.data.readers.own_tables:{kind}", "options": options, "paths": paths, **spec}
 
 
 def selection_mistakes(known: Entry, given: Mapping[str, Any]) -> list[tuple[str, str]]:

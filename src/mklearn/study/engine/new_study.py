@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,17 +14,13 @@ import numpy as np
 import pandas as pd
 
 from mklearn.atomic import existing_file, file_content
-from mklearn.errors import ConfigError, DataError, absence
+from mklearn.errors import ConfigError, DataError, UserError, absence
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.readers.annotated_data import MUDATA, arrays_of
-from mklearn.study.data.readers.content import IMAGE_SUFFIXES, decode_image, is_hidden
-from mklearn.study.data.readers.image_folder import find_images
-from mklearn.study.data.readers.precomputed import is_bare
-from mklearn.study.data.readers.table_files import ANNOTATED, ARRAYS, SUFFIXES, Table, column_names
-from mklearn.study.data.readers.tabular import read_frame
+from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, find_images, is_hidden
+from mklearn.study.data.readers.tables import ANNOTATED, ARRAYS, MUDATA, arrays_of, sample_columns
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet, some
-from mklearn.study.data.text_tables import slug, table_stem, table_suffix
+from mklearn.study.data.text_tables import SUFFIXES, slug, table_stem, table_suffix
 from mklearn.study.datasets import ImageFolder
 from mklearn.study.engine.data_check import heavy_tailed_views
 from mklearn.study.plan.plan import plan_study
@@ -72,19 +66,12 @@ class NewStudy(NamedTuple):
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Table:
-    """A file, or one modality of a MuData file."""
+class _Table(NamedTuple):
+    """A file, or one modality of a MuData file, and what may be ids, labels and groups in it."""
 
     path: Path
     columns: pd.DataFrame
-    """Its columns; of a file of arrays those with one value for each sample."""
     array: str = ""
-
-    @property
-    def shown(self) -> Any:
-        """The table as a study names it."""
-        return {"path": _relative(self.path), "array": self.array} if self.array else _relative(self.path)
 
     @property
     def has_features_as_columns(self) -> bool:
@@ -111,19 +98,15 @@ def new_study(place: str | Path, choices: Choices = Choices(), name: str = "", f
         entry, notes = _image_entry(path)
         labels = [file.parent.name for file in find_images(path)]
     else:
-        tables, notes = _find_tables(path, choices.labels)
-        entry, samples, more = _table_entry(tables, choices)
+        entry, samples, notes = _table_entry(path, choices)
         labels = samples.y if samples.target == "numbers" else samples.classes[samples.y].tolist()
-        groups = [] if samples.groups is None else list(map(str, samples.groups))
-        if groups and _folds(labels, groups)[0] < 2:
-            if choices.group_column is not None:
-                raise DataError(
-                    f"--group {choices.group_column}: a class, or all samples, are of one group; folds need 2."
-                )
-            return new_study(place, replace(choices, group_column=""), name, folder)
-        notes = [*more, *samples.notes, *heavy_tailed_views(samples), *notes]
+        groups = [] if samples.groups is None else samples.groups.tolist()
+        notes += [*samples.notes, *heavy_tailed_views(samples)]
     n_units, counts = _folds(labels, groups)
     folds = min(FOLDS, n_units)
+    if folds < 2:
+        unit = "group, and folds hold out whole groups (--group '' for none)" if groups else "sample"
+        raise DataError(f"{counts} Cross-validation needs 2 of each; one has 1 {unit}.")
     study: Entry = {"study": name, "datasets": {name: entry}}
     if groups or folds < FOLDS:
         study["protocols"] = {f"{folds}-fold": {"kind": "group_k_fold" if groups else "k_fold", "folds": folds}}
@@ -145,41 +128,85 @@ def _has_class_folders(folder: Path) -> bool:
 
 
 def _image_entry(folder: Path) -> tuple[Entry, list[str]]:
-    colour = "rgb" if _in_colour(find_images(folder)) else "grey"
+    files = find_images(folder)
+    coloured = []
+    for file in files[:: max(1, -(-len(files) // IMAGES_DECODED))]:
+        try:
+            pixels = decode_image(file_content(file), str(file), "rgb")
+        except UserError:  # named when the study is validated
+            continue
+        coloured.append(float(np.ptp(pixels, axis=2).mean()) >= COLOURED)
+    colour = "rgb" if 2 * sum(coloured) >= len(coloured) > 0 else "grey"
     shape = list(ImageFolder.model_fields["resize"].default.shape)
     entry = {"kind": "image_folder", "path": _relative(folder), "colour": colour, "resize": {"shape": shape}}
     return entry, [f"Images are read with colour: {colour}, and resized to {shape[0]} x {shape[1]} pixels (resize)."]
 
 
-def _in_colour(files: Sequence[Path]) -> bool:
-    coloured = []
-    for file in files[:: max(1, -(-len(files) // IMAGES_DECODED))]:
-        with suppress(DataError):  # named when the study is validated
-            pixels = decode_image(file_content(file), str(file), "rgb")
-            coloured.append(float(np.ptp(pixels, axis=2).mean()) >= COLOURED)
-    return 2 * sum(coloured) >= len(coloured) > 0
-
-
 # --- tables
 
 
-def _find_tables(path: Path, labels: str) -> tuple[dict[str, _Table], list[str]]:
-    """Return the tables at a path by the names of their views, "" for the file of labels, and a note on other files."""
+def _table_entry(path: Path, choices: Choices) -> tuple[Entry, SampleSet, list[str]]:
+    """Return the entry of tables or matrices in a study, its samples, and sentences on what was taken for what."""
+    views, notes = _tables_at(path, choices.labels)
+    if unknown := sorted(set(choices.views) - set(views)):
+        raise ConfigError(f"--views {unknown[0]}: there is no such table; valid: {', '.join(views)}.")
+    holder = _Table(Path(choices.labels), sample_columns(existing_file(choices.labels))) if choices.labels else None
+    described = [holder] if holder else list(views.values())
+    columns = {str(name): table.columns[name] for table in reversed(described) for name in table.columns}
+    ids = choices.id_column or _named_column(columns, ("id", *ID_NAMES), "--id")
+    predicted = choices.target or choices.label_column or _named_column(columns, LABEL_NAMES, "--label or --target")
+    holder = holder or _label_table(views, choices, ids, predicted)
+    if choices.views:
+        views = {name: table for name, table in views.items() if name in choices.views}
+    views = {name: table for name, table in views.items() if table is not holder}
+    sentences = [f"Ids are in column {ids!r}.", f"{'Targets' if choices.target else 'Classes'} are in {predicted!r}."]
+    if holder is not None:
+        others = some([name for name in holder.columns if name not in (ids, predicted)]) or "none"
+        sentences.append(
+            f"{holder.path} holds the labels ({predicted!r}); its other columns are no features: {others}."
+        )
+    shown = {
+        name: {"path": _relative(table.path), "array": table.array} if table.array else _relative(table.path)
+        for name, table in views.items()
+    }
+    entry: Entry = {"kind": "feature_tables", "tables": shown}
+    if choices.measure:
+        if holder is None:
+            raise DataError(f"no table has a column {predicted!r} of labels; name the table with --labels FILE.")
+        entry = {"kind": "precomputed", "measure": choices.measure, "matrices": shown}
+    entry |= {} if holder is None else {"labels": _relative(holder.path)}
+    entry |= {} if ids == "id" else {"id_column": ids}
+    entry |= {"target": predicted} if choices.target else {} if predicted == "label" else {"label_column": predicted}
+    entry |= {} if choices.id_prefix is None else {"id_prefix": choices.id_prefix}
+    group = choices.group_column
+    if group is None:
+        group = _group_column([holder] if holder else described, (ids, predicted))
+        sentences += [f"Folds hold out whole groups by column {group!r} (--group '' for none)."] if group else []
+    entry |= {"group_column": group} if group else {}
+    if choices.measure:
+        return entry, _read(entry), [*sentences, *notes]
+    if left_out := _text_columns(views, (ids, predicted, group)):
+        entry["leave_out"] = left_out
+        sentences.append(f"Columns of text are no features: {some(left_out)} (leave_out).")
+    return *_with_gaps(entry), [*sentences, *notes]
+
+
+def _tables_at(path: Path, labels: str) -> tuple[dict[str, _Table], list[str]]:
+    """Return the tables at a path by the names of their views, and a note on other files."""
     files, others = [path], list[Path]()
-    holder = existing_file(Path(labels)).resolve() if labels else None
     if path.is_dir():
         inside = sorted(file for file in path.iterdir() if file.is_file() and not is_hidden(file.name))
-        inside = [file for file in inside if file.resolve() != holder]
-        files = [file for file in inside if table_suffix(file) in SUFFIXES]
+        inside = [file for file in inside if not labels or file.resolve() != Path(labels).resolve()]
+        files = [file for file in inside if table_suffix(file)]
         others = [file for file in inside if file not in files]
     if not files:
         raise DataError(
             f"{path}: expected one sub-folder per class with images in it ({', '.join(IMAGE_SUFFIXES)}), or tables "
             f"({', '.join(SUFFIXES)})."
         )
-    tables = {"": _Table(Path(labels), _columns(Path(labels)))} if labels else {}
+    tables: dict[str, _Table] = {}
     for file in files:
-        columns = _columns(file)
+        columns = sample_columns(file)
         for array in arrays_of(file)[1] if file.suffix == MUDATA else [""]:
             view = slug(array or table_stem(file))
             if view in tables:
@@ -189,147 +216,63 @@ def _find_tables(path: Path, labels: str) -> tuple[dict[str, _Table], list[str]]
     return tables, left if others else []
 
 
-def _columns(path: Path) -> pd.DataFrame:
-    if path.suffix not in (*ARRAYS, *ANNOTATED):
-        return pd.DataFrame() if is_bare(path) else read_frame(path, ("id",))
-    columns, arrays = arrays_of(path) if path.suffix in ANNOTATED else (list(column_names(path)), [])
-    arrays.sort(key=lambda array: not array.startswith("obsm/"))  # components are small
-    read: dict[str, pd.Series] = {}
-    with suppress(DataError):  # too large as a whole: the study may take another array
-        table = Table(path, "id", columns, array=arrays[0] if arrays else None)
-        for name in dict.fromkeys(("id", *columns)):
-            with suppress(DataError):  # a matrix, or no such column
-                values = pd.Series(table.text(name))
-                values = values.where(values != "")
-                numbers = pd.to_numeric(values, errors="coerce")
-                read[name] = numbers if numbers.notna().sum() == values.notna().sum() else values
-    length = len(next(iter(read.values()), ()))
-    return pd.DataFrame({name: values for name, values in read.items() if len(values) == length})
-
-
-def _table_entry(tables: Mapping[str, _Table], choices: Choices) -> tuple[Entry, SampleSet, list[str]]:
-    """Return the entry of tables or matrices in a study, its samples, and sentences on what was taken for what."""
-    views = {name: table for name, table in tables.items() if name}
-    unknown = sorted(set(choices.views) - set(views))
-    if unknown:
-        raise ConfigError(f"--views {unknown[0]}: there is no such table; valid: {', '.join(views)}.")
-    described = [tables[""]] if "" in tables else list(views.values())
-    columns = {str(name): table.columns[name] for table in reversed(described) for name in table.columns}
-    ids, notes = choices.id_column or _id_column(described), []
-    if ids not in ("id", choices.id_column):
-        notes.append(f"Ids are in column {ids!r}.")
-    predicted = choices.target or choices.label_column or _label_column(columns, ids)
-    if predicted not in ("label", choices.target, choices.label_column):
-        notes.append(f"Classes are in column {predicted!r}, with {columns[predicted].nunique()} values.")
-    holder = tables.get("") or _label_table(views, choices, ids, predicted)
-    views = {name: table for name, table in views.items() if name in (choices.views or views) and table is not holder}
-    if holder is not None and (others := [name for name in holder.columns if name not in (ids, predicted)]):
-        notes.append(
-            f"{holder.path} holds the labels ({predicted!r}); its other columns are no features: {some(others)}."
-        )
-    entry: Entry = {"kind": "precomputed" if choices.measure else "feature_tables"}
-    if choices.measure:
-        if holder is None:
-            raise DataError(
-                f"no table has a column {predicted!r} of the labels of matrices; name it with --labels FILE."
-            )
-        entry |= {"measure": choices.measure, "labels": _relative(holder.path)}
-        entry["matrices"] = {name: _relative(table.path) for name, table in views.items()}
-    else:
-        entry["tables"] = {name: table.shown for name, table in views.items()}
-        entry |= {} if holder is None else {"labels": _relative(holder.path)}
-    entry |= {} if ids == "id" else {"id_column": ids}
-    entry |= {"target": predicted} if choices.target else {} if predicted == "label" else {"label_column": predicted}
-    entry |= {} if choices.id_prefix is None else {"id_prefix": choices.id_prefix}
-    group = choices.group_column
-    if group is None:
-        group = _group_column(described if holder is None else [holder], (ids, predicted))
-        notes += [f"Folds hold out whole groups by column {group!r} (--group '' for none)."] if group else []
-    entry |= {"group_column": group} if group else {}
-    if choices.measure:
-        return entry, _read(entry), notes
-    left_out = _left_out(views.values(), (ids, predicted, group))
-    if left_out:
-        entry["leave_out"] = left_out
-        notes.append(f"Columns that are no features: {some(left_out)} (leave_out).")
-    return *_with_gaps(entry), notes
-
-
 def _named_like(column: str, names: Collection[str]) -> bool:
     """Return whether a column has one of some names, in any case, also as ``patient_id`` or ``Patient ID``."""
-    return re.sub(r"[\s_.-]*(id|no|number)?$", "", column.strip().lower()) in names
+    return column == "id" in names or re.sub(r"[\s_.-]*(id|no|number)?$", "", column.strip().lower()) in names
 
 
-def _id_column(tables: Sequence[_Table]) -> str:
-    texts = [table.columns for table in tables if table.has_features_as_columns and len(table.columns)]
-    if not texts or any("id" in table.columns for table in tables):
-        return "id"
-    for name in texts[0]:
-        if _named_like(str(name), ID_NAMES) and all(name in columns for columns in texts):
-            return str(name)
-    raise ConfigError(f"no column 'id': name one with --id, of {some(list(map(str, texts[0])))}.")
-
-
-def _label_column(columns: Mapping[str, pd.Series], ids: str) -> str:
-    if "label" in columns:
-        return "label"
-    few = [name for name, values in columns.items() if 2 <= values.nunique() <= values.notna().sum() / 2]
-    usual = [name for one in LABEL_NAMES for name in few if name != ids and _named_like(name, (one,))]
-    if not usual:
-        choice = [f"{name} ({columns[name].nunique()} values)" for name in ([*few] or [*columns])[:20]]
-        raise ConfigError(f"no column 'label': name one with --label or --target, of {', '.join(choice)}.")
-    return usual[0]
+def _named_column(columns: Mapping[str, pd.Series], names: Sequence[str], option: str) -> str:
+    """Return the column with the first of some names."""
+    for name in names:
+        for column in columns:
+            if _named_like(column, (name,)):
+                return column
+    raise ConfigError(f"no column {names[0]!r}: name one with {option}, of {', '.join([*columns][:20]) or 'none'}.")
 
 
 def _label_table(views: Mapping[str, _Table], choices: Choices, ids: str, predicted: str) -> _Table | None:
-    """Return the table that holds labels and no features: of several tables the only one with the column.
-
-    Other tables may repeat the labels, of a table that holds nothing else.
-    """
-    holding = [name for name, table in views.items() if predicted in table.columns]
-    alone = [name for name in holding if {*views[name].columns} <= {ids, predicted, choices.group_column}]
-    names = [name for name in alone if views[name].has_features_as_columns]
-    names = names if len(names) == 1 else holding
-    if len(views) == 1 or len(names) != 1 or names[0] in choices.views:
+    """Return the table of several that alone has labels, or of those with labels the only one without features."""
+    holding = [table for name, table in views.items() if predicted in table.columns and name not in choices.views]
+    bare = [table for table in holding if {*table.columns} <= {ids, predicted, choices.group_column}]
+    if len(bare) != 1 and len([table for table in views.values() if predicted in table.columns]) != 1:
         return None
-    return views[names[0]] if views[names[0]].has_features_as_columns else None
+    table = next(iter(bare if len(bare) == 1 else holding), None)
+    return table if table is not None and len(views) > 1 and table.has_features_as_columns else None
 
 
 def _group_column(tables: Sequence[_Table], others: Sequence[str]) -> str:
-    columns = {str(name): table.columns[name] for table in tables for name in table.columns}
-    usual = (name for name in columns if name not in others and _named_like(name, GROUP_NAMES))
-    complete = (name for name in usual if columns[name].notna().all())
-    return next((name for name in complete if FEWEST_GROUPS <= columns[name].nunique() < len(columns[name])), "")
+    for table in tables:
+        for name, values in table.columns.items():
+            usual = _named_like(str(name), GROUP_NAMES) and name not in others and values.notna().all()
+            if usual and FEWEST_GROUPS <= values.nunique() < len(values):
+                return str(name)
+    return ""
 
 
-def _left_out(views: Any, used: Sequence[str]) -> list[str]:
-    wide = (table.columns for table in views if table.has_features_as_columns)
+def _text_columns(views: Mapping[str, _Table], used: Sequence[str]) -> list[str]:
+    wide = [table.columns for table in views.values() if table.has_features_as_columns]
     columns = {str(name): table[name] for table in wide for name in table if name not in used}
-    text = {name for name, values in columns.items() if values.dtype.kind not in "uifb" and values.notna().any()}
-    return [name for name in columns if name in text or _named_like(name, GROUP_NAMES)]
+    return [name for name, values in columns.items() if values.dtype.kind not in "uifb" and values.notna().any()]
 
 
 def _with_gaps(entry: Entry) -> tuple[Entry, SampleSet]:
-    """Read tables with the mildest treatment of gaps that they can be read with.
+    """Read tables, and set what is done with gaps as far as there are any.
 
     Raise DataError where most samples lack a table, so that ids are likely to be written in several ways.
     """
-    for missing_views, impute in itertools.product(("error", "mean"), ("none", "median")):
-        unusual = {"missing_views": missing_views, "impute": impute}
-        treated = entry | {key: value for key, value in unusual.items() if value not in ("error", "none")}
-        try:
-            samples = _read(treated)
-            break
-        except DataError:
-            if unusual == {"missing_views": "mean", "impute": "median"}:
-                raise
-    lacking = [np.isnan(samples.tables[name]).all(axis=1) for name in samples.incomplete]
+    samples = _read(entry | {"missing_views": "mean", "impute": "median"})
+    gaps = [np.isnan(samples.tables[name]) for name in samples.incomplete]
+    lacking = [gap.all(axis=1) for gap in gaps]
     if lacking and 2 * np.logical_or.reduce(lacking).sum() > len(samples):
         raise DataError(
             f"{', '.join(samples.incomplete)}: most of the {len(samples)} samples lack one of these tables. Are ids "
             "written alike in all of them? Where samples are missing, leave such a table out: --views."
         )
-    return treated, samples
+    if any(rows.any() for rows in lacking):
+        entry = entry | {"missing_views": "mean"}
+    if any(gap[~rows].any() for gap, rows in zip(gaps, lacking, strict=True)):
+        entry = entry | {"impute": "median"}
+    return entry, samples
 
 
 def _read(entry: Entry) -> SampleSet:
@@ -347,10 +290,8 @@ def _folds(labels: Sequence[Any] | np.ndarray, groups: Sequence[str]) -> tuple[i
         return n, f"{subject} with numbers to predict, from {labels.min():g} to {labels.max():g}."
     sizes = Counter(label for label, _ in set(zip(labels, groups, strict=True))) if groups else Counter(labels)
     smallest, n = min(sizes.items(), key=lambda item: item[1])
-    unit = "group" if groups else "sample"
-    if n < 2 and not groups:
-        raise DataError(f"class {smallest!r} has 1 sample: cross-validation needs 2. Add some, or leave the class out.")
-    return n, f"{len(labels)} samples of {len(sizes)} classes; the smallest has {n} {unit}{'s' * (n != 1)}."
+    unit = f"group{'s' * (n != 1)}" if groups else f"sample{'s' * (n != 1)}"
+    return n, f"{len(labels)} samples of {len(sizes)} classes; the smallest, {smallest!r}, has {n} {unit}."
 
 
 def _relative(path: Path, folder: str | Path = ".") -> str:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
-from mklearn.errors import ConfigError, UserError, absence
+from mklearn.errors import ConfigError, absence
 from mklearn.study.data.registry import MIRROR_VARIABLE, dataset_spec, entry
 from mklearn.study.datasets import DatasetConfig, FeatureTables, ImageFolder, Precomputed, RegisteredDataset
 from mklearn.study.provenance import digest, key
-from mklearn.study.specs.data_specs import DOWNLOADS, DownloadSpec, FileSpec, ReadSpec, ResizeSpec, TargetKind
+from mklearn.study.specs.data_specs import DOWNLOADS, FileSpec, ReadSpec, ResizeSpec, TargetKind
 from mklearn.study.specs.fit_spec import Impute
 
 FEWEST_ROWS, MOST_ROWS, BLOCKS = 20_000, 100_000, 16
@@ -38,7 +39,7 @@ class PlannedDataset:
     resize: ResizeSpec | None
     title: str
     files: list[str] = field(default_factory=list)
-    downloads: Mapping[str, DownloadSpec] = field(default_factory=dict)
+    downloads: Mapping[str, FileSpec] = field(default_factory=dict)
     """By path; none for the user's own data."""
     protocol_files: Mapping[str, list[str]] = field(default_factory=dict)
     """Paths of the files that come with it for a kind of protocol."""
@@ -147,11 +148,7 @@ def _registered(
         return str(Path(results, DOWNLOADS.format(source=known.of or known.id, file=file.name)))
 
     files = known.packaging(os.environ.get(MIRROR_VARIABLE) or mirror)  # the order of the download
-    source = entry(known.of) if known.of else known  # one job, whichever of the data sets on these files a study has
-    downloads = {
-        path(file): DownloadSpec(file=FileSpec(**file.model_dump()), reader=source.reader, options=source.options)
-        for file in [*files, *chain(*known.protocol_files.values())]
-    }
+    downloads = {path(file): file for file in [*files, *chain(*known.protocol_files.values())]}
     usual = known.title if planned.id == known.id else f"{known.title}, {planned.id}"  # two draws are two columns
     return replace(
         planned,
@@ -187,7 +184,7 @@ def _listing(dataset_id: str, path: str) -> str:
     It represents the images in the job's specification. As inputs, ten thousand of them would slow every plan down,
     and Snakemake can't take some characters that people use in names of folders.
     """
-    from mklearn.study.data.readers.image_folder import find_images
+    from mklearn.study.data.readers.images import find_images
 
     if not Path(path).is_dir():
         raise ConfigError(f"datasets.{dataset_id}.path: there is no folder {path!r}.")
@@ -196,35 +193,24 @@ def _listing(dataset_id: str, path: str) -> str:
 
 
 def number_of_blocks(dataset: PlannedDataset, config: DatasetConfig, rows_per_block: int | None) -> int:
-    """Return the number of blocks of a data set; of the user's own data by an estimate of the number of samples."""
-    n_samples = dataset.n_samples or _estimated_samples(config)
+    """Return the number of blocks of a data set; of the user's own data by its images or the rows of Parquet files."""
+    n_samples = dataset.n_samples or _counted_samples(config)
     usual = min(MOST_ROWS, max(FEWEST_ROWS, math.ceil(n_samples / BLOCKS)))
     return max(1, math.ceil(n_samples / (rows_per_block or usual)))
 
 
-def _estimated_samples(config: DatasetConfig) -> int:
+def _counted_samples(config: DatasetConfig) -> int:
+    """Count samples where that is quick; else 0."""
     if isinstance(config, ImageFolder):
-        from mklearn.study.data.readers.image_folder import find_images
+        from mklearn.study.data.readers.images import find_images
 
         return len(find_images(config.path))
-    if not isinstance(config, FeatureTables):
+    files = config.files.values() if isinstance(config, FeatureTables) else ()
+    parquet = [path for path in files if path.endswith(".parquet")]
+    if not parquet:
         return 0
-    return max((_estimated_rows(Path(path)) for path in config.files.values()), default=0)
+    import pyarrow.parquet as pq  # here: few studies have landmarks
 
-
-def _estimated_rows(path: Path) -> int:
-    """Estimate the rows of a table: of Parquet by its footer, of text by its size and first lines; else 0."""
-    from mklearn.study.data.text_tables import TEXT_TABLES, first_rows, unpacked_bytes
-
-    try:
-        if path.suffix == ".parquet":
-            import pyarrow.parquet as pq  # here: few studies have landmarks
-
-            return int(pq.read_metadata(path).num_rows)
-        if path.name.endswith(TEXT_TABLES):
-            lines = first_rows(path, 100)
-            length = sum(len(cell) + 1 for cells in lines for cell in cells) / max(1, len(lines))
-            return round(unpacked_bytes(path) / max(1.0, length))
-    except (OSError, ValueError, UserError):  # also pyarrow's errors; the reader says what is wrong with the file
-        pass
+    with suppress(OSError, ValueError):  # also pyarrow's errors; the reader says what is wrong with the file
+        return max(int(pq.read_metadata(path).num_rows) for path in parquet)
     return 0

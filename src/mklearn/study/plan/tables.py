@@ -111,7 +111,7 @@ def study_score(plan: Plan) -> dict[str, Any]:
 
 
 def _dataset(dataset: PlannedDataset) -> ReportDataset:
-    upstream = {path: next(iter(spec.file.urls), "") for path, spec in dataset.downloads.items()}
+    upstream = {path: next(iter(spec.urls), "") for path, spec in dataset.downloads.items()}
     files = [
         ReportFile(name=Path(path).name, path=path, source=upstream.get(path, path))
         for path in dataset.files[:FILES_SHOWN]

@@ -16,10 +16,9 @@ from mklearn.descriptors.table import DESCRIPTORS
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.views import Views
 from mklearn.loading import load
-from mklearn.study.data.readers.content import IMAGE_SUFFIXES, decode_image, is_hidden
-from mklearn.study.data.readers.feature_tables import agreed
-from mklearn.study.data.readers.table_files import Table, array_of_view
-from mklearn.study.data.readers.tabular import numeric_values, require_columns
+from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, is_hidden
+from mklearn.study.data.readers.own_tables import agreed, array_of_view
+from mklearn.study.data.readers.tables import Table, numeric_values, require_columns
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import check_text, natural_key, some, stack_if_regular
 from mklearn.study.data.text_tables import MISSING
@@ -204,9 +203,7 @@ def _read_rows(path: Path, view: ModelView, options: Mapping[str, Any]) -> _Rows
     ids = np.arange(1, len(features) + 1).astype(str)
     if has_ids:
         ids = table.unique_ids(id_column, options.get("id_prefix"))
-    if len(ids) != len(features):
-        raise DataError(f"{path}: {len(ids)} ids but {len(features)} rows")
-    labels = table.labels(label_column, ids, options.get("task", "classes")) if label_column in table else None
+    labels = table.labels(label_column, options.get("task", "classes")) if label_column in table else None
     return _Rows(path, ids, has_ids, labels, features, absent)
 
 

@@ -51,16 +51,7 @@ class FileSpec(Spec):
     mirror: str | None = None
     """Path below the root of a mirror; None if no mirror has the file."""
     content_check: bool = False
-    """Whether a file with an unlisted checksum is accepted if its decoded content is the expected one, because the
-    checksum of upstream's own file is unknown."""
-
-
-class DownloadSpec(Spec):
-    """Step ``download``: one file of a registered data set, and how its content is read to check it."""
-
-    file: FileSpec
-    reader: str
-    options: dict[str, Any] = {}
+    """Whether the checksum of upstream's own file is unknown: its decoded content is checked when it is read."""
 
 
 class ReadSpec(Spec):
@@ -68,13 +59,12 @@ class ReadSpec(Spec):
 
     dataset: str
     reader: str
-    """Name of a reader of mklearn, or ``"module:function"``."""
+    """``"module:function"``."""
     options: dict[str, Any] = {}
     paths: dict[str, str] | None = None
     """Files or folder of the user's own data, by name."""
     listing: str | None = None
-    """Digest of the user's own data: names, sizes and times of a folder's images, or contents of tables and matrices.
-    In no key: changed data rewrite the same file."""
+    """Digest of the names, sizes and times of a folder's images. In no key: changed data rewrite the same file."""
     registered: str | None = None
     """Name in the registry."""
     expected: dict[str, Any] = {}

@@ -7,25 +7,23 @@ import csv
 import gzip
 import hashlib
 import struct
-import zipfile
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.io import savemat
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.study.data.download import fetch
-from mklearn.study.data.read import content_check, read_dataset
+from mklearn.study.data.read import read_dataset
+from mklearn.study.data.readers.content import published_folds
 from mklearn.study.data.readers.digits import mnist, usps
-from mklearn.study.data.readers.matlab import load_mat
-from mklearn.study.data.readers.matlab_images import deng_cai
-from mklearn.study.data.readers.repository_tables import uci
+from mklearn.study.data.readers.matlab import deng_cai, uci, views
+from mklearn.study.data.readers.views import r_package
 from mklearn.study.data.registry import dataset_spec, entry, registry
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.specs.data_specs import DownloadSpec
 
 
 @cache
@@ -88,9 +86,9 @@ def test_usps_text_and_hdf5_are_the_same(mirror: Path, tmp_path: Path) -> None:
         np.testing.assert_array_equal(text.y, packed.y[np.r_[0:200, 7291:7391]])
         assert text.ids[200] == "test/1"
     (tmp_path / "usps.bz2").write_bytes((tmp_path / "usps.bz2").read_bytes()[:5000])
-    with pytest.raises(DataError, match=r"usps\.bz2: not readable as LIBSVM text"):
+    with pytest.raises(DataError, match=r"usps\.bz2: not a readable"):
         usps({name: tmp_path / name for name in parts})
-    with pytest.raises(DataError, match="not a readable HDF5 file"):
+    with pytest.raises(DataError, match="not a readable"):
         usps({"usps.bz2": tmp_path / "usps.bz2"})
 
 
@@ -127,10 +125,10 @@ IMAGES, DIGITS = NAMES[:2]
     ("damage", "sentence"),
     [
         (lambda files: write_idx(files[IMAGES], (2, 2, 2), bytes(8)), "part train has images of shape"),
-        (lambda files: write_idx(files[IMAGES], (3, 2, 2), bytes(11)), "which are not what follows"),
-        (lambda files: write_idx(files[IMAGES], (2**31, 2**31, 9), b""), "which are not what follows"),
+        (lambda files: write_idx(files[IMAGES], (3, 2, 2), bytes(11)), "not a readable .gz file"),
+        (lambda files: write_idx(files[IMAGES], (2**31, 2**31, 9), b""), "not a readable .gz file"),
         (lambda files: write_idx(files[IMAGES], (3, 2, 2), bytes(12), magic=0xD03), "not an IDX file of bytes with 3"),
-        (lambda files: files[DIGITS].write_bytes(files[DIGITS].read_bytes()[:-9]), "not readable as gzip"),
+        (lambda files: files[DIGITS].write_bytes(files[DIGITS].read_bytes()[:-9]), "not a readable .gz file"),
         (lambda files: files.pop(DIGITS), r"of train-labels... there are 0"),
     ],
 )
@@ -160,24 +158,12 @@ def test_deng_cai_variants(tmp_path: Path) -> None:
     np.testing.assert_allclose(deng_cai({"x": path}, shape=(3, 4)).images, images / 255)  # type: ignore[arg-type]
     for variables, shape, message in (
         ({"fea": columns[::-1], "gnd": gnd}, (3, 4), r"x\.mat: its content is not that of the registered data set"),
-        ({"fea": columns, "gnd": gnd}, (4, 4), r"features have shape \(6, 12\); expected \(6, 16\)"),
-        ({"data": columns}, (3, 4), r"has the variables data .* expected fea and gnd"),
+        ({"fea": columns, "gnd": gnd}, (4, 4), r"images have shape \(6, 12\); expected \(6, 16\)"),
+        ({"data": columns}, (3, 4), r"has the variables 'data'; expected fea and gnd"),
     ):
         savemat(path, variables)
         with pytest.raises(DataError, match=message):
             deng_cai({"x": path}, shape=shape, content_sha256=content)
-
-
-def test_truncated_matlab_files_and_complex_numbers(tmp_path: Path) -> None:
-    path = tmp_path / "a.mat"
-    savemat(path, {"X": np.arange(6.0).reshape(2, 3) / 7, "Z": np.ones((2, 2)) * 1j, "s": "text"})
-    with pytest.raises(DataError, match=r"variables X \(float64\), Z \(complex128\), s \(<U4\); expected Z"):
-        load_mat(path, ("Z",))
-    content = path.read_bytes()
-    for length in (0, 100, 127, 130, 200, len(content) - 1):
-        path.write_bytes(content[:length])
-        with pytest.raises(DataError, match="not a readable MATLAB file"):
-            load_mat(path, ("X",))
 
 
 # --- tables of the UCI repository
@@ -208,7 +194,10 @@ def test_tables_in_matlab_and_text_hold_the_same(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         ("1,2\n1;2\n", "not numbers separated by commas"),
-        ("1,2,0.5\n2,1,0.1\n4,2,0.5\n", "neither the first nor the last column has the classes 1, 3, 10 and no other"),
+        (
+            "1,2,0.5\n2,1,0.1\n4,2,0.5\n",
+            "neither the first nor the last column has the classes '1', '3', '10' and no other",
+        ),
         ("1,nan\n3,1\n10,2\n", "values missing or infinite"),
     ],
 )
@@ -217,7 +206,7 @@ def test_damaged_tables(tmp_path: Path, text: str, sentence: str) -> None:
     with pytest.raises(DataError, match=sentence):
         uci({"x.data": tmp_path / "x.data"}, class_codes=[1, 3, 10])
     savemat(tmp_path / "a.mat", {"X": X, "Y": CODES[:, None]})  # samples in rows
-    with pytest.raises(DataError, match=r"X has shape \(6, 4\); expected \(features, 6\)"):
+    with pytest.raises(DataError, match="4 samples but 6 labels"):
         uci({"a.mat": tmp_path / "a.mat"})
 
 
@@ -232,31 +221,8 @@ def test_unexpected_data_set(mirror: Path) -> None:
     del spec["options"]["content_sha256"]
     with pytest.raises(DataError, match=r"Yale_32x32\.mat: .* n_samples: expected 400, got 165; n_classes"):
         read_dataset(spec, {"ORL_32x32.mat": path})
-    with pytest.raises(DataError, match=r"att_faces\.zip: not a readable MATLAB"):
+    with pytest.raises(DataError, match=r"att_faces\.zip: not a readable"):
         read_dataset(spec, {"ORL_32x32.mat": mirror / "orl" / "att_faces.zip"})
-
-
-def test_unlisted_checksum_is_accepted_by_content(
-    mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A repacked archive has another checksum and the same images."""
-    packed = tmp_path / "upstream.zip"
-    with (
-        zipfile.ZipFile(mirror / "orl" / "att_faces.zip") as source,
-        zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as target,
-    ):
-        target.writestr("README", "credit")
-        for name in reversed(source.namelist()):
-            target.writestr(f"att_faces/{name}", source.read(name))
-    known = entry("orl-resized")
-    (file,) = known.files
-    check = content_check(DownloadSpec(file=file, reader=known.reader, options=known.options))
-    assert check is not None
-    monkeypatch.setenv("MKLEARN_MIRROR", str(tmp_path))
-    assert fetch(file, packed, check_content=check) == ("present", "content")
-    assert len(read_dataset(known.spec(), {"att_faces.zip": packed})) == 400
-    with pytest.raises(DataError):
-        check(mirror / "coil20" / "coil-20-proc.zip")
 
 
 def test_packaging_on_the_mirror_comes_first(mirror: Path, tmp_path: Path) -> None:
@@ -270,3 +236,89 @@ def test_packaging_on_the_mirror_comes_first(mirror: Path, tmp_path: Path) -> No
 def test_unknown_names_get_a_hint() -> None:
     with pytest.raises(ConfigError, match=r"'coil-20' is not registered\. Did you mean 'coil20'"):
         entry("coil-20")
+
+
+# --- several views
+
+VIEW_SETS = {
+    "mfeat": "label", "protein_fold": "label", "three_sources": "label", "breast_tcga": "label", "nutrimouse": "diet",
+    "nutrimouse-genotype": "genotype", "bace": "label",
+}  # fmt: skip
+LONG = {"bace", "three_sources"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.full] if name in LONG else []) for name in VIEW_SETS]
+)
+def test_upstream_file_equals_the_tables_of_the_mirror(mirror: Path, name: str) -> None:
+    folder = mirror / "multiview" / (entry(name).of or name)
+    samples = read(name, mirror)
+    about = pd.read_csv(folder / "samples.csv").set_index("id")
+    ids = [text.rpartition("/")[2] for text in samples.ids]
+    assert ids == about.index.tolist()
+    assert samples.classes[samples.y].tolist() == about[VIEW_SETS[name]].tolist()
+    if "split" in about:
+        assert [text.partition("/")[0] for text in samples.ids] == about["split"].tolist()
+    if "group" in about:
+        assert samples.groups is not None
+        assert samples.groups.tolist() == about["group"].tolist()
+    assert list(samples.tables) == entry(name).tables
+    for view, values in samples.tables.items():
+        table = pd.read_csv(folder / f"{view}.csv.gz", dtype=str).set_index("id").reindex(ids)
+        np.testing.assert_array_equal(values, table.to_numpy().astype(float), strict=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"tables": ["p"]}, "X has views of shapes '(4, 3)', '(4, 2)'; expected 1 of 4 rows"),
+        ({"tables": ["p", "q"], "classes": ["one"]}, "y has the codes 1 to 2; expected 1 to 1"),
+        ({"tables": ["p", "q"], "parts": {"train": 2, "test": 1}}, "4 samples; expected 2 + 1"),
+    ],
+)
+def test_views_of_a_cell(tmp_path: Path, options: dict[str, Any], words: str) -> None:
+    cells = np.empty((2, 1), dtype=object)
+    cells[:, 0] = [np.arange(12.0).reshape(4, 3), np.arange(8, dtype=np.uint8).reshape(4, 2)]
+    savemat(tmp_path / "a.mat", {"X": cells, "y": np.array([[2, 1, 1, 2]], dtype=np.uint8).T})
+    samples = views({"a": tmp_path / "a.mat"}, tables=["p", "q"], sample="s-", parts={"train": 3, "test": 1})
+    assert samples.ids.tolist() == ["train/s-0", "train/s-1", "train/s-2", "test/s-3"]
+    assert samples.classes[samples.y].tolist() == ["2", "1", "1", "2"]
+    np.testing.assert_array_equal(samples.tables["q"], np.arange(8.0).reshape(4, 2), strict=True)
+    with pytest.raises(DataError) as raised:
+        views({"a": tmp_path / "a.mat"}, **options)
+    assert words in str(raised.value)
+
+
+@pytest.mark.parametrize("content", [b"nonsense" * 40, b""])
+def test_damaged_files_of_r(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.rda").write_bytes(content)
+    with pytest.raises(DataError, match=r"a\.rda: not a readable .rda file .*; truncated or damaged"):
+        r_package({"a": tmp_path / "a.rda"}, tables=["gene", "lipid"], label="diet")
+
+
+def test_rows_filled_in_upstream_are_missing_views(mirror: Path) -> None:
+    """Of the microbiome 15 rows are three different ones: they are not read; the groups are 17 women."""
+    samples = read("pregnancy", mirror)
+    gone = {name: int(np.isnan(table).all(axis=1).sum()) for name, table in samples.tables.items()}
+    assert gone == {"rna": 6, "immune": 0, "metabolites": 0, "microbiome": 15, "luminex-plasma": 0, "somalogic": 2,
+                    "luminex-serum": 6}  # fmt: skip
+    left = samples.tables["microbiome"]
+    left = left[~np.isnan(left).any(axis=1)]
+    assert len(np.unique(left, axis=0)) == len(left) == 36
+    assert samples.groups is not None
+    assert sorted(np.unique(samples.groups, return_counts=True)[1]) == [3] * 17
+    assert (samples.target, samples.y.min(), samples.y.max()) == ("numbers", 8.0, 32.0)
+
+
+def test_the_pedigree_is_a_linear_kernel_and_the_folds_are_the_published_ones(mirror: Path) -> None:
+    samples = read("wheat", mirror)
+    folder = mirror / "multiview" / "wheat"
+    pedigree = pd.read_csv(folder / "kernel_pedigree.csv.gz", index_col="id")
+    assert (pedigree.index == samples.ids).all()
+    assert np.allclose(samples.tables["pedigree"] @ samples.tables["pedigree"].T, pedigree, atol=1e-9)
+    given = pd.read_csv(folder / "splits.csv")
+    folds = published_folds(folder / "samples.csv", samples.ids)
+    assert len(folds) == 10
+    for number, test in enumerate(folds):
+        expected = given.loc[given["fold"].eq(number) & given["role"].eq("test"), "id"]
+        assert set(test) == set(expected)

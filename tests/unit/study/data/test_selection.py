@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import ConfigError
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import dataset_spec, entry, selection_mistakes
 from mklearn.study.data.samples import SampleSet
@@ -137,26 +137,6 @@ def test_a_selection_is_among_the_new_classes() -> None:
         merged_names(["a", "b", "c"], {"x": ["a", "b", "c"], "y": "rest"})
 
 
-def tables(folder: Path, groups: list[str] | None, in_labels: list[str] | None = None) -> dict[str, Any]:
-    frame = pd.DataFrame({"id": ["1", "2", "3"], "label": ["x", "x", "y"], "f": [1.0, 2.0, 3.0]})
-    frame = frame if groups is None else frame.assign(patient=groups)
-    frame.to_csv(folder / "t.csv", index=False)
-    given = {"kind": "feature_tables", "tables": {"t": str(folder / "t.csv")}, "group_column": "patient"}
-    if in_labels is not None:
-        labels = pd.DataFrame({"id": ["3", "2", "1"], "label": ["y", "x", "x"], "patient": in_labels})
-        labels.to_csv(folder / "labels.csv", index=False)
-        given["labels"] = str(folder / "labels.csv")
-    return dataset_spec(given)
-
-
-def test_groups_of_own_tables(tmp_path: Path) -> None:
-    held = read_dataset(tables(tmp_path, ["007", "007", "8"]))
-    assert held.groups.tolist() == ["007", "007", "8"]
-    assert held.tables["t"].shape == (3, 1)
-    held = read_dataset(tables(tmp_path, None, ["a", "b", "c"]))
-    assert held.groups.tolist() == ["c", "b", "a"]
-
-
 @pytest.mark.parametrize(
     ("persons", "groups"), [(None, ["1", "2", "1", "4"]), (["a", "b", "c", "c"], ["a", "b", "a", "a"])]
 )
@@ -171,13 +151,3 @@ def test_equal_samples_are_one_group(tmp_path: Path, persons: list[str] | None, 
     assert grouped.groups.tolist() == groups
     for data in (plain, grouped):
         assert data.notes[0].startswith("1 sample repeats another one in every view ('3' is '1')")
-
-
-def test_groups_that_are_missing_or_disagree(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"t\.csv: no column 'patient' of groups"):
-        read_dataset(tables(tmp_path, None))
-    with pytest.raises(DataError, match="groups disagree"):
-        read_dataset(tables(tmp_path, ["a", "a", "a"], ["a", "b", "a"]))
-    for missing in "", "NA":
-        with pytest.raises(DataError, match="no group is given for samples '2'"):
-            read_dataset(tables(tmp_path, ["a", missing, "b"]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,8 +10,9 @@ import numpy as np
 
 from mklearn.atomic import existing_file
 from mklearn.errors import DataError
+from mklearn.extras import require
 from mklearn.study.data.readers.content import check_content
-from mklearn.study.data.readers.hdf5 import open_hdf5
+from mklearn.study.data.readers.tables import readable
 from mklearn.study.data.samples import SampleSet
 
 _IDX_OF_BYTES = 0x800
@@ -20,7 +20,7 @@ _USPS_SIDE, _USPS_GRID = 16, 2000
 Part = tuple[np.ndarray, np.ndarray]
 
 
-def read(paths: Mapping[str, Path] | None = None) -> SampleSet:
+def sklearn_digits(paths: Mapping[str, Path] | None = None) -> SampleSet:
     """Read the 1797 digits of 8 x 8 pixels in 0..16 that come with scikit-learn; `paths` is ignored."""
     from sklearn.datasets import load_digits
 
@@ -85,26 +85,23 @@ def _idx(paths: Mapping[str, Path], begin: str, n_axes: int) -> np.ndarray:
     files = [path for name, path in paths.items() if name.startswith(begin)]
     if len(files) != 1:
         raise DataError(f"MNIST is four files; of {begin}... there are {len(files)} among {', '.join(paths)}")
-    path = existing_file(files[0])
-    try:
-        with gzip.open(path) as stream:
-            magic, *shape = np.frombuffer(stream.read(4 * (1 + n_axes)), dtype=">u4").tolist()
-            if magic != _IDX_OF_BYTES + n_axes or len(shape) != n_axes:
-                raise DataError(f"{path}: not an IDX file of bytes with {n_axes} axes")
-            size, content = int(np.prod(shape, dtype=object)), stream.read()
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise DataError(f"{path}: not readable as gzip ({error}); truncated or of another kind") from error
-    if len(content) != size:
-        raise DataError(f"{path}: its header claims {size:,} bytes, which are not what follows")
-    return np.frombuffer(content, dtype=np.uint8).reshape(shape)
+    with readable(existing_file(files[0])), gzip.open(files[0]) as stream:
+        magic, *shape = np.frombuffer(stream.read(4 * (1 + n_axes)), dtype=">u4").tolist()
+        if magic != _IDX_OF_BYTES + n_axes:
+            raise DataError(f"{files[0]}: not an IDX file of bytes with {n_axes} axes")
+        return np.frombuffer(stream.read(), dtype=np.uint8).reshape(shape)
 
 
 def _usps_hdf5(path: Path) -> dict[str, Part]:
-    with open_hdf5(path) as file:
-        return {
-            part: (np.asarray(file[part]["data"], dtype=float), np.asarray(file[part]["target"]))
-            for part in ("train", "test")
-        }
+    require("h5py")
+    with readable(path):
+        import h5py
+
+        with h5py.File(path) as file:
+            return {
+                part: (np.asarray(file[part]["data"], dtype=float), np.asarray(file[part]["target"]))
+                for part in ("train", "test")
+            }
 
 
 def _usps_texts(files: Sequence[Path]) -> dict[str, Part]:
@@ -115,10 +112,7 @@ def _usps_texts(files: Sequence[Path]) -> dict[str, Part]:
         raise DataError(f"exactly one of {', '.join(path.name for path in files)} must be the test part (usps.t...)")
     parts = {}
     for part, path in zip(("train", "test"), ordered, strict=True):
-        try:
-            # The suffix selects the decompression; a pixel left out of a line is 0, mid-grey.
+        with readable(path):  # the suffix selects the decompression; a pixel left out of a line is 0, mid-grey
             data, labels = load_svmlight_file(str(path), n_features=_USPS_SIDE**2)
-        except Exception as error:  # of bz2, text or values, depending on where the damage is
-            raise DataError(f"{path}: not readable as LIBSVM text ({error}); truncated or of another kind") from error
         parts[part] = (data.toarray() + 1) / 2, labels - 1
     return parts

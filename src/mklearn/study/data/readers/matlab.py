@@ -1,96 +1,166 @@
-"""MATLAB files of any version from 5 on: arrays of numbers, text, and cells; version 7.3 is HDF5."""
+"""Registered data sets in MATLAB files: images in rows, tables of the UCI repository, and cells of views."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Collection
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mklearn.atomic import existing_file
-from mklearn.errors import DataError
-from mklearn.study.data.readers.hdf5 import open_hdf5, word
+from mklearn.errors import ConfigError, DataError
+from mklearn.study.data.readers.content import check_content, number_within_class, only_path
+from mklearn.study.data.readers.tables import matlab_variables, whole_numbers
+from mklearn.study.data.samples import SampleSet, some
 
-_NUMBERS = ("double", "single", "logical", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
-"""MATLAB's classes of arrays of numbers; a double is stored as a smaller type where nothing is lost."""
+_PER_PERSON, _SIDE = 10, 64
 
 
-def load_mat(path: Path, *alternatives: tuple[str, ...]) -> list[np.ndarray]:
-    """Read variables of a MATLAB file.
-
-    Of `alternatives`, names of variables in order of preference, the first that the file has completely are returned:
-    arrays of two or more dimensions, in the dtype of MATLAB's class; cells are arrays of dtype object.
-    """
+def load_mat(path: Path, *alternatives: tuple[str, ...]) -> list[Any]:
+    """Read variables of a MATLAB file: of `alternatives` the first that it has completely."""
     variables = matlab_variables(path)
     for names in alternatives:
-        if all(name in variables and variables[name].dtype.kind in "uifO" for name in names):
+        if all(name in variables for name in names):
             return [variables[name] for name in names]
     expected = ", or ".join(" and ".join(names) for names in alternatives)
-    listed = ", ".join(f"{name} ({values.dtype})" for name, values in variables.items()) or "none"
-    raise DataError(f"{path}: has the variables {listed}; expected {expected}, of real numbers")
+    raise DataError(f"{path}: has the variables {some(list(variables))}; expected {expected}")
 
 
-def matlab_variables(path: Path, wanted: Collection[str] | None = None) -> dict[str, np.ndarray]:
-    """Read variables of a MATLAB file: those that are wanted, by default all.
+def deng_cai(
+    paths: Mapping[str, Path], *, shape: Sequence[int] = (32, 32), content_sha256: str | None = None
+) -> SampleSet:
+    """Read ``fea`` (n, rows * cols), whose rows are images in column-major order, and ``gnd`` (n, 1).
 
-    Arrays of numbers have two or more dimensions, and the dtype of MATLAB's class, or complex. Text is a vector of str:
-    an entry for each row of characters or each entry of a cell of text. Of versions before 7.3 there are also other
-    cells, of dtype object. Structures and sparse matrices are left out.
+    Some files have the names ``X`` and ``Y``. ``content_sha256`` is that of ``fea``, as uint8 if all its values are
+    integers in 0..255 and as float64 otherwise. Ids are "label/k", k counting from 1 within the class.
     """
-    import scipy.io  # here: each step that imports a reader would wait for it
+    path = only_path(paths)
+    values, labels = load_mat(path, ("fea", "gnd"), ("X", "Y"))
+    return _images_in_rows(values, whole_numbers(labels, path, "labels"), shape, content_sha256, path)
 
+
+def olivetti(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> SampleSet:
+    """Read ``faces`` (4096, 400), a column-major 64 x 64 image per column.
+
+    Ids are "person/k", both counting from 1: the file has no labels, and every ten consecutive images show one person.
+    """
+    path = only_path(paths)
+    (faces,) = load_mat(path, ("faces",))
+    people = 1 + np.arange(faces.shape[-1]) // _PER_PERSON
+    return _images_in_rows(faces.T, people, (_SIDE, _SIDE), content_sha256, path, order="F")
+
+
+def _images_in_rows(
+    values: np.ndarray, labels: np.ndarray, shape: Sequence[int], content_sha256: str | None, path: Path,
+    order: str = "C",
+) -> SampleSet:  # fmt: skip
+    """Return the images in the rows of a matrix, each in column-major order."""
+    rows, cols = shape
+    if values.shape != (len(labels), rows * cols):
+        raise DataError(
+            f"{path}: the images have shape {values.shape}; expected ({len(labels)}, {rows * cols}) for "
+            f"{len(labels)} labels and images of {rows} x {cols}"
+        )
+    is_8_bit = values.min() >= 0 and values.max() <= 255 and not np.mod(values, 1).any()
+    values = values.astype(np.uint8 if is_8_bit else np.float64)
+    check_content(values.T if order == "F" else values, content_sha256, path)
+    images = np.ascontiguousarray(values.reshape(-1, cols, rows).transpose(0, 2, 1))
+    names = [str(label) for label in labels]
+    return SampleSet.from_labels(number_within_class(names), names, images=images)
+
+
+def uci(
+    paths: Mapping[str, Path], *, tables: Mapping[str, Sequence[int]] | None = None,
+    class_codes: Sequence[int] | None = None, content_sha256: str | None = None,
+) -> SampleSet:  # fmt: skip
+    """Read one file of numbers with a class for each sample: MATLAB's ``X`` (d, n) and ``Y`` (n, 1), or text.
+
+    Parameters
+    ----------
+    tables : dict of str to (start, stop) or (start, stop, step), optional
+        Features of each table, counted from 0 as in Python; by default one table, "features", of all.
+    class_codes : sequence of int, optional
+        Needed for text: the codes of the classes. The class is in the first or the last column, the one that has
+        these values and no others; copies of one data set differ in that.
+    content_sha256 : str, optional
+        Of the features, shape (n, d), with the codes of the classes as last column, as float64.
+
+    Returns
+    -------
+    SampleSet
+        ids "code/k", k counting from 1 within the class; unscaled float64 tables.
+    """
+    path = only_path(paths)
+    if path.suffix == ".mat":
+        values, labels = load_mat(path, ("X", "Y"))
+        features, codes = values.T.astype(np.float64), whole_numbers(labels, path, "Y")
+    else:
+        features, codes = _of_text(path, class_codes or ())
+    if len(features) != len(codes):
+        raise DataError(f"{path}: {len(features)} samples but {len(codes)} labels")
+    check_content(np.column_stack([features, codes]), content_sha256, path)
+    parts = tables or {"features": (0, features.shape[1])}
+    chosen = {name: np.ascontiguousarray(features[:, slice(*part)]) for name, part in parts.items()}
+    if empty := [name for name, table in chosen.items() if table.shape[1] == 0]:
+        raise ConfigError(f"reader uci: `tables` gives {', '.join(empty)} none of the {features.shape[1]} features")
+    names = [str(int(code)) for code in codes]
+    return SampleSet.from_labels(number_within_class(names), names, tables=chosen)
+
+
+def _of_text(path: Path, class_codes: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            kinds = {name: kind for name, _, kind in scipy.io.whosmat(existing_file(path))}
-            kinds = {name: kind for name, kind in kinds.items() if wanted is None or name in wanted}
-            values = scipy.io.loadmat(path, variable_names=list(kinds))
-        arrays = {name: _array(values[name], kind) for name, kind in kinds.items()}
-    except NotImplementedError:
-        with open_hdf5(path) as file:
-            arrays = {name: _of_hdf5(file[name], file) for name in file if wanted is None or name in wanted}
-    except (DataError, MemoryError):
-        raise
-    except Exception as error:  # of damaged bytes, whatever SciPy and NumPy raise
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise DataError(f"{path}: not a readable MATLAB file ({reason}); it is truncated or damaged") from error
-    return {name: array for name, array in arrays.items() if array is not None}
+        values = np.loadtxt(path, delimiter=",", ndmin=2)
+    except (ValueError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: not numbers separated by commas ({error})") from error
+    for column in (0, -1):
+        if values.size and set(values[:, column]) == set(class_codes):
+            return np.delete(values, column, axis=1), values[:, column]
+    raise DataError(f"{path}: neither the first nor the last column has the classes {some(class_codes)} and no others")
 
 
-def _array(value: Any, kind: str) -> np.ndarray | None:
-    """Return an array of numbers, text or cells as MATLAB has it; None for what is none of these."""
-    if kind == "char":
-        return np.char.rstrip(value) if value.ndim == 1 else None
-    if kind == "cell":
-        parts = [np.asarray(part) for part in value.ravel(order="F")]
-        is_text = [part.dtype.kind == "U" for part in parts]
-        if not any(is_text) or any(part.size for part, is_word in zip(parts, is_text, strict=True) if not is_word):
-            return value
-        return np.array(["".join(part.ravel().tolist()).rstrip() for part in parts], dtype=str)
-    if kind not in _NUMBERS:
-        return None
-    return value if value.dtype.kind == "c" else value.astype(np.uint8 if kind == "logical" else kind)
+def uci_splits(path: Path) -> list[np.ndarray]:
+    """Read the ids of the test samples of each split that a MATLAB file of this form has beside its samples.
+
+    ``kfold`` is a cell of their positions, counted from 1; each counts once, although they were drawn with replacement.
+    """
+    labels, cells = load_mat(path, ("Y", "kfold"))
+    ids = np.array(number_within_class(str(code) for code in whole_numbers(labels, path, "Y")))
+    positions = [np.unique(whole_numbers(np.ravel(cell), path, "kfold")) - 1 for cell in cells]
+    if any(part.min() < 0 or part.max() >= len(ids) for part in positions):
+        raise DataError(f"{path}: kfold has other positions than 1 to {len(ids)}, the number of samples")
+    return [ids[part] for part in positions]
 
 
-def _of_hdf5(node: Any, file: Any) -> np.ndarray | None:
-    """Return an array of numbers, which HDF5 has transposed, text, or a cell of text, which are references to it."""
-    kind = word(node, "MATLAB_class")
-    if kind == "char":
-        return _text(node)
-    if kind == "cell":
-        parts = [file[reference] for reference in node[()].ravel()]
-        is_text = all(word(part, "MATLAB_class") == "char" for part in parts)
-        return np.array(["".join(_text(part)) for part in parts], dtype=str) if is_text else None
-    dtype = getattr(node, "dtype", np.dtype(object))
-    if dtype.names == ("real", "imag"):
-        values = node[()].T
-        return np.asarray(values["real"] + 1j * values["imag"])
-    return np.asarray(node[()]).T if kind != "struct" and dtype.kind in "uifb" else None
+def views(
+    paths: Mapping[str, Path], *, tables: Sequence[str], classes: Sequence[str] | None = None, sample: str = "",
+    parts: Mapping[str, int] | None = None,
+) -> SampleSet:  # fmt: skip
+    """Read a cell ``X`` of one matrix (n, d) for each view, unscaled, and the codes ``y``, from 1.
 
-
-def _text(node: Any) -> np.ndarray:
-    if "MATLAB_empty" in node.attrs:
-        return np.array([""], dtype=str)
-    return np.array(["".join(map(chr, row)).rstrip() for row in node[()].T.tolist()], dtype=str)
+    Parameters
+    ----------
+    tables : sequence of str
+        Names of the views, in the order of ``X``.
+    classes : sequence of str, optional
+        Names of the codes 1, 2, ...
+    sample : str
+        Beginning of ids, before the row from 0.
+    parts : dict of str to int, optional
+        Number of samples of each part of the published split, in their order; ids begin with it: ``train/s1``.
+    """
+    path = only_path(paths)
+    cells, codes = load_mat(path, ("X", "y"))
+    target = whole_numbers(codes, path, "y")
+    n = len(target)
+    shapes = [np.shape(view) for view in cells]
+    if len(shapes) != len(tables) or any(len(shape) != 2 or shape[0] != n for shape in shapes):
+        raise DataError(f"{path}: X has views of shapes {some(shapes, 20)}; expected {len(tables)} of {n} rows")
+    names = list(classes) if classes is not None else [str(code) for code in range(1, int(target.max()) + 1)]
+    if target.min() < 1 or target.max() > len(names):
+        raise DataError(f"{path}: y has the codes {target.min()} to {target.max()}; expected 1 to {len(names)}")
+    if parts and sum(parts.values()) != n:
+        raise DataError(f"{path}: {n} samples; expected {' + '.join(map(str, parts.values()))}")
+    begins = np.repeat([f"{part}/" for part in parts], list(parts.values())) if parts else [""] * n
+    ids = [f"{begin}{sample}{row:0{len(str(n - 1))}d}" for row, begin in enumerate(begins)]
+    by_name = {name: np.asarray(view, dtype=np.float64) for name, view in zip(tables, cells, strict=True)}
+    return SampleSet.from_labels(ids, np.array(names)[target - 1], tables=by_name)

@@ -1,122 +1,132 @@
-"""Tables of views of the same samples, each with a class or number, as repositories of multi-view data publish them.
-
-MATLAB: a cell ``X`` of one matrix (n, d) for each view, and the codes ``y``, from 1. R: lists of matrices or data
-frames, and a factor. Text: a table for each view, and one of the samples. The parts of a published split are in the
-ids: ``train/s1``, ``test/s2``, which protocol ``released`` reads.
-"""
+"""Tables of views of the same samples: text files, files of R packages, and sets that come with scikit-learn."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from mklearn.errors import DataError
-from mklearn.study.data.readers import feature_tables
+from mklearn.extras import require
 from mklearn.study.data.readers.content import only_path
-from mklearn.study.data.readers.matlab import load_mat
-from mklearn.study.data.readers.r_files import r_values
-from mklearn.study.data.readers.tabular import column_text, read_frame, require_columns, whole_numbers
+from mklearn.study.data.readers.own_tables import feature_tables
+from mklearn.study.data.readers.tables import column_text, read_frame, readable, require_columns
 from mklearn.study.data.samples import SampleSet, some
-from mklearn.study.data.text_tables import TEXT_TABLES, table_stem
+from mklearn.study.data.text_tables import table_stem
 
 _SAMPLES = "samples"
-Text = NDArray[np.str_]
+_BODY = 4
+"""Columns age, sex, body mass index and blood pressure of `diabetes`; the others are measurements of blood serum."""
 
 
-def read(
+def diabetes(paths: Mapping[str, Path] | None = None, *, target: str = "progression") -> SampleSet:
+    """Read scikit-learn's 442 patients, in their own units; `paths` and `target` are ignored: there is one, no file."""
+    from sklearn.datasets import load_diabetes
+
+    data, progression = load_diabetes(return_X_y=True, scaled=False)
+    ids = [f"patient-{row:03d}" for row in range(len(data))]
+    tables = {"body": np.asarray(data[:, :_BODY]), "serum": np.asarray(data[:, _BODY:])}
+    return SampleSet.from_numbers(ids, progression, tables=tables)
+
+
+def linnerud(paths: Mapping[str, Path] | None = None, *, target: str = "weight") -> SampleSet:
+    """Read scikit-learn's 20 men of a fitness club: pounds, inches and beats a minute; `paths` is ignored."""
+    from sklearn.datasets import load_linnerud
+
+    loaded = load_linnerud()
+    ids = [f"man-{row:02d}" for row in range(len(loaded.data))]
+    column = [name.lower() for name in loaded.target_names].index(target)
+    return SampleSet.from_numbers(ids, loaded.target[:, column], tables={"exercise": loaded.data})
+
+
+def text(
     paths: Mapping[str, Path], *, tables: Sequence[str] | Mapping[str, str], label: str = "label",
-    classes: Sequence[str] | None = None, sample: str = "", parts: Mapping[str, str | int] | None = None,
     part_column: str | None = None, group_column: str | None = None, target: str | None = None,
     filled_column: str | None = None, kernels: Sequence[str] = (),
 ) -> SampleSet:  # fmt: skip
-    """Read the views, unscaled, as float64; a sample that lacks a view has NaN there.
+    """Read text tables ``NAME.csv`` (or ``NAME.csv.gz``) for each view, with a column ``id``, and ``samples.csv``.
 
     Parameters
     ----------
-    paths : dict of str to Path
-        One file of MATLAB or R; or text tables ``NAME.csv`` (or ``NAME.csv.gz``) for each view, with a column ``id``,
-        and ``samples.csv``.
     tables : sequence of str, or mapping of str to str
-        Names of the views: of a MATLAB file in the order of ``X``, otherwise of the matrices or files. Of text tables
-        also the name of the file by that of the view.
+        Names of the views, and of their files.
     label, target, group_column, part_column : str
-        Columns of classes (of R a factor), or in its place of numbers to predict, of groups, and of parts of the
-        published split (text).
-    classes : sequence of str, optional
-        Of a MATLAB file: names of the codes 1, 2, ...
-    sample : str
-        Beginning of ids: of a MATLAB file before the row from 0, of R before the names of rows.
-    parts : dict of str to str or int, optional
-        Parts of the published split, in the order of the samples: of a MATLAB file the number of samples of each, of R
-        the list that holds it.
+        Columns of classes, or in its place of numbers to predict, of groups, and of parts of the published split,
+        with which the ids begin: ``train/s1``.
     filled_column : str, optional
-        Column with the files, joined by "+", whose row was filled in upstream: the sample lacks these views (text).
+        Column with the files, joined by "+", whose row was filled in upstream: the sample lacks these views.
     kernels : sequence of str
         Views whose table is a kernel among all samples. They become a root of it, so that a linear kernel of the view
-        is the kernel (text).
+        is the kernel.
     """
-    suffix = next(iter(paths.values())).suffix.lower() if paths else ""
-    if suffix == ".mat":
-        return _of_matlab(only_path(paths, "views"), list(tables), classes, sample, parts or {})
-    if suffix in (".rda", ".rdata"):
-        return _of_r(only_path(paths, "views"), list(tables), label, sample, parts or {"": ""})
-    by_stem = {table_stem(path): path for path in map(Path, paths.values()) if path.name.endswith(TEXT_TABLES)}
+    by_stem = {table_stem(path): path for path in map(Path, paths.values())}
     stems = tables if isinstance(tables, Mapping) else {name: name for name in tables}
-    lacking = [stem for stem in (*stems.values(), _SAMPLES) if stem not in by_stem]
-    if lacking:
+    if lacking := [stem for stem in (*stems.values(), _SAMPLES) if stem not in by_stem]:
         raise DataError(f"{', '.join(map(str, paths.values())) or 'views'}: no table {some(lacking)}")
-    rows = by_stem[_SAMPLES]
-    samples = feature_tables.read(
-        {name: by_stem[stem] for name, stem in stems.items()} | {_SAMPLES: rows}, labels=_SAMPLES,
+    samples = feature_tables(
+        {name: by_stem[stem] for name, stem in stems.items()} | {_SAMPLES: by_stem[_SAMPLES]}, labels=_SAMPLES,
         label_column=target or label, task="numbers" if target else "classes", group_column=group_column,
         missing_views="mean",
     )  # fmt: skip
-    samples = replace(samples, notes=())
+    views = dict(samples.tables)
+
+    def column(name: str) -> list[str]:
+        path = by_stem[_SAMPLES]
+        frame = read_frame(path, ("id", name))
+        require_columns(frame, (name,), path)
+        of_id = dict(zip(frame["id"], column_text(frame[name], path, name, may_be_empty=True), strict=True))
+        return [str(of_id[sample]) for sample in samples.ids]
+
     if filled_column is not None:
-        samples = _without_filled_rows(samples, rows, filled_column, stems)
-    if kernels:
-        roots = {name: _root(samples.tables[name], rows, name) for name in kernels}
-        samples = replace(samples, tables={**samples.tables, **roots})
-    if part_column is None:
-        return samples
-    return replace(samples, ids=_with_parts(samples.ids, np.array(_column(rows, part_column, samples.ids))))
+        filled = [cell.split("+") for cell in column(filled_column)]
+        for name, table in views.items():
+            views[name] = np.where(np.array([stems[name] in names for names in filled])[:, None], np.nan, table)
+    views |= {name: _root(views[name], by_stem[stems[name]]) for name in kernels}
+    ids = samples.ids
+    if part_column is not None:
+        ids = np.array([f"{part}/{name}" for part, name in zip(column(part_column), ids, strict=True)])
+    gaps = tuple(name for name, table in views.items() if np.isnan(table).any())
+    return replace(samples, ids=ids, tables=views, incomplete=gaps, notes=())
 
 
-def _of_matlab(
-    path: Path, tables: Sequence[str], classes: Sequence[str] | None, sample: str, parts: Mapping[str, str | int]
-) -> SampleSet:
-    cells, codes = load_mat(path, ("X", "y"))
-    views = [np.asarray(cell) for cell in cells.ravel()]
-    target = whole_numbers(codes.ravel(), path, "y")
-    n = len(target)
-    wrong = [view.shape for view in views if view.ndim != 2 or len(view) != n or view.dtype.kind not in "uif"]
-    if cells.dtype != object or len(views) != len(tables) or wrong:
-        raise DataError(
-            f"{path}: X has {len(views)} views of shapes {some([view.shape for view in views], 20)}; expected "
-            f"{len(tables)} matrices of {n} rows, one for each label"
-        )
-    names = list(classes) if classes is not None else [str(code) for code in range(1, int(target.max()) + 1)]
-    if target.min() < 1 or target.max() > len(names):
-        raise DataError(f"{path}: y has the codes {target.min()} to {target.max()}; expected 1 to {len(names)}")
-    ids = np.array([f"{sample}{row:0{len(str(n - 1))}d}" for row in range(n)])
-    if parts:
-        if sum(map(int, parts.values())) != n:
-            raise DataError(f"{path}: {n} samples; expected {' + '.join(map(str, parts.values()))}")
-        ids = _with_parts(ids, np.repeat(list(parts), [int(size) for size in parts.values()]))
-    by_name = {name: view.astype(np.float64) for name, view in zip(tables, views, strict=True)}
-    return _sample_set(path, ids, np.array(names)[target - 1], by_name)
+def _root(kernel: np.ndarray, path: Path) -> np.ndarray:
+    """Return a root of a kernel, (n, n): its symmetric root times a fixed random rotation.
+
+    Each column is then a mixture of all samples, of about the same spread. Columns of other roots are of few samples:
+    one that is 0 but for rounding among training samples would be scaled up by 1e13 for the others.
+    """
+    n = len(kernel)
+    if kernel.shape != (n, n) or not np.allclose(kernel, kernel.T, rtol=1e-8, atol=1e-8):
+        raise DataError(f"{path}: a table of shape {kernel.shape} is no symmetric kernel among {n} samples")
+    values, vectors = np.linalg.eigh((kernel + kernel.T) / 2.0)
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    rotation, scales = np.linalg.qr(np.random.default_rng(0).normal(size=(n, n)))
+    return np.asarray(root @ (rotation * np.sign(np.diag(scales))))
 
 
-def _of_r(path: Path, tables: Sequence[str], label: str, sample: str, parts: Mapping[str, str | int]) -> SampleSet:
-    values = r_values(path)
-    (name,) = {where.split("/")[0] for where in values} or {""}
+def r_package(
+    paths: Mapping[str, Path], *, tables: Sequence[str], label: str = "label", sample: str = "",
+    parts: Mapping[str, str] | None = None,
+) -> SampleSet:  # fmt: skip
+    """Read an object of R: a list of matrices or data frames, `tables`, and a factor, `label`.
+
+    `sample` stands before the names of rows in ids. `parts` has the list in it that holds each part of the published
+    split; ids begin with the part, and a part may lack a table.
+    """
+    path = only_path(paths)
+    require("rdata")
+    with readable(path), warnings.catch_warnings():
+        import rdata
+
+        values = dict(_flattened(rdata.conversion.convert(rdata.parser.parse_data(path.read_bytes()))))
+    name = next(iter(values), "").split("/")[0]
     ids, labels, frames = list[str](), list[str](), list[pd.DataFrame]()
-    for part, place in parts.items():
+    for part, place in (parts or {"": ""}).items():
         here = f"{name}/{place}".rstrip("/")
         frame = {view: table for view in tables if isinstance(table := values.get(f"{here}/{view}"), pd.DataFrame)}
         factor = values.get(f"{here}/{label}")
@@ -129,56 +139,29 @@ def _of_r(path: Path, tables: Sequence[str], label: str, sample: str, parts: Map
         labels += factor.tolist()
         frames.append(pd.concat(frame, axis=1))
     whole = pd.concat(frames, ignore_index=True)
-    lacking = [view for view in tables if view not in whole]
-    if lacking:
-        raise DataError(f"{path}: no table {some(lacking)}; it has {some(list(values), 20)}")
-    for view in tables:
-        if any(view in frame and not frame[view].columns.equals(whole[view].columns) for frame in frames):
-            raise DataError(f"{path}: the parts of {view} have different columns")
+    require_columns(whole, tables, path, "table")
     views = {view: np.ascontiguousarray(whole[view].to_numpy()) for view in tables}
-    return _sample_set(path, np.array(ids), np.array(labels), views)
+    gaps = tuple(view for view, table in views.items() if np.isnan(table).any())
+    return SampleSet.from_labels(ids, labels, tables=views, incomplete=gaps)
 
 
-def _column(path: Path, name: str, ids: Text) -> list[str]:
-    """Return a column of the table of samples as text, "" where it is empty, in the order of the samples."""
-    frame = read_frame(path, ("id", name))
-    require_columns(frame, (name,), path)
-    of_id = dict(zip(frame["id"], column_text(frame[name], path, name, may_be_empty=True), strict=True))
-    return [str(of_id[sample]) for sample in ids]
+def _flattened(values: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, pd.DataFrame | np.ndarray]]:
+    """Yield the tables of numbers, and factors as text, by their path, such as ``nutrimouse/gene``."""
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _flattened(value, f"{place}{name}/")
+            continue
+        array, shape = np.asarray(value), getattr(value, "shape", ())
+        if len(shape) == 1 and (hasattr(value, "categories") or array.dtype.kind == "U"):
+            yield f"{place}{name}", array.astype(str)
+        elif len(shape) == 2 and array.dtype.kind in "uif":
+            rows, columns = (value.index, value.columns) if hasattr(value, "columns") else _names_of_matrix(value)
+            table = pd.DataFrame(array.astype(np.float64), list(map(str, rows)), list(map(str, columns)))
+            yield f"{place}{name}", table
 
 
-def _without_filled_rows(samples: SampleSet, path: Path, column: str, stems: Mapping[str, str]) -> SampleSet:
-    """Return the samples without the rows that were filled in upstream."""
-    filled = [set(text.split("+")) for text in _column(path, column, samples.ids)]
-    tables = {name: table.copy() for name, table in samples.tables.items()}
-    for name, table in tables.items():
-        table[[stems[name] in names for names in filled]] = np.nan
-    gaps = tuple(name for name, table in tables.items() if np.isnan(table).any())
-    return replace(samples, tables=tables, incomplete=gaps)
-
-
-def _root(kernel: np.ndarray, path: Path, name: str) -> np.ndarray:
-    """Return a root of a kernel, (n, n): its symmetric root times a fixed random rotation.
-
-    Each column is then a mixture of all samples, of about the same spread. Columns of other roots are of few samples:
-    one that is 0 but for rounding among training samples would be scaled up by 1e13 for the others.
-    """
-    n = len(kernel)
-    if kernel.shape != (n, n) or not np.allclose(kernel, kernel.T, rtol=1e-8, atol=1e-8):
-        raise DataError(f"{path}: the table {name!r} of shape {kernel.shape} is no symmetric kernel among the samples")
-    values, vectors = np.linalg.eigh((kernel + kernel.T) / 2.0)
-    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-    rotation, scales = np.linalg.qr(np.random.default_rng(0).normal(size=(n, n)))
-    return np.asarray(root @ (rotation * np.sign(np.diag(scales))))
-
-
-def _with_parts(ids: Text, parts: Text) -> Text:
-    return np.array([f"{part}/{name}" for part, name in zip(parts, ids, strict=True)])
-
-
-def _sample_set(path: Path, ids: Text, labels: Text, tables: Mapping[str, np.ndarray]) -> SampleSet:
-    gaps = tuple(name for name, table in tables.items() if np.isnan(table).all(axis=1).any())
-    try:
-        return SampleSet.from_labels(ids, labels, tables=tables, incomplete=gaps)
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from error
+def _names_of_matrix(value: Any) -> Iterator[Any]:
+    """Yield the names of rows and of columns; their numbers, from 1, where it has none."""
+    for axis, size in enumerate(value.shape):
+        dim = getattr(value, "dims", ())[axis : axis + 1]
+        yield value.coords[dim[0]].values if dim and dim[0] in value.coords else range(1, size + 1)

@@ -1,0 +1,221 @@
+"""Images: the user's folder of class folders, and the archives of registered sets."""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import re
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from mklearn.atomic import file_content
+from mklearn.errors import DataError, UserError
+from mklearn.extras import require
+from mklearn.study.data.readers.content import check_content, only_path
+from mklearn.study.data.samples import SampleSet, check_text, encode_labels, natural_key, some, stack_if_regular
+
+FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "PPM", "GIF", "WEBP")
+"""Pillow's decoders that an image can choose by its content; others, such as that of EPS, start programs."""
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm", ".ppm", ".gif", ".webp")
+MOST_BYTES = 8 << 30
+"""Unpacked size of the members of an archive that are read."""
+CLASS_FOLDERS = "(?P<id>(?P<class>[^/]+)/[^/]+)"
+_NAMED = 20
+"""So many broken images are named."""
+_logger = logging.getLogger(__name__)
+
+
+def is_hidden(name: str) -> bool:
+    """Tell whether a file or folder is ignored silently: hidden files, and what macOS adds to archives."""
+    return name.startswith(".") or name == "__MACOSX"
+
+
+def decode_image(data: bytes, name: str, colour: str = "grey") -> np.ndarray:
+    """Decode the content of an image file of one of `FORMATS`; DataError names it by `name`.
+
+    "grey" gives (rows, cols); colour is converted to luma (ITU-R 601), 16-bit grey stays 16-bit. "rgb" gives
+    (rows, cols, 3) uint8. Transparency is dropped; the orientation noted by a camera is applied. Of an animation, the
+    first frame is used.
+    """
+    require("PIL")
+    from PIL import Image, ImageOps, UnidentifiedImageError
+
+    try:
+        with Image.open(io.BytesIO(data), formats=FORMATS) as opened:
+            opened.load()
+            image = ImageOps.exif_transpose(opened)
+            deep = image.mode in ("I", "F") or image.mode.startswith("I;16")
+            if deep and colour == "rgb":
+                raise DataError(f"{name}: a {image.mode} image (more than 8 bits per pixel) can't be read as rgb")
+            return np.array(image if deep else image.convert("L" if colour == "grey" else "RGB"))
+    except UnidentifiedImageError as error:
+        raise DataError(f"{name}: not an image of a format that is read: {', '.join(FORMATS)}") from error
+    except DataError:
+        raise
+    except (OSError, ValueError, SyntaxError, EOFError, MemoryError, Image.DecompressionBombError) as error:
+        raise DataError(f"{name}: a corrupt or truncated image ({error})") from error
+
+
+def _note_strays(strays: Sequence[str], source: Path) -> tuple[str, ...]:
+    if not strays:
+        return ()
+    note = f"{len(strays)} files or folders that are no images of a class were left out: {some(strays)}"
+    _logger.warning("%s: %s", source, note)
+    return (note,)
+
+
+# --- a folder
+
+
+def class_folders(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleSet:
+    """Read the images below the folder ``paths["root"]``, in colour or grey.
+
+    Ids are "class/file.png", relative paths. Other files are left out, named in ``notes`` and logged; hidden ones (and
+    ``__MACOSX``) are left out silently. Raise DataError as :func:`find_images`, and for corrupt images, all at once.
+    """
+    root = Path(paths["root"])
+    files, strays = _images_and_strays(root)
+    images, broken = [], []
+    for file in files:
+        try:
+            images.append(decode_image(file_content(file), str(file), colour))
+        except UserError as error:
+            broken.append(str(error))
+    if broken:
+        more = f"; ... ({len(broken)} in all)" if len(broken) > _NAMED else ""
+        raise DataError("; ".join(broken[:_NAMED]) + more)
+    by_dtype = {image.dtype: file for file, image in zip(files, images, strict=True)}
+    if len(by_dtype) > 1:
+        examples = ", ".join(f"{file} ({dtype})" for dtype, file in by_dtype.items())
+        raise DataError(f"{root}: images of different depth can't be compared: {examples}")
+    ids = [file.relative_to(root).as_posix() for file in files]
+    notes = _note_strays([path.relative_to(root).as_posix() for path in strays], root)
+    return SampleSet.from_labels(ids, [file.parent.name for file in files], images=images, notes=notes)
+
+
+def find_images(root: str | os.PathLike[str]) -> list[Path]:
+    """Find the images below `root` in natural order: ``root/class/file`` with a known suffix in either case.
+
+    Raise DataError for a missing folder, no or only one class folder, one without images, and a name that is not UTF-8.
+    """
+    return _images_and_strays(Path(root))[0]
+
+
+def _images_and_strays(root: Path) -> tuple[list[Path], list[Path]]:
+    """Find images; strays are files that are no images, files beside the class folders, and folders inside them."""
+    if not root.is_dir():
+        raise DataError(f"{root}: no such folder; expected one sub-folder per class with images in it")
+    folders = [path for path in _visible(root) if path.is_dir()]
+    strays = [path for path in _visible(root) if not path.is_dir()]
+    if len(folders) < 2:
+        held = some([path.name for path in (*folders, *strays)]) or "nothing"
+        raise DataError(f"{root}: expected two or more sub-folders, one per class, with images in it; it has {held}")
+    images: list[Path] = []
+    for folder in folders:
+        files = _visible(folder)
+        of_class = [file for file in files if file.is_file() and file.suffix.lower() in IMAGE_SUFFIXES]
+        images += of_class
+        strays += [file for file in files if file not in of_class]
+        if not of_class:
+            suffixes = ", ".join(IMAGE_SUFFIXES)
+            raise DataError(f"{root}: no images in class folder {folder.name!r} ({suffixes}); fill or remove it")
+    check_text((path.relative_to(root).as_posix() for path in images), f"{root}: names of images")
+    return images, strays
+
+
+def _visible(folder: Path) -> list[Path]:
+    return sorted((path for path in folder.iterdir() if not is_hidden(path.name)), key=lambda p: natural_key(p.name))
+
+
+# --- an archive
+
+
+def archive(
+    paths: Mapping[str, Path], *, member: str = CLASS_FOLDERS, inner: str | None = None, colour: str = "grey",
+    content_sha256: str | None = None, choose: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+) -> SampleSet:  # fmt: skip
+    """Read the chosen images of a zip archive, in natural order of their ids; nothing is unpacked to disk.
+
+    Parameters
+    ----------
+    member : str
+        Regular expression for the whole name of an image, with groups ``id`` and ``class``; by default images lie in
+        folders of classes at the top.
+    inner : str, optional
+        File name of a tar archive in the zip archive, in any folder, that has the images.
+    content_sha256 : str, optional
+        Of the pixels (n, rows, cols) of all images, in their order. Without it, ``notes`` has the files that are no
+        images.
+    choose : callable, optional
+        Given the labels ``(y, classes)`` of all images, returns the positions of those to read, ascending; all by
+        default.
+    """
+    path = only_path(paths)
+    named = re.compile(member)
+    found: dict[str, re.Match[str]] = {}
+    strays: list[str] = []
+    for name, _ in _members(path, lambda name: False, inner):
+        if not any(map(is_hidden, name.split("/"))):
+            match = named.fullmatch(name) if PurePosixPath(name).suffix.lower() in IMAGE_SUFFIXES else None
+            if match is None:
+                strays.append(name)
+            else:
+                found[name] = match
+    if not found:
+        where = f"{inner} in it" if inner else "the archive"
+        raise DataError(f"{path}: {where} has no images named {member}; it has {some(sorted(strays)) or 'nothing'}")
+    names = sorted(found, key=lambda name: list(map(natural_key, found[name]["id"].split("/"))))
+    ids, labels = (np.array([found[name][group] for name in names]) for group in ("id", "class"))
+    rows = np.arange(len(names)) if choose is None else choose(*encode_labels(labels))
+    wanted = set(names if content_sha256 else [names[row] for row in rows])
+    images: dict[str, np.ndarray] = {}
+    for name, data in _members(path, wanted.__contains__, inner):
+        if data is not None:
+            images[name] = decode_image(data, f"{path}: {name}", colour)
+    if content_sha256:
+        check_content(np.asarray(stack_if_regular([images[name] for name in names])), content_sha256, path)
+    notes = () if content_sha256 else _note_strays(sorted(strays), path)
+    kept = [images[names[row]] for row in rows]
+    return SampleSet.from_labels(ids[rows].tolist(), labels[rows], images=kept, notes=notes)
+
+
+def _members(path: Path, wanted: Callable[[str], bool], inner: str | None) -> Iterator[tuple[str, bytes | None]]:
+    """Yield the names of an archive's files, in its order, and the content of those that are `wanted`."""
+    try:
+        with zipfile.ZipFile(path) as opened:
+            if inner is None:
+                files = [file for file in opened.infolist() if not file.is_dir()]
+                _check_size(path, sum(file.file_size for file in files if wanted(file.filename)))
+                for file in files:
+                    yield file.filename, opened.read(file) if wanted(file.filename) else None
+                return
+            tars = [name for name in opened.namelist() if PurePosixPath(name).name == inner]
+            if len(tars) != 1:
+                raise DataError(f"{path}: expected one file {inner}, got {some(tars or opened.namelist())}")
+            with opened.open(tars[0]) as content, tarfile.open(fileobj=content) as tar:
+                size = 0
+                for member in tar:
+                    _check_size(path, size := size + member.size)
+                    if member.isreg():
+                        name = str(PurePosixPath(member.name))
+                        stream = tar.extractfile(member) if wanted(name) else None
+                        yield name, None if stream is None else stream.read()
+                while tar.fileobj is not None and tar.fileobj.read(1 << 20):  # its checksum is behind its end
+                    pass
+    except UserError:
+        raise
+    except Exception as error:  # of damaged bytes, whatever zipfile, tarfile and zlib raise
+        reason = " ".join(str(error).split())
+        raise DataError(
+            f"{path}: not a readable archive ({reason}); delete the file and run again to download it anew"
+        ) from error
+
+
+def _check_size(path: Path, size: int) -> None:
+    if size > MOST_BYTES:
+        raise DataError(f"{path}: unpacks to more than {MOST_BYTES:,} bytes")

@@ -1,0 +1,436 @@
+"""Files of tables: ids, labels and numbers in text, Parquet, NumPy, MATLAB, AnnData and MuData files."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mklearn.atomic import existing_file, read_npz, read_parquet
+from mklearn.checks import LARGEST_VALUE
+from mklearn.errors import DataError, UserError
+from mklearn.extras import require
+from mklearn.study.data.samples import check_numbers, check_unique, some
+from mklearn.study.data.text_tables import MISSING, SEPARATORS, SUFFIXES, is_number, table_suffix
+from mklearn.study.specs.data_specs import TargetKind
+
+MUDATA = ".h5mu"
+ANNOTATED = (".h5ad", MUDATA)
+ARRAYS = (".npy", ".npz", ".mat")
+"""Files of arrays, whose features have no names and which may have no ids."""
+MOST_BYTES = 8 << 30
+"""Memory that a sparse matrix may take as a dense table."""
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NAMELESS = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?")
+"""A column without a name, and the name that pandas gives it."""
+
+
+class Table:
+    """A file of samples: columns that may be ids, labels or groups, and one matrix of features.
+
+    Columns of ids, labels and groups (`id_column`, `text_columns`) are no features, as far as the file has them. Where
+    ids are no column they are the index of a Parquet table or of AnnData's ``obs``. `array` names the matrix of a file
+    of several: a variable of NPZ and MATLAB; of AnnData ``X``, ``obsm/NAME`` or ``layers/NAME``; of MuData the
+    modality, or ``MODALITY/obsm/NAME``. `missing` are words that stand for no label or group, as an empty cell does.
+
+    Raises
+    ------
+    DataError
+        The file is missing, empty, damaged or of an unknown kind, or lacks the array.
+    """
+
+    def __init__(
+        self, path: Path, id_column: str, text_columns: Sequence[str] = (), *, array: str | None = None,
+        missing: Collection[str] = MISSING, header: bool = True,
+    ) -> None:  # fmt: skip
+        self.path, self._missing = path, missing
+        text = (id_column, *text_columns)
+        suffix = table_suffix(path)
+        if suffix in ANNOTATED:
+            self.columns, self._features = _annotated(path, array or "X", id_column)
+        elif suffix in ARRAYS:
+            self.columns, self._features = _of_arrays(path, array, text)
+        else:
+            if array is not None:
+                raise DataError(f"{path}: `array` {array!r} is for files of several arrays; omit it")
+            frame = read_frame(path, text, header)
+            self.columns = frame[[name for name in text if name in frame]]
+            self._features = frame.drop(columns=list(self.columns))
+
+    @property
+    def names_columns(self) -> bool:
+        """Whether the features have names."""
+        return not isinstance(self._features.columns, pd.RangeIndex)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.columns
+
+    def numbers(self) -> pd.DataFrame:
+        """Return the features."""
+        return self._features
+
+    def text(self, name: str) -> np.ndarray:
+        """Return a column of labels or groups, "" where a sample has none."""
+        require_columns(self.columns, (name,), self.path)
+        text = column_text(self.columns[name], self.path, name, may_be_empty=True)
+        return np.where(np.isin(text, list(self._missing)), "", text)
+
+    def labels(self, name: str, task: TargetKind = "classes") -> np.ndarray:
+        """Return a column of labels or of numbers to predict, (n,) text, "" where there is none."""
+        text = self.text(name)
+        return (_class_names if task == "classes" else _target_numbers)(text, f"{self.path}: column {name!r}", name)
+
+    def unique_ids(self, name: str, prefix: int | None = None) -> np.ndarray:
+        """Return the ids, or their first characters, which differ; raise DataError otherwise."""
+        if name not in self.columns:
+            require_columns([*self.columns, *self._features.columns], (name,), self.path)
+        ids = column_text(self.columns[name], self.path, name)
+        if not len(ids):
+            raise DataError(f"{self.path}: no rows")
+        cut = ids if prefix is None else ids.astype(f"U{prefix}")
+        check_unique(cut, f"{self.path}: ids" + (f" of {prefix} characters (id_prefix)" if prefix else ""))
+        return cut
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Raise DataError for whatever libraries raise of a file that is damaged or of another kind."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (UserError, MemoryError):
+        raise
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8 ({error}); save it as UTF-8 text") from error
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise DataError(f"{path}: not a readable {path.suffix} file ({reason}); truncated or damaged") from error
+
+
+# --- tables of named columns
+
+
+def read_frame(
+    path: Path, text_columns: Sequence[str] = (), header: bool = True, rows: int | None = None
+) -> pd.DataFrame:
+    """Read a Parquet, CSV or TSV table, of text the first `rows`; the first of `text_columns` is that of ids.
+
+    Every column has a name, and no two columns the same. Columns of True, False and missing values are logical. In text
+    tables `text_columns` are read as they are written: an id "007" or "NA" is text.
+    """
+    suffix = table_suffix(path)
+    if suffix == ".parquet":
+        frame = read_parquet(path)[0]
+        _check_names([str(name) for name in frame.columns], path)
+        ids, index = next(iter(text_columns), None), frame.index
+        is_ids = index.name == ids if index.name else pd.api.types.is_string_dtype(index.dtype)
+        if ids is not None and ids not in frame.columns and index.nlevels == 1 and is_ids:
+            frame = frame.rename_axis(ids).reset_index()
+    elif suffix in SEPARATORS:
+        if header:
+            _check_names(first_row(path), path)
+        options: dict[str, Any] = {"sep": SEPARATORS[suffix], "keep_default_na": False, "nrows": rows}
+        with readable(path):
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # more values than names
+            frame = pd.read_csv(
+                existing_file(path), header="infer" if header else None, index_col=False, na_values=("", *MISSING),
+                dtype=dict.fromkeys(text_columns, str), **options,
+            )  # fmt: skip
+            # again, for the words of missing values in them: `na_values` for each column would take 14 kB a column
+            as_text = pd.read_csv(path, usecols=lambda name: name in text_columns, dtype=str, **options)
+        for name in as_text.columns:
+            frame[name] = as_text[name]
+    else:
+        raise DataError(f"{path}: unknown kind of table {path.suffix!r}; valid: {', '.join(SUFFIXES)}")
+    objects = [name for name, dtype in frame.dtypes.items() if dtype.kind == "O" and name not in text_columns]
+    logical = [name for name in objects if pd.api.types.infer_dtype(frame[name], skipna=True) == "boolean"]
+    return frame.astype(dict.fromkeys(logical, "boolean"))
+
+
+def first_row(path: Path) -> list[str]:
+    """Return the cells of the first line of a text table that is not blank."""
+    with readable(path):
+        try:
+            return pd.read_csv(
+                existing_file(path), sep=SEPARATORS[table_suffix(path)], header=None, nrows=1, dtype=str,
+                keep_default_na=False,
+            ).iloc[0].tolist()  # fmt: skip
+        except pd.errors.EmptyDataError:
+            raise DataError(f"{path}: is empty; expected a line of column names, and a line per sample") from None
+
+
+def is_bare(path: Path) -> bool:
+    """Return whether a text table begins with a line of numbers only: a matrix without ids."""
+    return table_suffix(path) in SEPARATORS and all(map(is_number, first_row(path)))
+
+
+def _check_names(names: Sequence[str], path: Path) -> None:
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t,"):
+        raise DataError(
+            f"{path}: {names[0][:40]!r} is one column: a .csv file has ',' between values, a .tsv file a tab, and "
+            "numbers have a decimal point"
+        )
+    nameless = [number for number, name in enumerate(names, start=1) if _NAMELESS.fullmatch(name)]
+    if nameless:
+        raise DataError(
+            f"{path}: column {nameless[0]} has no name. If it is the index of a pandas table, leave it out "
+            "(to_csv(..., index=False)); else name it in the first line"
+        )
+    check_unique(np.array(names, dtype=str), f"{path}: names of columns")
+
+
+# --- files of arrays
+
+
+def arrays_in(path: Path, names: Collection[str] | None = None) -> dict[str, np.ndarray]:
+    """Read the arrays of an NPZ or MATLAB file (versions 5 to 7.3), or those of `names`; the one of NPY is ``X``.
+
+    Text of MATLAB, also in cells, is a vector. The arrays of ``scipy.sparse.save_npz`` are a dense matrix ``X``.
+    """
+    path = existing_file(path)
+    if path.suffix == ".npz":
+        arrays = read_npz(path)
+        if {"format", "shape", "data"} <= set(arrays):
+            from scipy import sparse
+
+            with readable(path):
+                return {**arrays, "X": _dense(sparse.load_npz(path), path)}
+        return arrays
+    with readable(path):
+        if path.suffix == ".npy":
+            return {"X": np.load(path, allow_pickle=False)}
+        variables = matlab_variables(path, names)
+        return {name: _array(value, path) for name, value in variables.items()}
+
+
+def matlab_variables(path: Path, names: Collection[str] | None = None) -> dict[str, Any]:
+    """Read the variables of a MATLAB file, or those of `names`, without axes of length 1; cells are lists."""
+    require("pymatreader", "h5py")
+    from pymatreader import read_mat
+
+    with readable(existing_file(path)):
+        variables = read_mat(str(path), variable_names=None if names is None else list(names))
+    return {str(name): value for name, value in variables.items() if not name.startswith(("__", "#"))}
+
+
+def _array(value: Any, path: Path) -> np.ndarray:
+    if hasattr(value, "toarray"):
+        return _dense(value, path)
+    if not isinstance(value, list):
+        return np.asarray(value)
+    if all(isinstance(cell, str) or np.size(cell) == 0 for cell in value):
+        return np.array([cell.rstrip() if isinstance(cell, str) else "" for cell in value], dtype=str)
+    cells = np.empty(len(value), dtype=object)
+    cells[:] = value
+    return np.array(value) if all(np.ndim(cell) == 0 for cell in value) else cells
+
+
+def _of_arrays(path: Path, array: str | None, text: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the vectors of `text`, and the matrix that is named or the only one."""
+    arrays = arrays_in(path, None if array is None else (array, *text))
+    matrices = {name: values for name, values in arrays.items() if name not in text and values.ndim == 2}
+    if array is not None:
+        require_columns(arrays, (array,), path, "array")
+        is_column = path.suffix == ".mat" and arrays[array].ndim == 1
+        matrices = {array: arrays[array][:, None] if is_column else arrays[array]}
+    if len(matrices) != 1:
+        hint = "; name it: {path: ..., array: NAME}" if matrices else ""
+        raise DataError(f"{path}: expected one matrix, found {some(list(matrices)) or 'none'}{hint}")
+    ((name, matrix),) = matrices.items()
+    if matrix.ndim != 2 or matrix.dtype.kind not in "uifb":
+        raise DataError(f"{path}: array {name!r} has shape {matrix.shape} and type {matrix.dtype}; expected a matrix")
+    columns = {name: arrays[name] for name in text if name in arrays}
+    for name, values in columns.items():
+        if values.shape != (len(matrix),):
+            raise DataError(
+                f"{path}: array {name!r} has shape {values.shape}; expected {len(matrix)} values, one per row"
+            )
+    return pd.DataFrame(columns, index=range(len(matrix))), pd.DataFrame(matrix)
+
+
+def _annotated(path: Path, array: str, id_column: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the columns of ``obs``, of MuData also those of the whole, and a matrix with the names in ``var``."""
+    place = array
+    with annotated_file(path) as (file, read):
+        part = file
+        if path.suffix == MUDATA:
+            modality, _, place = array.partition("/")
+            require_columns(file["mod"], (modality,), path, "modality")
+            part, place = file["mod"][modality], place or "X"
+        require_columns(_places(part), (place,), path, "array")
+        columns, values = read(part["obs"]), read(part[place])
+        if part is not file:
+            whole = read(file["obs"]).reindex(columns.index)
+            columns = columns.join(whole[[name for name in whole if name not in columns]])
+        names = None if place.startswith("obsm/") else read(part["var"]).index.astype(str)
+        if id_column not in columns:
+            columns[id_column] = columns.index
+        matrix = _dense(values, path) if hasattr(values, "toarray") else np.asarray(values)
+        unique = names is not None and names.is_unique
+        return columns.reset_index(drop=True), pd.DataFrame(matrix, columns=names if unique else None)
+
+
+@contextmanager
+def annotated_file(path: Path) -> Iterator[tuple[Any, Callable[[Any], Any]]]:
+    """Open an AnnData or MuData file, and yield it with the function that reads an element of it."""
+    require("anndata", "h5py")
+    with readable(path):
+        import h5py
+        from anndata.io import read_elem
+
+        with h5py.File(existing_file(path)) as file:
+            yield file, read_elem
+
+
+def arrays_of(path: Path) -> tuple[list[str], list[str]]:
+    """List the columns of ``obs`` and the arrays of an AnnData file, or the modalities of a MuData file."""
+    with annotated_file(path) as (file, read):
+        return list(map(str, read(file["obs"]))), list(file["mod"]) if path.suffix == MUDATA else _places(file)
+
+
+def _places(part: Any) -> list[str]:
+    inside = [f"{place}/{name}" for place in ("obsm", "layers") for name in part.get(place, ())]
+    return ["X", *inside] if "X" in part else inside
+
+
+def _dense(matrix: Any, path: Path) -> np.ndarray:
+    size = 8.0 * matrix.shape[0] * matrix.shape[1]
+    if size > MOST_BYTES:
+        raise DataError(
+            f"{path}: the sparse matrix of shape {matrix.shape} takes {size / 1e9:.1f} GB as a dense table; expected "
+            f"at most {MOST_BYTES / 1e9:.1f} GB. Keep fewer features (of genes, the highly variable ones), or name an "
+            "array of components, such as obsm/X_pca"
+        )
+    return np.asarray(matrix.toarray())
+
+
+def sample_columns(path: Path) -> pd.DataFrame:
+    """Return what may be ids, labels or groups: columns of a table, vectors of a file of arrays, or ``obs``."""
+    if path.suffix in ARRAYS:
+        vectors = {name: values for name, values in arrays_in(path).items() if values.ndim == 1}
+        length = len(vectors.get("id", next(iter(vectors.values()), ())))
+        return pd.DataFrame({name: values for name, values in vectors.items() if len(values) == length})
+    if path.suffix in ANNOTATED:
+        with annotated_file(path) as (file, read):
+            obs = read(file["obs"])
+            return obs if "id" in obs else obs.assign(id=obs.index)
+    return pd.DataFrame() if is_bare(path) else read_frame(path, ("id",))
+
+
+def first_values(path: Path, column: str, count: int = 100) -> list[str]:
+    """Return the first values of a column as text, "" where there is none; no values if the file has no such column."""
+    columns: Any = {}
+    if path.suffix in ARRAYS:
+        columns = arrays_in(path, (column,))
+    elif path.suffix in ANNOTATED:
+        with annotated_file(path) as (file, read):
+            tables = (read(part["obs"]) for part in (file, *file.get("mod", {}).values()))
+            columns = next((table for table in tables if column in table), {})
+    else:
+        columns = read_frame(path, ("id", column), rows=count)
+    return column_text(columns[column], path, column, may_be_empty=True)[:count].tolist() if column in columns else []
+
+
+# --- columns
+
+
+def require_columns(columns: Any, required: Sequence[str], path: Path, what: str = "column") -> None:
+    """Raise DataError if a table lacks a column (or array)."""
+    missing = [name for name in required if name not in columns]
+    if missing:
+        raise DataError(
+            f"{path}: no {what} {', '.join(map(repr, missing))}; it has {some([str(name) for name in columns], 10)}"
+        )
+
+
+def column_text(values: Any, path: Path, column: str, *, may_be_empty: bool = False) -> np.ndarray:
+    """Convert a column of ids or labels to text; whole floats lose their ".0", missing values are ""."""
+    series = pd.Series(values).reset_index(drop=True)
+    if series.dtype.kind == "f" and (series.dropna() % 1 == 0).all():
+        series = series.astype("Int64")
+    text = ["" if gone else _text(value) for value, gone in zip(series, series.isna(), strict=True)]
+    missing = np.array([not value for value in text], dtype=bool)
+    if missing.any() and not may_be_empty:
+        raise DataError(f"{path}: column {column!r} is empty in rows {some(np.nonzero(missing)[0])}")
+    return np.array(text, dtype=str)
+
+
+def _text(value: Any) -> str:
+    return (value.decode(errors="replace") if isinstance(value, bytes) else str(value)).strip()
+
+
+def _class_names(labels: np.ndarray, what: str, column: str) -> np.ndarray:
+    """Return labels as names of classes: whole numbers without ".0", as they are written beside missing ones."""
+    labelled = [label for label in dict.fromkeys(labels.tolist()) if label]
+    if not any("." in label for label in labelled) or not all(map(_NUMBER.fullmatch, labelled)):
+        return labels
+    fractions = [label for label in labelled if float(label) % 1]
+    if fractions:
+        raise DataError(
+            f"{what} has numbers with fractions, such as {fractions[0]}, and labels are names of classes: write the "
+            f"classes as whole numbers or as text, or, to predict the numbers, set `target: {column}` in place of "
+            "`label_column`"
+        )
+    return np.array([label and str(int(float(label))) for label in labels.tolist()], dtype=str)
+
+
+def _target_numbers(text: np.ndarray, what: str, column: str) -> np.ndarray:
+    """Return numbers as text that holds every digit: equal numbers are equal, however they are written."""
+    wrong = [value for value in text if value and not (is_number(value) and abs(float(value)) <= LARGEST_VALUE)]
+    if wrong:
+        raise DataError(
+            f"{what} has values that are no numbers up to {LARGEST_VALUE:g}, such as {wrong[0][:40]!r}; write numbers, "
+            "leave them empty, or set `task: classes` to predict classes"
+        )
+    return np.array([value and repr(float(value)) for value in text.tolist()], dtype=str)
+
+
+def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have_nan: bool = False) -> np.ndarray:
+    """Convert a table of numbers to float64, shape (n, d); True is 1 and False is 0.
+
+    With `may_have_nan` values may be missing (NaN). Raise DataError if there are no columns, or values that are no real
+    numbers, missing, infinite or above 1e60.
+    """
+    if frame.shape[1] == 0:
+        raise DataError(f"{path}: no columns of features")
+    wrong = [name for name, dtype in frame.dtypes.items() if dtype.kind not in "uifb"]
+    if wrong:
+        example = next((value for value in frame[wrong[0]] if not is_number(value)), *frame[wrong[0]][:1])
+        raise DataError(
+            f"{path}: columns that are not numbers: {some([str(name) for name in wrong])}; "
+            f"for example {str(example)!r} in {str(wrong[0])!r}; write numbers, or name such columns in `leave_out`"
+        )
+    values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    if not may_have_nan or np.isinf(values).any():
+        check_numbers(values, str(path), ids, frame.columns.to_numpy())
+    huge = (np.abs(values) > LARGEST_VALUE).any(axis=0)
+    if huge.any():
+        raise DataError(f"{path}: values above {LARGEST_VALUE:g} in columns {some(frame.columns[huge])}; rescale them")
+    return values
+
+
+def whole_numbers(values: Any, path: Path, column: str) -> np.ndarray:
+    """Convert a column, such as that of folds, to int64; raise DataError for what is no whole number below 2**53."""
+    numbers = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    bad = ~(np.abs(numbers) < 2**53) | (np.mod(numbers, 1) != 0)
+    if bad.any():
+        raise DataError(
+            f"{path}: column {column!r} has values that are not whole numbers, in rows {some(bad.nonzero()[0])}"
+        )
+    return numbers.astype(np.int64)
+
+
+def sample_positions(names: np.ndarray, ids: np.ndarray, path: Path) -> np.ndarray:
+    """Find the positions of named samples in a data set with these ids; raise DataError if it lacks one."""
+    positions = pd.Index(ids).get_indexer(pd.Index(names))
+    if (positions < 0).any():
+        unknown = list(dict.fromkeys(np.asarray(names)[positions < 0].tolist()))
+        raise DataError(f"{path}: ids that the data set does not have: {some(unknown)}")
+    return np.asarray(positions, dtype=np.int64)

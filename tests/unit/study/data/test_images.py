@@ -1,0 +1,236 @@
+"""Images: class folders of the user, and the archives of registered sets."""
+
+from __future__ import annotations
+
+import io
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from mklearn.errors import ConfigError, DataError
+from mklearn.study.data.read import read_dataset
+from mklearn.study.data.readers import images
+from mklearn.study.data.readers.images import IMAGE_SUFFIXES, archive, class_folders
+from mklearn.study.data.registry import dataset_spec, entry
+from mklearn.study.data.resizing import resize_images
+from mklearn.study.data.samples import SampleSet
+
+RNG = np.random.default_rng(0)
+HUGE = struct.pack(">8sI4sIIBBBBB", b"\x89PNG\r\n\x1a\n", 13, b"IHDR", 10**5, 10**5, 8, 0, 0, 0, 0)
+HUGE += struct.pack(">I", zlib.crc32(HUGE[12:])) + struct.pack(">I4sI", 0, b"IEND", zlib.crc32(b"IEND"))
+"""A PNG that claims ten thousand million pixels."""
+EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n%%EOF\n"
+"""Which Pillow hands to Ghostscript."""
+
+
+def save(path: Path, pixels: np.ndarray, **options: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(pixels).save(path, **options)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for label in ("s10", "s2"):
+        for k in (10, 9):
+            save(tmp_path / "images" / label / f"{k}.png", RNG.integers(0, 256, (6, 5), dtype=np.uint8))
+    return tmp_path / "images"
+
+
+def test_class_folders(root: Path) -> None:
+    (root / ".git").mkdir()
+    (root / "s2/.DS_Store").write_text("x")
+    samples = class_folders({"root": root})
+    assert samples.ids.tolist() == ["s2/9.png", "s2/10.png", "s10/9.png", "s10/10.png"]
+    assert samples.classes.tolist() == ["s2", "s10"]
+    assert samples.image_shape == (6, 5)
+    assert samples.notes == ()
+    np.testing.assert_array_equal(samples.images[1], np.array(Image.open(root / "s2" / "10.png")))
+    (root / "s2/more").mkdir()
+    (root / "README.txt").write_text("x")
+    [note] = class_folders({"root": root}).notes
+    assert note == "2 files or folders that are no images of a class were left out: 'README.txt', 's2/more'"
+    spec = dataset_spec({"kind": "image_folder", "path": str(root), "resize": {"shape": [3, 4], "pixels": None}})
+    assert read_dataset(spec).image_shape == (3, 4)
+
+
+def test_all_formats_and_colour_modes(tmp_path: Path) -> None:
+    grey = np.full((8, 8), 100, np.uint8)
+    for suffix in IMAGE_SUFFIXES:
+        save(tmp_path / "a" / f"x{suffix.upper()}", grey)
+    colour = np.zeros((8, 8, 3), np.uint8)
+    colour[..., 0] = 255
+    save(tmp_path / "b" / "red.png", colour)
+    samples = class_folders({"root": tmp_path})
+    assert len(samples) == len(IMAGE_SUFFIXES) + 1
+    for image in samples.images[:-1]:
+        assert np.abs(image.astype(int) - 100).max() <= 2  # lossy formats
+    assert (samples.images[-1] == 76).all()  # 0.299 * 255
+    rgb = class_folders({"root": tmp_path}, colour="rgb")
+    assert rgb.image_shape == (8, 8, 3)
+    np.testing.assert_array_equal(rgb.images[-1], colour)
+
+
+def test_deep_images_and_rotation(tmp_path: Path) -> None:
+    deep = np.array([[0, 1000], [40000, 65535]], dtype=np.uint16)
+    for label in "ab":
+        save(tmp_path / label / "x.png", deep)
+    np.testing.assert_array_equal(class_folders({"root": tmp_path}).images[0], deep)
+    with pytest.raises(DataError, match="more than 8 bits"):
+        class_folders({"root": tmp_path}, colour="rgb")
+    exif = Image.Exif()
+    exif[0x0112] = 6  # the camera was turned by 90 degrees
+    save(tmp_path / "b" / "y.jpg", np.zeros((4, 8), np.uint8), exif=exif)
+    with pytest.raises(DataError, match=r"different depth .*x\.png.*y\.jpg"):
+        class_folders({"root": tmp_path})
+    for label in "ab":
+        save(tmp_path / label / "x.png", np.zeros((8, 4), np.uint8))
+    assert class_folders({"root": tmp_path}).image_shape == (8, 4)
+
+
+def test_folders_that_are_refused(root: Path, tmp_path: Path) -> None:
+    (root / "empty").mkdir()
+    with pytest.raises(DataError, match="no images in class folder 'empty'"):
+        class_folders({"root": root})
+    (root / "empty").rmdir()
+    data = (root / "s10" / "9.png").read_bytes()
+    for damaged, word in (
+        (data[: len(data) // 2], "corrupt or truncated"),
+        (b"hello", "not an image"),
+        (EPS, "not an image of a format"),
+        (HUGE, "corrupt or truncated image .*exceeds limit of"),
+    ):
+        (root / "s10" / "9.png").write_bytes(damaged)
+        (root / "s2" / "9.png").write_bytes(damaged)
+        with pytest.raises(DataError, match=rf"s2/9\.png: .*{word}.*; .*s10/9\.png: .*{word}"):
+            class_folders({"root": root})
+    with pytest.raises(DataError, match=r"expected two or more sub-folders.* it has '9\.png', '10\.png'"):
+        class_folders({"root": root / "s2"})
+    with pytest.raises(DataError, match="no such folder"):
+        class_folders({"root": tmp_path / "nowhere"})
+
+
+# --- a tar archive inside a zip archive, as Caltech-101 is published
+
+INNER, FOLDER = "101_ObjectCategories.tar.gz", "101_ObjectCategories"
+
+
+def make_zip(path: Path, files: Mapping[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, data in files.items():
+            packed.writestr(name, data)
+    return path
+
+
+def pack(path: Path, files: Mapping[str, bytes], inner: str = f"caltech-101/{INNER}", **more: bytes) -> Path:
+    """Write a zip like upstream's: a tar.gz and other files."""
+    with tarfile.open(fileobj=(content := io.BytesIO()), mode="w:gz") as packed:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            packed.addfile(member, io.BytesIO(data))
+    return make_zip(path, {inner: content.getvalue(), "caltech-101/Annotations.tar": b"x", **more})
+
+
+@pytest.fixture(scope="module")
+def image_files() -> dict[str, bytes]:
+    """Twelve JPEG files of each of two classes, in grey and in colour, by name in the tar archive."""
+    rng, files = np.random.default_rng(0), {}
+    for kind, shape in (("BACKGROUND_Google", (60, 50, 3)), ("Faces", (50, 60))):
+        for number in range(1, 13):
+            Image.fromarray(rng.integers(0, 256, shape, dtype=np.uint8)).save(content := io.BytesIO(), "JPEG")
+            files[f"{FOLDER}/{kind}/image_{number:04}.jpg"] = content.getvalue()
+    return files
+
+
+@pytest.fixture
+def small(image_files: dict[str, bytes], tmp_path: Path) -> Path:
+    strays = {
+        f"{FOLDER}/BACKGROUND_Google/tmp": b"no image",
+        f"{FOLDER}/Faces/._image_0001.jpg": b"resource fork",
+        f"__MACOSX/{FOLDER}/image_0001.jpg": b"resource fork",
+        f"{FOLDER}/README.jpg": b"beside the classes",
+    }
+    macos = {f"__MACOSX/caltech-101/._{INNER}": b"resource fork"}
+    return pack(tmp_path / "caltech-101.zip", {**dict(reversed(image_files.items())), **strays}, **macos)
+
+
+def read(path: Path, **options: Any) -> SampleSet:
+    return archive({"x": path}, **entry("caltech101").options, **options)
+
+
+def assert_same(ours: SampleSet, theirs: SampleSet) -> None:
+    for field in ("ids", "y", "classes"):
+        np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field))
+    for left, right in zip(ours.images, theirs.images, strict=True):  # type: ignore[arg-type]
+        np.testing.assert_array_equal(left, right, strict=True)
+
+
+def test_an_archive_equals_the_unpacked_folder(small: Path, image_files: dict[str, bytes], tmp_path: Path) -> None:
+    for name, data in image_files.items():
+        target = tmp_path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+    for colour in ("grey", "rgb"):  # of grey and of colour files
+        assert_same(read(small, colour=colour), class_folders({"root": tmp_path / FOLDER}, colour=colour))
+    [note] = read(small).notes
+    assert note.startswith("2 files or folders that are no images of a class were left out")
+    assert "BACKGROUND_Google/tmp" in note
+    assert "README.jpg" in note
+    top = {name.removeprefix(f"{FOLDER}/"): data for name, data in image_files.items()}
+    assert_same(archive({"x": make_zip(tmp_path / "top.zip", top)}), read(small))
+
+
+def test_only_the_chosen_images_are_decoded(small: Path) -> None:
+    spec = dataset_spec({"name": "caltech101", "per_class": 5, "draw": 3, "resize": {"pixels": 3000}})
+    spec["expected"] = {"n_samples": 24, "n_classes": 2, "smallest_class": 12}  # of all samples
+    samples = read_dataset(spec, {"caltech-101.zip": small})
+    assert samples.class_counts.tolist() == [5, 5]
+    every = read(small)
+    every = replace(every, images=resize_images(every.images, pixels=3000))  # type: ignore[arg-type]
+    assert_same(samples, every.subset([every.ids.tolist().index(name) for name in samples.ids]))
+    spec["expected"] = {"n_samples": 9144, "n_classes": 102, "smallest_class": 31}
+    with pytest.raises(
+        DataError, match=r"caltech-101\.zip: not the .* n_samples: expected 9144, got 24; n_classes: .*31, got 12"
+    ):
+        read_dataset(spec, {"caltech-101.zip": small})
+    del spec["expected"]
+    with pytest.raises(ConfigError, match="caltech101: per_class: 13 samples can't"):
+        read_dataset({**spec, "per_class": 13}, {"caltech-101.zip": small})
+
+
+def test_damaged_and_other_archives(
+    image_files: dict[str, bytes], small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, name = tmp_path / "x.zip", f"{FOLDER}/Faces/image_0003.jpg"
+
+    def refused(message: str) -> None:
+        with pytest.raises(DataError, match=message) as caught:
+            read(path)
+        assert str(caught.value).startswith(str(path))
+
+    pack(path, {**image_files, name: image_files[name][:500]})
+    refused(r"Faces/image_0003\.jpg: a corrupt or truncated image")
+    assert len(read(path, choose=lambda y, classes: np.array([0, 1, 20]))) == 3  # images not chosen are not decoded
+    for damaged in (b"", b"<html>no such file</html>", small.read_bytes()[:20_000]):
+        path.write_bytes(damaged)
+        refused("not a readable archive.*; delete the file and run again to download it anew")
+    damaged_bytes = bytearray(small.read_bytes())
+    damaged_bytes[len(damaged_bytes) // 2] ^= 0x55
+    path.write_bytes(damaged_bytes)
+    refused("not a readable archive")
+    pack(path, image_files, inner="256.tar")
+    refused(rf"expected one file {INNER}, got '256\.tar")
+    pack(path, {"101/Faces/image_0001.jpg": b"x"})
+    refused(rf"has no images named {FOLDER}/.*; it has '101/Faces")
+    monkeypatch.setattr(images, "MOST_BYTES", 3000)
+    pack(path, image_files)
+    refused("unpacks to more than 3,000 bytes")
