@@ -112,9 +112,16 @@ class MultiViewRidge(KernelMixtures):
 
     def _present(self, samples: Any) -> NDArray[np.bool_] | None:
         """Return which views samples have, (n, n_views); None where kernels are not completed by other views."""
-        if not self._is_dictionary or self.missing_views == "error" or not isinstance(samples, Views):
+        if not self._is_dictionary or self.missing_views == "error":
             return None
-        return present_views(samples, list(dict.fromkeys(views_of_kernels(self._transform_.specs))))
+        return self._present_views(samples)
+
+    def _present_views(self, samples: Any) -> NDArray[np.bool_] | None:
+        """Return which views of the kernels samples have, (n, n_views); None where there are no views."""
+        if not isinstance(samples, Views):
+            return None
+        factors = itertools.chain(*(spec.get("factors", [spec]) for spec in self._transform_.specs))
+        return present_views(samples, list(dict.fromkeys(spec.get("view", samples.names[0]) for spec in factors)))
 
     def _unknown(self, samples: Any) -> NDArray[np.bool_]:
         """Return which samples lack every view, of those that are not used too."""

@@ -71,11 +71,12 @@ def jackknife_radius(
     one of n. With groups (codes from 0) each group counts as one, its samples as parts of one: samples of a group have
     similar errors, and the new value is one of a new group.
 
-    References ---------- Barber, Candes, Ramdas, Tibshirani, "Predictive inference with the jackknife+", Annals of
-    Statistics 49, 2021, eq. (1.2). Deviation: their jackknife+ puts the outputs of all n refits in place of the one
-    output. For a method that changes little when a sample is left out, such as ridge regression, both agree (their
-    section 5). Groups: Lee, Barber, Willett, "Distribution-free inference with hierarchical data", arXiv 2306.06342,
-    2023.
+    References
+    ----------
+    Barber, Candes, Ramdas, Tibshirani, "Predictive inference with the jackknife+", Annals of Statistics 49, 2021, eq.
+    (1.2). Deviation: their jackknife+ puts the outputs of all n refits in place of the one output. For a method that
+    changes little when a sample is left out, such as ridge regression, both agree (their section 5). Groups: Lee,
+    Barber, Willett, "Distribution-free inference with hierarchical data", arXiv 2306.06342, 2023.
     """
     known = ~np.isnan(errors)
     sizes = np.abs(errors[known])
@@ -84,7 +85,9 @@ def jackknife_radius(
         totals = np.bincount(groups[known], weights)[groups[known]]
         weights = np.divide(weights, totals, out=np.zeros(len(sizes)), where=totals > 0)
     n = float(np.count_nonzero(weights) if groups is None else weights.sum())
+    if not n:
+        return float("inf")
     order = np.argsort(sizes)
-    share = coverage * (1.0 + 1.0 / n) * (1.0 - 1e-12) if n else np.inf
+    share = coverage * (1.0 + 1.0 / n) * (1.0 - 1e-12)
     reached = np.cumsum(weights[order]) >= share * weights.sum()
     return float(sizes[order][np.argmax(reached)]) if reached.any() else float("inf")

@@ -88,6 +88,7 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
         left_out[problem.rows] = self._left_out * scale + mean
         self._error_groups_ = None if groups is None else group_codes(groups, n)
         self._set_patterns(problem, self._left_out * scale - centre)
+        self._training_views_ = self._present_views(samples)
         del self._left_out
         return self._set_left_out(values, left_out, weights)
 
@@ -150,7 +151,8 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
 
         Half of the width is that of `mklearn.optimize.calibration.jackknife_radius`, for all samples with all
         views alike. For samples that lack views it is that of training samples that have at least the same views, left
-        out as if they had no others (`mklearn.base.view_completion.LeftOutPatterns`), if that is larger. The
+        out as if they had no others (`mklearn.base.view_completion.LeftOutPatterns`), if that is larger; with kernels
+        other than the dictionary that of training samples that have at most the same views. The
         probability is an average over samples like the training samples; with ``groups``, over samples of new groups,
         of which there have to be enough: nine for a coverage of 0.9.
         Ridges and kernel weights are chosen with all training samples, so that it can be a little too small.
@@ -171,19 +173,28 @@ class RidgeRegressor(RegressorMixin, MultiViewRidge):
             raise invalid(coverage, "coverage", "a number above 0 and below 1")
         predicted = self.predict(X)
         half = np.tile(self._radii(self._errors_, slice(None), coverage), (len(predicted), 1))
-        if (patterns := getattr(self, "_patterns_", None)) is not None:
-            values = self._errors_ + self.left_out_predictions_.reshape(self._errors_.shape)
-            present = np.concatenate([self._present(block) for block in self._blocks(X)])
-            present |= ~patterns.others.any(axis=0)  # views that are not used
-            found, of_sample = np.unique(present, axis=0, return_inverse=True)
-            for number, pattern in enumerate(found):
+        if self._training_views_ is not None:
+            present = np.concatenate([self._present_views(block) for block in self._blocks(X)])
+            if self._patterns_ is not None:
+                present |= ~self._patterns_.others.any(axis=0)  # views that are not used
+            patterns, of_sample = np.unique(present, axis=0, return_inverse=True)
+            for number, pattern in enumerate(patterns):
                 if not pattern.all():
-                    rows = patterns.rows(pattern)
-                    own, donors = of_sample.ravel() == number, self._donors_[rows]
-                    errors = values[donors] - patterns.outputs(pattern, rows) - self.intercept_
-                    half[own] = np.maximum(half[own], self._radii(errors, donors, coverage))
+                    of_pattern = of_sample.ravel() == number
+                    radii = self._radii(*self._errors_with(pattern, self._training_views_), coverage)
+                    half[of_pattern] = np.maximum(half[of_pattern], radii)
         half = self._shaped(half)
         return predicted - half, predicted + half
+
+    def _errors_with(self, pattern: NDArray[np.bool_], training: NDArray[np.bool_]) -> tuple[Array, NDArray[np.intp]]:
+        """Return errors of left-out training samples as if they had these views alone, and the samples' positions."""
+        if self._patterns_ is None:
+            rows = np.flatnonzero((pattern | ~training).all(axis=1))
+            return self._errors_[rows], rows
+        rows = self._patterns_.rows(pattern)
+        donors = self._donors_[rows]
+        values = self._errors_[donors] + self.left_out_predictions_.reshape(self._errors_.shape)[donors]
+        return values - self._patterns_.outputs(pattern, rows) - self.intercept_, donors
 
     def _radii(self, errors: Array, rows: Any, coverage: float) -> Array:
         """Return half of the width of intervals of each target, given errors of left-out training samples."""

@@ -332,6 +332,24 @@ def test_intervals_are_infinite_where_few_training_samples_have_the_views() -> N
     assert np.isfinite(model.predict_interval({"a": X[:2], "b": b[-2:]})).all()
 
 
+@pytest.mark.parametrize("estimator", [KernelRidge, MultiViewRegressor])
+def test_intervals_of_kernels_at_the_mean_follow_from_training_samples_that_lack_the_same(estimator: type) -> None:
+    Z = np.random.default_rng(0).normal(size=(400, 3))
+    b = np.where(np.arange(400)[:, None] % 3 == 0, np.nan, Z[:, 1:])
+    views = Views({"a": Z[:, :1], "b": b})
+    kernels = [{"kind": "gaussian", "view": view, "missing_views": "mean"} for view in views.names]
+    y = Z.sum(axis=1)
+    model = estimator(kernels=kernels).fit(views[:200], y[:200])
+    lower, upper = model.predict_interval(views[200:])
+    lacks = np.isnan(b[200:, 0])
+    held = (lower <= y[200:]) & (y[200:] <= upper)
+    assert held[lacks].mean() >= 0.85
+    assert held[~lacks].mean() >= 0.85
+    assert (upper - lower)[lacks].min() > (upper - lower)[~lacks].max()
+    lower, upper = model.predict_interval({"a": np.full((1, 1), np.nan), "b": Z[:1, 1:]})
+    assert np.isinf(upper - lower).all()
+
+
 def test_intervals_of_molecules_that_lack_views(mirror: Path) -> None:
     folder = mirror / "multiview" / "delaney"
     tables = {path.name.split(".")[0]: pd.read_csv(path, index_col=0) for path in sorted(folder.glob("*.csv.gz"))}
