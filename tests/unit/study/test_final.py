@@ -120,7 +120,7 @@ def test_best_leaves_out_what_is_no_model() -> None:
     assert plan.final is not None
     names = [candidate.fit.method.id for candidate in plan.final.spec.candidates]
     assert names == ["kfd-pixels", "kfd-blocks", "average", "mkl-lda"]
-    assert all(candidate.fit.spec.settings[0].train_size == 6 for candidate in plan.final.spec.candidates)
+    assert all(candidate.fit.settings[0].train_size == 6 for candidate in plan.final.spec.candidates)
     assert tables_spec(plan, "")["neighbour"] == report_spec(plan).neighbour == "euclidean", (
         "one reference for all methods"
     )
