@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -45,13 +44,11 @@ def samples_of(fit: Path, *metrics: str) -> pd.DataFrame:
     return evaluated_fit(fit, metrics or ["accuracy"])[1]
 
 
-def evaluate_draw(
-    problem: MethodOnViews, models: Sequence[Split], evaluation: EvaluationSpec, groups: NDArray[np.str_] | None = None
-) -> list[SplitResult]:
+def evaluate_draw(problem: MethodOnViews, models: Sequence[Split], evaluation: EvaluationSpec) -> list[SplitResult]:
     """Choose parameters by the validation parts of models that share a test part, and evaluate each of them."""
     parts = [(split.train, split.validation) for split in models if split.validation is not None]
-    shared = choose_once(replace(problem, groups=groups), parts, evaluation=evaluation)
+    choice = choose_once(problem, parts, evaluation=evaluation)
     return [
-        evaluate_split(problem, split.train, split.test, evaluation=evaluation, seed=0, groups=groups, shared=shared)
+        evaluate_split(problem, split.train, split.test, evaluation=evaluation, seed=0, choice=choice)
         for split in models
     ]

@@ -22,7 +22,7 @@ class Refit:
     path : str or None
         ``module:function`` that fits all of them and does their common work once; None: they are fitted one by one.
     at_most : str
-        What limits the number of components, see :class:`mklearn.study.evaluation.sweeps.Refit`.
+        What limits the number of components, see :class:`mklearn.study.specs.fit_spec.RefitSpec`.
     """
 
     path: str | None = None

@@ -26,9 +26,9 @@ from scipy.spatial.distance import cdist
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedShuffleSplit
 
 from mklearn.base.statistics import paired_difference, paired_sample_difference, sample_interval
+from mklearn.study.evaluation.fitted import lookup_of
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.outputs import MethodOutput
-from mklearn.study.evaluation.sweeps import given_by
 
 FEATURES, NOISE, POPULATIONS = 6, 1.3, 2
 TARGET = Path(__file__).parents[2] / "reports" / "intervals"
@@ -84,7 +84,7 @@ class Answer(NamedTuple):
 def values_of(name: str, y_train: Array, y: Array, outputs: Array) -> Array:
     """Return a metric's values of samples, whose mean is the metric; outputs are class probabilities, or numbers."""
     labels = outputs[:, 0] if outputs.shape[1] == 1 else outputs.argmax(axis=1)
-    output = MethodOutput(y_train, y, labels, given_by(Answer(outputs, np.arange(outputs.shape[1])), len(y_train), y))
+    output = MethodOutput(y_train, y, labels, lookup_of(Answer(outputs, np.arange(outputs.shape[1])), len(y_train), y))
     metric = metric_named(name)
     return (output.labels == y).astype(float) if metric.mean_of_samples else metric.sample_values(output)
 

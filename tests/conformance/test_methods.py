@@ -24,12 +24,10 @@ from mklearn.base.parameters import StrOptions
 from mklearn.base.side_by_side import SideBySide
 from mklearn.errors import DataError, NotApplicable, UserError
 from mklearn.kernels import StackTransform, Views
-from mklearn.loading import load
 from mklearn.methods import METHODS
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
 from mklearn.study.evaluation.candidates import MethodOnViews, method_of
 from mklearn.study.evaluation.split import SplitResult, evaluate_split
-from mklearn.study.evaluation.sweeps import LeadingDimensions, Predictions, Refit
 from mklearn.study.parameters import OF_THE_STUDY
 from mklearn.study.specs.fit_spec import EvaluationSpec, InputSpec, MethodSpec
 
@@ -42,7 +40,9 @@ SAMPLES = [kind for kind in METHODS if TAKES[kind] != "kernels"]
 MEAN = "mean_regressor"
 READ_SAMPLES = [kind for kind in SAMPLES if kind != MEAN]
 """Those that something in the samples can be wrong for."""
-SWEEPS = {kind: load(method(kind).sweep().implementation) for kind in METHODS}
+EMBEDS = {kind for kind, row in METHODS.items() if row.embeds}
+REFITTED = {kind for kind in METHODS if method(kind).refit()}
+"""Methods that are fitted for each number of components."""
 UNSUPERVISED = {"kernel_pca", "pca", "glram"}
 """They ignore labels: what is wrong with those is no mistake."""
 FOREIGN = {
@@ -116,7 +116,7 @@ def parameters(kind: str) -> dict[str, Any]:
     """What the workflow calls the implementation with, by default; of 300 trees a tenth."""
     found: dict[str, Any] = method(kind).parameters()
     found |= few_trees(kind)
-    return found | ({"n_components": SIZE} if SWEEPS[kind] is Refit else {})
+    return found | ({"n_components": SIZE} if kind in REFITTED else {})
 
 
 def ways(kind: str) -> list[dict[str, Any]]:
@@ -165,7 +165,7 @@ def fitted(kind: str, way: dict[str, Any], X: NDArray[Any], y: Any) -> Any:
 
 def apply(kind: str, model: Any, X: NDArray[Any], **others: NDArray[Any]) -> NDArray[Any]:
     """Embedding of samples, or their labels of a classifier; ``others`` are its inputs after the first."""
-    return np.asarray((model.predict if SWEEPS[kind] is Predictions else model.transform)(X, **others))
+    return np.asarray((model.predict if kind not in EMBEDS else model.transform)(X, **others))
 
 
 # --- what the listing says
@@ -173,19 +173,18 @@ def apply(kind: str, model: Any, X: NDArray[Any], **others: NDArray[Any]) -> NDA
 
 def test_every_family_and_every_sweep_is_tried() -> None:
     assert set(TAKES.values()) == {"kernels", "features", "images"}
-    assert set(SWEEPS.values()) == {LeadingDimensions, Refit, Predictions}
+    assert METHODS.keys() > EMBEDS > REFITTED > set()
 
 
 @every_method
 def test_methods_have_what_their_sweep_asks_for(kind: str) -> None:
     """Labels, an embedding, or one for each of the sizes - which are the workflow's own, as ``n_components``."""
-    sweep, row = method(kind).sweep(), METHODS[kind]
+    row = METHODS[kind]
     estimator = made(kind, parameters(kind))
     assert hasattr(estimator, "predict")
-    assert SWEEPS[kind] is Predictions or hasattr(estimator, "transform")
-    assert ("sizes" in sweep.parameters) == (SWEEPS[kind] is Refit)
+    assert kind not in EMBEDS or hasattr(estimator, "transform")
     if row.embeds and row.refit:
-        assert method(kind, sizes=[2, 3]).sweep().parameters["sizes"] == [2, 3]
+        assert method(kind, sizes=[2, 3]).refit().sizes == [2, 3]
         assert "n_components" in inspect.signature(implementation(row)).parameters
     assert ("kernels" in inspect.signature(implementation(METHODS[kind])).parameters) == (kind in KERNELS)
 
@@ -222,7 +221,7 @@ def test_on_digits(digits: Digits, kind: str, way: dict[str, Any]) -> None:
     before, before_test = X.copy(), X_test.copy()
     model = fitted(kind, way, X, y)
     test = apply(kind, model, X_test)
-    if SWEEPS[kind] is Predictions:
+    if kind not in EMBEDS:
         assert test.shape == y_test.shape
         assert np.isfinite(test).all() if kind in NUMBERS else set(test) <= set(y)
         predicted = test
@@ -237,7 +236,7 @@ def test_on_digits(digits: Digits, kind: str, way: dict[str, Any]) -> None:
         np.testing.assert_array_equal(model.predict(X_test), predicted)
     np.testing.assert_array_equal(X, before)
     np.testing.assert_array_equal(X_test, before_test)
-    if SWEEPS[kind] is Refit:
+    if kind in REFITTED:
         assert train.shape[1] == SIZE * SIZE
 
     np.testing.assert_array_equal(apply(kind, pickle.loads(pickle.dumps(model)), X_test), test)
@@ -270,7 +269,7 @@ def test_kernels_of_specs_equal_those_precomputed(digits: Digits, kind: str) -> 
 def test_cross_validation_slices_the_kernels(digits: Digits, kind: str) -> None:
     K, y = digits.stacks()[0], suited(digits, kind).y[digits.train]
     model = made(kind, parameters(kind))
-    if SWEEPS[kind] is not Predictions:
+    if kind in EMBEDS:
         model = make_pipeline(model, KNeighborsClassifier(1))
     assert get_tags(model).input_tags.pairwise
     assert not get_tags(implementation(METHODS[kind])(kernels=["gaussian"])).input_tags.pairwise
@@ -291,7 +290,7 @@ def test_single_precision(digits: Digits, kind: str) -> None:
     y = digits.y[digits.train]
     double, single = (fitted(kind, parameters(kind), Z, y) for Z in (X, X.astype(np.float32)))
     expected, found = apply(kind, double, X_test), apply(kind, single, X_test.astype(np.float32))
-    if SWEEPS[kind] is Predictions:
+    if kind not in EMBEDS:
         assert share_right(kind, found, expected) > (0.99999 if kind in NUMBERS else 0.97)
     else:
         assert found.dtype == single.embedding_.dtype == np.float32
@@ -340,20 +339,20 @@ def test_what_is_learned_of_samples_does_not_depend_on_test_samples(digits: Digi
     )
     first, second = (found.predictions.labels for found in (one, two))
     assert kind in ("majority", MEAN) or not np.array_equal(first, second)
-    for model_1, model_2 in zip(one.fitted.outcome.estimators, two.fitted.outcome.estimators, strict=True):
+    for model_1, model_2 in zip(one.fitted.estimators, two.fitted.estimators, strict=True):
         for X in (samples[digits.train], samples[digits.test]):
             np.testing.assert_array_equal(*(apply(kind, method_of(model), X) for model in (model_1, model_2)))
 
 
 def evaluated(digits: Digits, kind: str, X: NDArray[Any], y: NDArray[np.int64], scaling: Any = "none") -> SplitResult:
     """A method on samples, on the split into training and test digits as the workflow does it."""
-    fields = {"sizes": [2, SIZE]} if SWEEPS[kind] is Refit else {}
+    fields = {"sizes": [2, SIZE]} if kind in REFITTED else {}
     model = method(kind, **fields, **few_trees(kind))
     features = TAKES[kind] == "features"
     entry = InputSpec(kind=TAKES[kind], descriptors=["X"] if features else [], feature_scaling=scaling)
     spec = MethodSpec(
-        id=kind, implementation=model.implementation, parameters=model.parameters(), sweep=model.sweep(),
-        inputs={"X": entry},
+        id=kind, implementation=model.implementation, parameters=model.parameters(),
+        embeds=model.row.embeds, refit=model.refit(), inputs={"X": entry},
     )  # fmt: skip
     metric = "r2" if kind in NUMBERS else "accuracy"
     evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, choose_by=metric)
@@ -409,7 +408,7 @@ def test_names_of_classes_and_order_of_samples_and_kernels_do_not_matter(digits:
     if kind in KERNELS:
         weights, weights_2 = (model.kernel_weights_ for model in models)
         np.testing.assert_allclose(weights_2, weights[kernels], atol=1e-4)
-    if SWEEPS[kind] is Predictions:
+    if kind not in EMBEDS:
         if kind in NUMBERS:
             np.testing.assert_allclose(two, renamed(one), rtol=0, atol=1e-6)
         else:
@@ -419,7 +418,7 @@ def test_names_of_classes_and_order_of_samples_and_kernels_do_not_matter(digits:
     np.testing.assert_allclose(gram, gram_2, rtol=0, atol=1e-6 * np.abs(gram).max())
 
 
-@pytest.mark.parametrize("kind", [kind for kind in SAMPLES if SWEEPS[kind] is LeadingDimensions])
+@pytest.mark.parametrize("kind", [kind for kind in SAMPLES if kind in EMBEDS - REFITTED])
 def test_leading_columns_are_the_embedding_in_fewer_dimensions(digits: Digits, kind: str) -> None:
     """What one fit for all dimensions rests on."""
     digits = suited(digits, kind)
@@ -491,7 +490,7 @@ def test_one_class_is_not_applicable_in_the_workflow_whatever_the_method(digits:
     ],
 )  # fmt: skip
 def test_kernels_that_can_not_be_fitted(digits: Digits, kind: str, what: str, error: type[Exception]) -> None:
-    if what == "too many dimensions" and SWEEPS[kind] is Predictions:
+    if what == "too many dimensions" and kind not in EMBEDS:
         pytest.skip("it has no dimensions")
     K, _ = digits.stacks()
     y: Any = suited(digits, kind).y[digits.train]
@@ -539,7 +538,7 @@ def test_samples_that_can_not_be_fitted(digits: Digits, kind: str, what: str, er
     assert_refused(kind, error, lambda: fitted(kind, parameters(kind), X, y[: len(X)]))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in SAMPLES if SWEEPS[kind] is not Predictions])
+@pytest.mark.parametrize("kind", [kind for kind in SAMPLES if kind in EMBEDS])
 def test_too_many_dimensions_are_not_applicable(digits: Digits, kind: str) -> None:
     digits = suited(digits, kind)
     X, _ = digits.given(TAKES[kind])

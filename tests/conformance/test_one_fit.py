@@ -28,9 +28,9 @@ from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.engine.workflow_files import studies
+from mklearn.study.evaluation import rules
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.final_model import final_model
-from mklearn.study.evaluation.rules import deciding_samples
 from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.reading import check_study
 
@@ -164,7 +164,7 @@ def test_predictions_of_a_study_are_those_of_a_script(kind: str, fitted: Fitted)
     assert set(rows["status"]) == {"ok"}, rows[["status", "message"]].to_string()
     scores = rows.query("selection == 'inner_cv'").iloc[0]
     parameters = json.loads(scores["parameters"])
-    if planned.spec.method.sweep.implementation.endswith(("Refit", "RefitPredictions")):
+    if planned.spec.method.refit:
         parameters["n_components"] = int(scores["dimension"])
     X, model = script(kind, fitted, parameters, planned.spec)
     train, test = fitted.split.train, fitted.split.test
@@ -175,7 +175,7 @@ def test_predictions_of_a_study_are_those_of_a_script(kind: str, fitted: Fitted)
     np.testing.assert_array_equal(found["predicted"].to_numpy(dtype=fitted.y.dtype), model.predict(X[test]))
     if found["neighbour"].iloc[0]:
         own = model[-1] if hasattr(model, "steps") else model
-        nearest, distances = deciding_samples(own.embedding_, fitted.y[train], model.transform(X[test]), "euclidean")
+        _, nearest, distances = rules.decide(own.embedding_, fitted.y[train], model.transform(X[test]), "euclidean")
         assert list(found["nearest"]) == list(fitted.ids[train[nearest]])
         np.testing.assert_array_equal(found["distance"], distances.astype(np.float32))
         return

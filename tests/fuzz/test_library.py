@@ -16,9 +16,7 @@ from tests.fuzz.trials import PROCESSES, a_sentence, run_trials
 
 from mklearn.kernels.distances import squared_euclidean
 from mklearn.kernels.views import Views
-from mklearn.loading import load
 from mklearn.methods import METHODS
-from mklearn.study.evaluation.sweeps import Predictions, Refit
 
 FOREIGN = {
     "nearest_neighbour",
@@ -66,13 +64,13 @@ def taken(kind: str) -> str:
 
 def made(kind: str, **given: Any) -> Any:
     model = method(kind)
-    sizes = {"n_components": 2} if load(model.sweep().implementation) is Refit else {}
+    sizes = {"n_components": 2} if model.refit() else {}
     form = {"kernels": "precomputed"} if taken(kind) == "kernels" else {}
     return implementation(kind)(**model.parameters() | sizes | form | given)
 
 
 def applied(kind: str, estimator: Any, X: Any) -> Any:
-    predicts = load(method(kind).sweep().implementation) is Predictions
+    predicts = not METHODS[kind].embeds
     others = dict.fromkeys(list(METHODS[kind].views), FEATURES)
     return (estimator.predict if predicts else estimator.transform)(X, **others)
 

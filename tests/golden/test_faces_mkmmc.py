@@ -27,7 +27,8 @@ from mklearn.papers.mkmmc.mkmmc import MKMMC
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import entry
 from mklearn.study.data.splits import random_per_class
-from mklearn.study.evaluation.selection import select_by_leaving_one_out
+from mklearn.study.evaluation.metrics.metric import metric_named
+from mklearn.study.evaluation.selection import mean_curves, race, select
 from mklearn.subspace import fisherface, mmc, pca
 from mklearn.subspace.fisherface import Fisherface
 from mklearn.subspace.kernel_mmc import KernelMMC
@@ -228,15 +229,14 @@ def test_bandwidth_by_leaving_one_out(method: str, train_size: int, mirror: Path
         gammas = _bandwidths(distances[np.ix_(train, train)])
         kernels = np.exp(-distances[:, train, None] / gammas)
 
-        def refits(candidate: int, K: np.ndarray = kernels[train], labels: np.ndarray = y[train]) -> Any:
-            return made(candidate).leave_one_out(K, labels)
-
         def made(candidate: int) -> Any:
             if method == "kernel_pca":
                 return KernelPCA(kernel_weights=candidate)
             return KernelMMC(constraint=method, kernel_weights=candidate)
 
-        best, _ = select_by_leaving_one_out(refits, range(len(gammas)), y[train], ["euclidean"])["euclidean"]
+        refits = [made(candidate).leave_one_out(kernels[train], y[train]) for candidate in range(len(gammas))]
+        scores = race(refits, y[train], ["euclidean"], metric_named("accuracy"))["euclidean"]
+        best, _ = select(mean_curves(scores), "best", len(train))
         model = made(best).fit(kernels[train], y[train])
         curves.append(accuracy_by_dimension(model.embedding_, y[train], model.transform(kernels[test]), y[test]))
     width = min(len(curve) for curve in curves)

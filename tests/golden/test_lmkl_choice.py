@@ -21,7 +21,7 @@ from mklearn.study.data.grouped_splits import validation_folds
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.registry import dataset_spec
 from mklearn.study.evaluation.candidates import MethodOnViews, method_of
-from mklearn.study.specs.fit_spec import EvaluationSpec, Implementation, InputSpec, MethodSpec
+from mklearn.study.specs.fit_spec import EvaluationSpec, InputSpec, MethodSpec
 
 FILES = {"olivetti-gender": "olivetti/olivettifaces.mat", "usps-3-vs-58": "usps/usps.h5"}
 RECIPES = {
@@ -52,7 +52,6 @@ def test_cell(
         id="svm", implementation=f"{__name__}:scaled_svm",
         grid={"C": GRID},
         inputs={"features": InputSpec(kind="features", descriptors=["blocks"])},
-        sweep=Implementation(implementation="mklearn.study.evaluation.sweeps:Predictions"),
     )  # fmt: skip
     evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
     views = Views({"blocks": multiresolution(held.images, resolutions=[resolution])})

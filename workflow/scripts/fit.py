@@ -53,11 +53,11 @@ def fit(
         from mklearn.study.evaluation.landmark_fit import landmark_fit
 
         at_size = landmark_fit(landmarks, moments, blocks, drawn.splits, ids)
-    problem = MethodOnViews(views, y, spec.method, spec.kernels)
+    problem = MethodOnViews(views, y, spec.method, spec.kernels, groups)
     import_method(spec)
     for setting in spec.settings:
         size, name = drawn.of_size(setting.train_size), setting.protocol
-        records = at_size(problem, spec, setting, size, groups, choosing).supervised_records(here=here)
+        records = at_size(problem, spec, setting, size, choosing).supervised_records(here=here)
         stored[name] = [each.stored for each in records]
         arrays |= {f"{name}/{key}": array for key, array in model_arrays(records, spec).items()}
     write_predictions(predictions, spec, record, stored, y, ids)

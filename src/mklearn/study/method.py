@@ -1,4 +1,4 @@
-"""Methods of a study: what they take, how their components are swept, and what inner cross-validation chooses from."""
+"""Methods of a study: what they take, their numbers of components, and what inner cross-validation chooses from."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from mklearn.study.entries import Entry, Names, Patterns, each_once, kind_in
 from mklearn.study.specs.fit_spec import (
     Components,
     FeatureScaling,
-    Implementation,
     InnerFolds,
     InputKind,
     KernelChoice,
     Landmarks,
+    RefitSpec,
 )
 from mklearn.study.specs.model import Count, NonNegative, Positive, Slug
 
-SWEEPS = "mklearn.study.evaluation.sweeps"
 Sizes = Annotated[list[Count], Field(min_length=1)]
 
 
@@ -227,19 +226,15 @@ class Method(Entry):
             return []
         return sorted(set(listed))
 
-    def sweep(self) -> Implementation:
-        """Return how components are swept: a class of :mod:`mklearn.study.evaluation.sweeps` and its parameters."""
-        refit, sizes = self.row.refit, self.swept_sizes()
-        if not self.row.embeds and not sizes:
-            return Implementation(implementation=f"{SWEEPS}:Predictions")
+    def refit(self) -> RefitSpec | None:
+        """Return the numbers of components that are fitted each; None where one fit is enough."""
+        row = self.row.refit
         if not self.row.embeds:
-            return Implementation(
-                implementation=f"{SWEEPS}:RefitPredictions", parameters={"sizes": sizes, "path": refit.path}
-            )
+            sizes = self.swept_sizes()
+            return RefitSpec(sizes=sizes, path=row.path) if sizes else None
         if self.sizes is None:
-            return Implementation(implementation=f"{SWEEPS}:LeadingDimensions")
-        parameters = {"sizes": sorted(self.sizes), "at_most": refit.at_most, "path": refit.path}
-        return Implementation(implementation=f"{SWEEPS}:Refit", parameters=parameters)
+            return None
+        return RefitSpec(sizes=sorted(self.sizes), at_most=row.at_most or None, path=row.path)
 
     def component_choice(self) -> Components | None:
         """Return how the number of components is chosen; None: as the study says, or else :meth:`usual_choice`.

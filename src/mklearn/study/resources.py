@@ -161,7 +161,7 @@ def fit_seconds(spec: FitSpec, n_samples: int, n_train: int) -> float:
     takes 0.1 ns for a product of two features.
     """
     method, n_kernels, row, inner = spec.method, spec.n_kernels, _row(spec), spec.evaluation.inner_folds
-    candidates = method.n_candidates(n_kernels) * max(1, len(method.sweep.parameters.get("sizes") or ()))
+    candidates = method.n_candidates(n_kernels) * (len(method.refit.sizes) if method.refit else 1)
     candidates *= max(1, n_kernels) if row.fits_each_kernel else 1
     n_fits = 1 + candidates * (n_train if inner == "leave_one_out" else inner)
     if candidates == 1 and spec.evaluation.components == "all":  # nothing to choose

@@ -89,12 +89,12 @@ def planned(n_components, **machine):
 
 def test_a_list_of_components_is_swept():
     swept = planned([20, 5, 5], C=[1.0, 8.0])
-    assert swept.sweep().parameters["sizes"] == [5, 20]
+    assert swept.refit().sizes == [5, 20]
     assert list(swept.grid()) == ["machine"]
     assert "n_components" not in swept.parameters()
     assert swept.component_choice() == "best"
     for fixed in (20, "all"):
-        assert planned(fixed).sweep().implementation == "mklearn.study.evaluation.sweeps:Predictions"
+        assert planned(fixed).refit() is None
         assert planned(fixed).parameters()["n_components"] == fixed
     mixed = planned([5, "all"], C=[1.0, 8.0]).grid()
     assert list(mixed) == ["n_components", "machine"]

@@ -15,9 +15,9 @@ from mklearn.errors import ConfigError, DataError
 from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.optimize.gating import gated_kernel
+from mklearn.study.evaluation.fitted import lookup_of
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.outputs import MethodOutput
-from mklearn.study.evaluation.sweeps import given_by
 
 SPECS = [
     {"kind": "gaussian", "bandwidth": 0.3},
@@ -99,7 +99,7 @@ def test_a_view_gates_as_the_features_given_to_fit(views, options):
     assert len(np.unique(model.localized_weights(X[test]))) > 2
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.decision_function(X[test]), values)
-    output = MethodOutput(y[train], y[test], model.predict(X[test]), given_by(model, 100, X[test]))
+    output = MethodOutput(y[train], y[test], model.predict(X[test]), lookup_of(model, 100, X[test]))
     assert metric_named("auc").score(output) > 0.95
     assert metric_named("support_vector_share").score(output) == pytest.approx(len(model.support_) / 100)
 

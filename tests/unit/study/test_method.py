@@ -91,7 +91,7 @@ def spec(**changes: Any) -> FitSpec:
     glram = method("glram")
     spec = {
         "id": "m", "implementation": glram.implementation, "parameters": glram.parameters(),
-        "grid": {"ridge": [1, 2.5]}, "inputs": {"images": {"kind": "images"}}, "sweep": glram.sweep(),
+        "grid": {"ridge": [1, 2.5]}, "inputs": {"images": {"kind": "images"}}, "embeds": True, "refit": glram.refit(),
     }  # fmt: skip
     content = {
         "dataset": "d", "settings": [{"protocol": "p-p2", "train_size": 2}], "seed": 3, "method": spec,

@@ -21,7 +21,7 @@ from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import check_study
-from mklearn.study.specs.fit_spec import EvaluationSpec, Implementation, InputSpec, MethodSpec
+from mklearn.study.specs.fit_spec import EvaluationSpec, InputSpec, MethodSpec
 
 
 def table(path: Path, weeks: list[Any], **more: list[Any]) -> Path:
@@ -191,13 +191,11 @@ def test_baselines_predict_at_any_scale(kind: str, scale: float) -> None:
         id="m", implementation=f"mklearn.regressors.{kind}:{name.get(kind, kind)}",
         inputs={"features": InputSpec(kind="features", descriptors=["one"])},
         grid={"alpha": [0.01, 1.0]} if kind == "elastic_net" else {},
-        sweep=Implementation(implementation="mklearn.study.evaluation.sweeps:Predictions"),
     )  # fmt: skip
     evaluation = EvaluationSpec(neighbours=["cosine"], inner_folds=3, choose_by="r2")
-    problem = MethodOnViews(Views({"one": X}), y, method)
+    problem = MethodOnViews(Views({"one": X}), y, method, groups=np.array([f"g{row}" for row in range(60)]))
     train, test = np.arange(45), np.arange(45, 60)
-    groups = np.array([f"g{row}" for row in range(60)])
-    result = evaluate_split(problem, train, test, evaluation=evaluation, seed=0, groups=groups).rules[""]
+    result = evaluate_split(problem, train, test, evaluation=evaluation, seed=0).rules[""]
     r2, rmse = (chosen_score(result, name) for name in ("r2", "rmse"))
     assert r2 is not None
     assert rmse is not None
@@ -212,7 +210,6 @@ def test_a_constant_target_in_training_is_a_sentence() -> None:
     method = MethodSpec(
         id="m", implementation="mklearn.regressors.mean:mean_regressor",
         inputs={"features": InputSpec(kind="features", descriptors=["one"])},
-        sweep=Implementation(implementation="mklearn.study.evaluation.sweeps:Predictions"),
     )  # fmt: skip
     y = np.r_[np.full(8, 3.0), 4.0, 5.0]
     evaluation = EvaluationSpec(neighbours=["cosine"], inner_folds=3, choose_by="r2")

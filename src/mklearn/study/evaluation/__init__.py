@@ -1,4 +1,4 @@
-"""Evaluation: nearest-neighbour sweeps over dimensions, inner cross-validation, intervals, the summary table."""
+"""Evaluation: splits of one fit, inner cross-validation, intervals, the summary table."""
 
 from mklearn.extras import require as _require
 

@@ -80,15 +80,6 @@ class MethodOnViews:
         views: Views = self.views[samples]
         return views
 
-    @property
-    def n_kernels(self) -> int:
-        return len(self.kernels)
-
-    @property
-    def only_kernels(self) -> bool:
-        """Whether kernels are the only input."""
-        return all(entry.kind == "kernels" for entry in self.method.inputs.values())
-
     def with_parameters(self, parameters: dict[str, Any]) -> MethodOnViews:
         """Return the same method with other parameters."""
         return replace(self, method=self.method.model_copy(update={"parameters": parameters}))
@@ -124,6 +115,11 @@ class MethodOnViews:
         )
 
 
+def held_out_groups(train: Indices, test: Indices, groups: NDArray[np.str_] | None) -> NDArray[np.str_] | None:
+    """Return the groups of the training samples, if none of them has test samples: inner folds are of whole groups."""
+    return None if groups is None or np.isin(groups[test], groups[train]).any() else groups[train]
+
+
 def takes_groups(method: MethodSpec) -> bool:
     """Whether the method's `fit` takes groups of training samples."""
     fit = getattr(load(method.implementation), "fit", None)
@@ -150,18 +146,8 @@ AUTO = "auto"
 _KEY = "feature_scaling"
 
 
-def with_chosen_scalings(
-    problem: MethodOnViews, train: Indices, groups: NDArray[np.str_] | None = None
-) -> MethodOnViews:
-    """Replace each automatic scaling by the one of :func:`mklearn.base.scaling_choice.choose_scaling`.
-
-    Parameters
-    ----------
-    problem : MethodOnViews
-    train : indices into the samples
-        What is chosen by.
-    groups : (n_train,) array of str, optional
-        Their groups, which are left out whole.
+def with_chosen_scalings(problem: MethodOnViews, train: Indices, test: Indices) -> MethodOnViews:
+    """Replace each automatic scaling by that which the training samples choose, see `choose_scaling`.
 
     Raises
     ------
@@ -172,7 +158,7 @@ def with_chosen_scalings(
     parts = [part for kernel in problem.kernels for part in kernel.get("factors", [kernel])]
     if AUTO not in [first.feature_scaling, *(part.get(_KEY) for part in parts)]:
         return problem
-    choice = _Choice(problem.of(train), problem.y[train], groups)
+    choice = _Choice(problem.of(train), problem.y[train], held_out_groups(train, test, problem.groups))
     method, kernels = problem.method, [choice.of_kernel(kernel) for kernel in problem.kernels]
     chosen = {
         made["id"]: made[_KEY]

@@ -9,11 +9,11 @@ import numpy as np
 
 from mklearn.base.landmark_moments import landmark_features
 from mklearn.study.data.splits import Split
-from mklearn.study.evaluation.candidates import MethodOnViews, candidates
+from mklearn.study.evaluation.candidates import MethodOnViews, candidates, with_chosen_scalings
+from mklearn.study.evaluation.fitted import possible_sizes
 from mklearn.study.evaluation.landmarks import Fits as LandmarkFits
 from mklearn.study.evaluation.landmarks import Folds, SplitMoments, choose, class_codes
-from mklearn.study.evaluation.split import check_classes, fits_and_choice
-from mklearn.study.evaluation.sweeps import Refit
+from mklearn.study.evaluation.split import check_classes, choose_on_split
 from mklearn.study.specs.fit_spec import NUMBER_OF_LANDMARKS, RULE, FitSpec, specs_by_name
 
 
@@ -44,18 +44,18 @@ def final_model(problem: MethodOnViews, spec: FitSpec) -> FinalModel:
     if spec.landmarks is not None:
         return _model_on_landmarks(problem, spec)
     every = np.arange(len(problem.y))
-    fits, choice = fits_and_choice(
-        problem, every, every[:0], evaluation=spec.evaluation, seed=spec.seed, groups=problem.groups
-    )
+    check_classes(problem.y)
+    problem = with_chosen_scalings(problem, every, every[:0])
+    choice = choose_on_split(problem, every, every[:0], evaluation=spec.evaluation, seed=spec.seed)
     (number, position), *_ = [chosen for rule, chosen in choice.by_rule.items() if rule in ("", RULE)]
-    candidate = candidates(fits.problem.method, problem.n_kernels)[number]
+    candidate, refit = choice.candidates[number], problem.method.refit
     sized: dict[str, Any] = {}
-    if isinstance(fits.sweep, Refit):
-        sizes = fits.sweep.possible_sizes(problem.of(every), problem.y)
+    if refit is not None:
+        sizes = possible_sizes(refit, problem.of(every), problem.y)
         sized = {"n_components": sizes[-1 if position is None else position]}
-    elif fits.sweep.has_components and position not in (None, -1):
+    elif problem.method.has_components and position not in (None, -1):
         sized = {"n_components": position + 1}
-    return FinalModel(fits.problem.unfitted(candidate, **sized), candidate.parameters | sized)
+    return FinalModel(problem.unfitted(candidate, **sized), candidate.parameters | sized)
 
 
 def _model_on_landmarks(problem: MethodOnViews, spec: FitSpec) -> FinalModel:
@@ -65,7 +65,7 @@ def _model_on_landmarks(problem: MethodOnViews, spec: FitSpec) -> FinalModel:
     assert isinstance(spec.evaluation.inner_folds, int)
     check_classes(y)
     landmarks = settings.parameter(spec.seed)
-    grid, number = candidates(problem.method, problem.n_kernels), 0
+    grid, number = candidates(problem.method, len(problem.kernels)), 0
     if len(grid) > 1:
         every = Split(0, 0, np.arange(len(y)), np.arange(0))
         folds = Folds.of(y, every, spec.evaluation.inner_folds, spec.seed, problem.groups)

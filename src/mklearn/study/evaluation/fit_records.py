@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,16 +17,9 @@ from numpy.typing import NDArray
 from mklearn.errors import NotApplicable
 from mklearn.study.data.splits import Split, numbered_test_parts
 from mklearn.study.evaluation.candidates import MethodOnViews, method_of
+from mklearn.study.evaluation.fitted import Fitted
 from mklearn.study.evaluation.outputs import Record, builtin, stored_rule
-from mklearn.study.evaluation.split import (
-    EXPECTED,
-    Choice,
-    Fitted,
-    Parts,
-    SplitResult,
-    choose_once,
-    evaluate_split,
-)
+from mklearn.study.evaluation.split import EXPECTED, Choice, Parts, SplitResult, choose_once, evaluate_split
 from mklearn.study.log import logged_warnings, logger, progress
 from mklearn.study.provenance import canonical, name_of
 from mklearn.study.specs.fit_spec import FitSpec, Setting, headline_rule
@@ -72,7 +65,6 @@ class FitAtSize:
         One of ``spec.settings``.
     splits : sequence of Split
         Those of this training size.
-    groups : (n,) group of each sample, such as a person; None without groups.
     choosing : pair of arrays, optional
         Training and validation samples by which parameters are chosen once, for all splits; None: on each split, as the
         evaluation says.
@@ -82,7 +74,6 @@ class FitAtSize:
     spec: FitSpec
     setting: Setting
     splits: Sequence[Split]
-    groups: NDArray[np.str_] | None = None
     choosing: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
 
     @cached_property
@@ -105,8 +96,8 @@ class FitAtSize:
     def records(self) -> Iterator[SplitRecord]:
         """Yield the record of each split, in order."""
         for split, result in self._results():
-            if isinstance(result, SplitResult):
-                yield SplitRecord(self._predictions(result, split), self._fitted_arrays(result, split))
+            if isinstance(result, SplitRecord):
+                yield result
             else:
                 yield SplitRecord(Record(self._facts(split) | failure(result), {}))
 
@@ -118,13 +109,13 @@ class FitAtSize:
 
     # --- evaluation
 
-    def _results(self) -> Iterator[tuple[Split, SplitResult | Exception]]:
-        """Yield each split with its result, or with the failure that is its result."""
+    def _results(self) -> Iterator[tuple[Split, SplitRecord | Exception]]:
+        """Yield each split with its record, or with the failure that is its result."""
         size = f", training size {self.setting.train_size}" if self.setting.train_size else ""
         splits = progress(self.splits, len(self.splits), f"{self.spec.method.id}{size}: split")
         for_all: Choice | Exception | None = None
         if self.choosing is not None:
-            for_all = self._choose("choice of parameters", [self.choosing], None)
+            for_all = self._choose("choice of parameters", [self.choosing], groups=None)
         # Models of one draw share a test part; another split is on its own.
         draws = itertools.groupby(
             splits, lambda split: (split.repeat, split.fold if split.validation is None else split.test.tobytes())
@@ -133,24 +124,25 @@ class FitAtSize:
             models, shared = list(draw), for_all
             parts = [(split.train, split.validation) for split in models if split.validation is not None]
             if parts and for_all is None and self.spec.evaluation.choice != "test_set":
-                shared = self._choose(models[0].name, parts, self.groups)
+                shared = self._choose(models[0].name, parts)
             for split in models:
-                result = shared if isinstance(shared, Exception) else self._evaluate(split, shared)
-                yield split, result
-                del result  # with its arrays, before those of the next split
+                if isinstance(shared, Exception):
+                    yield split, shared
+                else:
+                    yield split, guarded(split.name, partial(self._evaluated, split, shared))
 
-    def _choose(self, name: str, parts: Parts, groups: NDArray[np.str_] | None) -> Choice | Exception:
-        problem = replace(self.problem, groups=groups)
+    def _choose(self, name: str, parts: Parts, **changes: Any) -> Choice | Exception:
+        problem = replace(self.problem, **changes)
         return guarded(name, lambda: choose_once(problem, parts, evaluation=self.spec.evaluation))
 
-    def _evaluate(self, split: Split, choice: Choice | None) -> SplitResult | Exception:
-        return guarded(
-            split.name,
-            lambda: evaluate_split(
-                self.problem, split.train, split.test, evaluation=self.spec.evaluation, seed=self.spec.seed,
-                groups=self.groups, shared=choice,
-            ),
-        )  # fmt: skip
+    def _evaluated(self, split: Split, choice: Choice | None) -> SplitRecord:
+        result = self._result(split, choice)
+        return SplitRecord(self._predictions(result, split), self._fitted_arrays(result, split))
+
+    def _result(self, split: Split, choice: Choice | None) -> SplitResult:
+        return evaluate_split(
+            self.problem, split.train, split.test, evaluation=self.spec.evaluation, seed=self.spec.seed, choice=choice
+        )
 
     # --- predictions and facts
 
@@ -202,10 +194,10 @@ class FitAtSize:
         return FittedArrays(split.repeat, fitted.weights, fitted.kernel_info, history, diagnostics, embedding)
 
     def _embedding(self, fitted: Fitted, split: Split) -> dict[str, NDArray[Any]]:
-        if not fitted.outcome.embeddings:
+        if not fitted.embeddings:
             return {}
         # The first two components; a missing one is 0.
-        train, test = (np.pad(each[:, :2], ((0, 0), (0, 2)))[:, :2] for each in fitted.outcome.embeddings[-1])
+        train, test = (np.pad(each[:, :2], ((0, 0), (0, 2)))[:, :2] for each in fitted.embeddings[-1])
         return {
             "embedding": np.concatenate([train, test]).astype(np.float32),
             "embedding_y": self.problem.y[np.concatenate([split.train, split.test])],

@@ -15,7 +15,8 @@ from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.errors import DataError, NotApplicable
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation import landmarks as on_landmarks
-from mklearn.study.evaluation.fit_records import FitAtSize, guarded
+from mklearn.study.evaluation.fit_records import FitAtSize, SplitRecord, guarded
+from mklearn.study.evaluation.fitted import Fitted
 from mklearn.study.evaluation.landmark_files import (
     check_blocks,
     read_blocks,
@@ -23,7 +24,7 @@ from mklearn.study.evaluation.landmark_files import (
     read_moments,
     seconds_of_landmarks,
 )
-from mklearn.study.evaluation.split import Fitted, SplitResult, check_classes
+from mklearn.study.evaluation.split import Choice, SplitResult, check_classes
 from mklearn.study.log import progress
 
 SHOWN = 3000
@@ -63,16 +64,19 @@ class LandmarkFit(FitAtSize):
     blocks: Sequence[Path] = ()
     """Features of each block of samples, descriptor by descriptor."""
 
-    def _results(self) -> Iterator[tuple[Split, SplitResult | Exception]]:
+    def _results(self) -> Iterator[tuple[Split, SplitRecord | Exception]]:
         for split in progress(self.splits, len(self.splits), f"{self.spec.method.id}: split"):
             number = self.every_split.index(split)
             features = self.features[number]
             if isinstance(features, NotApplicable):
                 yield split, features
             else:
-                yield split, guarded(split.name, partial(self._evaluated, split, number, features))
+                yield split, guarded(split.name, partial(self._evaluated, split, None))
 
-    def _evaluated(self, split: Split, number: int, features: LandmarkFeatures) -> SplitResult:
+    def _result(self, split: Split, choice: Choice | None) -> SplitResult:
+        number = self.every_split.index(split)
+        features = self.features[number]
+        assert not isinstance(features, NotApplicable)
         check_classes(self.problem.y[split.train])
         method, evaluation = self.spec.method, self.spec.evaluation
         moments = read_moments(self.moments, number)

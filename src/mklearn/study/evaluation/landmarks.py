@@ -25,10 +25,10 @@ from mklearn.loading import load
 from mklearn.study.data.samples import target_of
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import Candidate, candidates
+from mklearn.study.evaluation.fitted import Fitted, lookup_of
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.selection import Scores, mean_curves, select
-from mklearn.study.evaluation.split import Fitted, SplitResult, folds_of_training, rule_result
-from mklearn.study.evaluation.sweeps import Outcome, Sweep, given_by, sweep_of
+from mklearn.study.evaluation.split import RuleResult, SplitResult, folds_of_training
 from mklearn.study.specs.fit_spec import NUMBER_OF_LANDMARKS, EvaluationSpec, MethodSpec
 
 Indices = NDArray[np.intp]
@@ -237,16 +237,15 @@ def evaluate(
     started = time.process_time()
     outputs = _outputs(solved.estimators, blocks, np.concatenate([split.train, split.test]), y)
     seconds = time.process_time() - started
-    sweep, result, fitted = sweep_of(method), SplitResult(), list[Fitted]()
+    result, fitted = SplitResult({}), list[Fitted]()
     for estimator, made, fit_seconds in zip(solved.estimators, outputs, solved.fit_seconds, strict=True):
         known, asked = (made[rows].astype(np.float64) for rows in (split.train, split.test))
         total = pass_seconds + fit_seconds
-        outcome = outcome_of(estimator, known, asked, sweep, total, seconds)
-        fitted.append(Fitted(outcome, estimator.kernel_weights_, [], total, seconds))
+        fitted.append(fitted_of(estimator, known, asked, y[split.train], method, total, seconds))
+        fitted[-1].weights = estimator.kernel_weights_
     for rule, position in solved.by_rule.items():
-        result.rules[rule] = rule_result(
-            fitted[position], solved.chosen[position], -1, rule, y[split.train], y[split.test]
-        )
+        predictions = fitted[position].predictions(rule, y[split.test], -1)
+        result.rules[rule] = RuleResult(solved.chosen[position], fitted[position], predictions)
     return result
 
 
@@ -277,20 +276,20 @@ def _outputs(
     return found
 
 
-def outcome_of(
-    estimator: Any, known: NDArray[Any], asked: NDArray[Any], sweep: Sweep, fit_seconds: float = 0.0,
-    predict_seconds: float = 0.0,
-) -> Outcome:  # fmt: skip
-    """Return the outcome of a fitted method, given its outputs for training and for test samples."""
+def fitted_of(
+    estimator: Any, known: NDArray[Any], asked: NDArray[Any], y: NDArray[Any], method: MethodSpec,
+    fit_seconds: float = 0.0, predict_seconds: float = 0.0,
+) -> Fitted:  # fmt: skip
+    """Return a fitted method, given its outputs for training samples with labels ``y`` and for test samples."""
     seconds = fit_seconds, predict_seconds
-    if sweep.has_components:
-        given = [given_by(estimator, len(known))]
-        return Outcome([estimator], [known.shape[1]], given, *seconds, embeddings=[(known, asked)])
+    if method.embeds:
+        return Fitted(
+            y, [estimator], [known.shape[1]], [lookup_of(estimator, len(y))], *seconds, embeddings=[(known, asked)]
+        )
     if is_regressor(estimator):
-        return Outcome([estimator], [], [given_by(estimator, len(known), asked)], *seconds, predicted=[asked[:, 0]])
+        return Fitted(y, [estimator], [], [lookup_of(estimator, len(y), asked)], *seconds, labels=[asked[:, 0]])
     scored = _Scored(np.asarray(estimator.classes_))
-    given = [given_by(scored, len(known), asked)]
-    return Outcome([scored], [], given, *seconds, predicted=[scored.predict(asked)])
+    return Fitted(y, [scored], [], [lookup_of(scored, len(y), asked)], *seconds, labels=[scored.predict(asked)])
 
 
 class _Scored(ClassScores):
@@ -342,8 +341,7 @@ def choose(fits: Fits, moments: SplitMoments, grid: Sequence[Candidate], evaluat
 
     Its scores are those of the sample in each fold, fitted to the other folds. Errors are as of `solve`.
     """
-    sweep, metric = sweep_of(fits.method), metric_named(evaluation.choose_by)
-    rules = sweep.rules(evaluation.neighbours)
+    metric, rules = metric_named(evaluation.choose_by), fits.method.rules(evaluation.neighbours)
     if len(grid) == 1:
         return dict.fromkeys(rules, 0)
     if len(moments.folds) < 2:
@@ -357,9 +355,9 @@ def choose(fits: Fits, moments: SplitMoments, grid: Sequence[Candidate], evaluat
                 model = fits.fitted(candidate, training)
                 made = fits.outputs(candidate, model, moments.sample_features)
                 validation = moments.sample_folds == number
-                outcome = outcome_of(model, made[~validation], made[validation], sweep)
+                fitted = fitted_of(model, made[~validation], made[validation], y[~validation], fits.method)
                 for rule in rules:
-                    of_fold = outcome.scores(metric, rule, y[~validation], y[validation])
+                    of_fold = fitted.predictions(rule, y[validation]).scores(metric)
                     by_rule[rule] = [*by_rule[rule], of_fold]
         except (NotApplicable, SolverFailed) as reason:
             by_rule = dict.fromkeys(rules, str(reason))

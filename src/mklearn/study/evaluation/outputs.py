@@ -17,8 +17,14 @@ from mklearn.study.evaluation.metrics.metric import Metric
 from mklearn.study.provenance import canonical
 
 Labels = NDArray[Any]
-Given = Callable[[str], Any]
+Lookup = Callable[[str], Any]
 """Returns, by the name in `STORED`, what a fitted estimator gives for the test samples; None where it has none."""
+
+
+def no_lookup(name: str) -> None:
+    """Look up nothing: what labels alone give."""
+
+
 STORED = ("decision_function", "predict_proba", "classes", "n_support_vectors")
 """What is stored of each fitted estimator, beside the labels."""
 
@@ -33,7 +39,7 @@ class MethodOutput:
     ----------
     y_train, y : labels of the training and of the test samples
     labels : predicted labels of the test samples
-    given : see `Given`
+    lookup : see `Lookup`
     n_train, n_support_vectors : numbers of training samples and of support vectors among them
     classes : in the order of the columns of scores and probabilities
     decision_values : (m,) array for two classes, or (m, n_classes)
@@ -44,7 +50,7 @@ class MethodOutput:
     y_train: Labels
     y: Labels
     labels: Labels
-    given: Given
+    lookup: Lookup
 
     @property
     def n_train(self) -> int:
@@ -52,14 +58,14 @@ class MethodOutput:
 
     @property
     def n_support_vectors(self) -> int:
-        number = self.given("n_support_vectors")
+        number = self.lookup("n_support_vectors")
         if number is None:
             raise NotApplicable("the method has no support vectors (support_, n_support_ or dual_coef_)")
         return int(number)
 
     @property
     def classes(self) -> Labels:
-        classes = self.given("classes")
+        classes = self.lookup("classes")
         return np.unique(self.y_train) if classes is None else np.asarray(classes)
 
     @property
@@ -75,7 +81,7 @@ class MethodOutput:
         return self._first("decision_function", "predict_proba")
 
     def _first(self, *names: str) -> NDArray[np.float64]:
-        values = next((values for values in map(self.given, names) if values is not None), None)
+        values = next((values for values in map(self.lookup, names) if values is not None), None)
         if values is None:
             raise NotApplicable(f"the method has no {' or '.join(names)}")
         return np.asarray(values)
@@ -96,8 +102,8 @@ class RulePredictions:
         Row that was chosen without the test samples; None if the choice failed.
     nearest, distances : (m,) arrays
         Position of the nearest training sample among those of the split, -1 if none decides; and its distance.
-    models : sequence of mappings
-        What each row's estimator gives, by the names in `STORED`; a single one if all rows are of one estimator.
+    lookups : sequence of Lookup
+        What each row's estimator gives; a single one if all rows are of one estimator.
     """
 
     y_train: Labels
@@ -107,14 +113,16 @@ class RulePredictions:
     position: int | None
     nearest: NDArray[np.integer[Any]]
     distances: NDArray[np.floating[Any]]
-    models: Sequence[Mapping[str, Any]] = ({},)
+    lookups: Sequence[Lookup] = (no_lookup,)
 
     @cached_property
     def outputs(self) -> list[MethodOutput]:
         """What metrics are computed from: one output for each row of the labels."""
-        models = [self.models[min(row, len(self.models) - 1)] for row in range(len(self.labels))]
-        rows = zip(self.labels, models, strict=True)
-        return [MethodOutput(self.y_train, self.y, labels, model.get) for labels, model in rows]
+        last = len(self.lookups) - 1
+        return [
+            MethodOutput(self.y_train, self.y, labels, self.lookups[min(row, last)])
+            for row, labels in enumerate(self.labels)
+        ]
 
     def scores(self, metric: Metric) -> NDArray[np.float64]:
         """Compute a metric for each row of the labels; NotApplicable if one lacks what it needs."""
@@ -148,11 +156,11 @@ def stored_rule(name: str, predictions: RulePredictions) -> Record:
         f"{name}/nearest": predictions.nearest,
         f"{name}/distances": predictions.distances.astype(np.float32),
     }
-    for number, model in enumerate(predictions.models):
-        known = {key: np.asarray(model[key]) for key in STORED if model.get(key) is not None}
-        arrays |= {f"{name}/{number}/{key}": values for key, values in known.items()}
+    for number, lookup in enumerate(predictions.lookups):
+        values = {key: lookup(key) for key in STORED}
+        arrays |= {f"{name}/{number}/{key}": np.asarray(each) for key, each in values.items() if each is not None}
     names = ("components", "position")
-    return Record({key: getattr(predictions, key) for key in names} | {"n_models": len(predictions.models)}, arrays)
+    return Record({key: getattr(predictions, key) for key in names} | {"n_models": len(predictions.lookups)}, arrays)
 
 
 def restored_split(record: Record, y: Labels) -> SplitPredictions:
@@ -165,7 +173,7 @@ def restored_split(record: Record, y: Labels) -> SplitPredictions:
         rules[name] = RulePredictions(
             y[train], y[test], np.ascontiguousarray(arrays[f"{name}/labels"].T), of_rule["components"],
             of_rule["position"], arrays[f"{name}/nearest"], arrays[f"{name}/distances"],
-            [{key: arrays[start + key] for key in STORED if start + key in arrays} for start in own],
+            [{key: arrays[start + key] for key in STORED if start + key in arrays}.get for start in own],
         )  # fmt: skip
     return SplitPredictions(facts["repeat"], facts["fold"], train, test, rules)
 

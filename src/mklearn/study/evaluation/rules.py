@@ -6,21 +6,43 @@ takes O(m n p), and they need no training sample, only its class's sum. They pre
 
 from __future__ import annotations
 
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn import nearest_neighbour
 from mklearn.nearest_neighbour import (
     Rule,
     checked_embedding,
     checked_labels,
     distances_to,
     nearest_neighbour_indices,
+    nearest_neighbour_predictions,
     nearest_neighbour_predictions_by_dimension,
 )
 from mklearn.study.specs.fit_spec import CLASS_MEAN
+
+
+class Decision(NamedTuple):
+    """Labels of test samples (m,), the training sample that decides each, -1 if none does, and its distance or NaN."""
+
+    labels: NDArray
+    nearest: NDArray[np.intp]
+    distances: NDArray[np.float64]
+
+
+def decide(Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: str) -> Decision:
+    """Predict labels with all components of an embedding; parameters and errors as of `predictions_by_dimension`."""
+    if rule == CLASS_MEAN:
+        classes, means = _class_means(Z_train, y_train)
+        return without_neighbours(nearest_neighbour_predictions(means, classes, Z_test, "euclidean"))
+    nearest = nearest_neighbour_indices(Z_train, Z_test, cast("Rule", rule), y_train)
+    return Decision(np.asarray(y_train)[nearest], nearest, distances_to(Z_train, Z_test, nearest, cast("Rule", rule)))
+
+
+def without_neighbours(labels: NDArray) -> Decision:
+    """Return labels that no training sample decides."""
+    return Decision(labels, np.full(len(labels), -1), np.full(len(labels), np.nan))
 
 
 def predictions_by_dimension(Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: str) -> NDArray:
@@ -45,45 +67,12 @@ def predictions_by_dimension(Z_train: ArrayLike, y_train: ArrayLike, Z_test: Arr
         Inconsistent shapes, no samples, values that are not finite, or an unknown rule.
     """
     if rule == CLASS_MEAN:
-        classes, means = class_means(Z_train, y_train)
+        classes, means = _class_means(Z_train, y_train)
         return nearest_neighbour_predictions_by_dimension(means, classes, Z_test, "euclidean")
     return nearest_neighbour_predictions_by_dimension(Z_train, y_train, Z_test, cast("Rule", rule))
 
 
-def predictions(Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: str) -> NDArray:
-    """Predict labels (m,) with all components; parameters and errors as of :func:`predictions_by_dimension`."""
-    if rule == CLASS_MEAN:
-        classes, means = class_means(Z_train, y_train)
-        return nearest_neighbour.nearest_neighbour_predictions(means, classes, Z_test, "euclidean")
-    return nearest_neighbour.nearest_neighbour_predictions(Z_train, y_train, Z_test, cast("Rule", rule))
-
-
-def accuracy_by_dimension(
-    Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, y_test: ArrayLike, rule: str
-) -> NDArray[np.float64]:
-    """Compute the accuracy (p,) of :func:`predictions_by_dimension` for test labels ``y_test`` (m,)."""
-    predicted = predictions_by_dimension(Z_train, y_train, Z_test, rule)
-    return np.asarray((predicted == checked_labels(y_test, predicted.shape[1], "y_test")).mean(axis=1))
-
-
-def deciding_samples(
-    Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: str
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Find the training sample that decides the class of each test sample with all components, and its distance.
-
-    Returns
-    -------
-    indices, distances : ndarrays of shape (m,)
-        -1 and NaN with class means: no training sample decides.
-    """
-    if rule == CLASS_MEAN:
-        m = len(np.asarray(Z_test))
-        return np.full(m, -1, dtype=np.intp), np.full(m, np.nan)
-    indices = nearest_neighbour_indices(Z_train, Z_test, cast("Rule", rule), y_train)
-    return indices, distances_to(Z_train, Z_test, indices, cast("Rule", rule))
-
-
-def class_means(Z: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray[np.float64]]:
+def _class_means(Z: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray[np.float64]]:
     """Compute the sorted classes (c,) of training samples, and the mean (c, p) of each in an embedding Z (n, p)."""
     embedding = checked_embedding(Z, "Z_train")
     classes, codes = np.unique(checked_labels(y, len(embedding), "y_train"), return_inverse=True)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.errors import DataError, NotApplicable, SolverFailed
-from mklearn.study.evaluation.rules import accuracy_by_dimension
+from mklearn.study.evaluation.metrics.metric import Metric
+from mklearn.study.evaluation.outputs import MethodOutput, no_lookup
+from mklearn.study.evaluation.rules import predictions_by_dimension
 from mklearn.study.specs.fit_spec import Components
 
-Candidate = TypeVar("Candidate")
 Scores = Sequence[NDArray[np.float64]] | str
 """Of one candidate on each part, at each leading dimension; or the reason why it has none."""
 
@@ -118,6 +120,8 @@ def mean_curves(scores: Sequence[Scores]) -> NDArray[np.float64]:
 
 
 Refits = Iterator[tuple[int, NDArray[Any], NDArray[Any]]]
+"""Of one candidate, in any order of the n samples: (i, embedding (n - 1, p) of the others, embedding (1, p) of sample
+i) by the refit without sample i; p may differ. It may raise `NotApplicable` or `SolverFailed`."""
 
 
 def hardest_first(kernel: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
@@ -146,88 +150,62 @@ def hardest_first(kernel: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
         return np.argsort(nearest_other / nearest_own, kind="stable")
 
 
-def select_by_leaving_one_out(
-    refits: Callable[[Candidate], Refits], candidates: Sequence[Candidate], y: NDArray[Any], rules: Sequence[Any],
-    score: Callable[..., ArrayLike] = accuracy_by_dimension, components: Components = "best",
-) -> dict[Any, tuple[int, int | None]]:  # fmt: skip
-    """Choose the candidate and the dimension of the highest mean score when each sample is left out in turn.
+def race(
+    refits: Sequence[Refits], y: NDArray[Any], rules: Sequence[str], metric: Metric, components: Components = "best"
+) -> dict[str, list[Scores]]:
+    """Compute by each rule the scores of candidates when each sample is left out in turn, for `select`.
+
+    The candidate with the highest reachable score is tried on its next sample. One that can't reach the best score any
+    more is not tried further, and has no scores; it would not be chosen by them.
 
     Parameters
     ----------
-    refits : callable
-        Takes a candidate and returns an iterator over the n samples in any order: (i, embedding of the others (n - 1,
-        p), embedding of sample i (1, p)) by the refit without sample i; p may differ. A :class:`NotApplicable` or
-        :class:`SolverFailed` rules the candidate out.
-    candidates : sequence
-        In order of preference for ties: the simplest first.
+    refits : sequence
+        Of each candidate.
     y : array of shape (n,)
-    rules : of :func:`mklearn.study.evaluation.rules.accuracy_by_dimension`
-    score : callable
-        Scores at each leading dimension, with the arguments of that function.
+    rules : see `mklearn.study.evaluation.rules`
+    metric : Metric
+        With a value for a single sample of at most 1.
     components : see :func:`choose`
-
-    Returns
-    -------
-    selected : dict from rule to (candidate, position)
-        As of :func:`select`, and the same as by the means of all samples. But the candidate with the highest reachable
-        score is tried on its next sample, and one that can't reach the best score any more is not tried further.
-
-    Raises
-    ------
-    SolverFailed
-        Every candidate failed; the message has the first reason.
     """
-    races = [_Race(refits(candidate), y, rules, score) for candidate in candidates]
+    runners = [_Runner(each, dict.fromkeys(rules, np.zeros(0))) for each in refits]
     for rule in rules:
-        while True:
-            running = [race for race in races if not race.failure]
-            if not running:
-                raise SolverFailed(f"{ALL_FAILED}{races[0].failure}")
-            best = max((race.score(rule, components) for race in running if race.done), default=-np.inf)
-            hopeful = [race for race in running if not race.done and race.bound(rule) >= best - TIE]
+        while running := [runner for runner in runners if not runner.failure]:
+            done = [runner.sums[rule] / len(y) for runner in running if runner.tried == len(y)]
+            best = max((curve[-1] if components == "all" else curve.max() for curve in done), default=-np.inf)
+            hopeful = [each for each in running if each.tried < len(y) and each.bound(rule, len(y)) >= best - TIE]
             if not hopeful:
                 break
-            max(hopeful, key=lambda race: race.bound(rule)).advance()
-    return {rule: select(mean_curves([race.scores(rule) for race in races]), components, len(y)) for rule in rules}
+            max(hopeful, key=lambda runner: runner.bound(rule, len(y))).leave_out_next(y, metric)
+    return {rule: [runner.scores(rule, len(y)) for runner in runners] for rule in rules}
 
 
-class _Race:
-    """One candidate of a race: the sum of its scores at each dimension, over the samples tried so far."""
+@dataclass
+class _Runner:
+    """One candidate of a race: the sum of its scores at each dimension by each rule, over the samples tried so far."""
 
-    def __init__(self, refits: Refits, y: NDArray[Any], rules: Sequence[Any], score: Callable[..., ArrayLike]) -> None:
-        self._refits, self._y, self._score = refits, y, score
-        self._sums: dict[Any, NDArray[np.float64]] = dict.fromkeys(rules, np.zeros(0))
-        self._tried = 0
-        self.failure = ""
+    refits: Refits
+    sums: dict[str, NDArray[np.float64]]
+    tried: int = 0
+    failure: str = ""
 
-    @property
-    def done(self) -> bool:
-        return self._tried == len(self._y)
+    def scores(self, rule: str, n: int) -> Scores:
+        return self.failure or ([self.sums[rule] / n] if self.tried == n else "left out early")
 
-    def bound(self, rule: Any) -> float:
-        """Return the mean score that the candidate reaches if all remaining scores are 1, at any dimension.
+    def bound(self, rule: str, n: int) -> float:
+        """Return the mean score that is reached if all remaining scores are 1, at any dimension."""
+        return 1.0 - (self.tried - float(self.sums[rule].max(initial=0.0))) / n
 
-        The last dimension is not known before the end: a later sample may have fewer.
-        """
-        return 1.0 - (self._tried - float(self._sums[rule].max(initial=0.0))) / len(self._y)
-
-    def score(self, rule: Any, components: Components) -> float:
-        curve = self._sums[rule] / len(self._y)
-        return float(curve[-1] if components == "all" else curve.max())
-
-    def scores(self, rule: Any) -> Scores:
-        return [self._sums[rule] / len(self._y)] if self.done and not self.failure else self.failure or "left out early"
-
-    def advance(self) -> None:
-        """Leave out the next sample."""
+    def leave_out_next(self, y: NDArray[Any], metric: Metric) -> None:
         try:
-            i, others, left_out = next(self._refits)
-            rest, own = np.delete(self._y, i), self._y[i : i + 1]
-            for rule, sums in self._sums.items():
-                curve = np.asarray(self._score(others, rest, left_out, own, rule), dtype=np.float64)
-                width = min(sums.size, curve.size) if self._tried else curve.size  # dimensions that every sample has
-                self._sums[rule] = (sums[:width] if self._tried else 0.0) + curve[:width]
+            i, others, left_out = next(self.refits)
+            rest = np.delete(y, i)
+            for rule, sums in self.sums.items():
+                labels = predictions_by_dimension(others, rest, left_out, rule)
+                curve = np.array([metric.score(MethodOutput(rest, y[i : i + 1], each, no_lookup)) for each in labels])
+                width = min(sums.size, curve.size) if self.tried else curve.size  # dimensions that every sample has
+                self.sums[rule] = (sums[:width] if self.tried else 0.0) + curve[:width]
         except (NotApplicable, SolverFailed) as error:
             self.failure = str(error)
             return
-        self._tried += 1
+        self.tried += 1

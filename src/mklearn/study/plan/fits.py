@@ -101,7 +101,8 @@ def planned_fits(
         }
         spec = MethodSpec(
             id=variant.id, implementation=method.implementation, parameters=method.parameters() | variant.parameters,
-            grid=method.grid(), kernel_choice=method.kernel_choice(), inputs=views, sweep=method.sweep(),
+            grid=method.grid(), kernel_choice=method.kernel_choice(), inputs=views,
+            embeds=method.row.embeds, refit=method.refit(),
         )  # fmt: skip
         for protocol in protocols:
             if protocol.composes:

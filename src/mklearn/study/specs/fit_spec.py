@@ -1,4 +1,4 @@
-"""Frozen specifications of a fit: the method, its inputs, how its components are swept, and how it is evaluated.
+"""Frozen specifications of a fit: the method, its inputs and numbers of components, and how it is evaluated.
 
 The plan writes them as plain dictionaries into the parameters of a job; the step validates them again.
 """
@@ -84,12 +84,15 @@ LARGEST_DICTIONARY = 10
 """Kernels of a view of features in `mklearn.kernels.dictionary`."""
 
 
-class Implementation(Strict):
-    """Code that a specification names, and the parameters that it is called with."""
+class RefitSpec(Strict):
+    """Fits for each of several numbers of components, by a method that learns something else for each."""
 
-    implementation: str
-    """``"module:name"``."""
-    parameters: dict[str, Any] = {}
+    sizes: Annotated[list[Count], Field(min_length=1)]
+    """Values of ``n_components``."""
+    at_most: Literal["n_classes", "image_side"] | None = None
+    """Bound on the sizes: larger ones are left out, but never all of them."""
+    path: str | None = None
+    """``"module:function"`` that fits all sizes and computes what they share once: (estimator, X, y, sizes=)."""
 
 
 class InputSpec(Strict):
@@ -106,18 +109,24 @@ class InputSpec(Strict):
     """Filling of missing values, fitted on the training samples before that."""
 
 
-class MethodSpec(Implementation):
+class MethodSpec(Strict):
     """A method as evaluation fits it."""
 
     id: str
+    implementation: str
+    """``"module:name"``."""
+    parameters: dict[str, Any] = {}
+    """What it is called with."""
     grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
     """Candidate values of each parameter that inner cross-validation chooses."""
     kernel_choice: KernelChoice | None = None
     """How evaluation chooses among the kernels or weights them; None: the method takes all of them."""
     inputs: Annotated[dict[str, InputSpec], Field(min_length=1)]
     """Inputs by name. The first is what it learns from; the others are parameters of the estimator that name a view."""
-    sweep: Implementation
-    """A class of :mod:`mklearn.study.evaluation.sweeps`, or one of another package."""
+    embeds: bool = False
+    """Whether nearest neighbours in its embedding are evaluated, with 1, 2, ... components; else what it predicts."""
+    refit: RefitSpec | None = None
+    """Numbers of components that do not follow from one fit."""
 
     @model_validator(mode="after")
     def _inputs_are_consistent(self) -> MethodSpec:
@@ -127,6 +136,15 @@ class MethodSpec(Implementation):
         if self.kernel_choice and first != "kernels":
             raise ValueError(f"kernel_choice {self.kernel_choice!r} needs an input of kind 'kernels'.")
         return self
+
+    @property
+    def has_components(self) -> bool:
+        """Whether there is a number of components to choose."""
+        return self.embeds or self.refit is not None
+
+    def rules(self, neighbours: Sequence[str]) -> list[str]:
+        """Return the nearest-neighbour rules by which it is evaluated; "" for what it predicts itself."""
+        return list(neighbours) if self.embeds else [""]
 
     @property
     def dictionary_views(self) -> list[str]:

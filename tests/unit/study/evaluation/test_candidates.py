@@ -92,17 +92,16 @@ VIEWS = Views({"d": Pairwise(MEASURES["squared_euclidean"](X)), "pixels-0a": X[:
 INPUTS = {"kernels": {"kind": "kernels"}, "gating": {"kind": "features", "descriptors": ["pixels-0a"]}}
 
 
-def method(implementation: str, inputs: Any, sweep: str = "Predictions", **fields: Any) -> MethodSpec:
-    swept = {"implementation": f"mklearn.study.evaluation.sweeps:{sweep}"}
-    spec = {"id": "m", "implementation": implementation, "inputs": inputs, "sweep": swept}
+def method(implementation: str, inputs: Any, embeds: bool = False, **fields: Any) -> MethodSpec:
+    spec = {"id": "m", "implementation": implementation, "inputs": inputs, "embeds": embeds}
     return MethodSpec.model_validate(spec | fields)
 
 
-def run(estimator: type = GatedMeans, sweep: str = "Predictions", **changes: Any) -> SplitResult:
+def run(estimator: type = GatedMeans, embeds: bool = False, **changes: Any) -> SplitResult:
     named = {name: changes.pop(name) for name in ("metrics", "choose_by") if name in changes}
     evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=2, **named)
     GatedMeans.calls.clear()
-    spec = method(f"{__name__}:{estimator.__name__}", changes.pop("inputs", INPUTS), sweep, **changes)
+    spec = method(f"{__name__}:{estimator.__name__}", changes.pop("inputs", INPUTS), embeds, **changes)
     problem = MethodOnViews(VIEWS, Y, spec, KERNELS)
     return evaluate_split(problem, TRAIN, TEST, evaluation=evaluation, seed=0)
 
@@ -116,7 +115,6 @@ def test_an_estimator_gets_kernels_and_the_name_of_another_view() -> None:
     assert GatedMeans.calls == [
         ("fit", {"stack": (3, 40, 40), "gating": (40, 2)}),
         ("decision_function", {"stack": (3, 20, 40), "gating": (20, 2)}),  # predict
-        ("decision_function", {"stack": (3, 20, 40), "gating": (20, 2)}),  # stored for metrics
     ]
     assert found.estimator.gating == "pixels-0a"
     assert found.estimator.kernels == {
@@ -138,7 +136,7 @@ def test_metrics_of_an_estimator_are_those_of_the_method_itself() -> None:
 
 def test_an_embedding_of_several_inputs_is_swept() -> None:
     """It has no decision values to report."""
-    result = run(GatedEmbedding, "LeadingDimensions")
+    result = run(GatedEmbedding, True)
     (found,) = result.rules.values()
     assert found.predictions.components == [1, 2, 3]
     assert scores(found, "balanced_accuracy").shape == (3,)
@@ -164,12 +162,12 @@ def test_another_metric_chooses() -> None:
 
 
 def test_a_metric_that_a_method_lacks_can_not_choose() -> None:
-    result = run(GatedEmbedding, "LeadingDimensions", choose_by="auc")
+    result = run(GatedEmbedding, True, choose_by="auc")
     (found,) = result.rules.values()
     assert found.predictions.position is None
     assert "no decision_function" in result.selection_message
     with pytest.raises(Exception, match="no decision_function"):  # a grid has to be chosen from
-        run(GatedEmbedding, "LeadingDimensions", grid={"strength": [1.0, 2.0]}, choose_by="auc")
+        run(GatedEmbedding, True, grid={"strength": [1.0, 2.0]}, choose_by="auc")
 
 
 @pytest.mark.parametrize(
@@ -209,7 +207,7 @@ def test_candidates_share_kernels(choice: Any, monkeypatch: pytest.MonkeyPatch) 
     kfd = "mklearn.subspace.kfd:KernelFDA"
     grid = {"ridge": [1e-3, 1e-1]}
     found = measured(monkeypatch)
-    spec = method(kfd, {"kernels": {"kind": "kernels"}}, "LeadingDimensions", grid=grid, kernel_choice=choice)
+    spec = method(kfd, {"kernels": {"kind": "kernels"}}, True, grid=grid, kernel_choice=choice)
     evaluation = EvaluationSpec(neighbours=["euclidean", "cosine"], inner_folds=4)
     evaluate_split(MethodOnViews(Views({"t": X}), Y, spec, specs), TRAIN, TEST, evaluation=evaluation, seed=0)
     on_folds = [sizes for sizes in found if sizes[-1] < len(TRAIN)]
@@ -222,9 +220,9 @@ def test_candidates_share_kernels(choice: Any, monkeypatch: pytest.MonkeyPatch) 
 
 
 def problem(
-    implementation: str, inputs: Any, views: Any, kernels: Any = (), sweep: str = "Predictions", **fields: Any
+    implementation: str, inputs: Any, views: Any, kernels: Any = (), embeds: bool = False, **fields: Any
 ) -> MethodOnViews:
-    return MethodOnViews(Views(views), Y, method(implementation, inputs, sweep, **fields), kernels)
+    return MethodOnViews(Views(views), Y, method(implementation, inputs, embeds, **fields), kernels)
 
 
 def test_a_method_on_kernels_takes_their_specs() -> None:
@@ -236,7 +234,7 @@ def test_a_method_on_kernels_takes_their_specs() -> None:
     kfd = "mklearn.subspace.kfd:KernelFDA"
     views = {"t": X, "s": X[:, :4]}
     grid = {"ridge": [0.01, 0.1]}
-    every = problem(kfd, {"kernels": {"kind": "kernels"}}, views, specs, "LeadingDimensions", grid=grid)
+    every = problem(kfd, {"kernels": {"kind": "kernels"}}, views, specs, True, grid=grid)
     estimator = every.unfitted(candidates(every.method, 2)[1], ridge=0.5)
     assert estimator.kernels == {
         "a": {"view": "t", "kind": "linear", "feature_scaling": "unit"},
@@ -246,7 +244,6 @@ def test_a_method_on_kernels_takes_their_specs() -> None:
     assert method_of(estimator) is estimator
     single = every.method.model_copy(update={"kernel_choice": "best_single"})
     assert list(every.unfitted(candidates(single, 2)[-1]).kernels) == ["b"]
-    assert every.only_kernels
 
 
 def test_a_constant_kernel_is_left_out_where_kernels_are_chosen_and_refused_elsewhere() -> None:
@@ -261,7 +258,7 @@ def test_a_constant_kernel_is_left_out_where_kernels_are_chosen_and_refused_else
     known = {spec["id"]: {"view": spec["view"], "kind": "linear"} for spec in specs}
     library = MultiViewClassifier(kernels=known, n_kernels=2).fit(chosen.views[TRAIN], Y[TRAIN])
     np.testing.assert_array_equal(found.fitted.weights, library.kernel_weights_)
-    refused = problem("mklearn.subspace.kfd:KernelFDA", inputs, views, specs, "LeadingDimensions")
+    refused = problem("mklearn.subspace.kfd:KernelFDA", inputs, views, specs, True)
     with pytest.raises(ConstantKernel, match="'border'"):
         evaluate_split(refused, TRAIN, TEST, evaluation=evaluation, seed=0)
 
@@ -274,4 +271,3 @@ def test_other_inputs_are_parameters_that_name_a_view(impute: str) -> None:
     estimator = made.unfitted(candidates(made.method, 1)[0])
     assert isinstance(estimator, LMKLSVC)
     assert estimator.gating == ("pixels-0a" if impute == "none" else {"view": "pixels-0a", "impute": "median"})
-    assert not made.only_kernels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,9 +22,7 @@ from mklearn.study.specs.fit_spec import EvaluationSpec, InputSpec, MethodSpec
 def problem(views: Views, y: np.ndarray) -> MethodOnViews:
     model = entries.method("multi_view")
     inputs = {"kernels": InputSpec(kind="kernels", descriptors=list(views.names))}
-    method = MethodSpec(
-        id="m", implementation=model.implementation, parameters=model.parameters(), sweep=model.sweep(), inputs=inputs
-    )
+    method = MethodSpec(id="m", implementation=model.implementation, parameters=model.parameters(), inputs=inputs)
     return MethodOnViews(views, y, method)
 
 
@@ -35,11 +34,9 @@ def test_groups_are_left_out_where_test_samples_are_of_others(how: str) -> None:
     train, test = np.arange(200), np.arange(200, 300)
     groups = None if how == "no groups" else (np.arange(300) // 10 if how == "whole groups" else np.arange(300) % 20)
     names = None if groups is None else groups.astype(str)
-    result = evaluate_split(
-        problem(views, y), train, test, evaluation=EvaluationSpec(neighbours=["euclidean"], inner_folds=3), seed=0,
-        groups=names,
-    )  # fmt: skip
-    (fitted,) = result.rules[""].fitted.outcome.estimators
+    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
+    result = evaluate_split(replace(problem(views, y), groups=names), train, test, evaluation=evaluation, seed=0)
+    (fitted,) = result.rules[""].fitted.estimators
     given = names[train] if how == "whole groups" else None
     expected = MultiViewClassifier().fit(views[train], y[train], groups=given)
     np.testing.assert_array_equal(fitted.class_scores(views[test]), expected.class_scores(views[test]))

@@ -16,14 +16,14 @@ from mklearn.errors import SolverFailed
 from mklearn.kernels import Pairwise, Views
 from mklearn.study.data.grouped_splits import validation_folds
 from mklearn.study.data.splits import Split
-from mklearn.study.evaluation.candidates import MethodOnViews
+from mklearn.study.evaluation.candidates import Candidate, MethodOnViews
 from mklearn.study.evaluation.fit_records import SPLIT, FitAtSize, SplitRecord
 from mklearn.study.evaluation.outputs import SplitPredictions, packed, restored_split, unpacked
 from mklearn.study.evaluation.predictions import Predictions, common, prediction_table
 from mklearn.study.evaluation.score_table import BLANK, COLUMNS, score_rows
 from mklearn.study.evaluation.split import Choice, evaluate_split
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.specs.fit_spec import EvaluationSpec, FitSpec, Implementation, InputSpec, MethodSpec, Setting
+from mklearn.study.specs.fit_spec import EvaluationSpec, FitSpec, InputSpec, MethodSpec, Setting
 from mklearn.study.supervisor import SplitAborted
 
 N = 36
@@ -61,12 +61,9 @@ def _count() -> None:
     Threshold.asked.clear()
 
 
-def method(sweep: str = "Predictions", implementation: str = f"{__name__}:Threshold", **fields: Any) -> MethodSpec:
+def method(implementation: str = f"{__name__}:Threshold", **fields: Any) -> MethodSpec:
     inputs = fields.pop("inputs", {"features": InputSpec(kind="features", descriptors=["x"])})
-    return MethodSpec(
-        id="m", implementation=implementation, inputs=inputs,
-        sweep=Implementation(implementation=f"mklearn.study.evaluation.sweeps:{sweep}"), **fields,
-    )  # fmt: skip
+    return MethodSpec(id="m", implementation=implementation, inputs=inputs, **fields)
 
 
 EVALUATION = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
@@ -165,28 +162,28 @@ def on_kernels(spec: MethodSpec, n: int = 3) -> MethodOnViews:
     return MethodOnViews(Views(pairwise), Y, spec, specs)
 
 
-def kernel_method(kind: str, sweep: str, **fields: Any) -> MethodSpec:
-    return method(sweep, kind, inputs={"kernels": InputSpec(kind="kernels")}, **fields)
+def kernel_method(kind: str, embeds: bool, **fields: Any) -> MethodSpec:
+    return method(kind, inputs={"kernels": InputSpec(kind="kernels")}, embeds=embeds, **fields)
 
 
 KFD = "mklearn.subspace.kfd:KernelFDA"
 
 
-FIRST = Choice({"n_components": 4}, {"euclidean": (0, None)})
+FIRST = Choice([Candidate({"n_components": 4})], {"euclidean": (0, None)})
 
 
 def test_the_best_single_kernel_and_components_of_an_embedding() -> None:
     """As picking by hand from fits of each kernel on each model."""
     models = splits()
-    spec = kernel_method("mklearn.subspace.kernel_pca:KernelPCA", "LeadingDimensions", kernel_choice="best_single",
+    spec = kernel_method("mklearn.subspace.kernel_pca:KernelPCA", True, kernel_choice="best_single",
                          parameters={"n_components": 4})  # fmt: skip
     results = evaluate_draw(on_kernels(spec), models, evaluation=EVALUATION)
-    alone = kernel_method("mklearn.subspace.kernel_pca:KernelPCA", "LeadingDimensions", parameters={"n_components": 4})
+    alone = kernel_method("mklearn.subspace.kernel_pca:KernelPCA", True, parameters={"n_components": 4})
 
     def curve(kernel: int, split: Split, part: np.ndarray) -> np.ndarray:
         problem = on_kernels(alone)
         one = replace(problem, kernels=[problem.kernels[kernel]])
-        found = evaluate_split(one, split.train, part, evaluation=EVALUATION, seed=0, shared=FIRST)
+        found = evaluate_split(one, split.train, part, evaluation=EVALUATION, seed=0, choice=FIRST)
         return scores(found.rules["euclidean"])
 
     means = np.array([np.mean([curve(k, s, s.validation) for s in models], axis=0) for k in range(3)])
@@ -199,15 +196,15 @@ def test_the_best_single_kernel_and_components_of_an_embedding() -> None:
         assert component(rule) == dimension + 1
         np.testing.assert_allclose(scores(rule), curve(kernel, split, split.test))
         assert np.flatnonzero(rule.fitted.weights).tolist() == [kernel]
-        assert rule.fitted.outcome.embeddings[0][1].shape[0] == len(split.test)
+        assert rule.fitted.embeddings[0][1].shape[0] == len(split.test)
 
 
 def test_weights_by_validation_accuracy_are_shared() -> None:
     models = splits()
-    spec = kernel_method(KFD, "LeadingDimensions", kernel_choice="cv_accuracy")
+    spec = kernel_method(KFD, True, kernel_choice="cv_accuracy")
     evaluation = EVALUATION.model_copy(update={"components": "all"})
     results = evaluate_draw(on_kernels(spec), models, evaluation=evaluation)
-    problem = on_kernels(kernel_method(KFD, "LeadingDimensions"))
+    problem = on_kernels(kernel_method(KFD, True))
     accuracies = [
         np.mean([
             chosen_score(evaluate_split(
@@ -287,7 +284,7 @@ def test_inner_folds_hold_out_whole_groups_if_the_test_part_does() -> None:
     for test, whole in ((held, True), (shared, False)):
         Threshold.fits.clear()
         train, rows = np.flatnonzero(~test), np.flatnonzero(test)
-        evaluate_split(on_features(spec), train, rows, evaluation=EVALUATION, seed=0, groups=groups)
+        evaluate_split(replace(on_features(spec), groups=groups), train, rows, evaluation=EVALUATION, seed=0)
         fitted = [np.frombuffer(data).reshape(-1, 2)[:, 0] for _, data in Threshold.fits]
         inner = [np.isin(X[train, 0], known) for known in fitted if len(known) < len(train)]
         assert inner
@@ -316,11 +313,11 @@ class LeavesOut(Threshold):
 @pytest.mark.parametrize("grid", [[9.0, -9.0], [9.0]])
 def test_methods_leave_out_whole_groups_if_the_other_parts_do(grid: list[float]) -> None:
     """Whether or not there is something to choose."""
-    spec = kernel_method(f"{__name__}:LeavesOut", "Predictions", grid={"threshold": grid})
+    spec = kernel_method(f"{__name__}:LeavesOut", False, grid={"threshold": grid})
     for groups, whole in ((np.array([f"g{i}" for i in range(N)]), True), (np.repeat("g", N), False)):
         LeavesOut.groups.clear()
         models = splits()
-        evaluate_draw(on_kernels(spec), models, evaluation=EVALUATION, groups=groups)
+        evaluate_draw(replace(on_kernels(spec), groups=groups), models, evaluation=EVALUATION)
         of_models = [groups[split.train].tolist() if whole else None for split in models]
         expected = [each for each in of_models for _ in grid] * (len(grid) > 1) + of_models
         assert LeavesOut.groups == expected

@@ -95,7 +95,7 @@ def spec_of(implementation: str, settings: list[dict[str, Any]] = ONE, **evaluat
     method = {
         "id": "m", "implementation": f"{__name__}:{implementation}",
         "inputs": {"features": {"kind": "features", "descriptors": ["f"]}},
-        "sweep": {"implementation": "mklearn.study.evaluation.sweeps:LeadingDimensions"},
+        "embeds": True,
     }  # fmt: skip
     evaluation = {"neighbours": ["euclidean"], "inner_folds": 2} | evaluation
     return FitSpec(dataset="d", settings=settings, method=method, evaluation=evaluation, seed=0)  # type: ignore[arg-type]

@@ -90,7 +90,6 @@ def spec(**parameters: Any) -> FitSpec:
         "id": "m", "implementation": f"{__name__}:Gated", "parameters": parameters,
         "inputs": {"kernels": {"kind": "kernels"}, "gating": {"kind": "features", "descriptors": ["gating-0a"]},
                    "others": {"kind": "features", "descriptors": ["more-0a"]}},
-        "sweep": {"implementation": "mklearn.study.evaluation.sweeps:Predictions"},
     }  # fmt: skip
     evaluation = {"neighbours": ["cosine"], "inner_folds": 2}
     content = {"dataset": "d", "settings": [{"protocol": "p", "train_size": None}], "method": method, "seed": 0}
@@ -130,7 +129,8 @@ def of_tables(kind: str, descriptors: list[str]) -> FitSpec:
     """A classifier on features of one or several descriptors, as the plan specifies it."""
     model = entries.method(kind)
     method = {
-        "id": "m", "implementation": model.implementation, "parameters": model.parameters(), "sweep": model.sweep(),
+        "id": "m", "implementation": model.implementation, "parameters": model.parameters(),
+        "embeds": model.row.embeds, "refit": model.refit(),
         "inputs": {"features": {"kind": "features", "descriptors": descriptors}},
     }  # fmt: skip
     evaluation = {"neighbours": ["cosine"], "inner_folds": 2}
@@ -171,7 +171,7 @@ def on_scaled_features(*kernels: dict[str, Any]) -> FitSpec:
     method = {
         "id": "m", "implementation": "mklearn.subspace.kfd:KernelFDA", "grid": {"ridge": [1e-3, 1e-1]},
         "inputs": {"kernels": {"kind": "kernels"}},
-        "sweep": {"implementation": "mklearn.study.evaluation.sweeps:LeadingDimensions"},
+        "embeds": True,
     }  # fmt: skip
     evaluation = {"neighbours": ["cosine"], "inner_folds": 2}
     content = {"dataset": "d", "settings": [{"protocol": "p", "train_size": None}], "method": method, "seed": 0}
@@ -272,13 +272,11 @@ def test_a_matrix_of_other_samples_is_refused(files: dict[str, Any]) -> None:
 
 def test_classifiers_of_several_sizes_leave_a_curve_and_diagnostics(files: dict[str, Any]) -> None:
     path = "mklearn.classifiers.kernel_pca_classifier:fit_path"
-    sweep = {"implementation": "mklearn.study.evaluation.sweeps:RefitPredictions",
-             "parameters": {"sizes": [1, 3], "path": path}}  # fmt: skip
     alternating = {"implementation": "mklearn.classifiers.fsvc:FSVC", "solver": "alternating", "n_iter": 2}
     method = {
         "id": "m", "implementation": "mklearn.classifiers.kernel_pca_classifier:KernelPCAClassifier", "parameters": {},
         "grid": {"machine": [alternating | {"C": C} for C in (1.0, 10.0)]}, "inputs": {"kernels": {"kind": "kernels"}},
-        "sweep": sweep,
+        "refit": {"sizes": [1, 3], "path": path},
     }  # fmt: skip
     found = spec().as_dict() | {"method": method}
     run_fit(FitSpec.model_validate(found), **files | {"sources": []})

@@ -69,7 +69,7 @@ def test_samples_are_embedded_one_block_at_a_time() -> None:
     result = evaluate(solved, blocks(), SPLIT, Y, spec.method, pass_seconds=2.0)
     assert len(read) == 4
     (rule,) = result.rules.values()
-    known, asked = rule.fitted.outcome.embeddings[0]
+    known, asked = rule.fitted.embeddings[0]
     np.testing.assert_allclose(known, model.transform({"v": views["v"][SPLIT.train]}), atol=1e-6)
     np.testing.assert_allclose(asked, model.transform({"v": views["v"][SPLIT.test]}), atol=1e-6)
     assert rule.fitted.fit_seconds == 2.5

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,11 +11,11 @@ import pytest
 from numpy.typing import NDArray
 
 from mklearn.errors import NotApplicable
+from mklearn.study.evaluation.fitted import lookup_of
 from mklearn.study.evaluation.metrics.labels import minority_recall
 from mklearn.study.evaluation.metrics.metric import metric_mistakes, metric_named
 from mklearn.study.evaluation.metrics.scores import auc, equal_error_rate
 from mklearn.study.evaluation.outputs import MethodOutput
-from mklearn.study.evaluation.sweeps import given_by, leading_scores
 from mklearn.study.reading import check_study, target_mistakes
 
 Y = np.array([0, 0, 0, 1, 1, 2])
@@ -35,7 +34,7 @@ class Scorer:
 
 
 def output(estimator: Any = None, y: NDArray[Any] = Y, labels: NDArray[Any] = LABELS) -> MethodOutput:
-    return MethodOutput(np.arange(8) % 3, y, labels, given_by(estimator, 8, np.zeros((len(y), 1))))
+    return MethodOutput(np.arange(8) % 3, y, labels, lookup_of(estimator, 8, np.zeros((len(y), 1))))
 
 
 def test_accuracy_and_balanced_accuracy() -> None:
@@ -116,19 +115,6 @@ def test_what_an_area_under_the_curve_can_not_be_computed_from(estimator: Any, r
 )
 def test_share_of_support_vectors(fitted: dict[str, Any], share: float) -> None:
     assert metric_named("support_vector_share").score(output(SimpleNamespace(**fitted))) == share
-
-
-@pytest.mark.parametrize("rule", ["euclidean", "cosine"])
-def test_the_faster_way_to_leading_components_is_the_metric(rule: str) -> None:
-    rng = np.random.default_rng(0)
-    y, y_test = np.arange(40) % 4, np.arange(21) % 4
-    Z, Z_test = rng.normal(size=(40, 5)) + np.eye(5)[y], rng.normal(size=(21, 5)) + np.eye(5)[y_test]
-    metric = metric_named("accuracy")
-    slow = replace(metric, by_leading_components="")
-    assert metric != slow
-    fast, plain = (leading_scores(each, Z, y, Z_test, y_test, rule) for each in (metric, slow))
-    np.testing.assert_array_equal(fast, plain)
-    assert np.unique(fast).size > 2
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from mklearn.base.statistics import paired_sample_difference
 from mklearn.study.evaluation import predictions as predictions_module
 from mklearn.study.evaluation import summary as summary_module
+from mklearn.study.evaluation.fitted import lookup_of
 from mklearn.study.evaluation.metrics.metric import METRICS, Metric, metric_named
 from mklearn.study.evaluation.outputs import MethodOutput, RulePredictions, SplitPredictions
 from mklearn.study.evaluation.predictions import Predictions, prediction_table
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.evaluation.sweeps import given_by
 
 OF_CLASSES = [name for name, metric in METRICS.items() if metric.by_sample and "classes" in metric.targets]
 Labels = NDArray[np.int64]
@@ -39,7 +39,7 @@ def output(y: Labels, probabilities: NDArray[np.float64], kept: NDArray[Any] | N
     kept = np.arange(len(y)) if kept is None else kept
     labels = classes[probabilities.argmax(axis=1)]
     y_train = np.repeat(classes, [4, 2, 6, 2][: len(classes)])
-    given = given_by(Scorer(classes, probabilities), len(y_train), kept[:, None])
+    given = lookup_of(Scorer(classes, probabilities), len(y_train), kept[:, None])
     return MethodOutput(y_train, classes[y][kept], labels[kept], given)
 
 

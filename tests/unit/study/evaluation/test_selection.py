@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from mklearn.errors import DataError, NotApplicable, SolverFailed
 from mklearn.nearest_neighbour import accuracy_by_dimension
+from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.selection import (
     choose,
     hardest_first,
     mean_curves,
+    race,
     select,
-    select_by_leaving_one_out,
 )
 
 
@@ -72,14 +73,19 @@ def refits_of(Z, limit=None, order=None):
         yield i, np.delete(Z, i, axis=0)[:, :width], Z[i : i + 1, :width]
 
 
+def winner(refits, y):
+    """Run a race by the accuracy of the Euclidean rule."""
+    scores = race(refits, y, ["euclidean"], metric_named("accuracy"))["euclidean"]
+    return select(mean_curves(scores), "best", len(y))
+
+
 def test_leaving_one_out_counts_what_single_samples_get():
     y = np.array([0, 0, 1, 1])
     Z = np.array([[0.0, 5.0], [1.0, 0.0], [1.4, 5.0], [9.0, 0.0]])
     # In one dimension 0 has 1 and 1 has 1.4 as neighbour, 1.4 has 1, 9 has 1.4; in two 0 -> 2, 1 -> 2, 2 -> 0, 3 -> 1.
-    found = select_by_leaving_one_out(lambda _: refits_of(Z), ["only"], y, ["euclidean", "cosine"])
-    assert (found["euclidean"], set(found)) == ((0, 0), {"euclidean", "cosine"})
-    short = select_by_leaving_one_out(lambda _: refits_of(Z, lambda i: 1 + (i < 2)), ["only"], y, ["euclidean"])
-    assert short["euclidean"] == (0, -1)  # where the shortest refit ends
+    assert winner([refits_of(Z)], y) == (0, 0)
+    assert winner([refits_of(Z, lambda i: 1 + (i < 2))], y) == (0, -1)  # where the shortest refit ends
+    assert set(race([refits_of(Z)], y, ["euclidean", "cosine"], metric_named("accuracy"))) == {"euclidean", "cosine"}
 
 
 @settings(max_examples=40)
@@ -97,7 +103,7 @@ def test_a_race_chooses_what_trying_everything_does(seed):
             tried[position] += 1
             yield refit
 
-    candidate, position = select_by_leaving_one_out(counted, range(5), y, ["euclidean"])["euclidean"]
+    candidate, position = winner([counted(position) for position in range(5)], y)
     curves = [
         np.mean([accuracy_by_dimension(Z, np.delete(y, i), z, y[i : i + 1]) for i, Z, z in refits_of(E)], axis=0)
         for E in embeddings
@@ -123,7 +129,7 @@ def test_a_race_over_hard_samples_first_is_shorter():
     y = np.repeat(np.arange(8), 6)
     embeddings = [np.eye(8)[y] * 3.0 + spread * random.normal(size=(48, 8)) for spread in (0.6, 0.8, 0.9, 1.0)]
 
-    def race(order_of):
+    def run(order_of):
         tried = []
 
         def refits(position):
@@ -132,28 +138,25 @@ def test_a_race_over_hard_samples_first_is_shorter():
                 tried.append(position)
                 yield refit
 
-        return *select_by_leaving_one_out(refits, range(4), y, ["euclidean"])["euclidean"], len(tried)
+        return *winner([refits(position) for position in range(4)], y), len(tried)
 
-    *plain, before = race(lambda Z: range(48))
-    *sorted_, after = race(lambda Z: hardest_first(Z @ Z.T, y))
+    *plain, before = run(lambda Z: range(48))
+    *sorted_, after = run(lambda Z: hardest_first(Z @ Z.T, y))
     assert plain == sorted_
     assert after < 0.8 * before
 
 
 def test_a_race_without_a_candidate_left():
-    def failing(_):
-        raise NotApplicable("one class only")
+    def failing(error):
+        raise error
         yield
 
-    with pytest.raises(SolverFailed, match="one class only"):
-        select_by_leaving_one_out(failing, ["a", "b"], np.array([0, 1]), ["euclidean"])
-
-    def broken(_):
-        raise ZeroDivisionError("broken")
-        yield
-
-    with pytest.raises(ZeroDivisionError):
-        select_by_leaving_one_out(broken, ["a", "b"], np.array([0, 1]), ["euclidean"])
+    for error, expected in (
+        (NotApplicable("no rank"), SolverFailed),
+        (ZeroDivisionError("no rank"), ZeroDivisionError),
+    ):
+        with pytest.raises(expected, match="no rank"):
+            winner([failing(error), failing(error)], np.array([0, 1]))
 
 
 def test_without_a_number_of_samples_the_standard_error_is_zero() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -98,8 +99,10 @@ def run(
     evaluation = EvaluationSpec(
         neighbours=list(neighbours), inner_folds=3 if inner is None else inner, components=components
     )
-    first = Choice(problem.method.parameters, dict.fromkeys(neighbours, (0, None))) if inner is None else None
-    return evaluate_split(problem, train, test, evaluation=evaluation, seed=0, shared=first)
+    first = None
+    if inner is None:
+        first = Choice(candidates(problem.method, len(kernels)), dict.fromkeys(neighbours, (0, None)))
+    return evaluate_split(problem, train, test, evaluation=evaluation, seed=0, choice=first)
 
 
 def on_matrices(pairwise: Any, y: NDArray[np.int64], kernels: Any, method: MethodSpec) -> MethodOnViews:
@@ -113,7 +116,7 @@ def method_of(implementation: str = KFD, kernel_choice: Any = None, **parameters
         id="m", implementation=implementation, grid=grid, kernel_choice=kernel_choice,
         parameters={name: value for name, value in parameters.items() if name not in grid},
         inputs={"kernels": {"kind": "kernels"}},
-        sweep={"implementation": "mklearn.study.evaluation.sweeps:LeadingDimensions"},
+        embeds=True,
     )  # fmt: skip
 
 
@@ -202,7 +205,7 @@ def test_accuracies_are_of_the_embeddings_returned(digits: Any) -> None:
 
 def embeddings(found: RuleResult) -> Any:
     """Training and test samples, embedded."""
-    return found.fitted.outcome.embeddings[0]
+    return found.fitted.embeddings[0]
 
 
 def chosen(result: SplitResult) -> list[Any]:
@@ -280,7 +283,8 @@ def test_automatic_scalings_leave_out_groups_that_the_test_samples_are_not_of() 
 
     def chosen(train: NDArray[np.intp], groups: Any) -> dict[str, str]:
         test = np.setdiff1d(np.arange(80), train)
-        return dict(evaluate_split(problem, train, test, evaluation=evaluation, seed=0, groups=groups).scalings)
+        grouped = replace(problem, groups=groups)
+        return dict(evaluate_split(grouped, train, test, evaluation=evaluation, seed=0).scalings)
 
     whole, mixed = np.arange(64), np.flatnonzero(np.arange(80) % 5)
     assert chosen(whole, names) == {"k": "unit"}
@@ -293,7 +297,7 @@ def test_features_side_by_side_have_one_automatic_scaling() -> None:
     entry = {"kind": "features", "descriptors": ["a", "b"], "feature_scaling": "auto"}
     method = MethodSpec(
         id="m", implementation="mklearn.classifiers.logistic_regression:LogisticRegression", parameters={"C": 1.0},
-        inputs={"features": entry}, sweep={"implementation": "mklearn.study.evaluation.sweeps:Predictions"},
+        inputs={"features": entry},
     )  # fmt: skip
     problem = MethodOnViews(Views({"a": X[:, :1], "b": X[:, 1:]}), y, method)
     train, test = np.arange(0, 80, 2), np.arange(1, 80, 2)

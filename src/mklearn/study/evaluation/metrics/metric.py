@@ -28,7 +28,7 @@ class Metric(Row):
     Attributes
     ----------
     needs : sequence of str
-        The parameters of the function: what it needs of :class:`mklearn.study.evaluation.sweeps.MethodOutput`.
+        The parameters of the function: what it needs of :class:`mklearn.study.evaluation.outputs.MethodOutput`.
     kind : str
         Its name in studies and tables.
     larger_is_better : bool
@@ -39,9 +39,6 @@ class Metric(Row):
         sample. Its interval needs `by_sample` too.
     targets : sequence of {"classes", "numbers"}
         The kinds of target that it takes.
-    by_leading_components : str
-        ``module:function`` of ``(Z_train, y_train, Z_test, y_test, rule)`` that gives the values with the first
-        1, 2, ... columns, where there is a faster way than one call for each.
     by_sample : str
         ``module:function`` that gives each test sample a value, with the metric as their mean and its variance as that
         of the mean; its parameters are as of the metric. Intervals of the metric are computed from them: without it
@@ -54,7 +51,6 @@ class Metric(Row):
     bounds: tuple[float, float] = (0.0, 1.0)
     mean_of_samples: bool = False
     targets: Sequence[str] = ("classes",)
-    by_leading_components: str = ""
     by_sample: str = ""
 
     @property
@@ -157,8 +153,7 @@ _HERE = "mklearn.study.evaluation.metrics."
 _LABELS, _NUMBERS = ("y", "labels"), ("numbers",)
 _SCORES = ("y", "class_scores", "classes")
 METRICS: dict[str, Metric] = {
-    "accuracy": Metric(f"{_HERE}labels:accuracy", "Accuracy", needs=_LABELS, mean_of_samples=True,
-                       by_leading_components="mklearn.study.evaluation.rules:accuracy_by_dimension"),
+    "accuracy": Metric(f"{_HERE}labels:accuracy", "Accuracy", needs=_LABELS, mean_of_samples=True),
     "balanced_accuracy": Metric(f"{_HERE}labels:balanced_accuracy", "Balanced accuracy", needs=_LABELS,
                                 by_sample=f"{_HERE}sample_values:balanced_accuracy_values"),
     "minority_recall": Metric(f"{_HERE}labels:minority_recall", "Recall of the smallest class",

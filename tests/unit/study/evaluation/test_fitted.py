@@ -1,4 +1,4 @@
-"""Sweeps of components: leading dimensions, a fit for each size, a classifier's own labels."""
+"""What a fitted method gives: by leading dimensions, by a fit for each size, and a classifier's own labels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import make_pipeline
 from tests.scores import chosen_score, component
 
-import mklearn.study.evaluation.sweeps as module
+import mklearn.study.evaluation.fitted as module
 from mklearn.base.folds import inner_folds
 from mklearn.base.side_by_side import SideBySide
 from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
@@ -23,16 +23,16 @@ from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.papers.two_d_mmc.two_d_lda import TwoDLDA
 from mklearn.papers.two_d_mmc.two_d_mmc import TwoDMMC
 from mklearn.study.evaluation.candidates import MethodOnViews
+from mklearn.study.evaluation.fitted import Fitted, fit_method
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.split import evaluate_split
-from mklearn.study.evaluation.sweeps import LeadingDimensions, Outcome, Predictions, Refit, RefitPredictions, Sweep
-from mklearn.study.specs.fit_spec import EvaluationSpec, MethodSpec
+from mklearn.study.specs.fit_spec import EvaluationSpec, MethodSpec, RefitSpec
 from mklearn.subspace.mmc import MMC
 from mklearn.subspace.pca import PCA
 
 SIZES = [2, 4, 6]
 RULES = ("euclidean", "cosine")
-PREDICTIONS = {"implementation": "mklearn.study.evaluation.sweeps:Predictions"}
+ACCURACY = metric_named("accuracy")
 
 
 @dataclass(frozen=True)
@@ -73,14 +73,24 @@ def by_hand(train: NDArray[Any], y: NDArray[Any], test: NDArray[Any], y_test: ND
     return float(np.mean(hits))
 
 
-def run(estimator: Any, X: NDArray[Any], X_test: NDArray[Any], y: NDArray[Any], sweep: Sweep) -> Outcome:
-    """Sweep an estimator of one table."""
+def run(
+    estimator: Any, X: NDArray[Any], X_test: NDArray[Any], y: NDArray[Any], embeds: bool = True,
+    refit: RefitSpec | None = None,
+) -> Fitted:  # fmt: skip
+    """Fit an estimator of one table."""
+    method = MethodSpec(
+        id="m",
+        implementation="x:x",
+        embeds=embeds,
+        refit=refit,
+        inputs={"X": {"kind": "features", "descriptors": ["X"]}},
+    )
 
     def unfitted(**parameters: Any) -> Any:
         own = clone(estimator).set_params(**parameters)
         return own if X.ndim == 3 else make_pipeline(SideBySide(), own)
 
-    return sweep.run(unfitted, Views({"X": X}), y, Views({"X": X_test}))
+    return fit_method(method, unfitted, Views({"X": X}), y, Views({"X": X_test}))
 
 
 # --- labels
@@ -88,17 +98,15 @@ def run(estimator: Any, X: NDArray[Any], X_test: NDArray[Any], y: NDArray[Any], 
 
 def test_labels_give_one_accuracy_and_no_dimension(digits: Digits) -> None:
     X, y = digits.features, digits.y
-    outcome = run(LedoitWolfLDA(), X[digits.train], X[digits.test], y[digits.train], Predictions())
+    outcome = run(LedoitWolfLDA(), X[digits.train], X[digits.test], y[digits.train], embeds=False)
     expected = LedoitWolfLDA().fit(X[digits.train], y[digits.train]).predict(X[digits.test])
     assert 0.3 < np.mean(expected == y[digits.test]) < 1
     assert outcome.components == []
-    assert outcome.embeddings == []
-    for rule in ("", *RULES):  # no neighbour is asked
-        (labels,) = outcome.labels(rule, y[digits.train])
-        np.testing.assert_array_equal(labels, expected)
-        assert set(outcome.nearest(rule, 0, y)[0]) == {-1}
-        found = outcome.scores(metric_named("accuracy"), rule, y[digits.train], y[digits.test])
-        np.testing.assert_array_equal(found, [np.mean(expected == y[digits.test])])
+    assert not outcome.embeddings
+    found = outcome.predictions("", y[digits.test], -1)
+    np.testing.assert_array_equal(found.labels, [expected])
+    assert (found.position, set(found.nearest)) == (0, {-1})
+    np.testing.assert_array_equal(found.scores(ACCURACY), [np.mean(expected == y[digits.test])])
 
 
 def split(digits: Digits, samples: NDArray[Any], kernels: Any = (), **method: Any) -> Any:
@@ -122,9 +130,7 @@ def test_a_grid_of_a_classifier_is_chosen_by_its_inner_accuracy(digits: Digits) 
         ]
         means.append(np.mean(hits))
     assert np.ptp(means) > 0.01, means
-    found = split(
-        digits, X, implementation="mklearn.classifiers.linear_svc:linear_svc", grid={"C": grid}, sweep=PREDICTIONS
-    ).rules[""]
+    found = split(digits, X, implementation="mklearn.classifiers.linear_svc:linear_svc", grid={"C": grid}).rules[""]
     assert found.candidate.parameters == {"C": grid[int(np.argmax(means))]}
     assert component(found) is None
     expected = linear_svc(found.candidate.parameters["C"]).fit(X[train], y[train]).predict(X[digits.test])
@@ -138,12 +144,12 @@ def test_a_grid_of_a_classifier_is_chosen_by_its_inner_accuracy(digits: Digits) 
 @pytest.mark.parametrize("rule", RULES)
 def test_leading_dimensions_are_one_fit(digits: Digits, estimator: Any, rule: str) -> None:
     X, y, train, test = digits.features, digits.y, digits.train, digits.test
-    outcome = run(estimator, X[train], X[test], y[train], LeadingDimensions())
+    outcome = run(estimator, X[train], X[test], y[train])
     model = type(estimator)(**estimator.get_params()).fit(X[train], y[train])
     Z, Z_test = model.transform(X[train]), model.transform(X[test])
     assert len(outcome.estimators) == 1
     assert outcome.components == list(range(1, Z.shape[1] + 1))
-    found = outcome.scores(metric_named("accuracy"), rule, y[train], y[test])
+    found = outcome.predictions(rule, y[test]).scores(ACCURACY)
     np.testing.assert_array_equal(found, accuracy_by_dimension(Z, y[train], Z_test, y[test], rule))  # type: ignore[arg-type]
     expected = [by_hand(Z[:, :q], y[train], Z_test[:, :q], y[test], rule) for q in outcome.components]
     np.testing.assert_allclose(found, expected)
@@ -160,7 +166,7 @@ def test_refit_is_a_fit_by_hand_for_each_size_with_all_of_its_columns(
 ) -> None:
     X, y, train, test = digits.images, digits.y, digits.train, digits.test
     sizes = [4, 2, 6]  # in the order given
-    outcome = run(estimator, X[train], X[test], y[train], Refit(sizes))
+    outcome = run(estimator, X[train], X[test], y[train], refit=RefitSpec(sizes=sizes))
     assert outcome.components == sizes
     assert estimator.n_components is None  # the one given is left as it is
     expected, of_the_first_columns = [], []
@@ -172,7 +178,7 @@ def test_refit_is_a_fit_by_hand_for_each_size_with_all_of_its_columns(
         np.testing.assert_allclose(applied, Z_test, rtol=0, atol=1e-7 * np.abs(Z).max())
         expected.append(by_hand(Z, y[train], Z_test, y[test], rule))
         of_the_first_columns.append(by_hand(Z[:, :size], y[train], Z_test[:, :size], y[test], rule))
-    found = outcome.scores(metric_named("accuracy"), rule, y[train], y[test])
+    found = outcome.predictions(rule, y[test]).scores(ACCURACY)
     np.testing.assert_allclose(found, expected)
     assert not np.allclose(found, of_the_first_columns)  # the test would notice
 
@@ -180,11 +186,11 @@ def test_refit_is_a_fit_by_hand_for_each_size_with_all_of_its_columns(
 def test_sizes_larger_than_the_images_are_left_out(digits: Digits) -> None:
     """The default sizes 1..20 on 8 x 8 images: the curve ends at 8."""
     train, y, test = digits.images[digits.train], digits.y[digits.train], digits.images[digits.test]
-    asked = run(TwoDMMC(), train, test, y, Refit([7, 8, 9, 20], "image_side"))
+    asked = run(TwoDMMC(), train, test, y, refit=RefitSpec(sizes=[7, 8, 9, 20], at_most="image_side"))
     assert asked.components == [7, 8]
     assert len(asked.embeddings) == 2
     with pytest.raises(NotApplicable):  # none is small enough: said, not hidden
-        run(TwoDMMC(), train, test, y, Refit([9, 20], "image_side"))
+        run(TwoDMMC(), train, test, y, refit=RefitSpec(sizes=[9, 20], at_most="image_side"))
 
 
 def test_inner_cross_validation_chooses_among_sizes_and_candidates(digits: Digits) -> None:
@@ -192,9 +198,9 @@ def test_inner_cross_validation_chooses_among_sizes_and_candidates(digits: Digit
     X, y, train, test = digits.images, digits.y, digits.train, digits.test
     grid = [1e-2, 10.0]
     fixed = {"max_iter": 3, "scaling": "orthonormal"}
-    sweep = {"implementation": "mklearn.study.evaluation.sweeps:Refit", "parameters": {"sizes": SIZES}}
     implementation = "mklearn.papers.two_d_mmc.two_d_lda:TwoDLDA"
-    result = split(digits, X, implementation=implementation, parameters=fixed, grid={"ridge": grid}, sweep=sweep)
+    more = {"embeds": True, "refit": {"sizes": SIZES}}
+    result = split(digits, X, implementation=implementation, parameters=fixed, grid={"ridge": grid}, **more)
     for rule in RULES:
         means = np.zeros((len(grid), len(SIZES)))
         for (row, ridge), (column, size) in itertools.product(enumerate(grid), enumerate(SIZES)):
@@ -252,34 +258,28 @@ class Slow(BaseEstimator):
 
 
 @pytest.mark.parametrize(
-    ("sweep", "expected"),
-    [
-        (LeadingDimensions(), (2, 500)),
-        (Refit([1, 2, 3]), (6, 1500)),
-        (Predictions(), (2, 7)),
-        (RefitPredictions([1, 2, 3]), (6, 21)),
-    ],
+    ("embeds", "sizes", "expected"),
+    [(True, [], (2, 500)), (True, [1, 2, 3], (6, 1500)), (False, [], (2, 7)), (False, [1, 2, 3], (6, 21))],
 )
 def test_times_are_of_fitting_and_of_test_samples_and_add_up_over_sizes(
-    sweep: Sweep, expected: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+    embeds: bool, sizes: list[int], expected: tuple[float, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "time", Clock)
     X, X_test, y = np.ones((8, 3)), np.ones((5, 3)), np.arange(8) % 2
-    outcome = run(Slow(), X, X_test, y, sweep)
+    outcome = run(Slow(), X, X_test, y, embeds, RefitSpec(sizes=sizes) if sizes else None)
     assert (outcome.fit_seconds, outcome.predict_seconds) == expected
-    assert [model[-1].n_components for model in outcome.estimators] == (outcome.components or [1])
+    assert [model[-1].n_components for model in outcome.estimators] == (sizes or [1])
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("sweep", [LeadingDimensions(), Refit([1, 2, 3])])
-def test_predictions_are_those_that_the_accuracy_counts(sweep: Sweep, rule: str) -> None:
+@pytest.mark.parametrize("refit", [None, RefitSpec(sizes=[1, 2, 3])])
+def test_the_nearest_samples_are_those_that_decide(refit: RefitSpec | None, rule: str) -> None:
     rng = np.random.default_rng(0)
     y, y_test = np.arange(30) % 3, np.arange(21) % 3
     X, X_test = (rng.normal(size=(len(labels), 5)) + np.eye(5)[labels] for labels in (y, y_test))
-    outcome = run(PCA(n_components=4), X, X_test, y, sweep)
-    accuracies = outcome.scores(metric_named("accuracy"), rule, y, y_test)
-    for place, (accuracy, labels) in enumerate(zip(accuracies, outcome.labels(rule, y), strict=True)):
-        assert np.mean(labels == y_test) == accuracy
-        nearest, distances = outcome.nearest(rule, place, y)
-        assert np.array_equal(y[nearest], labels)
-        assert (distances >= 0).all()
+    outcome = run(PCA(n_components=4), X, X_test, y, refit=refit)
+    for position in range(len(outcome.components)):
+        found = outcome.predictions(rule, y_test, position)
+        np.testing.assert_array_equal(y[found.nearest], found.labels[position])
+        assert (found.distances >= 0).all()
+        assert found.scores(ACCURACY)[position] == np.mean(found.labels[position] == y_test)

@@ -1,0 +1,189 @@
+"""A fitted method, and what it gives for test samples at each number of components."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.kernels.views import Views
+from mklearn.loading import load
+from mklearn.study.evaluation.candidates import method_of
+from mklearn.study.evaluation.outputs import Labels, Lookup, RulePredictions
+from mklearn.study.evaluation.rules import decide, predictions_by_dimension, without_neighbours
+from mklearn.study.specs.fit_spec import MethodSpec, RefitSpec
+
+FROM_SCORES = {"decision_function": "decision_of", "predict_proba": "probabilities_of"}
+"""What a classifier that computes scores of the classes makes from them."""
+Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Embeddings of the training samples (n, p) and of the test samples (m, p)."""
+
+
+@dataclass
+class Fitted:
+    """A method with its parameters, fitted to training samples, and what it gives for test samples.
+
+    Attributes
+    ----------
+    y_train : labels of the training samples
+    estimators : list
+        The fitted estimator; of a method that is fitted for several numbers of components, one for each.
+    components : list of int
+        Numbers of components with which test samples are predicted; empty for a classifier without any.
+    lookups : list of Lookup
+        What each estimator gives beside labels.
+    fit_seconds, predict_seconds : float
+        Processor time of the kernels and of all fits, and of applying them to the test samples: that of all threads of
+        this process, on a busy machine too. Time in child processes, which no estimator of mklearn starts, is not
+        included.
+    labels : list of (m,) arrays
+        A classifier's own labels of the test samples, by each estimator.
+    embeddings : list of Pair
+        One for each estimator; empty for a classifier.
+    leading : bool
+        Whether the first q columns of the only embedding are that with q components.
+    weights : array
+        Kernel weights; NaN if the estimator has none.
+    kernel_info : list of dict
+    """
+
+    y_train: Labels
+    estimators: list[Any]
+    components: list[int]
+    lookups: list[Lookup]
+    fit_seconds: float
+    predict_seconds: float
+    labels: Sequence[Labels] = ()
+    embeddings: Sequence[Pair] = ()
+    leading: bool = False
+    weights: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    kernel_info: list[dict[str, Any]] = field(default_factory=list)
+
+    def predictions(self, rule: str, y: Labels, position: int | None = None) -> RulePredictions:
+        """Predict the test samples, whose labels are ``y``, by a nearest-neighbour rule; "" for a classifier.
+
+        ``position`` is that of the chosen number of components among ``components``, -1 for the last.
+        """
+        started = time.process_time()
+        if self.leading:
+            train, test = self.embeddings[0]
+            labels = predictions_by_dimension(train, self.y_train, test, rule)
+            every = []
+        else:
+            every = [decide(train, self.y_train, test, rule) for train, test in self.embeddings]
+            every = every or [without_neighbours(own) for own in self.labels]
+            labels = np.array([decision.labels for decision in every])
+        self.predict_seconds += time.process_time() - started
+        chosen = without_neighbours(labels[0])
+        if position is not None:
+            position = range(len(labels))[min(position, len(labels) - 1)]
+            if self.leading:
+                train, test = (embedding[:, : self.components[position]] for embedding in self.embeddings[0])
+                chosen = decide(train, self.y_train, test, rule)
+            else:
+                chosen = every[position]
+        return RulePredictions(
+            self.y_train, y, labels, self.components, position, chosen.nearest, chosen.distances, self.lookups
+        )
+
+    def estimator_at(self, position: int | None) -> Any:
+        """Return the estimator of one of ``components``, by its position.
+
+        Of an embedding, and without a choice, it is the last one, with the most components.
+        """
+        return self.estimators[-1 if position is None or self.embeddings else position]
+
+
+def fit_method(
+    method: MethodSpec, unfitted: Callable[..., Any], train: Views, y: Labels, test: Views, **fit_parameters: Any
+) -> Fitted:  # fmt: skip
+    """Fit a method to training samples with labels ``y``, and apply it to them and to test samples.
+
+    ``unfitted`` returns its estimator; parameters that it is called with are the estimator's.
+    """
+    sizes, started = None, time.process_time()
+    if method.refit is None:
+        models = [unfitted().fit(train, y, **fit_parameters)]
+    else:
+        sizes = possible_sizes(method.refit, train, y)
+        if method.refit.path is not None:
+            models = list(load(method.refit.path)(unfitted(), train, y, sizes=sizes))
+        else:
+            models = [unfitted(n_components=size).fit(train, y) for size in sizes]
+    fit_seconds = time.process_time() - started
+    if not method.embeds:
+        return _predicted(models, sizes or [], y, test, fit_seconds)
+    embedded = [np.asarray(_training_embedding(model, train), dtype=np.float64) for model in models]
+    started = time.process_time()
+    others = [np.asarray(model.transform(test), dtype=np.float64) for model in models]
+    return Fitted(
+        y, models, list(range(1, embedded[0].shape[1] + 1)) if sizes is None else sizes,
+        [lookup_of(model, len(y)) for model in models], fit_seconds, time.process_time() - started,
+        embeddings=list(zip(embedded, others, strict=True)), leading=sizes is None,
+    )  # fmt: skip
+
+
+def possible_sizes(refit: RefitSpec, views: Views, y: Labels) -> list[int]:
+    """Return the numbers of components that training samples allow."""
+    if refit.at_most is None:
+        return list(refit.sizes)
+    largest = len(np.unique(y)) if refit.at_most == "n_classes" else min(views[views.names[0]].shape[1:])
+    return [size for size in refit.sizes if size <= largest] or refit.sizes[:1]
+
+
+def _predicted(models: list[Any], sizes: list[int], y: Labels, test: Views, fit_seconds: float) -> Fitted:
+    started = time.process_time()
+    scores = [model.class_scores(test) if hasattr(model, "labels_of") else None for model in models]
+    labels = [
+        np.asarray(model.predict(test) if own is None else model.labels_of(model.decision_of(own)))
+        for model, own in zip(models, scores, strict=True)
+    ]
+    seconds = time.process_time() - started
+    lookups = [lookup_of(model, len(y), test, own) for model, own in zip(models, scores, strict=True)]
+    return Fitted(y, models, sizes, lookups, fit_seconds, seconds, labels)
+
+
+def _training_embedding(model: Any, train: Views) -> NDArray[Any]:
+    """Return the embedding that the fit has stored, else that of ``transform``."""
+    stored: NDArray[Any] | None = getattr(method_of(model), "embedding_", None)
+    return model.transform(train) if stored is None else stored
+
+
+def lookup_of(fitted: Any, n_train: int, test: Any = None, scores: NDArray[Any] | None = None) -> Lookup:
+    """Return what looks up by name what a fitted estimator gives for test samples.
+
+    Parameters
+    ----------
+    fitted : the estimator, as it takes the test samples
+    n_train : number of training samples
+    test : the test samples; None where only their embedding is there
+    scores : scores of the classes of the test samples, where their labels come from them
+    """
+    estimator = method_of(fitted)
+
+    def lookup(name: str) -> Any:
+        if name == "n_support_vectors":
+            return n_support_vectors(estimator, n_train)
+        if name == "classes":
+            return getattr(estimator, "classes_", None)
+        if scores is not None and name in FROM_SCORES and hasattr(fitted, FROM_SCORES[name]):
+            return np.asarray(getattr(fitted, FROM_SCORES[name])(scores), dtype=np.float64)
+        if test is None or not hasattr(fitted, name):
+            return None
+        return np.asarray(getattr(fitted, name)(test), dtype=np.float64)
+
+    return lookup
+
+
+def n_support_vectors(estimator: Any, n_train: int) -> int | None:
+    """Count the training samples that are support vectors of a fitted estimator; None if it has none."""
+    if (support := getattr(estimator, "support_", None)) is not None:
+        return len(support)
+    if (counts := getattr(estimator, "n_support_", None)) is not None:
+        return int(np.sum(counts))
+    dual = np.atleast_2d(getattr(estimator, "dual_coef_", np.empty((0, 0))))
+    return int((dual != 0).any(axis=0).sum()) if dual.shape[1] == n_train else None
