@@ -40,7 +40,6 @@ UNLABELLED = -1
 """Label of a sample without a class, as in `sklearn.semi_supervised`."""
 
 # Edges whose lengths are computed at a time.
-_EDGES = 2**14
 
 
 @dataclass(frozen=True, eq=False)
@@ -381,28 +380,6 @@ def lde_graph(distances: Any, y: ArrayLike, k: int = 5, k_prime: int = 20) -> Gr
     )
 
 
-def lde_graph_of_features(features: Sequence[ArrayLike], y: ArrayLike, k: int = 5, k_prime: int = 20) -> GraphPair:
-    """Build the pair of `lde_graph` from features, without distances among all samples in memory.
-
-    Neighbours are exact, by scikit-learn's search over blocks of samples: time grows with n^2, memory with n.
-
-    Parameters
-    ----------
-    features : sequence of arrays of shape (n, d)
-        One per descriptor or kernel; their graphs are averaged. Neighbours are those by Euclidean distance, counted
-        inside each class, and among all other classes.
-    y, k, k_prime
-        As for `lde_graph`, and so are graphs and errors, but that equal distances are in any order.
-    """
-    k, k_prime = check_integer(k, "k"), check_integer(k_prime, "k_prime")
-    tables = _feature_tables(features)
-    classes = class_structure(y, len(tables[0]))
-    members = [np.flatnonzero(classes.codes == code) for code in range(classes.n_classes)]
-    others = [np.flatnonzero(classes.codes != code) for code in range(classes.n_classes)]
-    inside, outside = list(zip(members, members, strict=True)), list(zip(members, others, strict=True))
-    return _neighbour_pair([(_joined(X, inside, k), _joined(X, outside, k_prime)) for X in tables])
-
-
 def mfa_graph(distances: Any, y: ArrayLike, k: int = 5, k_prime: int = 20) -> GraphPair:
     """Build the graph pair of marginal Fisher analysis, sparse and of mean degree 1, with errors as in `lde_graph`.
 
@@ -519,24 +496,6 @@ def lpp_graph(d2: ArrayLike, k: int = 5) -> GraphPair:
     return _lpp_pair(rows, columns, d[rows, columns], n)
 
 
-def lpp_graph_of_features(features: ArrayLike, k: int = 5) -> GraphPair:
-    """Build the pair of `lpp_graph` for Euclidean distances of features (n, d), without all of them in memory.
-
-    The graphs and errors are those of `lpp_graph`, but that equal distances are in any order.
-    """
-    k = check_integer(k, "k")
-    (X,) = _feature_tables([features])
-    every = np.arange(len(X))
-    edges = _either(_joined(X, [(every, every)], k)).tocoo()
-    rows, columns = edges.coords
-    lengths = np.empty(len(rows))
-    for start in range(0, len(rows), _EDGES):
-        part = slice(start, start + _EDGES)
-        difference = X[rows[part]] - X[columns[part]]
-        lengths[part] = np.einsum("ed,ed->e", difference, difference)
-    return _lpp_pair(rows, columns, lengths, len(X))
-
-
 def _lpp_pair(rows: NDArray[np.intp], columns: NDArray[np.intp], lengths: Floats, n: int) -> GraphPair:
     """Return the pair for edges of these squared lengths."""
     t = float(lengths.mean())
@@ -552,43 +511,10 @@ def mean_graph(graphs: Sequence[GraphPair]) -> GraphPair:
     return GraphPair(L, L_prime)
 
 
-def _joined(X: Floats, groups: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]], k: int) -> sparse.csr_array:
-    """Mark in row i the k nearest of the samples that are searched for i, given pairs of samples and searched ones.
-
-    Samples that are searched for themselves are not their own neighbours.
-    """
-    from sklearn.neighbors import NearestNeighbors
-
-    rows, columns = [], []
-    for own, searched in groups:
-        itself = own is searched
-        count = min(k, len(searched) - itself)
-        if count < 1:
-            continue
-        search = NearestNeighbors(n_neighbors=count, algorithm="brute").fit(X[searched])
-        found = search.kneighbors(None if itself else X[own], return_distance=False)
-        rows.append(np.repeat(own, count))
-        columns.append(searched[found].ravel())
-    n = len(X)
-    if not rows:
-        return sparse.csr_array((n, n))
-    edges = np.concatenate(rows), np.concatenate(columns)
-    return sparse.csr_array((np.ones(len(edges[0])), edges), shape=(n, n))
-
-
 def _laplacian(W: sparse.csr_array) -> MatrixOperator:
     """Compute ``diag(W 1) - W`` of the symmetric part of a sparse affinity."""
     symmetric = (W + W.T) / 2
     return MatrixOperator(sparse.diags_array(np.asarray(symmetric.sum(axis=1))) - symmetric)
-
-
-def _feature_tables(features: Sequence[ArrayLike]) -> list[Floats]:
-    """Return one or more checked tables of the same samples."""
-    tables = [as_float_matrix(each, "The feature array").astype(np.float64, copy=False) for each in features]
-    if not tables or len({len(X) for X in tables}) > 1 or len(tables[0]) < 2:
-        shapes = ", ".join(str(X.shape) for X in tables) or "none"
-        raise DataError(f"The feature arrays have shapes {shapes}: expected one or more (n, d), all with n >= 2 rows.")
-    return [X - X.mean(axis=0) for X in tables]  # products of features far from the origin lose their distances
 
 
 def _distance_list(distances: Any) -> list[Floats]:

@@ -70,7 +70,7 @@ OTHER_WAYS = [
     TwoDLDA(scaling="orthonormal"),
     LandmarkFeatures(n=4),
     LandmarkFeatures(["gaussian", "linear", {"kind": "polynomial", "degree": 2}], n=4, how="kmeans"),
-    LandmarkFeatures([{"bandwidth": 0.5}, "linear"], n=4, how="leverage", dtype="float32"),
+    LandmarkFeatures([{"bandwidth": 0.5}, "linear"], n=4, dtype="float32"),
 ]
 
 

@@ -17,9 +17,7 @@ from mklearn.graphs import (
     kernel_squared_distances,
     lda_graph,
     lde_graph,
-    lde_graph_of_features,
     lpp_graph,
-    lpp_graph_of_features,
     mean_graph,
     mfa_graph,
     mmc_graph,
@@ -174,10 +172,6 @@ D = cdist(X, X)
         (DataError, "not symmetric", lambda: lde_graph([np.triu(D)], LABELS)),
         (DataError, "NaN or infinite", lambda: lde_graph(np.where(X > 1, np.inf, X), LABELS)),
         (DataError, "shape", lambda: lde_graph(np.zeros(N), LABELS)),
-        (NotApplicable, "the same class", lambda: lde_graph_of_features([X], np.arange(N))),
-        (DataError, "shapes none", lambda: lde_graph_of_features([], LABELS)),
-        (DataError, rf"\({N}, 3\), \({N - 1}, 3\)", lambda: lde_graph_of_features([X, X[1:]], LABELS)),
-        (DataError, "NaN or infinite", lambda: lpp_graph_of_features(np.where(X > 1, np.nan, X))),
         (DataError, "square", lambda: kernel_squared_distances(X)),
     ],
 )
@@ -209,22 +203,8 @@ def test_lpp_graph_is_its_definition():
     np.testing.assert_allclose(pair.L.apply(np.ones(N)), 0, atol=1e-14)
 
 
-@pytest.mark.parametrize(("k", "k_prime"), [(1, 2), (3, 50)])
-def test_graphs_of_features_are_those_of_their_distances(k, k_prime):
-    rng = np.random.default_rng(6)
-    tables = [rng.normal(size=(N, 3)), rng.normal(size=(N, 5))]
-    distances = [cdist(X, X, "sqeuclidean") for X in tables]
-    pairs = [
-        (lde_graph_of_features(tables, LABELS, k, k_prime), lde_graph(distances, LABELS, k, k_prime)),
-        (lpp_graph_of_features(tables[0], k), lpp_graph(distances[0], k)),
-    ]
-    for found, expected in pairs:
-        np.testing.assert_allclose(found.L.toarray(), expected.L.toarray(), atol=1e-13)
-        np.testing.assert_allclose(found.L_prime.toarray(), expected.L_prime.toarray(), atol=1e-13)
-
-
 def test_a_graph_of_equal_samples_is_finite():
-    assert np.isfinite(lpp_graph_of_features(np.zeros((4, 2)), 2).L.toarray()).all()
+    assert np.isfinite(lpp_graph(np.zeros((4, 4)), 2).L.toarray()).all()
 
 
 def test_kernel_squared_distances():
@@ -288,16 +268,3 @@ def test_sda_graph_is_lda_of_the_labelled_and_a_neighbour_graph_of_all():
         sda_graph(neighbours, np.where(LABELS == 2, 2, -1))
     with pytest.raises(DataError, match="no neighbour graph"):
         sda_graph(lda_graph(LABELS), y)
-
-
-def test_neighbours_of_features_far_from_the_origin_are_exact() -> None:
-    Z = np.random.default_rng(0).normal(size=(60, 3))
-    y = np.arange(60) % 3
-    for features in (Z + 1e7, (Z + 1e3).astype(np.float32)):
-        exact = features.astype(np.float64) - features.astype(np.float64).mean(axis=0)
-        distances = ((exact[:, None] - exact) ** 2).sum(axis=2)
-        for found, expected in (
-            (lde_graph_of_features([features], y, 3, 5), lde_graph([distances], y, 3, 5)),
-            (lpp_graph_of_features(features, 5), lpp_graph(distances, 5)),
-        ):
-            assert abs(found.L.matrix - expected.L.matrix).max() < 1e-6

@@ -76,7 +76,7 @@ def test_fits_of_the_default_study_on_kernels_are_known_before_anything_is_read(
 def test_every_fit_of_every_study_asks_for_less_than_a_day_and_a_node() -> None:
     for path in studies().values():
         jobs, files = Jobs(plan_study(read_study(path))), SimpleNamespace(size_mb=20.0)
-        for rule in ("landmarks", "moments", "fit"):
+        for rule in ("moments", "fit"):
             for asked in (Asked(jobs, rule, key) for key in jobs.keys(rule)):
                 assert 800 <= asked.mb(files) <= 12_000, (path.name, asked.wildcards)
                 assert 20 <= asked.minutes(files) <= resources.LONGEST_MINUTES, (path.name, asked.wildcards)

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.full
 
 STUDY: dict[str, Any] = {
     "study": "smoke",
-    "rows_per_block": 150,
+    "blocks": 2,
     "datasets": {"digits": {"per_class": 30}},
     "descriptors": {"pixels": {"kind": "pixels"}},
     "kernels": {"gauss": {"kind": "gaussian", "bandwidth": [0.5, 2]}},

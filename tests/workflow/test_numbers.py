@@ -15,7 +15,6 @@ pytestmark = pytest.mark.full
 STUDY = """\
 study: clinic
 datasets: {all: {kind: feature_tables, target: weeks, group_column: ward, tables: {body: body.csv, serum: serum.csv}}}
-rows_per_block: 150
 kernels: {gauss: {kind: gaussian, feature_scaling: auto}, plain: {kind: gaussian, feature_scaling: standard}}
 methods:
   average: {kind: kernel_ridge_regressor, kernels: [gauss-*]}

@@ -1,36 +1,13 @@
 # Fits: a method on all splits of a protocol; before them what several methods share.
 
 
-rule landmarks:
-    "Choose the landmarks of every split, for methods on many samples."
-    input:
-        labels=jobs.input("landmarks", "labels"),
-        splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
-        features=jobs.input("landmarks", "features"),
-    output:
-        landmarks="<results>/cache/landmarks/{dataset}/{protocol}/{landmark_set}.npz",
-    log:
-        "logs/landmarks/{dataset}/{protocol}/{landmark_set}.log",
-    benchmark:
-        "logs/landmarks/{dataset}/{protocol}/{landmark_set}.tsv"
-    priority: 1
-    conda:
-        "../../envs/mklearn.yaml"
-    resources:
-        **requests.of("landmarks"),
-    params:
-        **jobs.params("landmarks"),
-    script:
-        "../scripts/landmarks.py"
-
-
 rule moments:
     "Gather the moments of landmark features over one block of samples."
     input:
-        landmarks="<results>/cache/landmarks/{dataset}/{protocol}/{landmark_set}.npz",
         labels=jobs.input("moments", "labels"),
         splits="<results>/cache/splits/{dataset}/{protocol}.parquet",
-        features=jobs.input("moments", "features"),
+        features=jobs.input("moments", "features"), # of the block; of the first block, which chooses landmarks, of all
+        landmarks=jobs.input("moments", "landmarks"), # the moments of the first block, for the others
     output:
         moments="<results>/cache/moments/{dataset}/{protocol}/{landmark_set}/{part}.npz",
     log:
@@ -53,8 +30,7 @@ rule fit:
     input:
         labels=jobs.input("fit", "labels"),
         matrices=jobs.input("fit", "matrices"), # distances that kernels are made from
-        sources=jobs.input("fit", "sources"), # features and images; of methods with landmarks in their place:
-        landmarks=jobs.input("fit", "landmarks"),
+        sources=jobs.input("fit", "sources"), # features and images; of landmarks on samples in blocks in their place:
         moments=jobs.input("fit", "moments"),
         blocks=jobs.input("fit", "blocks"), # of features
         splits="<results>/cache/splits/{dataset}/{protocol}.parquet",

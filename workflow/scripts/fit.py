@@ -1,6 +1,5 @@
 """Fit a method on every split of a protocol, and predict the test samples."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from mklearn.study.specs.fit_spec import FitSpec
 
 def fit(
     labels: Path, splits: Path, matrices: list[Path] | None = None, sources: list[Path] | None = None,
-    landmarks: Path | None = None, moments: list[Path] | None = None, blocks: list[Path] | None = None, *,
+    moments: list[Path] | None = None, blocks: list[Path] | None = None, *,
     model: Output, predictions: Output, spec: FitSpec, here: bool = False, record: Record,
 ) -> None:  # fmt: skip
     """Fit a method on every split; write its predictions, and what the page shows of the fits.
@@ -31,8 +30,8 @@ def fit(
     labels, splits : Path
     matrices, sources : list of Path
         The distances of ``spec.pairwise``; the images, and the features of ``spec.descriptors``.
-    landmarks, moments, blocks : Path, list of Path, list of Path
-        With landmarks, in place of sources: these, the moments of all blocks of samples, and their features.
+    moments, blocks : list of Path
+        With landmarks on samples in blocks, in place of sources: the moments of all blocks, and their features.
     model, predictions : Path
         Written: weights, objectives and embeddings; and the predictions of each split.
     spec : FitSpec
@@ -43,16 +42,16 @@ def fit(
     y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
     groups = table["group"].to_numpy(dtype=str) if "group" in table else None
     drawn, arrays, stored = Splits.load(splits, ids), dict[str, Any](), {}
-    views = read_views(spec, matrices or [], sources or [], ids) if spec.landmarks is None else None
+    views = None if moments else read_views(spec, matrices or [], sources or [], ids)
     if views is not None and (composed := drawn.samples) is not None:
         y, ids, groups, views = composed.target(y), composed.names(ids), composed.groups(), composed.views(views)
         arrays["classes"] = np.array(composed.classes)
     choosing = None if spec.evaluation.choice == "test_set" else drawn.choosing
-    at_size: Callable[..., FitAtSize] = FitAtSize
-    if spec.landmarks is not None:
-        from mklearn.study.evaluation.landmark_fit import landmark_fit
+    at_size: Any = FitAtSize
+    if moments:
+        from mklearn.study.evaluation.moments import fit_to_moments
 
-        at_size = landmark_fit(landmarks, moments, blocks, drawn.splits, ids)
+        at_size = fit_to_moments(moments, blocks or [], drawn.splits, ids)
     problem = MethodOnViews(views, y, spec.method, spec.kernels, groups)
     import_method(spec)
     for setting in spec.settings:

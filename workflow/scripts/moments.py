@@ -1,64 +1,73 @@
 """Gather the moments of the landmark features of one block of samples, for each split and inner fold."""
 
+import time
 from pathlib import Path
 from typing import Any
 
-from mklearn.errors import DataError, NotApplicable
 from mklearn.study.artefacts import read_table, write_arrays
-from mklearn.study.data.description import rows_of_part
 from mklearn.study.data.splits import Splits
-from mklearn.study.evaluation.landmark_files import digest_of_landmarks, read_block, read_landmarks
-from mklearn.study.evaluation.landmarks import Folds, SplitMoments
-from mklearn.study.log import logger, progress
+from mklearn.study.evaluation.moments import (
+    Folds,
+    block_moments,
+    choose_landmarks,
+    landmarks_as_bytes,
+    read_block,
+    read_blocks,
+    read_landmarks,
+)
+from mklearn.study.log import progress
 from mklearn.study.script import Output, Record, run_script
-from mklearn.study.specs.fit_spec import LandmarkSetSpec
+from mklearn.study.specs.fit_spec import MomentsSpec
 
 
 def moments(
-    landmarks: Path, labels: Path, splits: Path, features: list[Path], moments: Output, *, spec: LandmarkSetSpec,
-    record: Record,
+    labels: Path, splits: Path, features: list[Path], landmarks: Path | None = None, *, moments: Output,
+    spec: MomentsSpec, record: Record,
 ) -> None:  # fmt: skip
-    """Write the moments of block ``spec.part`` of the samples.
+    """Write the moments of block ``spec.part`` of the samples; of the first block with the landmarks of each split.
 
     Samples outside the training part of a split count in none of its moments; a split without landmarks has none.
 
     Parameters
     ----------
-    landmarks, labels, splits : Path
+    labels, splits : Path
     features : list of Path
-        The block of each descriptor of ``spec``.
+        The block of each descriptor of ``spec``; for the first block all blocks, descriptor by descriptor, as landmarks
+        are chosen among all samples.
+    landmarks : Path
+        The moments of the first block; None for the first block itself.
     moments : Path
         Written.
-    spec : LandmarkSetSpec
+    spec : MomentsSpec
 
     Raises
     ------
     DataError
-        Features of other samples, or of another data set than the landmarks.
+        Features of other samples, or that a kernel can't take.
     """
-    part = spec.part or "1of1"
     table = read_table(labels)[0]
     y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
     groups = table["group"].to_numpy(dtype=str) if "group" in table else None
     drawn = Splits.load(splits, ids).splits
-    maps = read_landmarks(landmarks)
-    if len(maps) != len(drawn):
-        raise DataError(f"{landmarks}: has the landmarks of {len(maps)} splits; {splits} has {len(drawn)}.")
-    rows, views = read_block(features, spec.descriptors, ids, part)
     arrays: dict[str, Any] = {}
-    n_folds = []
-    for number, (split, features_of) in enumerate(zip(progress(drawn, len(drawn), "split"), maps, strict=True)):
-        if isinstance(features_of, NotApplicable):
-            n_folds.append(0)
+    seconds = 0.0
+    if landmarks is None:
+        started = time.process_time()
+        maps = choose_landmarks(drawn, y, read_blocks(features, spec.descriptors, ids), spec)
+        seconds = (time.process_time() - started) / len(drawn)
+        arrays["landmarks"] = landmarks_as_bytes(maps)
+        features = features[:: len(features) // len(spec.descriptors)]
+    else:
+        maps = read_landmarks(landmarks)
+    block = read_block(features, spec.descriptors, ids, spec.part)
+    for number, (split, of_split) in enumerate(zip(progress(drawn, len(drawn), "split"), maps, strict=True)):
+        if isinstance(of_split, str):
             continue
         folds = Folds.of(y, split, spec.inner_folds, spec.seed, groups)
-        n_folds.append(folds.n_folds)
-        sums = SplitMoments.of_rows(features_of, views, rows, y, folds)
-        arrays |= {f"{number}/{name}": array for name, array in sums.as_arrays().items()}
-    place = rows_of_part(len(ids), part)
-    logger.info("part %s: %d samples", part, len(rows))
-    digest = digest_of_landmarks(landmarks)
-    write_arrays(moments, record, start=place.start, stop=place.stop, landmarks=digest, n_folds=n_folds, **arrays)
+        gathered = block_moments(of_split, block, y, folds)
+        gathered["seconds"] += seconds
+        arrays |= {f"{number}/{name}": array for name, array in gathered.items()}
+    write_arrays(moments, record, **arrays)
 
 
 if __name__ == "__main__":

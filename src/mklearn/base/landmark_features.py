@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
@@ -20,7 +19,7 @@ from mklearn.checks import check_choice, check_integer, check_nonnegative, inval
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.landmark_measure import row_blocks
 from mklearn.kernels.landmark_transform import LandmarkTransform
-from mklearn.kernels.landmarks import LandmarkRule, check_landmarks_of_classes
+from mklearn.kernels.landmarks import LandmarkRule
 from mklearn.kernels.views import as_views
 
 Precision = Literal["float64", "float32"]
@@ -46,17 +45,13 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         this transformer, ``kernels__NAME__bandwidth``.
     n : int, default=300
         l, for each kernel.
-    how : {"random_per_class", "kmeans", "leverage"}, default="random_per_class"
+    how : {"random_per_class", "kmeans"}, default="random_per_class"
         How landmarks are chosen from the training samples:
 
         - "random_per_class": at random, of each class equally many as far as it has samples; without `y`, of all
-          samples alike. The same samples for all kernels. With the same seed, the first of them are the landmarks of a
-          smaller `n`.
+          samples alike. The same samples for all kernels.
         - "kmeans": centres of k-means (scikit-learn's ``MiniBatchKMeans``) on what a kernel reads. The same for kernels
           that read the same, else of their own.
-        - "leverage": at random in proportion to approximate ridge leverage scores under the mean of the kernels, each
-          divided by its mean diagonal. The same samples for all kernels. See
-          `mklearn.kernels.landmarks.leverage_scores`.
     rank_tolerance : float, optional
         Eigenvalues of K_m(Z, Z) up to this share of the largest one are left out. Default: 1e-12, or 1e-6 with
         ``dtype="float32"``, whose rounding errors the features of smaller eigenvalues would consist of. Larger values
@@ -95,7 +90,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
     Raises
     ------
     ConfigError
-        Invalid parameters or specs; precomputed kernels; "leverage" for kernels with ``missing_views="mean"``.
+        Invalid parameters or specs; precomputed kernels.
     DataError
         Features that a kernel can't be computed from, a kernel that is zero among the landmarks, or in new samples
         another width of a view.
@@ -109,8 +104,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
 
     References
     ----------
-    Williams and Seeger, "Using the Nystroem method to speed up kernel machines", NIPS 2000. Musco and Musco, "Recursive
-    sampling for the Nystroem method", NIPS 2017 (leverage scores).
+    Williams and Seeger, "Using the Nystroem method to speed up kernel machines", NIPS 2000.
 
     Notes
     -----
@@ -189,7 +183,6 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         labels = None
         if y is not None and self.how == "random_per_class":
             labels = checked_labels(self, y, table.shape[0])
-        self._n_classes_ = 0 if labels is None else len(np.unique(labels))
         transform.fit(
             table,
             labels,
@@ -200,40 +193,6 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
             seed=check_random_state(self.random_state).randint(2**31),
         )
         self.n_samples_ = table.shape[0]
-        self._tolerance_ = tolerance
-        self._set_transform(transform, n_landmarks)
-        return self
-
-    def leading(self, n_landmarks: int) -> tuple[Self, NDArray[np.float64]]:
-        """Return the fitted transformer of the first landmarks alone, and the map from these features to its own.
-
-        Landmarks drawn one by one are those of a smaller number with more of them after it: the moments of the features
-        of fewer landmarks follow from those of more (`mklearn.base.moments.Moments.mapped`), without the samples.
-        Features of the first landmarks are those of all of them times the map, where no eigenvalue was left out.
-
-        Raises
-        ------
-        ConfigError
-            More landmarks than there are; centres of k-means, which depend on each other; or kernels that complete
-            samples without a view.
-        NotApplicable
-            Fewer landmarks than classes, where each has one.
-        """
-        check_is_fitted(self)
-        if check_integer(n_landmarks, "n_landmarks") > self.n_landmarks_:
-            raise ConfigError(f"n_landmarks={n_landmarks}, but there are {self.n_landmarks_} landmarks")
-        if self.landmark_indices_ is None and self.n_landmarks_:
-            raise ConfigError("centres of k-means depend on each other: choose 'random_per_class' or 'leverage'")
-        if self._map_.completes:
-            raise ConfigError("kernels that complete missing views have no leading landmarks: fit them anew")
-        check_landmarks_of_classes(n_landmarks, self._n_classes_)
-        transform, changes = self._map_.leading(n_landmarks, self._tolerance_, self.dtype)
-        made = copy.copy(self)
-        made.n = n_landmarks
-        made._set_transform(transform, n_landmarks)
-        return made, np.asarray(scipy.linalg.block_diag(*changes))
-
-    def _set_transform(self, transform: LandmarkTransform, n_landmarks: int) -> None:
         self._map_ = transform
         self.kernel_ids_ = transform.ids
         self.blocks_ = transform.blocks
@@ -243,6 +202,7 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         self.landmark_indices_ = transform.landmark_indices_
         self.landmarks_ = {name: each.landmarks for name, each in zip(transform.ids, transform.maps_, strict=True)}
         self.n_landmarks_ = 0 if all(each is None for each in self.landmarks_.values()) else n_landmarks
+        return self
 
     def transform(self, X: Any) -> NDArray[np.floating[Any]]:
         """Compute the features of samples X, as in ``fit``: ``[Phi_1 ... Phi_M]``, (m, D).

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from mklearn.base.landmark_features import LandmarkFeatures
-from mklearn.base.landmark_moments import LandmarkMoments, landmark_features
+from mklearn.base.landmark_moments import LandmarkMoments, fitted_features
 from mklearn.base.moments import Moments
 from mklearn.base.parameters import at_least, fit_context
 from mklearn.base.validation import checked_labels
@@ -67,7 +67,7 @@ class LandmarkInput:
     def _fit_landmarks(self, X: Any, y: ArrayLike | None) -> NDArray[Any] | None:
         """Fit features and method to samples; return the checked labels, or None if the method needs none."""
         of_classes = self._needs_labels or (y is not None and type_of_target(y) in ("binary", "multiclass"))
-        features = landmark_features(self.kernels, self.landmarks).fit(X, y if of_classes else None)
+        features = fitted_features(self.kernels, self.landmarks, X, y if of_classes else None)
         labels = checked_labels(self, y, features.n_samples_) if self._needs_labels else None
         self._learn(LandmarkMoments.gathered(features, X, labels))
         return labels

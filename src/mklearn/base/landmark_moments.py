@@ -8,14 +8,14 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
-from mklearn.checks import check_keys, symmetrized
+from mklearn.checks import check_keys
 from mklearn.errors import ConfigError, DataError
-from mklearn.graphs import GraphPair
+from mklearn.kernels.kernel_cache import kept
 from mklearn.optimize.landmark_embedding import LandmarkProblem, per_feature
 
 Array = NDArray[np.floating[Any]]
@@ -37,6 +37,11 @@ def landmark_features(kernels: Any, landmarks: Any) -> LandmarkFeatures:
     if "n" not in landmarks:
         raise ConfigError(f"`landmarks` has no number of landmarks: give n, as in {{'n': 300, {str(landmarks)[1:]}")
     return LandmarkFeatures(kernels, **landmarks)
+
+
+def fitted_features(kernels: Any, landmarks: Any, X: Any, y: ArrayLike | None = None) -> LandmarkFeatures:
+    """Return that transformer, fitted to samples; estimators on the same `CachingViews` share it."""
+    return kept(X, lambda: landmark_features(kernels, landmarks).fit(X, y), kernels, landmarks, y)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +69,15 @@ class LandmarkMoments:
         cls, features: LandmarkFeatures, X: Any, labels: NDArray[Any] | None, targets: Array | None = None
     ) -> Self:
         """Gather the moments of samples block by block: their features are never together in memory."""
-        moments = Moments()
-        for rows, block in features.transform_blocks(X):
-            own = None if targets is None else targets[rows]
-            moments.partial_fit(block, None if labels is None else labels[rows], targets=own)
-        return cls(features, moments, X, labels)
+
+        def gather() -> Moments:
+            moments = Moments()
+            for rows, block in features.transform_blocks(X):
+                own = None if targets is None else targets[rows]
+                moments.partial_fit(block, None if labels is None else labels[rows], targets=own)
+            return moments
+
+        return cls(features, kept(X, gather, id(features), labels, targets), X, labels)
 
     @property
     def n_kernels(self) -> int:
@@ -117,20 +126,9 @@ class LandmarkMoments:
         return LandmarkProblem(self.moments.n_samples_, self.features.blocks_, total, between, offset)
 
     def scaled_features(self) -> Array:
-        """Return the scaled features of all samples less the origin, (n, D); `ConfigError` for moments alone."""
-        if self.samples is None:
-            raise ConfigError(
-                "graphs between samples are not among their moments: call fit, or take graph='lda' or 'pca'"
-            )
+        """Return the scaled features of all samples less the origin, (n, D), for methods that moments don't do for."""
         scale, origin = self.scale, self.origin
-        found = np.empty((self.moments.n_samples_, len(scale)))
+        scaled = np.empty((self.moments.n_samples_, len(scale)))
         for rows, block in self.features.transform_blocks(self.samples):
-            np.multiply(block - origin, scale, out=found[rows])
-        return found
-
-    def problem_of_graph(self, graph: GraphPair, scaled: Array) -> LandmarkProblem:
-        """Return the problem of any pair of graphs over the samples, given their scaled features."""
-        above, below = (symmetrized(scaled.T @ side.apply(scaled)) for side in (graph.L, graph.L_prime))
-        offset = self.scale * (self.moments.mean - self.origin)
-        gram = symmetrized(scaled.T @ scaled)
-        return LandmarkProblem(len(scaled), self.features.blocks_, below, None, offset, (above, gram))
+            np.multiply(block - origin, scale, out=scaled[rows])
+        return scaled

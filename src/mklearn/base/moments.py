@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import blas, block_diag
+from scipy.linalg import blas
 
 from mklearn.base.validation import checked_labels
 from mklearn.checks import as_float_array
@@ -127,19 +127,6 @@ class Moments:
         made._upper = made._upper - other._upper
         made._beside = made._beside - other._beside
         made._shift(made, other, -1.0)
-        return made
-
-    def mapped(self, change: ArrayLike) -> Moments:
-        """Return the moments of linearly mapped features, ``x' change`` for a map (d, e); these do not change."""
-        matrix = as_float_array(change, "the map of features", ndim=2)
-        if len(matrix) != self.n_features_:
-            raise DataError(f"the map is of {len(matrix)} features, but the moments are of {self.n_features_}")
-        made = Moments()
-        upper = np.asfortranarray(np.triu(matrix.T @ self.scatter @ matrix))
-        if self.n_targets_:
-            matrix = block_diag(matrix, np.eye(self.n_targets_))
-        made._set(self.classes_, self.class_counts_.copy(), self.class_sums_ @ matrix, upper, matrix.T @ self._beside)
-        made._labelled = self._labelled
         return made
 
     # ------------------------------------------------------------------------------------------------ files

@@ -16,7 +16,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "gaussian": ["GaussianKernel", "gaussian_kernel", "resolve_bandwidth"],
         "identity_like": ["IdentityLikeKernelWarning", "off_diagonal_mass"],
         "landmark_map": ["RepeatedLandmarksWarning"],
-        "landmarks": ["draw_by_scores", "kmeans_centres", "leverage_ridge", "leverage_scores", "random_per_class"],
+        "landmarks": ["kmeans_centres", "random_per_class"],
         "normalise": ["KernelCentring", "centre_kernel", "centred_trace", "scale_to_centred_trace", "unit_diagonal"],
         "pairwise_view": ["Pairwise"],
         "point_set_distance": ["point_set_distances"],

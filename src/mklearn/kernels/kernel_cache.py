@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import joblib
 
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import Views
+
+Value = TypeVar("Value")
 
 
 def _columns_in(spec: Any) -> list[str]:
@@ -21,13 +25,14 @@ class CachingViews(Views):
     some of several kernels, gets those that are there. So candidates of a grid search share kernels.
 
     `fits` are transforms that were fitted to these samples, with the training kernels; `new` are kernels between these
-    samples and the training samples of transforms.
+    samples and the training samples of transforms; `values` are others, see `kept`.
     """
 
     def __init__(self, views: Views) -> None:
         super().__init__({name: views[name] for name in views.names})
         self.fits: list[tuple[Any, KernelStack]] = []
         self.new: dict[Any, KernelStack] = {}
+        self.values: dict[str, Any] = {}
 
     def _of_samples(self, rows: Any) -> CachingViews:
         some = CachingViews(super()._of_samples(rows))
@@ -55,3 +60,14 @@ class CachingViews(Views):
             if drop_constant or not any("constant" in transform.infos[position] for position in positions):
                 return transform, positions, stack.select(positions)
         return None
+
+
+def kept(X: Any, compute: Callable[[], Value], *key: Any) -> Value:
+    """Return what a function computes from samples, once for each key where they are `CachingViews`."""
+    if not isinstance(X, CachingViews):
+        return compute()
+    name = str(joblib.hash(key))
+    if name not in X.values:
+        X.values[name] = compute()
+    value: Value = X.values[name]
+    return value

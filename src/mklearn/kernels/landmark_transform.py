@@ -14,7 +14,6 @@ from mklearn.checks import Array
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.kernel_entry import error_prefix
-from mklearn.kernels.landmark_leverage import mean_kernel_leverage_scores
 from mklearn.kernels.landmark_map import (
     LandmarkMap,
     landmark_map,
@@ -25,7 +24,6 @@ from mklearn.kernels.landmark_measure import LandmarkMeasure, row_blocks
 from mklearn.kernels.landmarks import (
     LandmarkRule,
     check_number_of_landmarks,
-    draw_by_scores,
     kmeans_centres,
     random_per_class,
 )
@@ -80,9 +78,6 @@ class LandmarkTransform(KernelsOfSpecs):
             check_number_of_landmarks(n_landmarks, n)
             if rule == "random_per_class":
                 self.landmark_indices_ = random_per_class(np.zeros(n) if labels is None else labels, n_landmarks, rng)
-            elif rule == "leverage":
-                sample = rng.choice(n, n_landmarks, replace=False)
-                self.landmark_indices_ = draw_by_scores(self._leverage_scores(sample, n), n_landmarks, rng)
         centres_seed = int(np.random.default_rng(seeds[2]).integers(2**31))
         self._means: list[Array | None] = [None] * len(self._entries)
         maps: dict[int, LandmarkMap] = {}
@@ -95,46 +90,6 @@ class LandmarkTransform(KernelsOfSpecs):
                 self._fit_means(source, numbers)
             source.drop_training_values()
         return self
-
-    def leading(self, n_landmarks: int, rank_tolerance: float, dtype: str) -> tuple[Self, list[Array]]:
-        """Return the transform of the first landmarks alone, and what maps features of all of them to its features.
-
-        Parameters
-        ----------
-        n_landmarks : int
-            At most as many as there are; other parameters as in `fit`.
-
-        Returns
-        -------
-        transform : LandmarkTransform
-        maps : list of array of shape (r_m, s_m)
-            T_m of each kernel with ``Phi_m T_m`` the features by the first landmarks, exactly where no eigenvalue was
-            left out: with ``Phi_m = k(x, Z) P`` and those by the first ones, ``k(x, Z_1) P_1``, it is
-            ``P' k(Z, Z_1) P_1``.
-        """
-        shorter: dict[int, LandmarkMeasure] = {}
-        maps: list[LandmarkMap] = []
-        changes: list[Array] = []
-        for each in self.maps_:
-            if each.projection is None:
-                maps.append(each)
-                changes.append(np.eye(each.rank))
-                continue
-            for whole in each.measures:
-                if id(whole) not in shorter:
-                    shorter[id(whole)] = LandmarkMeasure(whole.measure, whole.landmarks[:n_landmarks], dtype)
-            first = landmark_map(
-                each.kernel, tuple(shorter[id(whole)] for whole in each.measures), rank_tolerance, dtype
-            )
-            assert first.projection is not None
-            gram = each.kernel.kernel_function([measure.among_landmarks() for measure in each.measures])
-            changes.append(each.projection.T.astype(np.float64) @ gram[:, :n_landmarks] @ first.projection)
-            maps.append(first)
-        made = copy.copy(self)
-        made.maps_, made._means = tuple(maps), [None] * len(maps)
-        if made.landmark_indices_ is not None:
-            made.landmark_indices_ = made.landmark_indices_[:n_landmarks]
-        return made, changes
 
     def times(self, coefficients: Array) -> Self:
         """Return the transform to each kernel's features times its rows of coefficients, (sum of ranks, p)."""
@@ -153,11 +108,6 @@ class LandmarkTransform(KernelsOfSpecs):
     def scaled(self) -> NDArray[np.bool_]:
         """Whether each kernel's spec asks for unit centred trace, which the features leave out."""
         return np.array([entry.kernel.normalise == "centred_trace" for entry in self._entries])
-
-    @property
-    def completes(self) -> bool:
-        """Whether samples may lack a view, whose features are then the mean of those that have it."""
-        return any(entry.sources[0].completes for entry in self._entries)
 
     @property
     def blocks(self) -> list[slice]:
@@ -266,16 +216,6 @@ class LandmarkTransform(KernelsOfSpecs):
                 "another random_state"
             )
         return source.training_values(rows)
-
-    def _leverage_scores(self, sample: NDArray[np.intp], n: int) -> NDArray[np.float64]:
-        for entry in self._entries:
-            if entry.sources[0].completes:
-                raise ConfigError(
-                    f"kernel {entry.id!r}: how='leverage' needs every view of every sample; with missing_views='mean' "
-                    "choose 'random_per_class' or 'kmeans'"
-                )
-        read = [(source, [self._entries[number].kernel for number in numbers]) for source, numbers in self._readers]
-        return mean_kernel_leverage_scores(read, sample, n)
 
     def _compute(self, numbers: Sequence[int], rows: Any, out: Sequence[Array]) -> None:
         """Compute the features of samples for kernels that read the same; measures that they share, once."""

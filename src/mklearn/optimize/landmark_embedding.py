@@ -75,7 +75,6 @@ class LandmarkProblem:
     total: Array  # (D, D), S_T, exactly symmetric
     between: Array | None  # (D, c), B with S_T - BB' = S_W: the LDA graph. None: L = 0 and L' = I - J, the PCA graph
     offset: Array  # (D,), the mean of features that are not centred, else 0: C = S_T + n offset offset'
-    sides: tuple[Array, Array] | None = None  # Phi'L Phi and C, for other graphs: `total` is Phi'L' Phi
     _last: tuple[Array, tuple[Array, Array]] | None = field(default=None, init=False, repr=False)
 
     @property
@@ -90,8 +89,6 @@ class LandmarkProblem:
     @cached_property
     def within(self) -> Array:
         """S_W, the scatter of the graph L, (D, D)."""
-        if self.sides is not None:
-            return self.sides[0]
         if self.between is None:
             return np.zeros_like(self.total)
         scatter = self.between @ self.between.T
@@ -100,8 +97,6 @@ class LandmarkProblem:
     @cached_property
     def gram(self) -> Array:
         """C = Phi'Phi, (D, D)."""
-        if self.sides is not None:
-            return self.sides[1]
         return np.asarray(self.total + self.n * np.outer(self.offset, self.offset)) if self.offset.any() else self.total
 
     @property

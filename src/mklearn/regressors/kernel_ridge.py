@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
 from mklearn.base.landmark_input import LandmarkInput
-from mklearn.base.landmark_moments import LandmarkMoments, landmark_features
+from mklearn.base.landmark_moments import LandmarkMoments, fitted_features
 from mklearn.base.parameters import POSITIVE, Interval, fit_context, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.validation import checked_numbers
@@ -132,7 +132,7 @@ class KernelRidge(LandmarkInput, RidgeRegressor):
                 "sample weights and groups are not among the moments of landmark features: set landmarks=None, or take "
                 "MultiViewRegressor(landmarks=...)"
             )
-        features = landmark_features(self.kernels, self.landmarks).fit(X)
+        features = fitted_features(self.kernels, self.landmarks, X)
         values = checked_numbers(self, y, features.n_samples_)
         self._learn(LandmarkMoments.gathered(features, X, None, values.reshape(len(values), -1)))
         self._one_target = values.ndim == 1  # as y was given

@@ -31,7 +31,6 @@ OUTPUTS: dict[str, dict[str, str]] = {
     "describe_part": {"features": "cache/descriptors/{dataset}/{descriptor}/{part}.npz"},
     "describe": {"features": "cache/descriptors/{dataset}/{descriptor}.npz"},
     "distances": {"matrix": "cache/distances/{dataset}/{descriptor}/{measure}.npz"},
-    "landmarks": {"landmarks": "cache/landmarks/{dataset}/{protocol}/{landmark_set}.npz"},
     "moments": {"moments": "cache/moments/{dataset}/{protocol}/{landmark_set}/{part}.npz"},
     "fit": {
         "model": "cache/fits/{dataset}/{protocol}/{method}.npz",
@@ -47,7 +46,6 @@ NOT_BY_CODE = ("download",)
 """Rules whose jobs an edit of the code behind them does not run again."""
 BEFORE_TABLES = [rule for rule in OUTPUTS if rule not in ("download", "evaluate", "tables", "model", "page")]
 """Rules whose cost the page shows."""
-BLOCKS_OF_ONE = ["1of1"]
 Files = str | Sequence[str]
 
 
@@ -72,7 +70,7 @@ class Jobs:
         self.plan, self.source, self.scripts = plan, source, scripts
         self.results, self.study = plan.study.results, plan.study.study
         self._jobs: dict[str, dict[tuple[str, ...], Job]] = {rule: {} for rule in OUTPUTS}
-        for planned in (self._of_data, self._of_descriptors, self._of_landmarks, self._of_fits, self._of_results):
+        for planned in (self._of_data, self._of_descriptors, self._of_moments, self._of_fits, self._of_results):
             for rule, key, job in planned():
                 self._jobs[rule].setdefault(key, job)
 
@@ -202,7 +200,7 @@ class Jobs:
         plan = self.plan
         whole = {(dataset, name) for dataset, name, _ in plan.pairwise}
         for (dataset, *_), fit in plan.fits.items():
-            if fit.landmark_set is None or plan.datasets[dataset].n_blocks == 1:
+            if fit.moments is None:
                 whole |= {(dataset, name) for name in fit.spec.descriptors}
         if plan.final is not None:
             whole |= {(plan.final.dataset.key, name) for name in plan.final.descriptors}
@@ -229,29 +227,27 @@ class Jobs:
     def _features(self, dataset: str, descriptors: Iterable[str]) -> list[str]:
         return [self.path("describe", dataset=dataset, descriptor=name) for name in descriptors]
 
-    def _blocks_of_features(self, dataset: str, descriptors: Iterable[str], blocks: Iterable[str]) -> list[str]:
-        """Return the features of blocks of samples, descriptor by descriptor: the parts that its jobs have made."""
-        every = [({"dataset": dataset, "descriptor": name}, part) for name in descriptors for part in blocks]
-        return [
-            self.path("describe", **key) if part in BLOCKS_OF_ONE else self.path("describe_part", **key, part=part)
-            for key, part in every
-        ]
+    # --- moments and fits
 
-    # --- landmarks and fits
-
-    def _of_landmarks(self) -> Planned:
-        for (key, protocol, name), spec in self.plan.landmark_sets.items():
-            dataset = self.plan.datasets[key]
-            labels, every = self._labels(dataset), blocks(dataset)
-            inputs = {"labels": labels, "features": self._blocks_of_features(key, spec.descriptors, every)}
-            yield "landmarks", (key, protocol, name), Job(inputs, spec.as_dict)
+    def _of_moments(self) -> Planned:
+        """Plan the moments of blocks; the first one chooses the landmarks among all samples, the others read them."""
+        for key, spec in self.plan.moments.items():
+            dataset = self.plan.datasets[key[0]]
+            every, names = parts(dataset.n_blocks), ("dataset", "protocol", "landmark_set")
+            wildcards = dict(zip(names, key, strict=True))
             for part in every:
-                inputs = {"labels": labels, "features": self._blocks_of_features(key, spec.descriptors, [part])}
-                yield (
-                    "moments",
-                    (key, protocol, name, part),
-                    Job(inputs, spec.model_copy(update={"part": part}).as_dict),
-                )
+                is_first = part == every[0]
+                inputs: dict[str, Files] = {
+                    "labels": self._labels(dataset),
+                    "features": self._blocks(dataset.key, spec.descriptors, every if is_first else [part]),
+                    "landmarks": [] if is_first else self.path("moments", **wildcards, part=every[0]),
+                }
+                yield "moments", (*key, part), Job(inputs, spec.model_copy(update={"part": part}).as_dict)
+
+    def _blocks(self, dataset: str, descriptors: Iterable[str], parts: Iterable[str]) -> list[str]:
+        """Return the features of blocks of samples, descriptor by descriptor."""
+        each = [{"descriptor": name, "part": part} for name in descriptors for part in parts]
+        return [self.path("describe_part", dataset=dataset, **key) for key in each]
 
     def _of_fits(self) -> Planned:
         for key, fit in self.plan.fits.items():
@@ -261,7 +257,7 @@ class Jobs:
         """Return what a fit reads: labels, and what the views of its method are made from.
 
         ``matrices`` of distances that its kernels are made from, and as ``sources`` its images and the features of its
-        descriptors, each once. Of a method with landmarks these, ``moments`` and ``blocks`` of features in their place.
+        descriptors, each once. Of a method with landmarks on samples in blocks ``moments`` and ``blocks`` of features.
         """
         key, matrices = dataset.key, [name.split("/") for name in fit.spec.pairwise]
         inputs: dict[str, Files] = {
@@ -272,11 +268,10 @@ class Jobs:
             on_images = any(entry.kind == "images" for entry in fit.spec.method.inputs.values())
             images = [self.samples(dataset)] if on_images else []
             return inputs | {"sources": [*images, *self._features(key, fit.spec.descriptors)]}
-        every, wildcards = blocks(dataset), {"dataset": key, "protocol": fit.protocol, "landmark_set": fit.landmark_set}
+        every, wildcards = parts(dataset.n_blocks), {"protocol": fit.protocol, "landmark_set": fit.landmark_set}
         return inputs | {
-            "landmarks": self.path("landmarks", **wildcards),
-            "moments": [self.path("moments", **wildcards, part=part) for part in every],
-            "blocks": self._blocks_of_features(key, fit.spec.descriptors, every),
+            "moments": [self.path("moments", dataset=key, **wildcards, part=part) for part in every],
+            "blocks": self._blocks(key, fit.spec.descriptors, every),
         }
 
     # --- tables, model and page
@@ -344,11 +339,6 @@ def _read_spec(dataset: PlannedDataset) -> dict[str, Any]:
 def parts(n: int) -> list[str]:
     """Return the names of the parts of a job that is split: ``1of3``; none of a single job."""
     return [f"{number}of{n}" for number in range(1, n + 1)] if n > 1 else []
-
-
-def blocks(dataset: PlannedDataset) -> list[str]:
-    """Return the names of the blocks of samples that a pass over a data set is made of."""
-    return parts(dataset.n_blocks) or BLOCKS_OF_ONE
 
 
 def wildcards_of(key: Mapping[str, str]) -> SimpleNamespace:

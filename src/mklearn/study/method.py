@@ -62,7 +62,7 @@ class Method(Entry):
     reaches there; or a mapping from kernel to weight, with 0 for kernels that are not named."""
     landmarks: Landmarks | Count | None = None
     """Of methods that can learn from landmarks: a number of them, or ``{n: 300, how: kmeans, dtype: float32}``; ``n``
-    may be a list of candidates. The method learns from the features that these samples give, in place of kernels among
+    may be a grid. The method learns from the features that these samples give, in place of kernels among
     all samples: its time grows with the number of samples, its memory does not. By default it learns from kernels."""
     descriptor: Slug | Names | None = None
     """Of methods on features of one descriptor: its name, by default ``pixels``; a list is put side by side."""
@@ -250,14 +250,13 @@ class Method(Entry):
 
     # --- landmarks
 
-    def landmarks_spec(self) -> Landmarks | None:
-        """Return the landmarks with all their settings; None without landmarks."""
-        return Landmarks(n=self.landmarks) if isinstance(self.landmarks, int) else self.landmarks
+    def landmark_candidates(self, seed: int) -> list[dict[str, Any]]:
+        """Return the candidates of the estimator's parameter ``landmarks``; none without landmarks."""
+        landmarks = Landmarks(n=self.landmarks) if isinstance(self.landmarks, int) else self.landmarks
+        return [] if landmarks is None else landmarks.parameters(seed)
 
     def needs_kernels(self) -> str:
         """Return what of its other keys needs kernels among all samples; empty if it can learn from landmarks."""
-        if self.kernel_choice() == "cv_accuracy":
-            return "kernel_weights: cv_accuracy"
         if self.sizes is not None:
             return "sizes"
         unsuited = [

@@ -94,7 +94,7 @@ def array_digest(array: Any) -> str:
 _FIT = ("kernels", "optimize", "base", "study/evaluation", "graphs.py", "nearest_neighbour.py")
 _FOLDERS: dict[str, tuple[str, ...]] = {
     "distances": ("kernels",),
-    **dict.fromkeys(("landmarks", "moments", "fit"), _FIT),
+    **dict.fromkeys(("moments", "fit"), _FIT),
     "model": (*_FIT, "saved_models.py", "study/final_model.py", "study/prediction"),
     "evaluate": (
         "study/evaluation/metrics", "study/evaluation/outputs.py", "study/evaluation/predictions.py",

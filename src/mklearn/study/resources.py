@@ -17,7 +17,7 @@ from mklearn.study.jobs import Jobs
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.final import PlannedFinal
 from mklearn.study.specs.data_specs import SplitSpec
-from mklearn.study.specs.fit_spec import FitSpec
+from mklearn.study.specs.fit_spec import SAMPLE, FitSpec
 
 AROUND_MB = 650
 """A step and its libraries without data, and two processes that the SLURM executor starts around it (measured: 545)."""
@@ -74,13 +74,16 @@ class Requests:
         if rule == "fit":
             spec, inputs = self._fit(wildcards), self.jobs.job(rule, wildcards).inputs
             reads_features = inputs.get("sources") or inputs.get("blocks")  # these block by block
-            features = features_mb(files.size_mb / dataset.n_blocks) if reads_features else 0.0
+            n_blocks = dataset.n_blocks if inputs.get("blocks") else 1
+            features = features_mb(files.size_mb / n_blocks) if reads_features else 0.0
             return fit_mb(spec, n, max(self._training_sizes(wildcards))) + features
-        if rule == "moments":  # triangles of moments of each split and fold
-            moments = self.plan.landmark_sets[wildcards.dataset, wildcards.protocol, wildcards.landmark_set]
-            n_triangles = number_of_splits(self.plan.protocols[wildcards.protocol]) * (moments.inner_folds + 4)
-            size = moments.landmarks.most * len(moments.kernels)
-            return kernels_mb(size, 0, n_triangles / 2) + features_mb(files.size_mb)
+        if rule == "moments":  # triangles of moments of each split and fold; what landmarks are chosen from; one block
+            moments = self.plan.moments[wildcards.dataset, wildcards.protocol, wildcards.landmark_set]
+            n_splits, size = number_of_splits(self.plan.protocols[wildcards.protocol]), moments.n_features
+            n_blocks = dataset.n_blocks if wildcards.part.startswith("1of") else 1
+            drawn = 2 * files.size_mb * min(1.0, SAMPLE * n_splits / n) if n_blocks > 1 else 0.0
+            triangles = kernels_mb(size, 0, n_splits * (moments.inner_folds + 4) / 2)
+            return triangles + drawn + features_mb(files.size_mb / n_blocks)
         images = (dataset.read.paths or {}).get("root") if rule == "read" else None  # a folder is no input
         n_bytes = sum(path.stat().st_size for path in Path(images).rglob("*")) if images else 0
         among = kernels_mb(n, 0, 4) if rule == "distances" else 0.0
@@ -146,8 +149,8 @@ def kernels_mb(n_samples: int, n_train: int, n_kernels: float) -> float:
 
 def fit_mb(spec: FitSpec, n_samples: int, n_train: int) -> float:
     """Compute the memory of a fit beside its features: of kernels, up to a GiB of a dictionary, or of landmarks."""
-    if spec.landmarks is not None:  # moments, and embeddings in at most 100 components
-        return kernels_mb(0, spec.landmarks.most * len(spec.kernels), 0) * 2 + 8e-4 * n_samples
+    if spec.method.landmarks:  # moments, and embeddings in at most 100 components
+        return kernels_mb(0, spec.n_landmark_features, 0) * 2 + 8e-4 * n_samples
     if spec.kernels:
         return kernels_mb(n_samples, n_train, len(spec.kernels))
     return min(1024.0, kernels_mb(n_train, 0, spec.n_kernels)) + kernels_mb(0, n_train, 0) if spec.n_kernels else 0.0
@@ -167,8 +170,8 @@ def fit_seconds(spec: FitSpec, n_samples: int, n_train: int) -> float:
     if candidates == 1 and spec.evaluation.components == "all":  # nothing to choose
         n_fits = 1
     size, passes = n_train, 0.0
-    if spec.landmarks is not None:
-        size = spec.landmarks.most * len(spec.kernels)
+    if spec.method.landmarks:
+        size = spec.n_landmark_features
         passes = 1e-10 * n_samples * size * (size + 2000)
     # at most 20 alternations: methods with hundreds of iterations have cheap ones
     longest = max(map(int, method.grid.get("max_iter") or [method.parameters.get("max_iter") or row.iterations]))

@@ -19,7 +19,6 @@ TITLES = {
     "describe_part": "Describe parts of the samples",
     "describe": "Describe the samples",
     "distances": "Compare all pairs",
-    "landmarks": "Choose landmarks",
     "moments": "Gather moments",
     "fit": "Fit and predict",
 }

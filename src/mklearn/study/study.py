@@ -136,10 +136,10 @@ class Study(Strict):
     """Seed of all random numbers: splits, inner folds, methods."""
     results: str = "results"
     """Folder for everything made; studies in one folder share descriptors, kernels and fits."""
-    rows_per_block: Count | None = None
-    """Samples of a job in a pass over all of them, of methods with landmarks. By default a sixteenth of the samples, at
-    least 20,000 and at most 100,000. The number of your own samples is estimated from Parquet, CSV and image files; all
-    samples of other files are one block."""
+    blocks: Count | None = None
+    """Jobs that a pass over the samples is spread over, of methods with landmarks; of one block, methods are fitted as
+    any other. By default a block of a registered data set is a sixteenth of the samples, at least 20,000 and at most
+    100,000, and your own data are one block."""
     mirror: str | None = None
     """Folder or URL tried first for data; the environment variable MKLEARN_MIRROR goes before it."""
     datasets: Annotated[dict[Slug, DatasetConfig], Field(min_length=1)]

@@ -20,9 +20,7 @@ from mklearn.graphs import (
     kernel_squared_distances,
     lda_graph,
     lde_graph,
-    lde_graph_of_features,
     lpp_graph,
-    lpp_graph_of_features,
     mean_graph,
     mfa_graph,
     pca_graph,
@@ -50,7 +48,6 @@ Init = Literal["uniform", "orthonormal"]
 # A ratio this small counts as zero: without a ridge the classes collapse to points.
 _ZERO = 1e-13
 _NAMED_GRAPHS = ("lda", "lde", "mfa", "sda", "pca", "lpp")
-_OF_KERNELS = ("mfa", "sda")
 
 
 class MixedSignWarning(UserWarning):
@@ -129,9 +126,7 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
         "uniform": equal weights 1/M and one A-step for them, with the same ridge, graph and scale. The difference to
         "learned" is what the learned weights alone change; ``init``, ``max_iter`` and ``beta_step`` are ignored.
     landmarks
-        As for `mklearn.subspace.kfd.KernelFDA`. The graphs "lda" and "pca" need the moments of the samples' features
-        only; any other graph needs all features in memory, (n, D), and "lde" and "lpp" time that grows with n^2. "mfa"
-        and "sda" take no landmarks.
+        As for `mklearn.subspace.kfd.KernelFDA`; with the graphs "lda" and "pca" only.
 
     Attributes
     ----------
@@ -160,7 +155,7 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
         "converged": f no longer changes, or the weights are optimal for their own A. "start": no iterate has a smaller
         f than the start, whose weights are returned: equal ones for ``init="uniform"``. "uniform": not learned.
     graph_ : GraphPair
-        With landmarks only of the graphs that join samples, not of "lda" and "pca".
+        Not with landmarks.
     kernel_weights_, kernel_ids_, coefficients_, embedding_, classes_, n_features_in_
         As for `mklearn.subspace.kfd.KernelFDA`; ``classes_`` with labels only.
 
@@ -263,21 +258,14 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
         self.graph_ = graph
 
     def _fit_moments(self, data: LandmarkMoments) -> None:
-        if hasattr(self, "graph_"):  # of another fit
-            del self.graph_
-        if self.graph in _OF_KERNELS:
-            raise ConfigError(f"graph={self.graph!r} needs the kernels of all samples: omit `landmarks`")
+        self.__dict__.pop("graph_", None)  # of another fit
         if self.graph == "lda":
             problem, p = data.problem(), self._wanted_of_classes(data)
         elif self.graph == "pca":
             self._check_pca_ridge()
             problem, p = data.problem(supervised=False), self._wanted_of_features(data, 2)
         else:
-            scaled = data.scaled_features()
-            graph = self._graph_of_features([scaled[:, block] for block in data.features.blocks_], data.labels)
-            default = 2 if data.labels is None else len(data.moments.classes_) - 1
-            problem, p = data.problem_of_graph(graph, scaled), self._wanted_of_features(data, default)
-            self.graph_ = graph
+            raise ConfigError("with `landmarks`, graph should be 'lda' or 'pca': other graphs join samples")
         weights, projection = self._alternated(problem, p)
         self._set_coefficients(data, problem.feature_coefficients(weights, self._rescaled(weights, projection)))
 
@@ -408,14 +396,6 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
             return mfa_graph(distances, labels, self.k, self.k_prime)
         neighbours = mean_graph([lpp_graph(d2, self.k) for d2 in distances])
         return sda_graph(neighbours, labels) if self.graph == "sda" else neighbours
-
-    def _graph_of_features(self, blocks: list[Array], labels: Any) -> GraphPair:
-        """Return the graph between samples, given the features of each kernel."""
-        if isinstance(self.graph, GraphPair):
-            return self._checked_graph(self.graph, len(blocks[0]))
-        if self.graph == "lde":
-            return lde_graph_of_features(blocks, labels, self.k, self.k_prime)
-        return mean_graph([lpp_graph_of_features(block, self.k) for block in blocks])
 
     @staticmethod
     def _checked_graph(graph: GraphPair, n: int) -> GraphPair:

@@ -92,7 +92,7 @@ def test_centring_repair_and_trace_change_nothing(digits) -> None:
         np.testing.assert_array_equal(other.transform(new), plain)
 
 
-@pytest.mark.parametrize("rule", ["random_per_class", "kmeans", "leverage"])
+@pytest.mark.parametrize("rule", ["random_per_class", "kmeans"])
 def test_few_landmarks_give_the_nystroem_approximation(digits, rule: str) -> None:
     train, _, y = digits
     specs = {name: SPECS[name] for name in ("gaussian", "chi2", "square")}
@@ -271,20 +271,6 @@ def test_samples_without_a_view_are_at_the_mean(digits, rule: str) -> None:
     lacking = train | {"hog": np.where(np.arange(160)[:, None] < 157, np.nan, train["hog"])}
     with pytest.raises(DataError, match="kernel 'hog': its view is missing for all 10 landmarks"):
         LandmarkFeatures(specs, 10).fit(lacking, y)
-    with pytest.raises(ConfigError, match="kernel 'hog': how='leverage' needs every view of every sample"):
-        LandmarkFeatures(specs, 20, "leverage").fit(train, y)
-
-
-def test_leverage_finds_samples_far_from_the_others() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(1000, 3))
-    X[:10] = 20 * rng.normal(size=(10, 3))
-    kernels = [{"bandwidth": 0.1}, {"bandwidth": 0.5}]
-    drawn = [
-        np.isin(np.arange(10), LandmarkFeatures(kernels, 60, rule, random_state=seed).fit(X).landmark_indices_).mean()
-        for rule in ("leverage", "random_per_class") for seed in range(5)
-    ]  # fmt: skip
-    assert np.mean(drawn[:5]) > 3 * np.mean(drawn[5:])
 
 
 def test_all_kernels_linear_need_no_landmarks(digits) -> None:

@@ -18,7 +18,7 @@ from mklearn.descriptors.table import DESCRIPTORS
 SINGLE = ["folds", "random"]
 STUDY: dict[str, Any] = {
     "study": "small",
-    "rows_per_block": 20,
+    "blocks": 2,
     "datasets": {
         "digits": {"per_class": 4, "resize": {"shape": [40, 36]}},
         "more": {"name": "digits", "per_class": 5, "resize": {"shape": [8, 10]}},

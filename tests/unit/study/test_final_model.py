@@ -10,14 +10,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
-from tests.unit.study.landmark_jobs import spec_of
 from tests.unit.study.small_study import run_study, working_in
 
 from mklearn import methods
 from mklearn.base.side_by_side import SideBySide
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.pixels import pixels
-from mklearn.errors import DataError
 from mklearn.kernels import Views
 from mklearn.loading import load
 from mklearn.saved_models import SavedModel, load_model
@@ -77,15 +75,14 @@ STUDY: dict[str, Any] = {
             "kind": "kernel_fda",
             "kernel_weights": "best_single",
             "kernels": ["gauss-*", "square"],
-            "landmarks": {"n": 9, "how": "kmeans", "rank_tolerance": 0.01},
+            "landmarks": {"n": 5, "how": "kmeans", "rank_tolerance": 0.01},
         },
     },
     "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
     "evaluation": {"inner_folds": 2},
     "final": {},
 }
-LANDMARKS = [name for name in STUDY["methods"] if name.endswith("-landmarks")]
-METHODS = [name for name in STUDY["methods"] if name not in ("each", *LANDMARKS)] + ["each-square"]
+METHODS = [name for name in STUDY["methods"] if name != "each"] + ["each-square"]
 
 
 def jobs(method: str = "best", **final: Any) -> Jobs:
@@ -134,7 +131,7 @@ def new_images(samples: SampleSet) -> Any:
     return (0.7 * samples.images + 0.3 * np.roll(samples.images, 5, axis=0))[::2]
 
 
-@pytest.mark.parametrize("method", METHODS + LANDMARKS)
+@pytest.mark.parametrize("method", METHODS)
 def test_predictions_are_those_of_the_library(
     method: str, model: Callable[[str], SavedModel], samples: SampleSet
 ) -> None:
@@ -152,27 +149,21 @@ def test_predictions_are_those_of_the_library(
         estimator = make_pipeline(SideBySide(views, card["feature_scaling"]), estimator)
     estimator.fit(X, labels)
     np.testing.assert_array_equal(saved.estimator.predict(new), estimator.predict(new))
-    if method in LANDMARKS:
+    if method.endswith("-landmarks"):
         np.testing.assert_array_equal(saved.estimator.coefficients_, estimator.coefficients_)
     assert (saved.estimator.predict(X) == labels).mean() > 0.8
     assert saved.arrays["ids"].tolist() == samples.ids.tolist()
     assert saved.card["data"]["classes"] == {"0": 8, "1": 8, "8": 8}
 
 
-@pytest.mark.parametrize("how", ["random_per_class", "leverage"])
-def test_models_of_tables_with_landmarks_take_samples_that_lack_a_view(how: str) -> None:
-    """But not with leverage scores, which need every view."""
+def test_models_of_tables_with_landmarks_take_samples_that_lack_a_view() -> None:
     X, y = load_digits(return_X_y=True)
     train, new = Views({"a": X[:150], "b": X[:150, ::2]}), Views({"a": X[150:160], "b": np.full((10, 32), np.nan)})
-    spec = spec_of(kind="kernel_fda", landmarks={"n": 30, "how": how}, ridge=[1e-3, 1e-1])
-    completion = {} if how == "leverage" else {"missing_views": "mean"}
-    kernels = [kernel | {"view": kernel["view"].partition("-")[0]} | completion for kernel in spec.kernels]
-    model = final_model(MethodOnViews(train, y[:150], spec.method, kernels), spec).estimator.fit(train, y[:150])
-    if how == "leverage":
-        with pytest.raises(DataError, match="kernel 'g-b'"):
-            model.predict(new)
-    else:
-        assert (model.predict(new) == y[150:160]).mean() > 0.7
+    methods = {"m": {"kind": "kernel_fda", "landmarks": 30, "ridge": [1e-3, 1e-1]}}
+    (planned,) = plan_study(check_study(STUDY | {"methods": methods, "final": None})).fits.values()
+    kernels = [{"id": view, "kind": "gaussian", "view": view, "missing_views": "mean"} for view in train.names]
+    model = final_model(MethodOnViews(train, y[:150], planned.spec.method, kernels), planned.spec).estimator
+    assert (model.fit(train, y[:150]).predict(new) == y[150:160]).mean() > 0.7
 
 
 def test_the_best_is_that_of_the_summary(model: Callable[[str], SavedModel], folder: Path) -> None:

@@ -1,17 +1,15 @@
-"""Methods with landmarks in a study: what they share, blocks of samples, and studies that can't be planned."""
+"""Methods with landmarks in a study: fits as any other, blocks of samples, and studies that can't be planned."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
 from mklearn.errors import ConfigError
-from mklearn.study.datasets import RegisteredDataset
 from mklearn.study.jobs import Jobs, wildcards_of
 from mklearn.study.plan.datasets import number_of_blocks
 from mklearn.study.plan.landmarks import unsuited_kernels
@@ -20,7 +18,7 @@ from mklearn.study.reading import check_study
 
 STUDY: dict[str, Any] = {
     "study": "many",
-    "rows_per_block": 70,
+    "blocks": 3,
     "datasets": {"digits": {"per_class": 20}},
     "descriptors": {"pixels": {"kind": "pixels"}, "blocks": {"kind": "multiresolution", "resolutions": [2]}},
     "kernels": {"gauss": {"kind": "gaussian", "bandwidth": [0.5, 2]}, "linear": {"kind": "linear"}},
@@ -38,8 +36,8 @@ def planned(**changes: Any) -> Plan:
     return plan_study(check_study(STUDY | changes))
 
 
-def one_method(**method: Any) -> Plan:
-    return planned(methods={"m": {"kind": "mkl_dr", "landmarks": 30} | method})
+def one_method(blocks: int = 3, **method: Any) -> Plan:
+    return planned(blocks=blocks, methods={"m": {"kind": "mkl_dr", "landmarks": 30} | method})
 
 
 # --- plans
@@ -51,142 +49,147 @@ def test_methods_on_the_same_kernels_and_landmarks_share_their_moments() -> None
     assert sets["mkl"] == sets["kfd"] is not None
     assert sets["one"] not in (None, sets["mkl"])
     assert sets["dense"] is None
-    assert {name for *_, name in plan.landmark_sets} == {sets["mkl"], sets["one"]}
+    assert {name for *_, name in plan.moments} == {sets["mkl"], sets["one"]}
     dense = next(fit for fit in plan.fits.values() if fit.method_id == "dense")
     assert {(dense.dataset.key, *name.split("/")) for name in dense.spec.pairwise} == plan.pairwise.keys()
 
 
+@pytest.mark.parametrize("blocks", [1, 3])
 @pytest.mark.parametrize(
-    "other",
-    [
-        {"n": 31}, {"n": 30, "how": "kmeans"}, {"n": 30, "how": "leverage"}, {"n": 30, "dtype": "float32"},
-        {"n": 30, "rank_tolerance": 1e-3},
-    ],
-)  # fmt: skip
-def test_other_landmarks_are_another_set_and_another_fit(other: dict[str, Any]) -> None:
-    plans = [one_method(landmarks=value) for value in (30, {"n": 30}, other)]
-    sets = [[*plan.landmark_sets] for plan in plans]
-    fits = [[*plan.fits] for plan in plans]
-    assert (sets[0], fits[0]) == (sets[1], fits[1])
-    assert sets[2] != sets[0]
-    assert fits[2] != fits[0]
+    "other", [{"n": 31}, {"n": 30, "how": "kmeans"}, {"n": 30, "dtype": "float32"}, {"n": 30, "rank_tolerance": 1e-3}]
+)
+def test_other_landmarks_are_another_fit(other: dict[str, Any], blocks: int) -> None:
+    plans = [one_method(blocks, landmarks=value) for value in (30, {"n": 30}, other)]
+    same, again, another = ([*plan.moments, *plan.fits] for plan in plans)
+    assert same == again
+    assert not set(same) & set(another)
 
 
 def test_inner_folds_and_seed_change_the_moments_and_a_grid_does_not() -> None:
-    sets = [[*one_method(**more).landmark_sets] for more in ({}, {"ridge": [0.1, 1.0]}, {"inner_folds": 4})]
+    sets = [[*one_method(**more).moments] for more in ({}, {"ridge": [0.1, 1.0]}, {"inner_folds": 4})]
     assert sets[0] == sets[1] != sets[2]
-    assert [*planned(seed=5, methods={"m": {"kind": "mkl_dr", "landmarks": 30}}).landmark_sets] != sets[0]
+    assert [*planned(seed=5, methods={"m": {"kind": "mkl_dr", "landmarks": 30}}).moments] != sets[0]
 
 
-def test_kernels_are_computed_from_features_and_all_components_are_taken() -> None:
-    (fit,) = one_method().fits.values()
-    assert {kernel["view"] for kernel in fit.spec.kernels} == set(fit.spec.kernel_features)
+def test_of_one_block_landmarks_are_a_parameter_and_their_numbers_a_grid() -> None:
+    (fit,) = one_method(1, landmarks={"n": [50, 20, 50], "dtype": "float32"}).fits.values()
+    assert fit.landmark_set is None
+    common = {"how": "random_per_class", "dtype": "float32", "random_state": 0}
+    assert fit.spec.method.grid["landmarks"] == [{"n": 20} | common, {"n": 50} | common]
+    (fit,) = one_method(1).fits.values()
+    assert fit.spec.method.parameters["landmarks"] == {"n": 30} | common | {"dtype": "float64"}
     assert fit.spec.pairwise == []
+    assert {kernel["view"] for kernel in fit.spec.kernels} == set(fit.spec.kernel_features)
     assert {kernel["feature_scaling"] for kernel in fit.spec.kernels} == {"none"}
-    assert fit.spec.evaluation.components == "all"
+    jobs = Jobs(one_method(1))
+    assert jobs.keys("moments") == jobs.keys("describe_part") == []
+    assert jobs.job("fit", wildcards_of(jobs.keys("fit")[0])).inputs.keys() == {"labels", "matrices", "sources"}
 
 
 def test_features_are_described_in_the_blocks_that_are_passed_over() -> None:
     plan = planned()
     assert {descriptor.n_parts for descriptor in plan.descriptors.values()} == {3}
     jobs = Jobs(plan)
-    choice, passes, fit = jobs.keys("landmarks")[0], jobs.keys("moments")[:3], wildcards_of(jobs.keys("fit")[0])
-    assert [key["part"] for key in passes] == ["1of3", "2of3", "3of3"]
-    every = jobs.job("landmarks", wildcards_of(choice)).inputs["features"]
-    assert [Path(path).name for path in every] == ["1of3.npz", "2of3.npz", "3of3.npz"] * 2
-    assert jobs.job("moments", wildcards_of(passes[1])).inputs["features"] == [
-        path for path in every if path.endswith("2of3.npz")
-    ]
-    assert jobs.job("fit", fit).inputs == {
-        "labels": jobs.labels(fit), "matrices": [], "landmarks": jobs.path("landmarks", **choice),
-        "moments": [jobs.path("moments", **key) for key in passes], "blocks": every,
+    first, second, _ = passes = [wildcards_of(key) for key in jobs.keys("moments")[:3]]
+    assert [key.part for key in passes] == ["1of3", "2of3", "3of3"]
+    every = jobs.job("moments", first).inputs["features"]
+    assert [path.rpartition("/")[2] for path in every] == ["1of3.npz", "2of3.npz", "3of3.npz"] * 2
+    assert jobs.job("moments", second).inputs == {
+        "labels": jobs.labels(second), "features": [path for path in every if path.endswith("2of3.npz")],
+        "landmarks": jobs.path("moments", **vars(first)),
+    }  # fmt: skip
+    assert jobs.job("fit", wildcards_of(jobs.keys("fit")[0])).inputs == {
+        "labels": jobs.labels(first), "matrices": [],
+        "moments": [jobs.path("moments", **vars(key)) for key in passes], "blocks": every,
     }  # fmt: skip
 
 
-def test_one_block_reads_the_features_as_a_whole() -> None:
-    plan = planned(rows_per_block=200)
-    jobs = Jobs(plan)
-    assert {key["part"] for key in jobs.keys("moments")} == {"1of1"}
-    assert set(jobs.job("landmarks", wildcards_of(jobs.keys("landmarks")[0])).inputs["features"]) == set(
-        jobs.all_of("describe")
-    )
-
-
 @pytest.mark.parametrize(
-    ("n", "rows", "expected"),
-    [(None, 10, 1), (200, 70, 3), (210, 70, 3), (211, 70, 4), (200, None, 1), (60_000, None, 3), (320_000, None, 16),
+    ("n", "blocks", "expected"),
+    [(None, None, 1), (None, 5, 5), (200, 3, 3), (20_000, None, 1), (60_000, None, 3), (320_000, None, 16),
      (1_000_000, None, 16), (10_000_000, None, 100)],
 )  # fmt: skip
-def test_number_of_blocks(n: int | None, rows: int | None, expected: int) -> None:
+def test_number_of_blocks(n: int | None, blocks: int | None, expected: int) -> None:
     """By default a sixteenth of the samples, at least 20,000 and at most 100,000."""
     (dataset,) = planned().datasets.values()
-    assert number_of_blocks(replace(dataset, n_samples=n), RegisteredDataset(), rows) == expected
+    assert number_of_blocks(replace(dataset, n_samples=n), blocks) == expected
+
+
+def test_a_method_with_landmarks_can_be_the_final_model() -> None:
+    plan = planned(final={"method": "kfd"})
+    assert plan.final is not None
+    (candidate,) = plan.final.spec.candidates
+    assert candidate.fit.method.landmarks
+    assert {view.name for view in plan.final.spec.inputs.views} == {"pixels", "blocks"}
 
 
 # --- studies that can't be planned
 
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"graph": "lde"}, "has graph: lde, which needs kernels among all samples; omit it"),
-        ({"kind": "mkmmc", "sizes": [2]}, "has sizes, which needs kernels among all samples; omit it"),
-        ({"kind": "kernel_fda", "kernel_weights": "cv_accuracy"},
-         "has kernel_weights: cv_accuracy, which needs kernels among all samples"),
-        ({"kind": "kernel_fda", "components": "best"},
-         "has components: best; give n_components, or components: all, or omit `landmarks`."),
-        ({"inner_folds": "leave_one_out"}, "leaves out single samples; give a number of inner_folds, or"),
-        ({"landmarks": {"n": [3, 0]}}, "methods.m.landmarks.n[1]: invalid value 0: should be greater than or equal"),
-        ({"landmarks": {"n": [3, 9], "how": "kmeans"}}, "centres of k-means for one number are not among those"),
-        ({"kind": "kernel_ridge", "class_weight": "balanced"}, "class weights are not among the moments"),
-        ({"kind": "kernel_svc"}, "methods.m.landmarks: unknown key"),
-    ],
-)  # fmt: skip
-def test_methods_that_can_not_learn_from_landmarks(changes: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(sentence)):
-        one_method(**changes)
-
-
-M: dict[str, Any] = {"m": {"kind": "mkl_dr", "landmarks": 30}}
+MINE = {"id": "mine", "implementation": "other.kernels:Mine"}
 PRODUCT = {"gauss": {"kind": "gaussian"}, "product": {"kind": "product"}}
 STANDARD = {"g": {"kind": "gaussian", "feature_scaling": "standard"}}
 POINTS = {"digits": {"resize": {"shape": [40, 36]}}}
+M: dict[str, Any] = {"m": {"kind": "mkl_dr", "landmarks": 30}}
 
 
 @pytest.mark.parametrize(
-    ("changes", "sentence"),
+    ("method", "changes", "sentence"),
     [
-        ({"kernels": PRODUCT, "methods": {"m": {"kind": "kernel_fda", "landmarks": 9, "kernels": ["product"]}}},
+        ({"graph": "lde"}, {}, "has graph: lde, which needs kernels among all samples; omit it"),
+        ({"kind": "mkmmc", "sizes": [2]}, {}, "has sizes, which needs kernels among all samples; omit it"),
+        ({"inner_folds": "leave_one_out"}, {}, "leaves out single samples; give a number of inner_folds, or"),
+        ({"kind": "kernel_fda", "kernels": ["product"]}, {"kernels": PRODUCT},
          "takes kernel 'product', a product of kernels of several descriptors"),
-        ({"datasets": POINTS, "descriptors": {"blur": {"kind": "geometric_blur"}}, "kernels": {},
-          "methods": {"m": {"kind": "kernel_fda", "landmarks": 9}}},
+        ({}, {"datasets": POINTS, "descriptors": {"blur": {"kind": "geometric_blur"}}, "kernels": {}},
          "takes kernel 'blur', which compares sets of points; name other `kernels`"),
-        ({"kernels": {"g": {"kind": "gaussian", "feature_scaling": "auto"}}},
-         "takes kernel 'g-blocks', whose feature_scaling is auto; give the kernels one `feature_scaling`"),
-        ({"protocols": {"p": {"kind": "k_fold", "choose": "test_set"}}}, "can't choose on test samples (protocol "),
-        ({"protocols": {"p": {"kind": "validation_folds", "test_size": 10}}},
-         "can't take validation folds (protocol 'p'); name other `protocols` for the method"),
     ],
 )  # fmt: skip
-def test_studies_that_can_not_be_planned(changes: dict[str, Any], sentence: str) -> None:
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_methods_that_can_not_learn_from_landmarks(
+    method: dict[str, Any], changes: dict[str, Any], sentence: str, blocks: int
+) -> None:
     with pytest.raises(ConfigError, match=re.escape(sentence)) as raised:
-        planned(**{"methods": M} | changes)
+        planned(blocks=blocks, **{"methods": {"m": M["m"] | method}} | changes)
     assert str(raised.value).startswith("methods.m.landmarks (datasets.digits): the method ")
     assert str(raised.value).endswith(", or omit `landmarks`.")
 
 
-def test_incomplete_tables_matrices_and_pairs_are_refused(matrices: dict[str, Any], lists: None) -> None:
+@pytest.mark.parametrize(
+    ("method", "changes", "sentence"),
+    [
+        ({"kind": "kernel_fda", "kernel_weights": "cv_accuracy"}, {}, "has kernel_weights: cv_accuracy"),
+        ({"kind": "kernel_fda", "components": "best"}, {}, "has components: best"),
+        ({"landmarks": {"n": [30, 10]}}, {}, "chooses among several n"),
+        ({}, {"kernels": {"g": {"kind": "gaussian", "feature_scaling": "auto"}}},
+         "chooses the feature_scaling of kernel 'g-blocks'"),
+        ({}, {"protocols": {"p": {"kind": "k_fold", "choose": "test_set"}}}, "chooses on test samples"),
+        ({}, {"protocols": {"p": {"kind": "validation_folds", "test_size": 10}}}, "takes validation folds"),
+    ],
+)  # fmt: skip
+def test_what_takes_more_than_a_pass_needs_one_block(
+    method: dict[str, Any], changes: dict[str, Any], sentence: str
+) -> None:
+    study = {"methods": {"m": M["m"] | method}} | changes
+    with pytest.raises(ConfigError, match=re.escape(sentence)) as raised:
+        planned(**study)
+    assert "and its samples are in blocks; set `blocks: 1`, or omit `landmarks`." in str(raised.value)
+    assert planned(blocks=1, **study).fits
+
+
+def test_incomplete_tables_matrices_and_pairs(matrices: dict[str, Any], lists: None) -> None:
     own = {"kind": "feature_tables", "tables": {"t": "t.csv"}}
-    cases: list[tuple[dict[str, Any], str]] = [
-        ({"datasets": {"own": own | {"missing_views": "mean"}}}, "takes complete tables, and these may have missing"),
-        ({"datasets": {"own": matrices}, "kernels": {}}, "takes features, and this data set has matrices"),
-        ({"datasets": {"own": own}, "protocols": {"p": {"kind": "verification", "path": "pairs.csv"}}},
-         "can't take samples that are composed of several (protocol 'p'); name other `protocols`"),
-    ]  # fmt: skip
     base = {"study": "own", "protocols": STUDY["protocols"], "kernels": STANDARD, "methods": M}
+    with pytest.raises(ConfigError, match=r"\(datasets.own\): the method takes features, and this data set has matric"):
+        plan_study(check_study(base | {"datasets": {"own": matrices}, "kernels": {}}))
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"datasets": {"own": own | {"missing_views": "mean"}}}, "completes missing rows or values (protocol 'folds')"),
+        ({"datasets": {"own": own}, "protocols": {"p": {"kind": "verification", "path": "pairs.csv"}}},
+         "takes samples that are composed of several (protocol 'p'), and its samples are in blocks"),
+    ]  # fmt: skip
     for changes, sentence in cases:
+        assert plan_study(check_study(base | changes)).fits
         with pytest.raises(ConfigError, match=re.escape(f"(datasets.own): the method {sentence}")):
-            plan_study(check_study(base | changes))
+            plan_study(check_study(base | changes | {"blocks": 2}))
 
 
 @pytest.fixture
@@ -197,14 +200,19 @@ def lists(matrices: dict[str, Any]) -> None:
     pd.DataFrame({"fold": [0, 1], "first": ["w", "x"], "second": ["y", "z"]}).to_csv("pairs.csv", index=False)
 
 
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"landmarks": {"n": [3, 0]}}, "methods.m.landmarks.n[1]: invalid value 0: should be greater than or equal"),
+        ({"kind": "kernel_ridge", "class_weight": "balanced"}, "class weights are not among the moments"),
+        ({"kind": "kernel_svc"}, "methods.m.landmarks: unknown key"),
+    ],
+)
+def test_mistakes_of_a_method(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        one_method(**changes)
+
+
 def test_kernels_of_another_package_are_refused() -> None:
-    assert "'mine' of another package" in unsuited_kernels([{"id": "mine", "implementation": "other.kernels:Mine"}])
+    assert "'mine' of another package" in unsuited_kernels([MINE])
     assert unsuited_kernels([{"id": "g", "kind": "gaussian"}]) == ""
-
-
-def test_a_method_with_landmarks_can_be_the_final_model() -> None:
-    plan = planned(final={"method": "kfd"})
-    assert plan.final is not None
-    (candidate,) = plan.final.spec.candidates
-    assert candidate.fit.landmarks is not None
-    assert {view.name for view in plan.final.spec.inputs.views} == {"pixels", "blocks"}

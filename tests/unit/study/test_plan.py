@@ -492,7 +492,7 @@ def as_planned(plan: Plan) -> dict[str, list[str]]:
     """Return what every job but those of tables and page is given: keys, and specifications as they are."""
     assert plan.final is not None
     given = [
-        *plan.datasets, *plan.descriptors, *plan.pairwise, *plan.protocols, *plan.fits, *plan.landmark_sets,
+        *plan.datasets, *plan.descriptors, *plan.pairwise, *plan.protocols, *plan.fits, *plan.moments,
         *(fit.spec.as_dict() for fit in plan.fits.values()), plan.final.spec.as_dict(),
     ]  # fmt: skip
     return {"given": sorted(map(canonical, given))}

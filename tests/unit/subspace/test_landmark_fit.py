@@ -13,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.graphs import lda_graph
 from mklearn.papers.mkmmc.mkmmc import MKMMC, fit_path
 from mklearn.subspace.convex_mkldr import ConvexMKLDR
 from mklearn.subspace.kernel_mmc import KernelMMC
@@ -49,8 +48,6 @@ def samples(request: pytest.FixtureRequest) -> Samples:
         (MKLDR, {"init": "orthonormal", "scaling": "orthonormal"}),
         (MKLDR, {"a_step": "trace_ratio"}),
         (MKLDR, {"graph": "pca", "n_components": 3, "ridge": 1e-2}),
-        (MKLDR, {"graph": "lde", "k": 3, "k_prime": 8}),
-        (MKLDR, {"graph": "lpp", "k": 4, "init": "orthonormal"}),
         (KernelPCA, {"n_components": 6, "kernel_weights": [0.5, 0.2, 0.3]}),
         (ConvexMKLDR, {}),
         (ConvexMKLDR, {"denominator": "within", "p": 1.0}),
@@ -120,11 +117,7 @@ X, Y = load_wine(return_X_y=True)
         (MKLDR(landmarks=10), ConfigError, "landmarks need kernels of features"),
         (MKLDR(kernels=KERNELS, landmarks=179), NotApplicable, "n_landmarks=179, but there are 178 training samples"),
         (MKLDR(kernels=KERNELS, landmarks={"number": 5}), ConfigError, "`landmarks` has the unknown key 'number'"),
-        (
-            MKLDR(kernels=KERNELS, landmarks=9, graph=lda_graph(Y[1:])),
-            DataError,
-            "graph is over 177 samples, but there are",
-        ),
+        (MKLDR(kernels=KERNELS, landmarks=9, graph="lpp"), ConfigError, "graph should be 'lda' or 'pca'"),
         (MKLDR(kernels=KERNELS, landmarks=9, graph="pca", ridge=0.0), ConfigError, "needs ridge > 0"),
         (KernelFDA(3, kernels=KERNELS, landmarks=9), NotApplicable, "the number of classes less one is 2"),
         (KernelMMC(90, kernels=KERNELS, landmarks=9), NotApplicable, "the landmarks have 31 features"),
@@ -135,10 +128,9 @@ def test_mistakes_are_one_sentence(model: Any, kind: type[Exception], sentence: 
         model.fit(X, Y)
 
 
-def test_a_graph_between_samples_does_not_outlive_its_fit():
-    model = MKLDR(kernels=KERNELS, graph="lde", landmarks=9).fit(X, Y)
-    assert model.graph_.n == len(X)
-    assert not hasattr(model.set_params(graph="lda").fit(X, Y), "graph_")
+def test_attributes_do_not_outlive_their_fit():
+    model = MKLDR(kernels=KERNELS, graph="lde").fit(X, Y)
+    assert not hasattr(model.set_params(graph="lda", landmarks=9).fit(X, Y), "graph_")
     one = KernelFDA(kernels=KERNELS, landmarks=9).fit(X, Y).set_params(landmarks=None).fit(X, Y)
     assert not hasattr(one, "offset_")
 
@@ -152,8 +144,6 @@ def test_mistakes_in_moments_and_in_what_needs_kernel_matrices():
     assert unsupervised.transform(X).shape == (178, 2)
     with pytest.raises(NotApplicable, match="was fitted without labels"):
         unsupervised.predict(X)
-    with pytest.raises(ConfigError, match="graphs between samples are not among their moments: call fit"):
-        MKLDR(graph="lpp").fit_moments(features, unlabelled)
     with pytest.raises(DataError, match="the moments are of 2 features, but the landmarks have 31"):
         MKLDR().fit_moments(features, Moments().partial_fit(X[:, :2], Y))
     with pytest.raises(NotApplicable, match="all samples have the label 0: at least two classes"):

@@ -70,7 +70,7 @@ class MethodOnViews:
 
     def fit_parameters(self, train: Indices) -> dict[str, Any]:
         """Return what `fit` takes beside views and labels of training samples: their groups, where it takes any."""
-        if self.groups is None or not takes_groups(self.method):
+        if self.groups is None or self.method.landmarks or not takes_groups(self.method):
             return {}
         return {"groups": self.groups[train]}
 

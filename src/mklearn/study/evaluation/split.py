@@ -141,7 +141,7 @@ class SplitSamples:
     def _kernels(self) -> tuple[list[dict[str, Any]], float]:
         """Diagnostics of all kernels, and the processor time of computing them."""
         started = time.process_time()
-        if not self.problem.kernels:
+        if not self.problem.kernels or self.problem.method.landmarks:
             return [], 0.0
         # constant kernels are dropped here, as an estimator that takes none refuses them itself
         kernels = StackTransform(specs_by_name(self.problem.kernels), drop_constant=True)

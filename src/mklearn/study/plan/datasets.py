@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -192,25 +191,7 @@ def _listing(dataset_id: str, path: str) -> str:
     return digest([[file.relative_to(path).as_posix(), stat.st_size, stat.st_mtime_ns] for file, stat in found])
 
 
-def number_of_blocks(dataset: PlannedDataset, config: DatasetConfig, rows_per_block: int | None) -> int:
-    """Return the number of blocks of a data set; of the user's own data by its images or the rows of Parquet files."""
-    n_samples = dataset.n_samples or _counted_samples(config)
-    usual = min(MOST_ROWS, max(FEWEST_ROWS, math.ceil(n_samples / BLOCKS)))
-    return max(1, math.ceil(n_samples / (rows_per_block or usual)))
-
-
-def _counted_samples(config: DatasetConfig) -> int:
-    """Count samples where that is quick; else 0."""
-    if isinstance(config, ImageFolder):
-        from mklearn.study.data.readers.images import find_images
-
-        return len(find_images(config.path))
-    files = config.files.values() if isinstance(config, FeatureTables) else ()
-    parquet = [path for path in files if path.endswith(".parquet")]
-    if not parquet:
-        return 0
-    import pyarrow.parquet as pq  # here: few studies have landmarks
-
-    with suppress(OSError, ValueError):  # also pyarrow's errors; the reader says what is wrong with the file
-        return max(int(pq.read_metadata(path).num_rows) for path in parquet)
-    return 0
+def number_of_blocks(dataset: PlannedDataset, blocks: int | None) -> int:
+    """Return the number of blocks of a data set: the study's, or by the size of a registered one."""
+    n_samples = dataset.n_samples or 1
+    return blocks or math.ceil(n_samples / min(MOST_ROWS, max(FEWEST_ROWS, math.ceil(n_samples / BLOCKS))))

@@ -100,8 +100,7 @@ def planned_final(
 def _on_named_features(spec: FitSpec, names: Mapping[str, str], *, completes: bool) -> FitSpec:
     """Return a fit on the views of the library; ``completes`` kernels of new samples that lack a view."""
     largest: Setting = max(spec.settings, key=lambda setting: setting.train_size or 0)
-    by_leverage = spec.landmarks is not None and spec.landmarks.how == "leverage"  # which needs every view
-    completion = {"missing_views": "mean"} if completes and not by_leverage else {}
+    completion = {"missing_views": "mean"} if completes else {}
     kernels = [kernel | {"view": names[kernel["view"]]} | completion for kernel in kernels_on_features(spec.kernels)]
     inputs = {
         name: entry.model_copy(update={"descriptors": [names[key] for key in entry.descriptors]})

@@ -16,7 +16,7 @@ from mklearn.study.method import Method
 from mklearn.study.naming import matching, variants
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.kernels import by_name, pairwise_of
-from mklearn.study.plan.landmarks import landmark_set, on_landmarks
+from mklearn.study.plan.landmarks import moments_spec, on_landmarks
 from mklearn.study.plan.protocols import PlannedProtocol
 from mklearn.study.provenance import key
 from mklearn.study.specs.fit_spec import (
@@ -25,6 +25,7 @@ from mklearn.study.specs.fit_spec import (
     Impute,
     InputSpec,
     MethodSpec,
+    MomentsSpec,
 )
 from mklearn.study.specs.model import as_list
 from mklearn.study.study import Evaluation
@@ -49,8 +50,14 @@ class PlannedFit:
     """Key of the method in the study, of which there may be a fit for each kernel."""
     label: str
     spec: FitSpec
-    landmark_set: str | None = None
-    """Key of the landmark set; None for a method without landmarks."""
+    moments: MomentsSpec | None = None
+    """For a method with landmarks, of samples in blocks."""
+
+    @property
+    def landmark_set(self) -> str | None:
+        """Key of its moments."""
+        spec = self.moments
+        return None if spec is None else key(f"{spec.landmarks['n']}-landmarks", spec.as_dict())
 
 
 @dataclass(frozen=True)
@@ -111,9 +118,9 @@ def planned_fits(
                 dataset=dataset.id, settings=protocol.settings, method=spec, kernels=variant.kernels,
                 evaluation=evaluated.model_copy(update={"choice": protocol.choice}), seed=seed,
             )  # fmt: skip
-            fit = on_landmarks(fit, method_id, method, dataset, protocol, evaluation)
+            fit = on_landmarks(fit, method_id, method, dataset, protocol)
             shared = {name: value for name, value in fit.as_dict().items() if name not in ("dataset", "settings")}
-            method_key, passed = key(variant.id, shared), landmark_set(fit)[0]
+            method_key, passed = key(variant.id, shared), moments_spec(fit, dataset)
             found.append(
                 PlannedFit(
                     dataset, protocol.key, protocol.id, method_key, variant.id, method_id, variant.label, fit, passed

@@ -18,10 +18,9 @@ from mklearn.study.plan.descriptors import PlannedDescriptor, planned_descriptor
 from mklearn.study.plan.final import PlannedFinal, planned_final
 from mklearn.study.plan.fits import PlannedFit, planned_fits
 from mklearn.study.plan.kernels import pairwise_of, pairwise_spec, planned_kernels
-from mklearn.study.plan.landmarks import landmark_set
 from mklearn.study.plan.protocols import PlannedProtocol, planned_protocol
 from mklearn.study.specs.data_specs import PairwiseSpec, SplitSpec
-from mklearn.study.specs.fit_spec import LandmarkSetSpec
+from mklearn.study.specs.fit_spec import MomentsSpec
 from mklearn.study.study import Study
 
 MEAN = "mean_regressor"
@@ -41,7 +40,7 @@ class Plan:
     """Names of the kernels in the order of the study, which tables and figures have."""
     pairwise: dict[tuple[str, str, str], PairwiseSpec] = field(default_factory=dict)
     """By data set, descriptor (or the user's matrix) and measure."""
-    landmark_sets: dict[tuple[str, str, str], LandmarkSetSpec] = field(default_factory=dict)
+    moments: dict[tuple[str, str, str], MomentsSpec] = field(default_factory=dict)
     """By data set, protocol and landmark set."""
     fits: dict[tuple[str, str, str], PlannedFit] = field(default_factory=dict)
     """By data set, protocol and method."""
@@ -127,7 +126,9 @@ def _add_dataset(
     study = plan.study
     dataset = planned_dataset(dataset_id, study.datasets, study.results, study.mirror)
     shared = config.splits_of if config.splits_of != dataset_id else None
-    dataset = replace(dataset, splits_from=shared)
+    methods = _applying(study.methods, dataset_id) or {}
+    landmarks = any(method.landmarks is not None for method in methods.values())
+    dataset = replace(dataset, splits_from=shared, n_blocks=number_of_blocks(dataset, study.blocks) if landmarks else 1)
     for protocol in protocols:
         if protocol.spec.kind == "released" and dataset.released_splits is None:
             mistakes.append(
@@ -139,7 +140,7 @@ def _add_dataset(
     _check_unique(f"datasets.{dataset_id}: kernels", [kernel["id"] for kernel in kernels])
     by_id = {name: (planned.key, planned.config) for name, planned in descriptors.items()}
     fits: list[PlannedFit] = []
-    for method_id, method in (_applying(study.methods, dataset_id) or {}).items():
+    for method_id, method in methods.items():
         with mistakes.kept():
             fits += planned_fits(dataset, method_id, method, kernels, by_id, protocols, study.evaluation, study.seed)
     for used_by in {fit.protocol for fit in fits}:
@@ -150,19 +151,15 @@ def _add_dataset(
         plan.pairwise[dataset.key, source, measure] = pairwise_spec(source, measure, config, by_key)
     used = {source for of, source, _ in plan.pairwise if of == dataset.key}
     used |= {name for fit in fits for name in fit.spec.descriptors}
-    passed = [name for fit in fits if fit.landmark_set for name in fit.spec.descriptors]
-    if passed:
-        dataset = replace(dataset, n_blocks=number_of_blocks(dataset, config, study.rows_per_block))
-    if dataset.n_blocks > 1:  # a block of the pass reads the part of its own samples
-        by_key |= {name: replace(by_key[name], n_parts=dataset.n_blocks) for name in passed}
+    for name in {name for fit in fits if fit.moments for name in fit.spec.descriptors}:
+        by_key[name] = replace(by_key[name], n_parts=dataset.n_blocks)  # a block of the pass reads its own samples
     plan.datasets[dataset.key] = dataset
     plan.kernels.extend(kernel["id"] for kernel in kernels if kernel["id"] not in plan.kernels)
     plan.descriptors.update({(dataset.key, name): by_key[name] for name in by_key if name in used})
     for fit in fits:
         plan.fits[dataset.key, fit.protocol, fit.method] = fit
-        name, spec = landmark_set(fit.spec)
-        if name is not None and spec is not None:
-            plan.landmark_sets[dataset.key, fit.protocol, name] = spec
+        if fit.moments is not None and fit.landmark_set is not None:
+            plan.moments[dataset.key, fit.protocol, fit.landmark_set] = fit.moments
 
 
 def _applying(entries: Mapping[str, Model] | None, dataset: str) -> dict[str, Model] | None:

@@ -34,50 +34,27 @@ Impute = Literal["none", "mean", "median"]
 """How missing values of features are filled in, by the training samples."""
 IMAGES = "images"
 """Name of the view that holds the images."""
-LandmarkRule = Literal["random_per_class", "kmeans", "leverage"]
+LandmarkRule = Literal["random_per_class", "kmeans"]
 """How landmarks are chosen, see :class:`mklearn.base.landmark_features.LandmarkFeatures`."""
-
-
-NUMBER_OF_LANDMARKS = "landmarks.n"
-"""Entry of a grid that is no parameter of the estimator: how many of the landmarks are used."""
 
 
 class Landmarks(Strict):
     """Landmarks of a method's kernels: samples by which explicit features stand in for kernels among all samples."""
 
     n: Count | Annotated[list[Count], Field(min_length=1)]
-    """Landmarks of each kernel; of a list, the number that inner cross-validation chooses."""
+    """Landmarks of each kernel, or a grid."""
     how: LandmarkRule = "random_per_class"
-    """At random, of each class equally many; centres of k-means; or at random by leverage scores."""
+    """At random, of each class equally many, or centres of k-means."""
     dtype: Literal["float64", "float32"] = "float64"
     """Precision of the features; sums over samples are in double precision."""
     rank_tolerance: Annotated[float, Field(ge=0, lt=1)] | None = None
     """Eigenvalues of a kernel among its landmarks up to this share of the largest are left out: fewer features
     take less time to learn from, and show the method less. By default only rounding errors are left out."""
 
-    @model_validator(mode="after")
-    def _numbers_are_nested(self) -> Landmarks:
-        if isinstance(self.n, list) and self.how == "kmeans":
-            raise ValueError(
-                "n: the centres of k-means for one number are not among those for a larger one; give one number, "
-                "or another `how`."
-            )
-        if isinstance(self.n, list) and (self.rank_tolerance is not None or self.dtype == "float32"):
-            raise ValueError(
-                "n: the features of fewer landmarks follow from those of more only where none is left out; give one "
-                "number, or no `rank_tolerance` and no dtype float32, which leaves out more."
-            )
-        return self
-
-    def parameter(self, seed: int) -> dict[str, Any]:
-        """Return the estimators' parameter ``landmarks``, with the largest number of landmarks."""
-        found = {"n": self.most, "how": self.how, "dtype": self.dtype, "random_state": seed}
-        return found if self.rank_tolerance is None else found | {"rank_tolerance": self.rank_tolerance}
-
-    @property
-    def most(self) -> int:
-        """The number of landmarks, the largest of a list."""
-        return max(as_list(self.n))
+    def parameters(self, seed: int) -> list[dict[str, Any]]:
+        """Return the candidates of the estimators' parameter ``landmarks``."""
+        fixed = self.model_dump(exclude={"n"}, exclude_none=True) | {"random_state": seed}
+        return [{"n": n, **fixed} for n in sorted(set(as_list(self.n)))]
 
 
 LARGEST_DICTIONARY = 10
@@ -147,6 +124,12 @@ class MethodSpec(Strict):
         return list(neighbours) if self.embeds else [""]
 
     @property
+    def landmarks(self) -> list[dict[str, Any]]:
+        """Candidates of its parameter ``landmarks``; none of a method on kernels among all samples."""
+        fixed = self.parameters.get("landmarks")
+        return self.grid.get("landmarks", []) if fixed is None else [fixed]
+
+    @property
     def dictionary_views(self) -> list[str]:
         """Keys of the descriptors that the method has a dictionary of kernels of, in order."""
         return [name for entry in self.inputs.values() if entry.kind == "kernels" for name in entry.descriptors]
@@ -212,13 +195,16 @@ class FitSpec(Strict):
     descriptor by its key, or a cached matrix by ``SOURCE/MEASURE``."""
     evaluation: EvaluationSpec
     seed: int
-    landmarks: Landmarks | None = None
-    """For a method that learns from landmarks."""
 
     @property
     def kernel_features(self) -> list[str]:
         """Keys of the descriptors whose features the fit computes its kernels from, in order."""
         return sorted({view for view in views_of(self.kernels) if not is_pairwise(view)})
+
+    @property
+    def n_landmark_features(self) -> int:
+        """Number of features of all kernels on landmarks, at most."""
+        return len(self.kernels) * max(each["n"] for each in self.method.landmarks)
 
     @property
     def n_kernels(self) -> int:
@@ -248,17 +234,23 @@ SAMPLE = 20_000
 """Training samples at most, drawn at random, that landmarks are chosen from and kernels' parameters are fitted to."""
 
 
-class LandmarkSetSpec(Spec):
-    """Rules ``landmarks`` and ``moments``: the kernels and landmarks of methods that share their features."""
+class MomentsSpec(Spec):
+    """Rule ``moments``: the kernels and landmarks of methods that share their features."""
 
     kernels: list[dict[str, Any]]
     """On features."""
-    landmarks: Landmarks
+    landmarks: dict[str, Any]
+    """As the estimators' parameter."""
     seed: int
     inner_folds: int
     """Folds of the inner cross-validation, each with moments of its own."""
-    part: str | None = None
+    part: str = ""
     """``"2of8"``: the second eighth of the samples."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of all kernels, at most."""
+        return len(self.kernels) * int(self.landmarks["n"])
 
     @property
     def descriptors(self) -> list[str]:

@@ -1,0 +1,386 @@
+"""Methods with landmarks on samples in blocks: moments of each block, and fits to their sums.
+
+The moments of all folds but one are those of the training part of an inner fold. Candidates are compared on a random
+sample of the training samples, whose landmark features are kept.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_regressor
+
+from mklearn.base.landmark_features import LandmarkFeatures
+from mklearn.base.landmark_moments import landmark_features
+from mklearn.base.moments import ARRAYS, Moments
+from mklearn.classifiers.class_scores import ClassScores
+from mklearn.errors import DataError, NotApplicable, SolverFailed
+from mklearn.loading import load
+from mklearn.saved_models import fitted_bytes, from_bytes
+from mklearn.study.artefacts import read_arrays
+from mklearn.study.data.description import rows_of_part
+from mklearn.study.data.samples import target_of
+from mklearn.study.data.splits import Split
+from mklearn.study.evaluation.candidates import Candidate, MethodOnViews, candidates
+from mklearn.study.evaluation.fit_records import FitAtSize
+from mklearn.study.evaluation.fitted import Fitted, lookup_of
+from mklearn.study.evaluation.split import (
+    Choice,
+    Parts,
+    SplitResult,
+    SplitSamples,
+    check_classes,
+    choose_once,
+    evaluate_split,
+    folds_of_training,
+)
+from mklearn.study.log import logged_warnings, logger, progress
+from mklearn.study.specs.fit_spec import SAMPLE, MomentsSpec, specs_by_name
+
+Indices = NDArray[np.intp]
+Block = tuple[Indices, Mapping[str, NDArray[Any]]]
+"""Positions of consecutive samples, and their views."""
+CHOICE_SAMPLE = 10_000
+"""Training samples at most by which candidates are compared."""
+SHOWN = 3000
+"""Samples in the figure of an embedding, at most."""
+
+
+# --- blocks of rows
+
+
+def read_block(files: Sequence[Path], descriptors: Sequence[str], ids: NDArray[np.str_], part: str) -> Block:
+    """Read one block, ``"2of8"``, from the same part of each descriptor.
+
+    Raises
+    ------
+    DataError
+        A file is of other samples than this part of the data set, or has features that are not finite.
+    """
+    place, views = rows_of_part(len(ids), part), {}
+    for name, path in zip(descriptors, files, strict=True):
+        held = read_arrays(path, ("features", "ids"))
+        if not np.array_equal(held["ids"].astype(ids.dtype), ids[place]):
+            raise DataError(f"{path}: not the samples of part {part} of the data set; delete the file and run again.")
+        finite = np.isfinite(held["features"]).all(axis=1)
+        if not finite.all():
+            raise DataError(f"{path}: the features of sample {str(held['ids'][finite.argmin()])!r} are not finite.")
+        views[name] = held["features"]
+    return np.arange(place.start, place.stop), views
+
+
+def read_blocks(files: Sequence[Path], descriptors: Sequence[str], ids: NDArray[np.str_]) -> Iterator[Block]:
+    """Read all blocks, one after the other, from the parts of each descriptor in turn."""
+    n_blocks = len(files) // len(descriptors)
+    for number in range(n_blocks):
+        yield read_block(files[number::n_blocks], descriptors, ids, f"{number + 1}of{n_blocks}")
+
+
+# --- landmarks
+
+
+def choose_landmarks(
+    splits: Sequence[Split], y: NDArray[Any], blocks: Iterator[Block], spec: MomentsSpec
+) -> list[LandmarkFeatures | str]:
+    """Choose the landmarks of each split, or say why it has none, and fit the parameters of the kernels.
+
+    Candidates are at most 20,000 training samples, or as many as there are landmarks: drawn at random, and the first of
+    each class that would be missing.
+    """
+    drawn = [_landmark_candidates(split.train, y, spec) for split in splits]
+    rows = np.unique(np.concatenate(drawn))
+    tables: dict[str, list[NDArray[Any]]] = {}
+    for positions, views in blocks:
+        for name, table in views.items():
+            tables.setdefault(name, []).append(table[np.isin(positions, rows, assume_unique=True)])
+    held = {name: np.concatenate(parts) for name, parts in tables.items()}
+    landmarks: list[LandmarkFeatures | str] = []
+    for split, samples in zip(progress(splits, len(splits), "landmarks: split"), drawn, strict=True):
+        training = {name: table[np.searchsorted(rows, samples)] for name, table in held.items()}
+        try:
+            with logged_warnings(split.name):
+                features = landmark_features(specs_by_name(spec.kernels), spec.landmarks)
+                landmarks.append(features.fit(training, class_codes(y[samples])))
+        except NotApplicable as reason:
+            logger.warning("%s: no landmarks: %s", split.name, reason)
+            landmarks.append(str(reason))
+        except DataError as error:
+            raise DataError(f"{split.name}: {error}") from error
+    return landmarks
+
+
+def landmarks_as_bytes(landmarks: list[LandmarkFeatures | str]) -> NDArray[np.uint8]:
+    """Return landmarks as `read_landmarks` reads them from the moments of the first block."""
+    return np.frombuffer(fitted_bytes(landmarks, "landmarks"), dtype=np.uint8)
+
+
+def read_landmarks(path: Path) -> list[LandmarkFeatures | str]:
+    """Read the landmarks of each split, or why it has none, from the moments of the first block."""
+    return from_bytes(read_arrays(path, ("landmarks",))["landmarks"].tobytes(), str(path))
+
+
+def _landmark_candidates(train: Indices, y: NDArray[Any], spec: MomentsSpec) -> Indices:
+    size = max(SAMPLE, spec.landmarks["n"])
+    if len(train) <= size:
+        return train
+    drawn = np.random.default_rng(spec.seed).choice(train, size, replace=False)
+    if (labels := class_codes(y)) is not None:
+        _, first = np.unique(labels[train], return_index=True)
+        drawn = np.concatenate([drawn, train[first[~np.isin(labels[train[first]], labels[drawn])]]])
+    return np.sort(drawn)
+
+
+# --- moments
+
+
+class Folds(NamedTuple):
+    """The inner folds of a split's training samples, and the samples by which candidates are compared."""
+
+    number: NDArray[np.int64]
+    """(n,) fold of every sample of the data set; -1 outside the training part."""
+    n_folds: int
+    """1 if there can be no inner cross-validation; ``reason`` then says why."""
+    sample: Indices
+    """Positions of the compared samples, ascending."""
+    reason: str = ""
+
+    @classmethod
+    def of(cls, y: NDArray[Any], split: Split, n_folds: int, seed: int, groups: NDArray[np.str_] | None) -> Folds:
+        """Draw the folds of `mklearn.study.evaluation.split.choose_on_split`, and the sample at random."""
+        train, number = split.train, np.full(len(y), -1)
+        number[train] = 0
+        sample = train
+        if len(train) > CHOICE_SAMPLE:
+            sample = np.sort(np.random.default_rng(seed).choice(train, CHOICE_SAMPLE, replace=False))
+        try:
+            parts = folds_of_training(y, train, split.test, n_folds, seed, groups)
+        except NotApplicable as reason:
+            return cls(number, 1, sample, str(reason))
+        for fold, (_, validation) in enumerate(parts):
+            number[validation] = fold
+        return cls(number, len(parts), sample)
+
+    @property
+    def parts(self) -> Parts:
+        """Compared samples of the other folds, and of each fold."""
+        of_sample = self.number[self.sample]
+        return [(self.sample[of_sample != fold], self.sample[of_sample == fold]) for fold in range(self.n_folds)]
+
+
+def block_moments(features: LandmarkFeatures, block: Block, y: NDArray[Any], folds: Folds) -> dict[str, NDArray[Any]]:
+    """Gather the moments of a block's training samples by inner fold, and the features of compared samples."""
+    started = time.process_time()
+    rows, views = block
+    moments = [Moments() for _ in range(folds.n_folds)]
+    used = np.flatnonzero(folds.number[rows] >= 0)
+    training = {name: table[used] for name, table in views.items()} if len(used) < len(rows) else views
+    nothing = [(slice(0), np.empty((0, features.blocks_[-1].stop), dtype=features.dtype))]
+    kept = []
+    for part, made in features.transform_blocks(training) if len(used) else nothing:
+        positions = rows[used[part]]
+        for fold, each in enumerate(moments):
+            members = folds.number[positions] == fold
+            own = y[positions[members]]
+            labels = class_codes(own)
+            each.partial_fit(made[members], labels, targets=own if labels is None else None)
+        kept.append(made[np.isin(positions, folds.sample, assume_unique=True)])
+    return {
+        **{f"fold{k}/{name}": array for k, fold in enumerate(moments) for name, array in fold.as_arrays().items()},
+        "sample": np.concatenate(kept),
+        "seconds": np.array(time.process_time() - started),
+    }
+
+
+def read_moments(blocks: Sequence[Path], number: int, n_folds: int) -> tuple[list[Moments], NDArray[Any], float]:
+    """Add up the moments of one split, given its number.
+
+    Returns
+    -------
+    folds : list of Moments
+    sample : array of shape (s, D)
+        Features of the compared samples.
+    seconds : float
+        Processor time of the passes.
+    """
+    totals, samples, seconds = list[Moments](), [], 0.0
+    for path in blocks:
+        names = {(k, name): f"{number}/fold{k}/{name}" for k in range(n_folds) for name in ARRAYS}
+        rest = [f"{number}/sample", f"{number}/seconds"]
+        held = read_arrays(path, (*names.values(), *rest))
+        folds = [Moments.from_arrays({name: held[names[k, name]] for name in ARRAYS}) for k in range(n_folds)]
+        totals = [total.merge(fold) for total, fold in zip(totals, folds, strict=True)] if totals else folds
+        samples.append(held[rest[0]])
+        seconds += float(held[rest[1]])
+    return totals, np.concatenate(samples), seconds
+
+
+def class_codes(y: NDArray[Any]) -> NDArray[np.int64] | None:
+    """Return a target that is class codes as it is, and None for numbers, which landmarks are not drawn by."""
+    return y if target_of(y) == "classes" else None
+
+
+# --- fits
+
+
+def fit_to_moments(
+    moments: Sequence[Path], blocks: Sequence[Path], splits: Sequence[Split], ids: NDArray[np.str_]
+) -> Callable[..., FitToMoments]:
+    """Return what evaluates a method at one training size, given files, all splits and all samples."""
+    return partial(
+        FitToMoments, every_split=splits, landmarks=read_landmarks(moments[0]), ids=ids, moments=moments, blocks=blocks
+    )
+
+
+@dataclass(frozen=True)
+class FitToMoments(FitAtSize):
+    """A method with landmarks at one training size; neither the moments nor the features of two splits are held."""
+
+    every_split: Sequence[Split] = ()
+    landmarks: Sequence[LandmarkFeatures | str] = ()
+    """Of each split of the protocol, or why it has none."""
+    ids: NDArray[np.str_] = field(default_factory=lambda: np.array([], dtype=str))
+    moments: Sequence[Path] = ()
+    blocks: Sequence[Path] = ()
+    """Features of each block of samples, descriptor by descriptor."""
+
+    def _result(self, split: Split, choice: Choice | None) -> SplitResult:
+        problem, evaluation, number = self.problem, self.spec.evaluation, self.every_split.index(split)
+        features, n_folds = self.landmarks[number], evaluation.inner_folds
+        if isinstance(features, str):
+            raise NotApplicable(features)
+        check_classes(problem.y[split.train])
+        assert isinstance(n_folds, int)
+        folds = Folds.of(problem.y, split, n_folds, self.spec.seed, problem.groups)
+        moments, sample, seconds = read_moments(self.moments, number, folds.n_folds)
+        if sum(fold.n_samples_ for fold in moments) != len(split.train):
+            raise DataError(f"{self.moments[0].parent}: not the moments of {split.name}; delete the folder, run again.")
+        read = partial(read_blocks, self.blocks, self.spec.descriptors, self.ids)
+        sums = SplitSums(features, folds, moments, sample, seconds, read)
+        samples_of = partial(SummedSamples, sums)
+        if folds.reason and len(candidates(problem.method, len(problem.kernels))) > 1:
+            raise NotApplicable(folds.reason)
+        choice = choose_once(problem, folds.parts, evaluation=evaluation, samples_of=samples_of)
+        sums.forget_folds()
+        return evaluate_split(
+            problem, split.train, split.test, evaluation=evaluation, seed=self.spec.seed, choice=choice,
+            samples_of=samples_of,
+        )  # fmt: skip
+
+    def _embedding(self, fitted: Fitted, split: Split) -> dict[str, NDArray[Any]]:
+        """Return two dimensions of at most 3,000 samples, evenly spaced."""
+        arrays = super()._embedding(fitted, split)
+        step = -(-len(arrays.get("embedding_y", ())) // SHOWN)
+        return {name: array[:: max(1, step)] for name, array in arrays.items()}
+
+
+@dataclass
+class SplitSums:
+    """What the samples of a split are fitted by and embedded from.
+
+    Attributes
+    ----------
+    features : LandmarkFeatures
+    folds : Folds
+    moments : list of Moments
+        Of each fold.
+    sample : array of shape (s, D)
+        Features of the compared samples.
+    seconds : float
+        Processor time of the pass over the samples; methods on the same landmarks share it.
+    blocks : callable
+        Reads the blocks of all samples; only one is held at a time.
+    """
+
+    features: LandmarkFeatures
+    folds: Folds
+    moments: list[Moments]
+    sample: NDArray[Any]
+    seconds: float
+    blocks: Callable[[], Iterable[Block]]
+
+    def __post_init__(self) -> None:
+        self.total = functools.reduce(Moments.merge, self.moments)
+
+    def forget_folds(self) -> None:
+        """Give up what parameters are chosen by."""
+        self.moments, self.sample = [], self.sample[:0]
+
+
+class SummedSamples(SplitSamples):
+    """Training and test samples of a split, or of the compared samples of its folds, by the sums over all samples."""
+
+    def __init__(self, sums: SplitSums, problem: MethodOnViews, train: Indices, test: Indices) -> None:
+        self.sums, self.problem, self.y_train, self.rows = sums, problem, problem.y[train], (train, test)
+
+    def fit(self, candidate: Candidate) -> Fitted:
+        """Fit a candidate to the moments of all folds, or to those without the fold of the test samples."""
+        sums, problem = self.sums, self.problem
+        fold = int(sums.folds.number[self.rows[1][0]])  # of test samples -1
+        moments = sums.total if fold < 0 else sums.total.without(sums.moments[fold])
+        parameters = dict(candidate.parameters)
+        if candidate.kernel is not None:  # a kernel alone is the combination in which the others have no weight
+            parameters["kernel_weights"] = np.eye(len(problem.kernels))[candidate.kernel].tolist()
+        started = time.process_time()
+        try:
+            estimator = load(problem.method.implementation)(**parameters).fit_moments(sums.features, moments)
+        except np.linalg.LinAlgError as reason:
+            raise SolverFailed(f"linear algebra failed: {reason}") from reason
+        solved = time.process_time()
+        if fold < 0:
+            outputs = self._outputs(estimator, np.concatenate(self.rows))
+            known, asked = (outputs[rows].astype(np.float64) for rows in self.rows)
+        else:
+            of_sample = np.asarray(estimator.outputs_of_features(sums.sample))
+            known, asked = (of_sample[np.searchsorted(sums.folds.sample, rows)] for rows in self.rows)
+        seconds = sums.seconds + solved - started, time.process_time() - solved
+        fitted = _fitted(estimator, known, asked, self.y_train, seconds)
+        fitted.weights = estimator.kernel_weights_
+        return fitted
+
+    def _outputs(self, estimator: Any, used: Indices) -> NDArray[np.floating[Any]]:
+        """Compute the embedding of samples, (n, p), or the scores of classes or numbers; undefined of those not used.
+
+        Numbers are in double precision, as they may be large beside their differences.
+        """
+        y = self.problem.y
+        shape, dtype = (len(y), estimator.coefficients_.shape[1]), np.float64 if class_codes(y) is None else np.float32
+        outputs, in_split = np.empty(shape, dtype=dtype), np.zeros(len(y), dtype=bool)
+        in_split[used] = True
+        for rows, views in self.sums.blocks():
+            own = np.flatnonzero(in_split[rows])
+            samples = {name: table[own] for name, table in views.items()} if len(own) < len(rows) else views
+            for part, features in estimator.landmark_features_.transform_blocks(samples) if len(own) else ():
+                outputs[rows[own[part]]] = estimator.outputs_of_features(features)
+            del views, samples  # before the next block is read
+        return outputs
+
+
+def _fitted(
+    estimator: Any, known: NDArray[Any], asked: NDArray[Any], y: NDArray[Any], seconds: tuple[float, float]
+) -> Fitted:
+    """Return a fitted method, given its outputs for training samples with labels ``y`` and for test samples."""
+    if hasattr(estimator, "transform"):
+        lookup = lookup_of(estimator, len(y))
+        return Fitted(y, [estimator], [known.shape[1]], [lookup], *seconds, embeddings=[(known, asked)])
+    if is_regressor(estimator):
+        return Fitted(y, [estimator], [], [lookup_of(estimator, len(y), asked)], *seconds, labels=[asked[:, 0]])
+    scored = _Scored(np.asarray(estimator.classes_))
+    return Fitted(y, [scored], [], [lookup_of(scored, len(y), asked)], *seconds, labels=[scored.predict(asked)])
+
+
+class _Scored(ClassScores):
+    """A classifier whose samples are given by their scores of the classes."""
+
+    def __init__(self, classes: NDArray[Any]) -> None:
+        self.classes_ = classes
+
+    def class_scores(self, X: Any) -> NDArray[Any]:
+        return np.asarray(X)
