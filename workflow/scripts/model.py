@@ -16,7 +16,7 @@ from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.final_model import final_model
 from mklearn.study.evaluation.fit_files import read_views
 from mklearn.study.evaluation.importances import COLUMNS
-from mklearn.study.evaluation.split import EXPECTED
+from mklearn.study.evaluation.importances import importances as measured_importances
 from mklearn.study.log import logger
 from mklearn.study.script import Output, run_script
 from mklearn.study.specs.final_spec import FinalSpec
@@ -62,19 +62,16 @@ def model(
     chosen = final_model(problem, fit)
     logger.info("parameters: %s", chosen.parameters)
     estimator = chosen.estimator.fit(fitted_to, y, **problem.fit_parameters(np.arange(len(y))))
-    inputs = final.inputs_of_model(spec, fit, data, views)
+    inputs, arrays = final.inputs_of_model(spec, fit, data, fitted_to, learned or [])
     description = final.model_card(spec, candidate, expected, chosen, inputs, ids, y, fitted_to)
-    arrays = final.arrays_of_model(spec, inputs, learned or [], fitted_to)
     save_model(estimator, model, description, arrays | {"ids": ids})
     write_text(card, final.card_text(description, versions()))
     losses = pd.DataFrame(columns=COLUMNS)
     if spec.permutations and inputs.views:
-        measured = drawn.of_size(expected["train_size"])
-        try:
-            losses = final.importances_of(estimator, inputs, views, labels, groups, measured, spec, fit.seed)
-        except EXPECTED as reason:
-            logger.warning("importances: %s", reason)
-            losses = pd.DataFrame([{"message": str(reason)}], columns=COLUMNS)
+        losses = measured_importances(
+            estimator, views, inputs.views, labels, drawn.of_size(expected["train_size"]),
+            permutations=spec.permutations, seed=fit.seed, groups=groups,
+        )  # fmt: skip
     write_text(importances, csv_text(losses))
 
 

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import html
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.utils.validation import has_fit_parameter
 
 from mklearn.descriptors.table import TABLE
-from mklearn.errors import NotApplicable, printable
+from mklearn.errors import NotApplicable
 from mklearn.kernels.views import Views
 from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.samples import SampleSet, natural_key
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.final_model import FinalModel
 from mklearn.study.evaluation.headline import headline_rows, winner
-from mklearn.study.evaluation.importances import importances
 from mklearn.study.prediction.new_samples import CENTRE
 from mklearn.study.provenance import array_digest, digest
-from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, ModelInputs
+from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, ModelInputs, ModelView
 from mklearn.study.specs.fit_spec import RULE, FitSpec
-
-MEASURED = 5
-"""The first splits, in which importances are measured: the fewest that have an interval."""
-LONGEST_LIST = 20
-"""A longer list, such as the names of features, is counted in the card."""
+from mklearn.study.yaml_file import yaml_text
 
 
 def chosen_method(summary: pd.DataFrame, spec: FinalSpec) -> tuple[FinalCandidate, dict[str, Any]]:
@@ -70,34 +63,28 @@ def groups_kept_together(splits: Sequence[Split], groups: NDArray[np.str_] | Non
     return groups
 
 
-def inputs_of_model(spec: FinalSpec, fit: FitSpec, data: SampleSet, views: Views) -> ModelInputs:
-    """Return how samples are read for a method: its views with their columns, and the size of images."""
-    used = []
+def inputs_of_model(
+    spec: FinalSpec, fit: FitSpec, data: SampleSet, views: Views, learned: Sequence[Path]
+) -> tuple[ModelInputs, dict[str, NDArray[Any]]]:
+    """Return how samples are read for a method, and the arrays that it takes: what was learned, centres of tables."""
+    used, arrays, files = list[ModelView](), dict[str, NDArray[Any]](), iter(learned)
+    centre = np.nanmedian if spec.inputs.options.get("impute") == "median" else np.nanmean
     for view in spec.inputs.views:
-        if view.name in fit.descriptors:
-            columns = data.columns.get(view.table) if view.kind == TABLE else None
-            named = {"columns": None if columns is None else columns.tolist()}
-            used.append(view.model_copy(update={"n_features": views[view.name].shape[1], **named}))
-    found: dict[str, Any] = {"views": used}
-    if data.images is not None:
-        found["shape"] = None if data.image_shape is None else list(data.image_shape)
-        found["pixels"] = str(data.images[0].dtype)
-    return spec.inputs.model_copy(update=found)
-
-
-def arrays_of_model(
-    spec: FinalSpec, inputs: ModelInputs, learned: Sequence[Path], views: Views
-) -> dict[str, NDArray[Any]]:
-    """Return what predictions need beside the estimator: what descriptors have learned, and centres of features."""
-    arrays, names = dict[str, NDArray[Any]](), [view.name for view in inputs.views]
-    for view, path in zip([view for view in spec.inputs.views if view.learns], learned, strict=True):
-        if view.name in names:
-            held = read_arrays(path)
+        file = next(files) if view.learns else None
+        if view.name not in fit.descriptors:
+            continue
+        if file is not None:
+            held = read_arrays(file)
             arrays |= {f"{view.name}/{name}": held[str(name)] for name in held["names"]}
-    centre = np.nanmedian if inputs.options.get("impute") == "median" else np.nanmean
-    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of features that no sample has
-        arrays |= {f"{view.name}/{CENTRE}": centre(views[view.name], axis=0) for view in inputs.views if view.file}
-    return arrays
+        features, columns = views[view.name], data.columns.get(view.table) if view.kind == TABLE else None
+        if view.file is not None:
+            with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of features that no sample has
+                arrays[f"{view.name}/{CENTRE}"] = centre(features, axis=0)
+        names = None if columns is None else columns.tolist()
+        used.append(view.model_copy(update={"n_features": features.shape[1], "columns": names}))
+    shape = None if data.image_shape is None else list(data.image_shape)
+    pixels = None if data.images is None else str(data.images[0].dtype)
+    return spec.inputs.model_copy(update={"views": used, "shape": shape, "pixels": pixels}), arrays
 
 
 def model_card(
@@ -105,94 +92,35 @@ def model_card(
     ids: NDArray[np.str_], labels: NDArray[Any], views: Views,
 ) -> dict[str, Any]:  # fmt: skip
     """Return what a model is, given ids, labels and views of the samples that it was fitted to."""
-    estimator, target = chosen.estimator, dict[str, Any]()
+    estimator, digests = chosen.estimator, {name: array_digest(views[name]) for name in views.names}
     if labels.dtype.kind == "f":
-        target |= {"lowest": float(labels.min()), "highest": float(labels.max()), "mean": float(labels.mean())}
+        target = {"numbers": {"low": float(labels.min()), "high": float(labels.max()), "mean": float(labels.mean())}}
     else:
-        counts = Counter(labels.tolist())
-        target["classes"] = {name: counts[name] for name in sorted(counts, key=natural_key)}
-    digests = {name: array_digest(views[name]) for name in views.names}
+        target = {"classes": dict(sorted(Counter(labels.tolist()).items(), key=lambda count: natural_key(count[0])))}
     return {
         "study": spec.study,
-        "data": {
-            "name": spec.dataset,
-            "title": spec.title,
-            "samples": len(ids),
-            **target,
-            "sha256": digest({"ids": array_digest(ids), "labels": array_digest(labels), "views": digests}),
-        },
-        "method": {
-            "name": candidate.fit.method.id,
-            "title": candidate.title,
-            "kind": candidate.kind,
-            "parameters": chosen.parameters,
-            "kernels": getattr(estimator, "kernels", {}),
-            "feature_scaling": estimator[0].feature_scaling if hasattr(estimator, "steps") else None,
-        },
         "expected": dict(expected),
+        "data": {"name": spec.dataset, "title": spec.title, "n_samples": len(ids), **target,
+                 "sha256": digest({"ids": array_digest(ids), "labels": array_digest(labels), "views": digests})},
+        "method": {"name": candidate.fit.method.id, "title": candidate.title, "kind": candidate.kind,
+                   "kernels": getattr(estimator, "kernels", {}), "parameters": chosen.parameters,
+                   "feature_scaling": estimator[0].feature_scaling if hasattr(estimator, "steps") else None},
         "inputs": inputs.model_dump(mode="json"),
-    }
-
-
-def importances_of(
-    estimator: Any, inputs: ModelInputs, views: Views, labels: NDArray[Any], groups: NDArray[np.str_] | None,
-    splits: Sequence[Split], spec: FinalSpec, seed: int,
-) -> pd.DataFrame:  # fmt: skip
-    """Measure what predictions rest on in the first splits: features of tables have names, other views are whole."""
-    named = {
-        view.name: view.columns or list(map(str, range(view.n_features))) if view.kind == TABLE else []
-        for view in inputs.views
-    }
-    beside = {"groups": groups} if groups is not None and has_fit_parameter(estimator, "groups") else {}
-    return importances(
-        estimator, views, named, labels, splits[:MEASURED], permutations=spec.permutations, seed=seed,
-        fit_parameters=beside,
-    )  # fmt: skip
+    }  # fmt: skip
 
 
 def card_text(card: Mapping[str, Any], versions: Mapping[str, str]) -> str:
-    """Return the card of a model as Markdown: what to expect of it, and all that it was made from."""
-    data, method, expected = card["data"], card["method"], card["expected"]
+    """Return the card of a model as Markdown: what to expect of it, and all that it was made from as YAML."""
+    expected = card["expected"]
     size = "" if expected["train_size"] is None else f", {expected['train_size']} training samples per class"
-    low_high = "" if expected["interval"] is None else f" [{', '.join(map(_number, expected['interval']))}]"
-    lines = [
-        f"# Model of study {card['study']}",
-        "",
-        f"{_escaped(method['title'])} (`{method['name']}`), fitted on all {data['samples']} samples of "
-        f"{_escaped(data['title'])}.",
-        "",
-        f"Expected {expected['metric']}: {_number(expected['value'])}{low_high} in the study (protocol "
-        f"{expected['protocol']}{size}, {expected['n_splits']} splits); the model has more training samples than the "
-        "fits behind this value.",
-    ]
-    if expected["chosen_among"] > 1:
-        lines += [f"This is optimistic: the method was chosen among {expected['chosen_among']} by the same value."]
-    for head in ("data", "method", "inputs"):
-        lines += ["", f"## {head.capitalize()}", "", *_listed(card[head])]
-    return "\n".join([*lines, "", f"Versions: {', '.join(map(' '.join, versions.items()))}.", ""])
-
-
-def _listed(values: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
-    """Yield a line for each value, and below it, further in, those of a mapping or of a list of mappings."""
-    for name, value in values.items():
-        start = f"{'  ' * depth}- {_escaped(name)}"
-        parts = [value] if isinstance(value, Mapping) else value
-        if value in (None, [], {}, ""):
-            continue
-        if isinstance(parts, list) and all(isinstance(part, Mapping) for part in parts):
-            yield f"{start}:"
-            for part in parts:
-                yield from _listed(part, depth + 1)
-        elif isinstance(value, list) and len(value) > LONGEST_LIST:
-            yield f"{start}: {len(value)} values"
-        else:
-            yield f"{start}: {_escaped(', '.join(map(str, value)) if isinstance(value, list) else str(value))}"
-
-
-def _number(value: float) -> str:
-    return f"{value:.3f}" if 0.01 <= abs(value) < 1e5 else f"{value:.3g}"
-
-
-def _escaped(text: str) -> str:
-    """Return a text that is neither HTML nor the end of a line in Markdown."""
-    return html.escape(printable(" ".join(text.split())), quote=False)
+    interval = "" if expected["interval"] is None else " [{:.3g}, {:.3g}]".format(*expected["interval"])
+    among = expected["chosen_among"]
+    optimistic = f" It is optimistic: the method was chosen among {among} by the same value." if among > 1 else ""
+    views = [{name: value for name, value in view.items() if name != "columns"} for view in card["inputs"]["views"]]
+    content = {**card, "inputs": {**card["inputs"], "views": views}, "versions": dict(versions)}
+    return (
+        f"# Model of study {card['study']}\n\nMethod `{card['method']['name']}`, fitted on all "
+        f"{card['data']['n_samples']} samples. Expected {expected['metric']}: {expected['value']:.3g}{interval} in the "
+        f"study (protocol {expected['protocol']}{size}, {expected['n_splits']} splits), whose fits have fewer training "
+        f"samples.{optimistic}\n\n```yaml\n{yaml_text(content)}```\n"
+    )

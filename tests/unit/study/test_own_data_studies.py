@@ -132,5 +132,5 @@ def test_a_single_given_test_set_has_exact_intervals(folder: Path) -> None:
     tested = rows.loc[rows["difference"] != 0, "p_value"]
     assert tested.tolist() == pytest.approx([binomtest(0, 30 - n_right).pvalue])
     saved = load_model(results / "model.mklearn")
-    assert (saved.card["data"]["samples"], saved.card["expected"]["n_splits"]) == (90, 1)
+    assert (saved.card["data"]["n_samples"], saved.card["expected"]["n_splits"]) == (90, 1)
     assert set(saved.arrays["ids"]) == set(IDS), "all samples are training samples"

@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
+from sklearn.utils.validation import has_fit_parameter
 
 from mklearn.base.statistics import paired_sample_difference
+from mklearn.descriptors.table import TABLE
+from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.kernels.completion import lacking
 from mklearn.kernels.views import Views
 from mklearn.study.data.splits import Split
+from mklearn.study.specs.final_spec import ModelView
 
+MEASURED = 5
+"""Splits at most: the fewest that have an interval."""
 COLUMNS = ("view", "feature", "measure", "loss", "low", "high", "splits", "permutations", "message")
 """``feature`` is empty where all features of a view are shuffled together. A table that says why nothing was measured
 has one row with the ``message`` alone."""
 
 
 def importances(
-    estimator: Any, views: Views, named: Mapping[str, Sequence[str]], y: NDArray[Any], splits: Sequence[Split], *,
-    permutations: int, seed: int, fit_parameters: Mapping[str, NDArray[Any]],
+    estimator: Any, X: Views, inputs: Sequence[ModelView], y: NDArray[Any], splits: Sequence[Split], *,
+    permutations: int, seed: int, groups: NDArray[np.str_] | None = None,
 ) -> pd.DataFrame:  # fmt: skip
-    """Fit a method on the training samples of each split, and shuffle each view and feature of the test samples.
+    """Fit a method on the training samples of the first splits, and shuffle each view of the test samples.
 
-    Accuracy, of a regressor R^2, minus that where test samples have the features of other test samples, with 95 %
-    intervals: a row for each view and feature, the most important first, with `COLUMNS`. The estimator is cloned.
-    ``named`` has the names of the features of a view, none where they are not shuffled one by one; ``fit_parameters``
-    what ``fit`` takes of each sample beside X and y, such as groups.
+    And each feature of a table. Accuracy, of a regressor R^2, minus that where test samples have the features of other
+    test samples, with 95 % intervals: a row for each view and feature, the most important first, with `COLUMNS`. Where
+    the method can't be fitted, the only row says why. The estimator is cloned.
 
     Notes
     -----
@@ -41,20 +46,28 @@ def importances(
     ----------
     Breiman, "Random forests", Machine Learning 45, 2001, section 10.
     """
+    splits = splits[:MEASURED]
     deviation = float(np.std(y)) if is_regressor(estimator) else 0.0
     rng, shuffled = np.random.default_rng(seed), list[tuple[str, str, list[int]]]()
-    for view in views.names:
-        shuffled.append((view, "", list(range(views[view].shape[1]))))
-        shuffled += [(view, name, [column]) for column, name in enumerate(named[view])]
+    for view in inputs:
+        width = X[view.name].shape[1]
+        names = (view.columns or map(str, range(width))) if view.kind == TABLE else ()
+        shuffled.append((view.name, "", list(range(width))))
+        shuffled += [(view.name, name, [column]) for column, name in enumerate(names)]
     right = np.full((len(splits), len(y)), np.nan)
     permuted = [right.copy() for _ in shuffled]
     for row, split in enumerate(splits):
         train, test = split.train, split.test
-        beside = {name: values[train] for name, values in fit_parameters.items()}
-        fitted, tested = clone(estimator).fit(views[train], y[train], **beside), views[test]
+        beside = {}
+        if groups is not None and has_fit_parameter(estimator, "groups"):
+            beside = {"groups": groups[train]}
+        try:
+            fitted, tested = clone(estimator).fit(X[train], y[train], **beside), X[test]
+        except (NotApplicable, SolverFailed, np.linalg.LinAlgError) as reason:
+            return pd.DataFrame([{"message": str(reason)}], columns=COLUMNS)
         right[row, test] = _success(fitted.predict(tested), y[test], deviation)
-        for (view, _, columns), values in zip(shuffled, permuted, strict=True):
-            again = [fitted.predict(_permuted(tested, view, columns, rng)) for _ in range(permutations)]
+        for (name, _, columns), values in zip(shuffled, permuted, strict=True):
+            again = [fitted.predict(_permuted(tested, name, columns, rng)) for _ in range(permutations)]
             values[row, test] = np.mean([_success(each, y[test], deviation) for each in again], axis=0)
     n_train, bounds = float(np.mean([len(split.train) for split in splits])), (-math.inf if deviation else 0.0, 1.0)
     losses = [paired_sample_difference(right, values, n_train, bounds=bounds) for values in permuted]

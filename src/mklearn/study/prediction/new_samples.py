@@ -18,7 +18,7 @@ from mklearn.kernels.views import Views
 from mklearn.loading import load
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, is_hidden
 from mklearn.study.data.readers.own_tables import agreed, array_of_view
-from mklearn.study.data.readers.tables import Table, numeric_values, require_columns
+from mklearn.study.data.readers.tables import Table, numeric_values
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import check_text, natural_key, some, stack_if_regular
 from mklearn.study.data.text_tables import MISSING
@@ -60,23 +60,13 @@ class NewSamples:
 
 
 def read_new_samples(sources: Sequence[str], inputs: ModelInputs, arrays: Arrays) -> NewSamples:
-    """Read new samples for a model.
-
-    Parameters
-    ----------
-    sources : sequence of str
-        Of a model on images: one folder, with images at any depth, or one image. Of a model on tables: one file for all
-        views, a folder of files that are named as the study's, or ``VIEW=FILE`` for each view.
-    inputs : ModelInputs
-    arrays : dict of str to array
-        Those beside the estimator: what descriptors have learned, and means of the features of tables.
+    """Read new samples for a model, with the arrays beside its estimator; see :func:`mklearn.study.prediction.predict`.
 
     Raises
     ------
     DataError
         A file that can't be read, lacks more than `MOST_MISSING` of the columns of a view, or holds other features than
-        the training samples had; the message names it. Of several images one that can be read is enough, see
-        `NewSamples`.
+        the training samples had; the message names it. Of several images one that can be read is enough.
     ConfigError
         Sources of another kind than the model takes.
     """
@@ -165,97 +155,86 @@ def _files_by_view(sources: Sequence[str], views: Sequence[ModelView]) -> dict[s
     return {name: Path(path) for name, path in pairs.items()}
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """The rows of a file, of which some have values of a view."""
-
-    path: Path
-    ids: NDArray[np.str_]
-    has_ids: bool
-    labels: NDArray[np.str_] | None
-    features: pd.DataFrame
-    """By the names of the training samples' columns; a column that the file lacks has no values."""
-    absent: NDArray[np.bool_]
-    """Columns that the file lacks."""
-
-
-def _read_rows(path: Path, view: ModelView, options: Mapping[str, Any]) -> _Rows:
-    id_column, label_column = options.get("id_column", "id"), options.get("label_column", "label")
-    text = [label_column, options.get("group_column"), *options.get("leave_out", ())]
-    table = Table(
-        path, id_column, [name for name in text if name], array=array_of_view(path, view.table, view.array),
-        missing=options.get("missing_labels", MISSING),
-    )  # fmt: skip
-    features, absent = table.numbers(), np.zeros(view.n_features, dtype=bool)
-    if not len(features):
-        raise DataError(f"{path}: no rows")
-    if view.columns is not None and table.names_columns:
-        absent = ~np.isin(view.columns, features.columns.astype(str))
-        if absent.all():
-            require_columns(features.columns.astype(str), view.columns, path)
-        features = features.set_axis(features.columns.astype(str), axis=1).reindex(columns=view.columns)
-    elif features.shape[1] != view.n_features:
-        raise DataError(
-            f"{path}: {features.shape[1]} columns of features, but view {view.name!r} of the model has "
-            f"{view.n_features}"
-        )
-    has_ids = id_column in table
-    ids = np.arange(1, len(features) + 1).astype(str)
-    if has_ids:
-        ids = table.unique_ids(id_column, options.get("id_prefix"))
-    labels = table.labels(label_column, options.get("task", "classes")) if label_column in table else None
-    return _Rows(path, ids, has_ids, labels, features, absent)
-
-
 def _from_tables(files: Mapping[str, Path], inputs: ModelInputs, arrays: Arrays) -> NewSamples:
-    rows = {
-        view.name: _read_rows(files[view.name], view, inputs.options) for view in inputs.views if view.name in files
+    one_file = len(set(files.values())) == 1
+    parts = {
+        view.name: _part(view, files[view.name], inputs.options, arrays, ids_needed=not one_file)
+        for view in inputs.views
+        if view.name in files
     }
-    without = [each for each in rows.values() if not each.has_ids]
-    if without and (len(set(files.values())) > 1 or len({len(each.ids) for each in rows.values()}) > 1):
-        raise DataError(f"{without[0].path}: no column or array of ids; samples in several files need ids")
-    ids = np.array(list(dict.fromkeys(name for each in rows.values() for name in each.ids)))
-    views, notes = {}, []
+    ids = np.array(list(dict.fromkeys(name for part in parts.values() for name in part.ids)))
+    views, notes = {}, [part.note for part in parts.values() if part.note]
     for view in inputs.views:
-        values = np.full((len(ids), view.n_features), np.nan)
-        if view.name in rows:
-            kept, numbers, completed = _numbers(rows[view.name], view, inputs, arrays)
-            values = pd.DataFrame(numbers, kept).reindex(ids).to_numpy()
-            notes += [completed] if completed else []
-        views[view.name] = values.astype(view.dtype or np.float64)
-        lacking = int(np.isnan(values).all(axis=1).sum())
-        if lacking:
+        features = parts[view.name].features if view.name in parts else pd.DataFrame(columns=range(view.n_features))
+        views[view.name] = features.reindex(ids).to_numpy(dtype=view.dtype or np.float64)
+        if lacking := int(np.isnan(views[view.name]).all(axis=1).sum()):
             notes.append(f"view {view.name!r} is missing for {lacking} samples; it is filled in")
     nothing = np.logical_and.reduce([np.isnan(values).all(axis=1) for values in views.values()])
     if nothing.any():
         paths = ", ".join(dict.fromkeys(map(str, files.values())))
         raise DataError(f"{paths}: no value at all for the samples {some(ids[nothing])}; leave them out")
-    fitted_to = 0 if without else int(np.isin(ids, arrays["ids"]).sum())
-    if fitted_to:
+    if fitted_to := int(np.isin(ids, arrays["ids"]).sum()):
         notes.append(
             f"{fitted_to} of {len(ids)} samples have ids of training samples: if they are these samples, the model has "
             "learned their labels, and how well it predicts them says nothing about new ones"
         )
-    labelled = [each for each in rows.values() if each.labels is not None]
+    labelled = [part for part in parts.values() if part.labels is not None]
     return NewSamples(ids, Views(views), agreed(labelled, ids, "labels") if labelled else None, notes)
 
 
-def _numbers(rows: _Rows, view: ModelView, inputs: ModelInputs, arrays: Arrays) -> tuple[Any, NDArray[Any], str]:
-    """Return the ids of the samples that have a view, their features, and a note on features that all of them lack."""
-    there = rows.features.notna().any(axis=1).to_numpy()  # an empty row lacks the view
-    ids, features = rows.ids[there], rows.features[there]
-    may_have_nan = inputs.options.get("impute", "none") != "none"
-    gone = rows.absent if may_have_nan or not len(ids) else rows.absent | features.isna().all().to_numpy()
+@dataclass(frozen=True)
+class _Part:
+    """The samples of a file."""
+
+    path: Path
+    ids: NDArray[np.str_]
+    labels: NDArray[np.str_] | None
+    features: pd.DataFrame
+    """Of the samples that have the view, by id."""
+    note: str
+    """On features that none of them has."""
+
+
+def _part(view: ModelView, path: Path, options: Mapping[str, Any], arrays: Arrays, *, ids_needed: bool) -> _Part:
+    """Read the samples of a file as the study's reader does, with the features of one view."""
+    id_column, label_column = options.get("id_column", "id"), options.get("label_column", "label")
+    text = [name for name in (label_column, options.get("group_column"), *options.get("leave_out", ())) if name]
+    table = Table(
+        path, id_column, text, array=array_of_view(path, view.table, view.array),
+        missing=options.get("missing_labels", MISSING),
+    )  # fmt: skip
+    features = table.numbers()
+    if id_column in table or ids_needed:
+        ids = table.unique_ids(id_column, options.get("id_prefix"))
+    else:
+        ids = np.arange(1, len(features) + 1).astype(str)
+    labels = table.labels(label_column, options.get("task", "classes")) if label_column in table else None
+    gone = np.zeros(view.n_features, dtype=bool)
+    if view.columns is not None and table.names_columns:
+        features.columns = features.columns.astype(str)
+        gone = ~np.isin(view.columns, features.columns)
+        features = features.reindex(columns=view.columns)
+    elif features.shape[1] != view.n_features:
+        raise DataError(
+            f"{path}: {features.shape[1]} columns of features, but view {view.name!r} of the model has "
+            f"{view.n_features}"
+        )
+    there = features.notna().any(axis=1).to_numpy()  # an empty row lacks the view
+    ids_there, features = ids[there], features[there]
+    may_have_nan = options.get("impute", "none") != "none"
+    if there.any() and not may_have_nan:
+        gone |= features.isna().all().to_numpy()
     named = some(features.columns[gone].to_numpy())
     lacks = f"{gone.sum()} of the {view.n_features} features of view {view.name!r}: {named}"
     if gone.sum() > MOST_MISSING * view.n_features:
         raise DataError(
-            f"{rows.path}: lacks {lacks}. At most {MOST_MISSING:.0%} are put at their means over the training samples: "
-            "with more, predictions of omics tables lost over 5 points. Leave the view out (VIEW=FILE for the others), "
-            "or fit a model on the features that there are"
+            f"{path}: lacks {lacks}. At most {MOST_MISSING:.0%} are put at their means over the training samples: with "
+            "more, predictions of omics tables lost over 5 points. Leave the view out (VIEW=FILE for the others), or "
+            "fit a model on the features that there are"
         )
     numbers = np.empty(features.shape)
-    numbers[:, gone] = arrays[f"{view.name}/{CENTRE}"][gone] if gone.any() else 0.0
-    numbers[:, ~gone] = numeric_values(features.loc[:, ~gone], rows.path, ids, may_have_nan=may_have_nan)
+    if gone.any():
+        numbers[:, gone] = arrays[f"{view.name}/{CENTRE}"][gone]
+    numbers[:, ~gone] = numeric_values(features.loc[:, ~gone], path, ids_there, may_have_nan=may_have_nan)
     note = f"missing: {lacks}; they are at their means over the training samples" if gone.any() else ""
-    return ids, numbers, note
+    return _Part(path, ids, labels, pd.DataFrame(numbers, ids_there), note)

@@ -25,8 +25,8 @@ def predict(model: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> 
     model : path
         A model file, such as ``results/photos/model.mklearn``.
     sources : paths
-        A folder of images (any depth) or one image; or one table, a folder of files named as the study's, or
-        ``VIEW=FILE`` for each view.
+        Of a model on images one folder, with images at any depth, or one image. Of a model on tables one file that
+        holds all views, a folder of files that are named as the study's, or ``VIEW=FILE`` for each view.
 
     Returns
     -------

@@ -19,6 +19,7 @@ from mklearn.saved_models import load_model
 from mklearn.study.data.splits import Split, Splits
 from mklearn.study.evaluation.importances import COLUMNS, importances
 from mklearn.study.report.importances import importances_part, read_importances
+from mklearn.study.specs.final_spec import ModelView
 
 pytestmark = pytest.mark.full
 
@@ -53,12 +54,16 @@ def study(kind: str, **entry: Any) -> dict[str, Any]:
     }
 
 
-def measured(estimator: Any, features: dict[str, np.ndarray], y: np.ndarray, **named: Any) -> pd.Series:
+def view_of(name: str, columns: list[str]) -> ModelView:
+    return ModelView(name=name, kind="table" if columns else "hog", columns=columns or None)
+
+
+def measured(estimator: Any, features: dict[str, np.ndarray], y: np.ndarray, **named: list[str]) -> pd.Series:
     """Return the losses on five folds by view and feature."""
     fold = np.arange(len(y)) % 5
     splits = [Split(0, k, np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(5)]
-    names = {view: named.get(view, []) for view in features}
-    found = importances(estimator, Views(features), names, y, splits, permutations=5, seed=0, fit_parameters={})
+    inputs = [view_of(view, named.get(view, [])) for view in features]
+    found = importances(estimator, Views(features), inputs, y, splits, permutations=5, seed=0)
     return found.set_index(["view", "feature"])["loss"]
 
 
@@ -102,9 +107,9 @@ def test_importances_of_a_study_are_those_of_its_model_s_method(folder: Path) ->
     expected = importances(
         load_model(folder / "results/own/model.mklearn").estimator,
         Views({name: wine.iloc[:, columns].to_numpy() for name, columns in VIEWS.items()}),
-        {name: list(wine.columns[columns]) for name, columns in VIEWS.items()},
+        [view_of(name, list(wine.columns[columns])) for name, columns in VIEWS.items()],
         table["label"].to_numpy(dtype=str), list(Splits.load(folder / job.inputs["splits"], ids).splits),
-        permutations=2, seed=3, fit_parameters={"groups": table["cellar"].to_numpy(dtype=str)},
+        permutations=2, seed=3, groups=table["cellar"].to_numpy(dtype=str),
     )  # fmt: skip
     pd.testing.assert_frame_equal(
         found[["view", "feature", "loss", "low", "high"]], expected[["view", "feature", "loss", "low", "high"]]
@@ -132,10 +137,10 @@ def test_of_numbers_on_two_splits_there_is_no_interval(folder: Path) -> None:
 def test_a_model_whose_importances_fail_is_written_and_the_page_says_why(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: Any, **__: Any) -> pd.DataFrame:
+    def fail(_: Any) -> Any:
         raise NotApplicable("too few samples")
 
-    monkeypatch.setattr("mklearn.study.final_model.importances", fail)
+    monkeypatch.setattr("mklearn.study.evaluation.importances.clone", fail)
     write_wine(folder)
     run(folder, final={"importances": 1}, **study("multi_view", leave_out=["twice", "cellar"]))
     assert (folder / "results/own/model.mklearn").is_file()

@@ -217,7 +217,7 @@ def test_samples_in_several_files_need_ids(
     for name, frame in frames.items():
         frame.drop(columns="id" if name in without else []).to_csv(tmp_path / f"{name}.csv", index=False)
     said = refusal(capsys, tables / "results/cells/model.mklearn", tmp_path)
-    assert ".csv: no column or array of ids; samples in several files need ids" in said
+    assert ".csv: no column 'id'" in said
     frames["upper"].merge(frames["lower"], on="id").drop(columns="id").to_csv(tmp_path / "all.csv", index=False)
     numbered = predicted(tables, "cells", str(tmp_path / "all.csv"))
     assert numbered["id"].tolist() == [str(row) for row in range(1, 21)]
@@ -247,7 +247,7 @@ def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest
     for words in (f"{lower}: lacks 7 of the 32 features of view 'lower': 'lower0', 'lower1'", "At most 20%"):
         assert words in said
     table.rename(columns=lambda name: name.replace("lower", "other")).to_csv(lower, index=False)
-    assert f"{lower}: no column 'lower0'" in refusal(capsys, model, tmp_path / "new")
+    assert f"{lower}: lacks 32 of the 32 features of view 'lower'" in refusal(capsys, model, tmp_path / "new")
     table.assign(lower7="x").to_csv(lower, index=False)
     assert f"{lower}: columns that are not numbers: 'lower7'" in refusal(capsys, model, tmp_path / "new")
     gap = table.copy()
