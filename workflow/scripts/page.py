@@ -7,10 +7,10 @@ from mklearn.study.artefacts import read_record, read_table
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.log import logger
-from mklearn.study.report.build import build_report
 from mklearn.study.report.importances import importances_part, read_importances
+from mklearn.study.report.page import build_report
 from mklearn.study.report.parts import StudyResults
-from mklearn.study.report.results import data_set_of, fits_of, run_of
+from mklearn.study.report.records import data_set_of, fits_of
 from mklearn.study.script import Output, Record, run_script
 from mklearn.study.specs.table_specs import ReportSpec
 
@@ -49,13 +49,14 @@ def page(
     written = build_report(
         page.parent,
         study=spec,
-        run=run_of(read_record(run), record),
+        run=read_record(run),
         data=[data_set_of(spec, entry, data, predicted) for entry, data in datasets],
         fits=fits,
         scores=frame,
         summary=read_table(summary)[0],
         predictions=predicted,
         parts=[*parts, *(load(part)(results) for part in spec.parts)],
+        provenance=record,
     )
     logger.info("%d files in %s", len(written), page.parent)
 

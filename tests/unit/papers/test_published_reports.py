@@ -11,7 +11,7 @@ import pytest
 
 from mklearn.study.evaluation.reproduction import unmatched
 from mklearn.study.reading import read_study
-from mklearn.study.report.page import escape_markdown
+from mklearn.study.report.tables import escape_markdown
 
 pytestmark = pytest.mark.full
 

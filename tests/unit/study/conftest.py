@@ -15,7 +15,7 @@ import pytest
 from tests.unit.study.small_study import STUDY, SmallStudy, run_study, working_in, write_pairs
 
 from mklearn.study import supervisor
-from mklearn.study.report import page, rendering
+from mklearn.study.report import charts, page
 
 
 @pytest.fixture(scope="session")
@@ -32,8 +32,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> SmallStudy:
 @pytest.fixture
 def plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures are files without content: drawing them takes most of a report's time."""
-    monkeypatch.setattr(rendering.vl_convert, "vegalite_to_svg", lambda *_, **__: '<svg width="2" height="1"/>')
-    monkeypatch.setattr(rendering.vl_convert, "svg_to_png", lambda *_, **__: b"png")
+    monkeypatch.setattr(charts.vl_convert, "vegalite_to_svg", lambda *_, **__: '<svg width="2" height="1"/>')
+    monkeypatch.setattr(charts.vl_convert, "svg_to_png", lambda *_, **__: b"png")
     monkeypatch.setattr(page, "vega_script", lambda: "")
 
 

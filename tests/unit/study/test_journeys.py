@@ -34,7 +34,7 @@ from mklearn.study.plan.plan import plan_study
 from mklearn.study.plan.tables import report_spec
 from mklearn.study.reading import check_study, read_study
 from mklearn.study.report.findings import findings
-from mklearn.study.report.frames import results_of
+from mklearn.study.report.results import results_of
 
 pytestmark = pytest.mark.full
 ROOT = Path(__file__).resolve().parents[3]

@@ -32,7 +32,7 @@ def _compare(options: argparse.Namespace) -> None:
     require("pandas", "yaml", "jinja2")
     from mklearn.atomic import write_text
     from mklearn.study.report.comparison import compare
-    from mklearn.study.report.paper_table import markdown
+    from mklearn.study.report.tables import markdown
 
     first, second = (study_tables(Path(path)) for path in (options.first, options.second))
     if Path(first.name).resolve() == Path(second.name).resolve():
@@ -70,7 +70,6 @@ def study_tables(path: Path) -> StudyTables:
         raise ConfigError(
             f"{path}: not the study that was run at {record['utc']}: run it, or name the folder of results, {folder}."
         )
-    scores, predictions, summary = (
-        read_table(folder / f"{name}.parquet")[0] for name in ("scores", "predictions", "summary")
-    )
-    return StudyTables(str(path), scores, predictions, summary, record)
+    scores, predictions = (read_table(folder / f"{name}.parquet")[0] for name in ("scores", "predictions"))
+    summary, made = read_table(folder / "summary.parquet")
+    return StudyTables(str(path), scores, predictions, summary, made["spec"]["compared"], record["config"])

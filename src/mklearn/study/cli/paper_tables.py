@@ -34,16 +34,12 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def _table(options: argparse.Namespace) -> None:
     require("pandas", "yaml", "jinja2")
     from mklearn.atomic import write_text
-    from mklearn.study.report.frames import results_of
-    from mklearn.study.report.paper_table import FORMATS, paper_table
+    from mklearn.study.report.result_tables import paper_table
+    from mklearn.study.report.tables import FORMATS
 
     study = study_tables(Path(options.study))
-    results = results_of(
-        study.scores, study.summary, [], study.reference, metric=study.metric, neighbour=study.neighbour,
-        score=study.score,
-    )  # fmt: skip
-    label = f"tab:{study.record['study']}" if options.label is None else options.label
-    text = FORMATS[options.format](paper_table(results, options.columns, options.caption), label)
+    label = f"tab:{study.config['study']}" if options.label is None else options.label
+    text = FORMATS[options.format](paper_table(study.results(), options.columns, options.caption), label)
     if options.output is None:
         print(text, end="")
     else:

@@ -4,92 +4,55 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import resources
-from typing import Any
 
-import yaml
-
-from mklearn.study.report.markup import escape_latex
 from mklearn.study.report.records import DataSetRecord
-from mklearn.study.specs.table_specs import CatalogueEntry, ReportSpec
+from mklearn.study.report.tables import escape_latex
+from mklearn.study.specs.table_specs import ReportSpec
 
 _REFERENCE = re.compile(r'(?P<authors>\D+?),? \(?(?P<year>(?:19|20)\d\d)\b\)?(?:, "(?P<title>[^"]+)")?')
 """Authors, year and, in double quotes, title of ``Lin, Liu, Fuh 2008, "Dimensionality reduction", eq. (8)``."""
 
 
-KINDS = {"journal": "article", "booktitle": "inproceedings", "publisher": "book"}
-"""Kinds of entries, by the field that says where a paper was published."""
-
-
 def bibtex(study: ReportSpec, data: Sequence[DataSetRecord]) -> str:
     """Return an entry for each paper that an entry of the study or a data set names; empty if none does.
 
-    Titles, full names and places are those of ``references.yaml``; of a paper that it lacks, the reference has authors
-    and year. The note says what the paper is the source of.
+    The papers are those of ``references.bib``; of one that it lacks, a comment has the reference.
     """
-    papers = _papers([*study.methods, *study.kernels, *study.descriptors])
-    keys: dict[str, int] = {}
-    entries = []
-    for (authors, year, title), sources in papers.items():
-        names = [name for name in re.split(r", | and ", authors) if name]
-        unknown = {"author": [_literal(name) for name in names], "title": _literal(title)}
-        paper = known_papers().get(reference_key(authors, year, title), unknown)
-        place = next((name for name in KINDS if name in paper), "")
-        fields = {
-            "author": " and ".join(paper["author"]),
-            "title": f"{{{paper['title']}}}" if paper is not unknown else paper["title"],  # braces keep capitals
-            place: paper.get(place, ""),
-            "year": year,
-            "note": _literal(f"Source of: {', '.join(sources)}"),
-        }
-        entries.append(_entry(KINDS.get(place, "misc"), _key(f"{names[0].split()[-1]}{year}", keys), fields))
+    sources: dict[str, dict[str, None]] = {}
+    for entry in (*study.methods, *study.kernels, *study.descriptors):
+        for reference in entry.reference.split(";"):
+            key = reference_key(reference)
+            paper = known_papers().get(key, f"% {' '.join(reference.split())}") if key else ""
+            sources.setdefault(paper, {})[" ".join(entry.title.split())] = None
+    sources.pop("", None)
+    papers = [f"% Source of: {', '.join(titles)}\n{paper}\n" for paper, titles in sources.items()]
     for record in data:
         if record.citation:
             fields = {"title": record.title or record.id, "note": record.citation, "howpublished": record.homepage}
-            fields = {name: _literal(value) for name, value in fields.items()}
-            entries.append(_entry("misc", _key(f"data-{record.id}", keys), fields))
-    return "\n".join(entries)
+            lines = [f"  {name} = {{{_literal(text)}}},\n" for name, text in fields.items() if text]
+            key = re.sub(r"[^a-z0-9-]+", "", f"data-{record.id}".lower())
+            papers.append(f"@misc{{{key},\n{''.join(lines)}}}\n")
+    return "\n".join(papers)
 
 
 @functools.cache
-def known_papers() -> dict[str, dict[str, Any]]:
-    """Return what is known of papers, by :func:`reference_key`."""
-    file = resources.files("mklearn.study.report").joinpath("bibliography", "references.yaml")
-    return dict(yaml.safe_load(file.read_text(encoding="utf-8")))
+def known_papers() -> dict[str, str]:
+    """Return the entries of ``references.bib`` by key."""
+    text = resources.files("mklearn.study.report").joinpath("references.bib").read_text(encoding="utf-8")
+    return {match[1]: match[0] for match in re.finditer(r"^@\w+{(\w+),.*?}}$", text, re.DOTALL | re.MULTILINE)}
 
 
-def reference_key(authors: str, year: str, title: str) -> str:
-    """Return a reference without what it says of sections and equations."""
-    return f"{authors} {year}" + (f', "{title}"' if title else "")
-
-
-def papers_of(reference: str) -> list[tuple[str, str, str]]:
-    """Return authors, year and title (or "") of each paper of a registered reference."""
-    found = (_REFERENCE.match(part.strip()) for part in reference.split(";"))
-    return [(match["authors"].strip(), match["year"], match["title"] or "") for match in found if match]
-
-
-def _papers(entries: Sequence[CatalogueEntry]) -> dict[tuple[str, str, str], list[str]]:
-    """Return what each paper is the source of; a reference without a title is to one with, where there is one."""
-    named = [(paper, entry.title) for entry in entries for paper in papers_of(entry.reference)]
-    titles = {paper[:2]: paper[2] for paper, _ in reversed(named) if paper[2]}  # of several, the first one
-    papers: dict[tuple[str, str, str], dict[str, None]] = {}
-    for (authors, year, title), source in named:
-        papers.setdefault((authors, year, title or titles.get((authors, year), "")), {})[source] = None
-    return {paper: list(sources) for paper, sources in papers.items()}
-
-
-def _key(stem: str, taken: dict[str, int]) -> str:
-    """Return a key of letters, digits and hyphens that no other entry has."""
-    key = re.sub(r"[^a-z0-9-]+", "", stem.lower()) or "entry"
-    taken[key] = taken.get(key, 0) + 1
-    return key if taken[key] == 1 else f"{key}-{taken[key]}"
-
-
-def _entry(kind: str, key: str, fields: Mapping[str, str]) -> str:
-    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
-    return "\n".join([f"@{kind}{{{key},", *lines, "}", ""])
+def reference_key(reference: str) -> str:
+    """Return the key of a reference's paper: first author and year and, of several papers, a word of the title."""
+    match = _REFERENCE.match(reference.strip())
+    if match is None:
+        return ""
+    first = re.split(r", | and | et al", match["authors"].strip())[0].split()[-1]
+    key = re.sub(r"\W+", "", first.lower()) + match["year"]
+    word = re.sub(r"\W+.*", "", (match["title"] or "").lower())
+    return f"{key}{word}" if f"{key}{word}" in known_papers() else key
 
 
 def _literal(text: str) -> str:

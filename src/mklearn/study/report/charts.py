@@ -1,66 +1,57 @@
-"""What all figures share: frame, encodings, data, and how a series looks.
+"""What all figures share: frame, encodings, data, names as they can be shown, and files.
 
-A figure is a Vega-Lite specification. Its fields have names of the figure's own (``s`` for the series, ``x``, ``y``
+A figure is a Vega-Lite specification. Its fields have names of the figure's own (``s`` for the method, ``x``, ``y``
 ...), so that names with dots, brackets or quotes are only ever values.
 """
 
 from __future__ import annotations
 
+import functools
 import json
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 import pandas as pd
+import vl_convert
 
+from mklearn.atomic import atomic_path, write_text
 from mklearn.study.evaluation.metrics.metric import Metric
-from mklearn.study.report.series import Series
 from mklearn.study.report.theme import hues
 
 Chart = dict[str, Any]
+VEGA_LITE = "6.4"
+"""Version of the grammar, in the page and in figure files."""
 FILE_WIDTH = 560
+SCALE = 2
+"""Pixels of the PNG per pixel of the SVG."""
+LARGEST = 30_000
+"""Pixels of a side; a figure that would be larger has gone wrong, and the renderer of PNG dies of it."""
 MAX_COLOURS = 8
-"""Up to this many classes or kernels have colours of the scheme; more take hues."""
-TOUCH = "touch"
-"""Name of a layer of invisible marks, which only the pointer finds."""
-FOCUSED = "!length(focus) || indexof(focus, datum.s) >= 0"
-"""Vega expression: no series is highlighted, or the mark's series is."""
+"""Up to this many classes or kernels have colours of the scheme; more take hues. So many methods have solid lines."""
+DASHES = ((1, 0), (6, 3), (2, 2), (9, 3, 2, 3))
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+LONGEST = 120
+"""Characters of a name in a figure; tables have it whole."""
+_UNSAFE = frozenset("\\\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
+"""Characters of Vega's expressions, and those that turn the direction of what follows."""
+_OF_EVERY_OBJECT = re.compile(
+    "__.*__|constructor|hasOwnProperty|isPrototypeOf|propertyIsEnumerable|to(Locale)?String|valueOf"
+)
+"""Names that each JavaScript object has: Vega finds them in its tables without having put them there."""
 _TYPES = {"Q": "quantitative", "N": "nominal"}
 
 
 def chart(
     *layers: Chart, encoding: Chart, height: int, title: str, rows: Sequence[Chart] = (), subtitle: Any = ""
 ) -> Chart:
-    """Return a figure of layers over common rows and encodings; the page's legend sets its parameter ``focus``."""
+    """Return a figure of layers over common rows and encodings, as wide as its place on the page."""
     return {
-        "width": "container",
-        "height": height,
-        "title": {"text": title, "subtitle": subtitle},
-        "params": [{"name": "focus", "value": []}],
-        "data": {"values": rows},
-        "encoding": encoding,
-        "layer": layers,
-    }
-
-
-def standalone(figure: Chart, title: str) -> Chart:
-    """Return a figure for a file: with a fixed width, a title of its own and, if several lines need it, a legend.
-
-    A figure of several panels, which a study adds, has its own.
-    """
-    if "layer" not in figure:
-        return figure
-    encoding = dict(figure["encoding"])
-    if encoding.get("color", {}).get("field") == "s" and encoding.get("y", {}).get("field") != "s":
-        rows = [row for layer in (figure, *figure["layer"]) for row in layer.get("data", {}).get("values", ())]
-        present = {row.get("s") for row in rows}
-        values = [label for label in encoding["color"]["scale"]["domain"] if label in present]
-        legend: Chart = {"symbolType": "stroke", "symbolOpacity": 1, "symbolSize": 400, "values": values}
-        if "strokeDash" in encoding or len(values) > 1:
-            drawn = [name for name in ("color", "strokeDash") if name in encoding]
-            encoding |= {name: encoding[name] | {"legend": legend} for name in drawn}
-    layers = [layer for layer in figure["layer"] if layer.get("name") != TOUCH]
-    titled = figure["title"] | {"text": title}
-    return figure | {"width": FILE_WIDTH, "title": titled, "encoding": encoding, "layer": layers}
+        "width": "container", "height": height, "title": {"text": title, "subtitle": subtitle},
+        "data": {"values": rows}, "encoding": encoding, "layer": layers,
+    }  # fmt: skip
 
 
 def field(shorthand: str, **options: Any) -> Chart:
@@ -81,14 +72,26 @@ def names(shorthand: str, order: Sequence[str]) -> Chart:
     return field(shorthand, sort=list(order), axis={"grid": True, "gridOpacity": 0.5})
 
 
-def colour(series: Series) -> Chart:
-    """Encode the series as colour; the colours are those of the scheme (``config.range.category``)."""
-    return field("s:N", scale={"domain": list(series.labels)}, legend=None)
+def method_colour(labels: Sequence[str]) -> Chart:
+    """Encode the method as colour; ``labels`` are all of the study, the colours those of the scheme."""
+    return field("s:N", scale={"domain": list(labels)}, legend=None)
 
 
-def dash(series: Series) -> Chart:
-    """Encode the series as line pattern."""
-    return field("s:N", scale={"domain": list(series.labels), "range": series.dashes()}, legend=None)
+def method_lines(labels: Sequence[str], shown: Sequence[str]) -> Chart:
+    """Encode the method as colour and line pattern, with a legend whose entries highlight a method."""
+    legend = {"orient": "bottom", "symbolType": "stroke", "symbolSize": 400, "values": list(shown), "title": None}
+    dashes = [list(DASHES[max(place - 1, 0) // MAX_COLOURS % len(DASHES)]) for place in range(len(labels))]
+    dash = field("s:N", scale={"domain": list(labels), "range": dashes}, legend=legend)
+    return {"color": method_colour(labels) | {"legend": legend}, "strokeDash": dash}
+
+
+LEGEND_SELECTION: Chart = {"name": "focus", "select": {"type": "point", "fields": ["s"]}, "bind": "legend"}
+"""Parameter of one layer of a figure of lines: the methods that are chosen in its legend."""
+
+
+def highlight(full: float = 1, faint: float = 0.1) -> Chart:
+    """Show methods that are chosen in the legend fully and others faintly."""
+    return {"condition": {"param": "focus", "value": full}, "value": faint}
 
 
 def class_scale(values: Sequence[str]) -> Chart:
@@ -96,23 +99,9 @@ def class_scale(values: Sequence[str]) -> Chart:
     return {"domain": list(values), "range": "ordinal" if len(values) <= MAX_COLOURS else hues(len(values))}
 
 
-def highlight(full: float = 1) -> Chart:
-    """Show highlighted series fully and others faintly."""
-    return {"condition": {"test": FOCUSED, "value": full}, "value": 0.1}
-
-
-def pointer(shorthand: str) -> tuple[Chart, Chart]:
-    """Return a parameter and an opacity: marks of the value under the pointer are shown fully."""
-    fields = [shorthand.split(":")[0]]
-    select = {"type": "point", "fields": fields, "on": "pointerover", "clear": "pointerout"}
-    return {"name": "pointed", "select": select}, {"condition": {"param": "pointed", "value": 1}, "value": 0.1}
-
-
 def vertical_rule(value: float) -> Chart:
     """Return a layer with a dashed vertical line."""
-    encoding = {"x": {"field": "v", "type": "quantitative"}} | dict.fromkeys(
-        ("y", "yOffset", "color", "opacity", "tooltip")
-    )
+    encoding = {"x": {"field": "v", "type": "quantitative"}} | dict.fromkeys(("y", "yOffset", "color", "tooltip"))
     return {"data": {"values": [{"v": value}]}, "mark": {"type": "rule", "strokeDash": [4, 3]}, "encoding": encoding}
 
 
@@ -132,3 +121,51 @@ def in_percent(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
 def in_unit(metric: Metric, frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """Convert columns to percent where the metric is shown in percent."""
     return in_percent(frame, *columns) if metric.in_percent else frame
+
+
+def printable(text: Any) -> Any:
+    """Return a name, or a specification with each of its texts, short and without what a renderer stumbles on."""
+    if isinstance(text, dict):
+        return {key: printable(value) for key, value in text.items()}
+    if isinstance(text, list | tuple):
+        return [printable(value) for value in text]
+    if not isinstance(text, str):
+        return text
+    text = text if len(text) <= LONGEST or text.startswith("#") else f"{text[: LONGEST - 1]}…"
+    text = "".join(map(_printable_character, text))
+    return f"{text} " if _OF_EVERY_OBJECT.fullmatch(text) else text
+
+
+def _printable_character(character: str) -> str:
+    if character == "\\":
+        return "∖"
+    if character in _UNSAFE or category(character) in ("Cc", "Cn", "Cs", "Zl", "Zp"):
+        return " " if character.isspace() else f"<U+{ord(character):04X}>"
+    return character
+
+
+@functools.cache
+def vega_script() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed in one script, which sets ``vegaEmbed``."""
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE))
+
+
+def write_figure(stem: Path, figure: Chart, title: str, config: Chart) -> list[Path]:
+    """Write a figure as SVG and PNG with a title of its own; return the two files, named by ``stem`` and a suffix.
+
+    Raises
+    ------
+    ValueError
+        It can't be rendered, or would be larger than any figure of a report.
+    """
+    if figure.get("width") == "container":
+        figure = figure | {"width": FILE_WIDTH, "title": figure["title"] | {"text": title}}
+    svg = vl_convert.vegalite_to_svg(figure, vl_version=VEGA_LITE, config=config, allowed_base_urls=[])
+    size = re.match(r'<svg[^>]* width="([^"]*)" height="([^"]*)"', svg)
+    if size is None or not all(0 < float(length) <= LARGEST for length in size.groups()):
+        raise ValueError(f"its size is {' x '.join(size.groups()) if size else 'not known'} pixels")
+    paths = [stem.with_name(f"{stem.name}{suffix}") for suffix in (".svg", ".png")]
+    write_text(paths[0], svg)
+    with atomic_path(paths[1]) as temporary:
+        temporary.write_bytes(vl_convert.svg_to_png(svg, scale=SCALE))
+    return paths

@@ -15,9 +15,9 @@ from mklearn.study.evaluation.predictions import Predictions, typed
 from mklearn.study.evaluation.summary import corrected, summarise
 from mklearn.study.evaluation.verdicts import MATTERS
 from mklearn.study.report import wording
-from mklearn.study.report.frames import protocol_family, records
-from mklearn.study.report.tables import Cell, Column, Table, difference_cell, value_cell
-from mklearn.study.specs.fit_spec import headline_rule
+from mklearn.study.report.result_tables import difference_cell, value_cell
+from mklearn.study.report.results import Results, protocol_family, records, results_of
+from mklearn.study.report.tables import Cell, Column, Table, text_columns
 
 SETTING = ["dataset", "protocol", "train_size"]
 PAIRED = ["difference", "difference_low", "difference_high", "p_value", "disagreement"]
@@ -27,47 +27,32 @@ SEPARATOR = "\n"
 
 @dataclass(frozen=True)
 class StudyTables:
-    """The tables of a study that lie at ``name``, and the ``record`` of its run.
+    """The tables of a study that lie at ``name``, the specification of its summary, and its ``config``.
 
-    ``predictions`` is the table that :class:`mklearn.study.evaluation.predictions.Predictions` takes. ``record`` has
-    ``study`` and ``config``.
+    ``predictions`` is the table that :class:`mklearn.study.evaluation.predictions.Predictions` takes.
     """
 
     name: str
     scores: pd.DataFrame
     predictions: pd.DataFrame
     summary: pd.DataFrame
-    record: Mapping[str, Any]
-
-    @property
-    def evaluation(self) -> Mapping[str, Any]:
-        return dict(self.record.get("config", {}).get("evaluation") or {})
-
-    @property
-    def reference(self) -> str:
-        """The method that the study's differences are taken to: its own is 0, and without a p-value. Empty: none."""
-        differences = self.summary[["difference", "difference_low"]]
-        own = self.summary[differences.eq(0).all(axis=1) & self.summary["p_value"].isna()]
-        return str(self.evaluation.get("reference") or next(iter(own["method"]), ""))
+    compared: Mapping[str, Any]
+    config: Mapping[str, Any]
 
     @property
     def score(self) -> str:
         """The metric of tables and figures: the accuracy, and of numbers the one that chose."""
         metrics = [*dict.fromkeys(metric for metric in self.summary["metric"] if metric)] or ["accuracy"]
-        return next(
-            (str(name) for name in ("accuracy", self.evaluation.get("choose_by")) if name in metrics), metrics[0]
-        )
+        choosing = (self.config.get("evaluation") or {}).get("choose_by")
+        return next((str(name) for name in ("accuracy", choosing) if name in metrics), metrics[0])
 
-    @property
-    def metric(self) -> str:
-        """The metric of the headline: with a final model the model's, else the score."""
-        return str((self.record.get("config", {}).get("final") or {}).get("metric") or self.score)
-
-    @property
-    def neighbour(self) -> str:
-        """The nearest-neighbour rule of the headline; empty without embeddings."""
-        rules = [rule for rule in self.summary["neighbour"].fillna("") if rule]
-        return headline_rule(rules) if rules else ""
+    def results(self) -> Results:
+        """Return the results by setting; the metric of the headline is the final model's, else the score."""
+        metric = (self.config.get("final") or {}).get("metric") or self.score
+        reference, neighbour = self.compared.get("reference", ""), self.compared.get("neighbour", "")
+        return results_of(
+            self.scores, self.summary, [], reference, metric=metric, neighbour=neighbour, score=self.score
+        )  # fmt: skip
 
 
 def compare(first: StudyTables, second: StudyTables) -> Table:
@@ -119,8 +104,8 @@ def compare(first: StudyTables, second: StudyTables) -> Table:
         "that exclude 0 after Holm's correction."
     )
     percent, points = (", %", ", points") if metric.in_percent else ("", "")
-    texts = (Column("Setting", numeric=False), Column("Method", numeric=False))
-    return Table(caption, [*texts, *(Column(f"{name}{percent}") for name in "AB"), Column(f"B − A{points}")], lines)
+    numbers = [*(Column(f"{name}{percent}") for name in "AB"), Column(f"B − A{points}")]
+    return Table(caption, [*text_columns("Setting", "Method"), *numbers], lines)
 
 
 def _summary_by_method(both: Sequence[StudyTables], same: Mapping[tuple[Any, ...], bool]) -> pd.DataFrame:

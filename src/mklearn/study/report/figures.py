@@ -1,30 +1,45 @@
-"""Figures of scores: accuracies, differences and published values. A small frame in, a Vega-Lite chart out."""
+"""Figures of scores: differences, and accuracies by training size and dimension, with their sections."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from mklearn.study.evaluation.metrics.metric import Metric
-from mklearn.study.evaluation.reproduction import REPRODUCED
 from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip
-from mklearn.study.report.series import SHAPES, Series
+from mklearn.study.report.parts import PartFigure, ReportPart, Section
+from mklearn.study.report.results import Results, Setting, thinned, usable
 from mklearn.study.report.wording import change, enumeration, plural
 
-ACCURACY = field("y:Q", scale={"zero": False}, axis={"tickCount": 6})
-"""Vertical axis of accuracies in percent; the figure's subtitle is its title."""
 REACH = 3
 """How far behind the reference a difference is drawn, in gains that matter."""
 MOST_CONTENDERS = 10
 """Up to this many methods are drawn with their difference to the reference."""
+MAX_CURVE_POINTS = 120
+
+
+def difference_figures(results: Results, setting: Setting) -> list[PartFigure]:
+    """Return the figure of the differences in a setting; none without any."""
+    rows = setting.of(results.by_one_rule)
+    others = rows[rows["method"].ne(results.reference)]
+    if others["difference"].isna().all():
+        return []
+    alt = f"Dots with intervals: difference of the {results.score.name} of each method to {results.reference_title}."
+    draw = partial(
+        differences, others, results.labels, reference_title=results.reference_title, title=setting.title,
+        metric=results.score, matters=results.matters,
+    )  # fmt: skip
+    return [PartFigure(setting.title, alt, draw)]
 
 
 def differences(
-    summary: pd.DataFrame, series: Series, *, reference_title: str, title: str, metric: Metric, matters: float
+    summary: pd.DataFrame, labels: Sequence[str], *, reference_title: str, title: str, metric: Metric, matters: float
 ) -> Chart:
     """Draw the paired difference of each method to the reference, with its 95 % interval.
 
@@ -33,8 +48,8 @@ def differences(
     """
     known = summary.dropna(subset=["difference"]).sort_values("difference", ascending=not metric.larger_is_better)
     near = _contenders(known, REACH * matters if metric.in_percent else math.inf, metric.larger_is_better)
-    rows, behind = known[near], known[~near]
-    frame = charts.in_unit(metric, rows, "difference", "difference_low", "difference_high")
+    behind = known[~near]
+    frame = charts.in_unit(metric, known[near], "difference", "difference_low", "difference_high")
     unit, digits = ("percentage points", "+.1f") if metric.in_percent else ("difference", "+.3~f")
     x: dict[str, Any] = {"title": unit, "scale": {"padding": 8}, "axis": {"tickCount": 6}}
     interval = {
@@ -49,19 +64,16 @@ def differences(
         rows=charts.rows_of(frame, s="label", x="difference", low="difference_low", high="difference_high"),
         encoding={
             "y": charts.names("s:N", list(frame["label"])),
-            "color": charts.colour(series),
-            "opacity": charts.highlight(),
+            "color": charts.method_colour(labels),
             "tooltip": tooltip(
-                ("s:N", "method"),
-                ("x:Q", "difference, points" if metric.in_percent else "difference", digits),
-                ("low:Q", "from", digits),
+                ("s:N", "method"), ("x:Q", f"difference, {unit}", digits), ("low:Q", "from", digits),
                 ("high:Q", "to", digits),
             ),
         },
         height=22 * len(frame),
         title=title,
         subtitle=[f"difference to {reference_title}", *([_not_drawn(behind, metric)] if len(behind) else [])],
-    )
+    )  # fmt: skip
 
 
 def _contenders(rows: pd.DataFrame, reach: float, larger_is_better: bool) -> pd.Series:
@@ -81,43 +93,106 @@ def _not_drawn(rows: pd.DataFrame, metric: Metric) -> str:
     return f"not drawn: {plural(len(rows), 'method')} at {reached}{' points' if metric.in_percent else ''}"
 
 
-def accuracy_by_dimension(
-    curves: pd.DataFrame, series: Series, *, title: str, metric: Metric, level: Sequence[str] = ()
-) -> Chart:
-    """Draw mean accuracy at each dimension; a ring marks the best dimension of each curve.
+def training_size_section(results: Results) -> Section:
+    """Draw the score by inner cross-validation against the training size, a figure for each family of settings."""
+    alt, drawn = f"Lines: {results.score.name} of each method at each training size.", []
+    for title, settings in results.families():
+        rows = pd.concat([setting.of(results.by_one_rule) for setting in settings])
+        rows = rows.dropna(subset=["train_size", "mean"])
+        if rows["train_size"].nunique() > 1:
+            level = results.level_with_majority(settings)
+            draw = partial(by_training_size, rows, results.labels, title=title, metric=results.score, level=level)
+            drawn.append(PartFigure(title, alt, draw))
+    note = (
+        "Mean over splits by the parameters that inner cross-validation chose, with a band of one standard deviation."
+    )
+    title = f"{_capital(results.score.name)} against training size"
+    return Section("training-size", title, [ReportPart(drawn)] if drawn else [], note)
 
-    ``curves`` are those of :func:`mklearn.study.report.frames.curves`. Methods without a dimension are dotted lines.
-    Methods that are ``level`` with the majority class are named below the title.
+
+def dimension_section(results: Results) -> Section:
+    """Draw the mean test score at each dimension, a figure for each setting with several dimensions."""
+    alt, drawn = f"Lines: mean {results.score.name} of each method at each dimension.", []
+    for setting in results.settings:
+        scores = setting.of(results.scores)
+        means = curves(scores[scores["neighbour"].isin(results.one_rule)])
+        if means["dimension"].nunique() > 1:  # else one dot, as of two classes
+            level = results.level_with_majority([setting])
+            draw = partial(
+                by_dimension, means, results.labels, title=setting.title, metric=results.score, level=level
+            )  # fmt: skip
+            drawn.append(PartFigure(setting.title, alt, draw))
+    note = (
+        f"Mean test {results.score.name} over splits with a band of one standard deviation. A ring marks the best "
+        "dimension of the mean curve, the oracle's choice; dotted lines are methods without a dimension. Of a "
+        "classifier on kernel principal components the dimension is their number; its other parameters are those that "
+        "inner cross-validation chose together with the best."
+    )
+    title = f"{_capital(results.score.name)} against dimension"
+    return Section("dimension", title, [ReportPart(drawn)] if drawn else [], note)
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def curves(scores: pd.DataFrame) -> pd.DataFrame:
+    """Compute mean and spread over repeats at each dimension.
+
+    Returns ``label, neighbour, dimension (NA for a method without one), mean, std, n, best``. Long curves are thinned
+    evenly; the best dimension of the mean curve is kept and marked.
+    """
+    rows = usable(scores)
+    rows = rows[rows["selection"].eq("dimension")].astype({"value": float})
+    groups = rows.groupby(["label", "neighbour", "dimension"], sort=False, dropna=False)["value"]
+    table = groups.agg(mean="mean", std="std", n="count").reset_index()
+    parts = []
+    for _, part in table.groupby(["label", "neighbour"], sort=False):
+        ordered = part.sort_values("dimension", ignore_index=True)
+        complete = ordered["n"].eq(ordered["n"].max())
+        best = int(ordered["mean"].where(complete).to_numpy().argmax()) if complete.any() else 0
+        ordered["best"] = ordered.index == best
+        parts.append(ordered.loc[np.union1d(thinned(ordered, MAX_CURVE_POINTS).index, best)])
+    return pd.concat(parts, ignore_index=True) if parts else table.assign(best=pd.Series(dtype=bool))
+
+
+def by_dimension(
+    curves: pd.DataFrame, labels: Sequence[str], *, title: str, metric: Metric, level: Sequence[str] = ()
+) -> Chart:
+    """Draw the mean score at each dimension; a ring marks the best dimension of each curve.
+
+    ``curves`` are those of :func:`curves`. Methods without a dimension are dotted lines. Methods that are ``level``
+    with the majority class are named below the title.
     """
     drawn, note = _without(curves, level)
     sweep, flat = drawn[drawn["dimension"].notna()], drawn[drawn["dimension"].isna()]
-    flat = charts.in_unit(metric, flat, "mean")
     many = sweep["dimension"].max() > 150 * sweep["dimension"].min()
     scale = {"type": "log", "nice": False} if many else {"zero": False, "nice": False}
     best = {
         "transform": [{"filter": "datum.best"}],
         "mark": {"type": "point", "size": 55, "strokeWidth": 2},
-        "encoding": {"y": ACCURACY, "opacity": charts.highlight(), "strokeDash": {"value": [1, 0]}},
+        "encoding": {"y": _height(), "opacity": charts.highlight(), "strokeDash": {"value": [1, 0]}},
     }
     fixed = {
-        "data": {"values": charts.rows_of(flat, s="label", y="mean")},
+        "data": {"values": charts.rows_of(charts.in_unit(metric, flat, "mean"), s="label", y="mean")},
         "mark": {"type": "rule", "strokeWidth": 2, "strokeCap": "round"},
-        "encoding": {"x": None, "y": ACCURACY, "opacity": charts.highlight(), "strokeDash": {"value": [1, 4]}},
+        "encoding": {"x": None, "y": _height(), "opacity": charts.highlight(), "strokeDash": {"value": [1, 4]}},
     }
     x = field("x:Q", title="dimension", scale=scale, axis={"format": "d", "tickMinStep": 1})
     layers = [best, fixed] if len(flat) else [best]
-    return lines(sweep, series, "dimension", x, *layers, title=title, metric=metric, note=note)
+    shown = list(dict.fromkeys(drawn["label"]))
+    return lines(sweep, labels, "dimension", x, *layers, title=title, metric=metric, note=note, shown=shown)
 
 
-def accuracy_by_train_size(
-    summary: pd.DataFrame, series: Series, *, title: str, metric: Metric, level: Sequence[str] = ()
+def by_training_size(
+    summary: pd.DataFrame, labels: Sequence[str], *, title: str, metric: Metric, level: Sequence[str] = ()
 ) -> Chart:
-    """Draw accuracy by inner cross-validation against the training size, for the inner-CV rows of one data set."""
+    """Draw the score by inner cross-validation against the training size, for the inner-CV rows of one data set."""
     rows, note = _without(summary, level)
     values = sorted({int(size) for size in rows["train_size"]})
     scale, axis = {"zero": False, "nice": False, "padding": 10}, {"format": "d", "values": values}
     x = field("x:Q", title="training size", scale=scale, axis=axis)
-    return lines(rows, series, "train_size", x, title=title, metric=metric, note=note)
+    return lines(rows, labels, "train_size", x, title=title, metric=metric, note=note)
 
 
 def _without(rows: pd.DataFrame, level: Sequence[str]) -> tuple[pd.DataFrame, str]:
@@ -129,13 +204,18 @@ def _without(rows: pd.DataFrame, level: Sequence[str]) -> tuple[pd.DataFrame, st
     return rows[~left_out], f"not drawn, as not above the majority class: {enumeration(names)}"
 
 
-def lines(
-    frame: pd.DataFrame, series: Series, column: str, x: Chart, *layers: Chart, title: str, metric: Metric,
-    note: str = "",
-) -> Chart:  # fmt: skip
-    """Draw accuracy against a column, a line for each series, with a band of one standard deviation.
+def _height(name: str = "y") -> Chart:
+    """Encode a score as height; the figure's subtitle is the title of the axis."""
+    return field(f"{name}:Q", scale={"zero": False}, axis={"tickCount": 6})
 
-    The band is fainter the more there are; when series are highlighted the others have none.
+
+def lines(
+    frame: pd.DataFrame, labels: Sequence[str], column: str, x: Chart, *layers: Chart, title: str, metric: Metric,
+    note: str = "", shown: Sequence[str] | None = None,
+) -> Chart:  # fmt: skip
+    """Draw a score against a column, a line for each method, with a band of one standard deviation.
+
+    The band is fainter the more there are. The legend has the methods ``shown``, by default those of the frame.
     """
     spread = frame["std"].fillna(0.0)
     high = (frame["mean"] + spread).clip(upper=metric.bounds[1])
@@ -144,79 +224,26 @@ def lines(
         s="label", x=column, y="mean", std="std", low="low", high="high",
         **({"best": "best"} if "best" in frame else {}),
     )  # fmt: skip
-    plain = min(0.13, max(0.03, 0.7 / max(frame["label"].nunique(), 1)))
-    faint = [{"test": "!length(focus)", "value": plain}, {"test": charts.FOCUSED, "value": 0.16}]
+    own = list(dict.fromkeys(frame["label"]))
     band = {
         "mark": "area",
         "encoding": {
-            "y": ACCURACY | {"field": "low"},
-            "y2": {"field": "high"},
-            "strokeDash": None,
-            "fillOpacity": {"condition": faint, "value": 0},
+            "y": _height("low"), "y2": {"field": "high"}, "strokeDash": None,
+            "fillOpacity": charts.highlight(min(0.13, max(0.03, 0.7 / max(len(own), 1))), faint=0),
         },
+    }  # fmt: skip
+    line = {
+        "params": [charts.LEGEND_SELECTION],
+        "mark": {"type": "line", "strokeWidth": 2},
+        "encoding": {"y": _height(), "opacity": charts.highlight()},
     }
-    line = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"y": ACCURACY, "opacity": charts.highlight()}}
-    unit = ", %" if metric.in_percent else ""
-    tips = tooltip(
-        ("s:N", "method"), ("x:Q", x["title"]), ("y:Q", f"mean accuracy{unit}", ".2f"), ("std:Q", "std", ".2f")
-    )
-    touch = {
-        "name": charts.TOUCH,
+    unit = f"{metric.name}, %" if metric.in_percent else metric.name
+    tips = tooltip(("s:N", "method"), ("x:Q", x["title"]), ("y:Q", f"mean {unit}", ".2f"), ("std:Q", "std", ".2f"))
+    touch = {  # invisible marks, which only the pointer finds
         "mark": {"type": "point", "size": 120, "filled": True, "opacity": 0},
-        "encoding": {"y": ACCURACY, "tooltip": tips},
+        "encoding": {"y": _height(), "tooltip": tips},
     }
-    encoding = {"x": x, "color": charts.colour(series), "strokeDash": charts.dash(series)}
     return charts.chart(
-        band, line, *layers, touch, rows=rows, encoding=encoding, height=300, title=title,
-        subtitle=[f"accuracy{unit}", *([note] if note else [])],
+        band, line, *layers, touch, rows=rows, encoding={"x": x} | charts.method_lines(labels, shown or own),
+        height=300, title=title, subtitle=[unit, *([note] if note else [])],
     )  # fmt: skip
-
-
-def split_noise_scores(cells: pd.DataFrame, *, noise: float, title: str) -> Chart:
-    """Draw z of each method and training size, with the band of ``noise`` units that other random splits explain.
-
-    ``cells`` are those of one data set that have a z, see :mod:`mklearn.study.evaluation.reproduction`.
-    """
-    frame = charts.in_percent(cells, "mean", "published").assign(
-        size=["all" if pd.isna(size) else f"training size {int(size)}" for size in cells["train_size"]],
-        off=cells["verdict"] != REPRODUCED,
-    )
-    methods, sizes = (list(dict.fromkeys(frame[name])) for name in ("label", "size"))
-    band = {
-        "data": {"values": [{}]},
-        "mark": {"type": "rect", "opacity": 0.13, "color": "#888888", "aria": False},
-        "encoding": {"x": {"datum": -noise}, "x2": {"datum": noise}},
-    }
-    shapes = {"domain": sizes, "range": [SHAPES[place % len(SHAPES)] for place in range(len(sizes))]}
-    legend = {"orient": "top", "columns": 2, "symbolFillColor": "gray", "symbolStrokeColor": "gray", "offset": 4}
-    x = field("z:Q", title="z, right of the band: ours is lower", scale={"padding": 10, "nice": False})
-    dots = {
-        "mark": {"type": "point", "filled": True, "size": 64},
-        "encoding": {
-            "x": x,
-            "y": charts.names("m:N", methods),
-            "yOffset": field("size:N", sort=sizes),
-            "color": field("off:N", scale={"domain": [False, True], "range": "diverging"}, legend=None),
-            "shape": field("size:N", scale=shapes, legend=legend),
-            "tooltip": tooltip(
-                ("m:N", "method"),
-                ("size:N", "cell"),
-                ("ours:Q", "ours, %", ".2f"),
-                ("theirs:Q", "published, %", ".2f"),
-                ("z:Q", "z", "+.2f"),
-                ("verdict:N", "verdict"),
-            ),
-        },
-    }
-    return charts.chart(
-        band,
-        charts.vertical_rule(0),
-        dots,
-        rows=charts.rows_of(
-            frame, m="label", size="size", z="z", off="off", verdict="verdict", ours="mean", theirs="published"
-        ),
-        encoding={},
-        height=len(methods) * (12 + 11 * len(sizes)),
-        title=title,
-        subtitle=f"published − ours in units of split noise; band: ±{noise:g}",
-    )

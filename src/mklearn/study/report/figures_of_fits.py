@@ -1,17 +1,25 @@
-"""Figures of fitted methods: kernel weights, confused classes, objective, embedding, predicted numbers."""
+"""Figures of fitted methods with their sections: objective, embedding, predicted numbers, confused classes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip
-from mklearn.study.report.series import Series
+from mklearn.study.report.parts import PartFigure, ReportPart, Section
+from mklearn.study.report.results import Results, Setting, thinned
+from mklearn.study.report.tables import Cell, Column, Table, number_cell, text_columns
 from mklearn.study.report.wording import percent
 
 MAX_NAMED_CLASSES = 12
+FEW_CLASSES = 25
+"""Up to this many classes have a map of confusions; more have a table of the most confused pairs."""
+MOST_PAIRS = 20
 STEPS = {
     "A": "after the projection",
     "a": "after the projection",
@@ -22,75 +30,39 @@ STEPS = {
 """What an alternation has just solved for, by the step's name."""
 LEAST_DISTANCE = 1e-9
 """Relative distances from the optimum below this are rounding."""
+FRAMED = {"view": {"stroke": "#88888866"}}
 
 
-def kernel_weights(weights: pd.DataFrame, series: Series, *, label: str, domain: tuple[float, float]) -> Chart:
-    """Draw the weight of each kernel (column) in each repeat (row), and their mean; ``domain`` is that of the axis.
+# --- objective
 
-    The dashed line is the uniform weight, where the weights are non-negative and sum to one.
-    """
-    order = [str(kernel) for kernel in weights]
-    each = weights.melt(ignore_index=False, var_name="kernel", value_name="weight").rename_axis("repeat")
-    mean = weights.mean().rename("weight").rename_axis("kernel")
-    tips = tooltip(("k:N", "kernel"), ("r:Q", "split"), ("x:Q", "weight", ".3f"))
-    ticks = {"mark": {"type": "tick", "thickness": 1.5, "size": 14, "opacity": 0.55}, "encoding": {"tooltip": tips}}
-    centre = {
-        "data": {"values": charts.rows_of(mean.reset_index().assign(s=label), s="s", k="kernel", x="weight")},
-        "mark": {"type": "point", "filled": True, "size": 60},
-        "encoding": {"tooltip": tooltip(("k:N", "kernel"), ("x:Q", "mean", ".3f"))},
-    }
-    uniform = len(order) > 1 and each["weight"].min() >= -1e-9 and (abs(weights.sum(axis=1) - 1) < 1e-6).all()
-    return charts.chart(
-        *([charts.vertical_rule(1 / len(order))] if uniform else []),
-        ticks,
-        centre,
-        rows=charts.rows_of(each.reset_index().assign(s=label), s="s", k="kernel", x="weight", r="repeat"),
-        encoding={
-            "x": field("x:Q", title="kernel weight", scale={"domain": list(domain)}, axis={"tickCount": 5}),
-            "y": charts.names("k:N", order),
-            "color": charts.colour(series),
-        },
-        height=24 * len(order),
-        title=label,
+
+def objective_section(results: Results) -> Section:
+    """Draw the objectives of alternations; those of methods whose optimum is known in one figure."""
+    alt = "Lines: objective after each step of an alternation, one for each split."
+    parts = []
+    for setting in results.settings:
+        histories = [
+            record.history.assign(label=results.label_of[record.method])
+            for record in setting.fits(results.fits)
+            if record.history is not None
+        ]
+        known = [history for history in histories if history["optimum"].notna().all()]
+        shown = [history for history in histories if history["optimum"].isna().any()]
+        drawn = []
+        for history in [*([pd.concat(known)] if known else []), *shown]:
+            labels = list(dict.fromkeys(history["label"]))
+            title = labels[0] if len(labels) == 1 else "distance from the optimum"
+            drawn.append(PartFigure(title, alt, partial(objective, history, results.labels, title=title)))
+        if drawn:
+            parts.append(ReportPart(drawn, heading=setting.title))
+    note = (
+        "After each step of an alternation, one line for each split; grey ticks are lower bounds of the step's "
+        "problem. Where the optimum F* is known, the distance from it is shown."
     )
+    return Section("objective", "Objective", parts, note)
 
 
-def confusion_map(counts: pd.DataFrame, series: Series, *, label: str) -> Chart:
-    """Draw the share of the test samples of each true class (row) by predicted class (column), where there are any."""
-    classes = list(counts.index)
-    stacked: Any = counts.rename_axis(index="row", columns="column").stack()
-    cells = stacked[stacked > 0].rename("n").reset_index()
-    cells = cells.assign(s=label, of=cells["row"].map(counts.sum(axis=1)))
-    cells["share"] = cells["n"] / cells["of"]
-    cells["text"] = [percent(share, 0) if share >= 0.005 else "<1" for share in cells["share"]]
-    columns = {name: name for name in ("s", "row", "column", "n", "of", "share", "text")}
-    # shades go with the square root of the share, so that small ones can be seen
-    shade = {"type": "sqrt", "domain": [0, 1], "range": [0.04, 0.6]}
-    box = {
-        "mark": {"type": "rect", "stroke": "#88888833"},
-        "encoding": {"color": charts.colour(series), "opacity": field("share:Q", scale=shade, legend=None)},
-    }
-    slanted = {"labelAngle": -40, "grid": False, "labelOverlap": False, "labelLimit": 90}
-    encoding = {
-        "x": field("column:N", scale={"domain": classes}, title="predicted class", axis=slanted),
-        "y": field("row:N", scale={"domain": classes}, axis={"grid": False}),
-        "tooltip": tooltip(
-            ("row:N", "true class"),
-            ("column:N", "predicted class"),
-            ("share:Q", "share", ".1%"),
-            ("n:Q", "number"),
-            ("of:Q", "of"),
-        ),
-    }
-    text = {"mark": {"type": "text", "fontSize": 10}, "encoding": {"text": field("text:N")}}
-    grid = charts.chart(
-        box, text, rows=charts.rows_of(cells, **columns), encoding=encoding, height=26 * len(classes), title=label,
-        subtitle="% of each true class (row)",
-    )  # fmt: skip
-    return grid | {"view": {"stroke": "#88888866"}}
-
-
-def objective(history: pd.DataFrame, series: Series, *, title: str) -> Chart:
+def objective(history: pd.DataFrame, labels: Sequence[str], *, title: str) -> Chart:
     """Draw the objective after each step of an alternating method, a line per split, with its lower bound.
 
     Where the optimum is known, the distance from it is drawn instead. ``history`` is that of
@@ -108,19 +80,13 @@ def objective(history: pd.DataFrame, series: Series, *, title: str) -> Chart:
     legend = {"orient": "top", "symbolFillColor": "gray", "symbolStrokeColor": "gray", "offset": 4}
     kinds = {"scale": {"domain": [STEPS[step] for step in steps], "range": ["circle", "square"]}}
     name = "half step" if len(steps) > 1 else "step"
+    tips = [("s:N", "method"), ("r:N", "split"), ("x:Q", name), ("y:Q", what, ".4g")]
     dots = {
-        "mark": {"type": "point", "size": 30, "filled": True},
+        "mark": {"type": "point", "size": 30, "filled": True, "opacity": 0.9},
         "encoding": {
             "y": y,
-            "opacity": charts.highlight(0.9),
             "shape": field("step:N", **kinds, legend=legend if len(steps) > 1 else None),
-            "tooltip": tooltip(
-                ("s:N", "method"),
-                ("r:N", "split"),
-                ("x:Q", name),
-                ("y:Q", what, ".4g"),
-                *([] if known else [("bound:Q", "lower bound", ".4g")]),
-            ),
+            "tooltip": tooltip(*tips, *([] if known else [("bound:Q", "lower bound", ".4g")])),
         },
     }
     bound = {
@@ -128,16 +94,17 @@ def objective(history: pd.DataFrame, series: Series, *, title: str) -> Chart:
         "mark": {"type": "tick", "thickness": 1.5, "size": 12, "orient": "horizontal"},
         "encoding": {"y": y | {"field": "bound"}, "color": {"value": "#888888"}},
     }
+    frame = frame.replace({"step": STEPS})
+    own = list(dict.fromkeys(frame["label"]))
+    colour = charts.method_lines(labels, own)["color"] if len(own) > 1 else charts.method_colour(labels)
     return charts.chart(
-        {"mark": {"type": "line", "strokeWidth": 1.25}, "encoding": {"y": y, "opacity": charts.highlight(0.55)}},
+        {"mark": {"type": "line", "strokeWidth": 1.25, "opacity": 0.55}, "encoding": {"y": y}},
         dots,
         bound,
-        rows=charts.rows_of(
-            frame.replace({"step": STEPS}), s="label", r="split", x="half_step", step="step", y="value", bound="bound"
-        ),
+        rows=charts.rows_of(frame, s="label", r="split", x="half_step", step="step", y="value", bound="bound"),
         encoding={
             "x": field("x:Q", title=name, axis={"format": "d", "tickMinStep": 1, "tickCount": 8}),
-            "color": charts.colour(series),
+            "color": colour,
             "detail": field("r:N"),
         },
         height=240,
@@ -146,59 +113,71 @@ def objective(history: pd.DataFrame, series: Series, *, title: str) -> Chart:
     )
 
 
+# --- embedding
+
+
+def embedding_section(results: Results) -> Section:
+    """Draw the embeddings of the best method and the reference, at the largest training size."""
+    alt = "Points: first two dimensions of the embedding, by class."
+    parts = []
+    for setting in results.largest_settings():
+        drawn = []
+        for record in results.shown_fits(setting, "embedding"):
+            assert record.embedding is not None
+            label, points = results.label_of[record.method], thinned(record.embedding)
+            draw = partial(embedding, points.astype({"label": str, "role": str}), label=label)
+            drawn.append(PartFigure(label, alt, draw))
+        if drawn:
+            parts.append(ReportPart(drawn, heading=setting.title))
+    note = (
+        "The best method and the reference, at the largest training size: the first two dimensions in one split, or "
+        "the only one, with a row for each class. Rings are training samples, dots are test samples. Point at a sample "
+        "to see its class."
+    )
+    return Section("embedding", "Embedding", parts, note)
+
+
 def embedding(points: pd.DataFrame, *, label: str) -> Chart:
     """Draw the first two dimensions of one repeat by class; up to twelve classes are named at their median.
 
     Rings are training samples, dots test samples. A class is highlighted under the pointer. Of an embedding in one
-    dimension, whose second one is 0, each class has a row.
+    dimension, whose second one is 0, each class has a row, with training samples above test samples.
     """
     classes = sorted(set(points["label"]), key=_natural)
     colour = field("c:N", scale=charts.class_scale(classes), legend=None)
-    param, opacity = charts.pointer("c:N")
+    select = {"type": "point", "fields": ["c"], "on": "pointerover", "clear": "pointerout"}
     marks: Chart = {
-        "params": [param],
+        "params": [{"name": "pointed", "select": select}],
         "mark": {"type": "point", "size": 30, "strokeWidth": 1.3},
         "encoding": {
             "color": colour,
             "fill": colour,
             "fillOpacity": {"condition": {"test": "datum.role == 'test'", "value": 0.75}, "value": 0},
-            "opacity": opacity,
+            "opacity": {"condition": {"param": "pointed", "value": 1}, "value": 0.1},
             "tooltip": tooltip(("c:N", "class"), ("role:N", "role")),
         },
     }
+    rows = charts.rows_of(points, x="x", y="y", c="label", role="role")
     place: dict[str, Any] = {"scale": {"zero": False}, "axis": {"labels": False, "grid": False}}
     x = field("x:Q", title="first dimension", **place)
     if points["y"].eq(0).all():
-        return _rows_of_classes(points, classes, marks, x, label)
+        encoding = {"x": x, "y": charts.names("c:N", classes), "yOffset": field("role:N", sort=["train", "test"])}
+        return charts.chart(
+            marks, rows=rows, encoding=encoding, height=40 * len(classes), title=label, subtitle="the only dimension"
+        )
     tested = points[points["role"].eq("test")]
     middle = (tested if len(tested) else points).groupby("label")[["x", "y"]].median().reset_index()
-    names: Chart = {
+    named: Chart = {
         "data": {"values": charts.rows_of(middle, x="x", y="y", c="label")},
         "mark": {"type": "text", "fontSize": 13, "fontWeight": 700, "dy": -11},
         "encoding": {"text": field("c:N")},
     }
+    layers = [marks, *([named] if len(classes) <= MAX_NAMED_CLASSES else [])]
+    encoding = {"x": x, "y": field("y:Q", **place)}
     plot = charts.chart(
-        marks,
-        *([names] if len(classes) <= MAX_NAMED_CLASSES else []),
-        rows=charts.rows_of(points, x="x", y="y", c="label", role="role"),
-        encoding={"x": x, "y": field("y:Q", **place)},
-        height=320,
-        title=label,
-        subtitle="second dimension",
-    )
-    return plot | {"view": {"stroke": "#88888866"}}
-
-
-def _rows_of_classes(points: pd.DataFrame, classes: list[str], marks: Chart, x: Chart, label: str) -> Chart:
-    """Draw an embedding in one dimension: a row for each class, training samples above test samples."""
-    return charts.chart(
-        marks,
-        rows=charts.rows_of(points, x="x", c="label", role="role"),
-        encoding={"x": x, "y": charts.names("c:N", classes), "yOffset": field("role:N", sort=["train", "test"])},
-        height=40 * len(classes),
-        title=label,
-        subtitle="the only dimension",
-    )
+        *layers, rows=rows, encoding=encoding, height=320, title=label, subtitle="second dimension"
+    )  # fmt: skip
+    return plot | FRAMED
 
 
 def _natural(text: str) -> tuple[int, float, str]:
@@ -208,7 +187,31 @@ def _natural(text: str) -> tuple[int, float, str]:
         return (1, 0.0, text)
 
 
-def predicted_against_true(rows: pd.DataFrame, series: Series, *, label: str) -> Chart:
+# --- predicted numbers
+
+
+def predictions_section(results: Results) -> Section:
+    """Draw predicted against true numbers of the best method and the reference."""
+    alt = "Points: the predicted number of each test sample against the true one, with the line of equal ones."
+    parts = []
+    for setting in results.settings:
+        drawn = []
+        for record in results.shown_fits(setting, "predicted"):
+            assert record.predicted is not None
+            rows, label = record.predicted, results.label_of[record.method]
+            first = thinned(rows[rows["repeat"].eq(rows["repeat"].min())])
+            draw = partial(predicted_against_true, first, results.labels, label=label)
+            drawn.append(PartFigure(label, alt, draw))
+        if drawn:
+            parts.append(ReportPart(drawn, heading=setting.title))
+    note = (
+        "Of the best method and the reference: each test sample of the first repeat, by the parameters that inner "
+        "cross-validation chose. Point at a dot to see its sample."
+    )
+    return Section("predictions", "Predicted and true numbers", parts, note)
+
+
+def predicted_against_true(rows: pd.DataFrame, labels: Sequence[str], *, label: str) -> Chart:
     """Draw the predicted number of each sample against the true one: ``sample, true, predicted``."""
     ends = rows[["true", "predicted"]].min().min(), rows[["true", "predicted"]].max().max()
     equal = {
@@ -224,10 +227,111 @@ def predicted_against_true(rows: pd.DataFrame, series: Series, *, label: str) ->
         encoding={
             "x": field("x:Q", title="true", **axis),
             "y": field("y:Q", title="predicted", **axis),
-            "color": charts.colour(series),
+            "color": charts.method_colour(labels),
             "tooltip": tooltip(("i:N", "sample"), ("x:Q", "true", ".4~g"), ("y:Q", "predicted", ".4~g")),
         },
         height=280,
         title=label,
         subtitle="predicted against true",
     )
+
+
+# --- confused classes
+
+
+def confusion_section(results: Results) -> Section:
+    """Show what the best method and the reference confuse: maps of few classes, a table of pairs of many."""
+    alt = "Squares in a grid: share of the test samples of each true class by predicted class."
+    parts = []
+    for setting in results.largest_settings():
+        counts = confused(results, setting)
+        if counts and len(next(iter(counts.values()))) > FEW_CLASSES:
+            parts.append(ReportPart(tables=[pairs_table(setting.title, counts)], heading=setting.title))
+        elif counts:
+            maps = {label: partial(confusion_map, each, results.labels, label=label) for label, each in counts.items()}
+            drawn = [PartFigure(label, alt, draw) for label, draw in maps.items()]
+            parts.append(ReportPart(drawn, heading=setting.title))
+    rule = ", with the nearest-neighbour rule of the headline" if results.rules else ""
+    note = (
+        "Test samples of all splits by true and predicted class, by the parameters that inner cross-validation chose"
+        f"{rule}: of the best method and the reference. Of several training sizes, the largest."
+    )
+    return Section("confusion", "Which classes are confused", parts, note)
+
+
+def confused(results: Results, setting: Setting) -> dict[str, pd.DataFrame]:
+    """Count test samples over all repeats by true class (row) and predicted class (column), by method.
+
+    The best method comes first, then the one to compare it with. Classes that are neither tested nor predicted are left
+    out.
+    """
+    counts = {}
+    for record in results.shown_fits(setting, "confusion"):
+        classes = None if record.classes is None else [str(name) for name in record.classes]
+        counts[results.label_of[record.method]] = pd.DataFrame(record.confusion, classes, classes)
+    tested = np.sum([table.sum(axis=0) + table.sum(axis=1) for table in counts.values()], axis=0) > 0
+    return {label: table.loc[tested, tested] for label, table in counts.items()} if np.any(tested) else {}
+
+
+def confusion_map(counts: pd.DataFrame, labels: Sequence[str], *, label: str) -> Chart:
+    """Draw the share of the test samples of each true class (row) by predicted class (column), where there are any."""
+    classes = list(counts.index)
+    stacked: Any = counts.rename_axis(index="row", columns="column").stack()
+    cells = stacked[stacked > 0].rename("n").reset_index()
+    cells = cells.assign(s=label, of=cells["row"].map(counts.sum(axis=1)))
+    cells["share"] = cells["n"] / cells["of"]
+    cells["text"] = [percent(share, 0) if share >= 0.005 else "<1" for share in cells["share"]]
+    columns = {name: name for name in ("s", "row", "column", "n", "of", "share", "text")}
+    # shades go with the square root of the share, so that small ones can be seen
+    shade = {"type": "sqrt", "domain": [0, 1], "range": [0.04, 0.6]}
+    box = {
+        "mark": {"type": "rect", "stroke": "#88888833"},
+        "encoding": {
+            "color": charts.method_colour(labels), "opacity": field("share:Q", scale=shade, legend=None),
+        },
+    }  # fmt: skip
+    slanted = {"labelAngle": -40, "grid": False, "labelOverlap": False, "labelLimit": 90}
+    encoding = {
+        "x": field("column:N", scale={"domain": classes}, title="predicted class", axis=slanted),
+        "y": field("row:N", scale={"domain": classes}, axis={"grid": False}),
+        "tooltip": tooltip(
+            ("row:N", "true class"), ("column:N", "predicted class"), ("share:Q", "share", ".1%"), ("n:Q", "number"),
+            ("of:Q", "of"),
+        ),
+    }  # fmt: skip
+    text = {"mark": {"type": "text", "fontSize": 10}, "encoding": {"text": field("text:N")}}
+    grid = charts.chart(
+        box, text, rows=charts.rows_of(cells, **columns), encoding=encoding, height=26 * len(classes), title=label,
+        subtitle="% of each true class (row)",
+    )  # fmt: skip
+    return grid | FRAMED
+
+
+def pairs_table(caption: str, counts: dict[str, pd.DataFrame]) -> Table:
+    """Tabulate the most confused pairs of classes of the best method, and how often the other confuses them.
+
+    Pairs are ordered by the share of the true class's test samples; equal ones in the order of the classes.
+    """
+    rates = [table.div(table.sum(axis=1), axis=0) for table in counts.values()]
+    best, (label, *others) = next(iter(counts.values())), counts
+    wrong: Any = rates[0].mask(np.eye(len(best), dtype=bool)).stack()
+    columns = [
+        *text_columns("True class", "Taken for"),
+        Column(f"{label}, %", "share of the test samples of the true class, over all splits"),
+        Column("Samples", "how many of how many"),
+        Column("Reverse, %", "share of the other class that is taken for this one"),
+        *(Column(f"{other}, %", "the same pair") for other in others),
+    ]
+    rows = []
+    for true, taken in wrong[wrong > 0].sort_values(ascending=False, kind="stable").index[:MOST_PAIRS]:
+        number: Any = best.at[true, taken]
+        rows.append([
+            Cell(true), Cell(taken), _share(rates[0].at[true, taken]),
+            number_cell(f"{number:,} of {best.loc[true].sum():,}", number), _share(rates[0].at[taken, true]),
+            *(_share(other.at[true, taken]) for other in rates[1:]),
+        ])  # fmt: skip
+    return Table(caption, columns, rows, sorted_by=2)
+
+
+def _share(value: Any) -> Cell:
+    return number_cell(percent(value), value)

@@ -8,44 +8,42 @@ compared with that class.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from mklearn.base.statistics import FEWEST_SPLITS
 from mklearn.study.evaluation.headline import winner
-from mklearn.study.evaluation.verdicts import BETTER, NO_GAIN, NOT_SHOWN, WORSE, only_before_holm, verdict, verdicts
+from mklearn.study.evaluation.verdicts import BETTER, NOT_SHOWN, WORSE, only_before_holm, verdicts
 from mklearn.study.report import wording
-from mklearn.study.report.frames import Results, Setting, records
-from mklearn.study.report.wording import change, change_and_interval, enumeration, fold_title, plural, rule_title
+from mklearn.study.report.results import Results, Setting, records
+from mklearn.study.report.wording import change, change_and_interval, enumeration, plural, rule_title
 from mklearn.study.specs.table_specs import ReportFinal
 
-MAJORITY = ABOVE, UNSHOWN, BELOW = (
-    "Above the majority class",
-    "Not shown to differ from the majority class",
-    "Below the majority class",
-)
 WITH_INTERVAL = 3
 """Methods that the headline names with their interval; the others by name alone."""
+WIDTH = 100
+"""Characters of a line in the terminal."""
+BEST = 5
+"""Methods in the answer."""
 
 
 class Findings(NamedTuple):
-    """The headline, each method's verdict in lists by verdict, and a sentence or two for each setting."""
+    """The headline, each method's verdict in lists by verdict, and which method the final model is of, if any."""
 
     headline: str
     verdicts: list[str]
-    settings: list[str]
     model: str = ""
-    """Which method the final model is of; empty without one."""
 
 
-class _Verdict(NamedTuple):
+class _Judged(NamedTuple):
     """A method over the settings: its comparisons with the reference, and the verdict in each."""
 
     label: str
     rows: list[dict[str, Any]]
-    found: list[str]
+    verdicts: list[str]
     several: bool
     """Whether methods are judged in several settings, this one perhaps in one of them."""
 
@@ -56,29 +54,23 @@ class _Verdict(NamedTuple):
 
     @property
     def better(self) -> int:
-        return self.found.count(BETTER)
+        return self.verdicts.count(BETTER)
 
     @property
     def worse(self) -> int:
-        return self.found.count(WORSE)
+        return self.verdicts.count(WORSE)
 
     @property
     def beats(self) -> bool:
         """Whether the method is better in more than half of the settings, and worse in none."""
         return not self.worse and 2 * self.better > len(self.rows)
 
-    @property
-    def shown(self) -> bool:
-        """Whether no interval contains a gain that matters."""
-        return NOT_SHOWN not in self.found
-
 
 def findings(results: Results, final: ReportFinal | None = None) -> Findings:
     """Word the findings of a study by the rows of its headline."""
     rows = results.headline_rows
-    settings = [_setting(setting, setting.of(rows), results) for setting in results.settings]
     headline, lists = _headline(rows, results)
-    return Findings(headline, lists, settings, "" if final is None else _model(rows, results, final))
+    return Findings(headline, lists, "" if final is None else _model(rows, results, final))
 
 
 def gain_title(results: Results) -> str:
@@ -87,30 +79,22 @@ def gain_title(results: Results) -> str:
     return f"{size:g} point{'' if size == 1 else 's'}"
 
 
-def _of_gain(results: Results, suffix: str = "") -> str:
-    """Name the size of a gain; nothing of a metric in units of its own, of which every gain matters."""
-    return f" of {gain_title(results)}{suffix}" if results.metric.in_percent else ""
-
-
-def _matters(results: Results) -> float:
-    return results.matters if results.metric.in_percent else 0.0
-
-
 def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
     title, metric = results.reference_title, results.metric
-    name = metric.name
     if rows["mean"].isna().all():
-        value = "an accuracy" if name == "accuracy" else f"a value of {name}"
-        return f"No method has {value} chosen by inner cross-validation: see the failures below.", []
+        return f"No method has a value of {metric.name} chosen by inner cross-validation: see the failures below.", []
     below = results.below_majority
     if below and len(below) == sum(len(setting.of(rows)) > 0 for setting in results.settings):
-        beside, lists = _beside_majority(rows, results, below)
-        return beside + _not_judged([setting for setting in results.settings if setting not in below]), lists
+        return _beside_majority(rows, results) + _not_judged(set(results.settings) - set(below), results), []
     lost = [place for setting in below for place in setting.of(rows).index]
     others = rows[rows["method"].ne(results.reference) & ~rows.index.isin(lost)].dropna(subset=["difference"])
-    if others.empty:
-        return _no_comparison(rows, results), []
     judged = others.dropna(subset=["difference_low", "difference_high"])
+    if not results.reference:
+        return "No method is the reference, so that none is compared with another; see the numbers below.", []
+    if others.empty and rows["method"].eq(results.reference).all():
+        return f"{title} is the only method: there is none to compare it with.", []
+    if others.empty:
+        return f"There is no comparison with {title}: it has no {metric.name} beside the other methods'.", []
     if judged.empty:
         return (
             f"Fewer than {FEWEST_SPLITS} splits allow no verdict: the numbers below show what happened, "
@@ -118,125 +102,97 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
         ), []
     without = [setting for setting in results.settings if not len(setting.of(judged))]
     several = len(results.settings) - len(without) > 1
-    found = [
-        _Verdict(str(label), records(own), list(verdicts(own, _matters(results), metric.larger_is_better)), several)
+    matters = results.matters if metric.in_percent else 0.0
+    methods = [
+        _Judged(str(label), records(own), list(verdicts(own, matters, metric.larger_is_better)), several)
         for label, own in judged.groupby("label", sort=False)
     ]
-    if results.metric.in_percent or not several:
-        found.sort(key=lambda one: one.mean, reverse=metric.larger_is_better)
+    if metric.in_percent or not several:
+        methods.sort(key=lambda one: one.mean, reverse=metric.larger_is_better)
     else:
-        found.sort(key=lambda one: one.better - one.worse, reverse=True)
-    by_verdict = _by_verdict(found, results)
-    learning = [one for one in found if one.rows[0]["method"] in results.learned]
-    sentences = [_beats(by_verdict, results), *_weights(learning, results)]
+        methods.sort(key=lambda one: one.better - one.worse, reverse=True)
+    by_verdict = _by_verdict(methods, results)
+    sentences = [_best(by_verdict, results)]
+    if learning := [one for one in methods if one.rows[0]["method"] in results.learned]:
+        sentences.append(_weights(learning, results))
     if below:
-        named = enumeration([setting.title for setting in below], limit=len(below))
+        named = enumeration([setting.title for setting in below], limit=None)
         sentences.append(f"Left out, as {title} is below the majority class there: {named}.")
-    start = "" if metric.kind == results.score.kind else f"By {name}: "
-    lists = [f"{verdict}: {_named(own, results)}" for verdict, own in by_verdict.items() if own]
-    unjudged = _not_judged([setting for setting in without if setting not in below])
-    return start + " ".join(sentences) + unjudged, lists
+    start = "" if metric.kind == results.score.kind else f"By {metric.name}: "
+    lists = [f"{name}: {_named(own, results)}" for name, own in by_verdict.items() if own]
+    return start + " ".join(sentences) + _not_judged(set(without) - set(below), results), lists
 
 
-def _not_judged(settings: Sequence[Setting]) -> str:
-    if not settings:
-        return ""
-    named = enumeration([setting.title for setting in settings], limit=len(settings))
-    return f" Not judged, as no difference has an interval there: {named}."
+def _not_judged(settings: Iterable[Setting], results: Results) -> str:
+    titles = [setting.title for setting in results.settings if setting in settings]
+    named = enumeration(titles, limit=None)
+    return f" Not judged, as no difference has an interval there: {named}." if titles else ""
 
 
-def _no_comparison(rows: pd.DataFrame, results: Results) -> str:
-    if not results.reference:
-        return "No method is the reference, so that none is compared with another; see the numbers below."
-    if rows["method"].eq(results.reference).all():
-        return f"{results.reference_title} is the only method: there is none to compare it with."
-    return (
-        f"There is no comparison with {results.reference_title}: it has no {results.metric.name} beside the other "
-        "methods'."
-    )
-
-
-def _by_verdict(found: Sequence[_Verdict], results: Results) -> dict[str, list[_Verdict]]:
-    undecided = [one for one in found if not one.better and not one.worse]
+def _by_verdict(methods: Sequence[_Judged], results: Results) -> dict[str, list[_Judged]]:
+    gain = f" of {gain_title(results)}" if results.metric.in_percent else ""
+    undecided = [one for one in methods if not one.better and not one.worse]
     return {
-        "Better": [one for one in found if one.beats],
-        "Better in some settings": [one for one in found if one.better and not one.worse and not one.beats],
-        "Better in some settings and worse in others": [one for one in found if one.better and one.worse],
-        "Worse": [one for one in found if one.worse and not one.better],
-        "Not shown to differ": [one for one in undecided if not one.shown],
-        f"No gain{_of_gain(results)}": [one for one in undecided if one.shown],
+        "Better": [one for one in methods if one.beats],
+        "Better in some settings": [one for one in methods if one.better and not one.worse and not one.beats],
+        "Better in some settings and worse in others": [one for one in methods if one.better and one.worse],
+        "Worse": [one for one in methods if one.worse and not one.better],
+        "Not shown to differ": [one for one in undecided if NOT_SHOWN in one.verdicts],
+        f"No gain{gain}": [one for one in undecided if NOT_SHOWN not in one.verdicts],
     }
 
 
-def _beats(by_verdict: dict[str, list[_Verdict]], results: Results) -> str:
+def _best(by_verdict: dict[str, list[_Judged]], results: Results) -> str:
     """Name every method that is better, or, if none is, every method whose interval contains a gain that matters."""
-    title = results.reference_title
-    better = by_verdict["Better"]
+    title, share = results.reference_title, results.metric.in_percent
+    better, partly, mixed, *_ = by_verdict.values()
     if better:
         return f"Better than {title}: {_named(better, results, WITH_INTERVAL)}."
-    partly = [one for own in list(by_verdict.values())[1:3] for one in own]
-    if partly:
-        return f"Better than {title} in some settings only: {_named(partly, results, WITH_INTERVAL)}."
-    possible = [one for own in by_verdict.values() for one in own if not one.shown]
-    if possible:
-        return (
-            f"No method is shown to be better than {title}; a gain{_of_gain(results, ' or more')} is not excluded "
-            f"for {_named(possible, results, WITH_INTERVAL)}."
-        )
+    if partly or mixed:
+        return f"Better than {title} in some settings only: {_named([*partly, *mixed], results, WITH_INTERVAL)}."
+    everyone = [one for own in by_verdict.values() for one in own]
+    if possible := [one for one in everyone if NOT_SHOWN in one.verdicts]:
+        gain = f"a gain of {gain_title(results)} or more" if share else "a gain"
+        named = _named(possible, results, WITH_INTERVAL)
+        return f"No method is shown to be better than {title}; {gain} is not excluded for {named}."
+    gains = f"gains {gain_title(results)} over" if share else "is better than"
+    if not share and everyone[0].several:
+        return f"No method {gains} {title}."
     first, end = (max, "highest") if results.metric.larger_is_better else (min, "lowest")
-    best = first((one for own in by_verdict.values() for one in own), key=lambda one: one.mean)
-    if best.several and not results.metric.in_percent:
-        return f"No method is better than {title}."
-    gains = f"gains {gain_title(results)} over" if results.metric.in_percent else "is better than"
-    return f"No method {gains} {title} ({end}: {_named([best], results, WITH_INTERVAL)})."
+    best = first(everyone, key=lambda one: one.mean)
+    return f"No method {gains} {title} ({end}: {_named([best], results)})."
 
 
-def _weights(learned: Sequence[_Verdict], results: Results) -> list[str]:
-    """Say whether learned kernel weights paid; nothing if the study learns none."""
-    if not learned:
-        return []
-    paid = [one for one in learned if one.beats]
-    if paid:
-        return [f"Learned kernel weights paid: {_named(paid[:1], results)}."]
-    if any(one.better for one in learned):
-        most = max(learned, key=lambda one: one.better - one.worse)
-        return [f"Learned kernel weights paid in some settings only: most often {_named([most], results)}."]
-    at_best = _named(learned[:1], results)
-    if all(one.shown for one in learned):
-        return [f"Learned kernel weights did not pay: no gain{_of_gain(results)}, at best {at_best}."]
-    return [f"Learned kernel weights are not shown to pay: at best {at_best}."]
+def _weights(learning: Sequence[_Judged], results: Results) -> str:
+    """Say whether learned kernel weights paid."""
+    best = max(learning, key=lambda one: (one.beats, one.better - one.worse))
+    if best.beats:
+        verdict = "paid:"
+    elif any(one.better for one in learning):
+        verdict = "paid in some settings only: most often"
+    else:
+        best = learning[0]
+        gain = f" of {gain_title(results)}" if results.metric.in_percent else ""
+        shown = all(NOT_SHOWN not in one.verdicts for one in learning)
+        verdict = f"did not pay: no gain{gain}, at best" if shown else "are not shown to pay: at best"
+    return f"Learned kernel weights {verdict} {_named([best], results)}."
 
 
-def _beside_majority(rows: pd.DataFrame, results: Results, below: Sequence[Setting]) -> tuple[str, list[str]]:
+def _beside_majority(rows: pd.DataFrame, results: Results) -> str:
     """Compare all methods with the majority class, as the reference is below it in every setting."""
-    larger, one_setting = results.metric.larger_is_better, len(below) == 1
-    end = "highest" if larger else "lowest"
+    larger = results.metric.larger_is_better
+    ends = ("ci_low", 1) if larger else ("ci_high", -1)
     known = rows.dropna(subset=["mean", "majority"]).sort_values("mean", ascending=not larger, kind="stable")
-    by_verdict: dict[str, list[str]] = {}
-    named = {}
-    for label, own in known.groupby("label", sort=False):
-        row = records(own)[0]
-        interval = wording.interval(row["ci_low"], row["ci_high"], results.metric.in_percent)
-        shown = f" {_value(row['mean'], results)} {interval}" if one_setting else ""
-        named[str(label)] = f"{label}{shown}"
-        by_verdict.setdefault(_against_majority(own, larger), []).append(named[str(label)])
-    own = known[known["method"].eq(results.reference)]
-    both = [_value(own[name].iloc[0], results) for name in ("mean", "majority")]
-    values = f" ({' against '.join(both)})" if one_setting else ""
-    first = f"{results.reference_title} is below the majority class{values}, and no reference."
-    above = by_verdict.get(ABOVE, [])
-    second = (
-        f"Above the majority class: {enumeration(above, limit=len(above))}." if above
-        else f"No method is shown to be above the majority class ({end}: {next(iter(named.values()))})."
-    )  # fmt: skip
-    lists = [f"{name}: {enumeration(by_verdict[name], limit=len(named))}" for name in MAJORITY if name in by_verdict]
-    return f"{first} {second}", lists
-
-
-def _against_majority(rows: pd.DataFrame, larger: bool) -> str:
-    """Return what the intervals of a method show beside the majority class, in all settings."""
-    above, below = (rows["ci_low"] > rows["majority"]).all(), (rows["ci_high"] < rows["majority"]).all()
-    return ABOVE if (above if larger else below) else BELOW if (below if larger else above) else UNSHOWN
+    is_above = ((known[ends[0]] - known["majority"]) * ends[1] > 0).groupby(known["label"], sort=False).all()
+    one_setting = known.groupby("label").size().max() == 1
+    shown = {row["label"]: f" {_value(row['mean'], results)}" if one_setting else "" for row in records(known)}
+    named = [f"{label}{shown[label]}" for label, above in is_above.items() if above]
+    first = f"{results.reference_title} is below the majority class, and no reference."
+    best = next(iter(is_above.index))
+    if not named:
+        end = "highest" if larger else "lowest"
+        return f"{first} No method is shown to be above the majority class ({end}: {best}{shown[best]})."
+    return f"{first} Above the majority class: {enumeration(named, limit=None)}."
 
 
 def _model(rows: pd.DataFrame, results: Results, final: ReportFinal) -> str:
@@ -244,33 +200,29 @@ def _model(rows: pd.DataFrame, results: Results, final: ReportFinal) -> str:
     if found is None:
         return ""
     row, metric = found.row, results.metric
-    value = _value(row["mean"], results)
-    rule = f", by {rule_title(row['neighbour'])}" if row["neighbour"] else ""
     why = "as the study says, with"
     if final.chosen:
         best = "highest" if metric.larger_is_better else "lowest"
-        certain = f"better than {results.reference_title} with certainty:"
         whole = " without a failed split" if 0 < found.complete < found.among else ""
         among = f"{found.complete or found.among}{whole} that can be a model:"
         if found.better:
-            among = f"{found.better} that are {certain}"
+            among = f"{found.better} that {'is' if found.better == 1 else 'are'} better than {results.reference_title}:"
         why = f"which has the {best} mean {metric.name} of the {among}"
-        if found.better == 1:
-            why = f"the only one that is {certain}"
-    return f"The model of this study (model.mklearn) is {row['label']}, {why} {value}{rule}."
+    rule = f", by {rule_title(row['neighbour'])}" if row["neighbour"] else ""
+    return f"The model of this study (model.mklearn) is {row['label']}, {why} {_value(row['mean'], results)}{rule}."
 
 
 def _value(value: Any, results: Results) -> str:
     return f"{wording.value(value, results.metric.in_percent)}{' %' if results.metric.in_percent else ''}"
 
 
-def _named(found: Sequence[_Verdict], results: Results, most: int | None = None) -> str:
+def _named(methods: Sequence[_Judged], results: Results, most: int | None = None) -> str:
     """Name methods, the first ``most`` with difference and interval or, over settings, the number of those decided."""
-    names = [_name_of(one, results) for one in found[:most]] + [one.label for one in found[len(found[:most]) :]]
-    return enumeration(names, limit=len(names))
+    names = [_name_of(one, results) if most is None or k < most else one.label for k, one in enumerate(methods)]
+    return enumeration(names, limit=None)
 
 
-def _name_of(one: _Verdict, results: Results) -> str:
+def _name_of(one: _Judged, results: Results) -> str:
     share = results.metric.in_percent
     if not one.several:
         corrected = "; not after Holm's correction" if only_before_holm(one.rows[0]) else ""
@@ -282,74 +234,50 @@ def _name_of(one: _Verdict, results: Results) -> str:
     return f"{one.label} ({', '.join(parts)})" if parts else one.label
 
 
-def _setting(setting: Setting, rows: pd.DataFrame, results: Results) -> str:
-    """Name the best method of a setting and its difference to the reference, and the methods without a value."""
-    known, larger = rows.dropna(subset=["mean"]), results.metric.larger_is_better
-    if known.empty:
-        return f"No method gave a value of {results.metric.name} by inner cross-validation."
-    best = records(known.sort_values("mean", ascending=not larger, kind="stable"))[0]
-    share = results.metric.in_percent
-    value = f"{wording.spread(best['mean'], best['std'])} %" if share else wording.plain(best["mean"])
-    of = "" if results.metric.kind == "accuracy" else f" {results.metric.name}"
-    splits = f"{splits_of(setting, results)}{failed_splits(best)}"
-    highest = f"{'Highest' if larger else 'Lowest'}{of}: {_name(best)} with {value} {splits}"
-    return f"{highest}{_against_reference(best, setting, results)}{_without_value(rows)}"
-
-
-def _against_reference(best: dict[str, Any], setting: Setting, results: Results) -> str:
-    title, share = results.reference_title, results.metric.in_percent
-    if not title:
-        return "."
-    if setting in results.below_majority:
-        return f"; {title} is below the majority class, whose value is {_value(best['majority'], results)}."
-    if best["method"] == results.reference:
-        return ", the reference itself."
-    if pd.isna(best["difference"]):
-        return f"; {title} has no value under the same rule to compare with."
-    text = f", {change(best['difference'], share)}{' points' if share else ''} from {title}"
-    if pd.isna(best["difference_low"]):
-        return f"{text}; fewer than {FEWEST_SPLITS} splits have no interval."
-    low, high = change(best["difference_low"], share), change(best["difference_high"], share)
-    words = {
-        NOT_SHOWN: ": not shown to differ", NO_GAIN: f": no gain{_of_gain(results)}", WORSE: ": worse",
-    }  # fmt: skip
-    shown = words.get(verdict(best, _matters(results), results.metric.larger_is_better), "")
-    corrected = ", after Holm's correction" if only_before_holm(best) else ""
-    return f"{text} (95 % interval {low} to {high}{shown}{corrected})."
-
-
-def _without_value(rows: pd.DataFrame) -> str:
-    failed = rows[rows["mean"].isna()]
-    if failed.empty:
-        return ""
-    reasons = [f" ({text})" for text in failed.get("message", ()) if text]
-    named = enumeration(list(dict.fromkeys(failed["label"])))
-    return f" No value by inner cross-validation: {named}{''.join(reasons[:1])}."
-
-
 def splits_of(setting: Setting, results: Results) -> str:
-    """Say over which splits a setting's means are: ``over 10 random splits``, ``by five-fold cross-validation``.
+    """Say over which splits a setting's means are: ``over 10 random splits``, ``by 5-fold cross-validation``.
 
     Models of one repeat with the same test part: ``over 10 random splits with 8 models each``.
     """
     rows = setting.of(results.scores)
     units = rows[["repeat", "fold"]].drop_duplicates()
     n_folds, n_repeats = units["fold"].nunique(), units["repeat"].nunique()
-    if n_folds > 1 and "test_part" in rows and rows["test_part"].nunique() == 1:
-        each = f"with {n_folds} models each" if n_repeats > 1 else f"with {n_folds} models"
-        return f"on one split {each}" if n_repeats == 1 else f"over {n_repeats:,} random splits {each}"
-    if n_folds <= 1:
-        return "on one split" if n_repeats == 1 else f"over {n_repeats:,} random splits"
-    validated = f"{fold_title(n_folds)} cross-validation"
-    return f"by {validated}" if n_repeats == 1 else f"over {n_repeats:,} repeats of {validated}"
+    if n_folds > 1 and not ("test_part" in rows and rows["test_part"].nunique() == 1):
+        validated = f"{n_folds}-fold cross-validation"
+        return f"by {validated}" if n_repeats == 1 else f"over {n_repeats:,} repeats of {validated}"
+    models = "" if n_folds <= 1 else f" with {n_folds} models{' each' if n_repeats > 1 else ''}"
+    return f"{'on one split' if n_repeats == 1 else f'over {n_repeats:,} random splits'}{models}"
 
 
-def failed_splits(row: dict[str, Any]) -> str:
-    """Say in how many splits a method has no value, in parentheses; nothing where it has all."""
+def answer(results: Results, found: Findings) -> str:
+    """Return the headline, the best methods of the first setting by the headline's rows, and what the model is of."""
+    metric, rows = results.metric, results.headline_rows.dropna(subset=["mean"])
+    parts = [textwrap.fill(found.headline, WIDTH)]
+    setting = next((setting for setting in results.settings if len(setting.of(rows))), None)
+    if setting is not None:
+        own = setting.of(rows).sort_values("mean", ascending=not metric.larger_is_better, kind="stable")
+        best, share = records(own.head(BEST)), metric.in_percent
+        count = f"best {BEST} of {plural(len(own), 'method')}" if len(own) > BEST else plural(len(own), "method")
+        title = f"{setting.title}, {metric.name}{' in %' if share else ''} {splits_of(setting, results)}, {count}:"
+        width = max(len(str(row["label"])) for row in best)
+        shown = [wording.spread(row["mean"], row["std"] if share else None, share) for row in best]
+        lines = [
+            f"  {row['label']:<{width}}  {value:>11}{_against(row, setting, results)}"
+            for row, value in zip(best, shown, strict=True)
+        ]
+        others = len(results.settings) - 1
+        lines += [f"{plural(others, 'more setting')} on the page."] if others else []
+        parts.append("\n".join([textwrap.fill(title, WIDTH), *lines]))
+    parts += [textwrap.fill(found.model, WIDTH)] if found.model else []
+    return "\n\n".join(parts) + "\n"
+
+
+def _against(row: dict[str, Any], setting: Setting, results: Results) -> str:
+    """Return the difference to the reference, if there is one; beside one that is none, what the majority class has."""
     failed = int(row.get("n_failed", 0))
-    return f" ({failed:,} of {plural(failed + int(row['n_repeats']), 'split')} failed)" if failed else ""
-
-
-def _name(row: dict[str, Any]) -> str:
-    rule = f" ({rule_title(row['neighbour'])})" if row["neighbour"] else ""
-    return f"{row['label']}{rule}"
+    lost = f" ({failed:,} of {plural(failed + int(row['n_repeats']), 'split')} failed)" if failed else ""
+    if setting in results.below_majority:
+        return f"  the majority class: {wording.value(row['majority'], results.metric.in_percent)}{lost}"
+    if row["method"] == results.reference:
+        return f"  the reference{lost}"
+    return ("" if pd.isna(row["difference"]) else f"  {change_and_interval(row, results.metric.in_percent)}") + lost

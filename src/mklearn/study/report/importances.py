@@ -10,10 +10,10 @@ import pandas as pd
 from mklearn.errors import DataError
 from mklearn.study.report import charts
 from mklearn.study.report.charts import Chart, field, tooltip
-from mklearn.study.report.frames import records
 from mklearn.study.report.parts import PartFigure, ReportPart
-from mklearn.study.report.tables import Cell, Column, Table, number_cell
-from mklearn.study.report.wording import common_prefix, interval, plural, value
+from mklearn.study.report.results import records
+from mklearn.study.report.tables import Cell, Column, Table, number_cell, text_columns
+from mklearn.study.report.wording import interval, plural, value
 
 DRAWN, SHOWN = 20, 5
 """So many features of a view are in its figure and in its table, the most important ones."""
@@ -21,7 +21,7 @@ TEXTS, NUMBERS = ("view", "feature", "measure", "message"), ("loss", "low", "hig
 
 
 def read_importances(path: Path) -> pd.DataFrame:
-    """Read the table of the step ``final_model``; a row without a feature is of a whole view."""
+    """Read the table of the rule ``model``; a row without a feature is of a whole view."""
     try:
         frame = pd.read_csv(
             path, dtype=dict.fromkeys(TEXTS, str), keep_default_na=False, na_values={n: [""] for n in NUMBERS}
@@ -36,25 +36,21 @@ def importances_part(frame: pd.DataFrame) -> ReportPart:
     whole = frame["feature"].eq("")
     if not len(frame) or frame["view"].eq("").all():
         note = "; ".join(frame["message"]) or "The final model's method takes whole images: it has no views to shuffle."
-        return ReportPart(tables=[Table("Importance of views", [Column("View", numeric=False)], [], note=note)])
-    views = frame[whole].assign(feature=frame["view"])
-    figures, tables = [], [_table("Importance of views", "View", views, _note(frame))]
+        return ReportPart(tables=[Table("Importance of views", text_columns("View"), [], note=note)])
+    figures, tables = [], [_table("Importance of views", frame[whole].assign(feature=frame["view"]), _note(frame))]
     for view, rows in frame[~whole].groupby("view", sort=False):
         caption = f"Importance of features: {view}"
         alt = "Bars with intervals: what predictions lose where each feature of those that matter most is shuffled."
         figures.append(PartFigure(caption, alt, partial(importance_bars, rows, title=caption)))
         note = f"The {SHOWN} of {len(rows)} features that matter most. " if len(rows) > SHOWN else ""
-        note += "All are in importances.csv, beside the model."
-        tables.append(_table(caption, "Feature", rows.head(SHOWN), note))
+        tables.append(_table(caption, rows.head(SHOWN), f"{note}All are in importances.csv, beside the model."))
     return ReportPart(figures, tables)
 
 
 def importance_bars(frame: pd.DataFrame, *, title: str) -> Chart:
     """Draw what predictions lose where a feature is shuffled, with 95 % intervals where there are any."""
     in_points, rows = frame["measure"].iloc[0] == "accuracy", frame.head(DRAWN)
-    prefix = common_prefix(list(rows["feature"]))
-    shown = rows.assign(feature=rows["feature"].str.removeprefix(prefix))
-    shown = charts.in_percent(shown, "loss", "low", "high") if in_points else shown
+    shown = charts.in_percent(rows, "loss", "low", "high") if in_points else rows
     x = field("x:Q", title="points lost" if in_points else "R² lost", axis={"tickCount": 6})
     colour = field("k:N", scale={"range": "ordinal"}, legend=None)
     bar = {"type": "bar", "height": 10, "cornerRadiusEnd": 3, "fillOpacity": 0.5}
@@ -66,7 +62,7 @@ def importance_bars(frame: pd.DataFrame, *, title: str) -> Chart:
         *([{"mark": {"type": "rule", "strokeWidth": 1.5}, "encoding": ends}] if rows["low"].notna().any() else []),
         rows=charts.rows_of(shown, k="measure", f="feature", x="loss", l="low", h="high"),
         encoding={"y": charts.names("f:N", list(shown["feature"])), "tooltip": tips},
-        height=22 * len(shown), title=title, subtitle=[*most, *([f"names begin with {prefix}"] if prefix else [])],
+        height=22 * len(shown), title=title, subtitle=most,
     )  # fmt: skip
 
 
@@ -83,8 +79,8 @@ def _note(frame: pd.DataFrame) -> str:
     )
 
 
-def _table(caption: str, head: str, frame: pd.DataFrame, note: str) -> Table:
-    columns = [Column(head, numeric=False), Column("Loss", "mean over test samples"), Column("95 % interval")]
+def _table(caption: str, frame: pd.DataFrame, note: str) -> Table:
+    columns = [*text_columns("Shuffled"), Column("Loss", "mean over test samples"), Column("95 % interval")]
     in_points = bool(frame["measure"].eq("accuracy").all())
     rows = [
         [

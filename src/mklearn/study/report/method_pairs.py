@@ -14,8 +14,9 @@ from mklearn.study.evaluation.headline import headline_rows
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report import wording
-from mklearn.study.report.frames import Results, protocol_family, records
-from mklearn.study.report.tables import Cell, Column, Table, difference_cell, number_cell
+from mklearn.study.report.result_tables import difference_cell
+from mklearn.study.report.results import Results, protocol_family, records
+from mklearn.study.report.tables import Cell, Column, Table, number_cell, text_columns
 from mklearn.study.specs.table_specs import Comparison
 
 PLACE = ["dataset", "protocol", "train_size"]
@@ -23,11 +24,6 @@ LEVEL = 1e-9
 """Differences up to this, as a fraction, are none."""
 FEWEST_SETS = 6
 """Data sets that a signed-rank test takes: of fewer its p-value can't be below 5 %."""
-NOTE = (
-    "Differences of the accuracy in points with their 95 % intervals; below them both values by inner "
-    "cross-validation, in %. "
-    "▲ and ▼ mark intervals that exclude 0 after Holm's correction for the pairs of a row."
-)
 
 
 def pair_tables(
@@ -80,28 +76,26 @@ def _row_keys(comparison: Comparison) -> list[str]:
 
 def differences_table(comparison: Comparison, table: pd.DataFrame, results: Results) -> Table:
     """Tabulate the differences of :func:`pair_differences`, a row for each setting, and how many are above 0."""
-    titles = results.method_titles()
-    names = [tuple(titles.get(method, method) for method in pair) for pair in comparison.pairs]
-    columns = [Column("Setting", numeric=False), *(Column(f"{first} − {second}") for first, second in names)]
+    names = [[results.label_of.get(method, method) for method in pair] for pair in comparison.pairs]
+    columns = [*text_columns("Setting"), *(Column(f"{first} − {second}") for first, second in names)]
     keys = _row_keys(comparison)
     by_row: dict[tuple[Any, ...], dict[int, dict[str, Any]]] = {}
     for row in records(table):
         key = tuple(None if pd.isna(row[name]) else row[name] for name in keys)
         by_row.setdefault(key, {})[row["pair"]] = row
-    titled: dict[tuple[Any, ...], str] = {}
+    lines = []
     for setting in results.settings:
-        key = tuple(getattr(setting, name) for name in keys)
-        short = wording.setting_title(setting.dataset_title, setting.train_size)
-        titled.setdefault(key, setting.title if comparison.protocols is None else short)
-    positions = range(len(names))
-    lines = [
-        [Cell(title), *(_cell(by_row[key].get(position), results) for position in positions)]
-        for key, title in titled.items()
-        if key in by_row
-    ]
-    pairs = [table[table["pair"].eq(position)] for position in positions]
-    note = wording.by_score(NOTE, results.score.name)
-    return Table(comparison.title, columns, [*lines, *_summary_rows(comparison, pairs)], note=note)
+        pairs = by_row.pop(tuple(getattr(setting, name) for name in keys), None)
+        if pairs is not None:
+            short = wording.setting_title(setting.dataset_title, setting.train_size)
+            title = setting.title if comparison.protocols is None else short
+            lines.append([Cell(title), *(_cell(pairs.get(place), results) for place in range(len(names)))])
+    rows_of_pairs = [table[table["pair"].eq(position)] for position in range(len(names))]
+    note = (
+        f"Differences of the {results.score.name} in points with their 95 % intervals; below them both values by inner "
+        "cross-validation, in %. ▲ and ▼ mark intervals that exclude 0 after Holm's correction for the pairs of a row."
+    )
+    return Table(comparison.title, columns, [*lines, *_summary_rows(comparison, rows_of_pairs)], note=note)
 
 
 def _cell(row: dict[str, Any] | None, results: Results) -> Cell:
@@ -114,8 +108,8 @@ def _cell(row: dict[str, Any] | None, results: Results) -> Cell:
 def _summary_rows(comparison: Comparison, pairs: Sequence[pd.DataFrame]) -> list[list[Cell]]:
     """Count the rows of each pair, and test several data sets by Wilcoxon's signed ranks."""
     gained = [rows["difference"].to_numpy(dtype=np.float64) for rows in pairs]
-    counts = [tuple(int(found.sum()) for found in (g > LEVEL, abs(g) <= LEVEL, g < -LEVEL)) for g in gained]
-    texts = {"Above, level, below": [f"{above}, {level}, {below}" for above, level, below in counts]}
+    counts = [[int(which.sum()) for which in (g > LEVEL, abs(g) <= LEVEL, g < -LEVEL)] for g in gained]
+    texts = {"Above, level, below": [", ".join(map(str, numbers)) for numbers in counts]}
     if comparison.published:
         texts["Above in the paper"] = [f"{number} of {comparison.published_of}" for number in comparison.published]
     for title, of in (("Mean difference", np.mean), ("Lowest difference", np.min)):

@@ -1,73 +1,317 @@
-"""The page: one HTML file that contains style, scripts, chart specifications and images.
+"""The report of a study: one HTML page, the same as Markdown, tables as CSV and LaTeX, and figures.
 
-It makes no request: the Vega libraries are inlined from the installed ``vl-convert``, and a content security policy
-forbids the browser to fetch anything. Every name from data or configuration passes through Jinja's escaping, or through
-:func:`script_json` where it is in a script element.
+The page contains style, scripts, chart specifications and images, and makes no request: the Vega libraries are inlined
+from the installed ``vl-convert``, and a content security policy forbids the browser to fetch anything. Every name from
+data or configuration passes through Jinja's escaping, or through :func:`script_json` where it is in a script element.
 """
 
 from __future__ import annotations
 
+import base64
 import functools
+import gzip
 import json
+import logging
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+import pandas as pd
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from mklearn.study.report.figure_names import FigureNames
-from mklearn.study.report.gallery import Panel
-from mklearn.study.report.markup import escape_markdown, markdown_table
-from mklearn.study.report.rendering import vega_script
-from mklearn.study.report.sections import figure_sections, page_file
-from mklearn.study.report.series import Series
-from mklearn.study.report.tables import Table
-from mklearn.study.report.theme import DARK, LIGHT, SCHEMES, vega_config
-from mklearn.study.report.thumbnails import data_uris
-from mklearn.study.report.wording import byte_size, plural, rule_title, sentences
+from mklearn.atomic import csv_text, write_text
+from mklearn.errors import UserError
+from mklearn.study.evaluation.predictions import Predictions
+from mklearn.study.report import wording
+from mklearn.study.report.bibliography import bibtex
+from mklearn.study.report.charts import Chart, printable, vega_script, write_figure
+from mklearn.study.report.figures import difference_figures, dimension_section, training_size_section
+from mklearn.study.report.figures_of_fits import (
+    confusion_section,
+    embedding_section,
+    objective_section,
+    predictions_section,
+)
+from mklearn.study.report.findings import answer, findings, gain_title, splits_of
+from mklearn.study.report.kernels import kernels_section, weights_section
+from mklearn.study.report.method_pairs import pair_tables
+from mklearn.study.report.parts import PartFigure, ReportPart, Section
+from mklearn.study.report.published import published_section
+from mklearn.study.report.ranks import ranks_part
+from mklearn.study.report.records import DataSetRecord, FitRecord
+from mklearn.study.report.result_tables import failures_section, metrics_section, paper_table, result_table
+from mklearn.study.report.results import Results, results_of
+from mklearn.study.report.tables import (
+    Cell,
+    Column,
+    Table,
+    escape_markdown,
+    latex,
+    markdown_rows,
+    number_cell,
+    text_columns,
+)
+from mklearn.study.report.theme import LIGHT, SCHEMES, vega_config
+from mklearn.study.specs.table_specs import ReportSpec
+from mklearn.study.yaml_file import yaml_text
 
-WITH_RESULTS = ("difference", "published")
-"""Sections whose figures stand beside tables of results."""
+_logger = logging.getLogger(__name__)
+
 SCRIPTS = ("figures.js", "tables.js", "page.js")
 
 
-def render(
-    content: Mapping[str, Any], panels: Sequence[Panel], series: Series, names: FigureNames,
-    downloads: Mapping[str, str],
-) -> str:  # fmt: skip
-    """Return the HTML of a report; ``downloads`` are texts by the name of the file that the page offers."""
-    specs = {panel.slug: panel.chart for panel in panels if panel.chart is not None}
-    configs = {scheme.name: vega_config(scheme, series.colours(scheme)) for scheme in SCHEMES}
-    looks = zip(series.labels, series.colours(LIGHT), series.colours(DARK), series.dashes(), strict=True)
+class Drawn(NamedTuple):
+    """A figure that is drawn: its slug (id on the page and name of its files), title, and specification.
+
+    The specification is None if it can't be drawn; then the problem says why.
+    """
+
+    slug: str
+    title: str
+    chart: Chart | None
+    problem: str = ""
+
+
+def build_report(
+    out_dir: Path,
+    *,
+    study: ReportSpec,
+    run: Mapping[str, Any],
+    data: Sequence[DataSetRecord],
+    fits: Sequence[FitRecord],
+    scores: pd.DataFrame,
+    summary: pd.DataFrame,
+    predictions: Predictions | None = None,
+    parts: Sequence[ReportPart] = (),
+    provenance: Mapping[str, Any] | None = None,
+    figure_files: bool = True,
+) -> list[Path]:
+    """Write the page, ``summary.md``, ``summary.csv``, ``answer.txt`` and ``figures/``; return the paths.
+
+    And ``reproduction.csv`` if there are published values, ``weights.csv`` if kernel weights are learned, and
+    ``ranks.csv`` of five data sets or more. Each file is replaced as a whole; figures of an earlier report that this
+    one does not write are deleted. The same arguments give the same bytes: nothing in the report depends on when or
+    where it is written.
+
+    Parameters
+    ----------
+    out_dir : Path
+    study : ReportSpec
+        What the study compares. What is known of its data sets and fits comes in ``data`` and ``fits``.
+    run : dict
+        The record of the run, see :func:`mklearn.study.run_record.run_record`.
+    data, fits : sequence of DataSetRecord, sequence of FitRecord
+    scores, summary : DataFrame
+        The tidy score table, and :func:`mklearn.study.evaluation.summary.summarise` of it.
+    predictions : Predictions, optional
+        Those that the summary was made with, for the intervals of the study's comparisons.
+    parts : sequence of ReportPart
+        What the study adds to every report's figures and tables.
+    provenance : dict, optional
+        The record of the page itself.
+    figure_files : bool, default=True
+        Whether to write ``figures/``.
+    """
+    results = results_of(
+        scores, summary, fits, study.reference, study.learned, metric=study.metric,
+        neighbour=study.neighbour, matters=study.gain_that_matters / 100, score=study.score,
+    )  # fmt: skip
+    shown = results_section(results)
+    published, alerts = published_section(results, study, pair_tables(study.comparisons, results, scores, predictions))
+    own = Section("this-study", "Of this study", [*ranks_part(results), *parts])
     sections = [
-        _section(key, texts, panels, content["tables"].get(key, ()))
-        for key, texts in figure_sections(content["score"]).items()
-        if key not in WITH_RESULTS
+        published, metrics_section(results), own, training_size_section(results), predictions_section(results),
+        dimension_section(results), confusion_section(results), weights_section(results), objective_section(results),
+        embedding_section(results), kernels_section(results), failures_section(results),
+    ]  # fmt: skip
+    sections = [section for section in sections if section.parts]
+    figures = drawn_figures([shown, *sections])
+    content = {
+        "title": study.title or study.study,
+        "lead": _lead(results, study, data),
+        "alerts": alerts,
+        "findings": findings(results, study.final),
+        "rules": results.rules,
+        "results": shown,
+        "sections": sections,
+        "data": data,
+        "command": run.get("command", ""),
+        "facts": _facts(run),
+        "config": yaml_text(run["config"]) if "config" in run else "",
+        "costs": costs_table(run.get("rules", ())),
+        "catalogue": {"Methods": study.methods, "Kernels": study.kernels, "Descriptors": study.descriptors},
+        "bibliography": bibtex(study, data),
+    }
+    paper = latex(paper_table(results), f"tab:{study.study}") if results.settings else ""
+    texts = {
+        "index.html": _page(content, figures, len(results.labels), csv_text(summary), paper, provenance or {}),
+        "summary.md": _template("summary.md.j2", autoescape=False).render(page=content, rows_of=markdown_rows),
+        "summary.csv": csv_text(summary),
+        "answer.txt": answer(results, content["findings"]),
+    }
+    frames = {name: frame for section in sections for part in section.parts for name, frame in part.files.items()}
+    texts |= {name: csv_text(frame) for name, frame in frames.items()}
+    for name, text in texts.items():
+        write_text(out_dir / name, text.encode("utf-8", "backslashreplace").decode())  # halves of surrogate pairs
+    config = vega_config(LIGHT, len(results.labels), file=True)
+    files = [
+        path
+        for figure in (figures.values() if figure_files else ())
+        for path in _figure_files(figure, out_dir / "figures", config)
     ]
+    written = [*(out_dir / name for name in texts), *files]
+    earlier = [*(out_dir / "figures").glob("*"), out_dir / "reproduction.csv", out_dir / "weights.csv"]
+    for path in set(earlier) - set(written):
+        path.unlink(missing_ok=True)
+    return written
+
+
+# --- content
+
+
+def results_section(results: Results) -> Section:
+    """Show figure and table of each setting."""
+    parts = [
+        ReportPart(
+            difference_figures(results, setting), [result_table(results, setting)], heading=setting.title,
+            text=f"Means {splits_of(setting, results)}.",
+        )
+        for setting in results.settings
+    ]  # fmt: skip
+    embeds = bool(results.scores["dimension"].notna().any())
+    oracle = "Oracle: the best dimension of the mean test curve, chosen on the test samples as published tables do. "
+    matters = f"a gain of {gain_title(results)}, the smallest that matters here" if results.metric.in_percent else "any"
+    note = (
+        f"Test {results.score.name}, chosen by inner CV: mean ± std over splits, with {'dimension and ' * embeds}"
+        "parameters chosen by cross-validation inside the training samples, the number to go by. "
+        f"{oracle * embeds}Differences are paired on the same test samples; lines in the figure and brackets in the "
+        "table are their 95 % intervals, which allow for training sets that overlap. ▲ and ▼ mark intervals that "
+        "exclude 0, where the p-value is below 5 % after Holm's correction for the number of comparisons. No gain: "
+        f"the interval excludes {matters}; not shown: it does not. Two to four splits have no interval; that of one "
+        "test set says nothing about other training samples. Training time: processor seconds of one fit with the "
+        "chosen parameters, without inner cross-validation; median over splits."
+    )
+    return Section("results", "Results", parts, note)
+
+
+def _lead(results: Results, study: ReportSpec, data: Sequence[DataSetRecord]) -> str:
+    titles = [entry.title or entry.id for entry in data] or sorted(set(results.scores["dataset"]))
+    number = wording.plural(len(results.labels), "method")
+    parts = [f"This report compares {number} on {wording.enumeration(titles)}"]
+    if study.kernels:
+        parts.append(f"with {wording.plural(len(study.kernels), 'kernel')}")
+        if study.descriptors:
+            parts.append(f"of {wording.plural(len(study.descriptors), 'descriptor')}")
+    parts.append(wording.enumeration(list(dict.fromkeys(splits_of(setting, results) for setting in results.settings))))
+    if len(results.settings) > 1:
+        parts.append(f"in {wording.plural(len(results.settings), 'setting')}")
+    rule = ""
+    if results.rules:
+        title = wording.rule_title(results.rules[0])
+        rule = f" Embeddings classify by {title} in the headline, confusions and model."
+    return f"{study.description.strip()} {' '.join(filter(None, parts))}.{rule}".strip()
+
+
+def _facts(run: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    machine = run.get("machine", {})
+    named = {"utc": "Made", "commit": "Commit", "seed": "Seed"}
+    facts = [(title, run.get(name)) for name, title in named.items()]
+    if machine:
+        facts.append(("Machine", f"{machine['processor']}, {machine['cores']} cores, {machine['system']}"))
+    return [*facts, *run.get("versions", {}).items()]
+
+
+def costs_table(rules: Sequence[Mapping[str, Any]]) -> Table | None:
+    """Tabulate jobs, seconds and longest job of each rule; None where the time of no job is known."""
+    if not rules:
+        return None
+    note = (
+        "Wall-clock seconds of the jobs, each with the start of its process, as the engine recorded them when each was "
+        "last run: jobs beside each other, or another load, make them longer; the queue of a cluster does not."
+    )
+    columns = [*text_columns("Rule"), *(Column(title) for title in ("Jobs", "Sum, s", "Longest job, s"))]
+    rows = [
+        [
+            Cell(each["title"]), number_cell(wording.count(each["jobs"]), each["jobs"]),
+            *(number_cell(wording.seconds(each[name]), each[name]) for name in ("seconds", "longest")),
+        ]
+        for each in rules
+    ]  # fmt: skip
+    return Table("What each rule cost", columns, rows, note=note)
+
+
+# --- figures
+
+
+def drawn_figures(sections: Sequence[Section]) -> dict[PartFigure, Drawn]:
+    """Draw all figures; one that can't be drawn says why in its place."""
+    drawn: dict[PartFigure, Drawn] = {}
+    taken: set[str] = set()
+    every = [(section, part, figure) for section in sections for part in section.parts for figure in part.figures]
+    for section, part, figure in every:
+        title = " · ".join(dict.fromkeys(filter(None, (part.heading, figure.caption))))
+        slug = stem = re.sub(r"[^a-z0-9]+", "-", f"{section.id} {title}".lower()).strip("-")[:100]
+        number = 1
+        while slug in taken:
+            number += 1
+            slug = f"{stem}-{number}"
+        taken.add(slug)
+        try:
+            chart = printable(figure.draw() | {"description": f"{figure.alt} {title}."})
+            json.dumps(chart, allow_nan=False)
+            drawn[figure] = Drawn(slug, title, chart)
+        except Exception as error:
+            problem = f"{type(error).__name__}: {error}"
+            _logger.warning("figure %r can't be drawn: %s", title, problem)
+            drawn[figure] = Drawn(slug, title, None, problem)
+    return drawn
+
+
+def _figure_files(figure: Drawn, folder: Path, config: Chart) -> list[Path]:
+    """Write a figure's files; none of one that can't be drawn, which the page shows or explains."""
+    if figure.chart is None:
+        return []
+    try:
+        return write_figure(folder / figure.slug, figure.chart, printable(figure.title), config)
+    except UserError:
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":  # the renderer's own
+            raise
+        reason = " ".join(str(error).partition("\n    at ")[0].split())
+        _logger.warning("figure %r has no file: it can't be rendered: %s", figure.title, reason)
+        return []
+
+
+# --- page
+
+
+def _page(
+    content: Mapping[str, Any], figures: Mapping[PartFigure, Drawn], n_methods: int, summary: str, paper: str,
+    provenance: Mapping[str, Any],
+) -> str:  # fmt: skip
+    specs = {drawn.slug: drawn.chart for drawn in figures.values() if drawn.chart is not None}
+    configs = {scheme.name: vega_config(scheme, n_methods) for scheme in SCHEMES}
     return _template("index.html.j2", autoescape=True).render(
         page=content,
-        sections=[section for section in sections if section["groups"]],
-        panels={name: [panel for panel in panels if panel.section == name] for name in WITH_RESULTS},
-        series_names={label: names(label) for label in series.labels},
-        downloads=script_json(downloads),
-        legend=[
-            {"label": label, "name": names(label), "light": light, "dark": dark, "dash": " ".join(map(str, dash))}
-            for label, light, dark, dash in looks
-        ],
-        style=Markup(page_file("style.css")),
-        scripts=[Markup(page_file(name)) for name in SCRIPTS],
-        vega=Markup(vega_script()),
-        figures=script_json({"specs": specs, "configs": configs}),
+        figures=figures,
+        style=Markup(_page_file("style.css")),
+        scripts=[Markup(_page_file(name)) for name in SCRIPTS],
+        vega=_packed(vega_script()),
+        specs=_packed(json.dumps({"specs": specs, "configs": configs}, allow_nan=False)),
+        downloads=script_json({"summary.csv": summary, "results.tex": paper}),
         # sorted, as a job that is repeated outside Snakemake has the keys of its specification in another order
-        provenance=script_json(json.loads(json.dumps(content["run"].provenance, sort_keys=True))),
-    )  # fmt: skip
+        provenance=script_json(json.loads(json.dumps(provenance, sort_keys=True))),
+    )
 
 
-def markdown_report(content: Mapping[str, Any]) -> str:
-    """Return the findings and tables of a report as Markdown, for a repository."""
-    template = _template("summary.md.j2", autoescape=False)
-    return template.render(page=content, sections=figure_sections(content["score"]), table_of=markdown_table)
+def _packed(text: str) -> str:
+    """Compress a text for the page, which the browser unpacks: a third of its size."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
 
 
 def script_json(value: Any) -> Markup:
@@ -87,25 +331,8 @@ def link(address: Any) -> str:
         return ""
 
 
-def _section(key: str, texts: Mapping[str, str], panels: Sequence[Panel], tables: Sequence[Table]) -> dict[str, Any]:
-    """Return the texts of a section, its panels and tables by heading, and ``what`` is in it.
-
-    Where each heading would have one panel, all have none.
-    """
-    groups: dict[str, dict[str, Any]] = {}
-    shown = [panel for panel in panels if panel.section == key]
-    for name, headings in (
-        ("panels", [(panel.heading, panel) for panel in shown]),
-        ("tables", [(table.caption, table) for table in tables]),
-    ):
-        for heading, entry in headings:
-            groups.setdefault(heading, {"heading": heading, "panels": [], "tables": []})[name].append(entry)
-    found = list(groups.values())
-    if 1 < len(found) == len(shown) and not tables and key not in ("confusion", "predictions"):
-        found = [{"heading": "", "panels": shown, "tables": []}]
-    counts = {"figure": len(shown), "table": len(tables)}
-    what = ", ".join(plural(number, name) for name, number in counts.items() if number)
-    return {"id": key, **texts, "groups": found, "what": what}
+def _page_file(name: str) -> str:
+    return resources.files("mklearn.study.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
 @functools.cache
@@ -118,7 +345,10 @@ def _template(name: str, *, autoescape: bool) -> Template:
         keep_trailing_newline=True,
     )
     environment.filters |= {
-        "link": link, "byte_size": byte_size, "data_uris": data_uris, "markdown": escape_markdown,
-        "sentences": sentences, "rule_title": rule_title, "counted": plural,
+        "link": link, "markdown": escape_markdown, "rule_title": wording.rule_title, "counted": wording.plural,
+        "entry_cells": lambda entry: (entry.id, entry.title, entry.reference),
+        "file_cells": lambda file: (
+            file.name, "not kept" if file.bytes is None else wording.byte_size(file.bytes), file.source, file.sha256,
+        ),
     }  # fmt: skip
-    return environment.from_string(page_file(name))
+    return environment.from_string(_page_file(name))

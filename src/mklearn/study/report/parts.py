@@ -1,6 +1,6 @@
-"""Parts that a study adds to its report: figures and tables of functions.
+"""What a page is made of: sections of parts, each with figures, tables and CSV files.
 
-A study names them under ``report: {parts: ["my_package.gate_maps:gate_maps"]}``. Such a function takes the
+A study adds parts of its own by ``report: {parts: ["my_package.gate_maps:gate_maps"]}``. Such a function takes the
 `StudyResults` and returns a `ReportPart`.
 """
 
@@ -53,8 +53,28 @@ class PartFigure(NamedTuple):
 
 @dataclass(frozen=True)
 class ReportPart:
-    """Figures, tables and CSV files by name, such as ``{"differences.csv": frame}``."""
+    """Figures, tables and CSV files by name, such as ``{"differences.csv": frame}``, perhaps below a heading.
+
+    The text stands below them. Figures and tables that have the heading as their caption don't repeat it.
+    """
 
     figures: Sequence[PartFigure] = ()
     tables: Sequence[Table] = ()
     files: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    heading: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the page, which is left out where it has no parts.
+
+    It is folded, with the ``lead`` beside its title; paper has it if it is ``printed``. The navigation has its id.
+    """
+
+    id: str
+    title: str
+    parts: Sequence[ReportPart]
+    note: str = ""
+    lead: str = ""
+    printed: bool = False

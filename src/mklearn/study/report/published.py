@@ -1,138 +1,113 @@
-"""The part of a report about published values: what reproduces, in tables, one paragraph and remarks."""
+"""The section about published values: what reproduces, in tables, one paragraph, remarks and claims."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from mklearn.study.evaluation import reproduction as verdicts
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.reproduction import compare_published, judged_rows, sentence
-from mklearn.study.report import wording
-from mklearn.study.report.frames import Results, records, whole_or_none
-from mklearn.study.report.tables import Cell, Column, Table, number_cell, setting_columns
-from mklearn.study.specs.table_specs import Claim, ReportSpec, Tolerance
+from mklearn.study.report import charts, wording
+from mklearn.study.report.charts import SHAPES, Chart, field, tooltip
+from mklearn.study.report.parts import PartFigure, ReportPart, Section
+from mklearn.study.report.result_tables import setting_columns
+from mklearn.study.report.results import Results, records, whole_or_none
+from mklearn.study.report.tables import Cell, Column, Table, number_cell, text_columns
+from mklearn.study.specs.table_specs import ReportSpec, Tolerance
 
-MARKS = {
-    verdicts.REPRODUCED: ("✓ reproduced", "good"),
-    verdicts.LOWER: ("▼ ours is lower", "off"),
-    verdicts.HIGHER: ("▲ ours is higher", "off"),
-    verdicts.UNCERTAIN: ("? differs, not for certain", "none"),
-    verdicts.NO_VALUE: ("no value", "none"),
-    verdicts.NO_SPREAD: ("no spread to judge by", "none"),
-    verdicts.OTHER_DATA: ("another crop: not comparable", "none"),
+
+class _Verdict(NamedTuple):
+    """How a verdict is written: in a cell, with its class in the style sheet, and after a number of cells."""
+
+    mark: str
+    kind: str
+    counted: str
+
+
+VERDICTS = {
+    verdicts.REPRODUCED: _Verdict("✓ reproduced", "good", "reproduced"),
+    verdicts.LOWER: _Verdict("▼ ours is lower", "off", "lower than published"),
+    verdicts.HIGHER: _Verdict("▲ ours is higher", "off", "higher than published"),
+    verdicts.UNCERTAIN: _Verdict("? differs, not for certain", "none", "not certain"),
+    verdicts.NO_VALUE: _Verdict("no value", "none", "without a value"),
+    verdicts.NO_SPREAD: _Verdict("no spread to judge by", "none", "without a spread"),
+    verdicts.OTHER_DATA: _Verdict("another crop: not comparable", "none", "not comparable"),
 }
-"""How a verdict is written in a cell, and its class in the style sheet."""
 JUDGED = (verdicts.REPRODUCED, verdicts.LOWER, verdicts.HIGHER, verdicts.UNCERTAIN)
 """Verdicts of cells with a value and a spread."""
 
 
-@dataclass(frozen=True)
-class Published:
-    """Everything that the report says about published values, worded and formatted.
+def published_section(
+    results: Results, study: ReportSpec, pairs: Sequence[Table] = ()
+) -> tuple[Section, list[str]]:  # fmt: skip
+    """Compare the results with the published values in their summary; ``pairs`` of methods are shown as they are.
 
-    ``cells`` are the rows of :func:`mklearn.study.evaluation.reproduction.compare_published`, with ``label``, the name
-    of their method and rule. ``alerts`` name the data sets that are not the papers'. ``overview`` tabulates each method
-    over all its cells; ``tables`` each source on one data set. ``remarks`` are names of methods, and a text. ``claims``
-    tabulates what papers say in words, with verdicts. ``pairs`` tabulate differences between two methods.
-    """
-
-    cells: pd.DataFrame
-    alerts: list[str]
-    statement: str
-    calibration: str
-    overview: Table | None
-    tables: list[Table]
-    remarks: list[tuple[str, str]]
-    claims: Table | None
-    pairs: Sequence[Table]
-    note: str
-
-    @property
-    def exists(self) -> bool:
-        """Whether there is anything to show."""
-        return bool(self.tables or self.remarks or self.claims or self.pairs)
-
-    @property
-    def title(self) -> str:
-        """The title of the section, which may hold comparisons of pairs of methods alone."""
-        return "Published values" if self.tables or self.remarks or self.claims else "Pairs of methods"
-
-
-def published_part(
-    results: Results, study: ReportSpec, baselines: Sequence[str], pairs: Sequence[Table] = ()
-) -> Published:
-    """Compare the results with the published values in their summary, and word the comparison.
-
-    The baselines stand in every table, also where they have no published value. ``pairs`` are shown as they are.
+    Returns
+    -------
+    section : Section
+        With ``reproduction.csv``, the rows of :func:`mklearn.study.evaluation.reproduction.compare_published`.
+    alerts : list of str
+        The data sets that are not the papers'.
     """
     summary, tolerance = results.all_metrics, study.tolerance
     found = compare_published(summary, study.calibration.model_dump() if study.calibration else None, tolerance)
-    labelled = found.cells.assign(label=summary.loc[found.cells.index, "label"])
-    rules = set(labelled["neighbour"]) - {""}
-    extra = summary[judged_rows(summary) & summary["method"].isin(baselines)]
-    extra = extra[extra["neighbour"].isin([*rules, ""])]
-    if len(rules) > 1:
-        labelled, extra = (_with_rule(frame) for frame in (labelled, extra))
-    titles = results.method_titles()
-    keys = ["published_source", "dataset_title", "metric"]
+    cells = _with_rules(found.cells.assign(label=summary.loc[found.cells.index, "label"]), found.cells)
+    first = statement(cells, tolerance)
     met = [sentence(check) for check in found.checks if check.status != "missed"]
-    return Published(
-        cells=labelled,
-        alerts=[sentence(check) for check in found.checks if check.status == "missed"],
-        statement=statement(labelled, tolerance),
-        calibration=f"Calibration: {' '.join(met)}" if met else "",
-        overview=_overview(labelled, tolerance) if len(labelled) else None,
-        tables=[
-            _table(part, extra[extra["metric"].eq(str(metric))], f"{source} · {title}{_metric(str(metric))}")
-            for (source, title, metric), part in labelled.groupby(keys, sort=False)
-        ],
-        remarks=[
-            (wording.enumeration([titles.get(method, method) for method in remark.methods]), remark.text)
-            for remark in study.remarks
-        ],
-        claims=_claims(study.claims) if study.claims else None,
-        pairs=pairs,
-        note=_note(labelled, tolerance) if len(labelled) else "",
-    )
+    text = " ".join([first, *(["Calibration:", *met] if met else [])])
+    parts = []
+    if len(cells):
+        parts.append(ReportPart(files={"reproduction.csv": found.cells}, text=text))
+        parts.append(ReportPart(tables=[_overview(cells, tolerance)]))
+    if study.remarks:
+        named = [[results.label_of.get(method, method) for method in remark.methods] for remark in study.remarks]
+        lines = [
+            [Cell(wording.enumeration(names)), Cell(remark.text, kind="prose")]
+            for names, remark in zip(named, study.remarks, strict=True)
+        ]
+        parts.append(ReportPart(tables=[Table("Remarks", text_columns("Methods", "Remark"), lines)]))
+    if study.claims:
+        parts.append(ReportPart(tables=[_claims(study)]))
+    parts += [ReportPart(figures)] if (figures := _figures(cells, tolerance.noise)) else []
+    parts += [ReportPart(tables=pairs)] if pairs else []
+    parts += [ReportPart(tables=_source_tables(results, study, cells))] if len(cells) else []
+    title = "Published values" if len(cells) or study.remarks or study.claims else "Pairs of methods"
+    alerts = [sentence(check) for check in found.checks if check.status == "missed"]
+    return Section("published", title, parts, lead=first.partition(". ")[0], printed=True), alerts
 
 
-def _claims(claims: Sequence[Claim]) -> Table:
+def _claims(study: ReportSpec) -> Table:
     kinds = {"holds": "good", "does not hold": "off"}
     rows = [
         (
-            Cell(claim.text, below=claim.source),
+            Cell(claim.text, below=claim.source, kind="prose"),
             Cell(claim.verdict, kind=f"verdict {kinds.get(claim.verdict, 'none')}"),
-            Cell(claim.evidence),
+            Cell(claim.evidence, kind="prose"),
         )
-        for claim in claims
+        for claim in study.claims
     ]
-    columns = [Column(title, numeric=False) for title in ("Claim", "Verdict", "What this study shows")]
-    return Table("Claims of the papers", columns, rows)
+    return Table("Claims of the papers", text_columns("Claim", "Verdict", "What this study shows"), rows)
 
 
-def _metric(name: str) -> str:
-    return "" if name == "accuracy" else f" · {metric_named(name).title}"
-
-
-def statement(labelled: pd.DataFrame, tolerance: Tolerance) -> str:
+def statement(cells: pd.DataFrame, tolerance: Tolerance) -> str:
     """Say how many cells reproduce, and which methods in all of theirs; the table below has the others."""
-    if labelled.empty:
+    if cells.empty:
         return ""
-    total, parts = _counts(labelled), []
+    total, parts = _counts(cells), []
     if judged := total[[*JUDGED]].sum():
-        cells = "cell reproduces" if judged == 1 else "cells reproduce"
+        reproduce = "cell reproduces" if judged == 1 else "cells reproduce"
         parts.append(
-            f"{total[verdicts.REPRODUCED]} of {judged} published {cells}: they differ from ours by at most "
+            f"{total[verdicts.REPRODUCED]} of {judged} published {reproduce}: they differ from ours by at most "
             f"{_limit(tolerance)}."
         )
     if unsure := total[verdicts.UNCERTAIN]:
         parts.append(f"{wording.plural(unsure, 'cell differs', 'cells differ')} by more, and not for certain.")
-    by_method = labelled[labelled["verdict"].isin(JUDGED)].groupby("label", sort=False)["verdict"]
-    if same := [str(label) for label, found in by_method if found.eq(verdicts.REPRODUCED).all()]:
+    by_method = cells[cells["verdict"].isin(JUDGED)].groupby("label", sort=False)["verdict"]
+    if same := [str(label) for label, own in by_method if own.eq(verdicts.REPRODUCED).all()]:
         parts.append(f"In every judged cell: {'; '.join(same)}.")  # as the names of methods have commas
     for verdict, what in (
         (verdicts.NO_VALUE, "without a value of ours"),
@@ -153,46 +128,53 @@ def _counts(cells: pd.DataFrame) -> pd.Series:
     return cells["verdict"].value_counts().reindex(verdicts.VERDICTS, fill_value=0)
 
 
-def _with_rule(frame: pd.DataFrame) -> pd.DataFrame:
-    pairs = zip(frame["label"], frame["neighbour"], strict=True)
-    return frame.assign(label=[f"{label} ({wording.rule_title(rule)})" if rule else label for label, rule in pairs])
-
-
-def _overview(labelled: pd.DataFrame, tolerance: Tolerance) -> Table:
+def _overview(cells: pd.DataFrame, tolerance: Tolerance) -> Table:
     columns = (
-        Column("Method", numeric=False),
+        *text_columns("Method"),
         Column("Cells that reproduce", f"differ by at most {_limit(tolerance)}"),
         Column("Published − ours, points", "mean over the cells with a value"),
         Column("from", "lowest of the cells"),
         Column("to", "highest of the cells"),
         Column("Largest |z|", "difference in units of split noise; of cells whose verdict is certain"),
     )
-    others = {
-        verdicts.LOWER: "lower than published",
-        verdicts.HIGHER: "higher than published",
-        verdicts.UNCERTAIN: "not certain",
-        verdicts.NO_VALUE: "without a value",
-        verdicts.NO_SPREAD: "without a spread",
-        verdicts.OTHER_DATA: "not comparable",
-    }
     rows = []
-    for label, part in labelled.groupby("label", sort=False):
+    for label, part in cells.groupby("label", sort=False):
         counts = _counts(part)
-        same, complete = int(counts[verdicts.REPRODUCED]), counts[verdicts.REPRODUCED] == len(part)
+        same = int(counts.pop(verdicts.REPRODUCED))
+        others = [f"{number} {VERDICTS[str(verdict)].counted}" for verdict, number in counts.items() if number]
         share = number_cell(
-            f"{'✓ ' if complete else ''}{same} of {len(part)}",
-            same / len(part),
-            kind=f"verdict {'good' if complete else 'off'}",
-            below=", ".join(f"{counts[name]} {what}" for name, what in others.items() if counts[name]),
-        )
+            f"{'' if others else '✓ '}{same} of {len(part)}", same / len(part), below=", ".join(others),
+            kind=f"verdict {'off' if others else 'good'}",
+        )  # fmt: skip
         off = part["difference_points"].astype(float).agg(["mean", "min", "max"])
         z = float(part["z"].abs()[part["verdict"].ne(verdicts.UNCERTAIN)].max())
-        cells = (number_cell(wording.signed(value, 2), value) for value in off)
-        rows.append((Cell(str(label)), share, *cells, number_cell(wording.DASH if pd.isna(z) else f"{z:.1f}", z)))
+        numbers = [number_cell(wording.signed(value, 2), value) for value in off]
+        rows.append((Cell(str(label)), share, *numbers, number_cell(wording.DASH if pd.isna(z) else f"{z:.1f}", z)))
     return Table("Published values, each method over all its cells", columns, rows)
 
 
-def _table(part: pd.DataFrame, extra: pd.DataFrame, caption: str) -> Table:
+def _with_rules(frame: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+    """Name the nearest-neighbour rule behind the method where the published cells have several."""
+    several = len(set(cells["neighbour"]) - {""}) > 1
+    names = zip(frame["label"], frame["neighbour"], strict=True)
+    rules = {rule: f" ({wording.rule_title(rule)})" if rule and several else "" for rule in frame["neighbour"]}
+    return frame.assign(label=[f"{label}{rules[rule]}" for label, rule in names])
+
+
+def _source_tables(results: Results, study: ReportSpec, cells: pd.DataFrame) -> list[Table]:
+    """Tabulate each source on one data set; the baselines stand in every table, also without a published value."""
+    summary = results.all_metrics
+    baselines = summary["method"].isin([results.reference, *study.best_single])
+    extra = summary[judged_rows(summary) & baselines & summary["neighbour"].isin(["", *cells["neighbour"]])]
+    extra, tables = _with_rules(extra, cells), list[Table]()
+    for (source, title, metric), part in cells.groupby(["published_source", "dataset_title", "metric"], sort=False):
+        named = "" if metric == "accuracy" else f" · {metric_named(str(metric)).title}"
+        note = "" if tables else _note(cells, study.tolerance)
+        tables.append(_table(part, extra[extra["metric"].eq(str(metric))], f"{source} · {title}{named}", note))
+    return tables
+
+
+def _table(part: pd.DataFrame, extra: pd.DataFrame, caption: str, note: str) -> Table:
     """Tabulate one source on one data set: a row for each method, a column for each training size."""
     places = list(dict.fromkeys(map(_place, records(part.sort_values("train_size", kind="stable")))))
     baselines = extra[extra["dataset"].isin(part["dataset"]) & ~extra["label"].isin(part["label"])]
@@ -201,7 +183,7 @@ def _table(part: pd.DataFrame, extra: pd.DataFrame, caption: str) -> Table:
         for label, own in frame.groupby("label", sort=False):
             by_place = {_place(row): row for row in records(own)}
             rows.append((Cell(str(label)), *(_cell(by_place.get(place), is_compared) for place in places)))
-    return Table(caption, (Column("Method", numeric=False), *setting_columns(places)), rows)
+    return Table(caption, (*text_columns("Method"), *setting_columns(places)), rows, note=note)
 
 
 def _place(row: dict[str, Any]) -> tuple[str, int | None]:
@@ -209,47 +191,88 @@ def _place(row: dict[str, Any]) -> tuple[str, int | None]:
 
 
 def _cell(row: dict[str, Any] | None, is_compared: bool) -> Cell:
-    """Format ``ours ± std | published``, below it z and the verdict, and below that the dimensions and inner CV."""
+    """Format ``ours ± std | published``, and below it z and the verdict."""
     if row is None:
         return number_cell(wording.DASH, None)
     ours = wording.spread(row["mean"], row["std"])
     if not is_compared:
         return number_cell(f"{ours} | {wording.DASH}", row["mean"], kind="verdict", below="not published")
     published = wording.spread(row["published"], row["published_std"])
-    mark, kind = MARKS[row["verdict"]]
+    mark, kind, _ = VERDICTS[row["verdict"]]
     unsure = pd.isna(row["z"]) or row["verdict"] == verdicts.UNCERTAIN
     z = "" if unsure else f"z {wording.signed(row['z'], 1)} "
-    dimensions = [wording.count(row[name]) for name in ("dimension", "published_dimension")]
-    details = [f"dim. {' | '.join(dimensions)}"] if set(dimensions) != {wording.DASH} else []
-    details += [] if pd.isna(row["inner_cv_mean"]) else [f"inner CV {wording.percent(row['inner_cv_mean'])}"]
     return number_cell(
-        f"{ours} | {published}",
-        row["mean"],
-        kind=f"verdict {kind}",
-        note=str(row["reason"] or ""),
+        f"{ours} | {published}", row["mean"], kind=f"verdict {kind}", note=str(row["reason"] or ""),
         below=f"{z}{mark}",
-        detail=" · ".join(details),
-    )
-
-
-def _note(labelled: pd.DataFrame, tolerance: Tolerance) -> str:
-    splits = sorted({int(value) for value in labelled["published_repeats"].dropna()})
-    known = wording.plural(splits[0], "split") if len(splits) == 1 else f"{' or '.join(map(str, splits))} splits"
-    unknown = "as many splits as ours, as the number is not given" if labelled["published_repeats"].isna().any() else ""
-    printed = labelled["published_std"].notna()
-    deviation = (
-        "the paper's standard deviation as printed" if printed.all()
-        else "the paper's standard deviation, which is assumed to be ours" if not printed.any()
-        else "the paper's standard deviation, which is assumed to be ours where it is not printed"
     )  # fmt: skip
-    rules = [wording.rule_title(rule) for rule in wording.in_order(labelled["neighbour"]) if rule]
+
+
+def _note(cells: pd.DataFrame, tolerance: Tolerance) -> str:
+    splits = sorted({int(value) for value in cells["published_repeats"].dropna()})
+    known = wording.plural(splits[0], "split") if len(splits) == 1 else f"{' or '.join(map(str, splits))} splits"
+    unknown = "as many splits as ours, as the number is not given" if cells["published_repeats"].isna().any() else ""
+    printed = cells["published_std"].notna()
+    assumed = ", which is assumed to be ours" + (" where it is not printed" if printed.any() else "")
+    rules = [wording.rule_title(rule) for rule in wording.in_order(cells["neighbour"]) if rule]
     rule = f" Rule: {rules[0]}." if len(rules) == 1 else ""
     return (
         "Each cell: ours (mean ± std, %) | published (%). Ours is the oracle's value: the best dimension of the mean "
         "test curve, chosen on the test samples, as the papers have it; of a method that decides itself, its value. "
         "z = (published − ours) / √(sd²/n of ours + sd²/n of the paper's), with our standard deviation over splits and "
-        f"{deviation}; the published means are taken to be over "
+        f"the paper's{' as printed' if printed.all() else assumed}; the published means are taken to be over "
         f"{' or '.join(filter(None, (known if splits else '', unknown)))}. A difference of at most {_limit(tolerance)} "
         "is what other random splits explain: reproduced. A larger one is certain where Student's t, with the degrees "
         f"of freedom of these deviations, is as rare. z > 0: the published value is higher.{rule}"
     )
+
+
+def _figures(cells: pd.DataFrame, noise: float) -> list[PartFigure]:
+    alt = "Dots: published minus our value of each method and training size, in units of split noise."
+    figures = []
+    for (dataset, metric), own in cells.dropna(subset=["z"]).groupby(["dataset_title", "metric"], sort=False):
+        title = dataset if metric == "accuracy" else f"{dataset}, {metric_named(str(metric)).title.lower()}"
+        other = " (another crop: not comparable)" if own["verdict"].eq(verdicts.OTHER_DATA).all() else ""
+        draw = partial(split_noise_scores, own, noise=noise, title=f"{title}{other}")
+        figures.append(PartFigure(str(title), alt, draw))
+    return figures
+
+
+def split_noise_scores(cells: pd.DataFrame, *, noise: float, title: str) -> Chart:
+    """Draw z of each method and training size, with the band of ``noise`` units that other random splits explain.
+
+    ``cells`` are those of one data set that have a z, see :mod:`mklearn.study.evaluation.reproduction`.
+    """
+    frame = charts.in_percent(cells, "mean", "published").assign(
+        size=["all" if pd.isna(size) else f"training size {int(size)}" for size in cells["train_size"]],
+        off=cells["verdict"] != verdicts.REPRODUCED,
+    )
+    methods, sizes = (list(dict.fromkeys(frame[name])) for name in ("label", "size"))
+    band = {
+        "data": {"values": [{}]},
+        "mark": {"type": "rect", "opacity": 0.13, "color": "#888888", "aria": False},
+        "encoding": {"x": {"datum": -noise}, "x2": {"datum": noise}},
+    }
+    shapes = {"domain": sizes, "range": [SHAPES[place % len(SHAPES)] for place in range(len(sizes))]}
+    legend = {"orient": "top", "columns": 2, "symbolFillColor": "gray", "symbolStrokeColor": "gray", "offset": 4}
+    dots = {
+        "mark": {"type": "point", "filled": True, "size": 64},
+        "encoding": {
+            "x": field("z:Q", title="z, right of the band: ours is lower", scale={"padding": 10, "nice": False}),
+            "y": charts.names("m:N", methods),
+            "yOffset": field("size:N", sort=sizes),
+            "color": field("off:N", scale={"domain": [False, True], "range": "diverging"}, legend=None),
+            "shape": field("size:N", scale=shapes, legend=legend),
+            "tooltip": tooltip(
+                ("m:N", "method"), ("size:N", "cell"), ("ours:Q", "ours, %", ".2f"),
+                ("theirs:Q", "published, %", ".2f"), ("z:Q", "z", "+.2f"), ("verdict:N", "verdict"),
+            ),
+        },
+    }  # fmt: skip
+    rows = charts.rows_of(
+        frame, m="label", size="size", z="z", off="off", verdict="verdict", ours="mean", theirs="published"
+    )
+    return charts.chart(
+        band, charts.vertical_rule(0), dots, rows=rows, encoding={}, title=title,
+        height=len(methods) * (12 + 11 * len(sizes)),
+        subtitle=f"published − ours in units of split noise; band: ±{noise:g}",
+    )  # fmt: skip

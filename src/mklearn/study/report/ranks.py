@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.study.evaluation.verdicts import NOT_SHOWN
 from mklearn.study.report import wording
-from mklearn.study.report.charts import Chart, chart, field, tooltip
-from mklearn.study.report.frames import Results
+from mklearn.study.report.charts import Chart, chart, field, names, tooltip
 from mklearn.study.report.parts import PartFigure, ReportPart
-from mklearn.study.report.tables import Cell, Column, Table, number_cell
+from mklearn.study.report.results import Results
+from mklearn.study.report.tables import Cell, Column, Table, number_cell, text_columns
 
 FEWEST_SETS, FEWEST_METHODS = 5, 3
 DECIMALS = 9
@@ -86,12 +86,11 @@ def ranks_of(results: Results) -> Ranks | None:
     table = rows.pivot_table(index="dataset", columns="label", values="mean", aggfunc="mean", sort=False)
     n_settings = rows.groupby(["dataset", "label"], sort=False).size().unstack()
     complete = n_settings.eq(n_settings.max(axis=1), axis=0).all() if len(table) else pd.Series(dtype=bool)
-    kept = [label for label in results.series.labels if complete.get(label, False)]
+    kept = [label for label in results.labels if complete.get(label, False)]
     if len(table) < FEWEST_SETS or len(kept) < FEWEST_METHODS:
         return None
     sign = 1.0 if results.score.larger_is_better else -1.0
-    left_out = [label for label in results.series.labels if label not in kept]
-    return ranks(kept, sign * table[kept].to_numpy(), left_out)
+    return ranks(kept, sign * table[kept].to_numpy(), [label for label in results.labels if label not in kept])
 
 
 def ranks_part(results: Results) -> list[ReportPart]:
@@ -117,22 +116,18 @@ def ranks_table(found: Ranks) -> Table:
         "far apart are not shown to differ."
     )
     if found.left_out:
-        note += f" Left out, as they lack a value: {wording.enumeration(list(found.left_out))}."
+        note += f" Left out, as they lack a value: {wording.enumeration(found.left_out)}."
     first = (scipy.stats.rankdata(-found.scores, axis=1) == 1).sum(axis=0)
     apart = found.mean_ranks - found.mean_ranks[0] >= found.least_apart
     columns = [
-        Column("Method", numeric=False), Column("Mean rank", "1 is best; ties share the mean of their ranks"),
+        *text_columns("Method"), Column("Mean rank", "1 is best; ties share the mean of their ranks"),
         Column("First", "data sets on which it alone is best"),
         Column("Against the first", "by Nemenyi's critical difference at 5 %", numeric=False),
     ]  # fmt: skip
+    against = ["worse" if differs else NOT_SHOWN if k else wording.DASH for k, differs in enumerate(apart)]
     lines = [
-        [
-            Cell(method),
-            number_cell(f"{rank:.2f}", rank),
-            number_cell(f"{first[k]} of {n_sets}", first[k]),
-            Cell("worse" if apart[k] else NOT_SHOWN if k else wording.DASH),
-        ]
-        for k, (method, rank) in enumerate(zip(found.methods, found.mean_ranks, strict=True))
+        [Cell(method), number_cell(f"{rank:.2f}", rank), number_cell(f"{wins} of {n_sets}", wins), Cell(text)]
+        for method, rank, wins, text in zip(found.methods, found.mean_ranks, first, against, strict=True)
     ]
     return Table("Mean ranks over data sets", columns, lines, note=note)
 
@@ -144,7 +139,7 @@ def critical_difference_diagram(found: Ranks) -> Chart:
         low, high = found.mean_ranks[[first, last]]
         bars.append({"s": f"no difference shown, {number}", "from": low, "to": high})
     dots = [{"s": name, "x": rank} for name, rank in zip(found.methods, found.mean_ranks, strict=True)]
-    order = [row["s"] for row in [*bars, *dots]]
+    order = [str(row["s"]) for row in [*bars, *dots]]
     scale = {"domain": [1, max(len(found.methods), 1.0 + found.critical_difference)], "nice": False}
     x = {"title": "mean rank, 1 is best", "scale": scale}
     line = {
@@ -158,5 +153,6 @@ def critical_difference_diagram(found: Ranks) -> Chart:
         "mark": {"type": "point", "filled": True, "size": 64},
         "encoding": {"x": field("x:Q", **x), "tooltip": tooltip(("s:N", "method"), ("x:Q", "mean rank", ".2f"))},
     }
-    y = field("s:N", sort=order, axis={"grid": True, "gridOpacity": 0.5})
-    return chart(line, dot, encoding={"y": y}, height=22 * len(order), title="Critical differences")
+    return chart(
+        line, dot, encoding={"y": names("s:N", order)}, height=22 * len(order), title="Critical differences"
+    )  # fmt: skip

@@ -1,14 +1,30 @@
-"""What a report is made from, beside its specification and the score tables: data sets, run, fitted methods."""
+"""What a page shows beside the score tables: data sets and fitted methods, from the files of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import base64
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from PIL import Image
+
+from mklearn.study.artefacts import read_arrays
+from mklearn.study.data.resizing import resize_images
+from mklearn.study.data.samples import SampleSet
+from mklearn.study.evaluation.predictions import Predictions
+from mklearn.study.provenance import file_digest
+from mklearn.study.specs.fit_spec import Setting
+from mklearn.study.specs.table_specs import ReportDataset, ReportFile, ReportFit, ReportSpec
+
+LONGER_SIDE = 64
+"""Pixels of a thumbnail's longer side, at most."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +39,7 @@ class DataFile:
 
 @dataclass(frozen=True)
 class DataSetRecord:
-    """A data set: size, licence and source, and ``thumbnails``, uint8 of shape (k, height, width).
+    """A data set: size, licence and source, and ``thumbnails``, data URIs of sample images.
 
     ``warnings`` stand at the top of the page: samples that are left out, and groups that the splits part.
     """
@@ -38,34 +54,7 @@ class DataSetRecord:
     note: str = ""
     warnings: tuple[str, ...] = ()
     files: tuple[DataFile, ...] = ()
-    thumbnails: NDArray[np.uint8] | None = None
-
-
-@dataclass(frozen=True)
-class RuleCost:
-    """What the jobs of a rule cost, see :func:`mklearn.study.run_record.rule_cost`."""
-
-    rule: str
-    title: str
-    jobs: int
-    seconds: float
-    longest: float
-    longest_job: str
-
-
-@dataclass(frozen=True)
-class RunRecord:
-    """How the results were made: machine, versions, command, configuration as YAML, and the stamp of the page."""
-
-    machine: str = ""
-    command: str = ""
-    seed: int | None = None
-    utc: str = ""
-    commit: str = ""
-    versions: Mapping[str, str] = field(default_factory=dict)
-    config_text: str = ""
-    rules: tuple[RuleCost, ...] = ()
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    thumbnails: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -98,3 +87,120 @@ class FitRecord:
     """Names of the c classes."""
     predicted: pd.DataFrame | None = None
     """``repeat, sample, true, predicted`` of each test sample, where numbers are predicted."""
+
+
+def data_set_of(spec: ReportSpec, entry: ReportDataset, data: SampleSet, predicted: Predictions) -> DataSetRecord:
+    """Return a data set as the page shows it, with what a reader must know of its samples."""
+    note = " ".join(filter(None, [entry.about.get("note"), *(f"{note}." for note in data.notes)]))
+    return DataSetRecord(
+        id=entry.id, title=entry.title, n_samples=len(data),
+        n_classes=data.n_classes if data.target == "classes" else None,
+        files=tuple(map(_data_file, entry.files)), warnings=tuple(_warnings(spec, entry, data, predicted)),
+        thumbnails=_thumbnails(data, spec.thumbnails), **{**entry.about, "note": note},
+    )  # fmt: skip
+
+
+def _data_file(file: ReportFile) -> DataFile:
+    path = Path(file.path)
+    if not path.is_file():
+        return DataFile(file.name, "", file.source, None)
+    return DataFile(file.name, file_digest(path), file.source, path.stat().st_size)
+
+
+def _warnings(spec: ReportSpec, entry: ReportDataset, data: SampleSet, predicted: Predictions) -> Iterator[str]:
+    """Yield what a reader must know of the samples: which are left out, and that splits part their groups."""
+    yield from (note for note in data.notes if "sample" in note)
+    first = data.first_equal()
+    whole = {
+        "of a group without the others, although the data set has groups; the protocol group_k_fold holds out whole "
+        "groups": data.groups,
+        "that equal others, and those are training samples": first if len(set(first.tolist())) < len(data) else None,
+    }
+    methods = {setting: fit.method for fit in spec.fits if fit.dataset == entry.id for setting in fit.settings}
+    for text, names in whole.items():
+        if names is None:
+            continue
+        parted = []
+        for setting, method in methods.items():
+            keys = {"dataset": entry.id, **setting.model_dump(), "method": method, "neighbour": spec.neighbour}
+            rows = predicted.by_rule(keys)
+            parted += [] if rows is None else _parts_groups(rows, pd.Series(names, index=data.ids))
+        if any(parted):
+            yield f"{sum(parted)} of {len(parted)} splits test some samples {text}"
+
+
+def _parts_groups(rows: pd.DataFrame, groups: pd.Series) -> list[bool]:
+    """Tell of each split whether it tests some samples of a group and not the others; ``groups`` are by sample."""
+    group = rows["sample"].astype(str).map(groups)
+    tested = rows.groupby(["repeat", "fold", group.rename("group")], observed=True).size()
+    whole = groups.value_counts().reindex(tested.index.get_level_values("group"))
+    return list((tested < whole.to_numpy()).groupby(["repeat", "fold"]).any())
+
+
+def _thumbnails(data: SampleSet, count: int) -> list[str]:
+    """Return up to ``count`` small grey images: the first of each class, then the second of each, as PNG data URIs.
+
+    Grey values of all are stretched together.
+    """
+    if data.images is None or not count:
+        return []
+    nth = pd.Series(data.y).groupby(data.y).cumcount()
+    chosen = [np.asarray(data.images[k], dtype=float) for k in np.argsort(nth.to_numpy(), kind="stable")[:count]]
+    small = []
+    for image in chosen:
+        scale = min(1.0, LONGER_SIDE / max(image.shape[:2]))
+        shape = max(1, round(image.shape[0] * scale)), max(1, round(image.shape[1] * scale))
+        grey = image.mean(axis=2) if image.ndim == 3 else image
+        small.append(np.asarray(resize_images([grey], shape=shape)[0], dtype=float))
+    low, high = min(image.min() for image in small), max(image.max() for image in small)
+    uris = []
+    for image in small:
+        buffer, levels = io.BytesIO(), np.round(255 * (image - low) / max(high - low, 1e-12))
+        Image.fromarray(levels.astype(np.uint8)).save(buffer, format="PNG", optimize=True)
+        uris.append("data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii"))
+    return uris
+
+
+def fits_of(
+    path: Path, entry: ReportFit, data: SampleSet, predicted: Predictions, order: Sequence[str], rule: str
+) -> Iterator[FitRecord]:
+    """Yield one record per training size; ``rule`` is the headline's, ``order`` the study's of kernels."""
+    arrays = read_arrays(path)
+    for setting in entry.settings:
+        start = f"{setting.protocol}/"
+        own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+        keys = {"dataset": entry.dataset, **setting.model_dump(), "method": entry.method, "neighbour": rule}
+        if data.target == "numbers":
+            rows = predicted.by_rule(keys)
+            if rows is not None:
+                rows = rows.loc[rows["predicted"].notna(), ["repeat", "sample", "true", "predicted"]]
+                rows = rows.astype({"sample": str})
+            yield replace(_fit(own, entry, setting, order), predicted=rows)
+        else:
+            names = arrays.get("classes", data.classes)
+            yield _fit(own, entry, setting, order, names, predicted.confusion(keys, len(names)))
+
+
+def _fit(
+    arrays: dict[str, np.ndarray], entry: ReportFit, setting: Setting, order: Sequence[str],
+    classes: np.ndarray | None = None, confusion: np.ndarray | None = None,
+) -> FitRecord:  # fmt: skip
+    tables: dict[str, Any] = {name: pd.DataFrame(json.loads(str(arrays[name]))) for name in ("history", "diagnostics")}
+    embedding = None
+    if "embedding" in arrays and classes is not None:
+        embedding = pd.DataFrame(arrays["embedding"], columns=["x", "y"])
+        embedding["label"] = classes[arrays["embedding_y"]]
+        embedding["role"] = np.where(arrays["embedding_test"], "test", "train")
+    place = {name: position for position, name in enumerate(order)}
+    ids = arrays["kernel_ids"].tolist()
+    shown = sorted(range(len(ids)), key=lambda k: place.get(ids[k], len(place)))
+    info: list[dict[str, Any]] = next(iter(json.loads(str(arrays["kernel_info"]))), [])
+    info.sort(key=lambda row: place.get(row["id"], len(place)))
+    return FitRecord(
+        dataset=entry.dataset, protocol=setting.protocol, train_size=setting.train_size, method=entry.method,
+        method_title=entry.title, kernel_ids=[ids[k] for k in shown],
+        weights=arrays["weights"][:, shown] if len(ids) > 1 else None, embedding=embedding,
+        kernel_info=pd.DataFrame(info).rename(columns={"id": "kernel"}) if info else None,
+        confusion=confusion, classes=classes,
+        **{name: table if len(table) else None for name, table in tables.items()},
+    )  # fmt: skip

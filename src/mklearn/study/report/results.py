@@ -1,138 +1,254 @@
-"""Records that a page is made from, read from the files of a run."""
+"""The results of a study by setting, and the small frames that single figures and tables are made of."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from mklearn.study.artefacts import read_arrays
-from mklearn.study.data.samples import SampleSet
-from mklearn.study.evaluation.predictions import Predictions
-from mklearn.study.provenance import file_digest
-from mklearn.study.report import records
-from mklearn.study.report.thumbnails import thumbnails
-from mklearn.study.specs.fit_spec import Setting
-from mklearn.study.specs.table_specs import ReportDataset, ReportFile, ReportFit, ReportSpec
-from mklearn.study.yaml_file import yaml_text
+from mklearn.study.evaluation.headline import headline_rows
+from mklearn.study.evaluation.metrics.metric import Metric, metric_named
+from mklearn.study.evaluation.verdicts import MATTERS
+from mklearn.study.report.records import FitRecord
+from mklearn.study.report.wording import in_order, setting_title
+
+MAX_POINTS = 1200
+"""Points of a figure, at most."""
+SHORTEST = 1e-4
+"""Seconds of a fit, at least."""
 
 
-def run_of(record: dict[str, Any], provenance: dict[str, Any]) -> records.RunRecord:
-    """Return how the results were made, and the page."""
-    machine = record["machine"]
-    return records.RunRecord(
-        machine=f"{machine['processor']}, {machine['cores']} cores, {machine['system']}",
-        config_text=yaml_text(record["config"]),
-        rules=tuple(records.RuleCost(**rule) for rule in record.get("rules", ())),
-        provenance=provenance,
-        **{name: record[name] for name in ("command", "seed", "utc", "commit", "versions")},
-    )
+@dataclass(frozen=True)
+class Setting:
+    """One data set, protocol and training size: what one result table and one group of figures are about."""
+
+    dataset: str
+    protocol: str
+    train_size: int | None
+    title: str
+    dataset_title: str = ""
+
+    @property
+    def family(self) -> str:
+        """The protocol without its training size: settings of one family differ in nothing else."""
+        return protocol_family(self.protocol, self.train_size)
+
+    def of(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of a score or summary table that belong to this setting."""
+        size = frame["train_size"]
+        same_size = size.isna() if self.train_size is None else size.eq(self.train_size).fillna(False).astype(bool)
+        return frame[frame["dataset"].eq(self.dataset) & frame["protocol"].eq(self.protocol) & same_size]
+
+    def fits(self, records: Sequence[FitRecord]) -> list[FitRecord]:
+        """Return the fits of this setting."""
+        key = (self.dataset, self.protocol, self.train_size)
+        return [record for record in records if (record.dataset, record.protocol, record.train_size) == key]
 
 
-def data_set_of(
-    spec: ReportSpec, entry: ReportDataset, data: SampleSet, predicted: Predictions
-) -> records.DataSetRecord:
-    """Return a data set as the page shows it, with what a reader must know of its samples."""
-    files = tuple(_data_file(file) for file in entry.files)
-    note = " ".join(filter(None, [entry.about.get("note"), *(f"{note}." for note in data.notes)]))
-    return records.DataSetRecord(
-        id=entry.id, title=entry.title, n_samples=len(data), files=files,
-        warnings=tuple(_warnings(spec, entry, data, predicted)),
-        n_classes=data.n_classes if data.target == "classes" else None,
-        thumbnails=thumbnails(data, spec.thumbnails), **{**entry.about, "note": note},
-    )  # fmt: skip
+@dataclass(frozen=True)
+class Results:
+    """The results of a study: the rows of its score, such as the accuracy, with ``label``, the name of their method.
+
+    Settings are in order of first appearance. Differences are to the method ``reference``.
+    """
+
+    scores: pd.DataFrame
+    summary: pd.DataFrame
+    all_metrics: pd.DataFrame
+    """The summary of every metric."""
+    fits: Sequence[FitRecord]
+    reference: str
+    learned: Sequence[str]
+    """Ids of the methods that learn kernel weights."""
+    settings: list[Setting]
+    label_of: dict[str, str]
+    """Unique names by method: the reference first, the others in order of first appearance."""
+    metric: Metric = field(default_factory=partial(metric_named, "accuracy"))
+    """Of the headline."""
+    score: Metric = field(default_factory=partial(metric_named, "accuracy"))
+    """The metric of tables and figures."""
+    neighbour: str = ""
+    """Nearest-neighbour rule of the headline; empty: the reference's first one."""
+    matters: float = MATTERS
+    """The smallest gain that matters, as a fraction."""
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of all methods."""
+        return list(self.label_of.values())
+
+    @property
+    def reference_title(self) -> str:
+        """The name of the reference method."""
+        return self.label_of.get(self.reference, self.reference)
+
+    @cached_property
+    def headline_rows(self) -> pd.DataFrame:
+        """The rows that the headline is made of."""
+        return headline_rows(self.all_metrics, self.metric.kind, self.neighbour, self.reference)
+
+    @cached_property
+    def by_one_rule(self) -> pd.DataFrame:
+        """The scores by inner cross-validation, by the rule of the headline, and those of classifiers."""
+        return headline_rows(self.summary, self.score.kind, self.neighbour, self.reference)
+
+    @property
+    def one_rule(self) -> list[str]:
+        """The nearest-neighbour rule of the headline, and the empty one of classifiers."""
+        return sorted({"", *self.by_one_rule["neighbour"]})
+
+    @property
+    def rules(self) -> list[str]:
+        """The nearest-neighbour rules of the study, that of the headline first."""
+        rules = [rule for rule in in_order(self.summary["neighbour"]) if rule]
+        return sorted(rules, key=lambda rule: rule not in self.one_rule)
+
+    @cached_property
+    def below_majority(self) -> list[Setting]:
+        """The settings in which the reference is below the majority class: there it is none."""
+        rows = self.headline_rows
+        if "majority" not in rows:
+            return []
+        own = rows[rows["method"].eq(self.reference) & rows["mean"].notna() & rows["majority"].notna()]
+        behind = own["mean"] < own["majority"] if self.metric.larger_is_better else own["mean"] > own["majority"]
+        return [setting for setting in self.settings if len(setting.of(own[behind]))]
+
+    def level_with_majority(self, settings: Sequence[Setting]) -> list[str]:
+        """List the methods that are above the majority class in none of the settings, without the reference."""
+        rows = pd.concat([setting.of(self.by_one_rule) for setting in settings])
+        if "majority" not in rows:
+            return []
+        gain = (rows["mean"] - rows["majority"]) * (1 if self.score.larger_is_better else -1)
+        above = (gain.isna() | gain.gt(0) | rows["method"].eq(self.reference)).groupby(rows["label"], sort=False).any()
+        return list(above.index[~above])
+
+    def families(self) -> list[tuple[str, list[Setting]]]:
+        """Group the settings that differ in their training size; titles name the protocol if there are several."""
+        groups: dict[tuple[str, str], list[Setting]] = {}
+        for setting in self.settings:
+            groups.setdefault((setting.dataset, setting.family), []).append(setting)
+        datasets = [dataset for dataset, _ in groups]
+        return [
+            (own[0].dataset_title + (f", {family}" if datasets.count(dataset) > 1 else ""), own)
+            for (dataset, family), own in groups.items()
+        ]
+
+    def largest_settings(self) -> list[Setting]:
+        """Return the setting with the largest training size of each family."""
+        return [max(settings, key=lambda setting: setting.train_size or 0) for _, settings in self.families()]
+
+    def shown_fits(self, setting: Setting, attribute: str) -> list[FitRecord]:
+        """Return the best method and the reference of a setting, or the two best, of the fits that have an attribute.
+
+        Methods without a value by inner cross-validation, as those whose kernel the test samples choose, are left out.
+        """
+        means = setting.of(self.by_one_rule).dropna(subset=["mean"]).groupby("method")["mean"].max()
+        present = [
+            record
+            for record in setting.fits(self.fits)
+            if record.method in means and getattr(record, attribute) is not None and len(getattr(record, attribute))
+        ]
+        ranked = sorted(present, key=lambda record: means[record.method], reverse=self.score.larger_is_better)
+        # the first and the reference; where that is the first or not there, the next one
+        return [*ranked[:1], *sorted(ranked[1:], key=lambda record: record.method != self.reference)[:1]]
 
 
-def _warnings(spec: ReportSpec, entry: ReportDataset, data: SampleSet, predicted: Predictions) -> Iterator[str]:
-    """Yield what a reader must know of the samples: which are left out, and that splits part their groups."""
-    yield from (note for note in data.notes if "sample" in note)
-    first = data.first_equal()
-    whole = {
-        "of a group without the others, although the data set has groups; the protocol group_k_fold holds out whole "
-        "groups": data.groups,
-        "that equal others, and those are training samples": first if len(set(first.tolist())) < len(data) else None,
+def results_of(
+    scores: pd.DataFrame, summary: pd.DataFrame, fits: Sequence[FitRecord], reference: str = "average",
+    learned: Sequence[str] = (), *, metric: str = "accuracy", neighbour: str = "", matters: float = MATTERS,
+    score: str = "accuracy",
+) -> Results:  # fmt: skip
+    """Collect the results of a study, and divide them into settings.
+
+    The metric, the rule of embeddings and the gain that matters are those of the headline; ``score`` is the metric of
+    tables and figures.
+    """
+    titles = dict(zip(summary["method"], summary["method_title"].astype(str), strict=True))
+    first = {title: method for method, title in reversed(titles.items())}
+    label_of = {
+        method: titles[method] if first[titles[method]] == method else f"{titles[method]} ({method})"
+        for method in sorted(titles, key=lambda method: method != reference)
     }
-    methods = {setting: fit.method for fit in spec.fits if fit.dataset == entry.id for setting in fit.settings}
-    for text, names in whole.items():
-        if names is None:
-            continue
-        parted = []
-        for setting, method in methods.items():
-            keys = {"dataset": entry.id, **setting.model_dump(), "method": method, "neighbour": spec.neighbour}
-            rows = predicted.by_rule(keys)
-            parted += [] if rows is None else _parts_groups(rows, pd.Series(names, index=data.ids))
-        if any(parted):
-            yield f"{sum(parted)} of {len(parted)} splits test some samples {text}"
-
-
-def _parts_groups(rows: pd.DataFrame, groups: pd.Series) -> list[bool]:
-    """Tell of each split whether it tests some samples of a group and not the others; ``groups`` are by sample."""
-    group = rows["sample"].astype(str).map(groups)
-    tested = rows.groupby(["repeat", "fold", group.rename("group")], observed=True).size()
-    whole = groups.value_counts().reindex(tested.index.get_level_values("group"))
-    return list((tested < whole.to_numpy()).groupby(["repeat", "fold"]).any())
-
-
-def _data_file(file: ReportFile) -> records.DataFile:
-    path = Path(file.path)
-    if not path.is_file():
-        return records.DataFile(file.name, "", file.source, None)
-    return records.DataFile(file.name, file_digest(path), file.source, path.stat().st_size)
-
-
-def fits_of(
-    path: Path, entry: ReportFit, data: SampleSet, predicted: Predictions, order: Sequence[str], rule: str
-) -> Iterator[records.FitRecord]:
-    """Yield one record per training size; ``rule`` is the headline's."""
-    arrays = read_arrays(path)
-    for setting in entry.settings:
-        start = f"{setting.protocol}/"
-        own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-        keys = {"dataset": entry.dataset, **setting.model_dump(), "method": entry.method, "neighbour": rule}
-        if data.target == "numbers":
-            yield replace(_fit(own, entry, setting, order), predicted=_numbers(predicted.by_rule(keys)))
-            continue
-        names = arrays.get("classes", data.classes)
-        yield _fit(own, entry, setting, order, names, predicted.confusion(keys, len(names)))
-
-
-def _fit(
-    arrays: dict[str, np.ndarray], entry: ReportFit, setting: Setting, order: Sequence[str],
-    classes: np.ndarray | None = None, confusion: np.ndarray | None = None,
-) -> records.FitRecord:  # fmt: skip
-    """Return the record of a fit; ``order`` is that of the study's kernels and descriptors, the fit has its own."""
-    columns = ["repeat", "fold", "half_step", "step", "value", "bound", "optimum"]
-    history = pd.DataFrame(json.loads(str(arrays["history"])), columns=columns)
-    diagnostics = pd.DataFrame(json.loads(str(arrays["diagnostics"])))
-    embedding = None
-    if "embedding" in arrays and classes is not None:
-        embedding = pd.DataFrame(arrays["embedding"], columns=["x", "y"])
-        embedding["label"] = classes[arrays["embedding_y"]]
-        embedding["role"] = np.where(arrays["embedding_test"], "test", "train")
-    place = {name: position for position, name in enumerate(order)}
-    ids = arrays["kernel_ids"].tolist()
-    shown = sorted(range(len(ids)), key=lambda k: place.get(ids[k], len(place)))
-    info = [
-        sorted(rows, key=lambda row: place.get(row["id"], len(place)))
-        for rows in json.loads(str(arrays["kernel_info"]))
-    ]
-    return records.FitRecord(
-        dataset=entry.dataset, protocol=setting.protocol, train_size=setting.train_size, method=entry.method,
-        method_title=entry.title, kernel_ids=[ids[k] for k in shown],
-        weights=arrays["weights"][:, shown] if len(ids) > 1 else None,
-        history=history if len(history) else None, diagnostics=diagnostics if len(diagnostics) else None,
-        embedding=embedding,
-        kernel_info=pd.DataFrame(info[0]).rename(columns={"id": "kernel"}) if info else None,
-        confusion=confusion, classes=classes,
+    scores, all_metrics = _labelled(scores, label_of), _labelled(summary, label_of)
+    scores, summary = (frame[frame["metric"].isin([score, ""])] for frame in (scores, all_metrics))
+    return Results(
+        scores=scores, summary=summary, all_metrics=all_metrics, fits=fits, reference=reference, learned=learned,
+        settings=_settings_of(summary), label_of=label_of, metric=metric_named(metric), score=metric_named(score),
+        neighbour=neighbour, matters=matters,
     )  # fmt: skip
 
 
-def _numbers(rows: pd.DataFrame | None) -> pd.DataFrame | None:
-    if rows is None:
-        return None
-    return rows.loc[rows["predicted"].notna(), ["repeat", "sample", "true", "predicted"]].astype({"sample": str})
+def _labelled(frame: pd.DataFrame, label_of: dict[str, str]) -> pd.DataFrame:
+    """Add ``label``; rows of tables without metrics are accuracies."""
+    metric = frame["metric"].fillna("") if "metric" in frame else "accuracy"
+    frame = frame.assign(protocol=frame["protocol"].fillna(""), neighbour=frame["neighbour"].fillna(""), metric=metric)
+    return frame.assign(label=[label_of.get(method, method) for method in frame["method"]])
+
+
+def _settings_of(summary: pd.DataFrame) -> list[Setting]:
+    rows = records(summary[["dataset", "dataset_title", "protocol", "train_size"]].drop_duplicates())
+    families = {(row["dataset"], protocol_family(row["protocol"], row["train_size"])) for row in rows}
+    datasets = [dataset for dataset, _ in families]
+    settings = []
+    for row in rows:
+        dataset, protocol, size = row["dataset"], row["protocol"], whole_or_none(row["train_size"])
+        family = protocol_family(protocol, size) if datasets.count(dataset) > 1 else ""
+        dataset_title = str(row["dataset_title"])
+        settings.append(Setting(dataset, protocol, size, setting_title(dataset_title, size, family), dataset_title))
+    return settings
+
+
+def protocol_family(protocol: str, train_size: Any) -> str:
+    """Return ``faces`` for ``faces-p2`` with training size 2: a protocol of several sizes has one id per size."""
+    return protocol if pd.isna(train_size) else protocol.removesuffix(f"-p{int(train_size)}")
+
+
+def usable(scores: pd.DataFrame) -> pd.DataFrame:
+    """Select the score rows that have a value."""
+    return scores[scores["value"].notna() & ~scores["status"].isin(["failed", "not_applicable"])]
+
+
+def thinned(points: pd.DataFrame, most: int = MAX_POINTS) -> pd.DataFrame:
+    """Return no more than so many rows, evenly spread, with both ends."""
+    places = np.linspace(0, len(points) - 1, min(len(points), most))
+    return points.iloc[np.unique(places.round().astype(int))]
+
+
+def typical_times(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """Compute the median processor ``seconds`` of a fit, and their ``ratio`` to the reference's on the same split.
+
+    By ``dataset, protocol, train_size, label, neighbour``: of the parameters that inner cross-validation chose or,
+    where it chose none, of those behind the curve over components. A method under a rule that the reference does not
+    have, such as a classifier, is compared with the reference under its first rule. The ratio is NaN where the
+    reference has no time.
+    """
+    setting = ["dataset", "protocol", "train_size"]
+    split = [*setting, "repeat", "fold"]
+    rows = usable(scores).dropna(subset=["fit_seconds"])
+    chosen = [rows[rows["selection"].eq(selection)] for selection in ("inner_cv", "dimension")]
+    times = pd.concat(chosen, ignore_index=True).drop_duplicates([*split, "method", "neighbour"])
+    times = times.assign(seconds=times["fit_seconds"].astype("float64").clip(lower=SHORTEST))
+    rules = in_order(times["neighbour"])
+    own = times.loc[times["method"].eq(reference), [*split, "neighbour", "seconds"]]
+    own = own.sort_values("neighbour", key=lambda column: column.map(rules.index), kind="stable")
+    same_rule, first_rule = (
+        times.merge(own.drop_duplicates(keys), "left", keys)["seconds_y"].to_numpy()
+        for keys in ([*split, "neighbour"], split)
+    )
+    times["ratio"] = times["seconds"] / np.where(np.isnan(same_rule), first_rule, same_rule)
+    fit = [*setting, "label", "neighbour"]
+    return times.groupby(fit, sort=False, dropna=False)[["seconds", "ratio"]].median().reset_index()
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows as dicts."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def whole_or_none(value: Any) -> int | None:
+    """Return a number of a nullable column as int, and a missing one as None."""
+    return None if pd.isna(value) else int(value)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-RULE_TITLES = {"cosine": "1-NN cosine", "euclidean": "1-NN Euclidean", "class_mean": "class mean", "": "its own"}
+RULE_TITLES = {"cosine": "1-NN cosine", "euclidean": "1-NN Euclidean", "class_mean": "class mean", "": "–"}
 DASH = "–"
 MINUS = "−"
 
@@ -22,11 +22,6 @@ def in_order(neighbours: Iterable[str]) -> list[str]:
     """List the different rules of a column, the default one first."""
     present = set(neighbours)
     return [rule for rule in RULE_TITLES if rule in present] + sorted(present - set(RULE_TITLES))
-
-
-def status_title(status: str) -> str:
-    """Return the name of a status."""
-    return status.replace("_", " ")
 
 
 def percent(fraction: Any, digits: int = 1) -> str:
@@ -107,13 +102,6 @@ def plain(number: Any) -> str:
     return text.replace("-", MINUS)
 
 
-def by_score(text: str, name: str) -> str:
-    """Return a text that speaks of the accuracy as one of another score, by its name inside a sentence."""
-    return (
-        text if name == "accuracy" else text.replace("accuracy", name).replace("Accuracy", name[0].upper() + name[1:])
-    )
-
-
 def count(value: Any) -> str:
     """Format an integer with thousands separated."""
     return DASH if pd.isna(value) else f"{int(value):,}"
@@ -134,9 +122,10 @@ def plural(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def enumeration(parts: list[str], limit: int = 6) -> str:
+def enumeration(parts: Sequence[str], limit: int | None = 6) -> str:
     """Format as ``a, b and c``, cut after ``limit`` parts; with semicolons if one has a comma outside brackets."""
-    if len(parts) > limit:
+    parts = list(parts)
+    if limit is not None and len(parts) > limit:
         parts = [*parts[:limit], f"{len(parts) - limit} more"]
     if len(parts) < 2:
         return "".join(parts)
@@ -145,35 +134,10 @@ def enumeration(parts: list[str], limit: int = 6) -> str:
     return f"{between.join(parts[:-1])}{last}{parts[-1]}"
 
 
-NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-
-
-def common_prefix(names: list[str]) -> str:
-    """Return what all names begin with, up to a hyphen or underscore; empty for a single name."""
-    shared = names[0] if len(names) > 1 else ""
-    while not all(name.startswith(shared) for name in names):
-        shared = shared[:-1]
-    return shared[: max(map(shared.rfind, "-_")) + 1]
-
-
-def fold_title(number: int) -> str:
-    """Format as ``five-fold``, of many folds ``20-fold``."""
-    return f"{NUMBERS[number - 2] if 2 <= number <= 12 else number}-fold"
-
-
-def sentences(text: str) -> list[str]:
-    """Divide a text after each full stop that ends a sentence: a space and a capital letter follow."""
-    return re.split(r"(?<=[a-z0-9)%\]][.!?]) +(?=[A-Z])", " ".join(text.split()))
-
-
 def setting_title(dataset_title: str, train_size: Any, protocol: str = "") -> str:
     """Format as ``ORL, training size 5``, with the protocol where the data set has several."""
-    parts = [dataset_title]
-    if not pd.isna(train_size):
-        parts.append(f"training size {int(train_size)}")
-    if protocol:
-        parts.append(protocol)
-    return ", ".join(parts)
+    size = "" if pd.isna(train_size) else f"training size {int(train_size)}"
+    return ", ".join(filter(None, (dataset_title, size, protocol)))
 
 
 def _number(value: float, digits: int) -> str:

@@ -21,13 +21,10 @@ from mklearn.papers.fsvm.joint_problem import (
 )
 from mklearn.study.evaluation.predictions import Predictions
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.report.figure_names import FigureNames
-from mklearn.study.report.figures_of_fits import LEAST_DISTANCE, objective
-from mklearn.study.report.frames import results_of
-from mklearn.study.report.gallery import panels
+from mklearn.study.report.figures_of_fits import LEAST_DISTANCE, objective, objective_section
 from mklearn.study.report.parts import StudyResults
 from mklearn.study.report.records import FitRecord
-from mklearn.study.report.series import series_of
+from mklearn.study.report.results import results_of
 
 pytestmark = pytest.mark.full
 
@@ -142,8 +139,8 @@ def test_fits_with_the_constant_classifier_count_as_zero(study):
 
 def test_the_alternation_is_drawn_as_its_distance_from_the_optimum(study, fitted):
     record = next(fit for fit in study["fits"] if (fit.dataset, fit.method) == ("two", "path"))
-    history, series = record.history.assign(label="F-SVM alternating"), series_of(study["summary"], "svm")
-    chart = objective(history, series, title="x")
+    history, labels = record.history.assign(label="F-SVM alternating"), list(TITLES.values())
+    chart = objective(history, labels, title="x")
     rows = chart["data"]["values"]
     expected = np.concatenate([model.distance_from_optimum_[0] for model in fitted["two", "path"]])
     np.testing.assert_allclose([row["y"] for row in rows], expected, rtol=1e-5)
@@ -151,9 +148,9 @@ def test_the_alternation_is_drawn_as_its_distance_from_the_optimum(study, fitted
     assert {row["s"] for row in rows} == {"F-SVM alternating"}
     assert chart["encoding"]["x"]["title"] == "step"
     assert "(F − F*) / F*" in chart["title"]["subtitle"]
-    at_optimum = objective(history.assign(value=history["optimum"]), series, title="")
+    at_optimum = objective(history.assign(value=history["optimum"]), labels, title="")
     assert {row["y"] for row in at_optimum["data"]["values"]} == {LEAST_DISTANCE}
-    unknown = objective(history.assign(optimum=np.nan), series, title="")
+    unknown = objective(history.assign(optimum=np.nan), labels, title="")
     np.testing.assert_allclose([row["y"] for row in unknown["data"]["values"]], history["value"], rtol=1e-5)
     assert unknown["title"]["subtitle"] == "objective"
 
@@ -162,13 +159,12 @@ def test_alternations_whose_optimum_is_known_share_a_figure(study):
     path = next(fit for fit in study["fits"] if (fit.dataset, fit.method) == ("two", "path"))
     other = replace(path, method="exact", method_title="F-SVM")
     unknown = replace(path, method="svm", method_title="SVM", history=path.history.assign(optimum=np.nan))
-    nothing = pd.DataFrame(columns=["z", "dataset_title", "metric"])
     for fits, expected in (
         ([path], {"F-SVM alternating"}),
         ([other, unknown, path], {"distance from the optimum", "SVM"}),
     ):
-        results = tables(study, fits=fits)
-        found = [panel for panel in panels(results, nothing, 3, [], FigureNames()) if panel.section == "objective"]
-        assert {panel.chart["title"]["text"] for panel in found} == expected
-    (shared,) = [panel for panel in found if panel.chart["title"]["text"] == "distance from the optimum"]
-    assert {row["s"] for row in shared.chart["data"]["values"]} == {"F-SVM", "F-SVM alternating"}
+        (part,) = objective_section(tables(study, fits=fits)).parts
+        drawn = {figure.caption: figure.draw() for figure in part.figures}
+        assert set(drawn) == expected
+    shared = drawn["distance from the optimum"]
+    assert {row["s"] for row in shared["data"]["values"]} == {"F-SVM", "F-SVM alternating"}

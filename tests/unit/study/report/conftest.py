@@ -15,11 +15,8 @@ import pandas as pd
 import pytest
 
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.report.build import build_report
-from mklearn.study.report.figure_names import FigureNames
-from mklearn.study.report.frames import results_of
-from mklearn.study.report.gallery import panels
-from mklearn.study.report.records import DataFile, DataSetRecord, FitRecord, RuleCost, RunRecord
+from mklearn.study.report.page import build_report
+from mklearn.study.report.records import DataFile, DataSetRecord, FitRecord
 from mklearn.study.specs.table_specs import CatalogueEntry, ReportSpec
 
 GAMMAS = {"pixels, wide": 1e-4, "pixels, middle": 5e-4, "pixels, narrow": 2e-3, "pixels, spiky": 0.2}
@@ -41,22 +38,22 @@ METHOD_OF_NUMBERS = {"average": "uniform average", "neighbours": "nearest neighb
 SCRIPT = "</script><img src=x onerror='window.broken = 1'>"
 HOSTILE = [
     "constructor", SCRIPT, "a.b[0] \"double\" 'single' `tick`", "\\ datum.s || [] \n line", "very-long-" + "x" * 3000,
-    "javascript:window.broken=1", "valueOf", "__proto__", "a\x01b", "a\x02b", "\x7f", "\ufffe", "x\u2028y", "x\u2029y",
-    "\u202eright", "\ufeffmark", "\U0001f600 ${1}", "]]>", "&amp;", "\\", "null", "NaN", "\\ufffe", " ", "\x00",
-    "{{ 1 }}", "very-long-" + "x" * 3001, "1e999",
+    "javascript:window.broken=1", "__proto__", "a\x01b", "\u202eright", "\U0001f600 ${1}", "&amp;", "null", "{{ 1 }}",
+    " ", "1e999", "x\u2028y", "valueOf", "NaN", "]]>", "\\ufffe",
 ]  # fmt: skip
-RULES = (
-    RuleCost("read", "Read the data sets", jobs=1, seconds=0.5, longest=0.5, longest_job="results/digits"),
-    RuleCost(
-        "fit", "Fit and evaluate", jobs=4, seconds=61.5, longest=40.0,
-        longest_job="results/cache/fits/digits-0123456789abcdef/random-0123456789abcdef/mkldr-0123456789abcdef",
-    ),
-)  # fmt: skip
-RUN = RunRecord(
-    machine="2 cores", command="snakemake --cores 2 --configfile workflow/studies/demo.yaml", seed=0, commit="0123abc",
-    utc="2025-01-02T03:04:05Z", versions={"python": "3.12.1", "numpy": "2.4.0"}, rules=RULES,
-    config_text="study: demo\nrepeats: 4\n",
-)  # fmt: skip
+"""Names that break what does not escape them: methods, then kernels, then classes."""
+RULES = [
+    {"rule": "read", "title": "Read the data sets", "jobs": 1, "seconds": 0.5, "longest": 0.5},
+    {"rule": "fit", "title": "Fit and evaluate", "jobs": 4, "seconds": 61.5, "longest": 40.0},
+]
+RUN = {
+    "machine": {"processor": "x86", "cores": 2, "system": "Linux"}, "seed": 0, "commit": "0123abc", "rules": RULES,
+    "command": "snakemake --cores 2 --configfile workflow/studies/demo.yaml", "utc": "2025-01-02T03:04:05Z",
+    "versions": {"python": "3.12.1", "numpy": "2.4.0"}, "config": {"study": "demo", "repeats": 4},
+}  # fmt: skip
+PIXEL = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+)
 DIGITS = DataSetRecord(
     id="digits", n_samples=1797, n_classes=10, licence="CC BY 4.0", homepage="https://doi.org/10.24432/C50P49",
     citation="Alpaydin and Kaynak (1998). Optical recognition of handwritten digits.", note="Grey values from 0 to 16.",
@@ -66,16 +63,7 @@ DIGITS = DataSetRecord(
 
 def report_spec(study: str, **more: Any) -> ReportSpec:
     """A specification that is empty but for what is given."""
-    lists = ("fits", "datasets", "remarks", "learned", "best_single", "descriptors", "kernels", "methods")
-    empty = {
-        "title": "",
-        "description": "",
-        "reference": "average",
-        "thumbnails": 0,
-        "calibration": None,
-        "tolerance": {},
-    }
-    return ReportSpec(study=study, **empty | {name: [] for name in lists} | more)
+    return ReportSpec(study=study, **{"title": "", "description": "", "reference": "average", "thumbnails": 0} | more)
 
 
 def make_study(
@@ -94,26 +82,14 @@ def make_study(
     )
     return {
         "study": report_spec(
-            "demo",
-            title="Kernel discriminants on digits",
-            description="A study for tests.",
+            "demo", title="Kernel discriminants on digits", description="A study for tests.",
             methods=[CatalogueEntry(id=key, title=title, reference="A paper") for key, title in titles.items()],
             kernels=[CatalogueEntry(id=name, title=name, reference="") for name in GAMMAS],
             descriptors=[CatalogueEntry(id="pixels", title="Grey values", reference="")],
         ),
-        "run": RUN,
-        "data": [
-            replace(
-                DIGITS,
-                id=dataset,
-                title=f"{dataset.title()} 8 × 8",
-                thumbnails=np.arange(16 * 64, dtype=np.uint8).reshape(16, 8, 8),
-            )
-        ],
-        "fits": fits,
-        "scores": scores,
-        "summary": summary,
-    }
+        "run": RUN, "fits": fits, "scores": scores, "summary": summary,
+        "data": [replace(DIGITS, id=dataset, title=f"{dataset.title()} 8 × 8", thumbnails=[PIXEL] * 16)],
+    }  # fmt: skip
 
 
 def make_hostile_study() -> dict[str, Any]:
@@ -123,7 +99,7 @@ def make_hostile_study() -> dict[str, Any]:
     kernels, classes = [next(names) for _ in GAMMAS], np.array([next(names) for _ in range(10)], dtype=object)
     study["study"] = study["study"].model_copy(update={"title": f"</title>{SCRIPT}", "description": "<b>bold</b>"})
     study["data"] = [replace(study["data"][0], homepage="javascript:window.broken=1", note=SCRIPT)]
-    study["run"] = replace(RUN, config_text=f"</code></pre>{SCRIPT}")
+    study["run"] = RUN | {"config": {"study": f"</code></pre>{SCRIPT}"}}
     study["scores"].loc[study["scores"]["method"].eq("sdp"), "message"] = f"</td>{SCRIPT}"
     for place, fit in enumerate(study["fits"]):
         points = None if fit.embedding is None else fit.embedding.assign(label=classes[fit.embedding["label"]])
@@ -243,14 +219,6 @@ def read(folder: Path) -> tuple[str, str]:
     """Return the page and the Markdown of a report."""
     html, text = ((folder / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
     return html, text
-
-
-def charts_of(scores: pd.DataFrame, summary: pd.DataFrame, reference: str = "average") -> dict[str, Any]:
-    """Return the figures of a study without fits, the last one of each section."""
-    nothing = pd.DataFrame(columns=["z", "dataset_title", "metric"])
-    found = panels(results_of(scores, summary, [], reference), nothing, 3, [], FigureNames())
-    assert not [panel.problem for panel in found if panel.problem]
-    return {panel.section: panel.chart for panel in found}
 
 
 @pytest.fixture(scope="module")

@@ -41,13 +41,8 @@ def study(chance: int, *, methods: tuple[str, ...] = ("average", "kfd"), draw: i
             })  # fmt: skip
     table, predicted_table = pd.DataFrame(scores), typed(pd.concat(predictions, ignore_index=True))
     summary = summarise(table, Predictions(predicted_table), reference="average")
-    record = {"study": "s", "config": config}
-    return StudyTables(f"results/{chance}", table, predicted_table, summary, record)
-
-
-def configured(tables: StudyTables, **config: Any) -> StudyTables:
-    """The same study with other settings."""
-    return replace(tables, record={**tables.record, "config": config})
+    compared = {"reference": "average", "neighbour": "cosine"}
+    return StudyTables(f"results/{chance}", table, predicted_table, summary, compared, config)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +66,7 @@ def test_a_method_is_paired_with_itself_as_methods_of_one_study_are(first: Study
     scores = pd.concat([one.assign(method="average"), other])
     expected = summarise(scores, Predictions(typed(pd.concat(predictions))), reference="average").iloc[1]
     low, high = (100 * expected[f"difference_{end}"] for end in ("low", "high"))
-    renamed = replace(second, scores=second.scores.assign(study="t"), record={**second.record, "study": "t"})
+    renamed = replace(second, scores=second.scores.assign(study="t"))
     for again in (second, renamed):
         a, b, change = cells(first, again, "kfd")
         difference = f"{100 * expected['difference']:+.1f} [{low:+.1f},\u00a0{high:+.1f}]"
@@ -123,17 +118,11 @@ def test_studies_with_nothing_in_common_are_refused(first: StudyTables) -> None:
         compare(first, other)
 
 
-def test_what_a_study_says_of_itself_is_taken(first: StudyTables) -> None:
+def test_metric_reference_and_rule_of_a_study_are_those_that_it_was_run_with(first: StudyTables) -> None:
     """Kills: the first metric of the summary; the first method as reference; the score for the headline's metric."""
-    tables = configured(first, evaluation={"choose_by": "r2", "metrics": ["rmse", "r2"]}, final={"metric": "r2"})
-    numbers = [tables.summary.assign(metric=name) for name in ("rmse", "r2")]
-    assert (found := replace(tables, summary=pd.concat(numbers))).score == found.metric == "r2"
-    assert configured(first, final={"metric": "balanced_accuracy"}).metric == "balanced_accuracy"
-    assert first.metric == first.score == "accuracy"
-    equal = tables.summary.assign(difference=0.0, difference_low=0.0, p_value=[np.nan, 1.0], method=["average", "kfd"])
-    for summary in (equal, equal.iloc[::-1]):
-        assert replace(tables, summary=summary).reference == "average"
-    assert replace(tables, summary=equal.assign(p_value=1.0)).reference == ""
-    assert configured(first, evaluation={"reference": "kfd"}).reference == "kfd"
-    for rules, rule in ((["", "cosine", "euclidean"], "euclidean"), (["cosine"], "cosine"), ([""], "")):
-        assert replace(first, summary=pd.DataFrame({"neighbour": rules})).neighbour == rule
+    numbers = pd.concat([first.summary.assign(metric=name) for name in ("rmse", "r2")])
+    tables = replace(first, summary=numbers, config={"evaluation": {"choose_by": "r2"}, "final": {"metric": "rmse"}})
+    results = replace(tables, compared={"reference": "kfd", "neighbour": "euclidean"}).results()
+    assert (results.score.kind, results.metric.kind) == ("r2", "rmse")
+    assert (results.reference, results.neighbour) == ("kfd", "euclidean")
+    assert first.results().metric.kind == first.score == "accuracy"

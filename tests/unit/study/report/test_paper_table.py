@@ -14,9 +14,9 @@ from tests.unit.study.report.test_method_pairs import score_table
 
 from mklearn.errors import ConfigError
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.report.frames import Results, results_of
-from mklearn.study.report.markup import escape_latex
-from mklearn.study.report.paper_table import csv, latex, markdown, paper_table
+from mklearn.study.report.result_tables import paper_table
+from mklearn.study.report.results import Results, results_of
+from mklearn.study.report.tables import csv, escape_latex, latex, markdown
 
 NASTY = r"50 % & a_b {x} ^ ~ \foo #1 $5 [a] <b> | é · 2"
 TITLES = {"methods": {"svm": NASTY, "fsvm": "F-SVM", "rmm": "RMM"}, "datasets": {"a": "A_1", "b": "B"}}

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
-from tests.unit.study.report.conftest import read, report_spec
 from tests.unit.study.report.test_method_pairs import score_table
-from tests.unit.study.report.test_report_files import specs_of
 
 from mklearn.study.evaluation.summary import summarise
-from mklearn.study.report.build import build_report
-from mklearn.study.report.frames import results_of
-from mklearn.study.report.ranks import critical_difference, ranks, ranks_of, ranks_table
-from mklearn.study.report.records import RunRecord
+from mklearn.study.report.ranks import critical_difference, ranks, ranks_of, ranks_part, ranks_table
+from mklearn.study.report.results import results_of
 
 METHODS = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
 AUC = np.array([
@@ -98,20 +91,15 @@ def test_data_sets_are_the_units_and_methods_that_lack_one_are_left_out() -> Non
         assert ranks_of(results_of(scores, summarise(scores, reference="svm"), [], "svm")) is None
 
 
-@pytest.mark.full
-def test_page_summary_and_files_have_ranks_and_diagram(tmp_path: Path) -> None:
+def test_table_figure_and_file_of_ranks() -> None:
     scores = score_table(means(6, svm=0.7, fsvm=0.8, rmm=0.75))
     summary = summarise(scores, reference="svm", titles={"methods": {"fsvm": "F-SVM"}})
-    build_report(tmp_path, study=report_spec("x", reference="svm"), scores=scores, summary=summary, fits=[], data=[],
-                 run=RunRecord(), figure_files=False)  # fmt: skip
-    html, text = read(tmp_path)
-    assert "<h3>Mean ranks over data sets</h3>" in html
-    assert "Friedman's test: chi-squared 12.00 with 2 degrees of freedom, p = 0.002." in text
-    assert "| F-SVM | 1.00 | 6 of 6 | – |" in text
-    assert "| svm | 3.00 | 0 of 6 | worse |" in text
-    assert pd.read_csv(tmp_path / "ranks.csv")["mean_rank"].tolist() == [1.0, 2.0, 3.0]
-    bars, dots = (
-        layer["data"]["values"] for layer in specs_of(html)["specs"]["own-critical-differences-over-data-sets"]["layer"]
-    )
+    (part,) = ranks_part(results_of(scores, summary, [], "svm"))
+    (table,) = part.tables
+    assert "Friedman's test: chi-squared 12.00 with 2 degrees of freedom, p = 0.002." in table.note
+    assert [cell.text for cell in table.rows[0]] == ["F-SVM", "1.00", "6 of 6", "–"]
+    assert [cell.text for cell in table.rows[2]] == ["svm", "3.00", "0 of 6", "worse"]
+    assert part.files["ranks.csv"]["mean_rank"].tolist() == [1.0, 2.0, 3.0]
+    bars, dots = (layer["data"]["values"] for layer in part.figures[0].draw()["layer"])
     assert [(row["s"], row["x"]) for row in dots] == [("F-SVM", 1), ("rmm", 2), ("svm", 3)]
     assert [(row["from"], row["to"]) for row in bars[1:]] == [(1, 2), (2, 3)]

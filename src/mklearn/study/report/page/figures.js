@@ -1,12 +1,22 @@
-// Draws the figures that can be seen, in the reader's colour scheme, and highlights methods.
+// Draws the figures that can be seen, in the reader's colour scheme.
 "use strict";
 
 window.figures = (() => {
-  const { specs, configs } = JSON.parse(document.getElementById("figures-data").textContent);
+  let specs, configs;
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const drawn = new Map();
-  let focus = [];
   let run = 0;
+
+  // The libraries and the figures are compressed in the page.
+  async function unpacked(id) {
+    const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  }
+
+  const loaded = (async () => {
+    new Function(await unpacked("vega"))();
+    ({ specs, configs } = JSON.parse(await unpacked("figures-data")));
+  })();
 
   // A chart's text must leave room for its marks on a phone.
   function configFor(scheme, width) {
@@ -15,6 +25,8 @@ window.figures = (() => {
     config.axis.titleLimit = Math.round(width * 0.8);
     config.title.limit = width;
     config.text.limit = Math.min(280, Math.round(width * 0.5));
+    config.legend.columns = width > 700 ? 3 : width > 480 ? 2 : 1;
+    config.legend.labelLimit = Math.round(width / config.legend.columns) - 40;
     return config;
   }
 
@@ -32,8 +44,6 @@ window.figures = (() => {
     return spec;
   }
 
-  const isShown = (box) => !box.closest("details:not([open]), .other");
-
   async function drawOne(box, scheme) {
     const slug = box.dataset.figure;
     if (drawn.get(slug)?.scheme === scheme) return;
@@ -45,16 +55,16 @@ window.figures = (() => {
       tooltip: { theme: scheme },
     });
     drawn.get(slug)?.finalize();
-    drawn.set(slug, { scheme, view: result.view, finalize: () => result.finalize() });
-    await highlight(result.view);
+    drawn.set(slug, { scheme, finalize: () => result.finalize() });
   }
 
   async function draw() {
     const mine = ++run;
     const scheme = dark.matches ? "dark" : "light";
     document.documentElement.removeAttribute("data-figures");
+    await loaded;
     for (const box of document.querySelectorAll(".chart")) {
-      if (!isShown(box)) continue;
+      if (box.closest("details:not([open]), .other")) continue;
       try {
         await drawOne(box, scheme);
       } catch (error) {
@@ -68,31 +78,6 @@ window.figures = (() => {
     document.documentElement.dataset.scheme = scheme;
     document.documentElement.dataset.figures = "drawn";
   }
-
-  async function highlight(view) {
-    if ("focus" in view.getState().signals) await view.signal("focus", focus).runAsync();
-  }
-
-  function setFocus(next) {
-    focus = next;
-    for (const clear of document.querySelectorAll(".clear")) clear.hidden = focus.length === 0;
-    for (const legend of document.querySelectorAll(".legend")) legend.classList.toggle("some", focus.length > 0);
-    for (const button of document.querySelectorAll("button[data-series]")) {
-      button.setAttribute("aria-pressed", String(focus.includes(button.dataset.series)));
-    }
-    for (const head of document.querySelectorAll("tbody th[data-series]")) {
-      head.parentElement.classList.toggle("focused", focus.includes(head.dataset.series));
-    }
-    for (const { view } of drawn.values()) highlight(view);
-  }
-
-  document.addEventListener("click", (event) => {
-    const button = event.target.closest("button[data-series], button.clear");
-    if (!button) return;
-    const name = button.dataset.series;
-    if (name === undefined) setFocus([]);
-    else setFocus(focus.includes(name) ? focus.filter((other) => other !== name) : [...focus, name]);
-  });
 
   dark.addEventListener("change", draw);
   return { draw };

@@ -42,7 +42,7 @@ window.tables = (() => {
 
   function textOf(cell) {
     const copy = cell.cloneNode(true);
-    for (const extra of copy.querySelectorAll(".hidden, .detail, .arrow, sup, small")) extra.remove();
+    for (const extra of copy.querySelectorAll(".hidden, .arrow, sup, small")) extra.remove();
     for (const below of copy.querySelectorAll(".below")) below.prepend(" | ");
     return copy.textContent.trim().replace(/\s+/g, " ");
   }
@@ -59,15 +59,6 @@ window.tables = (() => {
 
   for (const head of document.querySelectorAll("table.sortable thead th")) {
     head.querySelector("button").addEventListener("click", () => sortBy(head));
-  }
-  for (const head of document.querySelectorAll("tbody th[data-series]")) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.dataset.series = head.dataset.series;
-    button.title = "Highlight this method everywhere";
-    button.setAttribute("aria-pressed", "false");
-    button.append(...head.childNodes);
-    head.append(button);
   }
   return { csv };
 })();

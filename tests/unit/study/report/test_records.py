@@ -1,8 +1,10 @@
-"""What the page has of artefacts: notes of readers, groups that splits part, kernels of fits, files."""
+"""What the page shows of artefacts: notes of readers, groups that splits part, kernels of fits, files, images."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +14,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from mklearn.study.data.samples import SampleSet
-from mklearn.study.report.results import _data_file, _fit, _parts_groups, _warnings, data_set_of
+from mklearn.study.report.records import _data_file, _fit, _parts_groups, _thumbnails, _warnings, data_set_of
 from mklearn.study.specs.fit_spec import Setting
 from mklearn.study.specs.table_specs import ReportDataset, ReportFile, ReportFit
 
@@ -89,3 +92,12 @@ def test_a_file_that_was_not_kept_has_no_checksum(tmp_path: Path) -> None:
     assert (there.sha256, there.bytes) == (hashlib.sha256(b"data").hexdigest(), 4)
     path.unlink()
     assert _data_file(file) == replace(there, bytes=None, sha256="")
+
+
+def test_thumbnails_show_the_first_image_of_each_class_and_keep_their_shapes() -> None:
+    images = [np.full((8, 16), level, dtype=float) for level in (0, 9, 5)] + [np.zeros((128, 32, 3))]
+    data = SampleSet.from_labels(list("abcd"), list("xxyz"), images=images)
+    shown = [Image.open(io.BytesIO(base64.b64decode(uri.partition(",")[2]))) for uri in _thumbnails(data, 3)]
+    assert [image.size for image in shown] == [(16, 8), (16, 8), (16, 64)]
+    assert [int(np.asarray(image).max()) for image in shown] == [0, 255, 0], "grey values of all are stretched together"
+    assert _thumbnails(data, 0) == []

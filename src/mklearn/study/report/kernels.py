@@ -1,0 +1,219 @@
+"""Sections about kernels: the weights that methods learn, over splits, and diagnostics."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mklearn.inspection import WeightStability, weight_stability
+from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
+from mklearn.study.report import charts
+from mklearn.study.report.charts import Chart, field, tooltip
+from mklearn.study.report.parts import PartFigure, ReportPart, Section
+from mklearn.study.report.records import FitRecord
+from mklearn.study.report.results import Results, Setting, records
+from mklearn.study.report.tables import Cell, Column, Table, number_cell, text_columns
+from mklearn.study.report.wording import DASH, count, enumeration, percent, scientific
+
+SHOWN = 5
+"""So many of the largest weights are in the table."""
+WORST = {
+    "min_eigenvalue": "min", "off_diagonal_mass": "min", "bandwidth": "median", "identity_like": "max", "shift": "max",
+    "constant": "max",
+}  # fmt: skip
+"""How diagnostics of a kernel are summed up over methods."""
+
+
+# --- weights
+
+
+def weights_section(results: Results) -> Section:
+    """Show learned weights: a figure of each method, and a table of how much they differ between splits."""
+    alt = "Ticks: weight of each kernel in each split, and their mean."
+    parts, rows = [], list[dict[str, Any]]()
+    for setting in results.settings:
+        learned = _learned_weights(results, setting)
+        if not learned:
+            continue
+        ends = [0.0, *(end for _, _, weights in learned for end in (weights.min().min(), weights.max().max()))]
+        domain, drawn, lines = (min(ends), max(ends)), [], []
+        for record, label, weights in learned:
+            stability = weight_stability(weights.to_numpy(), record.kernel_ids)
+            draw = partial(kernel_weights, weights, results.labels, label=label, domain=domain)
+            drawn.append(PartFigure(label, alt, draw))
+            distances = [stability.between_splits, stability.from_equal]
+            lines.append([
+                Cell(label), *(number_cell(DASH if np.isnan(d) else f"{d:.2f}", d) for d in distances),
+                number_cell(count(len(weights)), len(weights)), Cell(_largest(stability), kind="prose"),
+            ])  # fmt: skip
+            rows += _rows(record, stability)
+        parts.append(ReportPart(drawn, [_stability_table(setting.title, lines)], heading=setting.title))
+    if rows:
+        parts[0] = ReportPart(parts[0].figures, parts[0].tables, {"weights.csv": pd.DataFrame(rows)}, parts[0].heading)
+    note = (
+        "One tick for each split, a dot for their mean. The dashed line is the uniform weight. Methods with fixed "
+        "uniform weights are left out. Weights say little about what a view is worth, because views that tell the same "
+        "share a weight in any proportion: leave a view out (kernels: all_but_each). Between splits: total variation "
+        "distance between the weights of two splits, mean over all pairs; 0: the same weights in every split, 1: "
+        "nothing in common. From equal: the same distance from equal weights. All weights are in weights.csv."
+    )
+    return Section("weights", "Kernel weights", parts, note)
+
+
+def _learned_weights(results: Results, setting: Setting) -> list[tuple[FitRecord, str, pd.DataFrame]]:
+    """Return the fits of a setting whose weights are not the same for every kernel, and the weights by repeat."""
+    learned = []
+    for record in setting.fits(results.fits):
+        if record.weights is not None:
+            weights = pd.DataFrame(np.atleast_2d(record.weights), columns=record.kernel_ids).dropna()
+            if len(weights) and np.ptp(weights.to_numpy()) > 1e-12:
+                learned.append((record, results.label_of[record.method], weights))
+    return learned
+
+
+def _stability_table(caption: str, lines: list[list[Cell]]) -> Table:
+    columns = [
+        *text_columns("Method"),
+        Column("Between splits", "total variation distance between the weights of two splits, from 0 to 1"),
+        Column("From equal", "total variation distance from equal weights"),
+        Column("Splits"),
+        Column("Largest weights", "mean ± std over splits", numeric=False),
+    ]
+    return Table(caption, columns, lines)
+
+
+def _rows(record: FitRecord, stability: WeightStability) -> list[dict[str, Any]]:
+    """Return the mean and standard deviation of each kernel's weight over splits, and the stability of its method."""
+    of_all = {
+        "dataset": record.dataset, "protocol": record.protocol, "train_size": record.train_size,
+        "method": record.method,
+    }  # fmt: skip
+    distances = {"between_splits": stability.between_splits, "from_equal": stability.from_equal}
+    each = zip(stability.kernels, stability.mean, stability.std, strict=True)
+    return [
+        of_all | {"kernel": kernel, "mean": mean, "std": std, "splits": len(stability.weights)} | distances
+        for kernel, mean, std in each
+    ]
+
+
+def _largest(found: WeightStability) -> str:
+    order = np.argsort(-np.abs(found.mean), kind="stable")
+    shown = [
+        f"{found.kernels[k]} {found.mean[k]:.2f}" + ("" if np.isnan(found.std[k]) else f" ± {found.std[k]:.2f}")
+        for k in order
+        if found.weights[:, k].any()
+    ]
+    return enumeration(shown, limit=SHOWN)
+
+
+def kernel_weights(
+    weights: pd.DataFrame, labels: Sequence[str], *, label: str, domain: tuple[float, float]
+) -> Chart:  # fmt: skip
+    """Draw the weight of each kernel (column) in each repeat (row), and their mean; ``domain`` is that of the axis.
+
+    The dashed line is the uniform weight, where the weights are non-negative and sum to one.
+    """
+    order = [str(kernel) for kernel in weights]
+    each = weights.melt(ignore_index=False, var_name="kernel", value_name="weight").rename_axis("repeat")
+    mean = weights.mean().rename("weight").rename_axis("kernel")
+    tips = tooltip(("k:N", "kernel"), ("r:Q", "split"), ("x:Q", "weight", ".3f"))
+    ticks = {"mark": {"type": "tick", "thickness": 1.5, "size": 14, "opacity": 0.55}, "encoding": {"tooltip": tips}}
+    centre = {
+        "data": {"values": charts.rows_of(mean.reset_index().assign(s=label), s="s", k="kernel", x="weight")},
+        "mark": {"type": "point", "filled": True, "size": 60},
+        "encoding": {"tooltip": tooltip(("k:N", "kernel"), ("x:Q", "mean", ".3f"))},
+    }
+    uniform = len(order) > 1 and each["weight"].min() >= -1e-9 and (abs(weights.sum(axis=1) - 1) < 1e-6).all()
+    return charts.chart(
+        *([charts.vertical_rule(1 / len(order))] if uniform else []),
+        ticks,
+        centre,
+        rows=charts.rows_of(each.reset_index().assign(s=label), s="s", k="kernel", x="weight", r="repeat"),
+        encoding={
+            "x": field("x:Q", title="kernel weight", scale={"domain": list(domain)}, axis={"tickCount": 5}),
+            "y": charts.names("k:N", order),
+            "color": charts.method_colour(labels),
+        },
+        height=24 * len(order),
+        title=label,
+    )
+
+
+# --- diagnostics
+
+
+def kernels_section(results: Results) -> Section:
+    """Tabulate diagnostics of the kernels of each setting: the worst over methods, on the first split."""
+    tables = []
+    for setting in results.settings:
+        known = [fit.kernel_info for fit in setting.fits(results.fits) if fit.kernel_info is not None]
+        if known:
+            frame = pd.concat(known, ignore_index=True)
+            worst = {name: how for name, how in WORST.items() if name in frame}
+            info = frame.groupby("kernel", sort=False).agg(worst).reset_index()
+            tables.append(kernel_table(info, chosen_scalings(setting.of(results.scores)), setting.title))
+    note = (
+        "Fitted on the training samples of one split. A kernel with little off-diagonal mass is close to the identity: "
+        "to it hardly any two samples are alike."
+    )
+    return Section("kernels", "Kernels", [ReportPart(tables=tables)] if tables else [], note)
+
+
+def kernel_table(info: pd.DataFrame, scalings: pd.Series, caption: str) -> Table:
+    """Tabulate diagnostics of kernels, one in each row of ``info``, and their :func:`chosen_scalings`."""
+    scaled = Column("Scaling", "of features: what training samples chose, with the numbers of splits", numeric=False)
+    columns = [
+        *text_columns("Kernel"),
+        *([scaled] if len(scalings) else []),
+        Column("Bandwidth", "gamma of exp(-d²/gamma), fitted on the training samples of the first split"),
+        Column("Min. eigenvalue", "of the training kernel of the first split, before its repair", on_page=False),
+        Column("Off-diagonal mass", "share of the centred kernel of the first split that no diagonal kernel explains"),
+        *text_columns("Remarks"),
+    ]
+    rows = []
+    for row in records(info):
+        remarks, mass = _remarks(row), row.get("off_diagonal_mass")
+        own = scalings[scalings.index.get_level_values("kernel") == row["kernel"]].droplevel("kernel")
+        counts = ", ".join(f"{scaling} ({number})" for scaling, number in own.items())
+        numbers = [row.get(name) for name in ("bandwidth", "min_eigenvalue")]
+        rows.append([
+            Cell(str(row["kernel"])),
+            *([Cell(counts or DASH)] if len(scalings) else []),
+            *(number_cell(scientific(value), value) for value in numbers),
+            number_cell(DASH if pd.isna(mass) else f"{percent(mass)} %", mass),
+            Cell("; ".join(remarks) or DASH, kind="prose warn" if remarks else ""),
+        ])  # fmt: skip
+    return Table(caption, columns, rows)
+
+
+def chosen_scalings(scores: pd.DataFrame) -> pd.Series:
+    """Count the splits of one setting by ``kernel, scaling``: what training samples chose for automatic scalings."""
+    rows = scores.drop_duplicates(["parameters", "repeat", "fold"])
+    found = {
+        (kernel, scaling, repeat, fold)
+        for text, repeat, fold in zip(rows["parameters"], rows["repeat"], rows["fold"], strict=True)
+        if isinstance(chosen := json.loads(text).get("feature_scaling"), dict)
+        for kernel, scaling in chosen.items()
+    }
+    counted = pd.DataFrame([key[:2] for key in sorted(found)], columns=["kernel", "scaling"])
+    return counted.value_counts()
+
+
+def _remarks(row: dict[str, Any]) -> list[str]:
+    """List what to watch out for in a kernel: identity-like, not positive semidefinite, shifted, constant."""
+    remarks = []
+    known: dict[str, Any] = {name: value for name, value in row.items() if not pd.isna(value)}
+    if known.get("identity_like") or known.get("off_diagonal_mass", 1.0) < IDENTITY_LIKE_BELOW:
+        remarks.append("close to the identity: weight learning may prefer it without cause")
+    if known.get("min_eigenvalue", 0.0) < -1e-8:
+        remarks.append("not positive semidefinite before the repair")
+    if known.get("shift", 0.0) > 0:
+        remarks.append(f"diagonal shifted by {scientific(known['shift'])}")
+    if known.get("constant"):
+        remarks.append("constant over the training samples, and left out")
+    return remarks

@@ -1,0 +1,271 @@
+"""Findings and the answer in the terminal say what intervals show, and no more."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mklearn.study.report.findings import Findings, answer, findings, splits_of
+from mklearn.study.report.result_tables import result_table
+from mklearn.study.report.results import results_of
+from mklearn.study.specs.final_spec import FinalEntry
+from mklearn.study.specs.table_specs import ReportFinal
+
+
+def finding(*rows, learned=("mkl",), **more):
+    """Findings of rows; see `made_of`."""
+    return findings(made_of(*rows, learned=learned, **more))
+
+
+def made_of(*rows, sizes=(5,), **more):
+    """Results of rows (method, neighbour, mean, difference, low, high), the same at each training size."""
+    return over_sizes(*([list(rows)] * len(sizes)), sizes=sizes, **more)
+
+
+def over_sizes(*rows_of_size, sizes=None, learned=("mkl",), repeats=6, folds=1, holm=None, majority=math.nan, **more):
+    """Results of rows for each training size."""
+    names = ["method", "neighbour", "mean", "difference", "difference_low", "difference_high"]
+    frame = pd.concat(
+        pd.DataFrame(rows, columns=names).assign(train_size=size)
+        for size, rows in zip(sizes or range(len(rows_of_size)), rows_of_size, strict=True)
+    ).assign(
+        dataset="d", dataset_title="Data", protocol="p", kernel_set="k", selection="inner_cv", std=0.01, message="why",
+        n_repeats=repeats * folds, p_holm=math.nan if holm is None else holm, majority=majority, published=math.nan,
+        n_failed=0, status="ok", fit_seconds=1.0, value=0.7, metric=more.get("metric", "accuracy"),
+    )  # fmt: skip
+    frame = frame.assign(ci_low=frame["mean"] - 0.05, ci_high=frame["mean"] + 0.05)
+    frame["method_title"] = frame["method"].replace("average", "the average")
+    units = pd.DataFrame({"repeat": np.repeat(range(repeats), folds), "fold": np.tile(range(folds), repeats)})
+    scores = frame.merge(units, how="cross")
+    return results_of(scores, frame, [], learned=learned, **more)
+
+
+def texts_of(results):
+    """The texts of the first result table."""
+    return " ".join(cell.text for row in result_table(results, results.settings[0]).rows for cell in row)
+
+
+NAN = [math.nan] * 3
+AVERAGE = ("average", "cosine", 0.7, 0.0, 0.0, 0.0)
+WINNER = ("mkl", "cosine", 0.75, 0.05, 0.02, 0.08)
+LOSER = ("pca", "cosine", 0.6, -0.1, -0.2, -0.01)
+TIE = ("mkl", "cosine", 0.703, 0.003, -0.005, 0.011)
+NEAR = ("mkl", "cosine", 0.703, 0.003, -0.005, 0.009)
+OPEN = "No method is shown to be better than the average; a gain of 1 point or more is not excluded for "
+
+
+@pytest.mark.parametrize(
+    ("rows", "headline", "verdicts"),
+    [
+        (
+            (AVERAGE, TIE),
+            OPEN + "mkl +0.3 [−0.5, +1.1]. Learned kernel weights are not shown to pay: at best mkl +0.3 [−0.5, +1.1].",
+            ["Not shown to differ: mkl +0.3 [−0.5, +1.1]"],
+        ),
+        (
+            (AVERAGE, NEAR),
+            "No method gains 1 point over the average (highest: mkl +0.3 [−0.5, +0.9]). "
+            "Learned kernel weights did not pay: no gain of 1 point, at best mkl +0.3 [−0.5, +0.9].",
+            ["No gain of 1 point: mkl +0.3 [−0.5, +0.9]"],
+        ),
+        (
+            (AVERAGE, WINNER, LOSER),
+            "Better than the average: mkl +5.0 [+2.0, +8.0]. Learned kernel weights paid: mkl +5.0 [+2.0, +8.0].",
+            ["Better: mkl +5.0 [+2.0, +8.0]", "Worse: pca −10.0 [−20.0, −1.0]"],
+        ),
+        (
+            (AVERAGE, LOSER),
+            "No method gains 1 point over the average (highest: pca −10.0 [−20.0, −1.0]).",
+            ["Worse: pca −10.0 [−20.0, −1.0]"],
+        ),
+        (
+            (AVERAGE, *((name, "cosine", 0.75, 0.05, 0.02, 0.08) for name in "abcde")),
+            f"Better than the average: {', '.join(f'{name} +5.0 [+2.0, +8.0]' for name in 'abc')}, d and e.",
+            [f"Better: {', '.join(f'{n} +5.0 [+2.0, +8.0]' for n in 'abcd')} and e +5.0 [+2.0, +8.0]"],
+        ),
+        (
+            (AVERAGE, ("mkl", "cosine", 0.8, 0.1, *NAN[1:])),
+            "Fewer than 5 splits allow no verdict: the numbers below show what happened, not whether any method "
+            "differs from the average.",
+            [],
+        ),
+        ((("mkl", "cosine", *NAN, math.nan),), "No method has a value of accuracy chosen by inner", []),
+        ((("svc", "", 0.9, *NAN),), "There is no comparison with average: it has no accuracy beside", []),
+        ((AVERAGE,), "the average is the only method: there is none to compare it with.", []),
+    ],
+)
+def test_headline_and_verdicts(rows, headline, verdicts):
+    found = finding(*rows)
+    assert found.headline.startswith(headline)
+    assert found.verdicts == verdicts
+
+
+def test_the_smallest_gain_that_matters_is_the_study_s_and_a_touching_interval_no_difference():
+    assert "did not pay: no gain of 2 points" in finding(AVERAGE, TIE, matters=0.02).headline
+    assert "are not shown to pay" in finding(AVERAGE, NEAR, matters=0.005).headline
+    both = findings(over_sizes([AVERAGE, NEAR], [AVERAGE, TIE]))
+    assert "are not shown to pay" in both.headline, "one setting of two leaves a gain open"
+    assert "No method is shown to be better" in finding(AVERAGE, ("mkl", "cosine", 0.71, 0.01, 0.0, 0.02)).headline
+    rows = [(name, "cosine", mean, *NAN) for name, mean in (("a", 0.7), ("b", 0.8))]
+    assert finding(*rows, reference="").headline.startswith("No method is the reference")
+
+
+def test_headline_and_marks_hold_after_the_correction_for_many_comparisons():
+    for holm, mark in ((0.04, True), (0.06, False)):
+        results = made_of(AVERAGE, WINNER, holm=holm)
+        assert ("▲" in texts_of(results)) is mark
+        assert findings(results).headline.startswith("Better than the average: mkl") is mark
+    assert findings(results).headline.startswith(f"{OPEN}mkl +5.0 [+2.0, +8.0]; not after Holm's correction.")
+
+
+def test_a_reference_below_the_majority_class_is_none():
+    rna = ("rna", "cosine", 0.828, 0.128, -0.02, 0.27)
+    found = finding(AVERAGE, rna, ("svc", "", 0.75, 0.05, -0.1, 0.2), LOSER, majority=0.72)
+    assert found.headline == (
+        "the average is below the majority class, and no reference. Above the majority class: rna 82.8 %."
+    )
+    assert finding(AVERAGE, LOSER, majority=0.9).headline.endswith(
+        "No method is shown to be above the majority class (highest: the average 70.0 %)."
+    )
+    results = made_of(AVERAGE, WINNER, majority=0.72)
+    assert "the average   70.0 ± 1.0  the majority class: 72.0" in answer(results, found)
+    assert "▲" not in texts_of(results), "a difference to a method that is no reference has no mark"
+    assert "Better than the average" in finding(AVERAGE, WINNER, majority=0.69).headline
+
+
+def test_a_metric_whose_small_values_are_good():
+    def loss_of(*rows):
+        results = made_of(*rows)
+        metrics = results.all_metrics.assign(metric="log_loss")
+        loss = results_of(results.scores, metrics, [], learned=["mkl"], metric="log_loss")
+        return replace(loss, settings=results.settings)
+
+    found = findings(
+        loss_of(AVERAGE, ("mkl", "cosine", 0.65, -0.05, -0.08, -0.02), ("pca", "cosine", 0.8, 0.1, 0.05, 0.2))
+    )
+    assert found.headline == (
+        "By log loss: Better than the average: mkl −0.050 [−0.080, −0.020]. "
+        "Learned kernel weights paid: mkl −0.050 [−0.080, −0.020]."
+    )
+    assert found.verdicts[1] == "Worse: pca +0.100 [+0.050, +0.200]"
+    tie = loss_of(AVERAGE, ("mkl", "cosine", 0.7, 0.0, -0.005, 0.005))
+    assert findings(tie).headline.startswith(
+        "By log loss: No method is shown to be better than the average; a gain is not excluded for mkl 0.000 [−0.005,"
+    ), "in a unit of its own every gain matters"
+
+
+def test_rules_are_not_mixed_and_the_model_is_what_won_by_the_rows_of_the_headline():
+    """The best by the second rule is in the table, and no headline is made of it; a classifier stands beside all."""
+    other = ("mkl", "euclidean", 0.9, 0.2, 0.15, 0.25), ("average", "euclidean", 0.7, 0.0, 0.0, 0.0)
+    assert finding(AVERAGE, TIE, *other, ("svc", "", 0.8, 0.1, 0.05, 0.15)).headline.startswith(
+        "Better than the average: svc +10.0 [+5.0, +15.0]. Learned kernel weights are not shown to pay: at best mkl"
+    )
+    worse = ("mkl", "euclidean", 0.6, -0.1, -0.15, -0.05), other[1]
+    results = made_of(AVERAGE, WINNER, *worse, ("svc", "", 0.65, -0.05, -0.1, 0.0), neighbour="euclidean")
+    entries = [FinalEntry(method=name, protocol="p", train_size=5) for name in ("average", "mkl", "svc")]
+    found = findings(results, ReportFinal(dataset="d", chosen=True, entries=entries))
+    assert found.model == (
+        "The model of this study (model.mklearn) is the average, which has the highest mean accuracy of the 3 that can "
+        "be a model: 70.0 %, by 1-NN Euclidean."
+    )
+    assert "Worse: mkl" in " ".join(found.verdicts)
+
+
+def test_failed_splits_are_said_beside_the_mean_and_cost_a_method_the_model():
+    results = made_of(AVERAGE, ("good", "cosine", 0.72, 0.02, -0.01, 0.05), ("lucky", "cosine", 0.9, 0.0, -0.1, 0.1))
+    lucky = results.all_metrics["method"].eq("lucky")
+    results.all_metrics.loc[lucky, ["n_failed", "n_repeats"]] = (5, 1)
+    entries = [FinalEntry(protocol="p", train_size=5, method=name) for name in ("good", "lucky")]
+    found = findings(results, ReportFinal(dataset="d", chosen=True, entries=entries))
+    assert "model.mklearn) is good, which has the highest mean accuracy of the 1 without a failed split" in found.model
+    assert answer(results, found).count("(5 of 6 splits failed)") == 1
+
+
+@pytest.mark.parametrize(
+    ("repeats", "folds", "words"),
+    [
+        (1, 5, "by 5-fold cross-validation"),
+        (3, 5, "over 3 repeats of 5-fold cross-validation"),
+        (10, 1, "over 10 random splits"),
+        (1, 1, "on one split"),
+    ],
+)
+def test_splits_are_named_as_they_were_made(repeats, folds, words):
+    results = made_of(AVERAGE, repeats=repeats, folds=folds)
+    assert splits_of(results.settings[0], results) == words
+
+
+def test_several_settings_are_counted_and_one_that_is_not_judged_is_named():
+    """As three sites, each left out in turn, have no interval: kills their absence from the headline in silence."""
+    won = "mkl (better in 2 of 2 settings, +5.0 on average)"
+    found = finding(AVERAGE, WINNER, LOSER, sizes=(5, 7))
+    assert found.headline == f"Better than the average: {won}. Learned kernel weights paid: {won}."
+    assert found.verdicts == [f"Better: {won}", "Worse: pca (worse in 2 of 2 settings, −10.0 on average)"]
+    assert finding(AVERAGE, TIE, sizes=(5, 7)).verdicts == ["Not shown to differ: mkl (+0.3 on average)"]
+    unjudged = [AVERAGE, ("mkl", "cosine", 0.9, 0.2, math.nan, math.nan)]
+    for rows in ([unjudged, [AVERAGE, WINNER]], [[AVERAGE, WINNER], unjudged]):
+        found = findings(over_sizes(*rows, learned=()))
+        assert found.headline == (
+            "Better than the average: mkl +5.0 [+2.0, +8.0]. Not judged, as no difference has an interval there: Data, "
+            f"training size {rows.index(unjudged)}."
+        )
+    found = findings(over_sizes([AVERAGE, WINNER, LOSER], [AVERAGE, WINNER]))
+    assert "Worse: pca (worse in 1 of 1 setting, −10.0 in one setting)" in found.verdicts
+
+
+def test_one_setting_of_two_is_no_victory():
+    """Better in half of the settings, and better in most but worse in one: neither beats the reference."""
+    worse = ("mkl", "cosine", 0.65, -0.05, -0.08, -0.02)
+    for others, verdict in {
+        (WINNER, TIE): "Better in some settings",
+        (WINNER, WINNER, worse): "Better in some settings and worse in others",
+    }.items():
+        found = findings(over_sizes(*([AVERAGE, row] for row in others)))
+        assert found.headline.startswith("Better than the average in some settings only: mkl (better in ")
+        assert "Learned kernel weights paid in some settings only: most often mkl (better in " in found.headline
+        assert [text.split(":")[0] for text in found.verdicts] == [verdict]
+
+
+def test_errors_of_several_units_have_no_mean():
+    """Kills: an order by the mean over settings, in which the target with the largest numbers decides."""
+    small = [
+        ("average", "", 0.5, 0.0, 0.0, 0.0), ("few", "", 0.4, -0.1, -0.11, -0.09), ("many", "", 0.6, 0.1, 0.05, 0.2),
+    ]  # fmt: skip
+    large = [("average", "", 500, 0.0, 0.0, 0.0), ("few", "", 510, 10, -2, 30), ("many", "", 400, -100, -130, 20)]
+    found = findings(over_sizes(small, large, metric="rmse", score="rmse"))
+    assert found.headline == "Better than the average in some settings only: few (better in 1 of 2 settings)."
+    assert found.verdicts == [
+        "Better in some settings: few (better in 1 of 2 settings)", "Worse: many (worse in 1 of 2 settings)",
+    ]  # fmt: skip
+
+
+def test_rows_without_a_value_come_last_though_r2_may_be_below_any_accuracy():
+    results = made_of(("none", "", math.nan, *NAN), ("b", "", -1.5, -0.5, -0.7, -0.3), ("a", "", -3, 0, 0, 0))
+    table = result_table(results, results.settings[0])
+    assert [row[0].text for row in table.rows] == ["b", "a", "none"]
+    assert ["strong" in row[1].kind for row in table.rows] == [True, False, False]
+
+
+def test_the_answer_in_the_terminal():
+    others = [(f"m{k}", "cosine", 0.5 - k / 100, -0.2, -0.3, -0.1) for k in range(4)]
+    results = made_of(AVERAGE, WINNER, LOSER, *others, sizes=(5, 7))
+    lines = answer(results, Findings("Better than the average: mkl.", [], "The model is mkl.")).splitlines()
+    assert lines == [
+        "Better than the average: mkl.",
+        "",
+        "Data, training size 5, accuracy in % over 6 random splits, best 5 of 7 methods:",
+        "  mkl           75.0 ± 1.0  +5.0 [+2.0, +8.0]",
+        "  the average   70.0 ± 1.0  the reference",
+        "  pca           60.0 ± 1.0  −10.0 [−20.0, −1.0]",
+        "  m0            50.0 ± 1.0  −20.0 [−30.0, −10.0]",
+        "  m1            49.0 ± 1.0  −20.0 [−30.0, −10.0]",
+        "1 more setting on the page.",
+        "",
+        "The model is mkl.",
+    ]
+    nothing = made_of(("average", "cosine", math.nan, *NAN))
+    assert answer(nothing, Findings("No method.", [])) == "No method.\n"
