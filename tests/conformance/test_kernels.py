@@ -11,7 +11,7 @@ from tests.conformance.conftest import Digits
 from tests.entries import kernel
 from tests.split_stacks import split_stacks
 
-from mklearn.kernels.spec_forms import kernel_class
+from mklearn.kernels.specs import kernel_class
 from mklearn.kernels.table import KERNELS
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")

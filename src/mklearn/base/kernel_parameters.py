@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from mklearn.checks import check_keys
 from mklearn.errors import ConfigError
-from mklearn.kernels.spec_forms import is_one_spec, spec_list, spec_parameters
+from mklearn.kernels.specs import is_one_spec, spec_list, spec_parameters
 
 
 def kernel_parameters(kernels: Any) -> dict[str, Any]:

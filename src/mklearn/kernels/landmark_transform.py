@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from mklearn.checks import Array
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.distances import MEASURES
-from mklearn.kernels.kernel_entry import error_prefix
 from mklearn.kernels.landmark_map import (
     LandmarkMap,
     landmark_map,
@@ -29,7 +28,7 @@ from mklearn.kernels.landmarks import (
 )
 from mklearn.kernels.pairwise_view import Pairwise
 from mklearn.kernels.source import Source
-from mklearn.kernels.specs import KernelsOfSpecs
+from mklearn.kernels.specs import KernelsOfSpecs, error_prefix
 
 PARAMETER_SAMPLES = 2_000
 """Parameters of kernels, such as bandwidths, are fitted to at most so many training samples, drawn uniformly."""

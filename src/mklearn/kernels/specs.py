@@ -2,23 +2,306 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import functools
+import inspect
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from mklearn.checks import Array, as_float_matrix, regular_array
-from mklearn.errors import DataError
+from mklearn.checks import Array, as_float_matrix, check_choice, check_keys, regular_array
+from mklearn.errors import ConfigError, ConstantKernel, DataError, NotApplicable
+from mklearn.kernels.base import Kernel
+from mklearn.kernels.completion import Mask, MeanCompletion
+from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.features import is_sparse
+from mklearn.kernels.gaussian import GaussianKernel
 from mklearn.kernels.kernel_cache import CachingViews
-from mklearn.kernels.kernel_entry import error_prefix, kernel_entries, shared_blocks
 from mklearn.kernels.pairwise_view import Pairwise
-from mklearn.kernels.source import Source, measured
-from mklearn.kernels.spec_forms import KernelSpec, is_one_spec, spec_list
+from mklearn.kernels.source import FEATURE_KEYS, Source, measured, own_values
 from mklearn.kernels.stack import KernelStack
+from mklearn.kernels.table import KERNELS
 from mklearn.kernels.views import Views, as_views
+from mklearn.loading import load
+
+KernelSpec = str | Mapping[str, Any]
+"""A kind, or a mapping with "kind" or "implementation", the parameters of the kernel's class and its input."""
+
+
+def kernel_class(spec: KernelSpec) -> type[Kernel]:
+    """Return the class that a spec names: of a kind of mklearn's own, by default the Gaussian, or ``implementation``.
+
+    Raises `ConfigError` if there is no such kind, or `implementation` is no subclass of `Kernel`.
+    """
+    given = {"kind": spec} if isinstance(spec, str) else spec
+    if "implementation" not in given:
+        kind = given.get("kind", "gaussian")
+        check_choice(kind, "kind", tuple(KERNELS))
+        own: type[Kernel] = load(KERNELS[kind].implementation)
+        return own
+    implementation = str(given["implementation"])
+    found = load(implementation)
+    if not (isinstance(found, type) and issubclass(found, Kernel)):
+        raise ConfigError(f"`implementation` {implementation!r} is not a subclass of mklearn.kernels.Kernel")
+    return found
+
+
+def spec_mapping(spec: Any, name: object) -> Mapping[str, Any]:
+    """Return the spec of a kernel as a mapping; raise `ConfigError` if it is neither that nor a kind."""
+    given = {"kind": spec} if isinstance(spec, str) else spec
+    if not isinstance(given, Mapping):
+        kinds = ", ".join(KERNELS)
+        raise ConfigError(f"the spec of kernel {name!r} is {spec!r}; expected a kind ({kinds}) or a mapping")
+    return given
+
+
+def is_one_spec(kernels: Any) -> bool:
+    """Return whether these are one spec, and not several, in a sequence or by name.
+
+    A mapping is one spec if it has a key of a spec and no mapping as a value: no kernel is named "kind".
+    """
+    if isinstance(kernels, str):
+        return True
+    known = {"id", "kind", "implementation", *FEATURE_KEYS, *declared(GaussianKernel)}
+    return (
+        isinstance(kernels, Mapping)
+        and any(key in known for key in kernels)
+        and not any(isinstance(value, Mapping) for value in kernels.values())
+    )
+
+
+def spec_list(kernels: Any) -> list[KernelSpec]:
+    """Return one spec, a sequence of specs, or a mapping of names to specs as a list of specs."""
+    if is_one_spec(kernels):
+        return [kernels]
+    if not isinstance(kernels, Mapping):
+        return list(kernels)
+    specs: list[KernelSpec] = []
+    for name, given in kernels.items():
+        spec = spec_mapping(given, name)
+        if spec.get("id", str(name)) != str(name):
+            raise ConfigError(f"kernel {name!r} has the id {spec['id']!r} in its spec; omit `id`")
+        specs.append({**spec, "id": str(name)})
+    return specs
+
+
+def spec_parameters(spec: KernelSpec) -> dict[str, Any]:
+    """Return the parameters of a kernel on features: those in its spec, and the defaults of the others (else None)."""
+    given = {"kind": spec} if isinstance(spec, str) else {key: value for key, value in spec.items() if key != "id"}
+    parameters = declared(kernel_class(given)).items()
+    defaults = {key: None if each.default is each.empty else each.default for key, each in parameters}
+    kind = {} if "implementation" in given else {"kind": "gaussian"}
+    of_features = dict.fromkeys(FEATURE_KEYS) | {"impute": "none", "feature_scaling": "none", "missing_views": "error"}
+    return {**kind, **of_features, **defaults, **given}
+
+
+@functools.cache
+def declared(of_class: type[Kernel]) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a kernel's class, without its name; ``set_params`` asks for those of every kernel."""
+    return {key: each for key, each in inspect.signature(of_class).parameters.items() if key != "name"}
+
+
+class KernelEntry:
+    """A kernel with its spec and what it reads.
+
+    Parameters
+    ----------
+    spec : kind or mapping
+        See `mklearn.kernels.specs.StackTransform`.
+    number : int
+        Names the kernel if its spec has no "id".
+
+    Attributes
+    ----------
+    id : str
+    kernel : Kernel
+    spec : dict
+        With "id".
+    parts : list of mappings
+        What says which features the kernel reads, or each of its factors, which take over what they do not say.
+    sources : list of Source
+        One for each part; fitted by `read`.
+    observed : (n,) bool array
+        Which training samples have every view that the kernel reads. Set by `fit`.
+    is_constant : bool
+        Whether the kernel could not be fitted, as the training samples coincide in it, and is zero.
+    info : dict
+        See `mklearn.kernels.specs.StackTransform.infos`.
+    """
+
+    def __init__(self, spec: KernelSpec, number: int) -> None:
+        given = spec_mapping(spec, number)
+        self.id = str(given.get("id", number))
+        self.spec = {**given, "id": self.id}
+        with error_prefix(self.id):
+            of_class = kernel_class(given)
+        parameters = declared(of_class)
+        valid = tuple(dict.fromkeys(("id", "kind", "implementation", *FEATURE_KEYS, *parameters)))
+        check_keys(given, valid, f"kernel {self.id!r}")
+        missing = [key for key, each in parameters.items() if each.default is each.empty and key not in given]
+        if missing:
+            raise ConfigError(f"kernel {self.id!r} needs a value for {', '.join(f'`{key}`' for key in missing)}")
+        with error_prefix(self.id):
+            self.kernel = of_class(**{key: given[key] for key in parameters if key in given}, name=self.id)
+            own = {key: value for key, value in given.items() if key in FEATURE_KEYS}
+            self.parts: list[dict[str, Any]] = [{**own, **factor} for factor in given.get("factors", [{}])]
+            self.sources = [Source(part) for part in self.parts]
+
+    def read(self, table: Any, shared: dict[Any, Source]) -> None:
+        """Fit what the kernel reads to the training samples; `shared` are the sources of other kernels, by key."""
+        self.sources = []
+        for part, (_, measure) in zip(self.parts, self.kernel.inputs, strict=True):
+            view = part.get("view")
+            if isinstance(table, Views):
+                hint = "; say which one with `view`" if view is None else ""
+                view = str(self.id if view is None else view)
+                if view not in table.names:
+                    raise DataError(f"X has no view {view!r}: its views are {', '.join(map(repr, table.names))}{hint}")
+            elif view is not None:
+                raise DataError(
+                    f"it needs view {view!r}, but X is one table; pass a dict of tables or `mklearn.kernels.Views`"
+                )
+            if measure not in MEASURES and not isinstance(table if view is None else table[view], Pairwise):
+                raise ConfigError(
+                    f"measure {measure} can't be computed from features: its view must be mklearn.kernels.Pairwise; or "
+                    "pass all kernels themselves with kernels='precomputed'"
+                )
+            source = Source(part, view)
+            if source.key not in shared:
+                shared[source.key] = source.fit(table, shared.get(source.selection))
+                shared.setdefault(source.selection, source)
+            self.sources.append(shared[source.key])
+
+    def fit(self, blocks: list[Array], *, spectrum: bool, overwrite: bool, drop_constant: bool) -> Array:
+        """Fit the kernel to the values that it reads, and return it among the training samples, completed.
+
+        The list is emptied, and the training kernel dropped from the kernel's object, to save memory. Other parameters
+        are those of `mklearn.kernels.Kernel.fit` and `mklearn.kernels.specs.StackTransform`.
+        """
+        self.observed = np.logical_and.reduce([source.observed_ for source in self.sources])
+        n, n_observed = len(self.observed), int(self.observed.sum())
+        if n_observed < 2 <= n:
+            raise NotApplicable(f"{n_observed} of the {n} training samples have its view; at least two are needed")
+        training = []
+        for block, source in zip(blocks, self.sources, strict=True):
+            kept = self.observed[source.observed_]
+            training.append(_part(block, kept, kept))
+        blocks.clear()
+        computed = not any(isinstance(source.train_, Pairwise) for source in self.sources)
+        self._completion: MeanCompletion | None = None
+        self.is_constant = False
+        try:
+            self.kernel.fit(*training, spectrum=spectrum, measured=computed, overwrite=overwrite)
+        except ConstantKernel:
+            if not drop_constant:
+                raise
+            self.is_constant = True
+            self.info: dict[str, Any] = {"id": self.id, "constant": True}
+            return np.zeros((n, n), dtype=training[0].dtype)
+        del training
+        kernel, repair = self.kernel.kernel_train_, self.kernel.repair_
+        self.info = {"id": self.id, **self._described_parts(), **self.kernel.info_}
+        if any(source.completes for source in self.sources):
+            self.info["n_missing"] = n - n_observed
+            self._completion = MeanCompletion.of(self.kernel, self.observed)
+            kernel = self._completion.training_kernel(kernel)
+        del self.kernel.kernel_train_  # new samples need neither it nor the kernel in the repair
+        self.kernel.repair_ = replace(repair, kernel=np.empty((0, n_observed), dtype=repair.kernel.dtype))
+        return kernel
+
+    def rows(self, new: Sequence[tuple[Any, Mask]], blocks: Sequence[Array], dtype: Any) -> Array:
+        """Return the kernel between new samples and the training samples, (m, n), completed.
+
+        Parameters
+        ----------
+        new : sequence of (values, mask)
+            See `mklearn.kernels.source.Source.transform`.
+        blocks : sequence of arrays of shape (m_present, n_observed)
+            The measures that the kernel reads.
+        dtype : dtype
+            Of rows without any value.
+        """
+        present = np.logical_and.reduce([mask for _, mask in new])
+        if self.is_constant:
+            return np.zeros((len(present), len(self.observed)), dtype=dtype)
+        kernel: Array = np.empty((0, int(self.observed.sum())), dtype=dtype)
+        if present.any():
+            rows = [
+                _part(block, present[mask], self.observed[source.observed_])
+                for (_, mask), source, block in zip(new, self.sources, blocks, strict=True)
+            ]
+            unit = self.kernel.normalise == "unit_diagonal"
+            own = [_part(own_values(values), present[mask]) for values, mask in new] if unit else None
+            kernel = self.kernel.transform(*rows, own=own)
+        return kernel if self._completion is None else self._completion.rows(kernel, present)
+
+    def _described_parts(self) -> dict[str, Any]:
+        """Return what the kernel is computed from, as its spec says; lists if it has factors."""
+        parts = [
+            part if source.view is None else {**part, "view": source.view}
+            for part, source in zip(self.parts, self.sources, strict=True)
+        ]
+        keys = [key for key in ("view", "feature_scaling", "impute") if any(key in part for part in parts)]
+        values = {key: [part.get(key) for part in parts] for key in keys}
+        return values if "factors" in self.spec else {key: of_parts[0] for key, of_parts in values.items()}
+
+
+def kernel_entries(specs: Sequence[KernelSpec]) -> list[KernelEntry]:
+    """Construct the kernels of specs; raise `ConfigError` if there are none, or two have one id."""
+    entries = [KernelEntry(spec, number) for number, spec in enumerate(specs)]
+    if not entries:
+        raise ConfigError("the list of kernels is empty; at least one is needed")
+    ids = [entry.id for entry in entries]
+    twice = sorted({name for name in ids if ids.count(name) > 1})
+    if twice:
+        raise ConfigError(f"kernel ids must be unique; given twice: {', '.join(map(repr, twice))}")
+    return entries
+
+
+def shared_blocks(
+    entries: Sequence[KernelEntry], compute: Callable[[Source, str], Array]
+) -> Iterator[tuple[KernelEntry, list[Array], bool]]:
+    """Yield each kernel with the values that it reads, and whether it may write over them.
+
+    Values of a measure that several kernels read are computed once, and dropped after the last of them. `compute` takes
+    a source and a measure.
+    """
+    names = [
+        [(source.key, measure) for source, (_, measure) in zip(entry.sources, entry.kernel.inputs, strict=True)]
+        for entry in entries
+    ]
+    left = Counter(name for of_entry in names for name in of_entry)
+    kept: dict[Any, Array] = {}
+    for entry, of_entry in zip(entries, names, strict=True):
+        taken = []
+        with error_prefix(entry.id):
+            for source, name in zip(entry.sources, of_entry, strict=True):
+                if name not in kept:
+                    kept[name] = compute(source, name[1])
+                left[name] -= 1
+                taken.append(kept[name] if left[name] else kept.pop(name))
+        yield entry, taken, len(set(of_entry)) == len(of_entry) and not any(left[name] for name in of_entry)
+
+
+@contextlib.contextmanager
+def error_prefix(name: str) -> Iterator[None]:
+    """Prefix the message of an error with the id of the kernel."""
+    try:
+        yield
+    except (ConfigError, DataError, NotApplicable) as error:
+        raise type(error)(f"kernel {name!r}: {error}") from error
+
+
+def _part(block: Any, rows: Mask, columns: Mask | None = None) -> Any:
+    """Return some rows and columns of a block, or None of None; all of them without a copy."""
+    if block is None or (rows.all() and (columns is None or columns.all())):
+        return block
+    return block[rows] if columns is None else block[np.ix_(rows, columns)]
 
 
 class KernelsOfSpecs:

@@ -139,12 +139,6 @@ class Entry(Strict):
         """``"module:name"``."""
         return str(self.row.implementation)
 
-    @property
-    def targets(self) -> Sequence[str]:
-        """The kinds of target that it is for."""
-        kinds: Sequence[str] = self.row.targets
-        return kinds
-
     def applies_to(self, dataset: str) -> bool:
         """Return whether the study uses it on a data set."""
         return self.datasets is None or dataset in self.datasets
@@ -212,11 +206,6 @@ class Descriptor(Entry):
         return self
 
     @property
-    def family(self) -> str:
-        """Kind of data that it is computed from: images or tables."""
-        return "tables" if self.kind == TABLE else "images"
-
-    @property
     def point_sets(self) -> bool:
         """Whether it gives a set of points for each image, instead of a vector."""
         return bool(self.row.point_sets)
@@ -241,25 +230,10 @@ class Descriptor(Entry):
             return ""
         return f"grid {list(self.grid)}: images of {shape[0]} x {shape[1]} pixels have {list(there)} patches."
 
-    def needs_one_size(self) -> bool:
-        """Return whether all images need one size; for one patch of a grid they do not."""
-        return bool(self.row.one_size) and self.patch is None
-
     def distance(self) -> dict[str, Any]:
         """Return the parameters of the distance between sets of points."""
         positions = {"position_weight": self.position_weight, "position_scale": self.position_scale}
         return positions if self.point_sets else {}
-
-    def seconds_per_pair(self) -> float:
-        """Estimate the CPU seconds of that distance for two sets with all their points; 0: next to nothing.
-
-        ``2 p^2 d`` operations at 60 thousand millions a second and 0.3 ns for each of the ``p^2`` minima: within a
-        factor of two on processors of the years 2018 to 2024.
-        """
-        if not self.point_sets:
-            return 0.0
-        points, components = (self.parameters().get(name, 100) for name in ("n_points", "n_components"))
-        return float(points**2 * (2 * components / 60e9 + 0.3e-9))
 
 
 class Kernel(Entry):
@@ -309,11 +283,6 @@ class Kernel(Entry):
     def is_product(self) -> bool:
         """Whether it is made from other kernels."""
         return bool(self.row.of == "kernels")
-
-    @property
-    def of_matrix(self) -> bool:
-        """Whether it is a matrix of the data set."""
-        return bool(self.row.of == "matrix")
 
     def bandwidths(self) -> list[Any]:
         """Return its bandwidths, of which each makes a kernel; [None] without any."""
@@ -367,11 +336,6 @@ class Protocol(Entry):
                 raise ValueError(sentence)
         return self
 
-    @property
-    def holds_groups(self) -> bool:
-        """Whether no group of samples has both training and test samples."""
-        return bool(self.row.holds_groups)
-
     def parameters(self) -> dict[str, Any]:
         """Return the parameters with which the splits are drawn."""
         options: dict[str, Any] = {"path": self.path, "exclude_classes": self.exclude_classes}
@@ -382,7 +346,3 @@ class Protocol(Entry):
     def train_sizes(self) -> list[int | None]:
         """Return the training samples per class, each size once; [None] for a protocol without such sizes."""
         return list(dict.fromkeys(as_list(self.train_size)))
-
-    def table_name(self, name: str) -> str:
-        """Return the name that tables have for a protocol of this name in the study."""
-        return f"{name}-optimistic" if self.choose == "test_set" else name

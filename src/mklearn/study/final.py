@@ -24,7 +24,7 @@ def final_protocol(study: Study) -> str | None:
     The first one that holds whole groups out, if there is any: of a study that has one, new samples are of new groups.
     """
     suited = [name for name, reason in _protocols(study).items() if not reason]
-    return next((name for name in suited if study.protocols[name].holds_groups), next(iter(suited), None))
+    return next((name for name in suited if study.protocols[name].row.holds_groups), next(iter(suited), None))
 
 
 def _protocols(study: Study) -> dict[str, str]:

@@ -157,11 +157,6 @@ class Method(Entry):
         first = {"features": (takes, getattr(self, takes))} if takes.startswith("descriptor") else {}
         return first | {name: (name, self.view(name)) for name in self.row.views}
 
-    @property
-    def on_kernels(self) -> bool:
-        """Whether it learns from kernels."""
-        return bool(self.row.takes in ("kernels", "dictionary"))
-
     def kernel_choice(self) -> KernelChoice | None:
         """Return how evaluation chooses among the kernels; None: the method takes all of them."""
         weights = self.kernel_weights

@@ -35,8 +35,8 @@ def descriptors_of(
     ``side`` is the shorter side of its images, where it is known.
     """
     if named is not None:
-        suited = {name: model for name, model in named.items() if model.family == config.family}
-        return {name: m for name, m in suited.items() if m.kind != TABLE or m.table in config.table_names}
+        images = config.family == "images"
+        return {n: m for n, m in named.items() if (m.table in config.table_names if m.kind == TABLE else images)}
     if config.family == "images":
         return image_descriptors(side, in_colour=getattr(config, "colour", "grey") == "rgb")
     return {name: Descriptor.model_validate({"kind": TABLE, "table": name}) for name in config.table_names}
@@ -87,7 +87,7 @@ def _suits(kernel: Kernel, config: DatasetConfig) -> bool:
     """Return whether a kernel can be made from what a data set has: features, distances or kernels."""
     if isinstance(config, Precomputed):
         return kernel.kind == ("precomputed" if config.measure == "kernel" else "gaussian")
-    return not kernel.is_product and not kernel.of_matrix
+    return kernel.row.of == "descriptor"
 
 
 def _default_kernel(name: str, config: DatasetConfig) -> Kernel:

@@ -115,8 +115,8 @@ def target_mistakes(study: Study) -> Iterator[Mistake]:
             yield Mistake(f"datasets.{key}", text)
     advice = "set `task: classes`, or name" if kind == "numbers" else "name the column of numbers as `target`, or"
     for key, method in study.methods.items():
-        if kind not in method.targets:
-            made = " or ".join(method.targets)
+        if kind not in method.row.targets:
+            made = " or ".join(method.row.targets)
             text = f"{method.title} predicts {made}, and the target is {kind}: {advice} a method for {kind}."
             yield Mistake(f"methods.{key}", text)
         elif kind == "numbers" and method.kernel_choice() == "cv_accuracy":
@@ -124,7 +124,7 @@ def target_mistakes(study: Study) -> Iterator[Mistake]:
                 f"methods.{key}.kernel_weights", "cv_accuracy weights by accuracy, which numbers have none of."
             )
     for key, protocol in study.protocols.items():
-        if kind not in protocol.targets:
+        if kind not in protocol.row.targets:
             text = f"{protocol.title} needs classes, and the target is {kind}; use k_fold, group_k_fold or given."
             yield Mistake(f"protocols.{key}", text)
         if kind == "numbers" and protocol.exclude_classes:

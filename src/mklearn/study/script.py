@@ -15,9 +15,7 @@ import shlex
 import sys
 import traceback
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec, module_from_spec
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, Any, get_args, get_type_hints
 
 from mklearn.errors import ConfigError, DataError, UserError, absence
@@ -84,7 +82,6 @@ def call(function: Function, *, threads: int = 1, code: str | None = None, **val
         Among others: an input is missing or damaged.
     """
     _limit_threads(threads)
-    _defer_scipy_stats()
     name, parameters = function.__name__, inspect.signature(function).parameters
     values = _spelled_out(function, values)
     needed = {key for key, p in parameters.items() if p.default is p.empty and key not in GIVEN_BY_JOB}
@@ -202,29 +199,3 @@ def _limit_threads(threads: int) -> None:
         from threadpoolctl import threadpool_limits
 
         threadpool_limits(limits=threads)
-
-
-class _DeferredPackage(ModuleType):
-    """A package that executes itself at its first use."""
-
-    def __getattr__(self, name: str) -> Any:
-        spec: Any = self.__spec__
-        object.__setattr__(self, "__class__", ModuleType)
-        self.__path__ = spec.submodule_search_locations
-        spec.loader.exec_module(self)
-        return getattr(self, name)
-
-
-def _defer_scipy_stats() -> None:
-    """Let scikit-learn's import of `scipy.stats`, half a second of each job, cost nothing until it is used.
-
-    `importlib.util.LazyLoader` does not serve: in Python 3.11 an import statement executes its modules.
-    """
-    import scipy
-
-    if "scipy.stats" not in sys.modules:
-        spec: Any = find_spec("scipy.stats")
-        module = module_from_spec(spec)
-        del module.__path__  # asked for when a module of the package is imported, which executes the package first
-        object.__setattr__(module, "__class__", _DeferredPackage)
-        sys.modules["scipy.stats"] = scipy.stats = module

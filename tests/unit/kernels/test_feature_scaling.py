@@ -20,7 +20,7 @@ from mklearn.kernels.feature_scaling import (
     constant_features,
     is_heavy_tailed,
 )
-from mklearn.kernels.spec_forms import kernel_class
+from mklearn.kernels.specs import kernel_class
 from mklearn.study.specs import fit_spec
 
 SCALINGS = ("standard", "minmax", "unit", "rank", "log")

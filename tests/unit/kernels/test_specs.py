@@ -11,8 +11,7 @@ from tests.split_stacks import split_stacks
 
 from mklearn.errors import ConfigError, ConstantKernel, DataError
 from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
-from mklearn.kernels.spec_forms import kernel_class
-from mklearn.kernels.specs import StackTransform, compute_stack
+from mklearn.kernels.specs import StackTransform, compute_stack, kernel_class
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
 

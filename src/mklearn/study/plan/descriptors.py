@@ -37,8 +37,8 @@ def planned_descriptors(
     chosen = descriptors_of(config, named, min(shape[:2]) if shape else None)
     mistakes = {name: model.mistake_for(shape) for name, model in chosen.items()} if shape else {}
     wrong = [f"descriptors.{name}: {mistake}" for name, mistake in mistakes.items() if mistake]
-    placed = [name for name, model in chosen.items() if dataset.keeps_ratios and model.needs_one_size()]
-    if placed:
+    placed = [name for name, model in chosen.items() if model.row.one_size and model.patch is None]
+    if placed and dataset.keeps_ratios:
         wrong.append(
             f"datasets.{dataset.id}.resize: with `pixels` images keep their aspect ratios, and {', '.join(placed)} "
             "need images of one size. Set `resize: {shape: [rows, columns]}`, or name other descriptors, such as phog "

@@ -224,7 +224,7 @@ def _variants(
     ``dictionary`` are the descriptors of a dictionary of kernels.
     """
     label = method.label or method_id
-    if not method.on_kernels:
+    if method.row.takes not in ("kernels", "dictionary"):
         return [_Variant(method_id, label)]
     if dictionary:
         parameters = {} if dataset.impute == "none" else {"impute": dataset.impute}

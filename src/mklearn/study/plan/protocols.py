@@ -42,7 +42,7 @@ def planned_protocol(protocol_id: str, protocol: Protocol, seed: int) -> Planned
     spec = SplitSpec(
         kind=protocol.kind, implementation=protocol.implementation, parameters=protocol.parameters(), seed=seed
     )
-    name = protocol.table_name(protocol_id)
+    name = f"{protocol_id}-optimistic" if protocol.choose == "test_set" else protocol_id
     settings = [
         Setting(protocol=name if size is None else f"{name}-p{size}", train_size=size)
         for size in protocol.train_sizes()
