@@ -81,8 +81,3 @@ def test_a_kernel_has_what_its_row_says(kind: str) -> None:
 @pytest.mark.parametrize("kind", DESCRIPTORS)
 def test_descriptors_name_a_distance_that_there_is(kind: str) -> None:
     assert DESCRIPTORS[kind].measure in {*MEASURES, POINT_SET}
-
-
-@pytest.mark.parametrize("kind", METRICS)
-def test_a_metric_needs_what_its_function_takes(kind: str) -> None:
-    assert METRICS[kind].needs == tuple(inspect.signature(implementation(METRICS[kind])).parameters)

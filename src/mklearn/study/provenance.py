@@ -106,10 +106,10 @@ _FOLDERS: dict[str, tuple[str, ...]] = {
 """What counts for each rule, below `PACKAGE`, beside its script and the code that its specification names."""
 _SCRIPT_OF = {"describe_part": "describe"}
 _AFTER_FITS = frozenset({
-    "headline.py", "importances.py", "number_values.py", "predictions.py", "reproduction.py", "sample_values.py",
-    "score_table.py", "summary.py", "support_vectors.py", "verdicts.py",
+    "headline.py", "importances.py", "predictions.py", "reproduction.py", "sample_values.py",
+    "score_table.py", "summary.py", "verdicts.py",
 })  # fmt: skip
-"""Files of ``study/evaluation`` that only tables and reports use, and metrics that can't choose parameters."""
+"""Files of ``study/evaluation`` that only tables and reports use."""
 _FOLLOWED = re.compile(
     r"^\s*from (mklearn\.(?:subspace|classifiers|regressors|papers|descriptors|study\.data)\.[\w.]+) import",
     re.MULTILINE,

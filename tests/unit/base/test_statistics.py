@@ -21,7 +21,7 @@ from mklearn.base.statistics import (
     standard_deviation,
 )
 from mklearn.errors import DataError
-from mklearn.study.evaluation.metrics.sample_values import auc_values
+from mklearn.study.evaluation.metrics.sample_values import auc as auc_values
 
 VALUES = st.lists(st.floats(0, 1).map(lambda value: round(value, 6)), min_size=2, max_size=20)
 

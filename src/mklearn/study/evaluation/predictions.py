@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-import mklearn.study.evaluation.metrics.labels  # noqa: F401 # what it computes by names is code of the steps that import this
+import mklearn.study.evaluation.metrics.functions  # noqa: F401 # what it computes by names is code of the steps that import this
 from mklearn.errors import NotApplicable
 from mklearn.loading import load
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named

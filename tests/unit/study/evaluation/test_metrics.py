@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from mklearn.errors import NotApplicable
 from mklearn.study.evaluation.fitted import lookup_of
-from mklearn.study.evaluation.metrics.labels import minority_recall
+from mklearn.study.evaluation.metrics.functions import auc, equal_error_rate, minority_recall
 from mklearn.study.evaluation.metrics.metric import metric_mistakes, metric_named
-from mklearn.study.evaluation.metrics.scores import auc, equal_error_rate
 from mklearn.study.evaluation.outputs import MethodOutput
 from mklearn.study.reading import check_study, target_mistakes
 

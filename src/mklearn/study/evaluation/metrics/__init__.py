@@ -1,1 +1,1 @@
-"""Metrics: functions, each with a row of the table in :mod:`mklearn.study.evaluation.metrics.metric`."""
+"""Metrics: functions, each with a row of the table in `metric`."""

@@ -1,10 +1,11 @@
-"""Metrics by their names: what each needs, how it is computed, and whether it can choose parameters."""
+"""Metrics by their names: how each is computed, its range, and whether it can choose parameters."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -22,13 +23,11 @@ if TYPE_CHECKING:
 class Metric(Row):
     """A metric: a function that says by one number how good a fitted method is on test samples.
 
-    A method that does not give one of `needs` gets a row with the status ``not_applicable``; so it does where the
-    function raises NotApplicable.
+    Its parameters are attributes of :class:`mklearn.study.evaluation.outputs.MethodOutput`. A method that does not give
+    one gets a row with the status ``not_applicable``; so it does where the function raises NotApplicable.
 
     Attributes
     ----------
-    needs : sequence of str
-        The parameters of the function: what it needs of :class:`mklearn.study.evaluation.outputs.MethodOutput`.
     kind : str
         Its name in studies and tables.
     larger_is_better : bool
@@ -41,11 +40,10 @@ class Metric(Row):
         The kinds of target that it takes.
     by_sample : str
         ``module:function`` that gives each test sample a value, with the metric as their mean and its variance as that
-        of the mean; its parameters are as of the metric. Intervals of the metric are computed from them: without it
+        of the mean; with such parameters too. Intervals of the metric are computed from them: without it
         from the values of the splits alone, which is wider (see :mod:`mklearn.base.statistics`).
     """
 
-    needs: Sequence[str] = ()
     kind: str = ""
     larger_is_better: bool = True
     bounds: tuple[float, float] = (0.0, 1.0)
@@ -68,6 +66,11 @@ class Metric(Row):
         """Its title inside a sentence: ``mean absolute error``, ``R²``."""
         return self.title[0].lower() + self.title[1:] if self.title[1:2].islower() else self.title
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What it takes of a method: the parameters of its function."""
+        return _function(self.implementation)[1]
+
     def score(self, output: Any) -> float:
         """Compute the metric from a :class:`mklearn.study.evaluation.outputs.MethodOutput`.
 
@@ -76,15 +79,23 @@ class Metric(Row):
         NotApplicable
             The method does not give what the metric needs.
         """
-        return float(load(self.implementation)(*(getattr(output, name) for name in self.needs)))
+        return float(_called(self.implementation, output))
 
     def sample_values(self, output: Any) -> NDArray[np.float64]:
         """Compute the values of test samples (m,) whose mean is the metric, of a metric that names ``by_sample``."""
-        function = load(self.by_sample)
-        values: NDArray[np.float64] = function(
-            *(getattr(output, name) for name in inspect.signature(function).parameters)
-        )
+        values: NDArray[np.float64] = _called(self.by_sample, output)
         return values
+
+
+def _called(name: str, output: Any) -> Any:
+    function, parameters = _function(name)
+    return function(*(getattr(output, parameter) for parameter in parameters))
+
+
+@functools.cache
+def _function(name: str) -> tuple[Callable[..., Any], tuple[str, ...]]:
+    function = load(name)
+    return function, tuple(inspect.signature(function).parameters)
 
 
 def metric_named(name: str) -> Metric:
@@ -98,9 +109,7 @@ def metric_named(name: str) -> Metric:
     if name not in METRICS and ":" not in name:
         valid = ", ".join(METRICS)
         raise ConfigError(f"there is no metric {name!r}.{nearest(name, METRICS)} Valid: {valid}; or module:function.")
-    row = row_of(name, METRICS, _inferred)
-    needs = row.needs or tuple(inspect.signature(load(name)).parameters)
-    return replace(row, kind=name, needs=needs)
+    return replace(row_of(name, METRICS, _inferred), kind=name)
 
 
 def _inferred(function: Any) -> Metric:
@@ -149,34 +158,30 @@ def metric_mistakes(metrics: Sequence[str], choose_by: str, inner_folds: int | s
     return mistakes
 
 
-_HERE = "mklearn.study.evaluation.metrics."
-_LABELS, _NUMBERS = ("y", "labels"), ("numbers",)
-_SCORES = ("y", "class_scores", "classes")
+def _row(name: str, title: str, has_values: bool = True, **fields: Any) -> Metric:
+    package = "mklearn.study.evaluation.metrics"
+    by_sample = f"{package}.sample_values:{name}" if has_values else ""
+    return Metric(f"{package}.functions:{name}", title, by_sample=by_sample, **fields)
+
+
 METRICS: dict[str, Metric] = {
-    "accuracy": Metric(f"{_HERE}labels:accuracy", "Accuracy", needs=_LABELS, mean_of_samples=True),
-    "balanced_accuracy": Metric(f"{_HERE}labels:balanced_accuracy", "Balanced accuracy", needs=_LABELS,
-                                by_sample=f"{_HERE}sample_values:balanced_accuracy_values"),
-    "minority_recall": Metric(f"{_HERE}labels:minority_recall", "Recall of the smallest class",
-                              needs=("y_train", *_LABELS), by_sample=f"{_HERE}sample_values:minority_recall_values"),
-    "macro_f1": Metric(f"{_HERE}labels:macro_f1", "Macro F1", needs=_LABELS,
-                       by_sample=f"{_HERE}sample_values:macro_f1_values"),
-    "r2": Metric(f"{_HERE}numbers:r2", "R²", needs=("y_train", *_LABELS), bounds=(-inf, 1.0), targets=_NUMBERS,
-                 by_sample=f"{_HERE}number_values:r2_values"),
-    "rmse": Metric(f"{_HERE}numbers:rmse", "RMSE", needs=_LABELS, larger_is_better=False, bounds=(0.0, inf),
-                   targets=_NUMBERS, by_sample=f"{_HERE}number_values:rmse_values"),
-    "mae": Metric(f"{_HERE}numbers:mae", "Mean absolute error", needs=_LABELS, larger_is_better=False,
-                  bounds=(0.0, inf), targets=_NUMBERS, by_sample=f"{_HERE}number_values:mae_values"),
-    "pearson": Metric(f"{_HERE}numbers:pearson", "Pearson's correlation", needs=_LABELS, bounds=(-1.0, 1.0),
-                      targets=_NUMBERS, by_sample=f"{_HERE}number_values:pearson_values"),
-    "spearman": Metric(f"{_HERE}numbers:spearman", "Spearman's correlation", needs=_LABELS, bounds=(-1.0, 1.0),
-                       targets=_NUMBERS, by_sample=f"{_HERE}number_values:spearman_values"),
-    "log_loss": Metric(f"{_HERE}scores:log_loss", "Log loss", needs=("y", "probabilities", "classes"),
-                       larger_is_better=False, bounds=(0.0, inf), by_sample=f"{_HERE}sample_values:log_loss_values"),
-    "auc": Metric(f"{_HERE}scores:auc", "Area under the ROC curve", needs=_SCORES,
-                  by_sample=f"{_HERE}sample_values:auc_values"),
-    "equal_error_rate": Metric(f"{_HERE}scores:equal_error_rate", "Equal error rate", needs=_SCORES,
-                               larger_is_better=False),
-    "support_vector_share": Metric(f"{_HERE}support_vectors:support_vector_share", "Share of support vectors",
-                                   needs=("n_support_vectors", "n_train"), larger_is_better=False,
-                                   targets=("classes", "numbers")),
-}  # fmt: skip
+    "accuracy": _row("accuracy", "Accuracy", False, mean_of_samples=True),
+    "balanced_accuracy": _row("balanced_accuracy", "Balanced accuracy"),
+    "minority_recall": _row("minority_recall", "Recall of the smallest class"),
+    "macro_f1": _row("macro_f1", "Macro F1"),
+    "r2": _row("r2", "R²", bounds=(-inf, 1.0), targets=("numbers",)),
+    "rmse": _row("rmse", "RMSE", larger_is_better=False, bounds=(0.0, inf), targets=("numbers",)),
+    "mae": _row("mae", "Mean absolute error", larger_is_better=False, bounds=(0.0, inf), targets=("numbers",)),
+    "pearson": _row("pearson", "Pearson's correlation", bounds=(-1.0, 1.0), targets=("numbers",)),
+    "spearman": _row("spearman", "Spearman's correlation", bounds=(-1.0, 1.0), targets=("numbers",)),
+    "log_loss": _row("log_loss", "Log loss", larger_is_better=False, bounds=(0.0, inf)),
+    "auc": _row("auc", "Area under the ROC curve"),
+    "equal_error_rate": _row("equal_error_rate", "Equal error rate", False, larger_is_better=False),
+    "support_vector_share": _row(
+        "support_vector_share",
+        "Share of support vectors",
+        False,
+        larger_is_better=False,
+        targets=("classes", "numbers"),
+    ),
+}

@@ -3,7 +3,10 @@
 The accuracy is a mean over the test samples already. Any other metric T is one to first order: a sample's value is
 ``T + m IF``, with the influence IF of one of m samples on T. The values have T as their mean, and their variance over m
 is that of T: for recalls and F1 that of a stratified sample, for the area under the ROC curve that of DeLong et al.
-(1988). A metric names its function in its card, as ``by_sample``.
+(1988). Those of R² (whose denominator is of the training samples) and of the absolute error are exact; that of a root
+is its derivative; those of correlations are of Devlin et al. (1975) and, for ranks, of Croux, Dehon (2010).
+
+Each is named as its metric in `functions`, with the same parameters, and returns an array (m,).
 """
 
 from __future__ import annotations
@@ -14,23 +17,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from mklearn.study.evaluation.metrics.labels import smallest_classes
+from mklearn.study.evaluation.metrics import functions
 
 Values = NDArray[np.float64]
 
 
-def balanced_accuracy_values(y: Any, labels: Any) -> Values:
-    """Return values (m,) with the balanced accuracy as their mean."""
+def balanced_accuracy(y: Any, labels: Any) -> Values:
     return _mean_recall_values(y, labels, np.unique(y))
 
 
-def minority_recall_values(y_train: Any, y: Any, labels: Any) -> Values:
-    """Return values (m,) with the recall of the smallest class as their mean."""
-    return _mean_recall_values(y, labels, smallest_classes(y_train, y))
+def minority_recall(y_train: Any, y: Any, labels: Any) -> Values:
+    return _mean_recall_values(y, labels, functions.smallest_classes(y_train, y))
 
 
-def macro_f1_values(y: Any, labels: Any) -> Values:
-    """Return values (m,) with the macro F1 score as their mean, from the derivative of 2 TP/(samples + predictions).
+def _mean_recall_values(y: Any, labels: Any, classes: Any) -> Values:
+    members = [np.asarray(y == code) for code in classes]
+    shares = sum(own / own.sum() for own in members) * len(y) / len(members)
+    return functions.mean_recall(y, labels, classes) + _within_classes((labels == y) * shares, members)
+
+
+def macro_f1(y: Any, labels: Any) -> Values:
+    """Return values by the derivative of 2 TP/(samples + predictions) of each class.
 
     Only what varies within a class counts, as splits keep the numbers of samples of the classes.
     """
@@ -43,7 +50,21 @@ def macro_f1_values(y: Any, labels: Any) -> Values:
     return float(scores.mean()) + _within_classes(len(y) * influence, list(true.T))
 
 
-def log_loss_values(y: Any, probabilities: Any, classes: Any) -> Values:
+def _within_classes(values: Values, members: list[NDArray[np.bool_]]) -> Values:
+    """Return (v - v_class) sqrt(n/(n - 1)), whose sum is 0 and whose squares sum to m times the variance of their mean.
+
+    A class of a single sample has no spread of its own: all of these are one class together.
+    """
+    single = [own for own in members if own.sum() == 1]
+    several = [own for own in members if own.sum() > 1]
+    centred = np.zeros(len(values))
+    for own in [*several, *([np.any(single, axis=0)] if len(single) > 1 else [])]:
+        n = int(own.sum())
+        centred[own] = (values[own] - values[own].mean()) * np.sqrt(n / (n - 1.0))
+    return centred
+
+
+def log_loss(y: Any, probabilities: Any, classes: Any) -> Values:
     """Return minus the logarithm of the probability of each sample's class, clipped as scikit-learn does."""
     order = np.argsort(classes)
     places = order[np.searchsorted(np.asarray(classes)[order], y)]
@@ -51,23 +72,11 @@ def log_loss_values(y: Any, probabilities: Any, classes: Any) -> Values:
     return np.asarray(-np.log(np.clip(probabilities[np.arange(len(y)), places], least, 1.0 - least)))
 
 
-def auc_values(y: Any, class_scores: Any, classes: Any) -> Values:
-    """Return values (m,) with the area under the ROC curve as their mean: DeLong's placements of both sorts."""
-    members = [np.asarray(y == code) for code in classes]
-    if class_scores.ndim == 2 and class_scores.shape[1] > 2:
-        each = [_placements(own, class_scores[:, place]) for place, own in enumerate(members)]
-    else:
-        each = [_placements(members[1], class_scores if class_scores.ndim == 1 else class_scores[:, 1])]
-    placed = np.mean(each, axis=0)
+def auc(y: Any, class_scores: Any, classes: Any) -> Values:
+    """Return DeLong's placements of both sorts of samples."""
+    members, columns = [np.asarray(y == code) for code in classes], functions.class_columns(class_scores)
+    placed = np.mean([_placements(*pair) for pair in zip(members[-len(columns) :], columns, strict=True)], axis=0)
     return float(placed.mean()) + _within_classes(2.0 * placed, members)
-
-
-def _mean_recall_values(y: Any, labels: Any, classes: Any) -> Values:
-    right = np.asarray(labels == y, dtype=np.float64)
-    members = [np.asarray(y == code) for code in classes]
-    mean = float(np.mean([right[own].mean() for own in members]))
-    shares = sum(own / own.sum() for own in members) * len(right) / len(members)
-    return mean + _within_classes(right * shares, members)
 
 
 def _placements(positive: NDArray[np.bool_], scores: Values) -> Values:
@@ -83,15 +92,39 @@ def _placements(positive: NDArray[np.bool_], scores: Values) -> Values:
     return placed * np.where(positive, 1.0 / n_positive, 1.0 / n_negative) * len(scores) / 2.0
 
 
-def _within_classes(values: Values, members: list[NDArray[np.bool_]]) -> Values:
-    """Return (v - v_class) sqrt(n/(n - 1)), whose sum is 0 and whose squares sum to m times the variance of their mean.
+def r2(y_train: Any, y: Any, labels: Any) -> Values:
+    return np.asarray(1.0 - (labels - y) ** 2 / np.var(y_train))
 
-    A class of a single sample has no spread of its own: all of these are one class together.
+
+def rmse(y: Any, labels: Any) -> Values:
+    error = functions.rmse(y, labels)
+    return np.full(len(y), error) if error == 0 else np.asarray(error + ((labels - y) ** 2 / error - error) / 2.0)
+
+
+def mae(y: Any, labels: Any) -> Values:
+    return np.asarray(np.abs(labels - y))
+
+
+def pearson(y: Any, labels: Any) -> Values:
+    """Return r + z w - r (z² + w²)/2 of standardised z and w."""
+    r, z, w = functions.pearson(y, labels), functions.standardised(y), functions.standardised(labels)
+    return np.asarray(r + z * w - r * (z**2 + w**2) / 2.0)
+
+
+def spearman(y: Any, labels: Any) -> Values:
+    """Return values with the influence ``12 (F(x) G(y) + E[F(X) 1(Y >= y)] + E[G(Y) 1(X >= x)]) - 9 - 3 rho``.
+
+    Ranks are estimates of the distribution functions F and G.
     """
-    single = [own for own in members if own.sum() == 1]
-    several = [own for own in members if own.sum() > 1]
-    centred = np.zeros(len(values))
-    for own in [*several, *([np.any(single, axis=0)] if len(single) > 1 else [])]:
-        n = int(own.sum())
-        centred[own] = (values[own] - values[own].mean()) * np.sqrt(n / (n - 1.0))
-    return centred
+    rho, m = functions.spearman(y, labels), len(y)
+    one, other = ((rankdata(values) - 0.5) / m for values in (y, labels))
+    influence = 12.0 * (one * other + _mean_above(one, labels) + _mean_above(other, y))
+    return np.asarray(rho + influence - influence.mean())
+
+
+def _mean_above(values: Values, keys: Any) -> Values:
+    """Return for each sample the mean over all of their values where their key is not below its own, else 0; (m,)."""
+    order = np.argsort(keys, kind="stable")
+    above = np.cumsum(values[order][::-1])[::-1]
+    first = np.searchsorted(np.asarray(keys)[order], keys, side="left")
+    return np.asarray(above[first] / len(values))

@@ -1,0 +1,165 @@
+"""Metrics.
+
+A function's parameters are attributes of :class:`mklearn.study.evaluation.outputs.MethodOutput`: ``y_train`` and ``y``
+are the target of the training and of the m test samples, ``labels`` is predicted. It raises `NotApplicable` where there
+is no value. Libraries are imported in functions: every fit imports this file, for the accuracy alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.errors import NotApplicable
+
+Values = NDArray[np.float64]
+
+# --- labels
+
+
+def accuracy(y: Any, labels: Any) -> float:
+    """Return the share of test samples that are predicted correctly."""
+    return float(np.mean(labels == y))
+
+
+def balanced_accuracy(y: Any, labels: Any) -> float:
+    """Return the mean over the classes of the share of their samples that is predicted correctly."""
+    return mean_recall(y, labels, np.unique(y))
+
+
+def minority_recall(y_train: Any, y: Any, labels: Any) -> float:
+    """Return the recall of the class with the fewest training samples; of several such classes the mean."""
+    return mean_recall(y, labels, smallest_classes(y_train, y))
+
+
+def smallest_classes(y_train: Any, y: Any) -> Any:
+    """Return the classes with the fewest training samples."""
+    classes, counts = np.unique(y_train, return_counts=True)
+    fewest = classes[counts == counts.min()]
+    missing = np.setdiff1d(fewest, y)
+    if missing.size:
+        raise NotApplicable(f"the recall of the smallest class needs test samples of it; class {missing[0]!s} has none")
+    return fewest
+
+
+def mean_recall(y: Any, labels: Any, classes: Any) -> float:
+    return float(np.mean([np.mean(labels[y == code] == code) for code in classes]))
+
+
+def macro_f1(y: Any, labels: Any) -> float:
+    """Return the mean F1 score over the classes that test samples have or are predicted to have."""
+    from sklearn.metrics import f1_score
+
+    return float(f1_score(y, labels, average="macro"))
+
+
+# --- probabilities and scores of classes
+
+
+def log_loss(y: Any, probabilities: Any, classes: Any) -> float:
+    """Return the mean of minus the logarithm of the probability of each test sample's class."""
+    from sklearn.metrics import log_loss
+
+    _refuse_unknown(y, classes, "the log loss needs a probability of every class")
+    if probabilities.shape != (len(y), len(classes)):
+        raise NotApplicable(f"probabilities have shape {probabilities.shape}: expected one column for each class")
+    order = np.argsort(classes)  # scikit-learn takes the columns in the order of the sorted classes
+    return float(log_loss(y, probabilities[:, order], labels=np.asarray(classes)[order]))
+
+
+def auc(y: Any, class_scores: Any, classes: Any) -> float:
+    """Return the area under the ROC curve; of more than two classes the mean over each against the others."""
+    from sklearn.metrics import roc_auc_score
+
+    _refuse_unknown(y, classes, "the area under the ROC curve needs a score of every class")
+    present = np.isin(classes, y)
+    if not present.all():
+        raise NotApplicable(f"the area under the ROC curve needs test samples of every class; {classes[~present][0]!s}"
+                            " has none")  # fmt: skip
+    columns = class_columns(class_scores)
+    if len(columns) == 1 and len(classes) == 2:
+        return float(roc_auc_score(y == classes[1], columns[0]))
+    if class_scores.shape != (len(y), len(classes)):
+        raise NotApplicable(f"decision values have shape {class_scores.shape}: expected one column for each class")
+    return float(np.mean([roc_auc_score(y == code, each) for code, each in zip(classes, columns, strict=True)]))
+
+
+def class_columns(class_scores: Any) -> list[Values]:
+    """Return the scores of each class; of two classes those of the second, also where these are all there is."""
+    return [class_scores] if class_scores.ndim == 1 else list(class_scores.T[1 if class_scores.shape[1] == 2 else 0 :])
+
+
+def equal_error_rate(y: Any, class_scores: Any, classes: Any) -> float:
+    """Return the error on the ROC curve where as many of either class are wrong; lines join its points."""
+    from sklearn.metrics import roc_curve
+
+    if len(classes) != 2:
+        raise NotApplicable(f"the equal error rate is one of two classes; there are {len(classes)}")
+    _refuse_unknown(y, classes, "the equal error rate is one of two classes")
+    if len(np.unique(y)) < 2:
+        raise NotApplicable("the equal error rate needs test samples of both classes")
+    accepted, detected, _ = roc_curve(y == classes[1], class_columns(class_scores)[0], drop_intermediate=False)
+    excess = accepted + detected - 1.0  # false acceptances minus false rejections: increases from -1 to 1
+    place = int(np.argmax(excess >= 0))
+    low, high = excess[place - 1], excess[place]
+    share = -low / (high - low)
+    return float(accepted[place - 1] + share * (accepted[place] - accepted[place - 1]))
+
+
+def _refuse_unknown(y: Any, classes: Any, needs: str) -> None:
+    unknown = np.setdiff1d(y, classes)
+    if unknown.size:
+        raise NotApplicable(f"{needs}; {unknown[0]!s} has no training sample")
+
+
+def support_vector_share(n_support_vectors: int, n_train: int) -> float:
+    """Return the share of the training samples that are support vectors."""
+    return float(n_support_vectors / n_train)
+
+
+# --- numbers
+
+
+def r2(y_train: Any, y: Any, labels: Any) -> float:
+    """Return the explained share of the variance, with the variance of the training samples.
+
+    One minus the mean squared error by the variance of the target among the training samples: the Q² of Consonni,
+    Ballabio, Todeschini (2009). With the variance of the test samples, as elsewhere, a fold of a few samples, such as
+    those of one person, has any value and one of a single sample has none.
+    """
+    return float(1.0 - np.mean((labels - y) ** 2) / np.var(y_train))
+
+
+def rmse(y: Any, labels: Any) -> float:
+    """Return the root of the mean squared error, in the unit of the target."""
+    return float(np.sqrt(np.mean((labels - y) ** 2)))
+
+
+def mae(y: Any, labels: Any) -> float:
+    """Return the mean absolute error, in the unit of the target."""
+    return float(np.mean(np.abs(labels - y)))
+
+
+def pearson(y: Any, labels: Any) -> float:
+    """Return the correlation of predicted and true numbers."""
+    return float(np.clip(np.mean(standardised(y) * standardised(labels)), -1.0, 1.0))
+
+
+def spearman(y: Any, labels: Any) -> float:
+    """Return the correlation of the ranks of predicted and true numbers."""
+    from scipy.stats import rankdata
+
+    return pearson(rankdata(y), rankdata(labels))
+
+
+def standardised(values: Any) -> Any:
+    """Return values with mean 0 and variance 1."""
+    if len(values) < 3:
+        raise NotApplicable(f"a correlation needs three test samples or more; there are {len(values)}")
+    centred = values - np.mean(values)
+    spread = float(np.std(centred))
+    if not spread > 1e-13 * float(np.abs(values).max()):
+        raise NotApplicable("a correlation needs numbers that differ: they are the same for all test samples")
+    return centred / spread
