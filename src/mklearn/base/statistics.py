@@ -91,6 +91,9 @@ class Difference(NamedTuple):
     disagreement: float
 
 
+_NO_DIFFERENCE = Difference(*[math.nan] * 5)
+
+
 class _Spread(NamedTuple):
     variance: float
     """Of the mean."""
@@ -110,11 +113,7 @@ def standard_deviation(values: ArrayLike) -> float:
 
 
 def sample_interval(
-    values: ArrayLike,
-    n_train: float,
-    *,
-    draws: ArrayLike | None = None,
-    bounds: tuple[float, float] = SHARE,
+    values: ArrayLike, n_train: float, *, draws: ArrayLike | None = None, bounds: tuple[float, float] = SHARE
 ) -> Interval:
     """Compute the mean of a metric over splits, and its interval with the variance that the module describes.
 
@@ -136,20 +135,14 @@ def sample_interval(
         Wilson's for a metric from 0 to 1: inside these, and not of length 0 where every sample is right. For another
         one symmetric. Of a single test set exact where all values are 0 or 1, see the module.
 
-    Raises
-    ------
-    DataError
-        A shape that is not a matrix.
-
     References
     ----------
     Wilson (1927), with p (1 - p)/V samples for the N that independent ones would be.
     """
     table = _with_values(_mean_of_models(_sample_values(values), draws))
-    split_means = np.nanmean(table, axis=1) if len(table) else np.empty(0)
-    p = mean(split_means)
     if not len(table):
-        return Interval(p, math.nan, math.nan)
+        return Interval(math.nan, math.nan, math.nan)
+    p = mean(np.nanmean(table, axis=1))
     if len(table) == 1 and bounds == SHARE and _are_outcomes(table):
         return Interval(p, *_exact_share(int(np.nansum(table)), int((~np.isnan(table)).sum())))
     spread = _spread(table, n_train, bounds)
@@ -167,28 +160,17 @@ def sample_interval(
 
 
 def paired_sample_difference(
-    first: ArrayLike,
-    second: ArrayLike,
-    n_train: float,
-    *,
-    draws: ArrayLike | None = None,
+    first: ArrayLike, second: ArrayLike, n_train: float, *, draws: ArrayLike | None = None,
     bounds: tuple[float, float] = SHARE,
-) -> Difference:
+) -> Difference:  # fmt: skip
     """Compute the mean difference of a metric of two methods on the same test samples, with the module's interval.
 
     Parameters
     ----------
     first, second : array-like of shape (J, N)
-        Values as in :func:`sample_interval`: NaN in both in the same places.
-    n_train : float
-        Training samples of a split.
-    draws, bounds
+        Values as in :func:`sample_interval`: NaN in both in the same places. `DataError` for different shapes.
+    n_train, draws, bounds
         As in :func:`sample_interval`.
-
-    Raises
-    ------
-    DataError
-        Different shapes, or as in :func:`sample_interval`.
 
     Notes
     -----
@@ -200,13 +182,14 @@ def paired_sample_difference(
     one, other = _sample_values(first), _sample_values(second)
     if one.shape != other.shape:
         raise DataError(f"values have shapes {one.shape} and {other.shape}: both methods need the same test samples")
-    table = one - other
-    apart = np.abs(_with_values(table))
-    disagreement = mean(np.nanmean(apart, axis=1)) if len(apart) else math.nan
-    table = _with_values(_mean_of_models(table, draws))
-    difference = mean(np.nanmean(table, axis=1)) if len(table) else math.nan
-    if not len(table) or 1 < len(table) < FEWEST_SPLITS:
-        return Difference(difference, math.nan, math.nan, math.nan, disagreement)
+    table = _with_values(one - other)
+    if not len(table):
+        return _NO_DIFFERENCE
+    disagreement = mean(np.nanmean(np.abs(table), axis=1))
+    table = _with_values(_mean_of_models(one - other, draws))
+    difference = mean(np.nanmean(table, axis=1))
+    if 1 < len(table) < FEWEST_SPLITS:
+        return _NO_DIFFERENCE._replace(mean=difference, disagreement=disagreement)
     found = _difference(difference, _spread(table, n_train, bounds), disagreement)
     if len(one) == 1 and _are_outcomes(one) and _are_outcomes(other):
         return _exact_difference(found, int((table == 1.0).sum()), int((table == -1.0).sum()))
@@ -238,33 +221,17 @@ def _exact_difference(found: Difference, n_first: int, n_second: int) -> Differe
 
 
 def corrected_resampled_interval(values: ArrayLike, n_train: float, n_test: float) -> Interval:
-    """Compute the mean over splits and Nadeau and Bengio's confidence interval.
+    """Compute the mean of values (J,) over splits and Nadeau and Bengio's confidence interval.
 
-    Parameters
-    ----------
-    values : array-like of shape (J,)
-        One value for each split; those that are not finite (failed splits) are left out.
-    n_train, n_test : float
-        Training and test samples of a split.
-
-    Returns
-    -------
-    interval : Interval
-        ``mean -+ t_{J-1} s sqrt(1/J + n_test/n_train)``; NaN ends for fewer than two values.
-
-    Raises
-    ------
-    DataError
-        Sizes that are not positive.
+    Values that are not finite (failed splits) are left out; the ends are NaN for fewer than two, and where the numbers
+    of training and test samples of a split are not known. It is ``mean -+ t_{J-1} s sqrt(1/J + n_test/n_train)``.
 
     References
     ----------
     Nadeau and Bengio (2003), section 4.1.1; for repeated k-fold cross-validation, Bouckaert and Frank (2004).
     """
-    if not (n_train > 0 and n_test > 0):
-        raise DataError(f"a split has {n_train} training and {n_test} test samples: both must be positive")
     finite = _finite(values)
-    if finite.size < 2:
+    if finite.size < 2 or not n_train * n_test > 0:
         return Interval(mean(finite), math.nan, math.nan)
     spread = _resampled_spread(finite, n_train, n_test)
     half_width = _quantile(spread.freedom) * math.sqrt(spread.variance)
@@ -274,28 +241,11 @@ def corrected_resampled_interval(values: ArrayLike, n_train: float, n_test: floa
 def paired_difference(first: ArrayLike, second: ArrayLike, n_train: float, n_test: float) -> Difference:
     """Compute the mean of ``first - second`` over common splits, with Nadeau and Bengio's interval.
 
-    Parameters
-    ----------
-    first, second : array-like of shape (J,)
-        Values of two methods on the same J splits. A split where either is not finite is left out.
-    n_train, n_test
-        As in :func:`corrected_resampled_interval`.
-
-    Raises
-    ------
-    DataError
-        Arrays of different lengths, or as in :func:`corrected_resampled_interval`.
+    Values (J,) are of two methods on the same splits. A split where either is not finite is left out.
     """
-    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if one.shape != other.shape:
-        raise DataError(
-            f"paired values have shapes {one.shape} and {other.shape}: both methods need one value for each split"
-        )
-    finite = _finite(one - other)
-    if finite.size < FEWEST_SPLITS:
-        return Difference(mean(finite), math.nan, math.nan, math.nan, math.nan)
-    if not (n_train > 0 and n_test > 0):
-        raise DataError(f"a split has {n_train} training and {n_test} test samples: both must be positive")
+    finite = _finite(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64))
+    if finite.size < FEWEST_SPLITS or not n_train * n_test > 0:
+        return _NO_DIFFERENCE._replace(mean=mean(finite))
     return _difference(mean(finite), _resampled_spread(finite, n_train, n_test), math.nan)
 
 
@@ -385,23 +335,17 @@ def _quantile(freedom: float) -> float:
 def _sample_values(values: ArrayLike) -> NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2:
-        raise DataError(
-            f"values of samples have shape {array.shape}: give one row for each split and one column for each sample"
-        )
+        raise DataError(f"values of samples have shape {array.shape}: expected (n_splits, n_samples)")
     return array
 
 
 def _mean_of_models(values: NDArray[np.float64], draws: ArrayLike | None) -> NDArray[np.float64]:
     """Average the rows of each draw, in which the same samples are tested."""
-    if draws is None:
+    numbers = np.arange(len(values)) if draws is None else np.asarray(draws)
+    distinct = dict.fromkeys(numbers.tolist())
+    if len(distinct) == len(values):
         return values
-    numbers = np.asarray(draws)
-    if numbers.shape != values.shape[:1]:
-        raise DataError(f"draws have shape {numbers.shape} for {len(values)} splits: give one number for each split")
-    found = dict.fromkeys(numbers.tolist())
-    if len(found) == len(values):
-        return values
-    return np.array([values[numbers == number].mean(axis=0) for number in found])
+    return np.array([values[numbers == number].mean(axis=0) for number in distinct])
 
 
 def _with_values(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -20,7 +20,6 @@ from mklearn.base.statistics import (
     sample_interval,
     standard_deviation,
 )
-from mklearn.errors import DataError
 from mklearn.study.evaluation.metrics.sample_values import auc as auc_values
 
 VALUES = st.lists(st.floats(0, 1).map(lambda value: round(value, 6)), min_size=2, max_size=20)
@@ -90,18 +89,6 @@ def test_covers_where_splits_share_data_and_the_ordinary_interval_does_not():
     assert 0.935 <= coverage <= 0.965  # three standard errors of a proportion in 2,000 trials
     half = stats.t.ppf(0.975, repeats - 1) * draws.std(axis=1, ddof=1) / math.sqrt(repeats)
     assert np.mean(abs(draws.mean(axis=1) - 0.7) <= half) < 0.85
-
-
-@pytest.mark.parametrize(
-    ("interval", "message"),
-    [
-        (lambda: corrected_resampled_interval([0.5, 0.6], 0, 10), "positive"),
-        (lambda: sample_interval([1, 0, 1], 10), "one row for each split"),
-    ],
-)
-def test_user_mistakes_are_named(interval, message):
-    with pytest.raises(DataError, match=message):
-        interval()
 
 
 # --- from the outcomes of single samples

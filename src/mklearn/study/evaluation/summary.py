@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from mklearn.base.statistics import (
     Difference,
-    Interval,
     corrected_resampled_interval,
     holm,
     mean,
@@ -26,7 +25,6 @@ from mklearn.base.statistics import (
     sample_interval,
     standard_deviation,
 )
-from mklearn.errors import DataError
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.predictions import Outcomes, Predictions, best_dimension, common
 from mklearn.study.evaluation.reproduction import NAMED_BY, compare_published, is_about, plain_records
@@ -34,17 +32,12 @@ from mklearn.study.specs.table_specs import Tolerance
 
 SETTING = ["study", "dataset", "protocol", "train_size"]
 UNIT = ["repeat", "fold"]
-SCORE_COLUMNS = [
-    *SETTING, *UNIT, "method", "kernel_set", "neighbour", "selection", "dimension", "value", "status", "message",
-    "n_train", "n_test", "fit_seconds",
-]  # fmt: skip
 SUMMARY_COLUMNS = [
     "study", "dataset", "dataset_title", "protocol", "train_size", "method", "method_title", "kernel_set", "metric",
     "neighbour", "selection", "dimension", "n_repeats", "n_failed", "mean", "std", "ci_low", "ci_high", "majority",
-    "difference",
-    "difference_low", "difference_high", "p_value", "p_holm", "disagreement", "published", "published_std",
-    "published_dimension", "published_repeats", "published_source", "z", "verdict", "fit_seconds_mean", "status",
-    "message",
+    "difference", "difference_low", "difference_high", "p_value", "p_holm", "disagreement", "published",
+    "published_std", "published_dimension", "published_repeats", "published_source", "z", "verdict",
+    "fit_seconds_mean", "status", "message",
 ]  # fmt: skip
 
 # From best to worst. A fit with one of the first three may have a value, one with another never has.
@@ -55,46 +48,35 @@ _COUNTED = ("", *_SELECTION_OF_ROWS.values())
 
 
 def summarise(
-    scores: pd.DataFrame,
-    predictions: Predictions | None = None,
-    *,
-    reference: str = "average",
-    neighbour: str = "",
-    published: Sequence[Mapping[str, Any]] = (),
-    titles: Mapping[str, Mapping[str, str]] | None = None,
-    calibration: Mapping[str, Any] | None = None,
-    tolerance: Tolerance | None = None,
-) -> pd.DataFrame:
+    scores: pd.DataFrame, predictions: Predictions | None = None, *, reference: str = "average", neighbour: str = "",
+    published: Sequence[Mapping[str, Any]] = (), titles: Mapping[str, Mapping[str, str]] | None = None,
+    calibration: Mapping[str, Any] | None = None, tolerance: Tolerance | None = None,
+) -> pd.DataFrame:  # fmt: skip
     """Summarise repeats: mean, spread, interval, difference to a reference method, published value.
 
     Parameters
     ----------
     scores : DataFrame
-        Tidy scores, one row for each fit, rule and dimension; columns as in ``SCORE_COLUMNS``. A repeat of k folds
-        counts as k values; but models of a repeat that share a test part (column ``test_part``, by default the fold)
-        count as one, their mean, and as failed if one of them has no value. A failed fit that does not know its rule or
-        selection has "" there, and a row whose ``metric`` is "" counts for every metric; without the column all rows
-        are accuracies.
+        Rows of `mklearn.study.evaluation.score_table`. A repeat of k folds counts as k values; but models of a repeat
+        that share a test part (column ``test_part``, by default the fold) count as one, their mean, and as failed if
+        one of them has no value. A failed fit that does not know its rule or selection has "" there, and a row whose
+        ``metric`` is "" counts for every metric; without the column all rows are accuracies.
     predictions : Predictions, optional
         Predictions of the test samples, from which the intervals are computed (see :mod:`mklearn.base.statistics`).
         Without them, and for metrics without values of samples, they are Nadeau and Bengio's.
-    reference : str, default="average"
+    reference : str
         Method id that differences are taken to: paired on common (repeat, fold), for the same metric, neighbour rule,
         selection and, if it has one, kernel set. Without such rows the difference is NaN.
     neighbour : str
         Rule of a reference with several that methods without a rule are compared with: the headline's; "" is the first.
     published : sequence of dict
-        ``{"dataset", "train_size", "method", "value", "std", "source"}`` and optionally ``"dimension"`` and
-        ``"repeats"`` of the published value, and ``"neighbour"``, ``"selection"``, ``"protocol"``, ``"kernel_set"``; a
-        key that is absent or None matches anything. ``value`` has the unit of the scores (a fraction). Of several that
-        match a row, the one that names most keys is taken. ``"metric"`` is that of the value, by default accuracy.
+        ``{"dataset", "train_size", "method", "value", "std", "source"}`` and optionally ``"dimension"``, ``"repeats"``,
+        ``"metric"`` (accuracy by default) and others of `NAMED_BY`; a key that is absent or None matches anything. Of
+        several that match a row, the one that names most keys is taken. ``value`` is a fraction, as scores are.
     titles : dict, optional
         ``{"datasets": {id: title}, "methods": {id: title}}``; the default title is the id.
-    calibration : dict, optional
-        ``{"method", "tolerance"}`` of :func:`mklearn.study.evaluation.reproduction.compare_published`, which gives the
-        columns ``z`` and ``verdict`` of ``oracle`` rows with a published value.
-    tolerance : Tolerance, optional
-        The difference up to which a published value counts as reproduced.
+    calibration, tolerance
+        Of :func:`mklearn.study.evaluation.reproduction.compare_published`, which gives ``z`` and ``verdict``.
 
     Returns
     -------
@@ -107,31 +89,20 @@ def summarise(
         comparisons in the same setting, by the same metric and selection. ``disagreement`` is the share of
         test samples on which exactly one of the method and the reference is right. ``majority`` is the value of the
         metric for labels that are all the majority class, where it takes nothing but labels.
-
-    Raises
-    ------
-    DataError
-        Columns that are missing, or two values for the same repeat and dimension.
     """
-    missing = [column for column in SCORE_COLUMNS if column not in scores.columns]
-    if missing:
-        raise DataError(f"the score table lacks the columns {', '.join(missing)}")
     groups = list(_groups(scores))
     references = _references(groups, reference)
     rows = [_row(group, _reference(group, references, neighbour), predictions) for group in groups]
     table = pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
     table["p_holm"] = corrected(table)
-    names = titles or {}
     for kind in ("dataset", "method"):
-        known = names.get(f"{kind}s", {})
-        table[f"{kind}_title"] = [known.get(key, key) for key in table[kind]]
+        names = (titles or {}).get(f"{kind}s", {})
+        table[f"{kind}_title"] = [names.get(key, key) for key in table[kind]]
     _add_published(table, published)
     counts = ("train_size", "dimension", "n_repeats", "n_failed", "published_dimension", "published_repeats")
-    table = table.astype(
-        dict.fromkeys(counts, "Int64")
-        | {name: "float64" for name in SUMMARY_COLUMNS if name.endswith(("mean", "std", "low", "high"))}
-        | dict.fromkeys(("majority", "difference", "p_value", "p_holm", "disagreement", "published", "z"), "float64")
-    )
+    shares = [name for name in SUMMARY_COLUMNS if name.endswith(("mean", "std", "low", "high"))]
+    shares += ["majority", "difference", "p_value", "p_holm", "disagreement", "published", "z"]
+    table = table.astype(dict.fromkeys(counts, "Int64") | dict.fromkeys(shares, "float64"))
     cells = compare_published(table, calibration, tolerance).cells
     table["z"] = cells["z"].reindex(table.index)
     table["verdict"] = cells["verdict"].reindex(table.index).fillna("").astype(str)
@@ -232,12 +203,6 @@ def _groups_of_metric(fixed: dict[str, Any], rows: _Rows) -> Iterator[_Group]:
 
 def _group(keys: dict[str, Any], rows: _Rows) -> _Group:
     usable = _selected(rows, rows["usable"])
-    named = ["unit"] if keys["selection"] == "inner_cv" else ["unit", "dimension"]
-    if len({*zip(*(np.nan_to_num(usable[name], nan=-1.0) for name in named), strict=True)}) < len(usable["unit"]):
-        raise DataError(
-            f"the score table has two values of method {keys['method']!r} ({keys['metric']}, {keys['selection']}, data "
-            f"set {keys['dataset']!r}) for the same repeat, fold and dimension"
-        )
     chosen, dimension = usable, None
     known = usable["dimension"][~np.isnan(usable["dimension"])]
     if len(known) and keys["selection"] == "oracle":
@@ -318,7 +283,11 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
         "status": group.status,
         "message": group.message,
     }
-    interval = _interval(group, predictions)
+    n_train, n_test = _sizes(group.units)
+    if (known := _outcomes(group, predictions)) is not None:
+        interval = sample_interval(known.values, n_train, draws=known.draws, bounds=metric.bounds)
+    else:
+        interval = corrected_resampled_interval(values, n_train, n_test)
     row["ci_low"], row["ci_high"] = (float(np.clip(end, *metric.bounds)) for end in (interval.low, interval.high))
     row["majority"] = math.nan if predictions is None else predictions.majority_value(group.keys)
     if reference is not None:
@@ -331,17 +300,6 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
     return row
 
 
-def _interval(group: _Group, predictions: Predictions | None) -> Interval:
-    n_train, n_test = _sizes(group.units)
-    found = _outcomes(group, predictions)
-    if found is not None:
-        bounds = metric_named(group.keys["metric"]).bounds
-        return sample_interval(found.values, n_train, draws=found.draws, bounds=bounds)
-    if not n_train * n_test > 0:  # no split is known
-        return Interval(math.nan, math.nan, math.nan)
-    return corrected_resampled_interval(group.units.value, n_train, n_test)
-
-
 def _paired(group: _Group, reference: _Group, predictions: Predictions | None) -> Difference:
     if reference is group and not np.isnan(group.units.value).all():
         return Difference(0.0, 0.0, 0.0, math.nan, 0.0)
@@ -352,8 +310,6 @@ def _paired(group: _Group, reference: _Group, predictions: Predictions | None) -
     if one is not None and other is not None:
         both, bounds = common(one, other), metric_named(group.keys["metric"]).bounds
         return paired_sample_difference(both.first, both.second, n_train, draws=both.draws, bounds=bounds)
-    if not n_train * n_test > 0:
-        return Difference(*[math.nan] * 5)
     return paired_difference(units.value, reference.units.value[others], n_train, n_test)
 
 

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from mklearn.base.statistics import corrected_resampled_interval
-from mklearn.errors import DataError
 from mklearn.study.evaluation.headline import headline_rows, winner
 from mklearn.study.evaluation.summary import SUMMARY_COLUMNS, summarise
 from mklearn.study.specs.final_spec import FinalEntry
@@ -206,13 +205,6 @@ def test_folds_count_as_values(rows):
     assert got["n_repeats"] == 6
     assert got["difference_low"] < got["difference"]
     assert got["difference_low"] == pytest.approx(expected["difference_low"])
-
-
-def test_user_mistakes_are_named(rows):
-    with pytest.raises(DataError, match="lacks the columns neighbour"):
-        summarise(table(rows).drop(columns="neighbour"))
-    with pytest.raises(DataError, match="two values of method 'average'"):
-        summarise(table([*rows, rows[0]]))
 
 
 def test_rows_of_other_selections_count_in_neither_column(rows):
