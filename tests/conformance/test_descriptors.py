@@ -16,7 +16,8 @@ from mklearn.descriptors.table import DESCRIPTORS, TABLE
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.point_set_distance import point_set_distances
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.registry import dataset_spec, entry
+from mklearn.study.data.registry import entry
+from mklearn.study.datasets import dataset_spec
 from mklearn.study.naming import image_descriptors
 
 OF_IMAGES = [kind for kind in DESCRIPTORS if kind != TABLE]

@@ -19,7 +19,7 @@ from mklearn.classifiers import LMKLSVC, MKLSVC, KernelSVC
 from mklearn.kernels.stack import KernelStack
 from mklearn.study.data.grouped_splits import validation_folds
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.registry import dataset_spec
+from mklearn.study.datasets import dataset_spec
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.kernels import Views
 from mklearn.study.data.grouped_splits import validation_folds
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.registry import dataset_spec
+from mklearn.study.datasets import dataset_spec
 from mklearn.study.evaluation.candidates import MethodOnViews, method_of
 from mklearn.study.specs.fit_spec import EvaluationSpec, InputSpec, MethodSpec
 

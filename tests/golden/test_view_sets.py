@@ -15,8 +15,9 @@ from mklearn.classifiers import KernelSVC, MultiViewClassifier
 from mklearn.kernels import Views
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.content import published_test_part
-from mklearn.study.data.registry import dataset_spec, entry
+from mklearn.study.data.registry import entry
 from mklearn.study.data.samples import SampleSet
+from mklearn.study.datasets import dataset_spec
 
 ONE_OF_383, ONE_OF_169 = 100 / 383, 100 / 169
 """Accuracy points of a sample."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, WithJsonSchema, model_validator
+from pydantic import Field, TypeAdapter, WithJsonSchema, model_validator
 
-from mklearn.study.data.registry import Entry, registry
+from mklearn.study.data.registry import SELECTION, Entry, entry, registry
 from mklearn.study.specs.data_specs import TargetKind
 from mklearn.study.specs.fit_spec import Impute
 from mklearn.study.specs.model import Count, Slug, Strict
@@ -32,6 +33,13 @@ class Resize(Strict):
 
 
 Merged = Literal["rest"] | Annotated[list[str], Field(min_length=1)]
+LABELS_KEY = "LABELS"
+"""Key of the labels file among the paths of own tables; ids of descriptors and kernels are lower case."""
+TABLE_OPTIONS = {
+    "id_column", "label_column", "group_column", "measure", "missing_views", "impute", "leave_out", "missing_labels",
+    "id_prefix",
+}  # fmt: skip
+"""Keys of the user's own tables and matrices that their readers take."""
 
 
 # A list makes a data set of each of its names, before models are made: see `mklearn.study.targets`.
@@ -64,6 +72,13 @@ class Dataset(Strict):
         """The kind of its target."""
         return target_kind(self.model_dump())
 
+    def reading(self) -> dict[str, Any]:
+        """Return the specification for :func:`mklearn.study.data.read.read_dataset`."""
+        raise NotImplementedError
+
+    def _given(self, keys: set[str]) -> dict[str, Any]:
+        return self.model_dump(include=keys, exclude_none=True)
+
 
 class RegisteredDataset(Dataset):
     """A data set of mklearn's registry (``mklearn list datasets`` lists them)."""
@@ -93,26 +108,12 @@ class RegisteredDataset(Dataset):
 
     @model_validator(mode="after")
     def _selection(self) -> RegisteredDataset:
-        mistakes = []
         if self.draw is not None and self.per_class is None:
-            mistakes.append(f"draw: {self.draw} needs per_class, the number of samples to draw of each class.")
-        for key, names in (("classes", self.classes), ("exclude_classes", self.exclude_classes)):
-            twice = sorted({name for name in names or () if (names or []).count(name) > 1})
-            if twice:
-                mistakes.append(f"{key} names {', '.join(map(repr, twice))} twice.")
-        both = sorted(set(self.classes or ()) & set(self.exclude_classes or ()))
-        if both:
-            mistakes.append(f"classes and exclude_classes both name {', '.join(map(repr, both))}.")
-        if self.classes is not None and self.first_classes is not None and self.first_classes > len(self.classes):
-            mistakes.append(f"first_classes: {self.first_classes} is more than the {len(self.classes)} of classes.")
-        named = [name for names in (self.merge or {}).values() if names != "rest" for name in names]
+            raise ValueError(f"draw: {self.draw} needs per_class, the number of samples to draw of each class.")
+        named = [name for names in (self.merge or {}).values() for name in ([names] if names == "rest" else names)]
         twice = sorted({name for name in named if named.count(name) > 1})
         if twice:
-            mistakes.append(f"merge names {', '.join(map(repr, twice))} twice.")
-        if list((self.merge or {}).values()).count("rest") > 1:
-            mistakes.append("merge: only one class can be the rest.")
-        if mistakes:
-            raise ValueError(" ".join(mistakes))
+            raise ValueError(f"merge names {', '.join(map(repr, twice))} twice.")
         return self
 
     @property
@@ -130,6 +131,15 @@ class RegisteredDataset(Dataset):
         """Names of its feature tables."""
         return self.entry.tables if self.entry else []
 
+    def reading(self) -> dict[str, Any]:
+        """Return the registry's specification with the selection of the study; ConfigError of an unknown name."""
+        spec = entry(self.name).spec() | self._given({"resize", "merge", "duplicates", *SELECTION})
+        if self.target is not None:
+            spec["options"] = spec["options"] | {"target": self.target}
+        unexpected = ["image_shape"] if self.resize else []
+        unexpected += ["n_samples", "n_classes", "per_class", "smallest_class"] if self.merge else []
+        return spec | {"expected": {key: each for key, each in spec["expected"].items() if key not in unexpected}}
+
 
 class OwnDataset(Dataset):
     """The user's own data."""
@@ -140,6 +150,8 @@ class OwnDataset(Dataset):
 
 class OwnTables(OwnDataset):
     """What the user's own tables and matrices have in common."""
+
+    reader: ClassVar[str]
 
     labels: str | None = None
     """A table with the ids and labels, if the feature tables do not hold the labels."""
@@ -169,6 +181,22 @@ class OwnTables(OwnDataset):
             raise ValueError("exclude_classes: the target is numbers and has no classes.")
         return self
 
+    @property
+    def files(self) -> dict[str, str]:
+        """Path of each table or matrix."""
+        raise NotImplementedError
+
+    def reading(self) -> dict[str, Any]:
+        """Return the specification of its reader."""
+        options, paths = self._given(TABLE_OPTIONS), dict(self.files)
+        if self.target is not None:
+            options |= {"label_column": self.target, "task": self.task_of_target}
+        if self.labels is not None:
+            options["labels"] = LABELS_KEY
+            paths[LABELS_KEY] = self.labels
+        reader = f"mklearn.study.data.readers.own_tables:{self.reader}"
+        return {"reader": reader, "options": options, "paths": paths, **self._given({"exclude_classes", "duplicates"})}
+
 
 class ImageFolder(OwnDataset):
     """The user's own images: a folder with one sub-folder per class."""
@@ -182,6 +210,12 @@ class ImageFolder(OwnDataset):
     """Colour mode in which the images are read."""
     resize: Resize | None = Resize(shape=(64, 64))
     """Size of all images; null keeps their own sizes."""
+
+    def reading(self) -> dict[str, Any]:
+        """Return the specification of its reader."""
+        fields = {"options": {"colour": self.colour}, "paths": {"root": self.path}}
+        given = self._given({"exclude_classes", "duplicates", "resize"})
+        return {"reader": "mklearn.study.data.readers.images:class_folders", **fields, **given}
 
 
 class TableFile(Strict):
@@ -198,6 +232,7 @@ class FeatureTables(OwnTables):
     """The user's own features: one table per descriptor, a row per sample."""
 
     family: ClassVar[str] = "tables"
+    reader: ClassVar[str] = "feature_tables"
 
     kind: Literal["feature_tables"]
     tables: Annotated[dict[Slug, str | TableFile], Field(min_length=1)]
@@ -226,11 +261,18 @@ class FeatureTables(OwnTables):
         """Path of each table."""
         return {name: table if isinstance(table, str) else table.path for name, table in self.tables.items()}
 
+    def reading(self) -> dict[str, Any]:
+        """Return the specification of its reader."""
+        spec = super().reading()
+        arrays = {name: table.array for name, table in self.tables.items() if isinstance(table, TableFile)}
+        return spec | {"options": spec["options"] | ({"arrays": arrays} if arrays else {})}
+
 
 class Precomputed(OwnTables):
     """The user's own kernel or distance matrices: one square NPZ, MATLAB, Parquet, CSV or TSV file per kernel."""
 
     family: ClassVar[str] = "matrices"
+    reader: ClassVar[str] = "precomputed"
 
     kind: Literal["precomputed"]
     matrices: Annotated[dict[Slug, str], Field(min_length=1)]
@@ -240,8 +282,19 @@ class Precomputed(OwnTables):
     labels: str
     """A table with the ids and labels."""
 
+    @property
+    def files(self) -> dict[str, str]:
+        """Path of each matrix."""
+        return self.matrices
+
 
 DatasetConfig = Annotated[RegisteredDataset | ImageFolder | FeatureTables | Precomputed, Field(discriminator="kind")]
+
+
+def dataset_spec(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the specification that reads a data set, by its entry in a study."""
+    config: DatasetConfig = TypeAdapter(DatasetConfig).validate_python({"kind": "registered", **entry})
+    return config.reading()
 
 
 _OF_OWN_DATA = {"path", "tables", "matrices"}

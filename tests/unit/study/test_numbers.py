@@ -14,8 +14,8 @@ from mklearn.base.folds import inner_folds, number_folds
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.views import Views
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.splits import k_fold
+from mklearn.study.datasets import dataset_spec
 from mklearn.study.engine.data_check import check_data
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.split import evaluate_split
@@ -125,7 +125,7 @@ def test_what_is_for_the_other_kind_is_refused(
 @pytest.mark.parametrize(
     ("weeks", "words"),
     [
-        ([7.0] * 12, "the target is 7 for every sample: there is nothing to predict"),
+        ([7.0] * 12, "has one value at most: there is nothing to predict"),
         ([1.0, 2.0, 1e70] * 4, r"column 'weeks' has values that are no numbers up to 1e\+60, such as '1e\+70'"),
     ],
 )

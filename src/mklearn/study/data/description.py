@@ -64,8 +64,7 @@ def described(
         found = _from_images(
             data, rows, f"descriptor {kind}", partial(load(implementation), **extra, **parameters), dtype, samples
         )
-    may_have_nan = kind == "table" and parameters["table"] in data.incomplete
-    if isinstance(found, np.ndarray) and not may_have_nan and not np.isfinite(found).all():
+    if isinstance(found, np.ndarray) and kind != "table" and not np.isfinite(found).all():
         row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
         raise DataError(f"{samples}: descriptor {kind} of sample {str(ids[row])!r} is not finite.")
     return found, ids

@@ -18,7 +18,7 @@ from mklearn.study.data.selection import chosen_rows, merge_classes, merged_labe
 
 
 def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None = None) -> SampleSet:
-    """Read the data set of a specification, which :func:`mklearn.study.data.registry.dataset_spec` makes.
+    """Read the data set of a specification, which :func:`mklearn.study.datasets.dataset_spec` makes.
 
     `files` are the paths of the files of a registered data set by name, in any of its packagings; by default
     ``spec["paths"]``, those of own data.

@@ -1,4 +1,4 @@
-"""Registry of public data sets (registry.yaml), and the specification with which a step reads any data set.
+"""Registry of public data sets (registry.yaml).
 
 Imports stay light: every cluster job imports this module to parse its study.
 """
@@ -22,16 +22,8 @@ from mklearn.study.specs.data_specs import FileSpec
 from mklearn.study.specs.model import Strict
 
 MIRROR_VARIABLE = "MKLEARN_MIRROR"
-EXPECTED_OF_LABELS = ("n_samples", "n_classes", "per_class", "smallest_class")
 SELECTION = ("classes", "exclude_classes", "first_classes", "per_class", "draw")
 """Keys that select samples of a registered data set: :func:`mklearn.study.data.selection.chosen_rows`."""
-TABLE_OPTIONS = (
-    "id_column", "label_column", "group_column", "measure", "missing_views", "impute", "leave_out", "missing_labels",
-    "id_prefix",
-)  # fmt: skip
-"""Keys of the user's own tables and matrices that their readers take."""
-LABELS_KEY = "LABELS"
-"""Key of the labels file among the paths of own tables; ids of descriptors and kernels are lower case."""
 
 
 class Entry(Strict):
@@ -111,8 +103,8 @@ class Entry(Strict):
     def spec(self) -> dict[str, Any]:
         """Build the specification for :func:`mklearn.study.data.read.read_dataset` from builtin types."""
         options = self.options | ({"target": self.targets[0]} if self.targets else {})
-        fields = {"reader": self.reader, "options": options, "resize": self.resize, "expected": self.expected}
-        return _plain({"registered": self.id, **fields, "merge": self.merge})
+        given = {name: value for name in ("resize", "merge") if (value := getattr(self, name)) is not None}
+        return {"registered": self.id, "reader": self.reader, "options": options, "expected": self.expected, **given}
 
 
 @cache
@@ -159,42 +151,6 @@ def entry(name: str) -> Entry:
     return entries[name]
 
 
-def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Build the reading specification of a data set as in a study: a model of :mod:`mklearn.study.datasets`.
-
-    It has the keys ``reader``, ``options`` and, where given, ``resize``; for own data ``paths`` (name -> path), for
-    registered ones ``registered`` (id), ``expected`` and, where given, the keys of ``SELECTION``. Raise ConfigError for
-    an unknown name.
-    """
-    given = _plain(config)
-    kind = given.pop("kind", "registered")
-    if kind == "registered":
-        spec = entry(given["name"]).spec()
-        spec |= {key: given[key] for key in ("resize", "merge", "duplicates", *SELECTION) if key in given}
-        if "target" in given:
-            spec["options"] = {**spec["options"], "target": given["target"]}
-        if "merge" in given:  # what the registry expects of labels concerns the original classes
-            spec["expected"] = {k: v for k, v in spec["expected"].items() if k not in EXPECTED_OF_LABELS}
-        if "resize" in given:  # the registry expects images of its own size
-            spec["expected"].pop("image_shape", None)
-        return spec
-    spec = {key: given[key] for key in ("exclude_classes", "duplicates", "resize") if key in given}
-    if kind == "image_folder":
-        options, paths = {"colour": given.get("colour", "grey")}, {"root": given["path"]}
-        return {"reader": "mklearn.study.data.readers.images:class_folders", "options": options, "paths": paths, **spec}
-    options = {key: given[key] for key in TABLE_OPTIONS if key in given}
-    if "target" in given:
-        options |= {"label_column": given["target"], "task": given["task"]}
-    tables = given["tables"] if kind == "feature_tables" else given["matrices"]
-    if arrays := {name: table["array"] for name, table in tables.items() if isinstance(table, Mapping)}:
-        options["arrays"] = arrays
-    paths = {name: table["path"] if isinstance(table, Mapping) else table for name, table in tables.items()}
-    if "labels" in given:
-        options["labels"] = LABELS_KEY
-        paths[LABELS_KEY] = given["labels"]
-    return {"reader": f"mklearn.study.data.readers.own_tables:{kind}", "options": options, "paths": paths, **spec}
-
-
 def selection_mistakes(known: Entry, given: Mapping[str, Any]) -> list[tuple[str, str]]:
     """List the mistakes of a selection as (key, sentence), as far as the registry knows without reading the data."""
     expected, mistakes = known.expected, list[tuple[str, str]]()
@@ -227,11 +183,3 @@ def local_folder(mirror: str) -> Path | None:
     if mirror.startswith(("http://", "https://")):
         return None
     return Path(url2pathname(urlsplit(mirror).path) if mirror.startswith("file:") else mirror).expanduser()
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items() if item is not None}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value

@@ -1,6 +1,4 @@
-"""Resizing of images with anti-aliased linear filters.
-
-Every filter is separable and linear: resizing an image I is R I C' with one small matrix per axis, in double precision.
+"""Resizing of images with anti-aliased linear filters: R I C', one small matrix per axis, in double precision.
 
 Conventions: pixel centres lie at half-integers (pixel k covers [k, k + 1)), as in Pillow and scikit-image; the part of
 a filter outside the image is cut off and the rest scaled to sum 1, so that constant images stay constant.
@@ -18,7 +16,6 @@ from mklearn.checks import check_choice, check_integer, check_rows_and_columns
 from mklearn.errors import ConfigError
 from mklearn.study.data.samples import stack_if_regular
 
-ROUNDING = ("nearest", "none")
 BATCH = 1024
 """Images of one shape that are resized at a time."""
 
@@ -72,17 +69,6 @@ def resize_matrix(n_in: int, n_out: int, interpolation: str) -> np.ndarray:
     return weights
 
 
-def target_shape(shape: Sequence[int], pixels: int) -> tuple[int, int]:
-    """Compute (rows, cols) of an image of `shape` after resizing to about `pixels` pixels at equal aspect ratio.
-
-    Each side is rounded, so that the product is off by half a row and half a column at most. An extremely long image
-    becomes one pixel wide and `pixels` long.
-    """
-    factor = math.sqrt(pixels / (shape[0] * shape[1]))
-    rows, cols = (min(max(1, round(side * factor)), pixels) for side in shape[:2])
-    return rows, cols
-
-
 def resize_images(
     images: np.ndarray | Sequence[np.ndarray], shape: Sequence[int] | None = None, pixels: int | None = None,
     interpolation: str = "area", rounding: str = "nearest",
@@ -108,20 +94,21 @@ def resize_images(
     if (shape is None) == (pixels is None):
         raise ConfigError("resizing needs exactly one of shape=(rows, cols) and pixels=number, got both or neither")
     check_choice(interpolation, "interpolation", INTERPOLATIONS)
-    check_choice(rounding, "rounding", ROUNDING)
+    check_choice(rounding, "rounding", ("nearest", "none"))
     if pixels is not None:
         check_integer(pixels, "pixels")
     if shape is not None:
         shape = check_rows_and_columns(shape, "shape")
 
     def resized(image: np.ndarray, sides: Sequence[int]) -> np.ndarray:
-        size = (shape[0], shape[1]) if shape is not None else target_shape(sides, int(pixels or 0))
-        return _resize(image, size, interpolation, rounding, colour=len(sides) == 3)
+        if shape is not None:
+            return _resize(image, shape, interpolation, rounding, colour=len(sides) == 3)
+        factor = math.sqrt((pixels or 0) / (sides[0] * sides[1]))  # an extremely long image becomes one pixel wide
+        rows, cols = (min(max(1, round(side * factor)), pixels or 0) for side in sides[:2])
+        return _resize(image, (rows, cols), interpolation, rounding, colour=len(sides) == 3)
 
     if not isinstance(images, np.ndarray) or images.ndim != 3 or not len(images):
         return stack_if_regular([resized(image, image.shape) for image in images])
-    if len(images) <= BATCH:
-        return resized(images, images.shape[1:])
     starts = range(0, len(images), BATCH)  # one by one, the number of images sets the time
     return np.concatenate([resized(images[start : start + BATCH], images.shape[1:]) for start in starts])
 

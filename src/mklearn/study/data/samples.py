@@ -21,6 +21,7 @@ from mklearn.study.specs.data_specs import TargetKind
 
 MEASURES = ("kernel", "distance", "squared_euclidean", "chi2")
 Images = np.ndarray | list[np.ndarray] | None
+_NAMED = ("tables", "matrices", "columns")
 
 
 def target_of(y: np.ndarray) -> TargetKind:
@@ -43,15 +44,13 @@ class SampleSet:
     images : (n, rows, cols[, 3]) array, list of (rows, cols[, 3]) arrays of various shapes, or None
         Row-major, first row at the top, in the range of the source (0..255 for 8-bit files).
     tables : dict of str to (n, d) arrays
-        Features, one table per descriptor.
+        Features, one table per descriptor. NaN are values to be filled in, or the row of a sample that lacks the table.
     matrices, measures : dict of str to (n, n) arrays, dict of str to str
         Precomputed pairwise matrices, and their content: "kernel", "distance", "squared_euclidean" or "chi2".
     notes : tuple of str
         Remarks for the user, such as files that were left out.
     groups : (n,) array of str or None
         Group of each sample, such as the person whom it shows; None where samples have no groups.
-    incomplete : tuple of str
-        Tables that may have NaN: values to be filled in, or a row of a sample that lacks the table.
     columns : dict of str to (d,) arrays of str
         Names of the features of tables, as far as they have names.
 
@@ -70,38 +69,36 @@ class SampleSet:
     measures: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     groups: np.ndarray | None = None
-    incomplete: tuple[str, ...] = ()
     columns: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        numbers = np.asarray(self.y).dtype.kind == "f" and len(self.classes) == 0
-        target = ("y", "f", np.float64) if numbers else ("y", "iu", np.int64)
-        for name, kinds, dtype in (("ids", None, str), ("classes", None, str), target):
-            array = np.asarray(getattr(self, name))
-            if array.ndim != 1 or (kinds and array.dtype.kind not in kinds):
-                what = "integers" if kinds else "names"
-                raise DataError(f"{name}: expected a one-dimensional array of {what}, got {array.dtype} {array.shape}")
-            object.__setattr__(self, name, array.astype(dtype))
+        y = np.asarray(self.y)
+        if y.dtype.kind not in ("f" if len(self.classes) == 0 else "iu"):
+            raise DataError(f"y: expected integers, or floats without classes, got {y.dtype}")
+        text = {name: np.asarray(getattr(self, name)).astype(str) for name in ("ids", "classes")}
+        arrays = text | {"y": y.astype(np.float64 if y.dtype.kind == "f" else np.int64)}
+        arrays |= {} if self.groups is None else {"groups": np.asarray(self.groups).astype(str)}
+        n = len(text["ids"])
+        for name, array in arrays.items():
+            if array.ndim != 1 or (name != "classes" and len(array) != n):
+                raise DataError(f"{name}: expected one value for each of {n} ids, got the shape {array.shape}")
+            object.__setattr__(self, name, array)
         if isinstance(self.images, Sequence):
             object.__setattr__(self, "images", stack_if_regular([np.asarray(image) for image in self.images]))
         self._check_labels()
         self._check_images()
         for name, table in self.tables.items():
-            if table.ndim != 2 or len(table) != len(self) or table.shape[1] == 0:
-                raise DataError(
-                    f"table {name!r} has shape {table.shape}; expected ({len(self)}, number of features > 0)"
-                )
-            may_have_nan = name in self.incomplete and table.dtype.kind == "f"
-            checked = np.where(np.isnan(table), 0.0, table) if may_have_nan else table
-            check_numbers(checked, f"table {name!r}", self.ids, np.arange(table.shape[1]))
-        n = len(self)
+            if table.ndim != 2 or len(table) != n or table.shape[1] == 0:
+                raise DataError(f"table {name!r} has shape {table.shape}; expected ({n}, number of features > 0)")
+            check_dtype(table, f"table {name!r}")
+            check_numbers(np.where(np.isnan(table), 0.0, table), f"table {name!r}", self.ids, np.arange(table.shape[1]))
         for name, matrix in self.matrices.items():
-            what, measure = f"matrix {name!r}", self.measures.get(name)
-            if matrix.shape != (n, n):
-                raise DataError(f"{what} has shape {matrix.shape}; expected ({n}, {n}), one row and column per id")
-            if measure not in MEASURES:
-                raise DataError(f"{what} has measure {measure!r}; valid: {', '.join(MEASURES)}")
-            check_numbers(matrix, what, self.ids, self.ids)
+            if matrix.shape != (n, n) or self.measures.get(name) not in MEASURES:
+                raise DataError(
+                    f"matrix {name!r} has shape {matrix.shape} and measure {self.measures.get(name)!r}; expected "
+                    f"({n}, {n}), one row and column per id, and one of {', '.join(MEASURES)}"
+                )
+            check_numbers(matrix, f"matrix {name!r}", self.ids, self.ids)
         if self.images is None and not self.tables and not self.matrices:
             raise DataError("a data set needs images, a feature table or a pairwise matrix; it has none of them")
 
@@ -190,31 +187,21 @@ class SampleSet:
         )
 
     def _check_labels(self) -> None:
-        n, c = len(self.ids), len(self.classes)
-        if len(self.y) != n:
-            raise DataError(f"{n} ids but {len(self.y)} labels")
-        if self.groups is not None:
-            groups = np.asarray(self.groups).astype(str)
-            if groups.shape != (n,):
-                raise DataError(f"groups: expected the name of a group for each of the {n} samples")
-            if (groups == "").any():
-                raise DataError(f"no group is given for samples {some(self.ids[groups == ''])}")
-            object.__setattr__(self, "groups", groups)
-        check_text(self.ids.tolist(), "sample ids")
-        check_text(self.classes.tolist(), "class names")
-        check_unique(self.ids, "sample ids")
+        for names, what in ((self.ids, "sample ids"), (self.classes, "class names")):
+            check_text(names.tolist(), what)
+            check_unique(names, what)
+        if self.groups is not None and (self.groups == "").any():
+            raise DataError(f"no group is given for samples {some(self.ids[self.groups == ''])}")
         if self.target == "numbers":
             if not np.isfinite(self.y).all():
                 raise DataError(f"the target is not a finite number for samples {some(self.ids[~np.isfinite(self.y)])}")
-            if n < 2:
-                raise DataError(f"at least two samples with a target are needed, found {n}")
-            if np.ptp(self.y) == 0:
-                raise DataError(f"the target is {self.y[0]:g} for every sample: there is nothing to predict")
+            if len(np.unique(self.y)) < 2:
+                raise DataError(f"the target of {len(self)} samples has one value at most: there is nothing to predict")
             return
-        check_unique(self.classes, "class names")
+        c = len(self.classes)
         if c < 2:
             raise DataError(f"at least two classes are needed, found {c}: {some(self.classes)}")
-        if n and (self.y.min() < 0 or self.y.max() >= c):
+        if len(self) and (self.y.min() < 0 or self.y.max() >= c):
             raise DataError(f"class codes must lie in 0..{c - 1}, found {self.y.min()}..{self.y.max()}")
         empty = self.class_counts == 0
         if empty.any():
@@ -223,19 +210,16 @@ class SampleSet:
     def _check_images(self) -> None:
         if self.images is None:
             return
-        if len(self.images) != len(self.ids):
-            raise DataError(f"{len(self.ids)} ids but {len(self.images)} images")
+        if len(self.images) != len(self):
+            raise DataError(f"{len(self)} ids but {len(self.images)} images")
         # in an array of integers all images are as the first one
-        checked = 1 if isinstance(self.images, np.ndarray) and self.images.dtype.kind in "ui" else len(self.ids)
-        for name, image in zip(self.ids[:checked], self.images[:checked], strict=True):
-            if image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] != 3) or 0 in image.shape:
-                raise DataError(
-                    f"image {str(name)!r} has shape {image.shape}; expected (rows, cols) or (rows, cols, 3)"
-                )
-            what = f"image {str(name)!r}"
-            check_dtype(image, what)
-            if image.dtype.kind == "f" and not np.isfinite(image).all():
-                raise DataError(f"{what} has pixels that are not finite")
+        checked = 1 if isinstance(self.images, np.ndarray) and self.images.dtype.kind in "ui" else len(self)
+        for name, image in zip(self.ids[:checked].tolist(), self.images[:checked], strict=True):
+            if image.ndim not in (2, 3) or image.shape[2:] not in ((), (3,)) or 0 in image.shape:
+                raise DataError(f"image {name!r} has shape {image.shape}; expected (rows, cols) or (rows, cols, 3)")
+            check_dtype(image, f"image {name!r}")
+            if not np.isfinite(image).all():
+                raise DataError(f"image {name!r} has pixels that are not finite")
 
     def save(self, path: str | os.PathLike[str], provenance: Mapping[str, Any] | None = None) -> None:
         """Write the sample set to one uncompressed NPZ; equal content gives equal bytes.
@@ -243,21 +227,14 @@ class SampleSet:
         `provenance` tells how the data were made and from which files (JSON types); it is stored in the file.
         """
         arrays: dict[str, Any] = {name: getattr(self, name) for name in ("ids", "y", "classes")}
-        arrays |= {"measures": canonical(dict(self.measures))}
-        arrays |= {name: np.array(getattr(self, name), dtype=str) for name in ("notes", "incomplete")}
-        if self.groups is not None:
-            arrays["groups"] = self.groups
+        arrays |= {"measures": canonical(dict(self.measures)), "notes": np.array(self.notes, dtype=str)}
+        arrays |= {} if self.groups is None else {"groups": self.groups}
         if isinstance(self.images, np.ndarray):
             arrays["images"] = np.ascontiguousarray(self.images)
         elif self.images is not None:
-            dtypes = sorted({str(image.dtype) for image in self.images})
-            if len(dtypes) > 1:
-                raise DataError(f"{path}: images of different dtypes can't be stored together: {', '.join(dtypes)}")
-            # 0 stands for the missing third axis of grey images
-            shapes = np.array([(*image.shape, 0)[:3] for image in self.images], dtype=np.int64)
-            arrays["image_shapes"] = shapes
-            arrays["image_buffer"] = np.concatenate([image.ravel() for image in self.images])
-        for sort, named in (("tables", self.tables), ("matrices", self.matrices), ("columns", self.columns)):
+            arrays |= {f"images/{row}": np.ascontiguousarray(image) for row, image in enumerate(self.images)}
+        for sort in _NAMED:
+            named = getattr(self, sort)
             arrays |= {f"{sort}/{name}": np.ascontiguousarray(named[name]) for name in sorted(named)}
         write_arrays(path, provenance or {}, **arrays)
 
@@ -271,21 +248,18 @@ class SampleSet:
             The file is missing, corrupt, or no sample set; the message names it.
         """
         arrays = read_arrays(path)
-        missing = [name for name in ("ids", "y", "classes", "measures", "notes", "incomplete") if name not in arrays]
+        missing = [name for name in ("ids", "y", "classes", "measures", "notes") if name not in arrays]
         if missing:
             raise DataError(f"{path}: not a data set of mklearn: it lacks {', '.join(missing)}")
-        images: Images = arrays.get("images")
-        if "image_shapes" in arrays:
-            images = _split_buffer(arrays["image_buffer"], arrays["image_shapes"], Path(path))
-        tables, matrices, columns = (
-            {name.removeprefix(sort): array for name, array in arrays.items() if name.startswith(sort)}
-            for sort in ("tables/", "matrices/", "columns/")
-        )
+        named: dict[str, dict[str, np.ndarray]] = {sort: {} for sort in ("images", *_NAMED)}
+        for name, array in arrays.items():
+            if "/" in name:
+                named[name.partition("/")[0]][name.partition("/")[2]] = array
+        images = list(named.pop("images").values()) or arrays.get("images")
         try:
             return cls(
-                arrays["ids"], arrays["y"], arrays["classes"], images, tables, matrices, groups=arrays.get("groups"),
-                measures=json.loads(str(arrays["measures"])), notes=tuple(arrays["notes"].tolist()),
-                incomplete=tuple(arrays["incomplete"].tolist()), columns=columns,
+                arrays["ids"], arrays["y"], arrays["classes"], images, groups=arrays.get("groups"),
+                measures=json.loads(str(arrays["measures"])), notes=tuple(arrays["notes"].tolist()), **named,
             )  # fmt: skip
         except DataError as error:
             raise DataError(f"{path}: {error}") from error
@@ -359,14 +333,3 @@ def check_numbers(values: np.ndarray, what: str, rows: np.ndarray, columns: np.n
             f"{what}: {int(bad.sum())} values missing or infinite: columns {some(columns[bad.any(axis=0)])}, "
             f"samples {some(rows[bad.any(axis=1)])}"
         )
-
-
-def _split_buffer(buffer: np.ndarray, shapes: np.ndarray, path: Path) -> list[np.ndarray]:
-    sizes = np.where(shapes[:, 2] == 0, 1, shapes[:, 2]) * shapes[:, 0] * shapes[:, 1]
-    if sizes.sum() != len(buffer):
-        raise DataError(f"{path}: image shapes add up to {sizes.sum()} values, the buffer has {len(buffer)}")
-    pieces = np.split(buffer, np.cumsum(sizes)[:-1])
-    return [
-        piece.reshape(tuple(shape) if shape[2] else tuple(shape[:2]))
-        for piece, shape in zip(pieces, shapes, strict=True)
-    ]

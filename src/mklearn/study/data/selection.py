@@ -46,15 +46,27 @@ def chosen_rows(
     ConfigError
         An unknown class, fewer classes than requested, or a class with too few samples for the draw.
     """
-    kept = _kept_classes(names, classes, exclude_classes, first_classes)
-    of_class = {code: np.nonzero(y == code)[0] for code in kept}
+    _check_known("classes", classes or (), names)
+    _check_known("exclude_classes", exclude_classes or (), names)
+    left_out = set(exclude_classes or ())
+    kept = [
+        code
+        for code, name in enumerate(names.tolist())
+        if (classes is None or name in classes) and name not in left_out
+    ]
+    if len(kept) < max(2, first_classes or 0):
+        raise ConfigError(
+            f"classes, exclude_classes: {len(kept)} of {len(names)} classes remain; expected at least "
+            f"{max(2, first_classes or 0)}"
+        )
+    of_class = {code: np.nonzero(y == code)[0] for code in kept[:first_classes]}
     if draw is not None:
-        if per_class is None:
-            raise ConfigError("a draw needs per_class, the number of samples per class")
-        short = [f"{str(names[code])!r} ({len(rows)})" for code, rows in of_class.items() if len(rows) < per_class]
-        if short:
+        short = [
+            f"{str(names[code])!r} ({len(rows)})" for code, rows in of_class.items() if len(rows) < (per_class or 0)
+        ]
+        if short or per_class is None:
             raise ConfigError(
-                f"per_class: {per_class} samples can't be drawn of {', '.join(short)}; "
+                f"per_class: {per_class} samples can't be drawn of {', '.join(short) or 'each class'}; "
                 "lower per_class or put these classes into exclude_classes"
             )
         for code, rows in of_class.items():
@@ -63,58 +75,32 @@ def chosen_rows(
     return np.sort(np.concatenate([rows[:per_class] for rows in of_class.values()])).astype(np.int64)
 
 
-def _kept_classes(
-    names: np.ndarray, include: Sequence[str] | None, exclude: Sequence[str] | None, first: int | None
-) -> list[int]:
-    mistakes = []
-    for key, listed in (("classes", include), ("exclude_classes", exclude)):
-        unknown = sorted(set(listed or ()) - set(names.tolist()))
-        if unknown:
-            named = ", ".join(map(repr, unknown))
-            mistakes.append(f"{key}: no class {named} in the data set.{nearest(unknown, names)}")
-    if mistakes:
-        raise ConfigError(f"{' '.join(mistakes)} It has {some(names, 20)}")
-    kept = [
-        code
-        for code, name in enumerate(names.tolist())
-        if (include is None or name in include) and name not in (exclude or ())
-    ]
-    if first is not None and first > len(kept):
-        raise ConfigError(f"first_classes: {first} requested, but only {len(kept)} of {len(names)} classes remain")
-    kept = kept[:first]
-    if len(kept) < 2:
+def _check_known(key: str, listed: Sequence[str], names: np.ndarray) -> None:
+    unknown = sorted(set(listed) - set(names.tolist()))
+    if unknown:
         raise ConfigError(
-            f"at least two classes are needed, and classes, exclude_classes and first_classes leave {len(kept)}"
+            f"{key}: no class {some(unknown)} in the data set.{nearest(unknown, names)} It has {some(names, 20)}"
         )
-    return kept
 
 
-def merged_names(names: Sequence[str] | np.ndarray, merge: Merge) -> dict[str, str]:
+def merged_names(names: np.ndarray, merge: Merge) -> dict[str, str]:
     """Return the new class of each original class, (c,) in the data set's order, but those that nobody names.
 
     Raise ConfigError for an original class that the data set does not have, and if no class is left for "rest".
     """
-    known = [str(name) for name in names]
     named = {name: new for new, old in merge.items() if old != "rest" for name in old}
-    unknown = sorted(set(named) - set(known))
-    if unknown:
-        raise ConfigError(
-            f"merge: no class {', '.join(map(repr, unknown))} in the data set; it has {some(np.array(known), 20)}"
-        )
+    _check_known("merge", list(named), names)
     rest = next((new for new, old in merge.items() if old == "rest"), None)
-    if rest is None:
-        return {name: named[name] for name in known if name in named}
-    if len(named) == len(known):
-        raise ConfigError(f"merge: no class is left for {rest!r}: the others name all {len(known)} of them")
-    return {name: named.get(name, rest) for name in known}
+    if rest is not None and len(named) == len(names):
+        raise ConfigError(f"merge: no class is left for {rest!r}: the others name all {len(names)} of them")
+    return {name: new for name in names.tolist() if (new := named.get(name, rest)) is not None}
 
 
 def merged_labels(
     y: np.ndarray, names: np.ndarray, new_names: Mapping[str, str]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the positions of samples with a new class, and their codes and names as of :func:`encode_labels`."""
-    kept = np.array([str(name) in new_names for name in names], dtype=bool)
-    rows = np.flatnonzero(kept[y])
+    rows = np.flatnonzero(np.array([str(name) in new_names for name in names], dtype=bool)[y])
     return rows, *encode_labels([new_names[str(names[code])] for code in y[rows]])
 
 

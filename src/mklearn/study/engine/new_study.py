@@ -18,15 +18,13 @@ from mklearn.errors import ConfigError, DataError, UserError, absence
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, find_images, is_hidden
 from mklearn.study.data.readers.tables import ANNOTATED, ARRAYS, MUDATA, arrays_of, sample_columns
-from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet, some
 from mklearn.study.data.text_tables import SUFFIXES, slug, table_stem, table_suffix
-from mklearn.study.datasets import ImageFolder
+from mklearn.study.datasets import ImageFolder, dataset_spec
 from mklearn.study.engine.data_check import heavy_tailed_views
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import check_study
 from mklearn.study.study import DEFAULT_PROTOCOLS
-from mklearn.study.targets import target_kind
 from mklearn.study.yaml_file import with_paths, yaml_text
 
 ID_NAMES = ("sample", "barcode", "name")
@@ -261,11 +259,11 @@ def _with_gaps(entry: Entry) -> tuple[Entry, SampleSet]:
     Raise DataError where most samples lack a table, so that ids are likely to be written in several ways.
     """
     samples = _read(entry | {"missing_views": "mean", "impute": "median"})
-    gaps = [np.isnan(samples.tables[name]) for name in samples.incomplete]
+    gaps = [np.isnan(table) for table in samples.tables.values()]
     lacking = [gap.all(axis=1) for gap in gaps]
-    if lacking and 2 * np.logical_or.reduce(lacking).sum() > len(samples):
+    if 2 * np.logical_or.reduce(lacking).sum() > len(samples):
         raise DataError(
-            f"{', '.join(samples.incomplete)}: most of the {len(samples)} samples lack one of these tables. Are ids "
+            f"most of the {len(samples)} samples lack one of the tables {', '.join(samples.tables)}. Are ids "
             "written alike in all of them? Where samples are missing, leave such a table out: --views."
         )
     if any(rows.any() for rows in lacking):
@@ -276,7 +274,7 @@ def _with_gaps(entry: Entry) -> tuple[Entry, SampleSet]:
 
 
 def _read(entry: Entry) -> SampleSet:
-    return read_dataset(dataset_spec(entry | {"task": target_kind(entry)}))
+    return read_dataset(dataset_spec(entry))
 
 
 # --- folds

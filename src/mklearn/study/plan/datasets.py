@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from mklearn.errors import ConfigError, absence
-from mklearn.study.data.registry import MIRROR_VARIABLE, dataset_spec, entry
+from mklearn.study.data.registry import MIRROR_VARIABLE, entry
 from mklearn.study.datasets import DatasetConfig, FeatureTables, ImageFolder, Precomputed, RegisteredDataset
 from mklearn.study.provenance import digest, key
 from mklearn.study.specs.data_specs import DOWNLOADS, FileSpec, ReadSpec, ResizeSpec, TargetKind
@@ -80,10 +80,7 @@ def planned_dataset(
         A file or folder of the user does not exist, or Snakemake can't take its name.
     """
     config = datasets[dataset_id]
-    raw = config.model_dump(exclude={"title"})
-    if getattr(config, "target", None) is not None:
-        raw["task"] = config.task_of_target
-    fields = dataset_spec(raw)
+    fields = config.reading()
     size = {name: value for name, value in (fields.pop("resize", None) or {}).items() if value is not None}
     if size and "expected" in fields:  # the size is known only after resizing
         fields["expected"] = {name: value for name, value in fields["expected"].items() if name != "image_shape"}
@@ -96,19 +93,11 @@ def planned_dataset(
     title = config.title or f"{dataset_id} (your own {OWN[config.family]})"
     one_shape = isinstance(config, RegisteredDataset) and "image_shape" in entry(config.name).spec()["expected"]
     planned = PlannedDataset(
-        dataset_id,
-        final,
-        original,
-        config.family,
-        read,
-        resize,
-        title,
-        splits_of=splits_of,
-        target=config.task_of_target,
-        keeps_ratios="pixels" in size and not one_shape,
-    )
+        dataset_id, final, original, config.family, read, resize, title, splits_of=splits_of,
+        target=config.task_of_target, keeps_ratios="pixels" in size and not one_shape,
+    )  # fmt: skip
     if isinstance(config, RegisteredDataset):
-        return _registered(planned, config, raw, results, mirror)
+        return _registered(planned, config, results, mirror)
     if isinstance(config, ImageFolder):
         return replace(planned, read=read.model_copy(update={"listing": _listing(dataset_id, config.path)}))
     planned = replace(planned, files=_own_files(dataset_id, config))
@@ -138,9 +127,7 @@ def splits_source(dataset_id: str, datasets: Mapping[str, DatasetConfig]) -> str
     return dataset_id if config.splits_of == dataset_id else splits_source(config.splits_of, datasets)
 
 
-def _registered(
-    planned: PlannedDataset, config: RegisteredDataset, raw: dict[str, object], results: str, mirror: str | None
-) -> PlannedDataset:
+def _registered(planned: PlannedDataset, config: RegisteredDataset, results: str, mirror: str | None) -> PlannedDataset:
     known = entry(config.name)
 
     def path(file: FileSpec) -> str:
@@ -155,7 +142,7 @@ def _registered(
         protocol_files={kind: [path(file) for file in listed] for kind, listed in known.protocol_files.items()},
         title=config.title or usual,
         downloads=downloads,
-        n_samples=known.n_samples(raw),
+        n_samples=known.n_samples(config.model_dump()),
         released_splits=known.released_splits,
         missing_views=known.missing_views,
         about={name: getattr(known, name) for name in ("licence", "citation", "homepage", "note")},
@@ -163,8 +150,7 @@ def _registered(
 
 
 def _own_files(dataset_id: str, config: FeatureTables | Precomputed) -> list[str]:
-    named = config.files if isinstance(config, FeatureTables) else config.matrices
-    files = list(dict.fromkeys([*named.values(), *([config.labels] if config.labels else [])]))
+    files = list(dict.fromkeys([*config.files.values(), *([config.labels] if config.labels else [])]))
     missing = [f"{path}: {absence(path)}" for path in files if not Path(path).is_file()]
     if missing:
         raise ConfigError(f"datasets.{dataset_id}: {'; '.join(missing)}.")

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from mklearn.papers.lmkl.gauss4 import CLASSES, MEANS, VARIANCES, best_rule, read
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.registry import dataset_spec
+from mklearn.study.datasets import dataset_spec
 
 
 def test_the_registered_draw() -> None:

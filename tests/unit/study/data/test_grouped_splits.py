@@ -15,9 +15,9 @@ from mklearn.atomic import write_parquet
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.study.data.grouped_splits import group_k_fold, validation_folds
 from mklearn.study.data.read import read_dataset
-from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Splits, given
+from mklearn.study.datasets import dataset_spec
 from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.entries import Protocol
 from mklearn.study.script import call

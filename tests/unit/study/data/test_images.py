@@ -20,9 +20,10 @@ from mklearn.errors import ConfigError, DataError
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers import images
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, archive, class_folders
-from mklearn.study.data.registry import dataset_spec, entry
+from mklearn.study.data.registry import entry
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import SampleSet
+from mklearn.study.datasets import dataset_spec
 
 RNG = np.random.default_rng(0)
 HUGE = struct.pack(">8sI4sIIBBBBB", b"\x89PNG\r\n\x1a\n", 13, b"IHDR", 10**5, 10**5, 8, 0, 0, 0, 0)

@@ -13,9 +13,9 @@ from mklearn.atomic import write_npz, write_parquet
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers.own_tables import feature_tables, precomputed
-from mklearn.study.data.registry import dataset_spec
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.text_tables import MISSING
+from mklearn.study.datasets import dataset_spec
 
 RNG = np.random.default_rng(0)
 IDS = [f"s{number}" for number in range(8)]
@@ -108,13 +108,11 @@ def test_samples_that_lack_a_table(tmp_path: Path, empty_rows: bool) -> None:
     dropped = read(tmp_path, frames, missing_views="drop")
     assert dropped.ids.tolist() == ["s0", "s2", "s3", "s6", "s7"]
     np.testing.assert_array_equal(dropped.tables["two"], TWO.iloc[[0, 2, 3, 6, 7], 1:])
-    assert dropped.incomplete == ()
     [note] = dropped.notes
     assert note == "3 of 8 samples lack a table and are left out (missing_views: drop). one: 's1'; two: 's4', 's5'"
     frames = {"one": frames["one"].drop(columns="label"), "two": two, "labels": ONE[["id", "label"]]}
     kept = read(tmp_path, frames, labels="labels", missing_views="mean")
     assert sorted(kept.ids) == IDS
-    assert kept.incomplete == ("one", "two")
     order = [IDS.index(name) for name in kept.ids]
     for name, frame, gone in (("one", ONE[["f", "g"]], [1]), ("two", TWO[["h", "i"]], [4, 5])):
         expected = frame.to_numpy().copy()
@@ -125,7 +123,6 @@ def test_samples_that_lack_a_table(tmp_path: Path, empty_rows: bool) -> None:
     assert note.startswith("3 of 8 samples lack a table and are at the mean of the training samples there")
     kept.save(tmp_path / "samples.npz")
     loaded = SampleSet.load(tmp_path / "samples.npz")
-    assert loaded.incomplete == kept.incomplete
     np.testing.assert_array_equal(loaded.tables["two"], kept.tables["two"])
 
 
@@ -141,7 +138,6 @@ def test_missing_values(tmp_path: Path) -> None:
         read(tmp_path, holes)
     samples = read(tmp_path, holes, impute="median")
     assert np.isnan(samples.tables["one"]).sum() == 1
-    assert samples.incomplete == ("one",)
     [note] = samples.notes
     assert "filled in by the median over the training samples (impute: median): one 1" in note
 

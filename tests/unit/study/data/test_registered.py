@@ -22,8 +22,9 @@ from mklearn.study.data.readers.content import published_folds
 from mklearn.study.data.readers.digits import mnist, usps
 from mklearn.study.data.readers.matlab import deng_cai, uci, views
 from mklearn.study.data.readers.views import r_package
-from mklearn.study.data.registry import dataset_spec, entry, registry
+from mklearn.study.data.registry import entry, registry
 from mklearn.study.data.samples import SampleSet
+from mklearn.study.datasets import dataset_spec
 
 
 @cache
@@ -198,7 +199,7 @@ def test_tables_in_matlab_and_text_hold_the_same(tmp_path: Path) -> None:
             "1,2,0.5\n2,1,0.1\n4,2,0.5\n",
             "neither the first nor the last column has the classes '1', '3', '10' and no other",
         ),
-        ("1,nan\n3,1\n10,2\n", "values missing or infinite"),
+        ("1,inf\n3,1\n10,2\n", "values missing or infinite"),
     ],
 )
 def test_damaged_tables(tmp_path: Path, text: str, sentence: str) -> None:

@@ -35,18 +35,18 @@ def make(**changes: Any) -> SampleSet:
     ("changes", "message"),
     [
         ({"ids": np.array(["a", "b", "a"])}, "sample ids must be unique; more than once: 'a'"),
-        ({"y": np.array([0, 1])}, "3 ids but 2 labels"),
+        ({"y": np.array([0, 1])}, r"y: expected one value for each of 3 ids, got the shape \(2,\)"),
         ({"y": np.array([0, 0, 0])}, "no sample belongs to: 'dog'"),
         ({"y": np.array([0, 0, 0]), "classes": np.array(["cat"])}, "at least two classes"),
         ({"y": np.array([0, 1, 2])}, r"must lie in 0\.\.1"),
         ({"images": np.zeros((3, 4, 4, 2))}, r"image 'a' has shape \(4, 4, 2\)"),
         ({"images": [np.zeros((4, 4)), np.full((4, 4), np.nan), np.zeros((4, 5))]}, "image 'b' has pixels"),
         (
-            {"tables": {"phog": np.array([[1.0], [np.nan], [2.0]])}},
+            {"tables": {"phog": np.array([[1.0], [np.inf], [2.0]])}},
             r"table 'phog': 1 values .* columns '0', samples 'b'",
         ),
         ({"matrices": {"k": np.eye(2)}}, "matrix 'k' has shape"),
-        ({"measures": {"k": "cosine"}}, "matrix 'k' has measure 'cosine'; valid"),
+        ({"measures": {"k": "cosine"}}, "matrix 'k' .* measure 'cosine'; expected"),
         ({"images": None, "tables": {}, "matrices": {}, "measures": {}}, "none of them"),
     ],
 )
@@ -100,7 +100,7 @@ def test_subsets(images: Any) -> None:
 def test_samples_that_equal_another_one(kind: str) -> None:
     """In every view, -0.0 and missing values included; in one view is not enough."""
     values = np.array([[1.0, 0.0], [2.0, np.nan], [1.0, -0.0], [2.0, np.nan], [1.0, 0.0], [3.0, 0.0]])
-    one = {"tables": {"one": values, "two": np.array([[0.0]] * 4 + [[1.0]] * 2)}, "incomplete": ("one",)}
+    one = {"tables": {"one": values, "two": np.array([[0.0]] * 4 + [[1.0]] * 2)}}
     images = np.arange(12).reshape(6, 2, 1)[[0, 1, 0, 1, 4, 5]]
     square = np.array([[1.0, 0.2, 1.0, 0.2, 0.3, 0.1], [0.2, 1.0, 0.2, 1.0, 0.5, 0.6]])
     kernel = np.vstack([square, square, [0.3, 0.5, 0.3, 0.5, 1.0, 0.7], [0.1, 0.6, 0.1, 0.6, 0.7, 1.0]])

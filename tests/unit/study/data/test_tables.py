@@ -18,7 +18,7 @@ from mklearn.errors import DataError
 from mklearn.study.data.read import read_dataset
 from mklearn.study.data.readers import tables
 from mklearn.study.data.readers.own_tables import feature_tables
-from mklearn.study.data.registry import dataset_spec
+from mklearn.study.datasets import dataset_spec
 from mklearn.study.targets import target_kind
 
 RNG = np.random.default_rng(0)

@@ -145,7 +145,6 @@ def feature_tables(
     return _sample_set(
         ids, label_text[labelled], task, ", ".join(map(str, named.values())), tables=values, notes=tuple(notes),
         groups=agreed(sources, ids, "groups") if group_column else None,
-        incomplete=tuple(name for name, gap in gaps.items() if gap.any()),
         columns={name: each.columns for name, each in parts.items() if each.columns is not None},
     )  # fmt: skip
 

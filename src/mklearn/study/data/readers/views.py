@@ -90,8 +90,7 @@ def text(
     ids = samples.ids
     if part_column is not None:
         ids = np.array([f"{part}/{name}" for part, name in zip(column(part_column), ids, strict=True)])
-    gaps = tuple(name for name, table in views.items() if np.isnan(table).any())
-    return replace(samples, ids=ids, tables=views, incomplete=gaps, notes=())
+    return replace(samples, ids=ids, tables=views, notes=())
 
 
 def _root(kernel: np.ndarray, path: Path) -> np.ndarray:
@@ -141,8 +140,7 @@ def r_package(
     whole = pd.concat(frames, ignore_index=True)
     require_columns(whole, tables, path, "table")
     views = {view: np.ascontiguousarray(whole[view].to_numpy()) for view in tables}
-    gaps = tuple(view for view, table in views.items() if np.isnan(table).any())
-    return SampleSet.from_labels(ids, labels, tables=views, incomplete=gaps)
+    return SampleSet.from_labels(ids, labels, tables=views)
 
 
 def _flattened(values: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, pd.DataFrame | np.ndarray]]:
