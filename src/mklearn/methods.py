@@ -358,7 +358,6 @@ METHODS: dict[str, MethodRow] = {
         learns_weights=True,
         order_decides=True,
         iterations=200,
-        fixed=("V0",),
     ),
     "logistic_regression": MethodRow(
         "mklearn.classifiers.logistic_regression:logistic_regression",

@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mklearn.classifiers import LMKLSVC, MKLSVC, KernelSVC
-from mklearn.kernels.stack import KernelStack
+from mklearn.kernels import Views
 from mklearn.study.data.grouped_splits import validation_folds
 from mklearn.study.data.read import read_dataset
 from mklearn.study.datasets import dataset_spec
@@ -70,32 +70,27 @@ def standardised(features: NDArray[np.float64], train: NDArray[np.int64]) -> NDA
     return (flat - flat[train].mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
 
 
-def kernels(representations, train, test) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Linear kernels of standardised representations with rows of norm 1, (n, n, P) and (m, n, P)."""
-    training, tests = [], []
-    for representation in representations:
+LINEAR = {"kind": "linear", "normalise": "none", "centre": False, "psd": "none"}
+
+
+def views(representations, train, gating=None) -> Views:
+    """Standardised representations with rows of norm 1, and what gates, of all samples."""
+    tables = {}
+    for number, representation in enumerate(representations):
         Z = standardised(representation, train)
-        Z /= np.linalg.norm(Z, axis=1, keepdims=True)
-        training.append(Z[train] @ Z[train].T)
-        tests.append(Z[test] @ Z[train].T)
-    return KernelStack(training).as_last_axis(), KernelStack(tests).as_last_axis()
+        tables[str(number)] = Z / np.linalg.norm(Z, axis=1, keepdims=True)
+    return Views(tables | ({} if gating is None else {"gates": gating.reshape(len(gating), -1)}))
 
 
 def fits(task: Task, representations, *estimators, gating=None) -> Iterator[list[tuple[float, float]]]:
     """Accuracy and share of support vectors, in per cent, of each estimator on the rows of each model."""
+    kernels = [LINEAR | {"view": str(number)} for number in range(len(representations))]
     for fold, train in enumerate(task.models):
-        K, K_test = kernels(representations, train, task.test)
-        extra, extra_test = {}, {}
-        if gating is not None:
-            flat = gating.reshape(len(gating), -1)
-            extra, extra_test = {"gating": flat[train]}, {"gating": flat[task.test]}
-            V0 = np.random.default_rng(fold).uniform(-0.01, 0.01, (K.shape[2], flat.shape[1] + 1))
-            for estimator in estimators:
-                estimator.set_params(V0=V0)
-        found = []
+        X, found = views(representations, train, gating), []
         for estimator in estimators:
-            estimator.fit(K, task.y[train], **extra)
-            hits = estimator.predict(K_test, **extra_test) == task.y[task.test]
+            gated = {} if gating is None else {"gating": "gates", "random_state": fold}
+            estimator.set_params(kernels=kernels, **gated).fit(X[train], task.y[train])
+            hits = estimator.predict(X[task.test]) == task.y[task.test]
             found.append((100 * hits.mean(), 100 * len(estimator.support_) / len(train)))
         yield found
 
@@ -146,9 +141,9 @@ def test_mkl_takes_the_finest_of_nested_resolutions_alone(olivetti: Task) -> Non
     """The published MKL row equals that of the SVM on 64 x 64: weights (0, 0, 0, 0, 1), for every fold and C."""
     parts = REPRESENTATIONS["resolutions"](olivetti)
     for train in olivetti.models[::2]:
-        K, _ = kernels(parts, train, olivetti.test)
+        X = views(parts, train)
         for C in (1.0, 100.0):
-            model = MKLSVC(C=C).fit(K, olivetti.y[train])
+            model = MKLSVC(C=C, kernels=LINEAR).fit(X[train], olivetti.y[train])
             np.testing.assert_allclose(model.kernel_weights_, [0, 0, 0, 0, 1], atol=1e-3)
             assert model.gap_ <= 1e-5
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.kernels_mixin import KernelsMixin
 from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, fit_context, one_of
@@ -23,21 +22,18 @@ from mklearn.kernels.source import Source
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import as_views
 from mklearn.optimize.gating import Gate, GateScale, gate_factor, gated_cross_kernel, gates
-from mklearn.optimize.localized_mkl import GatedSVM, LocalizedMKL, Solver, checked_gating, localized_mkl
-from mklearn.optimize.svm import solve_svm
+from mklearn.optimize.localized_mkl import GatedSVM, Solver, checked_gating, localized_mkl
+from mklearn.optimize.svm import SVMSolution, solve_svm
 
 Array = NDArray[np.floating[Any]]
-GatingSource = Literal["gating", "features", "kernel"]
 
-# The SVM's tolerance and the stopping tolerance of each solver, unless they are given.
-_SVM_TOL: dict[Solver, float] = {"line_search": 1e-3, "lbfgs": 1e-5}
 _TOL: dict[Solver, float] = {"line_search": 1e-3, "lbfgs": 1e-5}
 _START = 0.01
 
 
 @dataclass(frozen=True, eq=False)
 class GatedMachines:
-    """The machines of one start: one for two classes, else one per class.
+    """The machines: one for two classes, else one per class.
 
     Attributes
     ----------
@@ -70,8 +66,7 @@ class LMKLSVC(KernelClassifier):
     gating : str or mapping, optional
         Name of the view whose features gate the kernels, or a mapping with "view" and, optionally, "columns",
         "preprocessing", "impute" and "feature_scaling" as in the spec of a kernel; they are standardised here. By
-        default the features given to ``fit``, or, without these, X gates, or, of precomputed kernels and of several
-        views, the rows of the average kernel.
+        default X gates, or, of precomputed kernels and of several views, the rows of the average kernel.
     gate : {"softmax", "sigmoid"}
         Softmax gates of a sample compete, sigmoid gates do not.
     gate_scale : {"published", "average"}
@@ -86,24 +81,13 @@ class LMKLSVC(KernelClassifier):
         ties to the first, is ridge-gated LMKL (with ``gate="sigmoid"``, ``gate_scale="average"``, ``solver="lbfgs"``).
     C : float
         Bound of the dual variables for the gated kernel as it is, as in :class:`sklearn.svm.SVC` and in the paper.
-    V0 : array of shape (n_kernels, n_gating_features + 1), optional
-        Start, for every machine; the first column belongs to the constant. By default
-        ``default_rng(random_state).uniform(-.01, .01)``.
-    n_restarts : int
-        Number of further starts. A diagnostic of spread: they choose nothing, because a lower objective does not mean a
-        higher accuracy. See `restarts_`.
     random_state : int, Generator, RandomState or None
-        Of the starts.
+        Of the start, ``default_rng(random_state).uniform(-.01, .01)`` for every machine.
     tol : float, optional
-        Stopping tolerance of the solver, relative to the objective: by default 1e-3 (as published) for the line search
-        and 1e-5 for L-BFGS.
+        Relative decrease of the objective at which the solver stops, and the tolerance of each support vector machine:
+        by default 1e-3 (as published) for the line search and 1e-5 for L-BFGS, which needs accurate gradients.
     max_iter : int
         Largest number of line searches or iterations of L-BFGS.
-    svm_tol : float, optional
-        Tolerance of each support vector machine: by default 1e-3 for the line search and 1e-5 for L-BFGS, which needs
-        accurate gradients.
-    clip_gates : bool
-        Round gates nearer than 1e-3 to 0 or 1, as the authors' code does; the objective is then discontinuous.
 
     Attributes
     ----------
@@ -111,11 +95,6 @@ class LMKLSVC(KernelClassifier):
         Mean of the gates over training samples and machines, scaled to sum 1: a summary, not what decisions use.
     machines_ : GatedMachines
         V, gates, dual variables, intercepts and objectives.
-    restarts_ : tuple of GatedMachines
-        Of the further starts.
-    gating_source_ : {"gating", "features", "kernel"}
-        What gates: the ``gating`` of ``fit``, or X, or, of precomputed kernels and of several views, the rows of the
-        average kernel.
     gating_mean_, gating_scale_ : arrays of shape (n_gating_features,)
         Mean and sample standard deviation over the training samples; infinite for constant features, which are ignored.
     objective_ : float
@@ -123,7 +102,7 @@ class LMKLSVC(KernelClassifier):
     objective_history_ : tuple of arrays
         Of each machine: the objective at the start and after every accepted step.
     n_svm_ : int
-        Number of support vector machines solved, over all machines, without restarts.
+        Number of support vector machines solved, over all machines.
     n_iter_ : int
         Number of iterates, the start included; the largest over the machines.
     status_ : {"converged", "max_iter", "stalled", "uniform"}
@@ -136,7 +115,7 @@ class LMKLSVC(KernelClassifier):
     Raises
     ------
     DataError
-        X, y or the gating features are malformed, of different lengths, or not finite; V0 has the wrong shape.
+        X, y or the gating features are malformed, or not finite.
     NotApplicable
         One class only, or kernels that are constant.
     ConfigError
@@ -172,13 +151,9 @@ class LMKLSVC(KernelClassifier):
         "solver": [one_of(Solver)],
         "ridge": [StrOptions({"uniform"}), Interval(Real, 0, None, closed="left")],
         "C": [POSITIVE],
-        "V0": ["array-like", None],
-        "n_restarts": [at_least(0)],
         "random_state": ["random_state", np.random.Generator],
         "tol": [POSITIVE, None],
         "max_iter": [at_least(0)],
-        "svm_tol": [POSITIVE, None],
-        "clip_gates": ["boolean"],
     }
 
     def __init__(
@@ -191,13 +166,9 @@ class LMKLSVC(KernelClassifier):
         solver: Solver = "line_search",
         ridge: float | Literal["uniform"] = 0.0,
         C: float = 10.0,
-        V0: Any = None,
-        n_restarts: int = 0,
         random_state: Any = 0,
         tol: float | None = None,
         max_iter: int = 200,
-        svm_tol: float | None = None,
-        clip_gates: bool = False,
     ) -> None:
         self.kernels = kernels
         self.gating = gating
@@ -206,23 +177,12 @@ class LMKLSVC(KernelClassifier):
         self.solver = solver
         self.ridge = ridge
         self.C = C
-        self.V0 = V0
-        self.n_restarts = n_restarts
         self.random_state = random_state
         self.tol = tol
         self.max_iter = max_iter
-        self.svm_tol = svm_tol
-        self.clip_gates = clip_gates
 
     @fit_context
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        gating: ArrayLike | None = None,
-    ) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the gates and the machines.
 
         Parameters
@@ -234,16 +194,14 @@ class LMKLSVC(KernelClassifier):
             A sample of weight 2 counts as two equal ones in the machines and in the standardisation of the gating
             features; their sum must be above 1. Kernels of features are fitted without weights, and where the rows of
             the average kernel gate, these have as many features as there are samples, whatever the weights.
-        gating : array of shape (n, n_gating_features), optional
-            Gating features, in place of a view of X.
         """
         stack = self._training_stack(X)
         self._gating_view = self._fitted_gating_view(X)
         codes = self._class_codes(stack, y)
         weights = checked_sample_weight(sample_weight, codes, self.classes_)
-        uniform = np.asarray(stack.combine(_equal(stack)), dtype=np.float64)
+        uniform = _average(stack)
         variance_of(uniform, weights)
-        raw = self._raw_gating(X, gating, uniform, reset=True)
+        raw = self._raw_gating(X, uniform)
         if self._gating_view is not None:
             self._gating_view.drop_training_values()
         self.gating_mean_ = np.average(raw, axis=0, weights=weights)
@@ -266,104 +224,65 @@ class LMKLSVC(KernelClassifier):
         self, stack: KernelStack, kernel: Array, features: Array, signs: Array, weights: Array | None
     ) -> None:
         V = np.zeros((len(signs), len(stack), features.shape[1]))
-        eta = np.array([gates(features, each, self.gate, self._factor(stack)) for each in V])
-        scale = self._uniform_scale(stack)
-        tol = self.svm_tol or _SVM_TOL["line_search"]
-        found = [solve_svm(scale * kernel, each, self.C, tol, sample_weight=weights) for each in signs]
-        self.machines_ = GatedMachines(
-            V,
-            eta,
-            np.array([each.dual for each in found]),
-            np.array([each.intercept for each in found]),
-            np.array([each.value for each in found]),
-        )
-        self.restarts_: tuple[GatedMachines, ...] = ()
+        eta = np.array([self._gates(features, each) for each in V])
+        scaled, tol = self._uniform_scale(stack) * kernel, self.tol or _TOL["line_search"]
+        found = [solve_svm(scaled, each, self.C, tol, sample_weight=weights) for each in signs]
+        self.machines_ = _machines(V, eta, found, [each.value for each in found])
         self.objective_history_ = tuple(np.array([each.value]) for each in found)
         self.n_svm_, self.n_iter_, self.status_ = len(found), 1, "uniform"
 
     def _fit_gates(self, stack: KernelStack, features: Array, signs: Array, weights: Array | None) -> None:
-        rng = _generator(self.random_state)
-        shape = (len(stack), features.shape[1])
-        given = [] if self.V0 is None else [np.asarray(self.V0, dtype=np.float64)]
-        starts = given + [rng.uniform(-_START, _START, shape) for _ in range(self.n_restarts + 1 - len(given))]
-        first, *others = [[self._descend(stack, features, each, V0, weights) for each in signs] for V0 in starts]
-        self.machines_ = _machines(first)
-        self.restarts_ = tuple(_machines(found) for found in others)
-        self.objective_history_ = tuple(each.history for each in first)
-        self.n_svm_ = sum(each.n_svm for each in first)
-        self.n_iter_ = max(len(each.history) for each in first)
-        self.status_ = next((each.status for each in first if each.status != "converged"), "converged")
+        V0 = _generator(self.random_state).uniform(-_START, _START, (len(stack), features.shape[1]))
+        tol = self.tol or _TOL[self.solver]
+        problems = [
+            GatedSVM(
+                stack.matrices, each, features, self.C, gate=self.gate, gate_scale=self.gate_scale,
+                ridge=float(self.ridge), svm_tol=tol, sample_weight=weights,
+            )
+            for each in signs
+        ]  # fmt: skip
+        found = [localized_mkl(each, V0, solver=self.solver, tol=tol, max_iter=self.max_iter) for each in problems]
+        V, eta = (np.array([getattr(each, name) for each in found]) for name in ("V", "eta"))
+        self.machines_ = _machines(V, eta, [each.solution for each in found], [each.objective for each in found])
+        self.objective_history_ = tuple(each.history for each in found)
+        self.n_svm_ = sum(each.n_svm for each in found)
+        self.n_iter_ = max(len(each.history) for each in found)
+        self.status_ = next((each.status for each in found if each.status != "converged"), "converged")
 
-    def _descend(
-        self, stack: KernelStack, features: Array, signs: Array, V0: Array, weights: Array | None
-    ) -> LocalizedMKL:
-        problem = GatedSVM(
-            stack.matrices,
-            signs,
-            features,
-            self.C,
-            gate=self.gate,
-            gate_scale=self.gate_scale,
-            ridge=float(self.ridge),
-            svm_tol=self.svm_tol or _SVM_TOL[self.solver],
-            clip_gates=bool(self.clip_gates),
-            sample_weight=weights,
-        )
-        return localized_mkl(problem, V0, solver=self.solver, tol=self.tol or _TOL[self.solver], max_iter=self.max_iter)
-
-    def decision_function(self, X: Any, *, gating: ArrayLike | None = None) -> NDArray[np.floating]:
+    def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Compute decision values, shape (m, n_classes); for two classes shape (m,), positive for the second.
 
         Parameters
         ----------
         X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
-        gating : array of shape (m, n_gating_features), optional
-            If and only if ``fit`` had them.
         """
         stack, _ = self._new_stack(X)
-        return self._decisions(stack, self._new_gating(X, gating, stack), self.machines_)
-
-    def predict(self, X: Any, *, gating: ArrayLike | None = None) -> NDArray[Any]:
-        """Predict class labels, shape (m,); parameters as for `decision_function`."""
-        return predicted_classes(self.decision_function(X, gating=gating), self.classes_)
-
-    def localized_weights(self, X: Any | None = None, *, gating: ArrayLike | None = None) -> NDArray[np.floating]:
-        """Compute the gates eta of samples, shape (m, n_kernels), or (n_machines, m, n_kernels) of several machines.
-
-        Parameters
-        ----------
-        X : as for `decision_function`, optional
-            Not needed where ``gating`` is given.
-        gating : array of shape (m, n_gating_features), optional
-        """
-        check_is_fitted(self)
-        if X is None and (gating is None or self.gating_source_ != "gating"):
-            raise DataError("Neither gating features nor X were given: expected what gated in `fit`.")
-        if X is None:
-            assert gating is not None
-            features = self._standardised(self._checked_columns(np.asarray(gating), len(np.asarray(gating))))
-        else:
-            stack, _ = self._new_stack(X)
-            features = self._new_gating(X, gating, stack)
-        eta = np.array([self._gates(features, V) for V in self.machines_.V])
-        return eta[0] if len(eta) == 1 else eta
-
-    def _decisions(self, stack: KernelStack, features: Array, machines: GatedMachines) -> Array:
+        machines = self.machines_
         if self.status_ == "uniform":
-            kernel = self._uniform_scale(stack) * np.asarray(stack.combine(_equal(stack)), dtype=np.float64)
+            kernel = self._uniform_scale(stack) * _average(stack)
             return decision_values(machines.dual @ kernel.T + machines.intercept[:, None])
-        values = []
+        features, values = self._standardised(self._raw_gating(X, _average(stack))), []
         for V, eta, dual, intercept in zip(machines.V, machines.eta, machines.dual, machines.intercept, strict=True):
             kernel = gated_cross_kernel(stack.matrices, self._gates(features, V), eta)
             values.append(kernel @ dual + intercept)
         return decision_values(np.array(values))
 
-    def _gates(self, features: Array, V: Array) -> Array:
-        factor = gate_factor(self.gate, self.gate_scale, len(V))
-        return gates(features, V, self.gate, factor, clip=bool(self.clip_gates) and self.status_ != "uniform")
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict class labels, shape (m,); X is as for `decision_function`."""
+        return predicted_classes(self.decision_function(X), self.classes_)
 
-    def _factor(self, stack: KernelStack) -> float:
-        return gate_factor(self.gate, self.gate_scale, len(stack))
+    def localized_weights(self, X: Any) -> NDArray[np.floating]:
+        """Compute the gates eta of samples, shape (m, n_kernels), or (n_machines, m, n_kernels) of several machines.
+
+        X is as for `decision_function`.
+        """
+        stack, _ = self._new_stack(X)
+        features = self._standardised(self._raw_gating(X, _average(stack)))
+        eta = np.array([self._gates(features, V) for V in self.machines_.V])
+        return eta[0] if len(eta) == 1 else eta
+
+    def _gates(self, features: Array, V: Array) -> Array:
+        return gates(features, V, self.gate, gate_factor(self.gate, self.gate_scale, len(V)))
 
     def _uniform_scale(self, stack: KernelStack) -> float:
         """Return the multiple of the uniform average that the gated kernel at V = 0 is."""
@@ -371,30 +290,12 @@ class LMKLSVC(KernelClassifier):
             return 1.0
         return 1.0 / len(stack) if self.gate == "softmax" else len(stack) / 4.0
 
-    def _new_gating(self, X: Any, gating: ArrayLike | None, stack: KernelStack) -> Array:
-        average = np.asarray(stack.combine(_equal(stack)), dtype=np.float64)
-        return self._standardised(self._raw_gating(X, gating, average, reset=False))
-
-    def _raw_gating(self, X: Any, gating: ArrayLike | None, average: Array, *, reset: bool) -> Array:
+    def _raw_gating(self, X: Any, average: Array) -> Array:
         """Return the gating features as given, shape (m, n_gating_features)."""
+        views = as_views(X)
         if self._gating_view is not None:
-            if gating is not None:
-                raise DataError("Gating features were given twice: omit the argument `gating`, a view of X gates.")
-            gating = self._gating_view.training_values() if reset else self._gating_view.transform(as_views(X))[0]
-        without_features = self._is_precomputed or as_views(X) is not None
-        source: GatingSource = "gating" if gating is not None else "kernel" if without_features else "features"
-        if reset:
-            self.gating_source_ = source
-        elif (source == "gating") != (self.gating_source_ == "gating"):
-            raise DataError(
-                "Gating features were given to `fit` only: pass `gating` here too."
-                if source != "gating"
-                else "Gating features were given here but not to `fit`: omit `gating`, or fit with it."
-            )
-        values = gating if gating is not None else average if source == "kernel" else X
-        if reset:
-            return checked_gating(values, len(average))
-        return self._checked_columns(values, len(average))
+            return checked_gating(self._gating_view.transform(views)[0], len(average))
+        return checked_gating(average if self._is_precomputed or views is not None else X, len(average))
 
     def _fitted_gating_view(self, X: Any) -> Source | None:
         """Return what reads the gating features from views; None where no view gates."""
@@ -411,20 +312,18 @@ class LMKLSVC(KernelClassifier):
             raise DataError(f"view {spec['view']!r} is {view!r} and has no features")
         return Source(spec, spec["view"]).fit(views)
 
-    def _checked_columns(self, gating: ArrayLike, n: int) -> Array:
-        features = checked_gating(gating, n)
-        expected = len(self.gating_mean_)
-        if features.shape[1] != expected:
-            raise DataError(f"Found {features.shape[1]} gating features: expected {expected}, as in `fit`.")
-        return features
-
     def _standardised(self, raw: Array) -> Array:
         """Return the constant and the standardised gating features, shape (m, n_gating_features + 1)."""
         return np.column_stack([np.ones(len(raw)), (raw - self.gating_mean_) / self.gating_scale_])
 
 
-def _equal(stack: KernelStack) -> Array:
-    return np.full(len(stack), 1.0 / len(stack))
+def _machines(V: Array, eta: Array, solutions: Sequence[SVMSolution], objectives: Sequence[float]) -> GatedMachines:
+    dual, intercept = (np.array([getattr(each, name) for each in solutions]) for name in ("dual", "intercept"))
+    return GatedMachines(V, eta, dual, intercept, np.array(objectives))
+
+
+def _average(stack: KernelStack) -> NDArray[np.float64]:
+    return np.asarray(stack.combine(np.full(len(stack), 1.0 / len(stack))), dtype=np.float64)
 
 
 def _weighted_deviation(raw: Array, weights: Array) -> Array:
@@ -434,16 +333,6 @@ def _weighted_deviation(raw: Array, weights: Array) -> Array:
         raise DataError(f"sample_weight has the sum {total:.3g}: expected more than 1, because weights count samples")
     squares = (raw - np.average(raw, axis=0, weights=weights)) ** 2
     return np.asarray(np.sqrt(np.average(squares, axis=0, weights=weights) * total / (total - 1)))
-
-
-def _machines(found: list[LocalizedMKL]) -> GatedMachines:
-    return GatedMachines(
-        np.array([each.V for each in found]),
-        np.array([each.eta for each in found]),
-        np.array([each.solution.dual for each in found]),
-        np.array([each.solution.intercept for each in found]),
-        np.array([each.objective for each in found]),
-    )
 
 
 def _generator(random_state: Any) -> np.random.Generator:

@@ -22,8 +22,6 @@ Array = NDArray[np.floating[Any]]
 Gate = Literal["softmax", "sigmoid"]
 GateScale = Literal["published", "average"]
 
-_CLIPPED = 1e-3
-
 
 def gate_factor(gate: Gate, scale: GateScale, n_kernels: int) -> float:
     """Return s: 1 as published, or what makes the gated kernel at V = 0 the uniform average."""
@@ -34,15 +32,13 @@ def gate_factor(gate: Gate, scale: GateScale, n_kernels: int) -> float:
     return float(np.sqrt(n_kernels)) if gate == "softmax" else 2.0 / float(np.sqrt(n_kernels))
 
 
-def gates(features: Array, V: Array, gate: Gate, factor: float = 1.0, *, clip: bool = False) -> Array:
+def gates(features: Array, V: Array, gate: Gate, factor: float = 1.0) -> Array:
     """Compute eta, (n, P), of gating features (n, d), with the constant 1 among them, and V (P, d).
 
-    ``factor`` is s, see `gate_factor`; ``clip`` rounds gates nearer than 1e-3 s to 0 or s.
+    ``factor`` is s, see `gate_factor`.
     """
     activations = features @ V.T
     shares = softmax(activations, axis=1) if gate == "softmax" else expit(activations)
-    if clip:
-        shares = np.where(shares < _CLIPPED, 0.0, np.where(shares > 1.0 - _CLIPPED, 1.0, shares))
     return np.ascontiguousarray(factor * shares, dtype=np.float64)
 
 

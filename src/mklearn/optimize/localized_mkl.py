@@ -66,10 +66,6 @@ class GatedSVM:
     ridge : float
     svm_tol : float
         Tolerance of each SVM. Relative errors at 1e-3: 1e-5 of J, but up to 0.1 of the gradient.
-    clip_gates : bool
-        Round gates nearer than 1e-3 to 0 or 1, as the authors' code does. J is then discontinuous.
-    jitter : float
-        Multiple of tr(K)/n added to the gated kernel's diagonal: makes alpha unique for singular kernels.
     sample_weight : array of shape (n,), optional
         w >= 0, positive in both classes; bounds the dual variables by C w. The gradient is the same function of them.
 
@@ -85,7 +81,7 @@ class GatedSVM:
     NotApplicable
         One class only.
     ConfigError
-        Unknown gate or scale; C, svm_tol, ridge or jitter out of range.
+        Unknown gate or scale; C, svm_tol or ridge out of range.
     """
 
     def __init__(
@@ -99,8 +95,6 @@ class GatedSVM:
         gate_scale: GateScale = "published",
         ridge: float = 0.0,
         svm_tol: float = 1e-3,
-        clip_gates: bool = False,
-        jitter: float = 0.0,
         sample_weight: ArrayLike | None = None,
     ) -> None:
         self.kernels = checked_kernels(kernels)
@@ -109,19 +103,16 @@ class GatedSVM:
         self.sample_weight = sign_weights(sample_weight, self.signs)
         check_svm_parameters(C, svm_tol)
         check_nonnegative(ridge, "ridge")
-        check_nonnegative(jitter, "jitter")
         self.factor = gate_factor(gate, gate_scale, len(self.kernels))
         self.gate, self.C, self.ridge = gate, C, ridge
-        self.svm_tol, self.clip_gates, self.jitter = svm_tol, clip_gates, jitter
-        self.n_svm = 0
+        self.svm_tol, self.n_svm = svm_tol, 0
 
     def evaluate(self, V: Array) -> GatedPoint:
         """Solve the SVM on the gated kernel of V, shape (P, d)."""
-        eta = gates(self.features, V, self.gate, self.factor, clip=self.clip_gates)
-        kernel = gated_kernel(self.kernels, eta)
-        if self.jitter:
-            kernel[np.diag_indices_from(kernel)] += self.jitter * float(np.trace(kernel)) / len(kernel)
-        solution = solve_svm(kernel, self.signs, self.C, self.svm_tol, sample_weight=self.sample_weight)
+        eta = gates(self.features, V, self.gate, self.factor)
+        solution = solve_svm(
+            gated_kernel(self.kernels, eta), self.signs, self.C, self.svm_tol, sample_weight=self.sample_weight
+        )
         self.n_svm += 1
         value = solution.value + 0.5 * self.ridge * float(np.vdot(V, V))
         return GatedPoint(V, value, eta, solution)
@@ -199,7 +190,7 @@ def localized_mkl(
 
     Notes
     -----
-    Deviations from that code: gates are not clipped unless asked for, the dual variables are LIBSVM's without rounding,
+    Deviations from that code: gates are not clipped, the dual variables are LIBSVM's without rounding,
     and the intercept is LIBSVM's. With more gating features than samples, the features are rotated into the space that
     the training samples span, which changes neither solver's steps; the part of V0 outside it is kept, and without
     influence on J. With a ridge its minimiser is 0, so it is set to 0.

@@ -50,10 +50,6 @@ def test_gates_by_their_definition_and_far_out(gate):
     assert np.isfinite(far).all()
     assert far.min() >= 0
     assert far.max() <= 1
-    clipped = gates(G, 20 * V, gate, 2.0, clip=True)
-    exact = gates(G, 20 * V, gate, 2.0)
-    assert set(clipped[exact < 2e-3]) == {0.0}
-    np.testing.assert_array_equal(clipped[(exact > 2e-3) & (exact < 1.998)], exact[(exact > 2e-3) & (exact < 1.998)])
 
 
 @pytest.mark.parametrize("gate", GATES)
@@ -103,7 +99,8 @@ def relative_error(found, expected):
 )
 def test_gradient_equals_central_differences_through_the_svm(gate, P, C, scale, gate_scale):
     kernels, y, G = problem(P=P)
-    smooth = GatedSVM(kernels, y, G, C, gate=gate, gate_scale=gate_scale, ridge=0.02, svm_tol=1e-10, jitter=1e-10)
+    kernels = kernels + 1e-9 * np.eye(len(y))  # alpha is unique
+    smooth = GatedSVM(kernels, y, G, C, gate=gate, gate_scale=gate_scale, ridge=0.02, svm_tol=1e-10)
     V = start(P, G.shape[1], scale)
     gradient = smooth.gradient(smooth.evaluate(V))
     assert relative_error(gradient, central_differences(smooth, V)) < 1e-5

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mklearn.classifiers import LMKLSVC, MKLSVC
 from mklearn.errors import ConfigError
+from mklearn.kernels import Views
 from mklearn.papers.lmkl.gauss4 import MEANS, VARIANCES, best_rule, quadratic
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.report.charts import Chart
@@ -22,8 +23,8 @@ Floats = NDArray[np.floating[Any]]
 Rows = list[dict[str, Any]]
 
 AS_PUBLISHED = {"feature_scaling": "standard", "normalise": "unit_diagonal", "centre": False, "psd": "none"}
-LINEAR = {"kind": "linear", "columns": slice(0, 2), **AS_PUBLISHED}
-QUADRATIC = {"kind": "polynomial", "degree": 2, "scale": 1.0, "offset": 1.0, "columns": slice(0, 2), **AS_PUBLISHED}
+LINEAR = {"kind": "linear", "view": "features", **AS_PUBLISHED}
+QUADRATIC = {"kind": "polynomial", "degree": 2, "scale": 1.0, "offset": 1.0, "view": "features", **AS_PUBLISHED}
 C = 10
 PANELS = {
     "mkl": ("(a) MKL, linear and quadratic", [LINEAR, QUADRATIC], 0),
@@ -72,9 +73,13 @@ def means(scores: pd.DataFrame) -> dict[tuple[str, str], float]:
 def machine(method: str, X: Floats, y: NDArray[Any]) -> Any:
     """Fit one of the machines of the study."""
     _, kernels, n_gating = PANELS[method]
-    if n_gating:
-        return LMKLSVC(kernels=kernels, C=C).fit(X, y, gating=quadratic(X)[:, :n_gating])
-    return MKLSVC(kernels=kernels, C=C).fit(X, y)
+    model = LMKLSVC(kernels=kernels, gating="gates", C=C) if n_gating else MKLSVC(kernels=kernels, C=C)
+    return model.fit(views_of(method, X), y)
+
+
+def views_of(method: str, X: Floats) -> Views:
+    """Return the features of samples, and those that gate."""
+    return Views({"features": X, "gates": quadratic(X)[:, : PANELS[method][2] or None]})
 
 
 def panels(samples: SampleSet, train: NDArray[np.intp], values: dict[tuple[str, str], float]) -> Chart:
@@ -126,14 +131,11 @@ def boundaries(model: Any, method: str) -> Rows:
     """Return points of the lines of a panel: its decision, equal gates, the best rule, and the Gaussians."""
     across, up = GRID
     points = np.column_stack([grid.ravel() for grid in np.meshgrid(across, up)])
-    n_gating = PANELS[method][2]
-    fields = {BEST: best_rule(points)}
-    if n_gating:
-        gating = quadratic(points)[:, :n_gating]
-        eta = model.localized_weights(points, gating=gating)
-        fields |= {GATE: eta[:, 0] - eta[:, 1], DECISION: model.decision_function(points, gating=gating)}
-    else:
-        fields |= {DECISION: model.decision_function(points)}
+    views = views_of(method, points)
+    fields = {BEST: best_rule(points), DECISION: model.decision_function(views)}
+    if PANELS[method][2]:
+        eta = model.localized_weights(views)
+        fields[GATE] = eta[:, 0] - eta[:, 1]
     turns = np.linspace(0, 2 * np.pi, 45)
     circle = np.column_stack([np.cos(turns), np.sin(turns)])
     spread = (MEANS[:, None] + np.sqrt(VARIANCES)[:, None] * circle).reshape(-1, 2)

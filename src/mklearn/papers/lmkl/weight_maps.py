@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from mklearn.classifiers import LMKLSVC, MKLSVC
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.patches import patches
+from mklearn.kernels import Views
 from mklearn.study.data.grouped_splits import validation_folds
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.report.charts import Chart
@@ -62,7 +63,7 @@ def weight_maps(results: StudyResults) -> ReportPart:
 def mkl_weights(faces: SampleSet, train: NDArray[np.intp]) -> Chart:
     """Draw MKL's weights over the 64 patches of a face."""
     features, kernels = patch_features(np.asarray(faces.images), 8)
-    model = MKLSVC(kernels=kernels, C=10).fit(features[train], faces.y[train])
+    model = MKLSVC(kernels=kernels, C=10).fit(Views({"patches": features[train]}), faces.y[train])
     return heat_map(
         grid_rows(model.kernel_weights_), 8, title="MKL weights of 8 x 8 patches",
         subtitle=f"Olivetti, women against men, first model of the first draw, C = 10; duality gap {model.gap_:.0e}",
@@ -76,13 +77,13 @@ def gate_maps(
     images, C = np.asarray(samples.images), PENALTY[gate]
     side = images.shape[1] // size
     features, kernels = patch_features(images, size)
-    gating = multiresolution(images, resolutions=[side])
+    views = Views({"patches": features, "gates": multiresolution(images, resolutions=[side])})
     labels = [f"{samples.classes[samples.y[i]]}, {samples.ids[i]}" for i in shown]
     rows: Rows = []
     for start in range(STARTS):
-        model = LMKLSVC(kernels=kernels, gate=gate, C=C, random_state=start)
-        model.fit(features[train], samples.y[train], gating=gating[train])
-        for label, gates in zip(labels, model.localized_weights(gating=gating[list(shown)]), strict=True):
+        model = LMKLSVC(kernels=kernels, gating="gates", gate=gate, C=C, random_state=start)
+        model.fit(views[train], samples.y[train])
+        for label, gates in zip(labels, model.localized_weights(views[list(shown)]), strict=True):
             rows += grid_rows(gates, sample=label, start=f"start {start + 1}")
     facets = {
         "row": {"field": "sample", "title": None, "sort": labels, "header": {"labelAngle": 0, "labelAlign": "left"}},
@@ -98,7 +99,7 @@ def patch_features(images: Floats, size: int) -> tuple[Floats, list[dict[str, An
     """Return the pixels of all patches, patch by patch, and a linear kernel of each."""
     features = patches(images, size=size)
     kernels = [
-        {"kind": "linear", "columns": slice(start, start + size**2), **AS_PUBLISHED}
+        {"kind": "linear", "view": "patches", "columns": slice(start, start + size**2), **AS_PUBLISHED}
         for start in range(0, features.shape[1], size**2)
     ]
     return features, kernels

@@ -40,10 +40,10 @@ def test_gating_wins_on_gauss4() -> None:
     accuracies: dict[str, list[float]] = {method: [] for method in gauss4_figure.PANELS}
     for seed in range(3):
         held = gauss4.read(seed=seed, n=400)
-        for method, (_, _, n_gating) in gauss4_figure.PANELS.items():
+        for method in gauss4_figure.PANELS:
             model = gauss4_figure.machine(method, held.tables["features"], held.y)
-            gating = {"gating": test.tables["quadratic"][:, :n_gating]} if n_gating else {}
-            accuracies[method].append(np.mean(model.predict(test.tables["features"], **gating) == test.y))
+            predicted = model.predict(gauss4_figure.views_of(method, test.tables["features"]))
+            accuracies[method].append(np.mean(predicted == test.y))
     expected = {"mkl": 85.35, "linear-and-quadratic": 88.96, "two-quadratic": 89.36, "two-linear": 89.34}
     assert {method: 100 * np.mean(found) for method, found in accuracies.items()} == pytest.approx(expected, abs=1.5)
 
@@ -55,7 +55,7 @@ def test_the_machines_are_those_of_the_study() -> None:
     keys = {planned.key: name for planned in plan.descriptors.values() for name in [planned.id]}
     for method, (_, kernels, n_gating) in gauss4_figure.PANELS.items():
         spec = methods[method]
-        ours = [{k: v for k, v in kernel.items() if k != "columns"} for kernel in kernels]
+        ours = [{k: v for k, v in kernel.items() if k != "view"} for kernel in kernels]
         theirs = [{name: kernel[name] for name in own} for kernel, own in zip(spec.kernels, ours, strict=True)]
         assert theirs == ours
         assert spec.method.parameters["C"] == gauss4_figure.C
@@ -87,10 +87,10 @@ def test_lines_lie_where_decision_gates_and_densities_are_level() -> None:
     model = gauss4_figure.machine("two-linear", held.tables["features"], held.y)
     rows = pd.DataFrame(gauss4_figure.boundaries(model, "two-linear")).groupby("k")
     points = {name: rows.get_group(name)[["x", "y"]].to_numpy() for name in rows.groups}
-    gating = gauss4.quadratic(points[gauss4_figure.DECISION])
-    decision = model.decision_function(points[gauss4_figure.DECISION], gating=gating)
+    views = {name: gauss4_figure.views_of("two-linear", points[name]) for name in points}
+    decision = model.decision_function(views[gauss4_figure.DECISION])
     assert np.quantile(np.abs(decision), 0.75) < 0.01  # samples of length 1: it jumps near the origin
-    eta = model.localized_weights(points[gauss4_figure.GATE], gating=gauss4.quadratic(points[gauss4_figure.GATE]))
+    eta = model.localized_weights(views[gauss4_figure.GATE])
     np.testing.assert_allclose(eta, 0.5, atol=0.05)
     assert np.abs(gauss4.best_rule(points[gauss4_figure.BEST])).max() < 0.05
 
