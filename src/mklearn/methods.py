@@ -267,7 +267,7 @@ METHODS: dict[str, MethodRow] = {
         ),
         takes="descriptor",
         scales_features=True,
-        tuned=("C", "power", "rho", "step_size"),
+        tuned=("C", "power", "step_size"),
     ),
     "gaussian_svc": MethodRow(
         "mklearn.classifiers.gaussian_svc:gaussian_svc",
@@ -517,7 +517,7 @@ METHODS: dict[str, MethodRow] = {
         targets=("numbers",),
     ),
     "r_svm_plus": MethodRow(
-        "mklearn.papers.fsvm.r_svm_plus:RSVMPlus",
+        "mklearn.papers.fsvm.machines:RSVMPlus",
         "R-SVM+ (reconstruction)",
         reference="Do, Kalousis 2013",
         advice="To compare with F-SVM. On UCI sets it is level with a plain machine, at three times its time.",
@@ -526,7 +526,7 @@ METHODS: dict[str, MethodRow] = {
         tuned=("C", "lam"),
     ),
     "r_svm_plus_mu": MethodRow(
-        "mklearn.papers.fsvm.r_svm_plus_mu:RSVMPlusMu",
+        "mklearn.papers.fsvm.machines:RSVMPlusMu",
         "R-SVM+_mu (reconstruction)",
         reference="Do, Kalousis 2013",
         advice="To compare with F-SVM. On UCI sets it is level with a plain machine, at seven times its time.",
@@ -535,7 +535,7 @@ METHODS: dict[str, MethodRow] = {
         tuned=("C", "lam"),
     ),
     "rmm_svc": MethodRow(
-        "mklearn.papers.fsvm.rmm_svc:RMMSVC",
+        "mklearn.papers.fsvm.machines:RMMSVC",
         "RMM",
         reference="Shivaswamy, Jebara 2010",
         advice="To compare with F-SVM. On UCI sets it is level with a plain machine, at 1.1 times its time.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -19,10 +18,6 @@ from mklearn.optimize.whitening import power_whitening
 FSVMSolver = Literal["exact", "alternating"]
 
 
-class RegularSimplexWarning(UserWarning):
-    """The whitened training samples are a regular simplex, so that the direction does not depend on C."""
-
-
 @dataclass(frozen=True, eq=False)
 class FSVMPairFit(PairFit):
     """F-SVM of a pair of classes.
@@ -33,10 +28,8 @@ class FSVMPairFit(PairFit):
         The whitened samples S^-1/2 (x - mean) and their labels; empty in a pickled classifier.
     is_simplex : bool
         Whether the whitened samples are a regular simplex: r = n - 1.
-    C : float
-        The penalty of the joint problem that the fit solves.
-    optimum : float
-        F*, the minimum of the joint problem.
+    C, optimum : float
+        The penalty of the joint problem that the fit solves, and F*, its minimum.
     history : array of shape (n_iter + 1,)
         F after each step of the alternation.
     rises : int
@@ -73,41 +66,28 @@ class FSVC(OneVsOneLinear):
     feature_scaling : {"minmax", "standard", "none"}
         Scaling of each feature, fitted on the training samples: to 0..1, to mean 0 and variance 1, or none. To the
         exact F-SVM it matters only for which eigenvalues of S are below the cutoff.
-    rho : float
-        Weight of tr(M S). Only C'/sqrt(rho) matters: it changes the reported C' and, of the alternation, the step rule
-        "geometric".
     step : {"fixed", "decaying", "geometric", "armijo"}
         Step lengths of the alternation, see `mklearn.optimize.fsvm.alternate`.
     step_size : float
         Factor of the step lengths of the alternation.
     n_iter : int
         Steps of the alternation.
-    cutoff : float
-        Eigenvalues of S up to this share of the largest count as 0.
 
     Attributes
     ----------
-    equivalent_C_ : array of shape (n_pairs,)
-        C' of the joint problem, for ``rho``.
-    optimum_ : array of shape (n_pairs,)
-        F*, the minimum of the joint problem at C'.
+    equivalent_C_, optimum_ : arrays of shape (n_pairs,)
+        C' of the joint problem for rho = 1, and F*, its minimum at C'.
     objective_history_ : list of arrays of shape (n_iter + 1,)
         F after each step of the alternation, the first with semi-whitened samples; empty for "exact".
-    distance_from_optimum_ : list of arrays of shape (n_iter + 1,)
-        (F - F*) / F*.
-    n_rises_ : array of shape (n_pairs,)
-        How often F rose: never with "armijo".
     history_ : list of dict
         Of the alternation, for each step: ``objective``, the sum of F over the pairs, and ``optimum``, that of F*.
     C0_ : array of shape (n_pairs,)
         Largest C' for which w = 0 is optimal. Computed when it is first read.
-    zero_is_optimal_ : array of shape (n_pairs,)
-        Whether w = 0 is optimal for C', too.
     diagnostics_ : list of dict
-        For each pair of classes ``C``, ``rho``, ``equivalent_C``, ``C0``, ``zero`` (whether w = 0 is optimal),
-        ``simplex`` (whether the whitened samples are a regular one), ``start`` and ``end`` (distance from the optimum
-        before and after the alternation, NaN without one) and ``rises``; empty for power other than 1/2. Computed when
-        it is read.
+        For each pair of classes ``C``, ``equivalent_C``, ``C0``, ``zero`` (whether w = 0 is optimal for C', too),
+        ``simplex`` (whether the whitened samples are a regular one), ``start`` and ``end`` ((F - F*) / F* before and
+        after the alternation, NaN without one) and ``rises``, how often F rose: never with "armijo". Empty for power
+        other than 1/2. Computed when it is read.
     classes_, pairs_, coef_, intercept_, objectives_, gap_, status_, message_ and others
         As for `mklearn.classifiers.one_vs_one.OneVsOneLinear`. ``objectives_`` are those of the support vector machine
         for "exact", and F for "alternating".
@@ -116,11 +96,6 @@ class FSVC(OneVsOneLinear):
     ------
     DataError, NotApplicable, SolverFailed
         As for `mklearn.classifiers.one_vs_one.OneVsOneLinear`.
-
-    Warns
-    -----
-    RegularSimplexWarning
-        S has rank n - 1 (as many features as samples, or more): the direction is S^+ (m1 - m2) for every C.
 
     References
     ----------
@@ -153,41 +128,29 @@ class FSVC(OneVsOneLinear):
         "C": [POSITIVE],
         "power": [Interval(Real, 0, 0.5, closed="both")],
         "solver": [one_of(FSVMSolver)],
-        "rho": [POSITIVE],
         "step": [one_of(StepRule)],
         "step_size": [POSITIVE],
         "n_iter": [at_least(0)],
-        "cutoff": [Interval(Real, 0, 1, closed="left")],
     }
 
     def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        power: float = 0.5,
-        solver: FSVMSolver = "exact",
-        feature_scaling: LinearScaling = "minmax",
-        rho: float = 1.0,
-        step: StepRule = "decaying",
-        step_size: float = 0.5,
+        self, C: float = 1.0, *, power: float = 0.5, solver: FSVMSolver = "exact",
+        feature_scaling: LinearScaling = "minmax", step: StepRule = "decaying", step_size: float = 0.5,
         n_iter: int = 15,
-        cutoff: float = 1e-10,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.C = C
         self.power = power
         self.solver = solver
         self.feature_scaling = feature_scaling
-        self.rho = rho
         self.step = step
         self.step_size = step_size
         self.n_iter = n_iter
-        self.cutoff = cutoff
 
     @property
     def C0_(self) -> Floats:
         """Largest C' for which w = 0 is optimal, shape (n_pairs,)."""
         if not hasattr(self, "_thresholds"):
-            found = [zero_threshold(fit.Z, fit.y, self.rho) for fit in self._joint_fits]
+            found = [zero_threshold(fit.Z, fit.y) for fit in self._joint_fits]
             self._thresholds = np.array(found) if found else np.full(len(self.pairs_), np.nan)
         return self._thresholds
 
@@ -200,63 +163,39 @@ class FSVC(OneVsOneLinear):
         return state
 
     @property
-    def zero_is_optimal_(self) -> Any:
-        """Whether w = 0 is optimal for C', too, shape (n_pairs,)."""
-        return np.isposinf(self.optimum_) | (self.equivalent_C_ <= self.C0_ * (1 + THRESHOLD_ACCURACY))
-
-    @property
     def diagnostics_(self) -> list[dict[str, Any]]:
         """What a report says of the joint problem, for each pair of classes."""
         found = []
-        for fit, C0, zero in zip(self._joint_fits, self.C0_, self.zero_is_optimal_, strict=False):
+        for fit, C0 in zip(self._joint_fits, self.C0_, strict=False):
             distance = fit.history / fit.optimum - 1 if len(fit.history) else np.full(1, np.nan)
+            zero = np.isposinf(fit.optimum) or fit.C <= C0 * (1 + THRESHOLD_ACCURACY)
             found.append({
-                "C": self.C, "rho": self.rho, "equivalent_C": fit.C, "C0": float(C0), "zero": bool(zero),
-                "simplex": fit.is_simplex, "start": float(distance[0]), "end": float(distance[-1]),
-                "rises": fit.rises,
+                "C": self.C, "equivalent_C": fit.C, "C0": float(C0), "zero": bool(zero), "simplex": fit.is_simplex,
+                "start": float(distance[0]), "end": float(distance[-1]), "rises": fit.rises,
             })  # fmt: skip
         return found
 
     def _fit_pair(self, X: Floats, y: Floats) -> PairFit:
-        whitening = power_whitening(X, 0.5 if self.solver == "alternating" else self.power, self.cutoff)
+        whitening = power_whitening(X, 0.5 if self.solver == "alternating" else self.power)
         Z = whitening.transform(X)
         machine = hinge_machine(Z, y, self.C)
+        w, b, objective, gap = whitening.normal(machine.w), machine.b, machine.objective, machine.gap
         if whitening.power != 0.5:
-            w = whitening.normal(machine.w)
-            return PairFit(w, machine.b - float(w @ whitening.mean), machine.objective, machine.gap)
-        if whitening.is_simplex:
-            warnings.warn(
-                f"the spread of {len(X)} samples has rank {whitening.rank}: whitened, they are a regular simplex, and "
-                "the direction does not depend on C; use fewer features or components, or power < 1/2",
-                RegularSimplexWarning,
-                stacklevel=2,
-            )
+            return PairFit(w, b - float(w @ whitening.mean), objective, gap)
         # From samples of unit mean squared norm to Z'Z = I: v is scaled up, its penalty by the square.
         scale = whitening.scale
-        joint = joint_optimum(Z / scale, y, scale * machine.w, machine.b, self.C * scale**2, self.rho)
-        w, b, objective, gap = whitening.normal(machine.w), machine.b, machine.objective, machine.gap
+        Z, rises = Z / scale, 0
         history: Floats = np.zeros(0)
-        rises = 0
-        if self.solver == "alternating" and np.isfinite(joint.C):
-            found = alternate(
-                whitening.coordinates(X), y, whitening.eigenvalues, joint.C,
-                rho=self.rho, step=self.step, step_size=self.step_size, n_iter=self.n_iter,
+        C, optimum = joint_optimum(Z, y, scale * machine.w, b, self.C * scale**2)
+        if self.solver == "alternating" and np.isfinite(C):
+            path = alternate(
+                whitening.coordinates(X), y, whitening.eigenvalues, C, step=self.step, step_size=self.step_size,
+                n_iter=self.n_iter,
             )  # fmt: skip
-            w, b, gap = whitening.axes @ found.w, found.b, max(gap, found.gap)
-            history, rises, objective = found.objectives, found.n_rises, float(found.objectives[-1])
-        return FSVMPairFit(
-            w,
-            b - float(w @ whitening.mean),
-            objective,
-            gap,
-            Z / scale,
-            y,
-            whitening.is_simplex,
-            joint.C,
-            joint.objective,
-            history,
-            rises,
-        )
+            w, b, gap = whitening.axes @ path.w, path.b, max(gap, path.gap)
+            history, rises, objective = path.objectives, path.n_rises, float(path.objectives[-1])
+        b -= float(w @ whitening.mean)
+        return FSVMPairFit(w, b, objective, gap, Z, y, whitening.is_simplex, C, optimum, history, rises)
 
     def _collect(self, fits: Sequence[PairFit]) -> None:
         self.__dict__.pop("_thresholds", None)
@@ -266,8 +205,6 @@ class FSVC(OneVsOneLinear):
         self.equivalent_C_ = np.array([fit.C for fit in joint]) if joint else missing
         self.optimum_ = np.array([fit.optimum for fit in joint]) if joint else missing
         self.objective_history_ = [fit.history for fit in joint]
-        self.distance_from_optimum_ = [fit.history / fit.optimum - 1 for fit in joint]
-        self.n_rises_ = np.array([fit.rises for fit in joint], dtype=np.intp)
         simplices = sum(fit.is_simplex for fit in joint)
         if simplices:
             remark = f"rank n - 1 in {simplices} of {len(fits)} pairs of classes, whose directions do not depend on C"

@@ -68,11 +68,6 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
     SolverFailed
         As for the linear classifier.
 
-    Warns
-    -----
-    RegularSimplexWarning
-        As for `mklearn.classifiers.fsvc.FSVC`.
-
     References
     ----------
     Wu, Zuo, Zhu, Lin, "F-SVM", arXiv 1504.05035 (2015), section IV and equation (27).

@@ -17,7 +17,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "svm_weights": ["SVMWeights", "svm_weights"],
         "simplex_qp": ["SimplexQP", "simplex_qp"],
         "hinge_program": ["LinearMachine", "hinge_machine"],
-        "fsvm": ["Alternation", "JointOptimum", "alternate", "joint_optimum", "zero_threshold"],
+        "fsvm": ["Alternation", "alternate", "joint_optimum", "zero_threshold"],
         "whitening": ["Whitening", "power_whitening"],
     },
 )

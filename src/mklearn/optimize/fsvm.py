@@ -12,21 +12,19 @@ M = ww' / sqrt(rho w'Sw) + eps I reaches this as eps -> 0: the optimal M has ran
 M > 0 is optimal. With v = S^1/2 w, the conditions 0 in v + C_svm dH(v) of the support vector machine and 0 in 2
 sqrt(rho) v / ||v|| + C dH(v) of (P) are the same for C = 2 sqrt(rho) C_svm / ||v||.
 
-Only C / sqrt(rho) matters. For C up to C0 = 2 sqrt(rho) / min_alpha ||sum_i alpha_i y_i z_i|| the optimum is w = 0, at
-C0 it is a segment that begins there; therefore estimators take C_svm, not C.
+Only C / sqrt(rho) matters; the functions here have rho = 1. For C up to C0 = 2 sqrt(rho) / min_alpha ||sum_i alpha_i
+y_i z_i|| the optimum is w = 0, at C0 it is a segment that begins there; therefore estimators take C_svm, not C.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import NuSVC
 
-from mklearn.checks import check_choice, check_integer, check_positive
 from mklearn.optimize.hinge_program import hinge_loss, hinge_machine
 
 Floats = NDArray[np.floating[Any]]
@@ -47,29 +45,6 @@ _NEGLIGIBLE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class JointOptimum:
-    """Optimum of F-SVM's joint problem, in terms of the whitened support vector machine that solves it.
-
-    Attributes
-    ----------
-    v : array of shape (r,)
-        Normal in the coordinates z = S^-1/2 (x - mean).
-    b : float
-    rho : float
-    C : float
-        The penalty of (12) that this is the optimum for; infinite if v = 0.
-    objective : float
-        F* of (12) at ``C``; infinite if v = 0.
-    """
-
-    v: Floats
-    b: float
-    rho: float
-    C: float
-    objective: float
-
-
-@dataclass(frozen=True, eq=False)
 class Alternation:
     """Result of `alternate`.
 
@@ -78,27 +53,24 @@ class Alternation:
     w : array of shape (r,)
         In the coordinates that were given.
     b : float
-    M : array of shape (r, r)
     objectives : array of shape (n_iter + 1,)
         F of (12) after each support vector machine; the first is that of the semi-whitened samples.
-    steps : array of shape (n_iter,)
-        t of each step on M.
-    n_rises : int
-        How often F rose.
     gap : float
         The largest relative duality gap of the support vector machines.
     """
 
     w: Floats
     b: float
-    M: Floats
     objectives: Floats
-    steps: Floats
-    n_rises: int
     gap: float
 
+    @property
+    def n_rises(self) -> int:
+        """How often F rose."""
+        return int((np.diff(self.objectives) > 1e-9 * self.objectives[:-1]).sum())
 
-def joint_optimum(Z: Floats, y: Floats, v: Floats, b: float, C: float, rho: float = 1.0) -> JointOptimum:
+
+def joint_optimum(Z: Floats, y: Floats, v: Floats, b: float, C: float) -> tuple[float, float]:
     """Interpret a support vector machine on whitened samples as the optimum of F-SVM's joint problem.
 
     Parameters
@@ -109,17 +81,20 @@ def joint_optimum(Z: Floats, y: Floats, v: Floats, b: float, C: float, rho: floa
         1 and -1.
     v : array of shape (r,)
         With ``b`` the support vector machine on ``Z`` of penalty ``C`` (C_svm): outputs are Zv + b.
+
+    Returns
+    -------
+    C, objective : float
+        The penalty of (12) that it is the optimum for, and F* there; both infinite if v = 0.
     """
-    check_positive(rho, "rho")
     norm = float(np.linalg.norm(v))
     if norm <= _NEGLIGIBLE * np.sqrt(len(Z) / Z.shape[1]):
-        return JointOptimum(np.zeros_like(v), b, rho, np.inf, np.inf)
-    equivalent = 2 * math.sqrt(rho) * C / norm
-    objective = 2 * math.sqrt(rho) * norm + equivalent * hinge_loss(Z, y, v, b)
-    return JointOptimum(v, b, rho, equivalent, objective)
+        return np.inf, np.inf
+    equivalent = 2 * C / norm
+    return equivalent, 2 * norm + equivalent * hinge_loss(Z, y, v, b)
 
 
-def zero_threshold(Z: Floats, y: Floats, rho: float = 1.0) -> float:
+def zero_threshold(Z: Floats, y: Floats) -> float:
     """Compute C0, the largest C of (12) for which w = 0 is optimal; infinite if it is for every C.
 
     At w = 0 the multipliers of the smaller class are 1, those of the larger class are from 0 to 1 with the same sum. Of
@@ -142,23 +117,16 @@ def zero_threshold(Z: Floats, y: Floats, rho: float = 1.0) -> float:
         signed = dual.dual_coef_.ravel()
         force = signed @ Z[dual.support_] * (2 * fewer / np.abs(signed).sum())
     norm = float(np.linalg.norm(force))
-    return 2 * math.sqrt(rho) / norm if norm > 1e-10 * len(y) * float(np.abs(Z).max()) else np.inf
+    return 2 / norm if norm > 1e-10 * len(y) * float(np.abs(Z).max()) else np.inf
 
 
 def alternate(
-    X: Floats,
-    y: Floats,
-    eigenvalues: Floats,
-    C: float,
-    *,
-    rho: float = 1.0,
-    step: StepRule = "decaying",
-    step_size: float = 0.5,
-    n_iter: int = 15,
-) -> Alternation:
+    X: Floats, y: Floats, eigenvalues: Floats, C: float, *, step: StepRule = "decaying",
+    step_size: float = 0.5, n_iter: int = 15,
+) -> Alternation:  # fmt: skip
     """Minimise F-SVM's joint problem (12) by the published alternation (Algorithm 1).
 
-    Start from the semi-whitened M = (rho S)^-1/2 (equation (17)), and alternate a support vector machine for (w, b)
+    Start from the semi-whitened M = S^-1/2 (equation (17)), and alternate a support vector machine for (w, b)
     (equations (18) and (19)) with one gradient step on M and a projection (equations (20) to (22)).
 
     Parameters
@@ -171,8 +139,6 @@ def alternate(
         The diagonal of S, positive.
     C : float
         Penalty of (12).
-    rho : float
-        Only ``C / sqrt(rho)`` changes the optimum. Relative step sizes make the whole alternation depend on it alone.
     step : {"fixed", "decaying", "geometric", "armijo"}
         t in step k = 1, 2, ...: ``step_size ||M|| / ||gradient||``, this divided by k, ``step_size 0.9^(k-1)``, or the
         first of these halved until Armijo's condition holds.
@@ -183,43 +149,36 @@ def alternate(
     Returns
     -------
     Alternation
-        With the last (w, b) and M. Only "armijo" never lets F rise.
+        With the last (w, b). Only "armijo" never lets F rise.
 
     Notes
     -----
     The paper projects on the semidefinite cone, where M^-1 may not exist; here eigenvalues of M stay above 1e-8 of the
     mean eigenvalue of the first M. It does not say which steps are taken; its authors' code has "geometric" from 0.1.
     """
-    check_choice(step, "step", get_args(StepRule))
-    check_positive(rho, "rho")
-    check_positive(step_size, "step_size")
-    check_integer(n_iter, "n_iter", 0)
-    first = (rho * eigenvalues) ** -0.5
+    first = eigenvalues**-0.5
     M, floor = np.diag(first), _FLOOR * float(first.mean())
-    objectives, steps, largest_gap = [], [], 0.0
+    objectives, largest_gap = list[float](), 0.0
     for k in range(n_iter + 1):
         values, vectors = np.linalg.eigh(M)
         root = vectors * np.sqrt(np.maximum(values, floor))
         machine = hinge_machine(X @ root, y, C / 2)
         largest_gap = max(largest_gap, machine.gap)
         w = root @ machine.w
-        spread = rho * float(eigenvalues @ np.diagonal(M))
+        spread = float(eigenvalues @ np.diagonal(M))
         objectives.append(float(machine.w @ machine.w) + spread + C * hinge_loss(X, y, w, machine.b))
         if k == n_iter:
             break
         force = vectors @ (machine.w / np.sqrt(np.maximum(values, floor)))  # M^-1 w
-        gradient = np.diag(rho * eigenvalues) - np.outer(force, force)
+        gradient = np.diag(eigenvalues) - np.outer(force, force)
         t = step_size * DECAY**k
         if step != "geometric":
             t = step_size * float(np.linalg.norm(M) / np.linalg.norm(gradient)) / (k + 1 if step == "decaying" else 1)
         if step == "armijo":
-            M, t = _armijo(M, w, gradient, rho * eigenvalues, t, floor)
+            M = _armijo(M, w, gradient, eigenvalues, t, floor)
         else:
             M = _projected(M - t * gradient, floor)
-        steps.append(t)
-    history = np.array(objectives)
-    n_rises = int((np.diff(history) > 1e-9 * history[:-1]).sum())
-    return Alternation(w, machine.b, M, history, np.array(steps), n_rises, largest_gap)
+    return Alternation(w, machine.b, np.array(objectives), largest_gap)
 
 
 def _projected(M: Floats, floor: float) -> Floats:
@@ -228,7 +187,7 @@ def _projected(M: Floats, floor: float) -> Floats:
     return (vectors * np.maximum(values, floor)) @ vectors.T
 
 
-def _armijo(M: Floats, w: Floats, gradient: Floats, weights: Floats, t: float, floor: float) -> tuple[Floats, float]:
+def _armijo(M: Floats, w: Floats, gradient: Floats, weights: Floats, t: float, floor: float) -> Floats:
     """Return the first projected step, of t, t/2, ..., that lowers w'M^-1 w + weights'diag(M) sufficiently."""
 
     def value(at: Floats) -> float:
@@ -238,6 +197,6 @@ def _armijo(M: Floats, w: Floats, gradient: Floats, weights: Floats, t: float, f
     for _ in range(_HALVINGS):
         moved = _projected(M - t * gradient, floor)
         if value(moved) <= now + _SUFFICIENT * float((gradient * (moved - M)).sum()):
-            return moved, t
+            return moved
         t /= 2
-    return M, 0.0
+    return M

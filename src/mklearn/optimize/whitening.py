@@ -65,7 +65,7 @@ class Whitening:
         return self.axes @ (self.scale * self.eigenvalues**-self.power * v)
 
 
-def power_whitening(X: Floats, power: float = 0.5, cutoff: float = CUTOFF) -> Whitening:
+def power_whitening(X: Floats, power: float = 0.5) -> Whitening:
     """Compute the map S^-power of the samples.
 
     Parameters
@@ -73,20 +73,16 @@ def power_whitening(X: Floats, power: float = 0.5, cutoff: float = CUTOFF) -> Wh
     X : array of shape (n, d)
     power : float
         0: rotation and one scale only; 1/4: semi-whitening; 1/2: whitening. From 0 to 1/2.
-    cutoff : float
-        Eigenvalues of S up to this share of the largest count as 0. A large cutoff is a hidden regularisation.
 
     Raises
     ------
     ConfigError
-        ``power`` is not from 0 to 1/2, or ``cutoff`` not from 0 to 1.
+        ``power`` is not from 0 to 1/2.
     NotApplicable
         All samples are equal.
     """
     if not 0 <= power <= 0.5:
         raise invalid(power, "power", "a number from 0 to 0.5")
-    if not 0 <= cutoff < 1:
-        raise invalid(cutoff, "cutoff", "a number >= 0 and < 1")
     n, d = X.shape
     mean = X.mean(axis=0)
     centred = X - mean
@@ -96,7 +92,7 @@ def power_whitening(X: Floats, power: float = 0.5, cutoff: float = CUTOFF) -> Wh
     else:
         _, singular, rows = np.linalg.svd(centred, full_matrices=False)
         values, axes = singular**2, rows.T
-    smallest = max(cutoff * values[0], (max(n, d) * np.finfo(float).eps * np.abs(X).max()) ** 2)
+    smallest = max(CUTOFF * values[0], (max(n, d) * np.finfo(float).eps * np.abs(X).max()) ** 2)
     kept = values > smallest
     kept[n - 1 :] = False  # the rank of centred samples is less than n
     if not kept.any():

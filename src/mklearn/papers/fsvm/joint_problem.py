@@ -45,11 +45,9 @@ def joint_problems(results: StudyResults) -> pd.DataFrame:
     ]
     if not parts:
         return pd.DataFrame()
-    numbers = ["C", "rho", "equivalent_C", "C0", "start", "end"]
+    numbers = ["C", "equivalent_C", "C0", "start", "end"]
     fits = pd.concat(parts, ignore_index=True).astype(dict.fromkeys(numbers, float))
-    scale = fits["rho"] ** -0.5
-    fits = fits.assign(C1=fits["equivalent_C"] * scale, C0=fits["C0"] * scale)
-    return fits.assign(ratio=fits["C1"] / fits["C0"])
+    return fits.assign(C1=fits["equivalent_C"], ratio=fits["equivalent_C"] / fits["C0"])
 
 
 def joint_problem_table(fits: pd.DataFrame) -> Table:

@@ -24,14 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mklearn.checks import check_positive
 from mklearn.errors import SolverFailed
 from mklearn.extras import require
 from mklearn.optimize.hinge_program import (
     Floats,
     LinearMachine,
     Multipliers,
-    check_problem,
     hinge_loss,
     lower_bound,
     machine,
@@ -60,7 +58,7 @@ _SAME = 1e-10
 _NEGLIGIBLE = 1e-8
 
 
-def r_svm_plus(X: Floats, y: Floats, C: float, lam: float, *, all_pairs: bool = False) -> LinearMachine:
+def r_svm_plus(X: Floats, y: Floats, C: float, lam: float) -> LinearMachine:
     """Fit R-SVM+, our reconstruction.
 
     Parameters
@@ -72,8 +70,6 @@ def r_svm_plus(X: Floats, y: Floats, C: float, lam: float, *, all_pairs: bool = 
         Penalty of the hinge loss, with 1/2 ||w||^2.
     lam : float
         Weight of the squared radius bound r.
-    all_pairs : bool
-        Whether all pairs are constraints from the start: slow, for comparison.
 
     Returns
     -------
@@ -83,9 +79,8 @@ def r_svm_plus(X: Floats, y: Floats, C: float, lam: float, *, all_pairs: bool = 
     Raises
     ------
     DataError, ConfigError, SolverFailed
-        As for `mklearn.optimize.hinge_program.hinge_machine`; `ConfigError` also for a ``lam`` that is not > 0.
+        As for `mklearn.optimize.hinge_program.hinge_machine`.
     """
-    _check(X, y, C, lam)
 
     def solve(spreads: Floats) -> tuple[LinearMachine, Floats]:
         w, b, multipliers, n_iter = solve_hinge_program(X, y, C, np.inf, spreads, lam)
@@ -93,10 +88,10 @@ def r_svm_plus(X: Floats, y: Floats, C: float, lam: float, *, all_pairs: bool = 
         bound = lower_bound(X, y, C, np.inf, spreads, _normalised(multipliers, lam))
         return machine(w, b, objective, bound, n_iter, multipliers), w**2
 
-    return _generate(X, solve, _first_pairs(X, all_pairs))[0]
+    return _generate(X, solve, _new_pairs(X, np.ones(X.shape[1]), [], 0.0)[:1])[0]
 
 
-def r_svm_plus_mu(X: Floats, y: Floats, C: float, lam: float, *, all_pairs: bool = False) -> LinearMachine:
+def r_svm_plus_mu(X: Floats, y: Floats, C: float, lam: float) -> LinearMachine:
     """Fit R-SVM+_mu, our reconstruction, with CLARABEL.
 
     Parameters and errors are those of `r_svm_plus`. ``feature_weights`` of the result are mu, scaled so that the
@@ -108,7 +103,6 @@ def r_svm_plus_mu(X: Floats, y: Floats, C: float, lam: float, *, all_pairs: bool
     sqrt(2) sum_k s_k |w_k|. So only C^2 / lam matters, and below a threshold of it w = 0. The dual is: maximise sum
     alpha with ``|X'(y alpha)|_k <= sqrt(2) s_k``.
     """
-    _check(X, y, C, lam)
 
     def solve(tolerance: float, unit: float, spreads: Floats) -> tuple[LinearMachine, Floats]:
         w, b, mu, multipliers, n_iter = _solve_mu(X, y, C, lam, spreads, tolerance, unit)
@@ -125,39 +119,29 @@ def r_svm_plus_mu(X: Floats, y: Floats, C: float, lam: float, *, all_pairs: bool
         found = machine(w, b, objective, _mu_bound(X, y, C, spreads, multipliers), n_iter, multipliers)
         return replace(found, feature_weights=mu), mu
 
-    pairs = _first_pairs(X, all_pairs)
-    if not all_pairs:  # a feature in which all pairs are equal would have no bound
-        extremes = np.sort(np.column_stack([X.argmin(axis=0), X.argmax(axis=0)]), axis=1)
-        pairs = list(dict.fromkeys([*pairs, *((int(i), int(j)) for i, j in extremes)]))
-    solutions: list[LinearMachine] = []
-    failure = None
-    for tolerance, unit in (
-        (_CONIC_TOLERANCES[0], C),
-        (_CONIC_TOLERANCES[1], C),
-        (_CONIC_TOLERANCES[1], math.sqrt(lam)),
-    ):
+    # The extremes too: a feature in which all pairs are equal would have no bound.
+    extremes = np.sort(np.column_stack([X.argmin(axis=0), X.argmax(axis=0)]), axis=1)
+    farthest = _new_pairs(X, np.ones(X.shape[1]), [], 0.0)[:1]
+    pairs = list(dict.fromkeys([*farthest, *((int(i), int(j)) for i, j in extremes)]))
+    solutions, failures = list[LinearMachine](), list[SolverFailed]()
+    rough, fine = _CONIC_TOLERANCES
+    for tolerance, unit in ((rough, C), (fine, C), (fine, math.sqrt(lam))):
         try:
             found, pairs = _generate(X, partial(solve, tolerance, unit), pairs)
         except SolverFailed as error:
-            failure = error
+            failures.append(error)
             continue
         solutions.append(found)
         if found.gap <= _SMALL_ENOUGH:
             break
     if not solutions:
-        assert failure is not None
-        raise failure
+        raise failures[-1]
     return min(solutions, key=lambda each: each.gap)
 
 
 def squared_diameter(X: Floats, weights: Floats) -> float:
     """Compute the largest weighted squared distance between two samples, max_ij sum_k weights_k (x_ik - x_jk)^2."""
     return float(_farthest(X, weights)[0].max())
-
-
-def _check(X: Floats, y: Floats, C: float, lam: float) -> None:
-    check_problem(X, y, C)
-    check_positive(lam, "lam")
 
 
 def _normalised(multipliers: Multipliers, lam: float) -> Multipliers:
@@ -178,13 +162,6 @@ def _farthest(X: Floats, weights: Floats) -> tuple[Floats, NDArray[np.intp]]:
         partner[block] = distances.argmax(axis=1)
         largest[block] = distances[np.arange(len(distances)), partner[block]] + lengths[block]
     return np.maximum(largest, 0.0), partner
-
-
-def _first_pairs(X: Floats, all_pairs: bool) -> Pairs:
-    """Return the farthest pair, or all pairs."""
-    if all_pairs:
-        return [(i, j) for i in range(len(X)) for j in range(i + 1, len(X))]
-    return _new_pairs(X, np.ones(X.shape[1]), [], 0.0)[:1]
 
 
 def _generate(

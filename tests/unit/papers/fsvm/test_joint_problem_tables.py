@@ -29,7 +29,7 @@ from mklearn.study.report.results import results_of
 pytestmark = pytest.mark.full
 
 TITLES = {"svm": "SVM", "exact": "F-SVM", "path": "F-SVM alternating"}
-MODELS = {"svm": FSVC(2.0, power=0.0), "exact": FSVC(2.0), "path": FSVC(2.0, solver="alternating", n_iter=3, rho=4.0)}
+MODELS = {"svm": FSVC(2.0, power=0.0), "exact": FSVC(2.0), "path": FSVC(2.0, solver="alternating", n_iter=3)}
 CLASSES = {"two": (0, 1), "three": (0, 1, 2)}
 PLACES = {"two": "Two wines", "three": "Three wines"}
 SPLITS = [(repeat, fold) for repeat in range(2) for fold in range(3)]
@@ -101,7 +101,7 @@ def test_joint_problem_in_numbers(study, fitted):
     of_exact = {name: fitted[name, "exact"] for name in CLASSES}
     ratios = {name: [model.equivalent_C_ / model.C0_ for model in models] for name, models in of_exact.items()}
     least = min(ratios, key=lambda name: np.concatenate(ratios[name]).min())
-    for row in joint.rows:  # the alternation has another rho, and the same C/sqrt(rho)
+    for row in joint.rows:
         assert float(row[1].sort) == pytest.approx(lower_median([*ratios["two"], *ratios["three"]]), rel=2e-4)
         assert float(row[2].sort) == pytest.approx(np.concatenate(ratios[least]).min(), rel=2e-4)
         assert row[2].below == least
@@ -114,11 +114,11 @@ def test_joint_problem_in_numbers(study, fitted):
         assert found == pytest.approx([2.0, *medians, 0, 0, 18 if name == "three" else 6])
     (row,) = alternation.rows
     paths = [model for name in CLASSES for model in fitted[name, "path"]]
-    starts, ends = ([[path[at] for path in model.distance_from_optimum_] for model in paths] for at in (0, -1))
+    starts, ends = ([[each[at] for each in model.diagnostics_] for model in paths] for at in ("start", "end"))
     expected = lower_median(starts), lower_median(ends), np.concatenate(ends).max()
     assert [float(cell.sort) for cell in row[1:4]] == pytest.approx(expected)
-    rises = np.concatenate([model.n_rises_ for model in paths])
-    assert row[4].text == f"{np.median(rises):g} | {rises.max()}"
+    rises = [each["rises"] for model in paths for each in model.diagnostics_]
+    assert row[4].text == f"{np.median(rises):g} | {max(rises)}"
     assert alternation_table(joint_problems(of_parts(study)).query("label == 'F-SVM'")) is None
 
 
@@ -142,7 +142,8 @@ def test_the_alternation_is_drawn_as_its_distance_from_the_optimum(study, fitted
     history, labels = record.history.assign(label="F-SVM alternating"), list(TITLES.values())
     chart = objective(history, labels, title="x")
     rows = chart["data"]["values"]
-    expected = np.concatenate([model.distance_from_optimum_[0] for model in fitted["two", "path"]])
+    models = fitted["two", "path"]
+    expected = np.concatenate([model.objective_history_[0] / model.optimum_[0] - 1 for model in models])
     np.testing.assert_allclose([row["y"] for row in rows], expected, rtol=1e-5)
     assert [row["r"] for row in rows[::4]] == [f"{repeat}, fold {fold}" for repeat, fold in SPLITS]
     assert {row["s"] for row in rows} == {"F-SVM alternating"}

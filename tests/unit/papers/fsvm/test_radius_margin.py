@@ -1,4 +1,4 @@
-"""R-SVM+ and R-SVM+_mu: against cvxpy, all pairs against lazily generated ones, and the dual of the second."""
+"""R-SVM+ and R-SVM+_mu: lazily generated pairs against all pairs in cvxpy, and the gap."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 from mklearn.errors import SolverFailed
-from mklearn.optimize.hinge_program import GAP, hinge_loss
+from mklearn.optimize.hinge_program import GAP
 from mklearn.papers.fsvm.radius_margin import r_svm_plus, r_svm_plus_mu, squared_diameter
 
 
@@ -70,17 +70,6 @@ def test_r_svm_plus_mu_equals_cvxpys(C, lam):
 
 
 @pytest.mark.parametrize("solver", [r_svm_plus, r_svm_plus_mu])
-@pytest.mark.parametrize("data", [IRIS, WINE], ids=["iris", "wine"])
-def test_lazy_pairs_equal_all_pairs(solver, data):
-    X, y = data[0][::2], data[1][::2]
-    lazy, every = solver(X, y, 8.0, 1.0), solver(X, y, 8.0, 1.0, all_pairs=True)
-    assert every.n_pairs == len(X) * (len(X) - 1) // 2
-    assert lazy.n_pairs < 0.1 * every.n_pairs
-    assert lazy.objective == pytest.approx(every.objective, rel=1e-7)
-    np.testing.assert_allclose(lazy.w, every.w, rtol=0, atol=1e-4 * np.abs(every.w).max())
-
-
-@pytest.mark.parametrize("solver", [r_svm_plus, r_svm_plus_mu])
 @pytest.mark.parametrize("C", [0.05, 1.0, 512.0])
 @pytest.mark.parametrize("lam", [0.03, 30.0])
 def test_relative_gap(solver, C, lam):
@@ -88,26 +77,6 @@ def test_relative_gap(solver, C, lam):
         found = solver(X, y, C, lam)
         assert -1e-9 <= found.gap <= GAP
         assert found.status == "optimal"
-
-
-def test_mu_is_an_l1_norm():
-    """Given theta the minimum over mu is sqrt(2) sum s_k |w_k|, and no other w has a smaller value."""
-    X, y = IRIS
-    C, lam = 8.0, 1.0
-    found = r_svm_plus_mu(X, y, C, lam, all_pairs=True)
-    s = np.sqrt(found.multipliers.spread @ every_pair(X))
-    assert found.multipliers.spread.sum() == pytest.approx(lam)
-
-    def value(w, b):
-        return np.sqrt(2) * (s * np.abs(w)).sum() + C * hinge_loss(X, y, w, b)
-
-    assert value(found.w, found.b) == pytest.approx(found.objective, rel=1e-6)
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        scale = 10.0 ** rng.uniform(-4, 0)
-        assert value(found.w + scale * rng.normal(size=4), found.b + scale * rng.normal()) >= found.objective * (
-            1 - 1e-6
-        )
 
 
 def test_pairs_are_generated_also_where_w_is_zero():
