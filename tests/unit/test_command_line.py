@@ -18,7 +18,6 @@ from tests.workflow.conftest import SMOKE
 
 from mklearn.__main__ import main
 from mklearn.methods import METHODS
-from mklearn.study.data.registry import registry
 from mklearn.study.engine.workflow_files import studies
 from mklearn.study.entries import REQUIRED
 from mklearn.study.listings import ENTRIES, GROUPS, rows_of
@@ -115,23 +114,6 @@ def test_methods_are_listed_by_task(
     assert "random_forest_regressor" in numbers
 
 
-@pytest.mark.parametrize("columns", [60, 100])
-def test_one_item_is_wrapped_to_the_terminal(
-    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    assert main(["list", "methods", "mkl_dr"]) == 0
-    said = capsys.readouterr().out
-    row = METHODS["mkl_dr"]
-    lines = said.splitlines()
-    assert columns - 15 < max(map(len, lines)) <= columns
-    words = " ".join(said.split())
-    assert words.startswith(f"mkl_dr: {row.title} Multiple kernel learning for dimensionality reduction (MKL-DR). ")
-    assert row.reference in words
-    for name in ("components", "kernels", "kernel_weights", "ridge", "graph", "datasets"):
-        assert any(line.startswith(f"    {name} (") for line in lines)
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -200,26 +182,6 @@ def test_what_snakemake_is_called_with(
     ]
 
 
-def test_the_listing_of_data_sets_has_sizes_licences_and_addresses(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["list", "datasets"]) == 0
-    said = capsys.readouterr().out
-    for entry in registry().values():
-        assert f"{entry.id}: {entry.title}" in said
-        assert entry.licence in said
-        assert entry.homepage in said
-        assert f"samples {entry.expected['n_samples']}" in said
-
-
-def test_solvers_say_whether_they_can_run(capsys: pytest.CaptureFixture[str]) -> None:
-    from mklearn.optimize.solvers import SDP_SOLVERS, resolve_solver
-
-    assert main(["list", "solvers"]) == 0
-    lines = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
-    assert set(lines) == {*SDP_SOLVERS, "solver"}
-    assert lines["solver"] == f"auto is {resolve_solver('auto')}"
-    assert lines[resolve_solver("auto")] == "can run"
-
-
 @pytest.mark.full
 def test_a_closed_pipe_gives_no_traceback() -> None:
     done = subprocess.run(
@@ -244,19 +206,6 @@ def test_every_file_is_checked_even_after_a_bad_one(tmp_path: Path, capsys: pyte
     assert f"{files[1]}: there is no such file." in said.err
     assert "datasets.mine.path: there is no folder 'nowhere'" in said.err
     assert f"{files[3]}: study 'smoke' is valid: 1 data set, 2 descriptors, 2 distances, 4 fits." in said.out
-
-
-def test_own_tables_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    study = {key: SMOKE[key] for key in ("study", "methods", "protocols")}
-    path = write(
-        tmp_path / "own.yaml", study | {"datasets": {"mine": {"kind": "feature_tables", "tables": {"t": "t.csv"}}}}
-    )
-    rows = "".join(f"s{k},{'ab'[k % 2]},{k % 2},{0.1 * k}\n" for k in range(16))
-    (tmp_path / "t.csv").write_text(f"id,label,target,x\n{rows}")
-    assert main(["validate", path]) == 0
-    (tmp_path / "t.csv").write_text(f"id,label,target,\n{rows}")
-    assert main(["validate", path]) == 1
-    assert "t.csv: column 4 has no name" in capsys.readouterr().err
 
 
 def test_splits_that_part_groups_are_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

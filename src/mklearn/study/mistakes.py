@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import types
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -15,11 +14,6 @@ from mklearn.errors import nearest
 Model = TypeVar("Model", bound=BaseModel)
 Path = tuple[str, ...]
 """Keys on the way to a value, and positions in lists."""
-_TAG = re.compile(r"(dict|list|literal|tuple)\[.*\]$")
-"""Pydantic's names for members of a union that are no models; no key of a user has brackets."""
-_VALIDATED = re.compile(r"function-\w+\[.*, (\w+)\]$")
-"""Pydantic's name for a member of a union that is a model with a validator of the whole."""
-
 GIVEN = "given"
 """Field that holds the parameters of an entry, which a study gives beside the options."""
 LONG_LIST = 100
@@ -69,9 +63,11 @@ def one_of(words: Iterable[str]) -> str:
     return ", ".join(every) if len(every) <= 40 else f"{', '.join(every[:40])}, ... ({len(every)} in all)"
 
 
-def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[Mistake]:
-    """Return all that pydantic found, each with its dotted path, the value, and the nearest valid key."""
-    located = [(*_walk(model, item["loc"]), item) for item in error.errors(include_url=False)]
+def mistakes_of(error: ValidationError, model: type[BaseModel], study: Any) -> list[Mistake]:
+    """Return all that pydantic found in a study, each with its dotted path, the value, and the nearest valid key."""
+    owners = {"": model}
+    _add_owners(model, "", owners)
+    located = [(_dotted(study, item), _owner(item["loc"], owners), item) for item in error.errors(include_url=False)]
     useful = [path for path, _, item in located if not _of_another_type(item)]
     found: dict[tuple[str, str], dict[str, None]] = {}
     for path, owner, item in located:
@@ -115,15 +111,17 @@ def valid_part(model: type[Model], given: Any) -> tuple[Model, set[Path]]:
             given = {} if () in paths else _without(given, paths)
 
 
-def _path_in(value: Any, loc: tuple[int | str, ...]) -> Path:
-    """Return the keys on the way to a mistake; its location also has tags of unions, and missing keys."""
-    path: list[str] = []
+def _path_in(value: Any, loc: Sequence[int | str]) -> Path:
+    return tuple(map(str, _steps_in(value, loc)))
+
+
+def _steps_in(value: Any, loc: Sequence[int | str]) -> Iterator[Any]:
+    """Yield the keys on the way to a mistake; its location also has tags of unions, and missing keys."""
     for step in loc:
         found = [(key, inner) for key, inner in _items(value) if key == step or step in (str(key), repr(key))]
         for key, inner in found[:1]:
-            path.append(str(key))
+            yield key
             value = inner
-    return tuple(path)
 
 
 def _without(value: Any, paths: set[Path]) -> Any:
@@ -146,11 +144,11 @@ def _of_another_type(item: Any) -> bool:
     return kind.endswith("_type") or (kind == "literal_error" and isinstance(item["input"], (dict, list)))
 
 
-def _sentence(item: Any, owner: type[BaseModel] | None) -> str:
+def _sentence(item: Any, owner: type[BaseModel]) -> str:
     kind, value, context = item["type"], item.get("input"), item.get("ctx") or {}
     if kind == "extra_forbidden":
         key = str(item["loc"][-1])
-        return unknown_key(key, list(owner.model_fields) if owner is not None else [])
+        return unknown_key(key, list(owner.model_fields))
     if kind == "missing":
         return "is required but missing."
     if kind == "union_tag_invalid":
@@ -174,64 +172,25 @@ def _sentence(item: Any, owner: type[BaseModel] | None) -> str:
     return f"invalid value {show(value)}: {message[0].lower()}{message[1:]}."
 
 
-def _walk(model: type[BaseModel], loc: Sequence[int | str]) -> tuple[str, type[BaseModel] | None]:
-    """Follow an error's location through the models; return its path without union tags, and the model of the key."""
-    annotation: Any = model
-    owner: type[BaseModel] | None = model
-    path: list[str] = []
-    for number, step in enumerate(loc):
-        if step == GIVEN and owner is not None and GIVEN in owner.model_fields and annotation is owner:
-            annotation = owner.model_fields[GIVEN].annotation
-            continue
-        annotation, is_tag = _descend(annotation, step)
-        annotation = _unwrap(annotation)
-        if isinstance(annotation, type) and issubclass(annotation, BaseModel) and is_tag:
-            owner = annotation
-        if not is_tag:
-            path.append(f"[{step}]" if isinstance(step, int) else str(step))
-        if number < len(loc) - 1 and isinstance(annotation, type) and issubclass(annotation, BaseModel):
-            owner = annotation
-    return ".".join(path).replace(".[", "["), owner
+def _dotted(study: Any, item: Any) -> str:
+    missing = [str(item["loc"][-1])] if item["type"] == "missing" else []
+    steps = [f"[{step}]" if isinstance(step, int) else str(step) for step in _steps_in(study, item["loc"])]
+    return ".".join([*steps, *missing]).replace(".[", "[")
 
 
-def _descend(annotation: Any, step: int | str) -> tuple[Any, bool]:
-    """Go one step down an annotation; return what lies there, and whether the step was only a union's tag."""
-    annotation = _unwrap(annotation)
+def _add_owners(annotation: Any, name: str, owners: dict[str, type[BaseModel]]) -> None:
+    """Add models by what a location may call them: the field that holds them, their kind, their class."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        field = annotation.model_fields.get(str(step))
-        return (field.annotation if field is not None else None), False
-    origin, arguments = get_origin(annotation), get_args(annotation)
-    if origin in (Union, types.UnionType):
-        if isinstance(step, str) and _TAG.match(step):
-            return annotation, True
-        members = [_unwrap(member) for member in arguments]
-        if isinstance(step, str) and (validated := _VALIDATED.match(step)):
-            step = validated[1]
-        for member in members:
-            if isinstance(member, type) and issubclass(member, BaseModel) and step in (_tag(member), member.__name__):
-                return member, True
-        for member in members:
-            inner, is_tag = _descend(member, step)
-            if inner is not None and not is_tag:
-                return inner, False
-        return annotation, True
-    if origin is dict:
-        return (annotation if step == "[key]" else arguments[1]), step == "[key]"
-    if origin in (list, tuple):
-        return (arguments[0] if isinstance(step, int) else annotation), not isinstance(step, int)
-    return None, isinstance(step, str)
+        kind = annotation.model_fields.get("kind")
+        tags = get_args(kind.annotation) if kind is not None and get_origin(kind.annotation) is Literal else ()
+        owners |= dict.fromkeys([name, annotation.__name__, *tags], annotation)
+        for field, info in annotation.model_fields.items():
+            _add_owners(info.annotation, field, owners)
+    for part in get_args(annotation):
+        _add_owners(part, name, owners)
 
 
-def _unwrap(annotation: Any) -> Any:
-    while get_origin(annotation) is Annotated:
-        annotation = get_args(annotation)[0]
-    if get_origin(annotation) in (Union, types.UnionType):
-        rest = [a for a in get_args(annotation) if a is not type(None)]
-        if len(rest) == 1:
-            return _unwrap(rest[0])
-    return annotation
-
-
-def _tag(model: type[BaseModel]) -> str | None:
-    field = model.model_fields.get("kind")
-    return get_args(field.annotation)[0] if field is not None and get_origin(field.annotation) is Literal else None
+def _owner(loc: Sequence[int | str], owners: Mapping[str, type[BaseModel]]) -> type[BaseModel]:
+    """Return the model that has no key of the last name of a location."""
+    names = [re.sub(r"^function-\w+\[.*, (\w+)\]$", r"\1", str(step)) for step in loc[:-1]]
+    return next((owners[name] for name in reversed(names) if name in owners), owners[""])

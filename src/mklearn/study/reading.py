@@ -13,7 +13,7 @@ from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.final import final_mistakes
 from mklearn.study.mistakes import Mistake, listed, mistakes_of, show
 from mklearn.study.parameters import parameter_mistakes
-from mklearn.study.references import broken_references, study_part, table_names
+from mklearn.study.references import broken_references, normalised, study_part, table_names
 from mklearn.study.study import Study
 from mklearn.study.yaml_file import read_study_file
 
@@ -47,7 +47,11 @@ def check_study(raw: Any, source: str = "config", *, parameters: bool = False) -
         study = Study.model_validate(raw)
     except ValidationError as error:
         part, left_out = study_part(raw)
-        mistakes = [*mistakes_of(error, Study), *broken_references(part, left_out), *parameter_mistakes(part)]
+        mistakes = [
+            *mistakes_of(error, Study, normalised(raw)),
+            *broken_references(part, left_out),
+            *parameter_mistakes(part),
+        ]
         raise ConfigError(listed(f"{source} has", sorted(set(mistakes)))) from None
     mistakes = [
         *broken_references(study),

@@ -32,13 +32,18 @@ class StudyPart(Study):
     comparisons: dict[int, Comparison] = {}  # type: ignore[assignment]
 
 
-def study_part(raw: Mapping[str, Any]) -> tuple[StudyPart, set[Path]]:
-    """Return what of a study is valid, and the places of everything else."""
-    given = {
+def normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a study with a mapping for each data set and each patch, as locations of mistakes have it."""
+    return {
         **raw,
         "datasets": normalise_datasets(raw.get("datasets")),
         "descriptors": expanded_descriptors(raw.get("descriptors")),
     }
+
+
+def study_part(raw: Mapping[str, Any]) -> tuple[StudyPart, set[Path]]:
+    """Return what of a study is valid, and the places of everything else."""
+    given = normalised(raw)
     for section in ("published", "remarks", "comparisons"):
         if isinstance(raw.get(section), list):
             given[section] = dict(enumerate(raw[section]))

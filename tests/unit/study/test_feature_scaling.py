@@ -59,19 +59,6 @@ def test_features_are_the_source_and_no_matrix_is_cached() -> None:
     assert asked_mb(wildcards, SimpleNamespace(size_mb=100), 1) > asked_mb(wildcards, SimpleNamespace(size_mb=1), 1)
 
 
-def test_a_list_makes_one_kernel_of_each_and_unscaled_ones_are_as_before() -> None:
-    kernels = {"gauss": {"kind": "gaussian", "descriptor": "pixels", "feature_scaling": ["none", "unit", "rank"]}}
-    plan = planned(kernels=kernels, methods={"kfd": {"kind": "kernel_fda", "kernels": "each"}})
-    assert [fit.method_id for fit in plan.fits.values()] == [
-        "kfd-gauss-none", "kfd-gauss-unit", "kfd-gauss-rank"
-    ]  # fmt: skip
-    (raw,) = the_fit(plan, "kfd-gauss-none").spec.kernels
-    (plain,) = the_fit(planned(kernels={"gauss": {"kind": "gaussian", "descriptor": "pixels"}})).spec.kernels
-    assert raw == plain | {"id": "gauss-none"}
-    assert "feature_scaling" not in plain
-    assert len(plan.pairwise) == 1
-
-
 @pytest.mark.parametrize(
     ("kernel", "sentence"),
     [
@@ -123,18 +110,3 @@ def test_kernels_by_default_choose_the_scaling_of_tables_only() -> None:
     found = {fit.dataset.id: fit.spec.kernels for fit in plan.fits.values()}
     assert [(kernel["id"], kernel["feature_scaling"]) for kernel in found["wine"]] == [("features", "auto")]
     assert [(kernel["id"], "feature_scaling" in kernel) for kernel in found["digits"]] == [("pixels", False)]
-
-
-def test_scaling_of_a_methods_own_features() -> None:
-    """It is a part of the input, not a parameter of the estimator; without it keys are as before."""
-    methods = {
-        "near": {"kind": "nearest_neighbour", "feature_scaling": "unit"},
-        "auto": {"kind": "logistic_regression", "descriptors": "all", "feature_scaling": "auto", "C": [1, 10]},
-        "raw": {"kind": "nearest_neighbour"},
-    }
-    fits = {fit.method_id: fit.spec.as_dict()["method"] for fit in planned(methods=methods).fits.values()}
-    assert fits["near"]["inputs"]["features"]["feature_scaling"] == "unit"
-    assert fits["near"]["parameters"] == fits["raw"]["parameters"] == {"n_neighbors": 1}
-    assert "feature_scaling" not in fits["raw"]["inputs"]["features"]
-    assert fits["auto"]["inputs"]["features"]["feature_scaling"] == "auto"
-    assert fits["auto"]["grid"] == {"C": [1, 10]}

@@ -11,7 +11,6 @@ from tests.entries import method
 
 from mklearn.methods import MethodRow
 from mklearn.study.method import Method
-from mklearn.study.specs.fit_spec import FitSpec
 
 
 class Gated:
@@ -85,30 +84,3 @@ def test_descriptors_side_by_side_are_all_or_a_list_without_repetition(names: An
     assert method("logistic_regression", descriptors=["hog"]).descriptors == ["hog"]
     with pytest.raises(ValidationError):
         method("logistic_regression", descriptors=names)
-
-
-def spec(**changes: Any) -> FitSpec:
-    glram = method("glram")
-    spec = {
-        "id": "m", "implementation": glram.implementation, "parameters": glram.parameters(),
-        "grid": {"ridge": [1, 2.5]}, "inputs": {"images": {"kind": "images"}}, "embeds": True, "refit": glram.refit(),
-    }  # fmt: skip
-    content = {
-        "dataset": "d", "settings": [{"protocol": "p-p2", "train_size": 2}], "seed": 3, "method": spec,
-        "evaluation": {"neighbours": ["cosine"], "inner_folds": "leave_one_out"},
-    }  # fmt: skip
-    return FitSpec.model_validate(content | changes)
-
-
-def test_defaults_are_in_no_key() -> None:
-    """A field that is added later changes the keys of no fit that does not use it."""
-    found = spec().as_dict()
-    assert found["evaluation"] == {"neighbours": ["cosine"], "inner_folds": "leave_one_out"}
-    assert "kernels" not in found
-    more = found["evaluation"] | {"choose_by": "auc"}
-    assert spec(evaluation=more).as_dict()["evaluation"] == more
-
-
-def test_a_specification_refuses_what_it_does_not_know() -> None:
-    with pytest.raises(ValidationError, match="colour"):
-        spec(colour="red")

@@ -116,16 +116,3 @@ def test_a_package_may_bring_studies(tmp_path: Path, commands: Commands) -> None
     (package / "studies" / "gated.yaml").unlink()
     said = mklearn(commands, tmp_path, "validate", "gated", code=1)
     assert "package mine: there is no study file (*.yaml) in mine:studies." in said
-
-
-def test_a_record_has_the_version_of_a_package_that_a_specification_names(tmp_path: Path) -> None:
-    """Also of one without entry points."""
-    (metadata,) = install(tmp_path).glob("*.dist-info")
-    (metadata / "entry_points.txt").unlink()
-    (metadata / "top_level.txt").write_text("outside_package\n", encoding="utf-8")
-    program = (
-        "from mklearn.study.provenance import stamp; "
-        "spec = {'implementation': 'outside_package.column_means:column_means'}; "
-        "print(stamp('describe', spec, {})['versions']['mklearn-outside'])"
-    )
-    assert run(tmp_path, "-c", program).strip() == "0.1"

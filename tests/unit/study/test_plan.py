@@ -230,27 +230,25 @@ def test_descriptors_kernels_and_methods_can_be_for_some_data_sets() -> None:
          "methods.m.kernels: data set 'digits' has one kernel, 'pixels'; without it there is none."),
         ({"methods": {"m": {"kind": "pca", "descriptor": "hog"}}},
          "methods.m.descriptor: data set 'digits' has no descriptor 'hog'; it has blocks, pixels."),
+        ({"methods": {"m": {"kind": "lmkl_svc", "gating": "hog"}}},
+         "methods.m.gating: data set 'digits' has no descriptor 'hog'; it has blocks, pixels."),
+        ({"descriptors": {"pixels": {"kind": "pixels"}, "sift": {"kind": "sift_points"}},
+          "methods": {"m": {"kind": "logistic_regression"}}},
+         "methods.m.descriptors: 'sift' is a set of points for each image, and Logistic regression takes one vector; "
+         "name the others, [pixels], or use a method on kernels."),
+        ({"descriptors": {"sift": {"kind": "sift_points"}}, "methods": {"m": {"kind": "multi_view"}}},
+         "methods.m.kernels: 'sift' is a set of points for each image"),
+        ({"descriptors": {"pixels": {"kind": "pixels"}},
+          "methods": {"m": {"kind": "multi_view", "kernels": "all_but_each"}}},
+         "methods.m.kernels: data set 'digits' has one descriptor, 'pixels'; without it there is none."),
+        ({"methods": {"m": {"kind": "mmc", "inner_folds": "leave_one_out"}},
+          "evaluation": {"metrics": ["auc"], "choose_by": "auc"}},
+         "evaluation.choose_by (methods.m): 'auc' has no value for a single sample"),
     ],
 )  # fmt: skip
 def test_studies_that_can_not_be_planned(change: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(sentence)):
         planned(SMOKE | change)
-
-
-def test_all_but_each_leaves_out_every_kernel_in_turn() -> None:
-    methods = {
-        "average": {"kind": "kernel_fda"},
-        "less": {"kind": "kernel_fda", "kernels": "all_but_each", "label": "KFD"},
-    }
-    kernels = {"g": {"kind": "gaussian"}, "p": {"kind": "product", "of": ["g-pixels", "g-blocks"]}}
-    plan = planned(
-        SMOKE | {"methods": methods, "kernels": kernels, "evaluation": {"reference": "less-without-g-blocks"}}
-    )
-    left = {fit.method_id: [kernel["id"] for kernel in fit.spec.kernels] for fit in plan.fits.values()}
-    assert plan.reference == "less-without-g-blocks"
-    assert left["less-without-g-blocks"] == ["g-pixels"]
-    assert left["less-without-g-pixels"] == ["g-blocks"]
-    assert {fit.label for fit in plan.fits.values()} == {"average", "KFD without g-blocks", "KFD without g-pixels"}
 
 
 def test_without_a_view_of_a_dictionary_has_the_name_of_the_view() -> None:
@@ -262,6 +260,28 @@ def test_without_a_view_of_a_dictionary_has_the_name_of_the_view() -> None:
     assert {fit.label for fit in plan.fits.values()} == {"whole", "less without pixels", "less without blocks"}
 
 
+def test_inputs_and_weights_of_a_method() -> None:
+    """Weights are in the order of the kernels; a view that is null is no input; where a method runs is in no key."""
+    methods = {
+        "weighted": {"kind": "kernel_fda", "kernel_weights": {"pixels": 2, "blocks": 1}},
+        "gated": {"kind": "lmkl_svc", "gating": "blocks", "kernels": ["pixels"]},
+        "ungated": {"kind": "lmkl_svc", "gating": None},
+        "learner": {"kind": "multi_view"},
+    }
+    plan = planned(SMOKE | {"methods": methods})
+    specs = {fit.method_id: fit.spec for fit in plan.fits.values()}
+    assert [kernel["id"] for kernel in specs["weighted"].kernels] == ["blocks", "pixels"]
+    assert specs["weighted"].method.parameters["kernel_weights"] == [1.0, 2.0]
+    assert specs["weighted"].method.n_candidates(2) == 1
+    assert list(specs["gated"].method.inputs) == ["kernels", "gating"]
+    assert list(specs["ungated"].method.inputs) == ["kernels"]
+    assert (specs["learner"].kernels, specs["learner"].pairwise, specs["learner"].n_kernels) == ([], [], 20)
+    protocols = SMOKE["protocols"] | {"folds": {"kind": "k_fold", "folds": 2}}
+    some = methods | {"weighted": methods["weighted"] | {"protocols": ["folds"]}}
+    (here,) = (key for *_, key in planned(SMOKE | {"methods": some, "protocols": protocols}).fits if "weighted" in key)
+    assert here in {key for *_, key in plan.fits}
+
+
 def test_a_learner_with_equal_weights_is_not_the_reference() -> None:
     equal = {"kind": "mkl_dr", "kernel_weights": "uniform"}
     assert planned(SMOKE | {"methods": {"equal": equal, "average": {"kind": "kernel_fda"}}}).reference == "average"
@@ -269,38 +289,6 @@ def test_a_learner_with_equal_weights_is_not_the_reference() -> None:
 
 
 # --- methods on features and on images
-
-
-def source(plan: Plan, method: str) -> Any:
-    """Return the fit of a method without matrices, and its input files."""
-    jobs = Jobs(plan)
-    every = zip(jobs.keys("fit"), plan.fits.values(), strict=True)
-    inputs, fit = next(
-        (jobs.job("fit", wildcards_of(key)).inputs, fit) for key, fit in every if fit.method_id == method
-    )
-    assert not inputs["matrices"]
-    return fit, inputs["sources"]
-
-
-def test_features_are_planned_even_if_no_kernel_needs_them() -> None:
-    methods = {"m": {"kind": "mmc", "descriptor": "blocks", "trade_off": [0.5, 1]}}
-    plan = planned(SMOKE | {"kernels": {"k": {"kind": "linear", "descriptor": "pixels"}}, "methods": methods})
-    assert {descriptor.spec.kind for descriptor in plan.descriptors.values()} >= {"multiresolution"}
-    fit, (features,) = source(plan, "m")
-    assert fit.spec.kernels == []
-    (entry,) = fit.spec.method.inputs.values()
-    assert entry.kind == "features"
-    (descriptor,) = entry.descriptors
-    assert (fit.dataset.key, descriptor) in plan.descriptors
-    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{descriptor}.npz")
-    assert fit.spec.method.grid == {"trade_off": [0.5, 1]}
-    assert fit.spec.method.parameters == {}
-
-
-def test_sizes_are_part_of_the_key() -> None:
-    before, after = (keys(planned(SMOKE | {"methods": {"m": {"kind": "two_d_mmc"} | c}}))["fits"]
-                     for c in ({}, {"sizes": [1, 2]}))  # fmt: skip
-    assert before.isdisjoint(after)
 
 
 @pytest.fixture
@@ -551,13 +539,6 @@ def test_a_method_has_the_studys_time_limit_or_its_own() -> None:
     assert keys(planned(study)) == keys(planned(changed(("evaluation",), {"time_limit": 5.0}) | {
         "methods": study["methods"]}))  # fmt: skip
     assert "time_limit" not in json.dumps([fit.spec.as_dict()["method"] for fit in planned(study).fits.values()])
-
-
-@pytest.mark.parametrize("value", [0, "never"])
-def test_invalid_time_limits(value: Any) -> None:
-    for path in (("evaluation", "time_limit"), ("methods", "average", "time_limit")):
-        with pytest.raises(ConfigError, match=re.escape(".".join(path))):
-            planned(changed(path, value))
 
 
 def test_data_sets_share_no_file_and_studies_share_all() -> None:

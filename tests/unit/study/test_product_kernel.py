@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from mklearn.errors import ConfigError
-from mklearn.study.plan.kernels import pairwise_of
 from mklearn.study.plan.plan import Plan, plan_study
 from mklearn.study.reading import check_study
 
@@ -73,22 +72,6 @@ def test_factors_are_the_kernels_before_centring_and_normalising() -> None:
     assert [factor["measure"] for factor in product["factors"][:2]] == ["chi2", "squared_euclidean"]
 
 
-def test_the_matrices_of_all_factors_are_planned_and_shared() -> None:
-    plan = planned()
-    (product,) = kernels_of(plan, "geometric")
-    found = next(fit.spec for fit in plan.fits.values() if [k["id"] for k in fit.spec.kernels] == ["product"])
-    assert found.pairwise == sorted(set(pairwise_of(product)))
-    assert len(found.pairwise) == 2
-    known = {f"{descriptor}/{measure}" for _, descriptor, measure in plan.pairwise}
-    assert set(found.pairwise) <= known
-    without = planned(
-        kernels={key: value for key, value in STUDY["kernels"].items() if key != "product"},
-        methods={key: STUDY["methods"][key] for key in ("kfd", "average")},
-    )
-    assert set(without.pairwise) == set(plan.pairwise)
-    assert set(without.fits) < set(plan.fits)
-
-
 @pytest.mark.parametrize(
     ("product", "sentence"),
     [
@@ -106,15 +89,6 @@ def test_invalid_products(product: dict[str, Any], sentence: str) -> None:
 
 
 # --- data sets that do not have all kernels
-
-
-def test_products_of_the_users_own_distances(matrices: dict[str, Any]) -> None:
-    methods = {"geometric": {"kind": "kernel_fda", "kernels": ["product"]}}
-    study = {"study": "s", "datasets": {"mine": matrices | {"measure": "distance"}}, "methods": methods}
-    for kernels in ({"product": {"kind": "product"}}, {"product": {"kind": "product", "of": ["b", "a"]}}):
-        (product,) = kernels_of(plan_study(check_study(study | {"kernels": kernels})), "geometric")
-        assert {factor["id"] for factor in product["factors"]} == {"a", "b"}
-        assert {factor["measure"] for factor in product["factors"]} == {"distance"}
 
 
 def test_factors_have_to_apply_to_every_data_set(matrices: dict[str, Any]) -> None:

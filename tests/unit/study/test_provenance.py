@@ -25,11 +25,8 @@ from mklearn.study.provenance import (
     canonical,
     code_files,
     commit,
-    file_digest,
-    input_digests,
     key,
     named_modules,
-    names_below,
 )
 
 JSON = st.recursive(
@@ -173,19 +170,6 @@ def test_array_digests_tell_content_type_and_shape_but_not_storage() -> None:
                  array.view(np.int64)]  # fmt: skip
     digests = [array_digest(other) for other in [array, *different]]
     assert all(a != b for a, b in itertools.combinations(digests, 2))
-
-
-def test_digests_of_inputs_are_named_as_the_step_names_them(tmp_path: Path) -> None:
-    """One file by its input's name; several by their places below what they have in common."""
-    for name in ("a.npz", "x/p/m.npz", "x/q/m.npz"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(name, encoding="utf-8")
-    a, p, q = (tmp_path / name for name in ("a.npz", "x/p/m.npz", "x/q/m.npz"))
-    assert input_digests(samples=a, learned=None, blocks=[], fits=[p, q]) == {
-        "samples": file_digest(a), "fits": {"p/m.npz": file_digest(p), "q/m.npz": file_digest(q)},
-    }  # fmt: skip
-    assert names_below([p]) == {"m.npz": p}
-    assert names_below([a, q]) == {"a.npz": a, "x/q/m.npz": q}
 
 
 def test_the_commit_says_whether_files_differ_and_is_empty_outside_a_checkout(tmp_path: Path) -> None:
