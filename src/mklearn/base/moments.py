@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -85,7 +86,8 @@ class Moments:
         features = as_float_array(X, "the batch of features", ndim=2, may_be_empty=True)
         labels = None if y is None else checked_labels(self, y, len(features))
         numbers = _checked_targets(targets, len(features))
-        self._check_batch(features, labels, numbers.shape[1])
+        if hasattr(self, "classes_"):
+            self._check_same(features.shape[1], numbers.shape[1], None if labels is None else np.unique(labels))
         if labels is None:
             labels = np.zeros(len(features), dtype=np.int64)
         for rows in self._blocks(features):
@@ -102,8 +104,8 @@ class Moments:
 
         Raises `DataError` for different numbers of features, or if one set has labels and the other has none.
         """
-        made = self._copy()
-        made._check_like(other)
+        self._check_like(other)
+        made = deepcopy(self)
         made._add(other)
         return made
 
@@ -112,8 +114,8 @@ class Moments:
 
         Raises `DataError` if ``other`` has more samples of a class, or another number of features: it is no subset.
         """
-        made = self._copy()
-        made._check_like(other)
+        self._check_like(other)
+        made = deepcopy(self)
         codes = np.searchsorted(made.classes_, other.classes_)
         known = codes < len(made.classes_)
         known[known] = made.classes_[codes[known]] == other.classes_[known]
@@ -235,42 +237,24 @@ class Moments:
         for start in range(0, len(features), most):
             yield slice(start, start + most)
 
-    def _check_batch(self, features: Array, labels: NDArray[Any] | None, n_targets: int) -> None:
-        if not hasattr(self, "classes_"):
-            return
-        if n_targets != self.n_targets_:
-            raise DataError(f"the batch has {n_targets} targets, those before it had {self.n_targets_}")
-        if features.shape[1] != self.n_features_:
-            raise DataError(f"the batch has {features.shape[1]} features, those before it had {self.n_features_}")
-        if self._labelled != (labels is not None):
-            raise DataError("some batches have labels and some have none: give labels with all of them or with none")
-        if labels is not None and len(labels) and len(self.classes_) and _is_text(labels) != _is_text(self.classes_):
-            raise DataError("the labels of this batch and of those before it are of different types: text and numbers")
-
     def _check_like(self, other: Moments) -> None:
         if not (hasattr(self, "classes_") and hasattr(other, "classes_")):
             raise DataError("these moments hold no batch: call partial_fit first")
-        if self.n_features_ != other.n_features_:
-            raise DataError(f"moments of {self.n_features_} and of {other.n_features_} features do not go together")
-        if self.n_targets_ != other.n_targets_:
-            raise DataError(f"moments of {self.n_targets_} and of {other.n_targets_} targets do not go together")
-        if self._labelled != other._labelled:
-            raise DataError("moments of samples with labels and of samples without labels do not go together")
-        some = self._labelled and len(self.classes_) and len(other.classes_)
-        if some and _is_text(self.classes_) != _is_text(other.classes_):
-            raise DataError("moments of samples with text and with numbers as labels do not go together")
+        self._check_same(other.n_features_, other.n_targets_, other.classes_ if other.labelled else None)
+
+    def _check_same(self, n_features: int, n_targets: int, classes: NDArray[Any] | None) -> None:
+        """Raise `DataError` if other samples have another number of features or targets, or another type of labels."""
+        for what, n, other in (("features", self.n_features_, n_features), ("targets", self.n_targets_, n_targets)):
+            if n != other:
+                raise DataError(f"the samples before have {n} {what}, these have {other}")
+        if self.labelled != (classes is not None):
+            raise DataError("some samples have labels and some have none: give labels with all of them or with none")
+        if classes is not None and len(classes) and len(self.classes_) and _is_text(classes) != _is_text(self.classes_):
+            raise DataError("the labels of these samples and of those before are of different types: text and numbers")
 
     def _set(self, classes: NDArray[Any], counts: NDArray[np.int64], sums: Array, upper: Array, beside: Array) -> None:
         self.classes_, self.class_counts_, self.class_sums_ = classes, counts, sums
         self._upper, self._beside = upper, beside
-
-    def _copy(self) -> Moments:
-        made = Moments()
-        if hasattr(self, "classes_"):
-            upper = np.asfortranarray(self._upper.copy(order="F"))
-            made._set(self.classes_, self.class_counts_.copy(), self.class_sums_.copy(), upper, self._beside.copy())
-            made._labelled = self._labelled
-        return made
 
     def _add(self, other: Moments) -> None:
         """Add the moments of other samples in place."""

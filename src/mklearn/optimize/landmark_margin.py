@@ -10,7 +10,6 @@ through V = Phi'A: A'K L K A = V'Theta N Theta V. From the eigenvectors W of D C
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,61 +25,51 @@ from mklearn.optimize.margin import Constraint, checked_trace_ratio, smooth_firs
 Array = NDArray[np.floating[Any]]
 
 
-def landmark_margin_step(
-    gram: Array, margin: Array, theta: Array, n_components: int, constraint: Constraint, cutoff: float
-) -> tuple[Array, Array]:
-    """Maximise tr(V'Theta N Theta V), C = ``gram``, N = ``margin``, under a constraint of `margin.margin_step`.
-
-    ``theta``, (D,), are kernel weights, repeated for the features of each kernel; eigenvalues not above ``cutoff``,
-    relative to the largest, are rounding. Returns values (p,), descending, and V (D, p): an embedded sample is its
-    features times Theta V. p is ``n_components`` or less, where the kernel has a smaller rank.
-    """
-    if constraint == "coef":
-        spectrum, basis = _kept(gram, cutoff)
-        E = basis * np.sqrt(spectrum)
-        scaled = theta[:, None] * E
-        values, u = generalized_eigh(scaled.T @ margin @ scaled, None, min(n_components, E.shape[1]), "largest")
-        return values, E @ fix_signs(u)
-    root = np.sqrt(theta)
-    spectrum, W = _kept(root[:, None] * gram * root, cutoff)
-    directions = root[:, None] * W
-    if constraint == "sample":
-        directions = directions / np.sqrt(spectrum)
-    inside = symmetrized(directions.T @ margin @ directions)
-    if constraint == "rkhs":
-        values, u = generalized_eigh(inside, None, min(n_components, len(spectrum)), "largest")
-    else:
-        values, u = generalized_eigh(inside, which="largest")
-        values, u = values[:n_components], smooth_first(values, u, 1.0 / spectrum)[:, :n_components]
-    return values, gram @ ((directions / spectrum) @ fix_signs(u))
-
-
-def landmark_margin_matrices(margin: Array, V: Array, blocks: Sequence[slice]) -> Array:
-    """Compute Q_st = v_s' N[s, t] v_t for each column v of V and all pairs of blocks, shape (p, M, M)."""
-    starts = [block.start for block in blocks]
-    columns = [np.add.reduceat(V * (margin[:, block] @ V[block]), starts, axis=0) for block in blocks]
-    Q = np.stack(columns, axis=-1).swapaxes(0, 1)
-    return np.asarray((Q + Q.swapaxes(1, 2)) / 2.0)
-
-
 @dataclass(frozen=True, eq=False)
 class LandmarkMargin:
-    """The criterion's steps for one training set, with a constraint and a cutoff as for `landmark_margin_step`."""
+    """The criterion's steps for one training set, under a constraint of `margin.margin_step`.
+
+    Eigenvalues not above ``cutoff``, relative to the largest, are rounding.
+    """
 
     problem: LandmarkProblem
     constraint: Constraint
     cutoff: float
 
     def solve(self, weights: Array, n_components: int, trade_off: float) -> tuple[Array, Array]:
-        """Return the eigenvalues (p,) and V (D, p) for kernel weights."""
-        theta = self.problem.spread(weights)
+        """Maximise tr(V'Theta N Theta V) for kernel weights.
+
+        Returns values (p,), descending, and V (D, p): an embedded sample is its features times Theta V. p is
+        ``n_components`` or less, where the kernel has a smaller rank.
+        """
         self.problem.ridge_amount(weights, 0.0)  # refuses constant kernels
-        margin = self.margin(trade_off)
-        return landmark_margin_step(self.problem.gram, margin, theta, n_components, self.constraint, self.cutoff)
+        theta, gram, margin = self.problem.spread(weights), self.problem.gram, self.margin(trade_off)
+        if self.constraint == "coef":
+            spectrum, basis = self._kept(gram)
+            E = basis * np.sqrt(spectrum)
+            scaled = theta[:, None] * E
+            values, u = generalized_eigh(scaled.T @ margin @ scaled, None, min(n_components, E.shape[1]), "largest")
+            return values, E @ fix_signs(u)
+        root = np.sqrt(theta)
+        spectrum, W = self._kept(root[:, None] * gram * root)
+        directions = root[:, None] * W
+        if self.constraint == "sample":
+            directions = directions / np.sqrt(spectrum)
+        inside = symmetrized(directions.T @ margin @ directions)
+        if self.constraint == "rkhs":
+            values, u = generalized_eigh(inside, None, min(n_components, len(spectrum)), "largest")
+        else:
+            values, u = generalized_eigh(inside, which="largest")
+            values, u = values[:n_components], smooth_first(values, u, 1.0 / spectrum)[:, :n_components]
+        return values, gram @ ((directions / spectrum) @ fix_signs(u))
 
     def quadratic_forms(self, V: Array, trade_off: float) -> Array:
-        """Return the theta-step's Q for each column of V, (p, M, M)."""
-        return landmark_margin_matrices(self.margin(trade_off), V, self.problem.blocks)
+        """Compute Q_st = v_s' N[s, t] v_t for each column v of V and all pairs of blocks, (p, M, M): the theta-step."""
+        margin, blocks = self.margin(trade_off), self.problem.blocks
+        starts = [block.start for block in blocks]
+        columns = [np.add.reduceat(V * (margin[:, block] @ V[block]), starts, axis=0) for block in blocks]
+        Q = np.stack(columns, axis=-1).swapaxes(0, 1)
+        return np.asarray((Q + Q.swapaxes(1, 2)) / 2.0)
 
     def margin(self, trade_off: float) -> Array:
         """Return N = S_B - lambda S_W, (D, D)."""
@@ -92,8 +81,7 @@ class LandmarkMargin:
         total, within = (float(theta @ np.diagonal(side)) for side in (self.problem.total, self.problem.within))
         return checked_trace_ratio(total - within, within)
 
-
-def _kept(matrix: Array, cutoff: float) -> tuple[Array, Array]:
-    spectrum, basis = eigh(matrix, check_finite=False)
-    kept = spectrum > cutoff * spectrum[-1]
-    return spectrum[kept], basis[:, kept]
+    def _kept(self, matrix: Array) -> tuple[Array, Array]:
+        spectrum, basis = eigh(matrix, check_finite=False)
+        kept = spectrum > self.cutoff * spectrum[-1]
+        return spectrum[kept], basis[:, kept]

@@ -108,8 +108,8 @@ X0, Y0 = samples(20)
     ("batch", "labels", "sentence"),
     [
         (np.where(np.arange(20)[:, None] == 7, np.nan, X0), Y0, r"NaN or infinite entries, the first one at index \(7"),
-        (X0[:, :3], Y0, "the batch has 3 features, those before it had 7"),
-        (X0, None, "some batches have labels and some have none"),
+        (X0[:, :3], Y0, "the samples before have 7 features, these have 3"),
+        (X0, None, "some samples have labels and some have none"),
         (X0, Y0[:5], "5 labels for 20 samples"),
         (X0, np.array(["a", "b"])[Y0 % 2], "of different types: text and numbers"),
     ],
@@ -127,7 +127,7 @@ def test_moments_that_do_not_go_together():
     made = Moments().partial_fit(X0, Y0)
     with pytest.raises(DataError, match="hold no batch"):
         made.merge(Moments())
-    with pytest.raises(DataError, match="with labels and of samples without"):
+    with pytest.raises(DataError, match="some samples have labels and some have none"):
         made.merge(Moments().partial_fit(X0))
     with pytest.raises(DataError, match="not of a subset"):
         made.without(Moments().partial_fit(X0[:1], [9]))

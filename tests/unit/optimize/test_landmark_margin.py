@@ -10,7 +10,8 @@ from tests.unit.subspace.problems import LABELS, gaussian_kernels
 from mklearn.base.moments import Moments
 from mklearn.graphs import mmc_graph
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.landmark_margin import landmark_margin_matrices, landmark_margin_step
+from mklearn.optimize.landmark_embedding import LandmarkProblem
+from mklearn.optimize.landmark_margin import LandmarkMargin
 from mklearn.optimize.margin import margin_step
 from mklearn.papers.mkmmc.mkmmc import margin_matrices
 
@@ -22,11 +23,10 @@ def test_step_and_quadratic_forms(weights, constraint, trade_off):
     dense = list(np.moveaxis(gaussian_kernels(0), -1, 0))
     Phi, blocks = exact_features(dense)
     moments = Moments().partial_fit(Phi, LABELS)
-    between = moments.between @ moments.between.T
-    margin = between - trade_off * (moments.scatter - between)
-    gram = moments.scatter + len(LABELS) * np.outer(moments.mean, moments.mean)
-    theta = np.repeat(weights, [block.stop - block.start for block in blocks])
-    values, V = landmark_margin_step(gram, margin, theta, 2, constraint, 1e-10)
+    problem = LandmarkProblem(len(LABELS), blocks, moments.scatter, moments.between, moments.mean)
+    steps = LandmarkMargin(problem, constraint, 1e-10)
+    values, V = steps.solve(np.array(weights), 2, trade_off)
+    theta = problem.spread(weights)
 
     kernel = np.tensordot(weights, dense, 1)
     operator = mmc_graph(LABELS, trade_off).L
@@ -37,5 +37,5 @@ def test_step_and_quadratic_forms(weights, constraint, trade_off):
         assert np.linalg.norm(embedded, axis=0) == pytest.approx([1.0, 1.0])
         return
     np.testing.assert_allclose(np.abs(embedded), np.abs(dense_embedded), atol=1e-6 * np.abs(dense_embedded).max())
-    found = landmark_margin_matrices(margin, V, blocks)
+    found = steps.quadratic_forms(V, trade_off)
     np.testing.assert_allclose(found, margin_matrices(KernelStack(dense), operator, A), rtol=1e-5, atol=1e-8)
