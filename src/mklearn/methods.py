@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from mklearn.rows import Row
 
@@ -66,8 +66,6 @@ class MethodRow(Row):
         The kinds of target that it predicts.
     learns_weights : bool
         Whether it learns kernel weights: a report then says whether they paid.
-    needs_kernels : mapping of str to values
-        Values of parameters that need kernels among all samples, of a method that can learn from landmarks.
     refit : Refit or None
         How it is fitted for several numbers of components, if these do not follow from one fit.
     order_decides : bool
@@ -96,7 +94,6 @@ class MethodRow(Row):
     fixed: Sequence[str] = ()
     targets: Sequence[str] = ("classes",)
     learns_weights: bool = False
-    needs_kernels: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     refit: Refit | None = None
     order_decides: bool = False
     in_model_files: bool = True
@@ -152,7 +149,6 @@ METHODS: dict[str, MethodRow] = {
         advice="To reproduce the tables of Gu and Zhou. kernel_fda needs no trade-off between the scatters.",
         embeds=True,
         combines=True,
-        landmarks=True,
         tuned=("trade_off",),
     ),
     "kernel_pca": MethodRow(
@@ -209,7 +205,6 @@ METHODS: dict[str, MethodRow] = {
         landmarks=True,
         tuned=("ridge", "max_iter"),
         learns_weights=True,
-        needs_kernels={"graph": ("lde", "lpp", "mfa", "sda")},
         iterations=5,
         convex_solver=True,
     ),
@@ -570,7 +565,6 @@ METHODS: dict[str, MethodRow] = {
             "certain in one of nine published settings."
         ),
         embeds=True,
-        landmarks=True,
         tuned=("max_iter",),
         learns_weights=True,
         refit=Refit("mklearn.papers.mkmmc.mkmmc:fit_path", at_most="n_classes"),

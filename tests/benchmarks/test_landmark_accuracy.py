@@ -27,7 +27,6 @@ from threadpoolctl import threadpool_limits
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
 from mklearn.classifiers.kernel_ridge import KernelRidgeClassifier
-from mklearn.classifiers.kernel_svc import KernelSVC
 from mklearn.classifiers.multi_view import MultiViewClassifier
 from mklearn.descriptors.hog import hog
 from mklearn.kernels.landmarks import LandmarkRule
@@ -109,17 +108,6 @@ def multi_view(n_landmarks: int) -> Callable[[Samples], float]:
     return run
 
 
-def machine(n_landmarks: int) -> Callable[[Samples], float]:
-    """A linear support vector machine on landmark features."""
-
-    def run(samples: Samples) -> float:
-        model = KernelSVC(kernels=KERNELS, C=10.0, landmarks={"n": n_landmarks, "dtype": "float32"})
-        model.fit(samples.views[:N_TRAIN], samples.y[:N_TRAIN])
-        return model.score(samples.views[N_TRAIN:], samples.y[N_TRAIN:])
-
-    return run
-
-
 def nystroem(classifier: object, bandwidth: float) -> Callable[[Samples], float]:
     def run(samples: Samples) -> float:
         gamma = 1 / (bandwidth * samples.mean_squared_distance)
@@ -139,7 +127,6 @@ ROWS: dict[str, Callable[[Samples], float]] = {
     "ridge, 600 centres of k-means": ridge("kmeans", 600),
     "ridge, 1,200 random landmarks": ridge("random_per_class", 1200),
     "multi-view classifier, 1,000 random landmarks": multi_view(1000),
-    "linear SVM, 300 random landmarks": machine(300),
     "Nystroem (1,500) + LDA": nystroem(LinearDiscriminantAnalysis(), 1.0),
     "Nystroem (1,500) + RidgeClassifier": nystroem(RidgeClassifier(0.01), 1.0),
     "Nystroem (1,500) + LinearSVC": nystroem(LinearSVC(C=10.0, random_state=0), 0.5),

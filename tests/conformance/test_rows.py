@@ -60,7 +60,7 @@ def test_a_row_is_of_what_it_says(sort: str, kind: str, row: Row) -> None:
 def test_a_method_has_what_its_row_says(kind: str) -> None:
     row: MethodRow = METHODS[kind]
     taken = inspect.signature(implementation(row)).parameters
-    assert {*row.tuned, *row.views, *row.parts, *row.needs_kernels, *row.fixed} <= set(taken)
+    assert {*row.tuned, *row.views, *row.parts, *row.fixed} <= set(taken)
     assert ("kernels" in taken) == (row.takes in ("kernels", "dictionary"))
     assert row.combines <= ("kernel_weights" in taken)
     assert row.landmarks <= ("landmarks" in taken)

@@ -46,15 +46,13 @@ def fitted_features(kernels: Any, landmarks: Any, X: Any, y: ArrayLike | None = 
 
 @dataclass(frozen=True, eq=False)
 class LandmarkMoments:
-    """Fitted landmark features and their moments over the training samples, and these where they are at hand.
+    """Fitted landmark features and their moments over the training samples.
 
     Raises `DataError` for moments of other features, or, on use, a kernel of unit trace that is constant.
     """
 
     features: LandmarkFeatures
     moments: Moments
-    samples: Any = None
-    labels: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         check_is_fitted(self.features)
@@ -77,7 +75,7 @@ class LandmarkMoments:
                 moments.partial_fit(block, None if labels is None else labels[rows], targets=own)
             return moments
 
-        return cls(features, kept(X, gather, id(features), labels, targets), X, labels)
+        return cls(features, kept(X, gather, id(features), labels, targets))
 
     @property
     def n_kernels(self) -> int:
@@ -124,11 +122,3 @@ class LandmarkMoments:
         total *= scale[:, None]
         offset = scale * (self.moments.mean - self.origin)
         return LandmarkProblem(self.moments.n_samples_, self.features.blocks_, total, between, offset)
-
-    def scaled_features(self) -> Array:
-        """Return the scaled features of all samples less the origin, (n, D), for methods that moments don't do for."""
-        scale, origin = self.scale, self.origin
-        scaled = np.empty((self.moments.n_samples_, len(scale)))
-        for rows, block in self.features.transform_blocks(self.samples):
-            np.multiply(block - origin, scale, out=scaled[rows])
-        return scaled

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
 from mklearn.base.landmark_input import LandmarkInput
 from mklearn.base.landmark_moments import LandmarkMoments
-from mklearn.base.parameters import CLASS_WEIGHT, POSITIVE
+from mklearn.base.parameters import CLASS_WEIGHT, POSITIVE, fit_context
 from mklearn.classifiers.class_scores import ClassScores
-from mklearn.classifiers.kernel_classifier import variance_of
-from mklearn.classifiers.landmark_classifier import LandmarkClassifier
-from mklearn.errors import DataError
+from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier, variance_of
+from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.landmark_ridge import landmark_ridge
 
 
-class KernelRidgeClassifier(ClassScores, LandmarkClassifier):
+class KernelRidgeClassifier(ClassScores, LandmarkInput, WeightedKernelClassifier):
     """Kernel ridge regression on class indicators; predicts the class of the largest output.
 
     With K = sum_m beta_m K_m, Y the one-hot labels and H = I - 11'/n,
@@ -68,6 +67,7 @@ class KernelRidgeClassifier(ClassScores, LandmarkClassifier):
     True
     """
 
+    _needs_labels = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **KernelsMixin._parameter_constraints,
         "kernel_weights": "no_validation",
@@ -90,6 +90,28 @@ class KernelRidgeClassifier(ClassScores, LandmarkClassifier):
         self.alpha = alpha
         self.class_weight = class_weight
         self.landmarks = landmarks
+
+    @fit_context
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the classifier; see `WeightedKernelClassifier.fit`. With landmarks there are no sample weights."""
+        self.landmark_features_ = None
+        if self.landmarks is None:
+            return super().fit(X, y, sample_weight)
+        if sample_weight is not None:
+            raise ConfigError(
+                "sample weights are not among the moments of landmark features, so that fit takes no sample weights "
+                "with them: set landmarks=None"
+            )
+        self._fit_landmarks(X, y)
+        return self
+
+    def _learn(self, data: LandmarkMoments) -> None:
+        if self.class_weight is not None:
+            raise ConfigError("class weights are not among the moments of landmark features: set class_weight=None")
+        super()._learn(data)
+
+    def _shifted(self, products: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+        return super()._shifted(products).astype(np.float64) + self.intercept_
 
     def _fit_weighted(
         self, stack: KernelStack, codes: NDArray[np.intp], sample_weight: NDArray[np.float64] | None

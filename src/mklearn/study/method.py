@@ -250,17 +250,6 @@ class Method(Entry):
         landmarks = Landmarks(n=self.landmarks) if isinstance(self.landmarks, int) else self.landmarks
         return [] if landmarks is None else landmarks.parameters(seed)
 
-    def needs_kernels(self) -> str:
-        """Return what of its other keys needs kernels among all samples; empty if it can learn from landmarks."""
-        if self.sizes is not None:
-            return "sizes"
-        unsuited = [
-            f"{name}: {self.given[name]}"
-            for name, values in self.row.needs_kernels.items()
-            if self.given.get(name) in values
-        ]
-        return unsuited[0] if unsuited else ""
-
 
 def _lists(given: Mapping[str, Any], tuned: Sequence[str]) -> dict[str, list[Any]]:
     return {name: _ascending(given[name]) for name in tuned if isinstance(given.get(name), list)}

@@ -9,12 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.kernels_mixin import fixed_weights
-from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.parameters import NONNEGATIVE, StrOptions, one_of
-from mklearn.errors import ConfigError
 from mklearn.graphs import mmc_graph
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.landmark_margin import LandmarkMargin
 from mklearn.optimize.leave_one_out import WithoutOne, margins_without_each
 from mklearn.optimize.margin import (
     Constraint,
@@ -25,10 +22,9 @@ from mklearn.optimize.margin import (
     negligible,
 )
 from mklearn.subspace.kernel_embedding import KernelEmbedding
-from mklearn.subspace.landmark_fit import LandmarkFit
 
 
-class KernelMMC(LandmarkFit, KernelEmbedding):
+class KernelMMC(KernelEmbedding):
     """Kernel maximum margin criterion.
 
     Maximises tr(A'K (L_b - lambda L_w) K A) with K = sum_m theta_m K_m for given kernel weights theta, L_b = P - J and
@@ -46,7 +42,7 @@ class KernelMMC(LandmarkFit, KernelEmbedding):
         each class becomes one point, and the objective is the number of classes less one for every kernel.
     trade_off : float or "trace_ratio"
         lambda, the weight of the within-class scatter; "trace_ratio" is tr(K L_b) / tr(K L_w).
-    kernels, kernel_weights, landmarks
+    kernels, kernel_weights
         As for `mklearn.subspace.kfd.KernelFDA`.
 
     Attributes
@@ -85,7 +81,6 @@ class KernelMMC(LandmarkFit, KernelEmbedding):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **KernelEmbedding._parameter_constraints,
-        **LandmarkFit._parameter_constraints,
         "kernel_weights": "no_validation",
         "constraint": [one_of(Constraint)],
         "trade_off": [NONNEGATIVE, StrOptions({"trace_ratio"})],
@@ -99,14 +94,12 @@ class KernelMMC(LandmarkFit, KernelEmbedding):
         trade_off: float | Literal["trace_ratio"] = 1.0,
         kernels: Any = "precomputed",
         kernel_weights: Any = None,
-        landmarks: Any = None,
     ) -> None:
         self.n_components = n_components
         self.constraint = constraint
         self.trade_off = trade_off
         self.kernels = kernels
         self.kernel_weights = kernel_weights
-        self.landmarks = landmarks
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         weights = fixed_weights(self.kernel_weights, len(stack))
@@ -123,18 +116,6 @@ class KernelMMC(LandmarkFit, KernelEmbedding):
         self.objective_ = float(values.sum())
         self.coefficients_ = coefficients
         self.embedding_ = self._embed_training(kernel)
-
-    def _fit_moments(self, data: LandmarkMoments) -> None:
-        weights = fixed_weights(self.kernel_weights, data.n_kernels)
-        steps = LandmarkMargin(data.problem(), self.constraint, negligible(np.dtype(data.features.dtype)))
-        given = self.trade_off
-        self.trade_off_ = steps.trace_ratio(weights) if isinstance(given, str) else float(given)
-        values, V = steps.solve(weights, self._wanted_of_features(data, len(self.classes_) - 1), self.trade_off_)
-        check_columns(V, self.n_components)
-        self.kernel_weights_ = weights
-        self.eigenvalues_ = values
-        self.objective_ = float(values.sum())
-        self._set_coefficients(data, steps.problem.spread(weights)[:, None] * V)
 
     def leave_one_out(self, X: ArrayLike, y: ArrayLike, order: Iterable[int] | None = None) -> Iterator[WithoutOne]:
         """Yield embeddings refitted without each sample in turn, at the cost of one eigenproblem each.
@@ -154,8 +135,6 @@ class KernelMMC(LandmarkFit, KernelEmbedding):
         left_out : array of shape (1, p)
             Embeddings of both after `fit` on the others, up to signs.
         """
-        if self.landmarks is not None:
-            raise ConfigError("leave_one_out works on kernel matrices: set landmarks=None")
         stack, labels = self._training_data(X, y)
         assert labels is not None
         kernel = np.asarray(stack.combine(fixed_weights(self.kernel_weights, len(stack))), dtype=np.float64)

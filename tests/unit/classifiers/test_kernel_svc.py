@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC
 
-from mklearn.base.moments import Moments
 from mklearn.classifiers.kernel_svc import KernelSVC
-from mklearn.errors import ConfigError, NotApplicable
 from mklearn.kernels.specs import StackTransform
 
 
@@ -95,46 +92,3 @@ def test_raw_penalty(digits):
     assert abs(KernelSVC(C=1e-3, C_scale="none").fit(K, y).dual_coef_).max() == pytest.approx(1e-3)
     with pytest.raises(ValueError, match="C_scale"):
         KernelSVC(C_scale="trace").fit(K, y)
-
-
-KERNELS = {"narrow": {"bandwidth": 0.3}, "wide": {"bandwidth": 2.0, "centre": False}, "linear": {"kind": "linear"}}
-
-
-@pytest.mark.parametrize("n_classes", [2, 10])
-@pytest.mark.parametrize("scale", ["variance", "none"])
-def test_with_all_samples_as_landmarks_it_is_a_linear_machine_on_the_kernel(n_classes, scale):
-    """On any features whose inner products are the kernel the machine is the same, up to its solver's tolerance."""
-    X, y = load_digits(n_class=n_classes, return_X_y=True)
-    X, y, new = X[:200], y[:200].astype(str), X[200:260]
-    transform = StackTransform(KERNELS).fit(X)
-    weights = np.array([0.5, 0.2, 0.3])
-    K, rows = transform.stack_train_.combine(weights), transform.transform(new).combine(weights)
-    values, vectors = np.linalg.eigh(K)
-    kept = values > 1e-9 * values[-1]
-    features, new_features = (A @ vectors[:, kept] / np.sqrt(values[kept]) for A in (K, rows))
-    bound = 0.1 / (variance(K) if scale == "variance" else 1)
-    by_hand = LinearSVC(C=bound, random_state=0, max_iter=10_000).fit(features, y)
-    model = KernelSVC(kernels=KERNELS, kernel_weights=weights, C=0.1, C_scale=scale, landmarks=200).fit(X, y)
-    expected = by_hand.decision_function(new_features)
-    assert model.decision_function(new).shape == expected.shape
-    np.testing.assert_allclose(model.decision_function(new), expected, atol=2e-3)
-    np.testing.assert_array_equal(model.predict(new), by_hand.predict(new_features))
-    np.testing.assert_allclose(model.kernel_weights_, weights)
-
-
-def test_landmarks_leave_nothing_of_another_fit_and_refuse_what_they_can_not_do():
-    X, y = load_digits(return_X_y=True)
-    model = KernelSVC(kernels=KERNELS).fit(X[:150], y[:150])
-    assert model.set_params(landmarks={"n": 40, "dtype": "float32"}).fit(X[:150], y[:150]).score(X[:150], y[:150]) > 0.9
-    assert not hasattr(model, "support_")
-    with pytest.raises(ConfigError, match="takes no sample weights"):
-        model.fit(X[:150], y[:150], np.ones(150))
-    with pytest.raises(ConfigError, match="on landmarks the linear machine"):
-        clone(model).set_params(decide="one_vs_one").fit(X[:150], y[:150])
-    with pytest.raises(ConfigError, match="needs samples, which are not among their moments: call fit"):
-        model.fit_moments(model.landmark_features_, Moments())
-    with pytest.raises(NotApplicable, match="the combined kernel is constant"):
-        KernelSVC(kernels=[{"kind": "linear", "normalise": "none"}], landmarks=9).fit(np.ones((20, 3)), y[:20])
-    dense = model.set_params(landmarks=None).fit(X[:150], y[:150])
-    assert dense.landmark_features_ is None
-    assert dense.predict(X[150:160]).shape == (10,)

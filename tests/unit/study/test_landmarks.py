@@ -135,8 +135,7 @@ M: dict[str, Any] = {"m": {"kind": "mkl_dr", "landmarks": 30}}
 @pytest.mark.parametrize(
     ("method", "changes", "sentence"),
     [
-        ({"graph": "lde"}, {}, "has graph: lde, which needs kernels among all samples; omit it"),
-        ({"kind": "mkmmc", "sizes": [2]}, {}, "has sizes, which needs kernels among all samples; omit it"),
+        ({"graph": "lde"}, {}, "has graph: lde, which joins samples; omit it"),
         ({"inner_folds": "leave_one_out"}, {}, "leaves out single samples; give a number of inner_folds, or"),
         ({"kind": "kernel_fda", "kernels": ["product"]}, {"kernels": PRODUCT},
          "takes kernel 'product', a product of kernels of several descriptors"),
@@ -206,6 +205,7 @@ def lists(matrices: dict[str, Any]) -> None:
         ({"landmarks": {"n": [3, 0]}}, "methods.m.landmarks.n[1]: invalid value 0: should be greater than or equal"),
         ({"kind": "kernel_ridge", "class_weight": "balanced"}, "class weights are not among the moments"),
         ({"kind": "kernel_svc"}, "methods.m.landmarks: unknown key"),
+        ({"kind": "mkmmc"}, "methods.m.landmarks: unknown key"),
     ],
 )
 def test_mistakes_of_a_method(changes: dict[str, Any], sentence: str) -> None:

@@ -13,9 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.papers.mkmmc.mkmmc import MKMMC, fit_path
 from mklearn.subspace.convex_mkldr import ConvexMKLDR
-from mklearn.subspace.kernel_mmc import KernelMMC
 from mklearn.subspace.kernel_pca import KernelPCA
 from mklearn.subspace.kfd import KernelFDA
 from mklearn.subspace.mkldr import MKLDR
@@ -51,10 +49,6 @@ def samples(request: pytest.FixtureRequest) -> Samples:
         (KernelPCA, {"n_components": 6, "kernel_weights": [0.5, 0.2, 0.3]}),
         (ConvexMKLDR, {}),
         (ConvexMKLDR, {"denominator": "within", "p": 1.0}),
-        (KernelMMC, {}),
-        (KernelMMC, {"constraint": "coef", "trade_off": "trace_ratio"}),
-        (MKMMC, {}),
-        (MKMMC, {"constraint": "coef", "trade_off": 3.0}),
     ],
 )
 def test_all_samples_as_landmarks_are_the_dense_method(samples: Samples, method: Any, parameters: dict[str, Any]):
@@ -90,7 +84,7 @@ def test_kernel_pca_with_few_landmarks_is_pca_of_their_features():
         model.predict(X)
 
 
-@pytest.mark.parametrize("method", [KernelFDA, MKLDR, ConvexMKLDR, KernelMMC, KernelPCA, MKMMC])
+@pytest.mark.parametrize("method", [KernelFDA, MKLDR, ConvexMKLDR, KernelPCA])
 def test_batches_in_any_form_are_one_fit(method: Any):
     """What `fit` does in one process, `fit_moments` does of moments from several; its labels are the nearest mean's."""
     X, y = load_digits(return_X_y=True)
@@ -120,7 +114,7 @@ X, Y = load_wine(return_X_y=True)
         (MKLDR(kernels=KERNELS, landmarks=9, graph="lpp"), ConfigError, "graph should be 'lda' or 'pca'"),
         (MKLDR(kernels=KERNELS, landmarks=9, graph="pca", ridge=0.0), ConfigError, "needs ridge > 0"),
         (KernelFDA(3, kernels=KERNELS, landmarks=9), NotApplicable, "the number of classes less one is 2"),
-        (KernelMMC(90, kernels=KERNELS, landmarks=9), NotApplicable, "the landmarks have 31 features"),
+        (KernelPCA(90, kernels=KERNELS, landmarks=9), NotApplicable, "the landmarks have 31 features"),
     ],
 )
 def test_mistakes_are_one_sentence(model: Any, kind: type[Exception], sentence: str):
@@ -148,11 +142,8 @@ def test_mistakes_in_moments_and_in_what_needs_kernel_matrices():
         MKLDR().fit_moments(features, Moments().partial_fit(X[:, :2], Y))
     with pytest.raises(NotApplicable, match="all samples have the label 0: at least two classes"):
         KernelFDA().fit_moments(features, Moments().partial_fit(features.transform(X[Y == 0]), Y[Y == 0]))
-    for method in (KernelMMC, KernelPCA):
-        with pytest.raises(ConfigError, match="works on kernel matrices"):
-            next(method(kernels=KERNELS, landmarks=9).leave_one_out(X, Y))
     with pytest.raises(ConfigError, match="works on kernel matrices"):
-        fit_path(MKMMC(kernels=KERNELS, landmarks=9), X, Y, [1])
+        next(KernelPCA(kernels=KERNELS, landmarks=9).leave_one_out(X, Y))
     twice = X[:, [0, 1, 1]]
     with pytest.raises(NotApplicable, match="n_components=3: the centred kernel has rank 2, give at most 2"):
         KernelPCA(3, kernels="linear", landmarks=9).fit(twice)

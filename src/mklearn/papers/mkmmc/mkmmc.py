@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import replace
@@ -12,16 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.parameters import NONNEGATIVE, at_least, one_of
 from mklearn.errors import ConfigError
 from mklearn.graphs import GraphPair, LaplacianOperator, mmc_graph
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.landmark_margin import LandmarkMargin
 from mklearn.optimize.margin import Constraint, check_columns, check_not_constant, margin_step, negligible
 from mklearn.optimize.simplex_qp import SimplexQP, simplex_qp
 from mklearn.subspace.kernel_embedding import KernelEmbedding
-from mklearn.subspace.landmark_fit import LandmarkFit
 
 Array = NDArray[np.floating[Any]]
 ThetaStep = Literal["exact", "local"]
@@ -35,7 +31,7 @@ _ROUNDING = 1e-12
 _EQUAL = 1e-9
 
 
-class MKMMC(LandmarkFit, KernelEmbedding):
+class MKMMC(KernelEmbedding):
     """Multiple kernel maximum margin criterion.
 
     Maximises tr(A'K L K A) with K = sum_t theta_t K_t over the coefficients A, under a constraint, and the kernel
@@ -67,7 +63,7 @@ class MKMMC(LandmarkFit, KernelEmbedding):
         Stop when the value changes by less than this, relatively, from one A-step to the next.
     keep : {"last", "best"}
         Which A-step to return; with "coef" they are the same.
-    kernels, landmarks
+    kernels
         As for `mklearn.subspace.kfd.KernelFDA`.
 
     Attributes
@@ -118,7 +114,6 @@ class MKMMC(LandmarkFit, KernelEmbedding):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **KernelEmbedding._parameter_constraints,
-        **LandmarkFit._parameter_constraints,
         "constraint": [one_of(Constraint)],
         "trade_off": [NONNEGATIVE],
         "theta_step": [one_of(ThetaStep)],
@@ -138,7 +133,6 @@ class MKMMC(LandmarkFit, KernelEmbedding):
         tol: float = 1e-6,
         keep: Keep = "best",
         kernels: Any = "precomputed",
-        landmarks: Any = None,
     ) -> None:
         self.n_components = n_components
         self.constraint = constraint
@@ -148,35 +142,24 @@ class MKMMC(LandmarkFit, KernelEmbedding):
         self.tol = tol
         self.keep = keep
         self.kernels = kernels
-        self.landmarks = landmarks
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         graph = mmc_graph(labels, self.trade_off)
         wanted = self._wanted_components(graph, labels)
         steps = _KernelSteps(stack, graph, self.constraint, wanted)
-        self._set_kernel_solution(steps, wanted)
+        self._set_solution(steps, wanted)
 
-    def _set_kernel_solution(self, steps: _KernelSteps, n_components: int) -> None:
-        """Alternate, with A-steps that may be shared with fits for other numbers of components."""
-        self.coefficients_ = self._best(steps, n_components)
-        self.embedding_ = self._embed_training(steps.stack.combine(self.kernel_weights_))
-
-    def _fit_moments(self, data: LandmarkMoments) -> None:
-        wanted = self._wanted_of_features(data, len(self.classes_) - 1)
-        solver = LandmarkMargin(data.problem(), self.constraint, negligible(np.dtype(data.features.dtype)))
-        V = self._best(_LandmarkSteps(solver, self.trade_off, wanted), wanted)
-        self._set_coefficients(data, solver.problem.spread(self.kernel_weights_)[:, None] * V)
-
-    def _best(self, steps: _ASteps, p: int) -> Array:
-        """Alternate; set the attributes that describe the solution, and return its coefficients."""
-        thetas, solutions = self._alternate(steps, p)
+    def _set_solution(self, steps: _KernelSteps, n_components: int) -> None:
+        """Alternate, with A-steps that may be shared with fits for other numbers of components; set the attributes."""
+        thetas, solutions = self._alternate(steps, n_components)
         objectives = np.array([float(values.sum()) for values, _ in solutions])
         best = float(objectives.max())
         last = len(solutions) - 1
         kept = last if self.keep == "last" else int(np.argmax(objectives >= best - _EQUAL * abs(best)))
         self.kernel_weights_ = thetas[kept]
-        self.eigenvalues_, coefficients = solutions[kept]
-        check_columns(coefficients, self.n_components)
+        self.eigenvalues_, self.coefficients_ = solutions[kept]
+        check_columns(self.coefficients_, self.n_components)
+        self.embedding_ = self._embed_training(steps.stack.combine(self.kernel_weights_))
         selected = np.flatnonzero(self.kernel_weights_ > _SELECTED)
         self.selected_kernel_ = int(selected[0]) if len(selected) == 1 else None
         self.theta_history_ = np.array(thetas)
@@ -185,11 +168,10 @@ class MKMMC(LandmarkFit, KernelEmbedding):
         self.n_iter_ = last
         self.best_iter_ = kept
         self.trade_off_ = float(self.trade_off)
-        return coefficients
 
-    def _alternate(self, steps: _ASteps, n_components: int) -> tuple[list[Array], list[tuple[Array, Array]]]:
+    def _alternate(self, steps: _KernelSteps, n_components: int) -> tuple[list[Array], list[tuple[Array, Array]]]:
         """Return the weights and the solution of each A-step; set ``history_`` and ``status_``."""
-        theta = np.full(steps.n_kernels, 1.0 / steps.n_kernels)
+        theta = np.full(len(steps.stack), 1.0 / len(steps.stack))
         thetas: list[Array] = []
         solutions: list[tuple[Array, Array]] = []
         history: list[dict[str, Any]] = []
@@ -251,13 +233,10 @@ def fit_path(estimator: MKMMC, X: ArrayLike, y: ArrayLike, sizes: Iterable[int])
     sizes = list(sizes)
     if not sizes:
         raise ConfigError("sizes is empty: give at least one n_components")
-    if estimator.landmarks is not None:
-        raise ConfigError("fit_path works on kernel matrices: set landmarks=None")
     read = clone(estimator)
     for size in sizes:
         read.n_components = size
         read._validate_params()
-    read.landmark_features_ = None
     stack, labels = read._training_data(X, y)
     assert labels is not None
     steps = _KernelSteps(stack, mmc_graph(labels, read.trade_off), read.constraint, max(sizes))
@@ -265,26 +244,27 @@ def fit_path(estimator: MKMMC, X: ArrayLike, y: ArrayLike, sizes: Iterable[int])
     for size in sizes:
         model = copy(read)
         model.n_components = size
-        model._set_kernel_solution(steps, model._wanted_components(steps.graph, labels))
+        model._set_solution(steps, model._wanted_components(steps.graph, labels))
         models.append(model)
     return models
 
 
-class _ASteps(ABC):
+class _KernelSteps:
     """A-steps on one training set, computed once per kernel weights with the most components needed."""
 
-    n_kernels: int
-
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, stack: KernelStack, graph: GraphPair, constraint: Constraint, most: int) -> None:
+        self.stack, self.graph, self._constraint, self._most = stack, graph, constraint, most
         self._solutions: dict[bytes, tuple[Array, Array]] = {}
         self._forms: dict[bytes, Array] = {}
 
     def solve(self, theta: Array, n_components: int) -> tuple[Array, Array]:
-        """Return the eigenvalues (p,) and coefficients, p columns, of the A-step for these weights."""
+        """Return the eigenvalues (p,) and coefficients (n, p) of the A-step for these weights."""
         name = theta.tobytes()
         if name not in self._solutions:
-            self._solutions[name] = self._step(theta, self._most)
+            kernel = np.asarray(self.stack.combine(theta), dtype=np.float64)
+            check_not_constant(kernel)
+            cutoff = negligible(self.stack.dtype)
+            self._solutions[name] = margin_step(kernel, self.graph.L, self._most, self._constraint, cutoff)
         values, coefficients = self._solutions[name]
         return values[:n_components], coefficients[:, :n_components]
 
@@ -293,50 +273,9 @@ class _ASteps(ABC):
         name = theta.tobytes()
         if name not in self._forms:
             _, coefficients = self.solve(theta, self._most)
-            self._forms[name] = np.cumsum(self._margin_matrices(coefficients), axis=0)
+            self._forms[name] = np.cumsum(margin_matrices(self.stack, self.graph.L, coefficients), axis=0)
         forms = self._forms[name]
         return np.asarray(forms[min(n_components, len(forms)) - 1])
-
-    @abstractmethod
-    def _step(self, theta: Array, most: int) -> tuple[Array, Array]: ...
-
-    @abstractmethod
-    def _margin_matrices(self, coefficients: Array) -> Array: ...
-
-
-class _KernelSteps(_ASteps):
-    """On kernel matrices; coefficients are of the samples, (n, p)."""
-
-    def __init__(self, stack: KernelStack, graph: GraphPair, constraint: Constraint, most: int) -> None:
-        super().__init__(most)
-        self.stack = stack
-        self.graph = graph
-        self.n_kernels = len(stack)
-        self._constraint = constraint
-
-    def _step(self, theta: Array, most: int) -> tuple[Array, Array]:
-        kernel = np.asarray(self.stack.combine(theta), dtype=np.float64)
-        check_not_constant(kernel)
-        return margin_step(kernel, self.graph.L, most, self._constraint, negligible(self.stack.dtype))
-
-    def _margin_matrices(self, coefficients: Array) -> Array:
-        return margin_matrices(self.stack, self.graph.L, coefficients)
-
-
-class _LandmarkSteps(_ASteps):
-    """On moments of landmark features; coefficients are V, (D, p)."""
-
-    def __init__(self, solver: LandmarkMargin, trade_off: float, most: int) -> None:
-        super().__init__(most)
-        self.n_kernels = solver.problem.n_kernels
-        self._solver = solver
-        self._trade_off = trade_off
-
-    def _step(self, theta: Array, most: int) -> tuple[Array, Array]:
-        return self._solver.solve(theta, most, self._trade_off)
-
-    def _margin_matrices(self, coefficients: Array) -> Array:
-        return self._solver.quadratic_forms(coefficients, self._trade_off)
 
 
 def margin_matrices(stack: KernelStack, operator: LaplacianOperator, coefficients: Array) -> Array:

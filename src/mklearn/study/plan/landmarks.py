@@ -53,11 +53,12 @@ def on_landmarks(
     landmarks = method.landmark_candidates(fit.seed)
     if not landmarks:
         return fit
+    graph = method.given.get("graph", "lda")
     reasons = {
         unsuited_kernels(fit.kernels): "name other `kernels`",
         "takes features, and this data set has matrices among its samples" * (dataset.family == "matrices"):
             "name other `datasets` for the method",
-        method.needs_kernels() and f"has {method.needs_kernels()}, which needs kernels among all samples": "omit it",
+        f"has graph: {graph}, which joins samples" * (graph not in ("lda", "pca")): "omit it",
         "leaves out single samples" * (fit.evaluation.inner_folds == "leave_one_out"): "give a number of inner_folds",
     }  # fmt: skip
     if dataset.n_blocks > 1:

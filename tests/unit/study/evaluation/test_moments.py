@@ -31,8 +31,6 @@ METHODS: dict[str, dict[str, Any]] = {
     "mkl": {"kind": "mkl_dr", "max_iter": 3},
     "convex": {"kind": "convex_mkl_dr"},
     "kfd": {"kind": "kernel_fda", "ridge": RIDGES},
-    "mmc": {"kind": "kernel_mmc", "kernels": ["g-b"]},
-    "mkmmc": {"kind": "mkmmc", "max_iter": 3},
     "ridge": {"kind": "kernel_ridge", "alpha": RIDGES},
     "linear": {"kind": "kernel_ridge", "alpha": RIDGES, "kernels": ["linear", "g-b"], "kernel_weights": {"linear": 1}},
     "single": {"kind": "kernel_ridge", "alpha": 0.01, "kernel_weights": "best_single"},
