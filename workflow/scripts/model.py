@@ -13,7 +13,6 @@ from mklearn.study.artefacts import read_table
 from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Splits
 from mklearn.study.evaluation.candidates import MethodOnViews
-from mklearn.study.evaluation.final_model import final_model
 from mklearn.study.evaluation.fit_files import read_views
 from mklearn.study.evaluation.importances import COLUMNS
 from mklearn.study.evaluation.importances import importances as measured_importances
@@ -59,11 +58,11 @@ def model(
     codes = y if data.target == "numbers" else np.unique(data.y[kept], return_inverse=True)[1]
     groups = final.groups_kept_together(drawn.splits, data.groups)
     problem = MethodOnViews(fitted_to, codes, fit.method, fit.kernels, None if groups is None else groups[kept])
-    chosen = final_model(problem, fit)
-    logger.info("parameters: %s", chosen.parameters)
-    estimator = chosen.estimator.fit(fitted_to, y, **problem.fit_parameters(np.arange(len(y))))
+    estimator, parameters = final.final_model(problem, fit)
+    logger.info("parameters: %s", parameters)
+    estimator.fit(fitted_to, y, **problem.fit_parameters(np.arange(len(y))))
     inputs, arrays = final.inputs_of_model(spec, fit, data, fitted_to, learned or [])
-    description = final.model_card(spec, candidate, expected, chosen, inputs, ids, y, fitted_to)
+    description = final.model_card(spec, candidate, expected, estimator, parameters, inputs, ids, y, fitted_to)
     save_model(estimator, model, description, arrays | {"ids": ids})
     write_text(card, final.card_text(description, versions()))
     losses = pd.DataFrame(columns=COLUMNS)

@@ -1,4 +1,4 @@
-"""The final model of a study: its method by the summary, and its card."""
+"""The final model of a study: its method by the summary, its parameters by all samples, and its card."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from mklearn.kernels.views import Views
 from mklearn.study.artefacts import read_arrays
 from mklearn.study.data.samples import SampleSet, natural_key
 from mklearn.study.data.splits import Split
-from mklearn.study.evaluation.final_model import FinalModel
+from mklearn.study.evaluation.candidates import MethodOnViews, held_out_groups, with_chosen_scalings
+from mklearn.study.evaluation.fitted import possible_sizes
 from mklearn.study.evaluation.headline import headline_rows, winner
+from mklearn.study.evaluation.split import check_classes, choose_on_split
 from mklearn.study.prediction.new_samples import CENTRE
 from mklearn.study.provenance import array_digest, digest
 from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, ModelInputs, ModelView
@@ -58,9 +60,35 @@ def chosen_method(summary: pd.DataFrame, spec: FinalSpec) -> tuple[FinalCandidat
 
 def groups_kept_together(splits: Sequence[Split], groups: NDArray[np.str_] | None) -> NDArray[np.str_] | None:
     """Return the groups if none has training and test samples in any split of the study, as the evaluation does."""
-    if groups is None or any(np.isin(groups[split.test], groups[split.train]).any() for split in splits):
+    if groups is None or any(held_out_groups(split.train, split.test, groups) is None for split in splits):
         return None
     return groups
+
+
+def final_model(problem: MethodOnViews, spec: FitSpec) -> tuple[Any, dict[str, Any]]:
+    """Return an estimator, not fitted, with the parameters that inner cross-validation on all samples chooses.
+
+    It is that of the split in which all samples are training samples. Kernels of the problem are on features; if it has
+    groups, the inner cross-validation holds out whole ones. The parameters are without ``kernels``.
+
+    Raises
+    ------
+    NotApplicable, SolverFailed
+        No parameters can be chosen.
+    """
+    every = np.arange(len(problem.y))
+    check_classes(problem.y)
+    problem = with_chosen_scalings(problem, every, every[:0])
+    choice = choose_on_split(problem, every, every[:0], evaluation=spec.evaluation, seed=spec.seed)
+    (number, position), *_ = [chosen for rule, chosen in choice.by_rule.items() if rule in ("", RULE)]
+    candidate, refit = choice.candidates[number], problem.method.refit
+    sized: dict[str, Any] = {}
+    if refit is not None:
+        sizes = possible_sizes(refit, problem.of(every), problem.y)
+        sized = {"n_components": sizes[-1 if position is None else position]}
+    elif problem.method.has_components and position not in (None, -1):
+        sized = {"n_components": position + 1}
+    return problem.unfitted(candidate, **sized), candidate.parameters | sized
 
 
 def inputs_of_model(
@@ -88,11 +116,11 @@ def inputs_of_model(
 
 
 def model_card(
-    spec: FinalSpec, candidate: FinalCandidate, expected: Mapping[str, Any], chosen: FinalModel, inputs: ModelInputs,
-    ids: NDArray[np.str_], labels: NDArray[Any], views: Views,
+    spec: FinalSpec, candidate: FinalCandidate, expected: Mapping[str, Any], estimator: Any,
+    parameters: Mapping[str, Any], inputs: ModelInputs, ids: NDArray[np.str_], labels: NDArray[Any], views: Views,
 ) -> dict[str, Any]:  # fmt: skip
     """Return what a model is, given ids, labels and views of the samples that it was fitted to."""
-    estimator, digests = chosen.estimator, {name: array_digest(views[name]) for name in views.names}
+    digests = {name: array_digest(views[name]) for name in views.names}
     if labels.dtype.kind == "f":
         target = {"numbers": {"low": float(labels.min()), "high": float(labels.max()), "mean": float(labels.mean())}}
     else:
@@ -103,7 +131,7 @@ def model_card(
         "data": {"name": spec.dataset, "title": spec.title, "n_samples": len(ids), **target,
                  "sha256": digest({"ids": array_digest(ids), "labels": array_digest(labels), "views": digests})},
         "method": {"name": candidate.fit.method.id, "title": candidate.title, "kind": candidate.kind,
-                   "kernels": getattr(estimator, "kernels", {}), "parameters": chosen.parameters,
+                   "kernels": getattr(estimator, "kernels", {}), "parameters": dict(parameters),
                    "feature_scaling": estimator[0].feature_scaling if hasattr(estimator, "steps") else None},
         "inputs": inputs.model_dump(mode="json"),
     }  # fmt: skip

@@ -25,8 +25,7 @@ from mklearn.study.data.samples import SampleSet
 from mklearn.study.data.splits import Split
 from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.evaluation.candidates import MethodOnViews
-from mklearn.study.evaluation.final_model import final_model
-from mklearn.study.final_model import card_text, groups_kept_together
+from mklearn.study.final_model import card_text, final_model, groups_kept_together
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import check_study
@@ -163,7 +162,7 @@ def test_models_of_tables_with_landmarks_take_samples_that_lack_a_view() -> None
     methods = {"m": {"kind": "kernel_fda", "landmarks": 30, "ridge": [1e-3, 1e-1]}}
     (planned,) = plan_study(check_study(STUDY | {"methods": methods, "final": None})).fits.values()
     kernels = [{"id": view, "kind": "gaussian", "view": view, "missing_views": "mean"} for view in train.names]
-    model = final_model(MethodOnViews(train, y[:150], planned.spec.method, kernels), planned.spec).estimator
+    model, _ = final_model(MethodOnViews(train, y[:150], planned.spec.method, kernels), planned.spec)
     assert (model.fit(train, y[:150]).predict(new) == y[150:160]).mean() > 0.7
 
 

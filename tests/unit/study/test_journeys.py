@@ -171,7 +171,7 @@ def test_the_headline_and_the_model_are_the_learner_that_finds_the_informative_v
     first = r"(Better than [^:]+: |is not excluded for )(Multi-view classifier|KFD on rna) \+"
     assert re.search(first, found.headline), found.headline
     assert "model.mklearn) is Multi-view classifier" in found.model
-    assert "Multi-view classifier (`multi-view`" in Path("results/omics/model.md").read_text(encoding="utf-8")
+    assert "Method `multi-view`, fitted on all" in Path("results/omics/model.md").read_text(encoding="utf-8")
 
 
 def test_kernels_and_distances_with_numbers_to_predict(folder: Path) -> None:
