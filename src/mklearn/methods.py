@@ -539,7 +539,7 @@ METHODS: dict[str, MethodRow] = {
         tuned=("C", "B"),
     ),
     "kernel_samme": MethodRow(
-        "mklearn.papers.mkl_dr.kernel_samme:KernelSAMME",
+        "mklearn.papers.mkl_dr.kernel_ensembles:KernelSAMME",
         "SAMME over kernels",
         reference="Zhu, Zou, Rosset, Hastie 2009; Lin, Liu, Fuh 2008, section 4.4",
         advice="A baseline of the MKL-DR paper. On Caltech-101 it is below voting.",
@@ -549,7 +549,7 @@ METHODS: dict[str, MethodRow] = {
         fixed=("max_iter",),
     ),
     "kernel_voting": MethodRow(
-        "mklearn.papers.mkl_dr.kernel_voting:KernelVoting",
+        "mklearn.papers.mkl_dr.kernel_ensembles:KernelVoting",
         "Voting over kernels",
         reference="Lin, Liu, Fuh 2008, section 4.4",
         advice="A baseline of the MKL-DR paper. On Caltech-101 it is below the uniform average of the same kernels.",

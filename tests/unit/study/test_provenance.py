@@ -75,8 +75,8 @@ def test_a_fit_depends_on_its_method_and_what_that_is_built_on() -> None:
         assert kind in methods_in(code)
         assert {"optimize/eigen.py", "kernels/gaussian.py", "study/evaluation/split.py", "graphs.py"} <= code
         assert not {"study/evaluation/summary.py", "descriptors/pixels.py", "study/report/build.py"} & code
-    voting = {"method": {"implementation": "mklearn.papers.mkl_dr.kernel_voting:KernelVotingClassifier"}}
-    assert methods_in(code_of("fit", voting)) == {"kernel_voting", "kernel_fda", "kernel_lde"}
+    voting = {"method": {"implementation": "mklearn.papers.mkl_dr.kernel_ensembles:KernelVoting"}}
+    assert methods_in(code_of("fit", voting)) == {"kernel_voting", "kernel_samme", "kernel_fda", "kernel_lde"}
     assert methods_in(code_of("fit", {"method": {"implementation": "mklearn.subspace.pca:PCA"}})) == {"pca"}
 
 
