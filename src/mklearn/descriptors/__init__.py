@@ -1,4 +1,4 @@
-"""Descriptors: functions from images to features, one file per descriptor, each function named after its file.
+"""Descriptors: functions from images to features, most of them in a file of their name.
 
 Import from the file, ``from mklearn.descriptors.hog import hog``: in the package, the name ``hog`` is the module.
 """
@@ -20,7 +20,6 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "pixels",
         "point_sets",
         "sift",
-        "sift_grid",
     ],
     submod_attrs={"images": ["as_grey_images"], "point_sets": ["PointSets"]},
 )

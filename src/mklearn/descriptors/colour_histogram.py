@@ -5,14 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import ListOf, at_least, constrained
-from mklearn.checks import check_integer, check_list, invalid
-from mklearn.descriptors.images import Grey, Images, as_colour_images, cell_histograms, features_of, require_size
+from mklearn.base.parameters import ListOf, at_least
+from mklearn.descriptors.images import (
+    Grey,
+    Images,
+    as_colour_images,
+    cell_histograms,
+    descriptor,
+    features_of,
+    require_size,
+)
 from mklearn.errors import DataError
 from mklearn.extras import require
 
 
-@constrained(bins=[ListOf(at_least(1), length=3)], grid=[at_least(1)])
+@descriptor(bins=[ListOf(at_least(1), length=3)], grid=[at_least(1)])
 def colour_histogram(images: Images, *, bins: tuple[int, int, int] = (8, 4, 4), grid: int = 1) -> Grey:
     """Compute histograms of hue, saturation and value over a grid of cells [1]_ [2]_.
 
@@ -47,11 +54,6 @@ def colour_histogram(images: Images, *, bins: tuple[int, int, int] = (8, 4, 4), 
     .. [1] Swain, Ballard, "Color indexing", International Journal of Computer Vision 7, 1991.
     .. [2] Nilsback, Zisserman, "A visual vocabulary for flower classification", CVPR 2006.
     """
-    expected = "three integers: bins of hue, saturation and value"
-    sizes = [check_integer(size, "bins") for size in check_list(bins, "bins", expected)]
-    if len(sizes) != 3:
-        raise invalid(bins, "bins", expected)
-    grid = check_integer(grid, "grid")
     coloured = as_colour_images(images, "colour_histogram")
     require_size([image[..., 0] for image in coloured], grid, f"colour_histogram with {grid} cells per side")
 
@@ -62,13 +64,13 @@ def colour_histogram(images: Images, *, bins: tuple[int, int, int] = (8, 4, 4), 
             )
 
     def extract(image: Grey) -> Grey:
-        histograms = cell_histograms(_bins(image, sizes), int(np.prod(sizes)), grid)
+        histograms = cell_histograms(_bins(image, bins), int(np.prod(bins)), grid)
         return histograms / histograms.sum(axis=1, keepdims=True)
 
     return features_of(coloured, extract, "colour_histogram")
 
 
-def _bins(image: Grey, sizes: list[int]) -> NDArray[np.int64]:
+def _bins(image: Grey, sizes: tuple[int, int, int]) -> NDArray[np.int64]:
     """Return the joint bin of each pixel, shape (h, w)."""
     require("skimage")
     from skimage.color import rgb2hsv

@@ -7,20 +7,30 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import ListOf, at_least, constrained
-from mklearn.checks import check_integer, check_list, invalid
-from mklearn.descriptors.images import Grey, Images, check_size, iterate_grey_images
-from mklearn.descriptors.learned import Learned, learned_array
+from mklearn.base.parameters import ListOf, at_least
+from mklearn.descriptors.images import (
+    Grey,
+    Images,
+    Learned,
+    check_size,
+    descriptor,
+    iterate_grey_images,
+    learned_array,
+)
 from mklearn.descriptors.local_descriptors import sample_local_descriptors
 from mklearn.descriptors.point_sets import Float32
-from mklearn.descriptors.sift import LENGTH, PATCH_SIDE, check_patch, sift_at
+from mklearn.descriptors.sift import LENGTH, PATCH_SIDE, grid_points, sift_at
 from mklearn.errors import DataError
 
 _SAMPLE = 100_000
 _KMEANS_BATCH = 4096
 
+_of_words = descriptor(
+    step=[at_least(1)], sizes=[ListOf(PATCH_SIDE)], n_words=[at_least(2)], random_state=[at_least(0)]
+)
 
-@constrained(step=[at_least(1)], sizes=[ListOf(PATCH_SIDE)], n_words=[at_least(2)])
+
+@_of_words
 def dense_sift(
     images: Images,
     *,
@@ -68,37 +78,22 @@ def dense_sift(
     Patches lie within the image and the grid is centred. There is no spatial pyramid and no soft assignment; all sizes
     share the words. The descriptors are those of `mklearn.descriptors.sift.sift_at`, of unit length.
     """
-    step, n_words, patches = _check(step, sizes, n_words)
     words = learned_array(learned, "words", (n_words, LENGTH), "dense_sift", np.float32)
-    return np.stack([_histogram(local, words) for local in _iterate_local(images, step, patches)])
+    return np.stack([_histogram(local, words) for local in _iterate_local(images, step, sizes)])
 
 
+@_of_words
 def learn_dense_sift(
-    images: Images,
-    *,
-    random_state: int,
-    step: int = 8,
-    sizes: Sequence[float] = (16, 24, 32),
-    n_words: int = 1000,
+    images: Images, *, random_state: int, step: int = 8, sizes: Sequence[float] = (16, 24, 32), n_words: int = 1000
 ) -> dict[str, NDArray]:
-    """Learn the visual words of `dense_sift`: centres of mini-batch k-means on about 100,000 local descriptors.
+    """Learn the visual words of `dense_sift`: "words" (n_words, 128), float32; the same for as many threads.
 
-    `images` are the training images, or all images of a data set as in MKL-DR: labels are not used. `random_state` is
-    the seed of the sample of local descriptors, equally many from each image, and of k-means. The other parameters are
-    those of `dense_sift`.
-
-    Returns
-    -------
-    dict
-        "words" (n_words, 128), float32; identical for the same number of threads.
-
-    Raises
-    ------
-    DataError, ConfigError
-        As `dense_sift`, or fewer different descriptors than words.
+    They are the centres of mini-batch k-means on about 100,000 local descriptors of the training images, or of all
+    images of a data set as in MKL-DR: labels are not used. `random_state` is the seed of the sample, equally many from
+    each image, and of k-means. Other parameters and errors are those of `dense_sift`; raise `DataError` also for fewer
+    different descriptors than words.
     """
-    step, n_words, patches = _check(step, sizes, n_words)
-    sample = sample_local_descriptors(_iterate_local(images, step, patches), len(images), _SAMPLE, random_state)
+    sample = sample_local_descriptors(_iterate_local(images, step, sizes), len(images), _SAMPLE, random_state)
     # repeated patches (drawn graphics, tiled borders) would leave words without descriptors
     different = len(np.unique(sample, axis=0))
     if different < n_words:
@@ -117,22 +112,10 @@ def learn_dense_sift(
 
 def local_descriptors(image: Grey, step: int, sizes: Sequence[float]) -> Float32:
     """Compute the unit SIFT descriptors (k, 128) of the patches with gradients, size by size, row by row."""
-    points, of_size = [], []
-    for size in sizes:
-        row, column = (grid_centres(length, size, step) for length in image.shape)
-        grid = np.stack(np.meshgrid(row, column, indexing="ij"), axis=-1).reshape(-1, 2)
-        points.append(grid)
-        of_size += [size] * len(grid)
-    descriptors = sift_at(image, np.concatenate(points), of_size)
+    grids = [grid_points(image.shape, size, step) for size in sizes]
+    side_of = [size for size, grid in zip(sizes, grids, strict=True) for _ in grid]
+    descriptors = sift_at(image, np.concatenate(grids), side_of)
     return descriptors[descriptors.any(axis=1)]
-
-
-def grid_centres(length: int, size: float, step: int) -> NDArray[np.float64]:
-    """Compute the centres of patches within a side of `length` pixels; pixel k extends from k - 0.5 to k + 0.5."""
-    room = length - size
-    number = int(room // step) + 1
-    first = size / 2 - 0.5 + (room - (number - 1) * step) / 2
-    return first + step * np.arange(number, dtype=np.float64)
 
 
 def _histogram(descriptors: Float32, words: Float32) -> Grey:
@@ -150,11 +133,3 @@ def _iterate_local(images: Images, step: int, sizes: Sequence[float]) -> Iterato
     for number, image in enumerate(iterate_grey_images(images)):
         check_size(image, number, max(sizes), f"dense_sift with patches of {max(sizes):g} pixels")
         yield local_descriptors(image, step, sizes)
-
-
-def _check(step: int, sizes: Sequence[float], n_words: int) -> tuple[int, int, list[float]]:
-    expected = "one or more different sides of patches, in pixels"
-    patches = [check_patch(size, "sizes") for size in check_list(sizes, "sizes", expected)]
-    if not patches or len(set(patches)) < len(patches):
-        raise invalid(sizes, "sizes", expected)
-    return check_integer(step, "step"), check_integer(n_words, "n_words"), patches

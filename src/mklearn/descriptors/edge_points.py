@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.checks import check_integer
 from mklearn.descriptors.images import Grey
 from mklearn.extras import require
 
@@ -45,11 +44,6 @@ def edge_points(image: Grey, *, n_points: int = 160) -> NDArray[np.int64]:
         edge pixels where these are fewer than `n_points`. Pixels on the border are never edges. Invariant to added
         brightness and to contrast.
 
-    Raises
-    ------
-    ConfigError
-        `n_points` is not an integer >= 1.
-
     Notes
     -----
     Deviation from MKL-DR, which samples edge pixels at random: the selection is deterministic, so the points of an
@@ -59,7 +53,7 @@ def edge_points(image: Grey, *, n_points: int = 160) -> NDArray[np.int64]:
     ----------
     .. [1] Gonzalez, "Clustering to minimize the maximum intercluster distance", Theoretical Computer Science 38, 1985.
     """
-    return spread_points(thinned_gradient(image)[0], check_integer(n_points, "n_points"))
+    return spread_points(thinned_gradient(image)[0], n_points)
 
 
 def stretch(image: Grey) -> Grey:

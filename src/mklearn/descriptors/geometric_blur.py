@@ -9,12 +9,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import NONNEGATIVE, ListOf, at_least, constrained
-from mklearn.checks import check_integer, check_list, check_nonnegative, invalid
+from mklearn.base.parameters import NONNEGATIVE, ListOf, at_least
+from mklearn.checks import check_integer, invalid
 from mklearn.descriptors.edge_points import spread_points, thinned_gradient
-from mklearn.descriptors.images import Grey, Images
-from mklearn.descriptors.learned import Learned
-from mklearn.descriptors.local_descriptors import Extract, describe_points, learn_projection, unit_rows
+from mklearn.descriptors.images import Grey, Images, Learned, descriptor
+from mklearn.descriptors.local_descriptors import describe_points, learn_projection, unit_rows
 from mklearn.descriptors.point_sets import Float32, PointSets
 from mklearn.extras import require
 
@@ -34,10 +33,13 @@ _TRUNCATE = 3.0
 Ring = tuple[float, NDArray[np.float64]]
 """Width of the blur, and offsets (row, column) of the samples, shape (number, 2)."""
 
+_of_points = descriptor(
+    radii=[ListOf(NONNEGATIVE)], samples=[ListOf(at_least(1))], n_points=[at_least(1)], n_components=[at_least(1)],
+    random_state=[at_least(0)],
+)  # fmt: skip
 
-@constrained(
-    radii=[ListOf(NONNEGATIVE)], samples=[ListOf(at_least(1))], n_points=[at_least(1)], n_components=[at_least(1)]
-)
+
+@_of_points
 def geometric_blur(
     images: Images,
     *,
@@ -97,11 +99,13 @@ def geometric_blur(
     .. [1] Berg, Malik, "Geometric blur for template matching", CVPR 2001.
     .. [2] Berg, Berg, Malik, "Shape matching and object recognition using low distortion correspondences", CVPR 2005.
     """
-    rings = _rings(radii, samples)
-    extract = _extractor(rings, n_components, n_points)
-    return describe_points(images, extract, learned, (n_components, _length(rings)), n_points, "geometric_blur")
+    rings = _rings(radii, samples, n_components)
+    extract = partial(local_descriptors, rings=rings, n_points=n_points)
+    shape = (n_components, _CHANNELS * sum(samples))
+    return describe_points(images, extract, learned, shape, n_points, "geometric_blur")
 
 
+@_of_points
 def learn_geometric_blur(
     images: Images,
     *,
@@ -111,22 +115,12 @@ def learn_geometric_blur(
     n_points: int = 160,
     n_components: int = 64,
 ) -> dict[str, NDArray]:
-    """Learn the principal axes of the local descriptors of `geometric_blur`, from about 50,000 of them.
+    """Learn the principal axes of `geometric_blur`: "mean" (d,) and "components" (n_components, d), float32.
 
-    `images` are the training images, or all images of a data set: labels are not used. `random_state` is the seed of
-    the sample of local descriptors, equally many from each image. The other parameters are those of `geometric_blur`.
-
-    Returns
-    -------
-    dict
-        "mean" (d,) and "components" (n_components, d), float32, d = 4 * sum(samples).
-
-    Raises
-    ------
-    DataError, ConfigError
-        As `geometric_blur`, or fewer edge points than components.
+    They are those of about 50,000 local descriptors of d = 4 * sum(samples) entries, see
+    `mklearn.descriptors.local_descriptors.learn_projection`. Other parameters and errors are those of `geometric_blur`.
     """
-    extract = _extractor(_rings(radii, samples), n_components, n_points)
+    extract = partial(local_descriptors, rings=_rings(radii, samples, n_components), n_points=n_points)
     return learn_projection(images, extract, n_components, random_state, "geometric_blur")
 
 
@@ -138,7 +132,7 @@ def local_descriptors(image: Grey, rings: Sequence[Ring], n_points: int) -> tupl
     strength, orientation = thinned_gradient(image)
     points = spread_points(strength, n_points)
     if len(points) == 0:
-        return np.zeros((0, _length(rings)), dtype=np.float32), points
+        return np.zeros((0, _CHANNELS * sum(len(offsets) for _, offsets in rings)), dtype=np.float32), points
     level = oriented_channels(strength, orientation)
     # level[i, j] is the signal at row factor * i - before, column factor * j - before, blurred by a width of reached
     reached, factor, before = 0.0, 1, 0
@@ -188,27 +182,14 @@ def _blur(channels: Float32, width: float) -> tuple[Float32, int]:
     return blurred.astype(np.float32, copy=False), margin
 
 
-def _rings(radii: Sequence[float], samples: Sequence[int]) -> list[Ring]:
-    expected = "one or more increasing numbers >= 0"
-    given = [check_nonnegative(radius, "radii") for radius in check_list(radii, "radii", expected)]
-    if not given or any(a >= b for a, b in pairwise(given)):
-        raise invalid(radii, "radii", expected)
-    if len(check_list(samples, "samples", "one number of samples per radius")) != len(radii):
+def _rings(radii: Sequence[float], samples: Sequence[int], n_components: int) -> list[Ring]:
+    if any(a >= b for a, b in pairwise(radii)) or np.isinf(radii[-1]):
+        raise invalid(radii, "radii", "one or more increasing numbers >= 0")
+    if len(samples) != len(radii):
         raise invalid(samples, "samples", f"{len(radii)} entries, one number of samples per radius")
-    rings: list[Ring] = []
-    for radius, number in zip(radii, samples, strict=True):
-        angle = np.arange(check_integer(number, "samples")) * (2 * np.pi / number)
-        offsets = radius * np.stack([np.sin(angle), np.cos(angle)], axis=1)
-        rings.append((_ALPHA * radius + _BETA, offsets))
-    return rings
-
-
-def _length(rings: Sequence[Ring]) -> int:
-    """Return the length of a local descriptor before projection."""
-    return _CHANNELS * sum(len(offsets) for _, offsets in rings)
-
-
-def _extractor(rings: Sequence[Ring], n_components: int, n_points: int) -> Extract:
-    check_integer(n_points, "n_points")
-    check_integer(n_components, "n_components", most=_length(rings))
-    return partial(local_descriptors, rings=rings, n_points=n_points)
+    check_integer(n_components, "n_components", most=_CHANNELS * sum(samples))
+    angles = [np.arange(number) * (2 * np.pi / number) for number in samples]
+    return [
+        (_ALPHA * radius + _BETA, radius * np.stack([np.sin(angle), np.cos(angle)], axis=1))
+        for radius, angle in zip(radii, angles, strict=True)
+    ]

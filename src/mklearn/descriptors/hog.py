@@ -5,13 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Literal
 
-from mklearn.base.parameters import StrOptions, at_least, constrained
-from mklearn.checks import check_choice, check_integer
-from mklearn.descriptors.images import Grey, Images, as_grey_images, by_channel, features_of, require_size
+from mklearn.base.parameters import StrOptions, at_least
+from mklearn.descriptors.images import Grey, Images, as_grey_images, by_channel, descriptor, features_of, require_size
 from mklearn.extras import require
 
 
-@constrained(
+@descriptor(
     orientations=[at_least(1)],
     cell=[at_least(1)],
     block=[at_least(1)],
@@ -63,11 +62,6 @@ def hog(
     blocks, zero gradients at the image border. Colour images are converted to grey first, or have features of each
     channel; the paper uses the channel with the largest gradient.
     """
-    orientations = check_integer(orientations, "orientations")
-    cell = check_integer(cell, "cell")
-    block = check_integer(block, "block")
-    check_choice(block_norm, "block_norm", ("L2-Hys", "L2", "L1", "L1-sqrt"))
-    check_choice(channels, "channels", ("grey", "colour"))
     if channels == "colour":
         one = partial(hog, orientations=orientations, cell=cell, block=block, block_norm=block_norm)
         return by_channel(one, images, "hog with channels: colour")

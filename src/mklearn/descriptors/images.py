@@ -1,22 +1,61 @@
-"""Common input and output of descriptors: conversion of images to grey or colour floats, and stacking of features."""
+"""Common input and output of descriptors: parameters, images as grey or colour floats, learned arrays, features."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from numbers import Real
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.checks import LARGEST_VALUE, check_kept
+from mklearn.base.parameters import constrained, make_constraint
+from mklearn.checks import LARGEST_INTEGER, LARGEST_VALUE, check_kept, invalid
 from mklearn.errors import DataError
 
 Grey = NDArray[np.float64]
 Images = NDArray | Sequence[ArrayLike]
+Learned = Mapping[str, NDArray]
+"""What the ``learn_*`` function of a descriptor returned: arrays by name."""
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Luma of ITU-R BT.709 as rounded by scikit-image. The weights sum to one, so a grey colour image keeps its values.
 _LUMA = np.array([0.2125, 0.7154, 0.0721])
 
 _WHITE = {np.dtype(bool): 1.0, np.dtype(np.uint8): 255.0, np.dtype(np.uint16): 65535.0}
+
+
+def descriptor(**constraints: Any) -> Callable[[Function], Function]:
+    """Decorate a function of images: declare the valid values of its parameters, and check them in each call."""
+    valid = {name: [make_constraint(each) for each in several] for name, several in constraints.items()}
+
+    def decorate(function: Function) -> Function:
+        @functools.wraps(function)
+        def checked(images: Images, **parameters: Any) -> Any:
+            for name, value in parameters.items():
+                out_of_range = isinstance(value, Real) and (isinstance(value, bool) or abs(value) > LARGEST_INTEGER)
+                if name in valid and (out_of_range or not any(each.is_satisfied_by(value) for each in valid[name])):
+                    raise invalid(value, name, " or ".join(map(str, valid[name])))
+            return function(images, **parameters)
+
+        return cast("Function", constrained(**constraints)(checked))
+
+    return decorate
+
+
+def learned_array(
+    learned: Learned, name: str, shape: tuple[int, ...], descriptor: str, dtype: type | None = None
+) -> NDArray:
+    """Return an array of ``learned``; raise `DataError` unless it has the shape that the parameters need."""
+    found = np.shape(learned[name]) if name in learned else None
+    if found != shape:
+        has = f"shape {found}" if found is not None else "no array"
+        raise DataError(
+            f"`learned` has {has} for {name!r}, expected shape {shape}: pass what learn_{descriptor} returned for the "
+            "same parameters."
+        )
+    return np.asarray(learned[name], dtype=dtype)
 
 
 def as_grey_images(images: Images) -> list[Grey]:

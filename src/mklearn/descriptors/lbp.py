@@ -8,14 +8,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import StrOptions, at_least, constrained
-from mklearn.checks import check_choice, check_integer
+from mklearn.base.parameters import StrOptions, at_least
 from mklearn.descriptors.images import (
     Grey,
     Images,
     as_grey_images,
     by_channel,
     cell_histograms,
+    descriptor,
     features_of,
     require_size,
 )
@@ -24,7 +24,7 @@ from mklearn.descriptors.images import (
 _RING = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
 
 
-@constrained(
+@descriptor(
     grid=[at_least(1)],
     radius=[at_least(1)],
     patterns=[StrOptions({"uniform", "rotation_invariant"})],
@@ -82,10 +82,6 @@ def lbp(
        local binary patterns", PAMI 24, 2002.
     .. [2] Ahonen, Hadid, Pietikainen, "Face description with local binary patterns", PAMI 28, 2006.
     """
-    grid = check_integer(grid, "grid")
-    radius = check_integer(radius, "radius")
-    check_choice(patterns, "patterns", ("uniform", "rotation_invariant"))
-    check_choice(channels, "channels", ("grey", "colour"))
     if channels == "colour":
         one = partial(lbp, grid=grid, radius=radius, patterns=patterns)
         return by_channel(one, images, "lbp with channels: colour")

@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.checks import check_integer
-from mklearn.descriptors.images import Grey, Images, iterate_grey_images
-from mklearn.descriptors.learned import Learned, learned_array
+from mklearn.descriptors.images import Grey, Images, Learned, iterate_grey_images, learned_array
 from mklearn.descriptors.point_sets import Float32, PointSets
 from mklearn.errors import DataError
 
@@ -25,12 +23,11 @@ def sample_local_descriptors(local: Iterable[NDArray], n_images: int, size: int,
 
     The draw from an image depends on the seed, the image's index and the number of images.
     """
-    seed = check_integer(random_state, "random_state", least=0)
     each = -(-size // max(n_images, 1))
     drawn = []
     for number, descriptors in enumerate(local):
         if len(descriptors) > each:
-            rng = np.random.default_rng([seed, number])
+            rng = np.random.default_rng([random_state, number])
             descriptors = descriptors[np.sort(rng.choice(len(descriptors), each, replace=False))]
         drawn.append(descriptors.astype(np.float32, copy=False))
     sample: Float32 = np.concatenate(drawn)
@@ -40,10 +37,11 @@ def sample_local_descriptors(local: Iterable[NDArray], n_images: int, size: int,
 def learn_projection(
     images: Images, extract: Extract, n_components: int, random_state: int, descriptor: str
 ) -> dict[str, NDArray]:
-    """Learn the principal axes of about 50,000 local descriptors, drawn evenly from the images.
+    """Learn the principal axes of about 50,000 local descriptors, drawn evenly from the images by a seed.
 
-    Return "mean" (d,) and "components" (n_components, d), float32, axes by descending variance. Raise `DataError` for
-    fewer local descriptors than components.
+    The images are those of the training samples, or all of a data set: labels are not used. Return "mean" (d,) and
+    "components" (n_components, d), float32, axes by descending variance. Raise `DataError` for fewer local descriptors
+    than components.
     """
     local = (extract(image)[0] for image in iterate_grey_images(images))
     sample = sample_local_descriptors(local, len(images), _SAMPLE, random_state)

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mklearn.base.parameters import ListOf, at_least, constrained
-from mklearn.checks import check_integer, check_list, invalid
-from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, require_size
+from mklearn.base.parameters import ListOf, at_least
+from mklearn.descriptors.images import Grey, Images, as_grey_images, descriptor, features_of, require_size
 
 
-@constrained(resolutions=[ListOf(at_least(1))])
+@descriptor(resolutions=[ListOf(at_least(1))])
 def multiresolution(images: Images, *, resolutions: Sequence[int] = (4, 8, 16)) -> Grey:
     """Compute means over a grid of r x r blocks for each resolution r, concatenated in the given order.
 
@@ -45,17 +44,13 @@ def multiresolution(images: Images, *, resolutions: Sequence[int] = (4, 8, 16)) 
     .. [1] Gonen, Alpaydin, "Localized Multiple Kernel Machines for Image Recognition" (its text names no year;
        2009 or later).
     """
-    expected = "one integer or more, for example [8]"
-    sizes = [check_integer(size, "resolutions") for size in check_list(resolutions, "resolutions", expected)]
-    if not sizes:
-        raise invalid(resolutions, "resolutions", expected)
     grey = as_grey_images(images)
-    require_size(grey, max(sizes), f"multiresolution with {max(sizes)} blocks per side")
+    require_size(grey, max(resolutions), f"multiresolution with {max(resolutions)} blocks per side")
 
     def extract(image: Grey) -> Grey:
-        return np.concatenate(
-            [(block_weights(image.shape[0], r) @ image @ block_weights(image.shape[1], r).T).ravel() for r in sizes]
-        )
+        rows, columns = image.shape
+        means = [block_weights(rows, r) @ image @ block_weights(columns, r).T for r in resolutions]
+        return np.concatenate([each.ravel() for each in means])
 
     return features_of(grey, extract, "multiresolution")
 

@@ -7,13 +7,14 @@ from typing import Literal
 
 import numpy as np
 
-from mklearn.base.parameters import StrOptions, at_least, constrained
-from mklearn.checks import check_choice, check_integer, check_list, invalid
-from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of
+from mklearn.base.parameters import ListOf, StrOptions, at_least
+from mklearn.descriptors.images import Grey, Images, as_grey_images, descriptor, features_of
 from mklearn.errors import DataError
 
 
-@constrained(size=[at_least(1)], statistics=[StrOptions({"pixels", "mean_std"})])
+@descriptor(
+    size=[at_least(1)], patch=[ListOf(at_least(0), length=2), None], statistics=[StrOptions({"pixels", "mean_std"})]
+)
 def patches(
     images: Images,
     *,
@@ -50,13 +51,6 @@ def patches(
     ConfigError
         Invalid parameters.
     """
-    size = check_integer(size, "size")
-    check_choice(statistics, "statistics", ("pixels", "mean_std"))
-    if patch is not None:
-        expected = "its row and column in the grid of patches"
-        if len(check_list(patch, "patch", expected)) != 2:
-            raise invalid(patch, "patch", expected)
-        patch = (check_integer(patch[0], "patch row", 0), check_integer(patch[1], "patch column", 0))
     grey = as_grey_images(images)
     for number, image in enumerate(grey):
         height, width = image.shape

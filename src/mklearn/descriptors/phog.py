@@ -7,9 +7,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import POSITIVE, Options, at_least, constrained, from_to
-from mklearn.checks import check_choice, check_integer, check_positive
-from mklearn.descriptors.images import Grey, Images, as_grey_images, cell_histograms, features_of, require_size
+from mklearn.base.parameters import POSITIVE, Options, at_least, from_to
+from mklearn.descriptors.images import (
+    Grey,
+    Images,
+    as_grey_images,
+    cell_histograms,
+    descriptor,
+    features_of,
+    require_size,
+)
 from mklearn.extras import require
 
 # Thresholds of the edge detector relative to the image's gradients, the defaults of MATLAB's `edge`: 70 % of the pixels
@@ -18,7 +25,7 @@ _NOT_EDGES = 0.7
 _LOW_TO_HIGH = 0.4
 
 
-@constrained(levels=[from_to(1, 6)], bins=[at_least(1)], angle=[Options(int, {180, 360})], sigma=[POSITIVE])
+@descriptor(levels=[from_to(1, 6)], bins=[at_least(1)], angle=[Options(int, {180, 360})], sigma=[POSITIVE])
 def phog(
     images: Images, *, levels: int = 3, bins: int = 20, angle: Literal[180, 360] = 180, sigma: float = 2**0.5
 ) -> Grey:
@@ -65,10 +72,6 @@ def phog(
     ----------
     .. [1] Bosch, Zisserman, Munoz, "Representing shape with a spatial pyramid kernel", CIVR 2007.
     """
-    levels = check_integer(levels, "levels")
-    bins = check_integer(bins, "bins")
-    check_choice(angle, "angle", (180, 360))
-    sigma = check_positive(sigma, "sigma")
     grey = as_grey_images(images)
     require_size(grey, max(3, 2 ** (levels - 1)), f"phog with {levels} levels")
 

@@ -6,12 +6,11 @@ from typing import Literal
 
 import numpy as np
 
-from mklearn.base.parameters import StrOptions, constrained
-from mklearn.checks import check_choice
-from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of
+from mklearn.base.parameters import StrOptions
+from mklearn.descriptors.images import Grey, Images, as_grey_images, descriptor, features_of
 
 
-@constrained(norm=[StrOptions({"none", "l2"})])
+@descriptor(norm=[StrOptions({"none", "l2"})])
 def pixels(images: Images, *, norm: Literal["none", "l2"] = "none") -> Grey:
     """Return the grey values of images, row by row.
 
@@ -35,7 +34,6 @@ def pixels(images: Images, *, norm: Literal["none", "l2"] = "none") -> Grey:
     ConfigError
         Unknown norm.
     """
-    check_choice(norm, "norm", ("none", "l2"))
 
     def extract(image: Grey) -> Grey:
         vector = image.ravel()

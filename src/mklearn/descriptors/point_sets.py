@@ -54,74 +54,45 @@ class PointSets:
             )
         if n and (self.counts.min() < 0 or self.counts.max() > p):
             raise DataError(f"Invalid counts of point sets: expected 0..{p}, the capacity for points per image.")
-        if not (np.isfinite(self.descriptors).all() and np.isfinite(self.positions).all()):
-            raise DataError("Point sets are not finite: a descriptor or a position is NaN or infinite.")
-        beyond = ~self.mask
-        if self.descriptors[beyond].any() or self.positions[beyond].any():
-            raise DataError("Descriptors and positions of point sets must be zero beyond the counts.")
+        beyond = np.arange(p) >= self.counts[:, None]
+        for name in ("descriptors", "positions"):
+            array = getattr(self, name)
+            if not np.isfinite(array).all() or array[beyond].any():
+                raise DataError(f"Invalid {name} of point sets: NaN, infinite, or not zero beyond the counts.")
 
     def __len__(self) -> int:
         return len(self.counts)
 
-    @property
-    def n_points(self) -> int:
-        """The capacity for points per image, p."""
-        return int(self.descriptors.shape[1])
-
-    @property
-    def mask(self) -> NDArray[np.bool_]:
-        """Which rows hold points, shape (n, p)."""
-        real: NDArray[np.bool_] = np.arange(self.n_points) < self.counts[:, None]
-        return real
-
     @classmethod
     def from_lists(cls, local: Sequence[tuple[NDArray, NDArray]], n_points: int, n_features: int) -> PointSets:
-        """Build point sets from descriptors (k, n_features) and positions (k, 2) of each image, k <= n_points.
-
-        Raises
-        ------
-        DataError
-            An image has more than `n_points` points, or arrays that do not match.
-        """
+        """Build point sets from descriptors (k, n_features) and positions (k, 2) of each image, k <= n_points."""
         descriptors = np.zeros((len(local), n_points, n_features), dtype=np.float32)
         positions = np.zeros((len(local), n_points, 2), dtype=np.float32)
-        counts = np.zeros(len(local), dtype=np.int32)
+        counts = np.array([len(values) for values, _ in local], dtype=np.int32)
         for number, (values, where) in enumerate(local):
-            k = len(values)
-            if k > n_points or np.shape(values) != (k, n_features) or np.shape(where) != (k, 2):
-                raise DataError(
-                    f"Image {number} has descriptors of shape {np.shape(values)} at positions of shape "
-                    f"{np.shape(where)}: expected (k, {n_features}) and (k, 2) with k <= {n_points}."
-                )
-            descriptors[number, :k] = values
-            positions[number, :k] = where
-            counts[number] = k
+            descriptors[number, : len(values)] = values
+            positions[number, : len(values)] = where
         return cls(descriptors, positions, counts)
 
     @classmethod
     def concatenate(cls, parts: Sequence[PointSets]) -> PointSets:
-        """Concatenate the images of all parts; parts of smaller capacity are padded with zeros.
+        """Concatenate the images of one or more parts; those of smaller capacity are padded with zeros.
 
         Raises
         ------
         DataError
-            There are no parts, or the descriptors have different lengths.
+            The descriptors have different lengths.
         """
-        if not parts:
-            raise DataError("There are no point sets to concatenate: expected one or more.")
         lengths = {part.descriptors.shape[2] for part in parts}
         if len(lengths) > 1:
             raise DataError(f"Can't concatenate point sets with descriptors of different lengths: {sorted(lengths)}.")
-        most = max(part.n_points for part in parts)
+        most = max(part.descriptors.shape[1] for part in parts)
 
-        def padded(array: Float32) -> Float32:
-            return np.pad(array, ((0, 0), (0, most - array.shape[1]), (0, 0)))
+        def padded(name: str) -> NDArray:
+            arrays = [getattr(part, name) for part in parts]
+            return np.concatenate([np.pad(a, ((0, 0), (0, most - a.shape[1]), (0, 0))) for a in arrays])
 
-        return cls(
-            np.concatenate([padded(part.descriptors) for part in parts]),
-            np.concatenate([padded(part.positions) for part in parts]),
-            np.concatenate([part.counts for part in parts]),
-        )
+        return cls(padded("descriptors"), padded("positions"), np.concatenate([part.counts for part in parts]))
 
     def as_arrays(self) -> dict[str, NDArray]:
         """Return the arrays by name, as `numpy.savez` takes them."""

@@ -1,4 +1,4 @@
-"""Upright SIFT descriptors of one size, at given points and at edge points."""
+"""Upright SIFT descriptors of given sizes: at edge points, or at the points of a regular grid."""
 
 from __future__ import annotations
 
@@ -10,12 +10,18 @@ from numbers import Real
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import Interval, at_least, constrained, from_to
-from mklearn.checks import check_integer, check_positive, invalid
+from mklearn.base.parameters import Interval, at_least, from_to
 from mklearn.descriptors.edge_points import edge_points, stretch
-from mklearn.descriptors.images import Grey, Images
-from mklearn.descriptors.learned import Learned
-from mklearn.descriptors.local_descriptors import Extract, describe_points, learn_projection, unit_rows
+from mklearn.descriptors.images import (
+    Grey,
+    Images,
+    Learned,
+    as_grey_images,
+    descriptor,
+    features_of,
+    require_size,
+)
+from mklearn.descriptors.local_descriptors import describe_points, learn_projection, unit_rows
 from mklearn.descriptors.point_sets import Float32, PointSets
 from mklearn.extras import require
 
@@ -30,8 +36,12 @@ _FIRST_BLUR = 1.6
 _LEVELS = 3
 _PATCH_PER_DIAMETER = 6.0
 
+_of_points = descriptor(
+    size=[PATCH_SIDE], n_points=[at_least(1)], n_components=[from_to(1, LENGTH)], random_state=[at_least(0)]
+)
 
-@constrained(size=[PATCH_SIDE], n_points=[at_least(1)], n_components=[from_to(1, LENGTH)])
+
+@_of_points
 def sift_points(
     images: Images,
     *,
@@ -80,35 +90,71 @@ def sift_points(
     ----------
     .. [1] Lowe, "Distinctive image features from scale-invariant keypoints", IJCV 60, 2004.
     """
-    extract = _extractor(size, n_points, n_components)
+    extract = partial(local_descriptors, size=size, n_points=n_points)
     return describe_points(images, extract, learned, (n_components, LENGTH), n_points, "sift_points")
 
 
+@_of_points
 def learn_sift_points(
-    images: Images,
-    *,
-    random_state: int,
-    size: float = 48.0,
-    n_points: int = 160,
-    n_components: int = 64,
+    images: Images, *, random_state: int, size: float = 48.0, n_points: int = 160, n_components: int = 64
 ) -> dict[str, NDArray]:
-    """Learn the principal axes of the local descriptors of `sift_points`, from about 50,000 of them.
+    """Learn the principal axes of `sift_points`: "mean" (128,) and "components" (n_components, 128), float32.
 
-    `images` are the training images, or all images of a data set: labels are not used. `random_state` is the seed of
-    the sample of local descriptors, equally many from each image. The other parameters are those of `sift_points`.
+    They are those of about 50,000 local descriptors, see `mklearn.descriptors.local_descriptors.learn_projection`.
+    Other parameters and errors are those of `sift_points`.
+    """
+    extract = partial(local_descriptors, size=size, n_points=n_points)
+    return learn_projection(images, extract, n_components, random_state, "sift_points")
+
+
+@descriptor(step=[at_least(1)], size=[PATCH_SIDE])
+def sift_grid(images: Images, *, step: int = 16, size: float = 24.0) -> Grey:
+    """Compute upright SIFT descriptors at fixed points: for images that are aligned, such as faces.
+
+    Parameters
+    ----------
+    images : see `mklearn.descriptors.images.as_grey_images`
+        At least `size` pixels per side; all of one size.
+    step : int
+        Pixels between neighbouring points. The grid is centred, and its patches lie within the image.
+    size : float
+        Pixels per side of the patch of 4 x 4 cells around each point, 4 to 1024.
 
     Returns
     -------
-    dict
-        "mean" (128,) and "components" (n_components, 128), float32.
+    ndarray of shape (n, n_points * 128)
+        Not negative; each descriptor has length 1, or is 0 for a patch without gradients. Row by row of the grid.
 
     Raises
     ------
-    DataError, ConfigError
-        As `sift_points`, or fewer edge points than components.
+    DataError
+        Invalid images, images that are too small, or images of different sizes.
+    ConfigError
+        Invalid parameters.
+
+    See Also
+    --------
+    mklearn.descriptors.dense_sift.dense_sift : visual words of such descriptors, wherever they are.
     """
-    extract = _extractor(size, n_points, n_components)
-    return learn_projection(images, extract, n_components, random_state, "sift_points")
+    grey = as_grey_images(images)
+    require_size(grey, int(np.ceil(size)), f"sift_grid with patches of {size:g} pixels")
+
+    def extract(image: Grey) -> NDArray:
+        points = grid_points(image.shape, size, step)
+        return sift_at(image, points, [size] * len(points))
+
+    return features_of(grey, extract, "sift_grid", one_size=True)
+
+
+def grid_points(shape: tuple[int, ...], size: float, step: int) -> NDArray[np.float64]:
+    """Compute the centres (k, 2) of patches on a centred grid within an image; pixel i is from i - 0.5 to i + 0.5."""
+    centres = []
+    for length in shape:
+        room = length - size
+        number = int(room // step) + 1
+        first = size / 2 - 0.5 + (room - (number - 1) * step) / 2
+        centres.append(first + step * np.arange(number, dtype=np.float64))
+    return np.stack(np.meshgrid(*centres, indexing="ij"), axis=-1).reshape(-1, 2)
 
 
 def local_descriptors(image: Grey, size: float, n_points: int) -> tuple[Float32, NDArray[np.int64]]:
@@ -156,20 +202,6 @@ def sift_at(image: Grey, points: NDArray, sizes: Sequence[float]) -> Float32:
     if values is not None and len(kept):
         descriptors[[keypoint.class_id for keypoint in kept]] = values
     return unit_rows(descriptors)
-
-
-def check_patch(size: float, name: str) -> float:
-    """Return the side of a patch; raise `ConfigError` unless it is from 4 pixels, one per cell, to 1024."""
-    if not 4 <= check_positive(size, name) <= 1024:
-        raise invalid(size, name, "the side of a patch of 4 x 4 cells, 4 to 1024 pixels")
-    return float(size)
-
-
-def _extractor(size: float, n_points: int, n_components: int) -> Extract:
-    check_patch(size, "size")
-    check_integer(n_points, "n_points")
-    check_integer(n_components, "n_components", most=LENGTH)
-    return partial(local_descriptors, size=size, n_points=n_points)
 
 
 def _octave(size: float, halvings: int) -> int:

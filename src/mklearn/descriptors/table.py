@@ -110,7 +110,7 @@ DESCRIPTORS: dict[str, DescriptorRow] = {
         defaults={"n_points": 160, "n_components": 64},
     ),
     "sift_grid": DescriptorRow(
-        "mklearn.descriptors.sift_grid:sift_grid",
+        "mklearn.descriptors.sift:sift_grid",
         "SIFT at fixed points",
         reference="Lowe 2004",
         one_size=True,

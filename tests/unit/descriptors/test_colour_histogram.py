@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mklearn.descriptors.colour_histogram import colour_histogram
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import DataError
 
 
 def plain(red: float, green: float, blue: float) -> np.ndarray:
@@ -49,10 +49,3 @@ def test_the_type_of_pixels_and_transparency_do_not_matter() -> None:
 def test_images_without_colours_are_refused(images: np.ndarray, message: str) -> None:
     with pytest.raises(DataError, match=message):
         colour_histogram(images, grid=3)
-
-
-def test_bins_are_three() -> None:
-    with pytest.raises(ConfigError, match="three integers"):
-        colour_histogram([plain(0, 0, 0)], bins=(8, 4))  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="three integers"):
-        colour_histogram([plain(0, 0, 0)], bins=8)  # type: ignore[arg-type]

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from tests.unit.descriptors.conftest import alike
 
-from mklearn.descriptors.dense_sift import dense_sift, grid_centres, learn_dense_sift, local_descriptors
+from mklearn.descriptors.dense_sift import dense_sift, learn_dense_sift, local_descriptors
+from mklearn.descriptors.sift import grid_points
 from mklearn.errors import DataError
 
 SMALL = {"n_words": 20, "step": 16}
@@ -21,9 +22,10 @@ def learned(photos: list[np.ndarray]) -> dict[str, NDArray]:
     return learn_dense_sift(photos, random_state=0, **SMALL)
 
 
-@given(length=st.integers(16, 300), size=st.sampled_from([16.0, 15.5, 9.0]), step=st.integers(1, 40))
+@given(length=st.integers(16, 300), size=st.sampled_from([16.0, 15.5, 15.2]), step=st.integers(1, 40))
 def test_patches_of_the_grid_fill_the_image_evenly(length: int, size: float, step: int) -> None:
-    centre = grid_centres(length, size, step)
+    centre, across = grid_points((length, 16), size, step).T
+    np.testing.assert_allclose(across, 7.5)
     before, after = centre[0] - size / 2 + 0.5, length - 0.5 - (centre[-1] + size / 2)
     assert before >= -1e-9
     np.testing.assert_allclose(before, after, atol=1e-9)

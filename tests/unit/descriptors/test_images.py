@@ -11,7 +11,7 @@ from mklearn.descriptors.hog import hog
 from mklearn.descriptors.images import as_grey_images
 from mklearn.descriptors.patches import patches
 from mklearn.descriptors.pixels import pixels
-from mklearn.descriptors.sift_grid import sift_grid
+from mklearn.descriptors.sift import sift_grid
 from mklearn.errors import DataError
 
 

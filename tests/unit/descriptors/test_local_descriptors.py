@@ -11,7 +11,7 @@ from mklearn.descriptors.local_descriptors import (
     learn_projection,
     sample_local_descriptors,
 )
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import DataError
 
 
 def test_samples_are_spread_over_the_images() -> None:
@@ -20,8 +20,6 @@ def test_samples_are_spread_over_the_images() -> None:
     np.testing.assert_array_equal(np.unique(sample[:, 0], return_counts=True)[1], 3)
     everything = sample_local_descriptors(iter(local), 7, size=10_000, random_state=3)
     np.testing.assert_array_equal(everything, np.concatenate(local))
-    with pytest.raises(ConfigError, match="random_state"):
-        sample_local_descriptors(iter(local), 7, size=20, random_state=-1)
 
 
 def test_samples_differ_from_image_to_image_and_with_the_seed() -> None:

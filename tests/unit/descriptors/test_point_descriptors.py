@@ -85,9 +85,9 @@ DENSE = (dense_sift, learn_dense_sift)
     [
         (BLUR, {"radii": (3, 0), "samples": (1, 1)}, "radii"),
         (BLUR, {"radii": (0, 3), "samples": (1, 0)}, "samples"),
+        (BLUR, {"radii": (0, 3), "samples": (1,)}, "samples"),
         (BLUR, {"n_components": 205}, "204"),
         (SIFT, {"size": 3}, "size"),
-        (DENSE, {"sizes": (16, 16)}, "sizes"),
         (DENSE, {"step": 0}, "step"),
     ],
 )
@@ -97,3 +97,5 @@ def test_invalid_parameters(functions: tuple, parameters: dict, name: str) -> No
         describe(np.zeros((1, 40, 40)), learned={}, **parameters)
     with pytest.raises(ConfigError, match=name):
         learn(np.zeros((1, 40, 40)), random_state=0, **parameters)
+    with pytest.raises(ConfigError, match="random_state"):
+        learn(np.zeros((1, 40, 40)), random_state=-1)

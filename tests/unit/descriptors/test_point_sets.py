@@ -38,8 +38,6 @@ def test_concatenate_uses_the_largest_capacity() -> None:
     np.testing.assert_array_equal(both.counts, [2, 3, 1])
     with pytest.raises(DataError, match="different lengths"):
         PointSets.concatenate([random_sets([1], d=2), random_sets([1], d=3)])
-    with pytest.raises(DataError, match="no point sets"):
-        PointSets.concatenate([])
 
 
 def test_arrays_can_be_stored(tmp_path: Path) -> None:
@@ -67,8 +65,3 @@ def test_invalid_arrays(name: str, change, message: str) -> None:
     changed = change(arrays[name])
     with pytest.raises(DataError, match=message):
         PointSets(**{**arrays, name: changed})
-
-
-def test_too_many_points() -> None:
-    with pytest.raises(DataError, match="Image 0"):
-        random_sets([6])

@@ -9,19 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import SHARE, at_least, constrained
-from mklearn.checks import check_integer, invalid
-from mklearn.descriptors.images import Grey, Images, features_of
-from mklearn.descriptors.learned import Learned, learned_array
+from mklearn.base.parameters import SHARE, at_least
+from mklearn.descriptors.images import Grey, Images, Learned, descriptor, features_of, learned_array
 from mklearn.errors import DataError
-from mklearn.papers.mkl_dr.c2_patches import PATCH_SIZES, patch_sizes, response
+from mklearn.kernels.compiled import compile_loop
 from mklearn.papers.mkl_dr.gabor_c1 import (
+    PATCH_SIZES,
     PYRAMID_ORIENTATIONS,
     PYRAMID_POOL,
     PYRAMID_SCALES,
     PYRAMID_SIZE,
     PYRAMID_STRIDE,
     Maps,
+    patch_response,
+    patch_sizes,
     prepare_images,
     pyramid_c1,
     pyramid_sides,
@@ -33,6 +34,10 @@ POSITION_RANGE = 0.05
 SCALE_RANGE = 1
 
 
+_of_patches = descriptor(n_patches=[at_least(1)], inhibition=[SHARE], random_state=[at_least(0)])
+
+
+@_of_patches
 def learn_c2_mutch_lowe(
     images: Images, *, random_state: int, n_patches: int = 2040, inhibition: float = 0.5
 ) -> dict[str, NDArray]:
@@ -41,31 +46,22 @@ def learn_c2_mutch_lowe(
     At each place of a patch, only the orientation with the largest response is kept.
 
     `images` are the training images, or all images of a data set: labels are not used. `random_state` is the seed of
-    the draw of images, scales and places. The other parameters are those of `c2_mutch_lowe`. A patch from a flat part
-    of an image is as likely as any other, and can be all zero.
+    the draw of images, scales and places. The other parameters and errors are those of `c2_mutch_lowe`. A patch from a
+    flat part of an image is as likely as any other, and can be all zero.
 
     Returns
     -------
     dict
         Patches of sizes 4, 8, 12 and 16 in this order, equally many of each (the remainder to the smaller sizes).
 
-        - ``sizes``, shape (n_patches,), int64: places per side of a patch;
         - ``values``, shape (n_patches, 256), float32: largest responses, row by row, zero beyond ``size^2``;
         - ``orientations``, shape (n_patches, 256), int64: orientations 0, ..., 11 of these responses;
         - ``positions``, shape (n_patches, 2), float64: row and column of the patch's centre over height and width of
           the image;
-        - ``scales``, shape (n_patches,), int64: 0, ..., 8, among the scales in which the patch fits;
-        - ``origins``, shape (n_patches, 3), int64: index of the image, row and column of the patch in its C1;
-        - ``inhibition``, shape ().
-
-    Raises
-    ------
-    DataError, ConfigError
-        As `c2_mutch_lowe`.
+        - ``scales``, shape (n_patches,), int64: 0, ..., 8, among the scales in which the patch fits.
     """
-    _check(n_patches, inhibition)
     grey = prepare_images(images, "c2_mutch_lowe")
-    rng = np.random.default_rng(check_integer(random_state, "random_state", 0))
+    rng = np.random.default_rng(random_state)
     image_of = rng.integers(len(grey), size=n_patches)
     place = rng.random((n_patches, 3))
     sizes = patch_sizes(n_patches)
@@ -73,7 +69,6 @@ def learn_c2_mutch_lowe(
     orientations = np.zeros(values.shape, dtype=np.int64)
     positions = np.empty((n_patches, 2))
     scales = np.empty(n_patches, dtype=np.int64)
-    origins = np.empty((n_patches, 3), dtype=np.int64)
     for number in np.unique(image_of):
         c1 = pyramid_c1(grey[number], inhibition)
         sides = pyramid_sides(grey[number].shape)
@@ -89,19 +84,10 @@ def learn_c2_mutch_lowe(
             orientations[patch, : size**2] = window.argmax(axis=0).ravel()
             positions[patch] = _centre(np.array([row, column]), size) / sides[scale]
             scales[patch] = scale
-            origins[patch] = number, row, column
-    return {
-        "sizes": sizes,
-        "values": values,
-        "orientations": orientations,
-        "positions": positions,
-        "scales": scales,
-        "origins": origins,
-        "inhibition": np.array(float(inhibition)),
-    }
+    return {"values": values, "orientations": orientations, "positions": positions, "scales": scales}
 
 
-@constrained(n_patches=[at_least(1)], inhibition=[SHARE])
+@_of_patches
 def c2_mutch_lowe(images: Images, *, learned: Learned, n_patches: int = 2040, inhibition: float = 0.5) -> Grey:
     """Compute the C2 features of Mutch and Lowe [1]_, C2-ML in MKL-DR (NIPS 2008).
 
@@ -149,8 +135,7 @@ def c2_mutch_lowe(images: Images, *, learned: Learned, n_patches: int = 2040, in
     ----------
     .. [1] Mutch, Lowe, "Multiclass object recognition with sparse, localized features", CVPR 2006.
     """
-    _check(n_patches, inhibition)
-    sizes, *others = _checked_patches(learned, n_patches, inhibition)
+    sizes, patches = patch_sizes(n_patches), _checked_patches(learned, n_patches)
     grey = prepare_images(images, "c2_mutch_lowe")
     search = _compiled_search()
 
@@ -159,7 +144,7 @@ def c2_mutch_lowe(images: Images, *, learned: Learned, n_patches: int = 2040, in
         shapes = np.array([maps.shape[1:] for maps in c1], dtype=np.int64)
         sides = np.array(pyramid_sides(image.shape)[: len(c1)], dtype=np.int64)
         responses = np.concatenate([maps.ravel() for maps in c1])
-        return response(search(responses, shapes, sides, sizes, *others).astype(np.float64), sizes)
+        return patch_response(search(responses, shapes, sides, sizes, *patches).astype(np.float64), sizes)
 
     return features_of(grey, extract, "c2_mutch_lowe")
 
@@ -171,8 +156,6 @@ def _centre(start: Any, size: Any) -> Any:
 
 @cache
 def _compiled_search() -> Callable[..., Maps]:
-    from mklearn.kernels.compiled import compile_loop
-
     return compile_loop(_search)
 
 
@@ -233,40 +216,22 @@ def _search(
     return distances
 
 
-def _check(n_patches: int, inhibition: float) -> None:
-    check_integer(n_patches, "n_patches")
-    if not (isinstance(inhibition, int | float) and 0 <= inhibition <= 1):
-        raise invalid(inhibition, "inhibition", "a number from 0 to 1")
-
-
-def _checked_patches(learned: Learned, n_patches: int, inhibition: float) -> list[NDArray]:
-    """Return sizes, values, orientations, positions and scales; raise `DataError` if they don't fit the parameters."""
+def _checked_patches(learned: Learned, n_patches: int) -> list[NDArray]:
+    """Return values, orientations, positions and scales; raise `DataError` if they don't fit the parameters."""
     length = max(PATCH_SIZES) ** 2
     expected: dict[str, tuple[tuple[int, ...], type]] = {
-        "sizes": ((n_patches,), np.int64),
         "values": ((n_patches, length), np.float32),
         "orientations": ((n_patches, length), np.int64),
         "positions": ((n_patches, 2), np.float64),
         "scales": ((n_patches,), np.int64),
     }
-    arrays = {
-        name: np.ascontiguousarray(learned_array(learned, name, shape, "c2_mutch_lowe", dtype))
+    arrays = [
+        np.ascontiguousarray(learned_array(learned, name, shape, "c2_mutch_lowe", dtype))
         for name, (shape, dtype) in expected.items()
-    }
-    if (found := float(learned_array(learned, "inhibition", (), "c2_mutch_lowe"))) != inhibition:
-        raise DataError(
-            f"`learned` has inhibition = {found}, expected {inhibition}: pass what learn_c2_mutch_lowe returned for "
-            "the same parameters."
-        )
+    ]
+    _, orientations, positions, scales = arrays
     # the compiled search does not check these indices
-    valid = (
-        np.isin(arrays["sizes"], PATCH_SIZES).all()
-        and ((arrays["orientations"] >= 0) & (arrays["orientations"] < PYRAMID_ORIENTATIONS)).all()
-        and ((arrays["scales"] >= 0) & (arrays["scales"] < PYRAMID_SCALES - 1)).all()
-        and np.isfinite(arrays["positions"]).all()
-    )
-    if not valid:
-        raise DataError(
-            "`learned` has sizes, orientations, scales or positions that learn_c2_mutch_lowe never returns."
-        )
-    return list(arrays.values())
+    indices = (orientations, PYRAMID_ORIENTATIONS), (scales, PYRAMID_SCALES - 1)
+    if not np.isfinite(positions).all() or any(each.min() < 0 or each.max() >= end for each, end in indices):
+        raise DataError("`learned` has orientations, scales or positions that learn_c2_mutch_lowe never returns.")
+    return arrays

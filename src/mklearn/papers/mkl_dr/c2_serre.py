@@ -5,61 +5,56 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import at_least, constrained
-from mklearn.checks import check_integer
-from mklearn.descriptors.images import Grey, Images, features_of
-from mklearn.descriptors.learned import Learned, learned_array
-from mklearn.papers.mkl_dr.c2_patches import PATCH_SIZES, patch_sizes, response
-from mklearn.papers.mkl_dr.gabor_c1 import SERRE_ORIENTATIONS, Maps, prepare_images, serre_c1, windows_of
+from mklearn.base.parameters import at_least
+from mklearn.descriptors.images import Grey, Images, Learned, descriptor, features_of, learned_array
+from mklearn.papers.mkl_dr.gabor_c1 import (
+    PATCH_SIZES,
+    SERRE_ORIENTATIONS,
+    Maps,
+    patch_response,
+    patch_sizes,
+    prepare_images,
+    serre_c1,
+    windows_of,
+)
 
 # Patches are cut from the second band, of filters of 11 and 13 pixels. [ports]
 PATCH_BAND = 1
 
 
+_of_patches = descriptor(n_patches=[at_least(1)], random_state=[at_least(0)])
+
+
+@_of_patches
 def learn_c2_serre(images: Images, *, random_state: int, n_patches: int = 1000) -> dict[str, NDArray]:
     """Cut patches of C1 at random places of random images, with all orientations of each place.
 
     `images` are the training images, or all images of a data set: labels are not used. `random_state` is the seed of
-    the draw of images and places. The other parameters are those of `c2_serre`. A patch from a flat part of an image
-    is as likely as any other, and can be all zero.
+    the draw of images and places. A patch from a flat part of an image is as likely as any other, and can be all zero.
 
-    Returns
-    -------
-    dict
-        For each size s of 4, 8, 12, 16: ``patches_<s>``, shape (m_s, 4, s, s), float32, with ``sum(m_s) = n_patches``
-        (the m_s differ by one at most, smaller sizes have more), and ``origins_<s>``, shape (m_s, 3), int64: index of
-        the image, row and column of the patch in its C1.
-
-    Raises
-    ------
-    DataError, ConfigError
-        As `c2_serre`.
+    Return for each size s of 4, 8, 12, 16 the array ``patches_<s>``, shape (m_s, 4, s, s), float32, with
+    ``sum(m_s) = n_patches``; the m_s differ by one at most, smaller sizes have more. Errors are those of `c2_serre`.
     """
-    check_integer(n_patches, "n_patches")
     grey = prepare_images(images, "c2_serre")
-    rng = np.random.default_rng(check_integer(random_state, "random_state", 0))
+    rng = np.random.default_rng(random_state)
     image_of = rng.integers(len(grey), size=n_patches)
     place = rng.random((n_patches, 2))
     size_of = patch_sizes(n_patches)
-    origins = np.empty((n_patches, 3), dtype=np.int64)
     cut: list[Maps] = [np.empty(0, dtype=np.float32)] * n_patches
     for number in np.unique(image_of):
         c1 = serre_c1(grey[number])[PATCH_BAND]
         for patch in np.flatnonzero(image_of == number):
             size = size_of[patch]
             row, column = (place[patch] * (np.array(c1.shape[1:]) - size + 1)).astype(np.int64)
-            origins[patch] = number, row, column
             cut[patch] = c1[:, row : row + size, column : column + size]
-    learned: dict[str, NDArray] = {}
-    for size in PATCH_SIZES:
-        index = np.flatnonzero(size_of == size)
-        shape = (index.size, SERRE_ORIENTATIONS, size, size)
-        learned[f"patches_{size}"] = np.array([cut[patch] for patch in index], dtype=np.float32).reshape(shape)
-        learned[f"origins_{size}"] = origins[index]
-    return learned
+    of_size = {size: [cut[patch] for patch in np.flatnonzero(size_of == size)] for size in PATCH_SIZES}
+    return {
+        f"patches_{size}": np.array(patches, dtype=np.float32).reshape(-1, SERRE_ORIENTATIONS, size, size)
+        for size, patches in of_size.items()
+    }
 
 
-@constrained(n_patches=[at_least(1)])
+@_of_patches
 def c2_serre(images: Images, *, learned: Learned, n_patches: int = 1000) -> Grey:
     """Compute the C2 features of Serre, Wolf and Poggio [1]_, C2-SWP in MKL-DR (NIPS 2008).
 
@@ -103,13 +98,12 @@ def c2_serre(images: Images, *, learned: Learned, n_patches: int = 1000) -> Grey
     ----------
     .. [1] Serre, Wolf, Poggio, "Object recognition with features inspired by visual cortex", CVPR 2005.
     """
-    check_integer(n_patches, "n_patches")
     size_of = patch_sizes(n_patches)
     patches = []
     for size in PATCH_SIZES:
         shape = (int(np.sum(size_of == size)), SERRE_ORIENTATIONS, size, size)
-        held = learned_array(learned, f"patches_{size}", shape, "c2_serre", np.float32)
-        patches.append(held.reshape(len(held), SERRE_ORIENTATIONS * size**2))
+        stored = learned_array(learned, f"patches_{size}", shape, "c2_serre", np.float32)
+        patches.append(stored.reshape(len(stored), SERRE_ORIENTATIONS * size**2))
     grey = prepare_images(images, "c2_serre")
     norms = [np.einsum("ij,ij->i", matrix, matrix) for matrix in patches]
     # ||X - P||^2 = ||X||^2 - 2 X'P + ||P||^2
@@ -127,7 +121,7 @@ def c2_serre(images: Images, *, learned: Learned, n_patches: int = 1000) -> Grey
                     scores = cross @ windows
                     scores += np.einsum("ij,ij->j", windows, windows)
                     np.minimum(least, scores.min(axis=1), out=least)
-            features.append(response(np.maximum(least.astype(np.float64) + norm, 0), size))
+            features.append(patch_response(np.maximum(least.astype(np.float64) + norm, 0), size))
         return np.concatenate(features)
 
     return features_of(grey, extract, "c2_serre")

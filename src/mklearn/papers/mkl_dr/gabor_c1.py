@@ -1,7 +1,7 @@
 """S1 and C1, the first two layers of models of visual cortex: Gabor filters and local maxima of their responses.
 
 `serre_c1` is the filter bank of Serre, Wolf and Poggio; `pyramid_c1` the image pyramid with a single filter of Mutch
-and Lowe. The layers above are in `c2_serre` and `c2_mutch_lowe`.
+and Lowe. The layers above are in `c2_serre` and `c2_mutch_lowe`, which compare images with patches of C1.
 
 The parameters were not checked against the papers. Tags give their source: [ports], several public programs agree on
 them (ports of Serre's among them); [common], commonly given values.
@@ -42,23 +42,23 @@ PYRAMID_STEP = 2**0.25
 PYRAMID_POOL = 10
 PYRAMID_STRIDE = 5
 
+# Places of C1 per side of a patch. [ports] [common]
+PATCH_SIZES = (4, 8, 12, 16)
+
 # Height of a filter's Gaussian over its width. [ports]
 ASPECT = 0.3
 
 # Images are resized to this short side. [common]
 SHORT_SIDE = 140
-# Smallest side of an image, our choice: smaller images have too little content to enlarge.
-SMALLEST_SIDE = PYRAMID_SIZE
 # Largest ratio of the sides of an image; longer ones would need too much memory.
 LARGEST_RATIO = 10
 # Values that differ by less than this, relative to the largest, differ by rounding only.
 FLAT = 1e-9
-# Smallest contrast of a window, relative to the whole image, in the denominator of S1: see `window_norms`.
-FLOOR = 1.0
 
 
-def gabor_filter(size: int, *, wavelength: float, sigma: float, angle: float, circular: bool) -> Maps:
-    """Compute an even Gabor filter with mean zero and norm one, shape (size, size).
+@lru_cache(maxsize=32)
+def gabor_filters(size: int, wavelength: float, sigma: float, orientations: int, circular: bool) -> Maps:
+    """Compute even Gabor filters with mean zero and norm one at equal angles, shape (orientations, size, size).
 
     ``exp(-(u^2 + 0.3^2 v^2) / (2 sigma^2)) cos(2 pi u / wavelength)`` with ``u = x cos(angle) - y sin(angle)`` and
     ``v = x sin(angle) + y cos(angle)``, x to the right, y down, both from the centre, in pixels. An angle of 0 responds
@@ -67,13 +67,29 @@ def gabor_filter(size: int, *, wavelength: float, sigma: float, angle: float, ci
     """
     radius = size // 2
     y, x = np.mgrid[-radius : radius + 1, -radius : radius + 1].astype(np.float64)
-    u = x * math.cos(angle) - y * math.sin(angle)
-    v = x * math.sin(angle) + y * math.cos(angle)
-    values = np.exp(-(u**2 + ASPECT**2 * v**2) / (2 * sigma**2)) * np.cos(2 * np.pi * u / wavelength)
-    if circular:
-        values[np.hypot(x, y) > size / 2] = 0
-    values -= values.mean()
-    return (values / np.linalg.norm(values)).astype(np.float32)
+    filters = np.empty((orientations, size, size), dtype=np.float32)
+    for number in range(orientations):
+        angle = math.pi * number / orientations
+        u = x * math.cos(angle) - y * math.sin(angle)
+        v = x * math.sin(angle) + y * math.cos(angle)
+        values = np.exp(-(u**2 + ASPECT**2 * v**2) / (2 * sigma**2)) * np.cos(2 * np.pi * u / wavelength)
+        if circular:
+            values[np.hypot(x, y) > size / 2] = 0
+        values -= values.mean()
+        filters[number] = values / np.linalg.norm(values)
+    filters.flags.writeable = False  # cached
+    return filters
+
+
+def serre_filters(number: int) -> Maps:
+    """Return one of the 16 sizes of Serre's filters, at 0, 45, 90 and 135 degrees."""
+    wavelength = SERRE_WAVELENGTHS[number]
+    return gabor_filters(SERRE_SIZES[number], wavelength, SERRE_SIGMA * wavelength, SERRE_ORIENTATIONS, True)
+
+
+def pyramid_filters() -> Maps:
+    """Return Mutch and Lowe's filter at 0, 15, ..., 165 degrees, shape (12, 11, 11)."""
+    return gabor_filters(PYRAMID_SIZE, PYRAMID_WAVELENGTH, PYRAMID_SIGMA, PYRAMID_ORIENTATIONS, False)
 
 
 def prepare_images(images: Images, model: str) -> list[Grey]:
@@ -84,7 +100,7 @@ def prepare_images(images: Images, model: str) -> list[Grey]:
     pixels a side or more than ten times as long as short.
     """
     grey = as_grey_images(images)
-    require_size(grey, SMALLEST_SIDE, model)
+    require_size(grey, PYRAMID_SIZE, model)  # smaller images have too little content to enlarge
     for number, image in enumerate(grey):
         if max(image.shape) > LARGEST_RATIO * min(image.shape):
             raise DataError(
@@ -98,16 +114,9 @@ def serre_c1(image: Grey) -> list[Maps]:
     """Compute C1 of Serre, Wolf and Poggio (CVPR 2005): 8 bands of maxima over positions and two filter sizes.
 
     The image is from `prepare_images`. S1 is the absolute response of a filter over the contrast of the window under it
-    (see `window_norms`), where the filter lies within the image. C1 of band b = 1, ..., 8 is the maximum of both
-    filter sizes of the band over squares of ``2 b + 6`` responses, ``b + 3`` apart.
+    (see `window_norms`), where the filter lies within the image. C1 of band b = 1, ..., 8, shape (4, rows, columns), is
+    the maximum of both filter sizes of the band over squares of ``2 b + 6`` responses, ``b + 3`` apart, in 0..1.
 
-    Returns
-    -------
-    list of 8 ndarrays of float32, shape (4, rows, columns)
-        Orientations, and a grid of places, coarser from band to band. Values in 0..1.
-
-    Notes
-    -----
     Deviation: Serre's program keeps places where the filter leaves the image, with responses of zero [ports]; here the
     grid has only places where all filters of the band fit.
     """
@@ -140,22 +149,10 @@ def serre_c1(image: Grey) -> list[Maps]:
 def pyramid_c1(image: Grey, inhibition: float) -> list[Maps]:
     """Compute C1 of Mutch and Lowe (CVPR 2006): maxima over 10 x 10 responses of two scales of an image pyramid.
 
-    Parameters
-    ----------
-    image : ndarray of shape (h, w)
-        From `prepare_images`.
-    inhibition : float
-        h in 0..1: at each place of S1 and again of C1, responses below ``min + h (max - min)`` over the orientations
-        become zero.
+    The image is from `prepare_images`. With h = ``inhibition`` in 0..1, responses below ``min + h (max - min)`` over
+    the orientations of a place become zero, in S1 and again in C1. Return 9 scales of shape (12, rows, columns), in
+    0..1: place (i, j) covers the pixels ``5 i + 5 <= row < 5 i + 15`` of the image at that scale, likewise the columns.
 
-    Returns
-    -------
-    list of 9 ndarrays of float32, shape (12, rows, columns)
-        Orientations, and a grid of places: place (i, j) of a scale covers the pixels ``5 i + 5 <= row < 5 i + 15`` of
-        the image at that scale, likewise the columns. Values in 0..1.
-
-    Notes
-    -----
     The maximum includes the next smaller scale: its responses with centres in the same part of the image, 8 or 9 per
     side. How the paper aligns the two scales was not checked.
     """
@@ -195,12 +192,10 @@ def pyramid_sides(shape: tuple[int, ...]) -> list[tuple[int, int]]:
 def window_norms(integrals: Sequence[NDArray], size: int) -> Maps:
     """Compute the denominators of S1 for windows of ``size x size`` pixels, shape (h - size + 1, w - size + 1).
 
-    The denominator is the contrast ``sqrt(sum_i (x_i - mean)^2)`` of a window's pixels x, or `FLOOR` times the contrast
-    of a window with the standard deviation of the whole image (1), whichever is greater. `integrals` are the integral
-    images of the pixels and of their squares.
+    The denominator is the contrast ``sqrt(sum_i (x_i - mean)^2)`` of a window's pixels x, or that of a window with the
+    standard deviation of the whole image (1), whichever is greater. `integrals` are the integral images of the pixels
+    and of their squares.
 
-    Notes
-    -----
     Deviation: the papers divide by ``sqrt(sum_i x_i^2)`` [common], which weights edges in bright parts less than in
     dark ones and makes features depend on brightness. Without the floor, noise in flat parts would count as much as
     edges.
@@ -209,7 +204,7 @@ def window_norms(integrals: Sequence[NDArray], size: int) -> Maps:
         table[size:, size:] - table[:-size, size:] - table[size:, :-size] + table[:-size, :-size] for table in integrals
     )
     variation = squares - sums**2 / size**2
-    norms: Maps = np.sqrt(np.maximum(variation, (FLOOR * size) ** 2)).astype(np.float32)
+    norms: Maps = np.sqrt(np.maximum(variation, size**2)).astype(np.float32)
     return norms
 
 
@@ -233,28 +228,17 @@ def maxima(maps: Maps, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Map
     return maps
 
 
-@lru_cache(maxsize=1)
-def serre_filters() -> tuple[Maps, ...]:
-    """Return the filters of 16 sizes, each of shape (4, size, size), at 0, 45, 90 and 135 degrees."""
-    return tuple(
-        _filters(size, wavelength, SERRE_SIGMA * wavelength, SERRE_ORIENTATIONS, circular=True)
-        for size, wavelength in zip(SERRE_SIZES, SERRE_WAVELENGTHS, strict=True)
-    )
+def patch_sizes(n_patches: int) -> NDArray[np.int64]:
+    """Return the size of each patch, ascending: a quarter each, the remainder to the smaller sizes."""
+    kinds = len(PATCH_SIZES)
+    counts = [n_patches // kinds + (number < n_patches % kinds) for number in range(kinds)]
+    return np.repeat(np.array(PATCH_SIZES, dtype=np.int64), counts)
 
 
-@lru_cache(maxsize=1)
-def pyramid_filters() -> Maps:
-    """Return the filter at 0, 15, ..., 165 degrees, shape (12, 11, 11)."""
-    return _filters(PYRAMID_SIZE, PYRAMID_WAVELENGTH, PYRAMID_SIGMA, PYRAMID_ORIENTATIONS, circular=False)
-
-
-def _filters(size: int, wavelength: float, sigma: float, orientations: int, *, circular: bool) -> Maps:
-    angles = [math.pi * number / orientations for number in range(orientations)]
-    filters = np.stack(
-        [gabor_filter(size, wavelength=wavelength, sigma=sigma, angle=angle, circular=circular) for angle in angles]
-    )
-    filters.flags.writeable = False  # cached
-    return filters
+def patch_response(distance: NDArray[np.float64], size: NDArray | int) -> NDArray[np.float64]:
+    """Compute ``exp(-distance / (2 (size / 4)^2))`` for squared distances to patches."""
+    features: NDArray[np.float64] = np.exp(-distance / (2 * (size / 4) ** 2))
+    return features
 
 
 @lru_cache(maxsize=8)
@@ -266,9 +250,9 @@ def _serre_spectra(height: int, width: int) -> Maps:
     from scipy import fft
 
     spectra = np.empty((len(SERRE_SIZES), SERRE_ORIENTATIONS, height, width // 2 + 1), dtype=np.float32)
-    for number, (size, filters) in enumerate(zip(SERRE_SIZES, serre_filters(), strict=True)):
+    for number, size in enumerate(SERRE_SIZES):
         padded = np.zeros((SERRE_ORIENTATIONS, height, width), dtype=np.float32)
-        padded[:, :size, :size] = filters
+        padded[:, :size, :size] = serre_filters(number)
         spectra[number] = fft.rfft2(np.roll(padded, (-(size // 2), -(size // 2)), axis=(1, 2))).real
     spectra.flags.writeable = False
     return spectra

@@ -17,9 +17,8 @@ from scipy.ndimage import gaussian_filter
 
 from mklearn.errors import DataError
 from mklearn.papers.mkl_dr.c2_mutch_lowe import c2_mutch_lowe, learn_c2_mutch_lowe
-from mklearn.papers.mkl_dr.c2_patches import PATCH_SIZES, patch_sizes
 from mklearn.papers.mkl_dr.c2_serre import c2_serre, learn_c2_serre
-from mklearn.papers.mkl_dr.gabor_c1 import prepare_images, pyramid_c1, serre_c1
+from mklearn.papers.mkl_dr.gabor_c1 import PATCH_SIZES, patch_sizes, prepare_images, pyramid_c1, serre_c1
 
 
 def textures(count: int, height: int = 140, width: int = 150) -> np.ndarray:
@@ -84,7 +83,7 @@ def slow_mutch_lowe(image: np.ndarray) -> list[float]:
     (prepared,) = prepare_images([image / 255], "c2")
     scales = pyramid_c1(prepared, 0.5)
     features = []
-    for patch, size in enumerate(learned["sizes"]):
+    for patch, size in enumerate(patch_sizes(40)):
         responses = []
         for scale, c1 in enumerate(scales):
             if abs(scale - learned["scales"][patch]) > 1 or min(c1.shape[1:]) < size:
@@ -116,52 +115,49 @@ def test_features_equal_the_loops_over_windows() -> None:
     np.testing.assert_allclose(MUTCH_LOWE([tall])[0], slow_mutch_lowe(tall), atol=1e-5)
 
 
-def test_serre_s_patches_are_where_their_origins_are() -> None:
-    c1 = [serre_c1(image)[1] for image in prepare_images([image / 255 for image in SERRE.images], "c2")]
-    for size in PATCH_SIZES:
-        patches, origins = SERRE.learned[f"patches_{size}"], SERRE.learned[f"origins_{size}"]
-        assert patches.shape == (2, 4, size, size)
-        for patch, (number, row, column) in zip(patches, origins, strict=True):
-            np.testing.assert_array_equal(patch, c1[number][:, row : row + size, column : column + size])
+def places_of(patch: np.ndarray, c1: list[np.ndarray]) -> list[tuple[int, int, int]]:
+    """Image, row and column of the windows that a patch of all orientations equals."""
+    windows = [np.lib.stride_tricks.sliding_window_view(maps, patch.shape)[0] for maps in c1]
+    return [(k, *place) for k, each in enumerate(windows) for place in np.argwhere((each == patch).all(axis=(2, 3, 4)))]
 
 
-def test_mutch_and_lowe_s_patches_are_the_dominant_orientations_at_their_origins() -> None:
-    learned = MUTCH_LOWE.learned
-    prepared = prepare_images([image / 255 for image in MUTCH_LOWE.images], "c2")
-    pyramids = [pyramid_c1(image, 0.5) for image in prepared]
-    for patch, size in enumerate(learned["sizes"]):
-        number, row, column = learned["origins"][patch]
-        scale = learned["scales"][patch]
-        window = pyramids[number][scale][:, row : row + size, column : column + size].reshape(12, -1)
-        values, orientations = learned["values"][patch], learned["orientations"][patch]
-        np.testing.assert_array_equal(values[: size**2], window.max(axis=0))
-        np.testing.assert_array_equal(window[orientations[: size**2], np.arange(size**2)], values[: size**2])
-        np.testing.assert_array_equal(values[size**2 :], 0)
-        sides = [round(side / 2 ** (scale / 4)) for side in prepared[number].shape]
-        centre = [(5 * start + 5 + 5 * (start + size - 1) + 15) / 2 for start in (row, column)]
-        np.testing.assert_allclose(learned["positions"][patch], np.divide(centre, sides))
-    assert len(set(learned["scales"])) > 3
-
-
-def test_places_are_drawn_from_the_whole_of_c1() -> None:
+def test_serre_s_patches_are_drawn_from_the_whole_of_c1() -> None:
     """Many patches start at every possible place of every image, and at no other."""
     images = textures(3, 140, 140)
     learned = learn_c2_serre(images, random_state=0, n_patches=1200)
-    rows, columns = serre_c1(prepare_images([images[0] / 255], "c2")[0])[1].shape[1:]
-    for size in PATCH_SIZES:
-        number, row, column = learned[f"origins_{size}"].T
+    c1 = [serre_c1(image)[1] for image in prepare_images([image / 255 for image in images], "c2")]
+    rows, columns = c1[0].shape[1:]
+    for size in PATCH_SIZES[2:]:
+        patches = learned[f"patches_{size}"]
+        assert patches.shape == (300, 4, size, size)
+        places = [places_of(patch, c1) for patch in patches]
+        assert min(map(len, places)) > 0
+        number, row, column = np.array([each[0] for each in places]).T
         assert set(number) == {0, 1, 2}
         assert set(row) == set(range(rows - size + 1))
         assert set(column) == set(range(columns - size + 1))
 
 
+def test_mutch_and_lowe_s_patches_are_the_dominant_orientations_of_their_places() -> None:
+    learned = MUTCH_LOWE.learned
+    prepared = prepare_images([image / 255 for image in MUTCH_LOWE.images], "c2")
+    pyramids = [pyramid_c1(image, 0.5) for image in prepared]
+    for patch, size in enumerate(patch_sizes(40)):
+        scale = learned["scales"][patch]
+        sides = [round(side / 2 ** (scale / 4)) for side in prepared[0].shape]
+        # the centre of the places i to i + size - 1 is (5 i + 5 + 5 (i + size - 1) + 15) / 2
+        row, column = np.rint((learned["positions"][patch] * sides - 10) / 5 - (size - 1) / 2).astype(int)
+        windows = [c1[scale][:, row : row + size, column : column + size].reshape(12, -1) for c1 in pyramids]
+        values, orientations = learned["values"][patch], learned["orientations"][patch]
+        (window,) = (each for each in windows if np.array_equal(each.max(axis=0), values[: size**2]))
+        np.testing.assert_array_equal(window[orientations[: size**2], np.arange(size**2)], values[: size**2])
+        np.testing.assert_array_equal(values[size**2 :], 0)
+    assert len(set(learned["scales"])) > 3
+
+
 @both
 def test_an_image_responds_to_its_own_patches_with_one(model: Model) -> None:
-    if model is SERRE:
-        origins = np.concatenate([model.learned[f"origins_{size}"][:, 0] for size in PATCH_SIZES])
-    else:
-        origins = model.learned["origins"][:, 0]
-    np.testing.assert_allclose(model.features[origins, np.arange(model.n_patches)], 1, atol=1e-5)
+    np.testing.assert_allclose(model.features.max(axis=0), 1, atol=1e-5)
     assert (model.features >= 0).all()
     assert (model.features <= 1).all()
     assert model.features.min() < 0.9
@@ -208,10 +204,15 @@ def test_sizes_of_images(model: Model) -> None:
 
 @both
 def test_refuses_what_other_parameters_learned(model: Model) -> None:
-    shapes = r"\(2, 4, 4, 4\) for 'patches_4'.* \(6, 4, 4, 4\)" if model is SERRE else r"\(40,\) for 'sizes'.* \(24,\)"
+    serre, mutch_lowe = r"\(2, 4, 4, 4\) for .patches_4.* \(6, 4, 4, 4\)", r"\(40, 256\) for .values.* \(24, 256\)"
+    shapes = serre if model is SERRE else mutch_lowe
+        r"\(2, 4, 4, 4\) for 'patches_4'.* \(6, 4, 4, 4\)"
+        if model is SERRE
+        else r"\(40, 256\) for 'values'.* \(24, 256\)"
+    )
     with pytest.raises(DataError, match=f"shape {shapes}.*learn_{model.name}"):
         model(model.images, n_patches=24)
-    with pytest.raises(DataError, match=r"no array for '(patches_4|sizes)'"):
+    with pytest.raises(DataError, match=r"no array for '(patches_4|values)'"):
         model(model.images, learned={})
 
 
