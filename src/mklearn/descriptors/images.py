@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from numbers import Real
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -34,7 +33,9 @@ def descriptor(**constraints: Any) -> Callable[[Function], Function]:
         @functools.wraps(function)
         def checked(images: Images, **parameters: Any) -> Any:
             for name, value in parameters.items():
-                out_of_range = isinstance(value, Real) and (isinstance(value, bool) or abs(value) > LARGEST_INTEGER)
+                out_of_range = isinstance(value, int | float) and (
+                    isinstance(value, bool) or abs(value) > LARGEST_INTEGER
+                )
                 if name in valid and (out_of_range or not any(each.is_satisfied_by(value) for each in valid[name])):
                     raise invalid(value, name, " or ".join(map(str, valid[name])))
             return function(images, **parameters)

@@ -15,6 +15,7 @@ processor's cache, where one compiled pass takes both minima.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -28,12 +29,6 @@ from threadpoolctl import threadpool_limits
 from mklearn.checks import check_integer, check_nonnegative, check_positive
 from mklearn.errors import DataError
 from mklearn.extras import require
-
-POSITION_WEIGHT = 0.25
-"""Weight of the position term."""
-
-POSITION_SCALE = 270.0
-"""Length in pixels by which position differences are divided: about the side of an image of 60,000 pixels."""
 
 # Largest number of inner products in a tile (1 MiB), unless two sets alone need more.
 _TILE_ENTRIES = 2**18
@@ -58,8 +53,8 @@ def point_set_distances(
     X: PointSetsLike,
     Y: PointSetsLike | None = None,
     *,
-    position_weight: float = POSITION_WEIGHT,
-    position_scale: float = POSITION_SCALE,
+    position_weight: float = 0.25,
+    position_scale: float = 270.0,
     n_jobs: int | None = None,
 ) -> NDArray[np.float32]:
     """Compute all distances between the sets of `X` and the sets of `Y`: float32, (n, m), in squared descriptor units.
@@ -78,7 +73,7 @@ def point_set_distances(
     position_weight : float
         >= 0; with 0 the positions are ignored.
     position_scale : float
-        > 0, in pixels.
+        > 0, in pixels; about the side of an image of 60,000 pixels.
     n_jobs : int, optional
         Threads. Each computes whole rows with one thread of BLAS: the distances do not depend on their number.
         Default: the calling thread, and those of BLAS.
@@ -100,7 +95,8 @@ def point_set_distances(
     factor = check_nonnegative(position_weight, "position_weight") / check_positive(position_scale, "position_scale")
     columns = _Points.of(X if Y is None else Y, "X" if Y is None else "Y", factor)
     rows = columns if Y is None else _Points.of(X, "X", factor, origin=columns.origin)
-    out = np.zeros((rows.n, columns.n), dtype=np.float32)
+    n = len(rows.to_empty)
+    out = np.zeros((n, len(columns.to_empty)), dtype=np.float32)
 
     def compute(numbers: range) -> None:
         buffers = _Buffers(rows, columns)
@@ -111,11 +107,11 @@ def point_set_distances(
                 out[first:, i] = out[i, first:]
 
     if n_jobs is None:
-        compute(range(rows.n))
+        compute(range(n))
         return out
     step = 8 * check_integer(n_jobs, "n_jobs", 1)  # interleaved rows: those of a triangle get shorter
     with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(n_jobs) as pool:
-        list(pool.map(compute, (range(k, rows.n, step) for k in range(step))))
+        list(pool.map(compute, (range(k, n, step) for k in range(step))))
     return out
 
 
@@ -125,47 +121,36 @@ class _Points:
 
     descriptors: NDArray[np.float32]  # (d, points), minus the origin: differences stay, cancellation shrinks
     squared_norms: Vector  # (points,), of these descriptors
-    positions: NDArray[np.float32] | None  # (2, points), scaled so that their distance is the position term
+    positions: NDArray[np.float32]  # (2, points), scaled so that their distance is the position term
     offsets: NDArray[np.intp]  # (n + 1,): set i has the columns offsets[i] to offsets[i + 1]
     to_empty: Vector  # (n,): distance of each set to a set without points
     origin: NDArray[np.float64]  # (d,)
 
-    @property
-    def n(self) -> int:
-        return len(self.to_empty)
-
     @classmethod
     def of(cls, sets: PointSetsLike, name: str, factor: float, origin: NDArray[np.float64] | None = None) -> _Points:
-        given, positions, counts = (np.asarray(a) for a in (sets.descriptors, sets.positions, sets.counts))
-        n, _, d = given.shape
+        n, _, d = sets.descriptors.shape
         if origin is not None and len(origin) != d:
             raise DataError(f"{name} has descriptors of length {d}, the other sets of length {len(origin)}")
-        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
-        real = [slice(a, b) for a, b in pairwise(offsets)]
+        offsets = np.concatenate([[0], np.cumsum(sets.counts)]).astype(np.intp)
         if origin is None:
-            total = np.zeros(d)
-            for i in range(n):
-                total += given[i, : counts[i]].sum(axis=0, dtype=np.float64)
-            origin = total / max(1, offsets[-1])
+            sums = (sets.descriptors[i, :k].sum(axis=0, dtype=np.float64) for i, k in enumerate(sets.counts))
+            origin = sum(sums, np.zeros(d)) / max(1, offsets[-1])
         descriptors = np.empty((d, offsets[-1]), dtype=np.float32)
         squared_norms = np.empty(offsets[-1], dtype=np.float32)
+        positions = np.empty((2, offsets[-1]), dtype=np.float32)
         to_empty = np.zeros(n, dtype=np.float32)
-        scaled_positions = np.empty((2, offsets[-1]), dtype=np.float32) if factor > 0 else None
         with np.errstate(over="ignore", invalid="ignore"):  # entries that are not finite raise below
-            for i in range(n):
-                if counts[i] == 0:
-                    continue
-                exact = given[i, : counts[i]].astype(np.float64)
-                moved = descriptors[:, real[i]] = (exact - origin).T
-                squared_norms[real[i]] = np.einsum("ij,ij->j", moved, moved)
-                to_empty[i] = 2 * np.einsum("ij,ij->", exact, exact) / counts[i]
-                if scaled_positions is not None:
-                    scaled_positions[:, real[i]] = factor * positions[i, : counts[i]].T
-                if not (np.isfinite(squared_norms[real[i]]).all() and np.isfinite(to_empty[i])):
+            for i, (k, real) in enumerate(zip(sets.counts, itertools.starmap(slice, pairwise(offsets)), strict=True)):
+                exact = sets.descriptors[i, :k].astype(np.float64)
+                moved = descriptors[:, real] = (exact - origin).T
+                squared_norms[real] = np.einsum("ij,ij->j", moved, moved)
+                to_empty[i] = 2 * np.einsum("ij,ij->", exact, exact) / max(1, k)
+                positions[:, real] = factor * sets.positions[i, :k].T
+                if not (np.isfinite(squared_norms[real]).all() and np.isfinite(to_empty[i])):
                     raise DataError(
                         f"{name}: set {i} has descriptors that are NaN, infinite or too large for float32; scale them"
                     )
-        return cls(descriptors, squared_norms, scaled_positions, offsets, to_empty, origin)
+        return cls(descriptors, squared_norms, positions, offsets, to_empty, origin)
 
 
 class _Buffers:
@@ -191,25 +176,22 @@ class _Buffers:
 def _set_to_sets(rows: _Points, i: int, columns: _Points, first: int, buffers: _Buffers, out: Vector) -> None:
     """Compute the distances of set `i` of `rows` to the sets of `columns` from `first` on, into `out`."""
     require("numba")
-    from mklearn.kernels import point_set_loops
+    from mklearn.kernels.point_set_loops import mean_minima
 
-    begin, end = rows.offsets[i], rows.offsets[i + 1]
-    if begin == end:
+    mine = slice(*rows.offsets[i : i + 2])
+    p, d = mine.stop - mine.start, len(rows.descriptors)
+    if p == 0:
         out[:] = columns.to_empty[first:]
         return
-    p, d = int(end - begin), len(rows.descriptors)
     # the factor -2 costs p d multiplications here, and none in every product
-    scaled = np.multiply(rows.descriptors[:, begin:end].T, -2, out=buffers.scaled[: p * d].reshape(p, d))
-    norms = rows.squared_norms[begin:end]
+    scaled = np.multiply(rows.descriptors[:, mine].T, -2, out=buffers.scaled[: p * d].reshape(p, d))
     for s, t in buffers.tiles(first):
-        left, right = columns.offsets[s], columns.offsets[t]
-        products = buffers.products[: p * int(right - left)].reshape(p, int(right - left))
-        np.matmul(scaled, columns.descriptors[:, left:right], out=products)
-        tile = (products, norms, columns.squared_norms[left:right], columns.offsets[s : t + 1], left, buffers.minima)
-        if rows.positions is None or columns.positions is None:
-            point_set_loops.plain(*tile, out[s - first : t - first])
-        else:
-            positions = (*rows.positions[:, begin:end], *columns.positions[:, left:right])
-            point_set_loops.with_positions(*tile, out[s - first : t - first], *positions)
+        tile = slice(columns.offsets[s], columns.offsets[t])
+        width = int(tile.stop - tile.start)
+        products = buffers.products[: p * width].reshape(p, width)
+        np.matmul(scaled, columns.descriptors[:, tile], out=products)
+        left = products, rows.squared_norms[mine], rows.positions[:, mine]
+        right = columns.squared_norms[tile], columns.positions[:, tile], columns.offsets[s : t + 1], tile.start
+        mean_minima(*left, *right, buffers.minima, out[s - first : t - first])
     empty = columns.offsets[first + 1 :] == columns.offsets[first:-1]
     out[empty] = rows.to_empty[i]

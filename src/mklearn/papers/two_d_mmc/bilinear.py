@@ -44,7 +44,7 @@ class Scatter:
 
     def one_sided(self, side: Side, projection: Array) -> Array:
         """Compute sum_i w_i D_i R R'D_i' for R (cols, l), or on the right sum_i w_i D_i'L L'D_i for L (rows, l)."""
-        total = 0.0
+        total: Any = 0.0
         for weight, stacks in self._terms:
             stack = stacks[side]
             projected = (stack.reshape(-1, stack.shape[2]) @ projection).reshape(len(stack), -1)
