@@ -39,9 +39,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, solve_triangular
 
-from mklearn.checks import check_positive, invalid, kernel_list, not_positive_semidefinite, symmetrized, weighted_sum
-from mklearn.errors import DataError, NotApplicable
-from mklearn.graphs import ClassOperator, ClassStructure, LaplacianOperator
+from mklearn.checks import not_positive_semidefinite, symmetrized, weighted_sum
+from mklearn.errors import NotApplicable
+from mklearn.graphs import ClassStructure, LaplacianOperator
 from mklearn.optimize.landmark_embedding import lower_factor, per_feature
 from mklearn.optimize.norm_ball import equal_weight_radius, model_maximiser, on_sphere, tangent_gap, tangent_maximiser
 
@@ -53,8 +53,6 @@ _ARMIJO = 1e-4
 _HALVINGS = 30
 # Relative precision of F: smaller decreases are rounding, smaller increases are no progress.
 _ROUNDING = 1e-12
-# (identity, means, total) of the class operators that are projectors.
-_PROJECTORS = ((1.0, -1.0, 0.0), (1.0, 0.0, -1.0))
 
 
 def between_factor(classes: ClassStructure) -> Array:
@@ -75,9 +73,10 @@ class Evaluation:
 
 
 def leading_directions(at: Evaluation, n_components: int, ridge_amount: float) -> tuple[Array, Array]:
-    """Compute the largest ratios omega (p,), descending, and B U / (lambda sqrt(omega)) for their eigenvectors U.
+    """Compute the directions V = Phi A that attain F: K L1 K a = omega (K Q K + lambda K) a.
 
-    p is ``n_components`` or less, where fewer ratios are above rounding.
+    Return omega (p,), descending, whose sum over all directions is F, and A (n, p) with A'(K Q K + lambda K)A = I, of
+    features Phi'A (d, p). p is ``n_components`` or less, where fewer ratios are above rounding.
     """
     omega, U = eigh(at.cross, check_finite=False)
     omega, U = omega[::-1], U[:, ::-1]
@@ -88,44 +87,17 @@ def leading_directions(at: Evaluation, n_components: int, ridge_amount: float) -
 
 @dataclass(eq=False)
 class RatioTraceObjective:
-    """The objective F of the module for given kernels, G, Q and lambda.
+    """The objective F of the module for given kernels, G, Q and lambda."""
 
-    Parameters
-    ----------
-    kernels : M arrays of shape (n, n)
-        Symmetric positive semidefinite. float32 is summed in double precision.
-    numerator : array of shape (n, r)
-        G.
-    denominator : LaplacianOperator
-        Q.
-    ridge_amount : float
-        lambda > 0.
-
-    Raises
-    ------
-    DataError
-        Shapes do not match, or the denominator is not a projector.
-    ConfigError
-        lambda is not positive.
-    """
-
-    kernels: Sequence[NDArray[Any]]
-    numerator: Array
-    denominator: LaplacianOperator
-    ridge_amount: float
+    kernels: Sequence[NDArray[Any]]  # M of shape (n, n), positive semidefinite; float32 is summed in double precision
+    numerator: Array  # (n, r), G
+    denominator: LaplacianOperator  # Q, a projector: the within- or total-scatter operator of classes
+    ridge_amount: float  # lambda > 0
 
     def __post_init__(self) -> None:
-        Q = self.denominator
-        if not isinstance(Q, ClassOperator) or (Q.identity, Q.means, Q.total) not in _PROJECTORS:
-            raise DataError("Invalid denominator: expected the within- or total-scatter operator of classes.")
-        self.kernels = kernel_list(self.kernels, Q.n)
-        self.numerator = np.asarray(self.numerator, dtype=np.float64)
-        if self.numerator.ndim != 2 or self.numerator.shape[0] != Q.n:
-            raise DataError(f"The numerator's factor has shape {self.numerator.shape}: expected {Q.n} rows.")
-        check_positive(self.ridge_amount, "ridge_amount")
         # G = QG + outside: solving for QG only avoids the difference of nearly equal matrices.
-        self._inside = Q.apply(self.numerator)
-        self._outside = self.numerator - Q.apply(self._inside)
+        self._inside = self.denominator.apply(self.numerator)
+        self._outside = self.numerator - self.denominator.apply(self._inside)
 
     @property
     def n_kernels(self) -> int:
@@ -162,14 +134,6 @@ class RatioTraceObjective:
         half /= scale
         return gradient, half @ half.T * -2.0
 
-    def directions(self, at: Evaluation, n_components: int) -> tuple[Array, Array]:
-        """Compute the directions V = Phi A that attain F: K L1 K a = omega (K Q K + lambda K) a.
-
-        Returns omega (p,), descending, whose sum over all directions is F, and A (n, p) with
-        A'(K Q K + lambda K)A = I. p is ``n_components`` or less, where fewer ratios are above rounding.
-        """
-        return leading_directions(at, n_components, self.ridge_amount)
-
 
 @dataclass(frozen=True, eq=False)
 class LandmarkRatioTrace:
@@ -179,9 +143,6 @@ class LandmarkRatioTrace:
     scatter: Array  # (d, d), S_d, the within-class or total scatter
     between: Array  # (d, c), H, with HH' the scatter between classes
     ridge_amount: float  # lambda > 0
-
-    def __post_init__(self) -> None:
-        check_positive(self.ridge_amount, "ridge_amount")
 
     @property
     def n_kernels(self) -> int:
@@ -214,10 +175,6 @@ class LandmarkRatioTrace:
             hessian[:, number] = np.add.reduceat(products, starts)
         return gradient, symmetrized(hessian) * (-2.0 / scale**2)
 
-    def directions(self, at: Evaluation, n_components: int) -> tuple[Array, Array]:
-        """Compute omega (p,), descending, and Phi'A (d, p) of the directions that attain F."""
-        return leading_directions(at, n_components, self.ridge_amount)
-
     def _outside(self, root: Array, solved: Array, right: Array) -> Array:
         """Compute right - S_d D solved, for solved = M^-1 D right: where D has an inverse, without the difference."""
         result = right - self.scatter @ (root[:, None] * solved) if not root.all() else np.empty_like(right)
@@ -231,42 +188,18 @@ Objective = RatioTraceObjective | LandmarkRatioTrace
 
 @dataclass(frozen=True, eq=False)
 class ConvexRatioTrace:
-    """Result of `convex_ratio_trace`.
+    """Result of `convex_ratio_trace`."""
 
-    Attributes
-    ----------
-    theta : array of shape (M,)
-        The maximiser, with ||theta||_p = M^(1/p - 1).
-    weights : array of shape (M,)
-        theta / sum(theta).
-    value : float
-        F(theta).
-    bound : float
-        Upper bound of F over the feasible set: the smallest of the tangents' maxima.
-    gap : float
-        (bound - value) / value >= 0.
-    gradient : array of shape (M,)
-        At theta.
-    history : array of shape (steps + 1,)
-        F at equal weights and after every step, nondecreasing but for rounding.
-    status : {"optimal", "max_iter", "stalled"}
-        "optimal": gap <= tol. "stalled": no step increases F beyond rounding; see ``gap``.
-    evaluation : Evaluation
-        At theta.
-    ridge_amount : float
-        lambda.
-    """
-
-    theta: Array
-    weights: Array
-    value: float
-    bound: float
-    gap: float
-    gradient: Array
-    history: Array
-    status: Status
-    evaluation: Evaluation
-    ridge_amount: float
+    theta: Array  # (M,), the maximiser, with ||theta||_p = M^(1/p - 1)
+    weights: Array  # (M,), theta / sum(theta)
+    value: float  # F(theta)
+    bound: float  # of F over the feasible set: the smallest of the tangents' maxima
+    gap: float  # (bound - value) / value >= 0
+    gradient: Array  # (M,), at theta
+    history: Array  # (steps + 1,), F at equal weights and after every step, nondecreasing but for rounding
+    status: Status  # "optimal": gap <= tol; "stalled": no step increases F beyond rounding, see the gap
+    evaluation: Evaluation  # at theta
+    ridge_amount: float  # lambda
 
 
 def convex_ratio_trace(
@@ -277,21 +210,8 @@ def convex_ratio_trace(
     Each step maximises the second-order model of F over the feasible set and searches the line to the maximiser; if
     this gives no ascent, it searches the line to the tangent's maximiser (Frank-Wolfe).
 
-    Parameters
-    ----------
-    objective : RatioTraceObjective or LandmarkRatioTrace
-    p : float
-        Norm, from 1 (sparse weights) to infinity (equal weights).
-    max_iter : int
-    tol : float
-        Tolerance of the relative duality gap.
-
-    Raises
-    ------
-    ConfigError
-        p < 1.
-    NotApplicable
-        F is zero at equal weights: the class means coincide in every kernel.
+    ``p`` is the norm, from 1 (sparse weights) to infinity (equal weights), ``tol`` of the relative duality gap. Raise
+    `NotApplicable` where F is zero at equal weights: the class means coincide in every kernel.
 
     References
     ----------
@@ -302,8 +222,6 @@ def convex_ratio_trace(
     .. [3] Yan, Kittler, Mikolajczyk, Tahir, "Non-sparse multiple kernel Fisher discriminant analysis", JMLR 13, 2012:
        p > 1.
     """
-    if not p >= 1:
-        raise invalid(p, "p", "a norm, p >= 1")
     n_kernels = objective.n_kernels
     radius = equal_weight_radius(n_kernels, p)
     current = objective.evaluate(np.full(n_kernels, 1.0 / n_kernels))

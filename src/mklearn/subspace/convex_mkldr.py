@@ -21,6 +21,7 @@ from mklearn.optimize.convex_ratio_trace import (
     RatioTraceObjective,
     between_factor,
     convex_ratio_trace,
+    leading_directions,
 )
 from mklearn.optimize.eigen import fix_signs
 from mklearn.optimize.graph_embedding import Array, Projection, Scaling
@@ -174,7 +175,7 @@ class ConvexMKLDR(LandmarkFit, RatioTraceEmbedding):
             self.ridge * variance,
         )
         found = self._solved(objective)
-        omega, A = objective.directions(found.evaluation, wanted)
+        omega, A = leading_directions(found.evaluation, wanted, found.ridge_amount)
         self._set_projection(stack.combine(found.weights), found.weights, self._projection(found, omega, A))
 
     def _fit_moments(self, data: LandmarkMoments) -> None:
@@ -186,7 +187,7 @@ class ConvexMKLDR(LandmarkFit, RatioTraceEmbedding):
         side = problem.total if self.denominator == "total" else problem.within
         objective = LandmarkRatioTrace(problem.blocks, side, between, self.ridge * variance)
         found = self._solved(objective)
-        omega, V = objective.directions(found.evaluation, wanted)
+        omega, V = leading_directions(found.evaluation, wanted, found.ridge_amount)
         projection = self._projection(found, omega, problem.sample_coefficients(V))
         coefficients = self._rescaled(found.weights, projection)
         self._set_coefficients(data, problem.feature_coefficients(found.weights, coefficients))
