@@ -32,7 +32,7 @@ ROOMS = (
 def names_of(room: str) -> list[str]:
     """Return the public names of a module: those it re-exports, or defines."""
     if room == "mklearn.descriptors":
-        return [f"{module}.{name}" for module, (name,) in exported(DESCRIPTORS, room).items()]
+        return [f"{module}.{name}" for module, names in exported(DESCRIPTORS, room).items() for name in names]
     module = importlib.import_module(room)
     defined = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == room]
     names: list[str] = getattr(module, "__all__", None) or [name for name in defined if not name.startswith("_")]

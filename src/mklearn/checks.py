@@ -45,13 +45,6 @@ def check_integer(value: Any, name: str, least: int = 1, most: int | None = None
     return int(value)
 
 
-def check_list(value: Any, name: str, expected: str) -> list[Any]:
-    """Return `value` as a list; raise `ConfigError` for a single number or text, and what can't be iterated."""
-    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-        raise invalid(value, name, expected)
-    return list(value)
-
-
 def check_rows_and_columns(value: Any, name: str) -> tuple[int, int]:
     """Return two integers >= 1; raise `ConfigError` for anything else."""
     try:

@@ -20,7 +20,6 @@ from mklearn.optimize.simplex_qp import SimplexQP, simplex_qp
 from mklearn.subspace.kernel_embedding import KernelEmbedding
 
 Array = NDArray[np.floating[Any]]
-ThetaStep = Literal["exact", "local"]
 Keep = Literal["last", "best"]
 
 # Smallest weight of a selected kernel; the theta-step itself returns exact zeros.
@@ -54,11 +53,9 @@ class MKMMC(KernelEmbedding):
         of full-rank kernels.
     trade_off : float
         lambda, the weight of the within-class scatter; 1 in the paper.
-    theta_step : {"exact", "local"}
-        "exact": the global maximum up to 14 kernels (more if few pairs of kernels are concave), above that the best of
-        many local ones; "local": projected gradient from the current weights, instead of the paper's quadprog.
     max_iter : int
-        Largest number of theta-steps.
+        Largest number of theta-steps. Each is the global maximum up to 14 kernels (more if few pairs of kernels are
+        concave), above that the best of many local ones.
     tol : float
         Stop when the value changes by less than this, relatively, from one A-step to the next.
     keep : {"last", "best"}
@@ -116,7 +113,6 @@ class MKMMC(KernelEmbedding):
         **KernelEmbedding._parameter_constraints,
         "constraint": [one_of(Constraint)],
         "trade_off": [NONNEGATIVE],
-        "theta_step": [one_of(ThetaStep)],
         "max_iter": [at_least(0)],
         "tol": [NONNEGATIVE],
         "keep": [one_of(Keep)],
@@ -128,7 +124,6 @@ class MKMMC(KernelEmbedding):
         *,
         constraint: Constraint = "rkhs",
         trade_off: float = 1.0,
-        theta_step: ThetaStep = "exact",
         max_iter: int = 50,
         tol: float = 1e-6,
         keep: Keep = "best",
@@ -137,7 +132,6 @@ class MKMMC(KernelEmbedding):
         self.n_components = n_components
         self.constraint = constraint
         self.trade_off = trade_off
-        self.theta_step = theta_step
         self.max_iter = max_iter
         self.tol = tol
         self.keep = keep
@@ -188,7 +182,7 @@ class MKMMC(KernelEmbedding):
                 break
             if iteration == self.max_iter:
                 break
-            found = _theta_step(steps.quadratic_form(theta, n_components), theta, self.theta_step)
+            found = _theta_step(steps.quadratic_form(theta, n_components), theta)
             theta_entry = {
                 "iteration": iteration + 1,
                 "step": "theta",
@@ -216,19 +210,7 @@ class MKMMC(KernelEmbedding):
 def fit_path(estimator: MKMMC, X: ArrayLike, y: ArrayLike, sizes: Iterable[int]) -> list[MKMMC]:
     """Fit a clone of the estimator for each number of components: the paper's search, as the weights depend on it.
 
-    Parameters
-    ----------
-    estimator : MKMMC
-        Not modified; cloned for each size.
-    X, y
-        As for `MKMMC.fit`.
-    sizes : iterable of int
-        Values of ``n_components``.
-
-    Returns
-    -------
-    list of MKMMC, in the order of ``sizes``
-        As if fitted one by one. A-steps for the same weights are nested, and computed once.
+    The result is that of fits one by one. A-steps for the same weights are nested, and computed once.
     """
     sizes = list(sizes)
     if not sizes:
@@ -289,10 +271,9 @@ def margin_matrices(stack: KernelStack, operator: LaplacianOperator, coefficient
     return np.asarray((Q + Q.transpose(0, 2, 1)) / 2)
 
 
-def _theta_step(Q: Array, theta: Array, method: ThetaStep) -> SimplexQP:
+def _theta_step(Q: Array, theta: Array) -> SimplexQP:
     """Return the maximiser, or the current weights if it is better by rounding only."""
-    found = simplex_qp(Q, method="auto") if method == "exact" else simplex_qp(Q, method="local", start=theta)
+    found = simplex_qp(Q, method="auto")
     current = float(theta @ Q @ theta)
-    if found.value - current <= _ROUNDING * float(np.abs(Q).max()):
-        return replace(found, theta=theta, value=current)
-    return found
+    unchanged = found.value - current <= _ROUNDING * float(np.abs(Q).max())
+    return replace(found, theta=theta, value=current) if unchanged else found

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from mklearn.errors import NotApplicable
 from mklearn.graphs import mmc_graph
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.simplex_qp import simplex_qp
@@ -34,13 +33,12 @@ def problems(wine):
     }
 
 
-@pytest.mark.parametrize("theta_step", ["exact", "local"])
 @pytest.mark.parametrize("trade_off", [0.3, 1.0, 5.0])
 @pytest.mark.parametrize("name", ["wine", "digits", "noise"])
-def test_objective_of_the_printed_method_never_decreases(problems, name, trade_off, theta_step):
+def test_objective_of_the_printed_method_never_decreases(problems, name, trade_off):
     K, y = problems[name]
     for p in (1, 2, len(np.unique(y)) - 1):
-        model = MKMMC(p, constraint="coef", trade_off=trade_off, theta_step=theta_step, tol=0.0).fit(K, y)
+        model = MKMMC(p, constraint="coef", trade_off=trade_off, tol=0.0).fit(K, y)
         history = model.objective_history_
         assert (np.diff(history) >= -1e-10 * np.abs(history).max()).all()
         assert model.status_ == "converged"
@@ -116,17 +114,6 @@ def test_best_is_never_below_last_with_the_other_constraints(problems, name):
     assert best.objective_ == pytest.approx(best.objective_history_[::2].max())
     assert best.status_ in ("converged", "cycle")
     np.testing.assert_array_equal(best.theta_history_, last.theta_history_)
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"n_components": 1000}, NotApplicable, "at most"),
-    ],
-)
-def test_errors(problems, change, error, message):
-    with pytest.raises(error, match=message):
-        MKMMC(**change).fit(*problems["wine"])
 
 
 @pytest.mark.parametrize("constraint", ["rkhs", "coef", "sample"])
