@@ -1,6 +1,7 @@
 """Descriptors: functions from images to features, most of them in a file of their name.
 
-Import from the file, ``from mklearn.descriptors.hog import hog``: in the package, the name ``hog`` is the module.
+Import from the file, ``from mklearn.descriptors.hog import hog``: in the package, the name ``hog`` is the module. All
+raise `mklearn.errors.ConfigError` for invalid parameters.
 """
 
 import lazy_loader as _lazy

@@ -41,8 +41,6 @@ def colour_histogram(images: Images, *, bins: tuple[int, int, int] = (8, 4, 4), 
     ------
     DataError
         Invalid images, grey images, floats outside 0..1, or images with fewer pixels than cells.
-    ConfigError
-        Invalid parameters.
 
     Notes
     -----

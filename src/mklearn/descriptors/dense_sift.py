@@ -70,8 +70,6 @@ def dense_sift(
     ------
     DataError
         Invalid images, images smaller than the largest patch, or `learned` of other parameters.
-    ConfigError
-        Invalid parameters.
 
     Notes
     -----

@@ -84,8 +84,6 @@ def geometric_blur(
     ------
     DataError
         Invalid images, or `learned` of other parameters.
-    ConfigError
-        Invalid parameters.
 
     Notes
     -----

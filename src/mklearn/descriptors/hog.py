@@ -53,8 +53,6 @@ def hog(
     ------
     DataError
         Invalid images, images that are too small, or images of different sizes.
-    ConfigError
-        Invalid parameters.
 
     Notes
     -----

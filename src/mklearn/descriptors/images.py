@@ -26,7 +26,10 @@ _WHITE = {np.dtype(bool): 1.0, np.dtype(np.uint8): 255.0, np.dtype(np.uint16): 6
 
 
 def descriptor(**constraints: Any) -> Callable[[Function], Function]:
-    """Decorate a function of images: declare the valid values of its parameters, and check them in each call."""
+    """Decorate a function of images: declare the valid values of its parameters, and check them in each call.
+
+    Calls with other values raise `ConfigError`.
+    """
     valid = {name: [make_constraint(each) for each in several] for name, several in constraints.items()}
 
     def decorate(function: Function) -> Function:

@@ -67,8 +67,6 @@ def lbp(
     ------
     DataError
         Invalid images, or images that are too small.
-    ConfigError
-        Invalid parameters.
 
     Notes
     -----

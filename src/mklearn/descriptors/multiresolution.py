@@ -31,8 +31,6 @@ def multiresolution(images: Images, *, resolutions: Sequence[int] = (4, 8, 16)) 
     ------
     DataError
         Invalid images, or an image with fewer pixels than blocks along a side.
-    ConfigError
-        No resolutions, or resolutions that are not integers >= 1.
 
     Notes
     -----

@@ -48,8 +48,6 @@ def patches(
     ------
     DataError
         Invalid images, sides that are not multiples of `size`, a patch outside the grid, or images of different sizes.
-    ConfigError
-        Invalid parameters.
     """
     grey = as_grey_images(images)
     for number, image in enumerate(grey):

@@ -60,8 +60,6 @@ def phog(
     ------
     DataError
         Invalid images, or images that are too small.
-    ConfigError
-        Invalid parameters.
 
     Notes
     -----
@@ -105,15 +103,8 @@ def _edges(image: Grey, sigma: float) -> NDArray[np.bool_]:
 
     smooth = ndimage.gaussian_filter(image, sigma, mode="nearest")
     size = np.hypot(ndimage.sobel(smooth, axis=0), ndimage.sobel(smooth, axis=1))
-    threshold = np.quantile(size, _NOT_EDGES)
     # quantiles do not depend on how the detector scales its gradients
-    low_quantile = float(np.mean(size < _LOW_TO_HIGH * threshold))
-    edges: NDArray[np.bool_] = canny(
-        image,
-        sigma=sigma,
-        low_threshold=min(low_quantile, _NOT_EDGES),
-        high_threshold=_NOT_EDGES,
-        use_quantiles=True,
-        mode="nearest",
+    low = min(float(np.mean(size < _LOW_TO_HIGH * np.quantile(size, _NOT_EDGES))), _NOT_EDGES)
+    return np.asarray(
+        canny(image, sigma, low_threshold=low, high_threshold=_NOT_EDGES, use_quantiles=True, mode="nearest")
     )
-    return edges

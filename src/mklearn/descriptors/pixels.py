@@ -31,8 +31,6 @@ def pixels(images: Images, *, norm: Literal["none", "l2"] = "none") -> Grey:
     ------
     DataError
         Invalid images, or images of different sizes.
-    ConfigError
-        Unknown norm.
     """
 
     def extract(image: Grey) -> Grey:

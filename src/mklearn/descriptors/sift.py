@@ -75,8 +75,6 @@ def sift_points(
     ------
     DataError
         Invalid images, or `learned` of other parameters.
-    ConfigError
-        Invalid parameters.
 
     Notes
     -----
@@ -129,8 +127,6 @@ def sift_grid(images: Images, *, step: int = 16, size: float = 24.0) -> Grey:
     ------
     DataError
         Invalid images, images that are too small, or images of different sizes.
-    ConfigError
-        Invalid parameters.
 
     See Also
     --------

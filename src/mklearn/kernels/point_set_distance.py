@@ -16,7 +16,6 @@ processor's cache, where one compiled pass takes both minima.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -59,8 +58,7 @@ def point_set_distances(
 ) -> NDArray[np.float32]:
     """Compute all distances between the sets of `X` and the sets of `Y`: float32, (n, m), in squared descriptor units.
 
-    Memory beyond the result: a copy of the real points, ``(d + 3)`` float32 each, and of each thread buffers of about
-    1 MiB.
+    Memory beyond the result: a copy of the real points, ``(d + 3)`` float32 each, and about 1 MiB of each thread.
 
     Parameters
     ----------
@@ -98,11 +96,15 @@ def point_set_distances(
     n = len(rows.to_empty)
     out = np.zeros((n, len(columns.to_empty)), dtype=np.float32)
 
+    most, largest = (int(np.diff(sets.offsets).max(initial=1)) for sets in (rows, columns))
+    # greedy and the same for every row, so that a row's values do not depend on the rows computed before it
+    ends = columns.offsets[:-1] + max(_TILE_ENTRIES // most, largest)
+    last = np.searchsorted(columns.offsets, ends, side="right") - 1
+
     def compute(numbers: range) -> None:
-        buffers = _Buffers(rows, columns)
         for i in numbers:
             first = i + 1 if Y is None else 0
-            _set_to_sets(rows, i, columns, first, buffers, out[i, first:])
+            _set_to_sets(rows, i, columns, first, last, out[i, first:])
             if Y is None:
                 out[first:, i] = out[i, first:]
 
@@ -153,45 +155,29 @@ class _Points:
         return cls(descriptors, squared_norms, positions, offsets, to_empty, origin)
 
 
-class _Buffers:
-    """Buffers that all rows share, and the tiles that the column sets are divided into."""
+def _set_to_sets(
+    rows: _Points, i: int, columns: _Points, first: int, last: NDArray[np.intp], out: Vector
+) -> None:  # fmt: skip
+    """Compute the distances of set `i` of `rows` to the sets of `columns` from `first` on, into `out`.
 
-    def __init__(self, rows: _Points, columns: _Points) -> None:
-        p, largest = (int(np.diff(sets.offsets).max(initial=0)) for sets in (rows, columns))
-        p = max(1, p)
-        width = max(_TILE_ENTRIES // p, largest)
-        self.scaled = np.empty(p * len(rows.descriptors), dtype=np.float32)
-        self.products = np.empty(p * width, dtype=np.float32)
-        self.minima = np.empty(largest, dtype=np.float32)
-        # greedy and the same for every row, so that a row's values do not depend on the rows computed before it
-        self.last = np.searchsorted(columns.offsets, columns.offsets[:-1] + width, side="right") - 1
-
-    def tiles(self, first: int) -> Iterator[tuple[int, int]]:
-        """Yield ranges of column sets from `first` on, each as long as fits into a tile."""
-        while first < len(self.last):
-            yield first, int(self.last[first])
-            first = int(self.last[first])
-
-
-def _set_to_sets(rows: _Points, i: int, columns: _Points, first: int, buffers: _Buffers, out: Vector) -> None:
-    """Compute the distances of set `i` of `rows` to the sets of `columns` from `first` on, into `out`."""
+    `last` is where the tile that begins with a set of `columns` ends.
+    """
     require("numba")
     from mklearn.kernels.point_set_loops import mean_minima
 
     mine = slice(*rows.offsets[i : i + 2])
-    p, d = mine.stop - mine.start, len(rows.descriptors)
-    if p == 0:
+    if mine.stop == mine.start:
         out[:] = columns.to_empty[first:]
         return
     # the factor -2 costs p d multiplications here, and none in every product
-    scaled = np.multiply(rows.descriptors[:, mine].T, -2, out=buffers.scaled[: p * d].reshape(p, d))
-    for s, t in buffers.tiles(first):
+    scaled = np.ascontiguousarray(rows.descriptors[:, mine].T * np.float32(-2))
+    s = first
+    while s < len(last):
+        t = int(last[s])
         tile = slice(columns.offsets[s], columns.offsets[t])
-        width = int(tile.stop - tile.start)
-        products = buffers.products[: p * width].reshape(p, width)
-        np.matmul(scaled, columns.descriptors[:, tile], out=products)
-        left = products, rows.squared_norms[mine], rows.positions[:, mine]
-        right = columns.squared_norms[tile], columns.positions[:, tile], columns.offsets[s : t + 1], tile.start
-        mean_minima(*left, *right, buffers.minima, out[s - first : t - first])
+        left = scaled @ columns.descriptors[:, tile], rows.squared_norms[mine], *rows.positions[:, mine]
+        right = columns.squared_norms[tile], *columns.positions[:, tile], columns.offsets[s : t + 1], tile.start
+        mean_minima(*left, *right, out[s - first : t - first])
+        s = t
     empty = columns.offsets[first + 1 :] == columns.offsets[first:-1]
     out[empty] = rows.to_empty[i]

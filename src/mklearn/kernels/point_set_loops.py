@@ -40,15 +40,14 @@ _smaller: Any = intrinsic(_minnum)
 
 
 def _mean_minima(
-    products: Matrix, norms: Vector, positions: Matrix, column_norms: Vector, column_positions: Matrix,
-    offsets: NDArray[np.intp], first: int, smallest: Vector, out: Vector,
+    products: Matrix, norms: Vector, y: Vector, x: Vector, column_norms: Vector, column_y: Vector, column_x: Vector,
+    offsets: NDArray[np.intp], first: int, out: Vector,
 ) -> None:  # fmt: skip
     """Compute the mean minima of a distance over rows and columns of each set.
 
-    It is ``norms[i] + column_norms[c] + products[i, c]`` and the distance of the positions, shapes (2, p) and (2,
-    columns); ``products``, shape (p, columns), are -2 times the inner products. ``offsets``, shape (sets + 1,), are the
-    first column of each set, plus ``first``; sets without columns are skipped. ``smallest`` is a buffer for the column
-    minima.
+    It is ``norms[i] + column_norms[c] + products[i, c]`` and the distance of the positions (y, x) and (column_y,
+    column_x); ``products``, shape (p, columns), are -2 times the inner products. ``offsets``, (sets + 1,), are the
+    first column of each set, plus ``first``; sets without columns are skipped.
     """
     p = norms.shape[0]
     for s in range(offsets.shape[0] - 1):
@@ -56,14 +55,13 @@ def _mean_minima(
         width = right - left
         if width == 0:
             continue
-        column_minima, bs = smallest[:width], column_norms[left:right]
-        ys, xs = column_positions[0, left:right], column_positions[1, left:right]
-        column_minima[:] = _LARGEST
+        bs, column_minima = column_norms[left:right], np.full(width, _LARGEST)
+        ys, xs = column_y[left:right], column_x[left:right]
         total = 0.0
         for i in range(p):
-            row, a, y, x, least = products[i, left:right], norms[i], positions[0, i], positions[1, i], _LARGEST
+            row, a, yi, xi, least = products[i, left:right], norms[i], y[i], x[i], _LARGEST
             for c in range(width):
-                v = row[c] + bs[c] + a + np.sqrt((ys[c] - y) * (ys[c] - y) + (xs[c] - x) * (xs[c] - x))
+                v = row[c] + bs[c] + a + np.sqrt((ys[c] - yi) * (ys[c] - yi) + (xs[c] - xi) * (xs[c] - xi))
                 least = _smaller(least, v)
                 column_minima[c] = _smaller(column_minima[c], v)
             total += max(least, _ZERO)

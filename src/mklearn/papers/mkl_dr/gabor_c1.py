@@ -1,7 +1,7 @@
 """S1 and C1, the first two layers of models of visual cortex: Gabor filters and local maxima of their responses.
 
 `serre_c1` is the filter bank of Serre, Wolf and Poggio; `pyramid_c1` the image pyramid with a single filter of Mutch
-and Lowe. The layers above are in `c2_serre` and `c2_mutch_lowe`, which compare images with patches of C1.
+and Lowe. The layers above are in `mklearn.papers.mkl_dr.c2`.
 
 The parameters were not checked against the papers. Tags give their source: [ports], several public programs agree on
 them (ports of Serre's among them); [common], commonly given values.
@@ -41,9 +41,6 @@ PYRAMID_STEP = 2**0.25
 # maxima over 10 x 10 responses of two adjacent scales, 5 apart [common]
 PYRAMID_POOL = 10
 PYRAMID_STRIDE = 5
-
-# Places of C1 per side of a patch. [ports] [common]
-PATCH_SIZES = (4, 8, 12, 16)
 
 # Height of a filter's Gaussian over its width. [ports]
 ASPECT = 0.3
@@ -170,23 +167,17 @@ def pyramid_c1(image: Grey, inhibition: float) -> list[Maps]:
         responses /= norms
         s1.append(_inhibited(responses, inhibition))
     scales = []
-    for scale in range(PYRAMID_SCALES - 1):
-        fine, coarse = s1[scale : scale + 2]
-        own = [_steps(length, PYRAMID_POOL, PYRAMID_STRIDE) for length in fine.shape[1:]]
-        next_ = [
-            _steps_of_next(len(steps), here, there)
-            for steps, here, there in zip(own, sides[scale], sides[scale + 1], strict=True)
-        ]
-        scales.append(_inhibited(np.maximum(maxima(fine, *own), maxima(coarse, *next_)), inhibition))
+    for fine, coarse, here, there in zip(s1[:-1], s1[1:], sides[:-1], sides[1:], strict=True):
+        steps = [_steps(length, PYRAMID_POOL, PYRAMID_STRIDE) for length in fine.shape[1:]]
+        of_next = (_steps_of_next(len(each), *lengths) for each, *lengths in zip(steps, here, there, strict=True))
+        scales.append(_inhibited(np.maximum(maxima(fine, *steps), maxima(coarse, *of_next)), inhibition))
     return scales
 
 
 def pyramid_sides(shape: tuple[int, ...]) -> list[tuple[int, int]]:
     """Return height and width in pixels of the 10 scales: those of the image over powers of 2^(1/4), rounded."""
-    return [
-        (round(shape[0] / PYRAMID_STEP**scale), round(shape[1] / PYRAMID_STEP**scale))
-        for scale in range(PYRAMID_SCALES)
-    ]
+    factors = [PYRAMID_STEP**scale for scale in range(PYRAMID_SCALES)]
+    return [(round(shape[0] / factor), round(shape[1] / factor)) for factor in factors]
 
 
 def window_norms(integrals: Sequence[NDArray], size: int) -> Maps:
@@ -203,9 +194,7 @@ def window_norms(integrals: Sequence[NDArray], size: int) -> Maps:
     sums, squares = (
         table[size:, size:] - table[:-size, size:] - table[size:, :-size] + table[:-size, :-size] for table in integrals
     )
-    variation = squares - sums**2 / size**2
-    norms: Maps = np.sqrt(np.maximum(variation, size**2)).astype(np.float32)
-    return norms
+    return np.asarray(np.sqrt(np.maximum(squares - sums**2 / size**2, size**2)), dtype=np.float32)
 
 
 def windows_of(maps: Maps, size: int) -> Maps:
@@ -226,19 +215,6 @@ def maxima(maps: Maps, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Map
             np.maximum(best, maps[:, index], out=best)
         maps = np.ascontiguousarray(best.transpose(0, 2, 1))
     return maps
-
-
-def patch_sizes(n_patches: int) -> NDArray[np.int64]:
-    """Return the size of each patch, ascending: a quarter each, the remainder to the smaller sizes."""
-    kinds = len(PATCH_SIZES)
-    counts = [n_patches // kinds + (number < n_patches % kinds) for number in range(kinds)]
-    return np.repeat(np.array(PATCH_SIZES, dtype=np.int64), counts)
-
-
-def patch_response(distance: NDArray[np.float64], size: NDArray | int) -> NDArray[np.float64]:
-    """Compute ``exp(-distance / (2 (size / 4)^2))`` for squared distances to patches."""
-    features: NDArray[np.float64] = np.exp(-distance / (2 * (size / 4) ** 2))
-    return features
 
 
 @lru_cache(maxsize=8)

@@ -16,9 +16,15 @@ import pytest
 from scipy.ndimage import gaussian_filter
 
 from mklearn.errors import DataError
-from mklearn.papers.mkl_dr.c2_mutch_lowe import c2_mutch_lowe, learn_c2_mutch_lowe
-from mklearn.papers.mkl_dr.c2_serre import c2_serre, learn_c2_serre
-from mklearn.papers.mkl_dr.gabor_c1 import PATCH_SIZES, patch_sizes, prepare_images, pyramid_c1, serre_c1
+from mklearn.papers.mkl_dr.c2 import (
+    PATCH_SIZES,
+    c2_mutch_lowe,
+    c2_serre,
+    learn_c2_mutch_lowe,
+    learn_c2_serre,
+    patch_sizes,
+)
+from mklearn.papers.mkl_dr.gabor_c1 import prepare_images, pyramid_c1, serre_c1
 
 
 def textures(count: int, height: int = 140, width: int = 150) -> np.ndarray:

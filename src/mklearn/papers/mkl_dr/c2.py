@@ -1,4 +1,7 @@
-"""C2 features of Mutch and Lowe: the closest match of sparse C1 patches near the places where they were cut."""
+"""C2 features: the closest match of C1 patches in an image, as Serre, Wolf and Poggio, or Mutch and Lowe, have them.
+
+[ports] and [common] mark parameters that were not checked against the papers: see `mklearn.papers.mkl_dr.gabor_c1`.
+"""
 
 from __future__ import annotations
 
@@ -14,27 +17,140 @@ from mklearn.descriptors.images import Grey, Images, Learned, descriptor, featur
 from mklearn.errors import DataError
 from mklearn.kernels.compiled import compile_loop
 from mklearn.papers.mkl_dr.gabor_c1 import (
-    PATCH_SIZES,
     PYRAMID_ORIENTATIONS,
     PYRAMID_POOL,
     PYRAMID_SCALES,
     PYRAMID_SIZE,
     PYRAMID_STRIDE,
+    SERRE_ORIENTATIONS,
     Maps,
-    patch_response,
-    patch_sizes,
     prepare_images,
     pyramid_c1,
     pyramid_sides,
+    serre_c1,
+    windows_of,
 )
 
-# A patch is searched for within this share of the image's sides around its position, and within this many scales.
-# [common]
+# Places of C1 per side of a patch. [ports] [common]
+PATCH_SIZES = (4, 8, 12, 16)
+# Serre's patches are cut from the second band, of filters of 11 and 13 pixels. [ports]
+PATCH_BAND = 1
+# Mutch and Lowe search for a patch within this share of the image's sides around its position, and within this many
+# scales. [common]
 POSITION_RANGE = 0.05
 SCALE_RANGE = 1
 
-
 _of_patches = descriptor(n_patches=[at_least(1)], inhibition=[SHARE], random_state=[at_least(0)])
+
+
+def patch_sizes(n_patches: int) -> NDArray[np.int64]:
+    """Return the size of each patch, ascending: a quarter each, the remainder to the smaller sizes."""
+    kinds = len(PATCH_SIZES)
+    counts = [n_patches // kinds + (number < n_patches % kinds) for number in range(kinds)]
+    return np.repeat(np.array(PATCH_SIZES, dtype=np.int64), counts)
+
+
+def _response(distance: NDArray[np.float64], size: NDArray | int) -> NDArray[np.float64]:
+    """Compute ``exp(-distance / (2 (size / 4)^2))`` for squared distances to patches."""
+    return np.asarray(np.exp(-distance / (2 * (size / 4) ** 2)))
+
+
+@_of_patches
+def learn_c2_serre(images: Images, *, random_state: int, n_patches: int = 1000) -> dict[str, NDArray]:
+    """Cut patches of C1 at random places of random images, with all orientations of each place.
+
+    `images` are the training images, or all images of a data set: labels are not used. `random_state` is the seed of
+    the draw of images and places. A patch from a flat part of an image is as likely as any other, and can be all zero.
+
+    Return for each size s of 4, 8, 12, 16 the array ``patches_<s>``, shape (m_s, 4, s, s), float32, with
+    ``sum(m_s) = n_patches``; the m_s differ by one at most, smaller sizes have more. Errors are those of `c2_serre`.
+    """
+    grey = prepare_images(images, "c2_serre")
+    rng = np.random.default_rng(random_state)
+    image_of = rng.integers(len(grey), size=n_patches)
+    place = rng.random((n_patches, 2))
+    size_of = patch_sizes(n_patches)
+    cut: list[Maps] = [np.empty(0, dtype=np.float32)] * n_patches
+    for number in np.unique(image_of):
+        c1 = serre_c1(grey[number])[PATCH_BAND]
+        for patch in np.flatnonzero(image_of == number):
+            size = size_of[patch]
+            row, column = (place[patch] * (np.array(c1.shape[1:]) - size + 1)).astype(np.int64)
+            cut[patch] = c1[:, row : row + size, column : column + size]
+    of_size = {size: [cut[patch] for patch in np.flatnonzero(size_of == size)] for size in PATCH_SIZES}
+    return {
+        f"patches_{size}": np.array(patches, dtype=np.float32).reshape(-1, SERRE_ORIENTATIONS, size, size)
+        for size, patches in of_size.items()
+    }
+
+
+@_of_patches
+def c2_serre(images: Images, *, learned: Learned, n_patches: int = 1000) -> Grey:
+    """Compute the C2 features of Serre, Wolf and Poggio [1]_, C2-SWP in MKL-DR (NIPS 2008).
+
+    S1 and C1 are those of `mklearn.papers.mkl_dr.gabor_c1.serre_c1`. S2 compares each patch P, of s x s places and all
+    4 orientations, with all windows X of C1 of its size in all bands. C2 is the maximum of S2 over windows and bands:
+    ``max_X exp(-||X - P||^2 / (2 (s / 4)^2))``. Compare features by "squared_euclidean".
+
+    Parameters
+    ----------
+    images : see `mklearn.descriptors.images.as_grey_images`
+        At least 11 pixels per side, at most ten times as long as short; sizes may differ.
+    learned : mapping
+        The result of `learn_c2_serre` for the same parameters.
+    n_patches : int
+        Number of features. Not given in MKL-DR; 1,000 is [common].
+
+    Returns
+    -------
+    ndarray of shape (n, n_patches)
+        In 0..1, the features of smaller patches first; 1 where the image holds the patch. Invariant to added brightness
+        and to contrast, nearly invariant to shifts; not to mirroring or rotation. All images without contrast give
+        ``exp(-||P||^2 / ...)``.
+
+    Raises
+    ------
+    DataError
+        Invalid images, images too small or too long, or `learned` of other parameters.
+
+    Notes
+    -----
+    Deviations: the paper has a factor of the squared distance whose value was not available; ours, ``1 / 2`` over
+    ``(s / 4)^2``, which makes patches of different sizes comparable, is Mutch and Lowe's [common]. S1
+    divides by the contrast of a window about its mean, with a floor (`mklearn.papers.mkl_dr.gabor_c1.window_norms`).
+    Places where a filter or a patch leaves the image are omitted. Distances are in single precision.
+
+    References
+    ----------
+    .. [1] Serre, Wolf, Poggio, "Object recognition with features inspired by visual cortex", CVPR 2005.
+    """
+    size_of = patch_sizes(n_patches)
+    patches = []
+    for size in PATCH_SIZES:
+        shape = (int(np.sum(size_of == size)), SERRE_ORIENTATIONS, size, size)
+        stored = learned_array(learned, f"patches_{size}", shape, "c2_serre", np.float32)
+        patches.append(stored.reshape(len(stored), SERRE_ORIENTATIONS * size**2))
+    grey = prepare_images(images, "c2_serre")
+    norms = [np.einsum("ij,ij->i", matrix, matrix) for matrix in patches]
+    # ||X - P||^2 = ||X||^2 - 2 X'P + ||P||^2
+    crosses = [-2 * matrix for matrix in patches]
+
+    def extract(image: Grey) -> NDArray:
+        bands = serre_c1(image)
+        features = []
+        for size, cross, norm in zip(PATCH_SIZES, crosses, norms, strict=True):
+            # the smallest squared distance over the windows of all bands, minus the norm of the patch
+            least = np.full(len(norm), np.inf, dtype=np.float32)
+            for band in bands:
+                if len(norm) and min(band.shape[1:]) >= size:
+                    windows = windows_of(band, size)
+                    scores = cross @ windows
+                    scores += np.einsum("ij,ij->j", windows, windows)
+                    np.minimum(least, scores.min(axis=1), out=least)
+            features.append(_response(np.maximum(least.astype(np.float64) + norm, 0), size))
+        return np.concatenate(features)
+
+    return features_of(grey, extract, "c2_serre")
 
 
 @_of_patches
@@ -119,13 +235,9 @@ def c2_mutch_lowe(images: Images, *, learned: Learned, n_patches: int = 2040, in
     ------
     DataError
         Invalid images, images too small or too long, or `learned` of other parameters.
-    ConfigError
-        Invalid parameters.
 
     Notes
     -----
-    [common] marks parameters that were not checked against the paper: see `mklearn.papers.mkl_dr.gabor_c1`.
-
     Deviations: where the 5 % contain no window, as in coarse scales, the nearest one is used; scales that are too small
     for a patch are omitted. S1 divides by the contrast of a window about its mean, with a floor
     (`mklearn.papers.mkl_dr.gabor_c1.window_norms`). Distances are in single precision. The paper's feature selection by
@@ -144,7 +256,7 @@ def c2_mutch_lowe(images: Images, *, learned: Learned, n_patches: int = 2040, in
         shapes = np.array([maps.shape[1:] for maps in c1], dtype=np.int64)
         sides = np.array(pyramid_sides(image.shape)[: len(c1)], dtype=np.int64)
         responses = np.concatenate([maps.ravel() for maps in c1])
-        return patch_response(search(responses, shapes, sides, sizes, *patches).astype(np.float64), sizes)
+        return _response(search(responses, shapes, sides, sizes, *patches).astype(np.float64), sizes)
 
     return features_of(grey, extract, "c2_mutch_lowe")
 
