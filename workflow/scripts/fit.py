@@ -56,9 +56,8 @@ def fit(
     import_method(spec)
     for setting in spec.settings:
         size, name = drawn.of_size(setting.train_size), setting.protocol
-        records = at_size(problem, spec, setting, size, choosing).supervised_records(here=here)
-        stored[name] = [each.stored for each in records]
-        arrays |= {f"{name}/{key}": array for key, array in model_arrays(records, spec).items()}
+        stored[name] = at_size(problem, spec, setting, size, choosing).supervised_records(here=here)
+        arrays |= {f"{name}/{key}": array for key, array in model_arrays(stored[name], spec).items()}
     write_predictions(predictions, spec, record, stored, y, ids)
     write_arrays(model, record, **arrays)
 

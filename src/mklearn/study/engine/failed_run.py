@@ -19,7 +19,7 @@ from mklearn.study.engine.session import answer_of, end_display
 from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.evaluation.fit_files import write_predictions
 from mklearn.study.evaluation.fit_records import SPLIT
-from mklearn.study.evaluation.outputs import Record
+from mklearn.study.evaluation.outputs import SplitRecord
 from mklearn.study.jobs import OUTPUTS, Jobs
 from mklearn.study.log import output_in
 from mklearn.study.script import call
@@ -108,7 +108,7 @@ def _write_tables(jobs: Jobs, rules: Sequence[str], missing: dict[int, str]) -> 
 def write_missing(path: str, fit: FitSpec, message: str) -> None:
     """Write a fit that has a row without values for each training size."""
     facts = dict.fromkeys(SPLIT, 0) | {"status": "missing", "message": message}
-    stored = {setting.protocol: [Record(facts, {})] for setting in fit.settings}
+    stored = {setting.protocol: [SplitRecord(facts)] for setting in fit.settings}
     write_predictions(path, fit, {}, stored, [], [])
 
 

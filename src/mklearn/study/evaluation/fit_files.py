@@ -15,7 +15,7 @@ from mklearn.kernels.views import Views
 from mklearn.loading import load
 from mklearn.study.artefacts import read_arrays, write_arrays
 from mklearn.study.data.samples import SampleSet, check_same
-from mklearn.study.evaluation.outputs import Record, packed, smallest
+from mklearn.study.evaluation.outputs import SplitRecord, builtin, smallest
 from mklearn.study.provenance import canonical
 from mklearn.study.specs.fit_spec import IMAGES, FitSpec, Setting
 
@@ -40,13 +40,25 @@ def fit_of(spec: FitSpec, setting: Setting) -> dict[str, Any]:
 
 
 def write_predictions(
-    path: str | Path, spec: FitSpec, record: Mapping[str, Any], stored: Mapping[str, Sequence[Record]], y: ArrayLike,
-    ids: ArrayLike,
+    path: str | Path, spec: FitSpec, record: Mapping[str, Any], stored: Mapping[str, Sequence[SplitRecord]],
+    y: ArrayLike, ids: ArrayLike,
 ) -> None:  # fmt: skip
-    """Write the records of each training size, with the columns that name it, and target and ids of all samples."""
-    fits = canonical([fit_of(spec, setting) for setting in spec.settings])
-    arrays = {f"{name}/{key}": array for name, size in stored.items() for key, array in packed(size).items()}
-    write_arrays(path, record, compressed=True, fits=fits, y=smallest(np.asarray(y)), ids=np.asarray(ids), **arrays)
+    """Write the records of each training size, and target and ids of all samples.
+
+    Arrays are named as ``faces-p2/0/train``, of the first split; columns of each size and facts of its splits are JSON.
+    """
+    fits = [
+        fit_of(spec, setting) | {"splits": [builtin(split.facts) for split in stored[setting.protocol]]}
+        for setting in spec.settings
+    ]
+    arrays = {
+        f"{name}/{number}/{key}": smallest(array)
+        for name, splits in stored.items()
+        for number, split in enumerate(splits)
+        for key, array in split.arrays.items()
+    }
+    about = {"fits": canonical(fits), "y": smallest(np.asarray(y)), "ids": np.asarray(ids)}
+    write_arrays(path, record, compressed=True, **about, **arrays)
 
 
 def read_views(spec: FitSpec, matrices: list[Path], sources: list[Path], ids: NDArray[np.str_]) -> Views:

@@ -1,15 +1,15 @@
-"""Records of a fit: what each split leaves behind, as plain data that a process can pass on."""
+"""Records of a fit: what each split leaves behind."""
 
 from __future__ import annotations
 
 import itertools
 import resource
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,19 @@ from mklearn.errors import NotApplicable
 from mklearn.study.data.splits import Split, numbered_test_parts
 from mklearn.study.evaluation.candidates import MethodOnViews, method_of
 from mklearn.study.evaluation.fitted import Fitted
-from mklearn.study.evaluation.outputs import Record, builtin, stored_rule
-from mklearn.study.evaluation.split import EXPECTED, Choice, Parts, SplitResult, choose_once, evaluate_split
+from mklearn.study.evaluation.outputs import SplitRecord, builtin, stored_rule
+from mklearn.study.evaluation.split import (
+    EXPECTED,
+    Choice,
+    Parts,
+    RuleResult,
+    SplitResult,
+    choose_once,
+    evaluate_split,
+)
 from mklearn.study.log import logged_warnings, logger, progress
 from mklearn.study.provenance import canonical, name_of
-from mklearn.study.specs.fit_spec import FitSpec, Setting, headline_rule
+from mklearn.study.specs.fit_spec import FeatureScaling, FitSpec, Setting, headline_rule
 from mklearn.study.supervisor import SplitAborted, out_of_memory, supervised
 
 Value = TypeVar("Value")
@@ -30,27 +38,8 @@ SPLIT = ("repeat", "fold", "n_train", "n_test", "n_validation", "test_part")
 """Facts that name a split and its sizes, which every record of a fit has."""
 
 
-@dataclass(frozen=True)
-class FittedArrays:
-    """What a report shows of the fit on one split, by the nearest-neighbour rule of the headline."""
-
-    repeat: int
-    weights: NDArray[np.float64]
-    kernel_info: list[dict[str, Any]]
-    history: list[dict[str, Any]]
-    """Objective after every step of an alternation."""
-    diagnostics: list[dict[str, Any]]
-    """What the estimator says of its own solution, such as F-SVM of its joint problem for each pair of classes."""
-    embedding: dict[str, NDArray[Any]]
-    """Two dimensions of the training and test samples, with their classes; empty for a classifier."""
-
-
-class SplitRecord(NamedTuple):
-    """Predictions and facts of one split, or of its iterations, which follow as a record of their own."""
-
-    stored: Record
-    fitted: FittedArrays | None = None
-    """None if the fit failed, and for iterations."""
+SHOWN = 3000
+"""Samples in the figure of an embedding, at most."""
 
 
 @dataclass(frozen=True)
@@ -99,13 +88,13 @@ class FitAtSize:
             if isinstance(result, SplitRecord):
                 yield result
             else:
-                yield SplitRecord(Record(self._facts(split) | failure(result), {}))
+                yield SplitRecord(self._facts(split) | failure(result))
 
     def aborted_records(self, done: Sequence[SplitRecord], reason: SplitAborted) -> list[SplitRecord]:
         """Return records of what comes after ``done``, with the reason why it has no value."""
         aborted = self.splits[len(done) :]
         logger.warning("%s: %d splits without a value: %s", self.setting.protocol, len(aborted), reason)
-        return [SplitRecord(Record(self._facts(split) | failure(reason), {})) for split in aborted]
+        return [SplitRecord(self._facts(split) | failure(reason)) for split in aborted]
 
     # --- evaluation
 
@@ -137,72 +126,74 @@ class FitAtSize:
 
     def _evaluated(self, split: Split, choice: Choice | None) -> SplitRecord:
         result = self._result(split, choice)
-        return SplitRecord(self._predictions(result, split), self._fitted_arrays(result, split))
+        rules, arrays = {}, {"train": split.train, "test": split.test}
+        for neighbour, rule in result.rules.items():
+            stored = stored_rule(neighbour, rule.predictions)
+            rules[neighbour] = stored.facts | _facts_of(rule, result.scalings)
+            arrays |= stored.arrays
+        facts = self._facts(split) | {"rules": rules, "selection_message": result.selection_message}
+        return SplitRecord(facts, arrays, self._shown(result, split))
 
     def _result(self, split: Split, choice: Choice | None) -> SplitResult:
         return evaluate_split(
             self.problem, split.train, split.test, evaluation=self.spec.evaluation, seed=self.spec.seed, choice=choice
         )
 
-    # --- predictions and facts
-
     def _facts(self, split: Split) -> dict[str, Any]:
         part = self._test_parts[split.train_size, split.repeat, split.fold]
         return dict(zip(SPLIT, (split.repeat, split.fold, *split.sizes, part), strict=True))
 
-    def _predictions(self, result: SplitResult, split: Split) -> Record:
-        scalings = {"feature_scaling": dict(result.scalings)} if result.scalings else {}
-        measured = {
-            "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            / (1024 if sys.platform != "darwin" else 1024**2),
-            "utc": datetime.now(tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        }
-        facts, arrays = {}, {"train": split.train, "test": split.test}
-        for neighbour, rule in result.rules.items():
-            estimator = method_of(rule.estimator)
-            certificate = getattr(estimator, "certificate_", None) or {}
-            last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
-            stored = stored_rule(neighbour, rule.predictions)
-            arrays |= stored.arrays
-            facts[neighbour] = stored.facts | {
-                "parameters": canonical(rule.candidate.parameters | scalings),
-                "n_iter": getattr(estimator, "n_iter_", None),
-                "objective": getattr(estimator, "objective_", np.nan),
-                "gap": certificate.get("gap", np.nan),
-                "solver": str(certificate.get("solver", "")),
-                "status": "inaccurate" if getattr(last, "status_", "") == "inaccurate" else "ok",
-                "message": _message(last),
-                "fit_seconds": rule.fitted.fit_seconds,
-                "predict_seconds": rule.fitted.predict_seconds,
-                **measured,
-            }
-        return Record(self._facts(split) | {"rules": facts, "selection_message": result.selection_message}, arrays)
-
-    # --- arrays
-
-    def _fitted_arrays(self, result: SplitResult, split: Split) -> FittedArrays:
+    def _shown(self, result: SplitResult, split: Split) -> dict[str, Any]:
+        """Return what a report shows of the fit, by the nearest-neighbour rule of the headline."""
         of_headline = result.rules.get(headline_rule(self.spec.evaluation.neighbours))
         rule = of_headline or next(iter(result.rules.values()))  # a classifier's own
-        fitted, place = rule.fitted, {"repeat": split.repeat, "fold": split.fold}
+        estimator, place = method_of(rule.estimator), {"repeat": split.repeat, "fold": split.fold}
         history = [
             place | {"half_step": number, "step": entry["step"], "value": entry["objective"],
                      "bound": entry.get("lambda_min"), "optimum": entry.get("optimum")}
-            for number, entry in enumerate(getattr(method_of(rule.estimator), "history_", []))
+            for number, entry in enumerate(getattr(estimator, "history_", []))
         ]  # fmt: skip
-        diagnostics = [place | entry for entry in getattr(method_of(rule.estimator), "diagnostics_", [])]
-        embedding = self._embedding(fitted, split)
-        return FittedArrays(split.repeat, fitted.weights, fitted.kernel_info, history, diagnostics, embedding)
+        return {
+            "repeat": split.repeat, "weights": rule.fitted.weights, "kernel_info": rule.fitted.kernel_info,
+            "history": history,
+            "diagnostics": [place | entry for entry in getattr(estimator, "diagnostics_", [])],
+            "embedding": self._embedding(rule.fitted, split),
+        }  # fmt: skip
 
     def _embedding(self, fitted: Fitted, split: Split) -> dict[str, NDArray[Any]]:
+        """Return two dimensions of the training and test samples, evenly spaced; empty for a classifier."""
         if not fitted.embeddings:
             return {}
         # The first two components; a missing one is 0.
         train, test = (np.pad(each[:, :2], ((0, 0), (0, 2)))[:, :2] for each in fitted.embeddings[-1])
+        every = slice(None, None, -(-(len(train) + len(test)) // SHOWN))
         return {
-            "embedding": np.concatenate([train, test]).astype(np.float32),
-            "embedding_y": self.problem.y[np.concatenate([split.train, split.test])],
-            "embedding_test": np.repeat([False, True], [len(split.train), len(split.test)]),
+            "embedding": np.concatenate([train, test])[every].astype(np.float32),
+            "embedding_y": self.problem.y[np.concatenate([split.train, split.test])[every]],
+            "embedding_test": np.repeat([False, True], [len(split.train), len(split.test)])[every],
         }
+
+
+def _facts_of(rule: RuleResult, scalings: Mapping[str, FeatureScaling]) -> dict[str, Any]:
+    """Return columns of the score rows: what was chosen, how the solver ended, and what it took."""
+    estimator = method_of(rule.estimator)
+    certificate = getattr(estimator, "certificate_", None) or {}
+    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    unit = 1024 if sys.platform != "darwin" else 1024**2
+    chosen = rule.candidate.parameters | ({"feature_scaling": dict(scalings)} if scalings else {})
+    return {
+        "parameters": canonical(chosen),
+        "n_iter": getattr(estimator, "n_iter_", None),
+        "objective": getattr(estimator, "objective_", np.nan),
+        "gap": certificate.get("gap", np.nan),
+        "solver": str(certificate.get("solver", "")),
+        "status": "inaccurate" if getattr(last, "status_", "") == "inaccurate" else "ok",
+        "message": _message(last),
+        "fit_seconds": rule.fitted.fit_seconds,
+        "predict_seconds": rule.fitted.predict_seconds,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit,
+        "utc": datetime.now(tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
 
 
 def guarded(name: str, evaluate: Callable[[], Value]) -> Value | Exception:
@@ -227,17 +218,17 @@ def model_arrays(records: Sequence[SplitRecord], spec: FitSpec) -> dict[str, Any
     Weights of a dictionary of kernels are those of its views.
     The kernel diagnostics and the embedding are those of the first split that was fitted.
     """
-    fits = [record.fitted for record in records if record.fitted is not None]
+    fits = [record.shown for record in records if record.shown is not None]
     ids = [kernel["id"] for kernel in spec.kernels] or [name_of(view) for view in spec.method.dictionary_views]
     kernel_ids = np.array(ids, dtype=str)
     return {
         "kernel_ids": kernel_ids,
-        "weights": np.array([fit.weights for fit in fits]).reshape(len(fits), len(kernel_ids)),
-        "repeats": np.array([fit.repeat for fit in fits], dtype=np.int64),
-        "kernel_info": canonical([builtin(fit.kernel_info) for fit in fits[:1]]),
-        "history": canonical(builtin([entry for fit in fits for entry in fit.history])),
-        "diagnostics": canonical(builtin([entry for fit in fits for entry in fit.diagnostics])),
-        **(fits[0].embedding if fits else {}),
+        "weights": np.array([fit["weights"] for fit in fits]).reshape(len(fits), len(kernel_ids)),
+        "repeats": np.array([fit["repeat"] for fit in fits], dtype=np.int64),
+        "kernel_info": canonical([builtin(fit["kernel_info"]) for fit in fits[:1]]),
+        "history": canonical(builtin([entry for fit in fits for entry in fit["history"]])),
+        "diagnostics": canonical(builtin([entry for fit in fits for entry in fit["diagnostics"]])),
+        **(fits[0]["embedding"] if fits else {}),
     }
 
 

@@ -50,8 +50,6 @@ Block = tuple[Indices, Mapping[str, NDArray[Any]]]
 """Positions of consecutive samples, and their views."""
 CHOICE_SAMPLE = 10_000
 """Training samples at most by which candidates are compared."""
-SHOWN = 3000
-"""Samples in the figure of an embedding, at most."""
 
 
 # --- blocks of rows
@@ -273,12 +271,6 @@ class FitToMoments(FitAtSize):
             problem, split.train, split.test, evaluation=evaluation, seed=self.spec.seed, choice=choice,
             samples_of=samples_of,
         )  # fmt: skip
-
-    def _embedding(self, fitted: Fitted, split: Split) -> dict[str, NDArray[Any]]:
-        """Return two dimensions of at most 3,000 samples, evenly spaced."""
-        arrays = super()._embedding(fitted, split)
-        step = -(-len(arrays.get("embedding_y", ())) // SHOWN)
-        return {name: array[:: max(1, step)] for name, array in arrays.items()}
 
 
 @dataclass

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,7 +12,6 @@ from numpy.typing import NDArray
 
 from mklearn.errors import NotApplicable
 from mklearn.study.evaluation.metrics.metric import Metric
-from mklearn.study.provenance import canonical
 
 Labels = NDArray[Any]
 Lookup = Callable[[str], Any]
@@ -52,35 +49,18 @@ class MethodOutput:
     labels: Labels
     lookup: Lookup
 
-    @property
-    def n_train(self) -> int:
-        return len(self.y_train)
-
-    @property
-    def n_support_vectors(self) -> int:
-        number = self.lookup("n_support_vectors")
-        if number is None:
-            raise NotApplicable("the method has no support vectors (support_, n_support_ or dual_coef_)")
-        return int(number)
+    n_train = property(lambda self: len(self.y_train))
+    n_support_vectors = property(lambda self: int(self._first("n_support_vectors")))
+    decision_values = property(lambda self: self._first("decision_function"))
+    probabilities = property(lambda self: self._first("predict_proba"))
+    class_scores = property(lambda self: self._first("decision_function", "predict_proba"))
 
     @property
     def classes(self) -> Labels:
         classes = self.lookup("classes")
         return np.unique(self.y_train) if classes is None else np.asarray(classes)
 
-    @property
-    def decision_values(self) -> NDArray[np.float64]:
-        return self._first("decision_function")
-
-    @property
-    def probabilities(self) -> NDArray[np.float64]:
-        return self._first("predict_proba")
-
-    @property
-    def class_scores(self) -> NDArray[np.float64]:
-        return self._first("decision_function", "predict_proba")
-
-    def _first(self, *names: str) -> NDArray[np.float64]:
+    def _first(self, *names: str) -> NDArray[Any]:
         values = next((values for values in map(self.lookup, names) if values is not None), None)
         if values is None:
             raise NotApplicable(f"the method has no {' or '.join(names)}")
@@ -142,14 +122,16 @@ class SplitPredictions(NamedTuple):
 # --- storage
 
 
-class Record(NamedTuple):
-    """Facts in builtin types, and arrays by name."""
+class SplitRecord(NamedTuple):
+    """What the fit on one split leaves behind, as plain data that a process can pass on."""
 
     facts: dict[str, Any]
-    arrays: dict[str, NDArray[Any]]
+    arrays: dict[str, NDArray[Any]] = {}
+    shown: dict[str, Any] | None = None
+    """What a report shows of it; None if it failed."""
 
 
-def stored_rule(name: str, predictions: RulePredictions) -> Record:
+def stored_rule(name: str, predictions: RulePredictions) -> SplitRecord:
     """Return the predictions by a rule without the targets, which follow from the samples of the split."""
     arrays = {
         f"{name}/labels": predictions.labels.T,  # a sample's labels change little with the components: this compresses
@@ -159,45 +141,23 @@ def stored_rule(name: str, predictions: RulePredictions) -> Record:
     for number, lookup in enumerate(predictions.lookups):
         values = {key: lookup(key) for key in STORED}
         arrays |= {f"{name}/{number}/{key}": np.asarray(each) for key, each in values.items() if each is not None}
-    names = ("components", "position")
-    return Record({key: getattr(predictions, key) for key in names} | {"n_models": len(predictions.lookups)}, arrays)
+    facts = {"components": predictions.components, "position": predictions.position}
+    return SplitRecord(facts | {"n_models": len(predictions.lookups)}, arrays)
 
 
-def restored_split(record: Record, y: Labels) -> SplitPredictions:
+def restored_split(record: SplitRecord, y: Labels) -> SplitPredictions:
     """Return the predictions of a split from what `stored_rule` has made, given the targets of all samples."""
-    facts, arrays = record
+    facts, arrays, _ = record
     train, test = (arrays.get(part, np.array([], dtype=np.int64)) for part in ("train", "test"))
     rules = {}
     for name, of_rule in facts.get("rules", {}).items():
-        own = [f"{name}/{number}/" for number in range(of_rule["n_models"])]
+        starts = [f"{name}/{number}/" for number in range(of_rule["n_models"])]
         rules[name] = RulePredictions(
             y[train], y[test], np.ascontiguousarray(arrays[f"{name}/labels"].T), of_rule["components"],
             of_rule["position"], arrays[f"{name}/nearest"], arrays[f"{name}/distances"],
-            [{key: arrays[start + key] for key in STORED if start + key in arrays}.get for start in own],
+            [{key: arrays[start + key] for key in STORED if start + key in arrays}.get for start in starts],
         )  # fmt: skip
     return SplitPredictions(facts["repeat"], facts["fold"], train, test, rules)
-
-
-def packed(records: Sequence[Record]) -> dict[str, NDArray[Any]]:
-    """Join the arrays of records by name, each in the smallest type that holds its values; facts are JSON."""
-    shapes = [{name: array.shape for name, array in record.arrays.items()} for record in records]
-    facts = [record.facts | {"shapes": shape} for record, shape in zip(records, shapes, strict=True)]
-    found = {"facts": np.array(canonical(builtin(facts)))}
-    for name in dict.fromkeys(name for shape in shapes for name in shape):
-        parts = [record.arrays[name].ravel() for record in records if name in record.arrays]
-        found[name] = smallest(np.concatenate(parts))
-    return found
-
-
-def unpacked(arrays: Mapping[str, NDArray[Any]]) -> Iterator[Record]:
-    """Yield the records that `packed` has joined, with integers and floats of 64 bits."""
-    places = dict.fromkeys(arrays, 0)
-    for facts in json.loads(str(arrays["facts"])):
-        cut = {}
-        for name, shape in facts.pop("shapes").items():
-            start, places[name] = places[name], places[name] + math.prod(shape)
-            cut[name] = full_width(arrays[name][start : places[name]].reshape(shape))
-        yield Record(facts, cut)
 
 
 def smallest(array: NDArray[Any]) -> NDArray[Any]:

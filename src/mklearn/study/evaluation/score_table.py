@@ -15,12 +15,11 @@ from mklearn.errors import DataError, NotApplicable
 from mklearn.study.artefacts import read_arrays, read_record
 from mklearn.study.evaluation.metrics.metric import metric_named
 from mklearn.study.evaluation.outputs import (
-    Record,
     RulePredictions,
     SplitPredictions,
+    SplitRecord,
     full_width,
     restored_split,
-    unpacked,
 )
 from mklearn.study.evaluation.predictions import prediction_table, typed
 from mklearn.study.log import logger
@@ -92,13 +91,16 @@ def evaluated_fit(path: Path, metrics: Sequence[str]) -> tuple[pd.DataFrame, pd.
     y, ids = full_width(arrays["y"]), arrays["ids"]
     rows: list[dict[str, Any]] = []
     tables = []
+    of_splits: dict[str, dict[str, NDArray[Any]]] = {}
+    for name in [name for name in arrays if "/" in name]:
+        protocol, number, key = name.split("/", 2)
+        of_splits.setdefault(f"{protocol}/{number}", {})[key] = full_width(arrays[name])
     for fit in json.loads(str(arrays["fits"])):
         columns, splits = fit | {"metric": metrics[0] if len(metrics) == 1 else ""}, []
-        start = f"{fit['protocol']}/"
-        own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-        for record in unpacked(own):
+        for place, facts in enumerate(columns.pop("splits")):
+            record = SplitRecord(facts, of_splits.get(f"{fit['protocol']}/{place}", {}))
             splits.append(restored_split(record, y))
-            rows += score_rows(columns, record, splits[-1], y, metrics)
+            rows += score_rows(columns, facts, splits[-1], metrics)
         tables.append(prediction_table(splits, columns, y, ids, metrics))
     frame = pd.DataFrame(rows, columns=list(COLUMNS)).assign(code=job.get("code", "")).astype(COLUMNS)
     return _checked(frame, path), typed(pd.concat(tables, ignore_index=True))
@@ -123,21 +125,13 @@ def _checked(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
 
 
 def score_rows(
-    fit: Mapping[str, Any], record: Record, split: SplitPredictions, y: NDArray[Any], metrics: Sequence[str]
+    fit: Mapping[str, Any], facts: Mapping[str, Any], split: SplitPredictions, metrics: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of one record: of each metric by each rule, or the one of a split that failed.
+    """Yield the rows of one split: of each metric by each rule, or the one of a split that failed.
 
-    Parameters
-    ----------
-    fit : mapping
-        Columns, see :func:`mklearn.study.evaluation.fit_files.fit_of`, and `metric`: the study's or, of several, "", as
-        a row without a value counts for each of them.
-    record, split : Record, SplitPredictions
-        As the fit has stored it, and its predictions.
-    y : targets of all samples
-    metrics : sequence of str
+    ``fit`` are the columns of :func:`mklearn.study.evaluation.fit_files.fit_of`, and `metric`: the study's or, of
+    several, "", as a row without a value counts for each of them. ``facts`` are as the fit has stored them.
     """
-    facts = record.facts
     row = {**BLANK, **fit, **_columns(facts)}
     for neighbour, predictions in split.rules.items():
         shared = row | {"neighbour": neighbour} | _columns(facts["rules"][neighbour])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from mklearn.classifiers import MultiViewClassifier
 from mklearn.kernels import Views
 from mklearn.study.evaluation.candidates import MethodOnViews
 from mklearn.study.evaluation.fit_records import model_arrays
+from mklearn.study.evaluation.outputs import SplitRecord
 from mklearn.study.evaluation.split import evaluate_split
 from mklearn.study.specs.fit_spec import EvaluationSpec, InputSpec, MethodSpec
 
@@ -55,9 +55,9 @@ def test_its_weights_are_those_of_views() -> None:
     result = evaluate_split(learned, train, test, evaluation=evaluation, seed=0)
     shares = MultiViewClassifier().fit(views[train], y[train]).view_shares_
     np.testing.assert_array_equal(result.rules[""].fitted.weights, [shares[name] for name in views.names])
-    fitted: Any = SimpleNamespace(
-        weights=result.rules[""].fitted.weights, repeat=0, kernel_info=[], history=[], diagnostics=[], embedding={}
-    )
-    arrays = model_arrays([SimpleNamespace(fitted=fitted)], SimpleNamespace(kernels=[], method=learned.method))  # type: ignore
+    fitted = result.rules[""].fitted
+    shown = {"weights": fitted.weights, "repeat": 0, "kernel_info": [], "history": [], "diagnostics": []}
+    record = SplitRecord({}, {}, shown | {"embedding": {}})
+    arrays = model_arrays([record], SimpleNamespace(kernels=[], method=learned.method))  # type: ignore[arg-type]
     assert arrays["kernel_ids"].tolist() == ["noise", "upper", "lower"]
     np.testing.assert_array_equal(arrays["weights"], [fitted.weights])

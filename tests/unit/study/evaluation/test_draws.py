@@ -17,8 +17,8 @@ from mklearn.kernels import Pairwise, Views
 from mklearn.study.data.grouped_splits import validation_folds
 from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import Candidate, MethodOnViews
-from mklearn.study.evaluation.fit_records import SPLIT, FitAtSize, SplitRecord
-from mklearn.study.evaluation.outputs import SplitPredictions, packed, restored_split, unpacked
+from mklearn.study.evaluation.fit_records import SPLIT, FitAtSize
+from mklearn.study.evaluation.outputs import SplitPredictions, SplitRecord, restored_split
 from mklearn.study.evaluation.predictions import Predictions, common, prediction_table
 from mklearn.study.evaluation.score_table import BLANK, COLUMNS, score_rows
 from mklearn.study.evaluation.split import Choice, evaluate_split
@@ -232,15 +232,15 @@ FIT = {"dataset": "d", "protocol": "p", "train_size": None, "method": "m", "seed
 
 
 def predicted(records: list[SplitRecord]) -> list[SplitPredictions]:
-    """The predictions of records, stored and restored."""
-    return [restored_split(stored, Y) for stored in unpacked(packed([record.stored for record in records]))]
+    """The predictions of records."""
+    return [restored_split(record, Y) for record in records]
 
 
 def rows_of(records: list[SplitRecord]) -> pd.DataFrame:
     rows = [
         row
         for record, split in zip(records, predicted(records), strict=True)
-        for row in score_rows(FIT, record.stored, split, Y, ["accuracy", "balanced_accuracy"])
+        for row in score_rows(FIT, record.facts, split, ["accuracy", "balanced_accuracy"])
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
@@ -250,7 +250,7 @@ def test_records_are_in_the_order_of_the_splits() -> None:
     records = list(at_size(method(grid={"threshold": THRESHOLDS}), drawn).records())
     rows = rows_of(records)
     assert len(records) == 6
-    assert [(record.stored.facts["repeat"], record.stored.facts["fold"]) for record in records] == [
+    assert [(record.facts["repeat"], record.facts["fold"]) for record in records] == [
         (repeat, fold) for repeat in range(2) for fold in range(3)
     ]
     chosen = rows[rows["selection"].eq("inner_cv")]
@@ -268,12 +268,12 @@ def test_a_draw_that_fails_has_a_row_for_each_model() -> None:
     failing = method(grid={"threshold": [9.0], "shift": [0.0, 1.0]}, parameters={"fails_on": 9.0})
     sometimes = [repeat for repeat in range(2) if any(0 in s.train for s in drawn if s.repeat == repeat)]
     records = list(at_size(failing, drawn).records())
-    failed = [record.stored.facts["repeat"] for record in records if record.fitted is None]
+    failed = [record.facts["repeat"] for record in records if record.shown is None]
     assert failed == [repeat for repeat in sometimes for _ in range(3)]
     assert sometimes
     reason = SplitAborted("time_limit", "over")
     rest = at_size(failing, drawn).aborted_records(records[:3], reason)
-    assert [record.stored.facts["repeat"] for record in rest] == [1, 1, 1]
+    assert [record.facts["repeat"] for record in rest] == [1, 1, 1]
 
 
 def test_inner_folds_hold_out_whole_groups_if_the_test_part_does() -> None:
