@@ -57,7 +57,7 @@ def first_training_set(results: StudyResults, samples: SampleSet) -> NDArray[np.
     if not len(rows):
         raise ConfigError(f"report.parts: the part gauss4 needs the methods {', '.join(PANELS)}.")
     keys = {name: rows[name].iloc[0] for name in ("dataset", "protocol", "train_size", "method", "neighbour")}
-    tested = results.predictions.of(keys)
+    tested = results.predictions.by_rule(keys)
     assert tested is not None
     first = tested[tested["repeat"].eq(0) & tested["fold"].eq(0)]
     return np.flatnonzero(~np.isin(samples.ids, first["sample"]))

@@ -16,7 +16,7 @@ import mklearn.study.evaluation.metrics.functions  # noqa: F401 # what it comput
 from mklearn.errors import NotApplicable
 from mklearn.loading import load
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
-from mklearn.study.evaluation.outputs import MethodOutput, RulePredictions, SplitPredictions
+from mklearn.study.evaluation.outputs import MethodOutput, SplitPredictions
 
 COLUMNS = (
     "dataset", "protocol", "train_size", "method", "repeat", "fold", "neighbour", "sample", "true", "predicted",
@@ -64,43 +64,38 @@ def prediction_table(
     for split in splits:
         for rule, found in split.rules.items():
             missing = np.full(len(split.test), np.nan if y.dtype.kind == "f" else -1)
-            chosen = missing if found.position is None else found.labels[found.position]
             best, components = oracles[rule], list(found.components)
             of_classifier = found.labels[0] if found.position is None and not components else missing
-            oracle = found.labels[components.index(best)] if best in components else of_classifier
             frames.append(
                 pd.DataFrame({
                     "repeat": split.repeat, "fold": split.fold, "neighbour": rule, "sample": ids[split.test],
-                    "true": y[split.test], "predicted": chosen, "predicted_oracle": oracle,
-                    "decision_value": _decision_values(found),
+                    "true": y[split.test],
+                    "predicted": missing if found.position is None else found.labels[found.position],
+                    "predicted_oracle": found.labels[components.index(best)] if best in components else of_classifier,
+                    "decision_value": _decision_values(found.outputs[-1 if found.position is None else found.position]),
                     "nearest": np.where(found.nearest >= 0, ids[split.train[found.nearest]], ""),
                     "distance": found.distances,
-                    **_sample_values(found, by_sample),
+                    **({} if found.position is None else _sample_values(found.outputs[found.position], by_sample)),
                 })
             )  # fmt: skip
     table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(COLUMNS))
-    for name in GROUP[:-1]:
-        table[name] = fit[name]
-    return typed(table)
+    return typed(table.assign(**{name: fit[name] for name in GROUP[:-1]}))
 
 
-def _decision_values(found: RulePredictions) -> NDArray[np.float64]:
+def _decision_values(output: MethodOutput) -> NDArray[np.float64]:
     """Return the decision values of the predicted classes, of two classes those of the second."""
-    output = found.outputs[-1 if found.position is None else found.position]
     try:
         values = output.class_scores
     except NotApplicable:
-        return np.full(len(found.y), np.nan)
-    if values.ndim == 1:
-        return values
-    return values[:, 1] if values.shape[1] == 2 else _of_predicted(values, output)
+        return np.full(len(output.y), np.nan)
+    if values.ndim == 2:
+        values = values[:, 1] if values.shape[1] == 2 else _of_predicted(values, output)
+    return np.asarray(values)
 
 
-def _sample_values(found: RulePredictions, metrics: Sequence[Metric]) -> dict[str, NDArray[np.float64]]:
-    """Return the columns of metrics that have values of samples, where there is a choice."""
-    if found.position is None:
-        return {}
-    output, columns, probable = found.outputs[found.position], {}, False
+def _sample_values(output: MethodOutput, metrics: Sequence[Metric]) -> dict[str, NDArray[np.float64]]:
+    """Return the columns of metrics that have values of samples."""
+    columns, probable = {}, False
     for metric in metrics:
         with suppress(NotApplicable):
             metric.score(output)  # raises where there is no value
@@ -196,10 +191,8 @@ class Paired(NamedTuple):
 class Predictions:
     """The predictions of a study, by method and setting.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Of any number of fits; columns as in ``COLUMNS``.
+    ``table`` is of any number of fits, with the columns ``COLUMNS``. Methods take ``keys``, a row of the summary table:
+    ``dataset``, ``protocol``, ``train_size``, ``method``, ``neighbour``, ``selection`` and optionally ``metric``.
     """
 
     def __init__(self, table: pd.DataFrame) -> None:
@@ -212,14 +205,10 @@ class Predictions:
         grouped = self._table.groupby(GROUP, observed=True, dropna=False, sort=False)
         return {_key(dict(zip(GROUP, key, strict=True))): rows for key, rows in grouped}
 
-    def of(self, keys: Mapping[str, Any]) -> pd.DataFrame | None:
-        """Return the rows of a method by one rule in one setting; None if there are none."""
-        return self._groups.get(_key(keys))
-
     def by_rule(self, keys: Mapping[str, Any]) -> pd.DataFrame | None:
         """Return the rows of a method by one rule in one setting, of a classifier its own; None if there are none."""
-        rows = self.of(keys)
-        return self.of({**keys, "neighbour": ""}) if rows is None else rows
+        rows = self._groups.get(_key(keys))
+        return self._groups.get(_key({**keys, "neighbour": ""})) if rows is None else rows
 
     def confusion(self, keys: Mapping[str, Any], n_classes: int) -> NDArray[np.int64]:
         """Count test samples by true class (row) and predicted class (column), as `by_rule`.
@@ -238,39 +227,23 @@ class Predictions:
 
         None too for a metric without values of samples, and for the oracle's, as its number of components is that of
         the best accuracy.
-
-        Parameters
-        ----------
-        keys : mapping
-            A row of the summary table: ``dataset``, ``protocol``, ``train_size``, ``method``, ``neighbour``,
-            ``selection`` and optionally ``metric``.
         """
         metric = metric_named(keys.get("metric") or "accuracy")
         name = (*_key(keys), keys["selection"], metric.kind)
-        if name not in self._outcomes:  # the reference's are asked for with every other method's
-            self._outcomes[name] = self._made_outcomes(keys, metric)
+        if name not in self._outcomes:  # the reference's are taken with every other method's
+            rows, is_accuracy = self._groups.get(_key(keys)), metric.kind == "accuracy"
+            chosen = SELECTED[keys["selection"]] if is_accuracy else f"{VALUE}{metric.kind}"
+            there = rows is not None and chosen in rows and (is_accuracy or keys["selection"] == "inner_cv")
+            self._outcomes[name] = _outcomes(rows[rows[chosen].notna()], chosen, is_accuracy) if there else None
         return self._outcomes[name]
-
-    def _made_outcomes(self, keys: Mapping[str, Any], metric: Metric) -> Outcomes | None:
-        rows = self.of(keys)
-        is_accuracy = metric.kind == "accuracy"
-        chosen = SELECTED[keys["selection"]] if is_accuracy else f"{VALUE}{metric.kind}"
-        if rows is None or chosen not in rows or not (is_accuracy or keys["selection"] == "inner_cv"):
-            return None
-        known = rows[rows[chosen].notna()]
-        values = known[chosen].to_numpy(dtype=np.float64)
-        if is_accuracy:
-            values = (values == known["true"].to_numpy()).astype(np.float64)
-        return None if known.empty else _outcomes(known, values)
 
     def majority_value(self, keys: Mapping[str, Any]) -> float:
         """Compute the mean over splits of a metric for labels that are all the majority class of the tested samples.
 
         Of the splits in which the method has predictions. NaN for a metric that takes more than labels, for numbers,
-        and where no sample is known. ``keys`` are as for `outcomes`.
+        and where no sample is known.
         """
-        metric = metric_named(keys.get("metric") or "accuracy")
-        rows = self.of(keys)
+        metric, rows = metric_named(keys.get("metric") or "accuracy"), self._groups.get(_key(keys))
         labelled = "classes" in metric.targets and {"y", "labels"}.issuperset(metric.needs)
         if rows is None or rows.empty or not labelled:
             return math.nan
@@ -286,8 +259,13 @@ class Predictions:
         return self._majority[name]
 
 
-def _outcomes(rows: pd.DataFrame, values: NDArray[np.float64]) -> Outcomes:
-    """Arrange the values of one method by split and sample."""
+def _outcomes(rows: pd.DataFrame, column: str, is_accuracy: bool) -> Outcomes | None:
+    """Arrange the values of one method in a column by split and sample."""
+    if rows.empty:
+        return None
+    values = rows[column].to_numpy(dtype=np.float64)
+    if is_accuracy:
+        values = (values == rows["true"].to_numpy()).astype(np.float64)
     numbers, unit, n_folds = _numbered(rows)
     codes, sample = np.unique(rows["sample"].cat.codes, return_inverse=True)
     table = np.full((len(numbers), len(codes)), np.nan)
