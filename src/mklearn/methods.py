@@ -73,12 +73,6 @@ class MethodRow(Row):
         rounding: as the first of equals, or by what is drawn for each. A study then keeps the order that it gives.
     in_model_files : bool
         Whether a model file can hold it: not trees, whose arrays scikit-learn reads without a look at their indices.
-    fits_each_kernel : bool
-        Whether a fit is one of each kernel: it then takes that many times as long.
-    fit_seconds : float
-        Seconds of a small fit, if far above 0.2.
-    iterations : int
-        Its largest number of iterations by default, for estimates of run times.
     convex_solver : bool
         Whether its parameter ``solver`` names a convex solver, which may need a licence.
     """
@@ -97,9 +91,6 @@ class MethodRow(Row):
     refit: Refit | None = None
     order_decides: bool = False
     in_model_files: bool = True
-    fits_each_kernel: bool = False
-    fit_seconds: float = 0.2
-    iterations: int = 1
     convex_solver: bool = False
 
 
@@ -116,7 +107,6 @@ METHODS: dict[str, MethodRow] = {
         landmarks=True,
         tuned=("p", "ridge", "max_iter"),
         learns_weights=True,
-        iterations=50,
     ),
     "fisherface": MethodRow(
         "mklearn.subspace.fisherface:Fisherface",
@@ -189,7 +179,6 @@ METHODS: dict[str, MethodRow] = {
         embeds=True,
         tuned=("regularisation", "shrinkage", "ridge", "max_iter"),
         learns_weights=True,
-        iterations=100,
     ),
     "mkl_dr": MethodRow(
         "mklearn.subspace.mkldr:MKLDR",
@@ -205,7 +194,6 @@ METHODS: dict[str, MethodRow] = {
         landmarks=True,
         tuned=("ridge", "max_iter"),
         learns_weights=True,
-        iterations=5,
         convex_solver=True,
     ),
     "mmc": MethodRow(
@@ -284,8 +272,6 @@ METHODS: dict[str, MethodRow] = {
         tuned=("learning_rate", "min_samples_leaf", "l2_regularization"),
         order_decides=True,
         in_model_files=False,
-        fit_seconds=5.0,
-        iterations=100,
     ),
     "kernel_pca_classifier": MethodRow(
         "mklearn.classifiers.kernel_pca_classifier:KernelPCAClassifier",
@@ -352,7 +338,6 @@ METHODS: dict[str, MethodRow] = {
         tuned=("ridge", "C"),
         learns_weights=True,
         order_decides=True,
-        iterations=200,
     ),
     "logistic_regression": MethodRow(
         "mklearn.classifiers.logistic_regression:logistic_regression",
@@ -382,7 +367,6 @@ METHODS: dict[str, MethodRow] = {
         ),
         tuned=("C", "p"),
         learns_weights=True,
-        iterations=100,
     ),
     "multi_view": MethodRow(
         "mklearn.classifiers.multi_view:MultiViewClassifier",
@@ -414,7 +398,6 @@ METHODS: dict[str, MethodRow] = {
         tuned=("max_features", "min_samples_leaf"),
         order_decides=True,
         in_model_files=False,
-        fit_seconds=0.6,
     ),
     "shrinkage_lda": MethodRow(
         "mklearn.classifiers.shrinkage_lda:ShrinkageLDA",
@@ -426,7 +409,6 @@ METHODS: dict[str, MethodRow] = {
         ),
         takes="descriptor",
         defaults={"solver": "lsqr", "shrinkage": "auto"},
-        fit_seconds=1.2,
     ),
     "standardised_shrinkage_lda": MethodRow(
         "mklearn.classifiers.standardised_shrinkage_lda:standardised_shrinkage_lda",
@@ -438,7 +420,6 @@ METHODS: dict[str, MethodRow] = {
         ),
         takes="descriptors",
         tuned=("shrinkage",),
-        fit_seconds=1.2,
     ),
     "elastic_net": MethodRow(
         "mklearn.regressors.elastic_net:elastic_net",
@@ -460,8 +441,6 @@ METHODS: dict[str, MethodRow] = {
         targets=("numbers",),
         order_decides=True,
         in_model_files=False,
-        fit_seconds=2,
-        iterations=100,
     ),
     "kernel_ridge_regressor": MethodRow(
         "mklearn.regressors.kernel_ridge:KernelRidge",
@@ -545,7 +524,6 @@ METHODS: dict[str, MethodRow] = {
         advice="A baseline of the MKL-DR paper. On Caltech-101 it is below voting.",
         tuned=("ridge",),
         order_decides=True,
-        fits_each_kernel=True,
         fixed=("max_iter",),
     ),
     "kernel_voting": MethodRow(
@@ -554,7 +532,6 @@ METHODS: dict[str, MethodRow] = {
         reference="Lin, Liu, Fuh 2008, section 4.4",
         advice="A baseline of the MKL-DR paper. On Caltech-101 it is below the uniform average of the same kernels.",
         tuned=("ridge",),
-        fits_each_kernel=True,
     ),
     "mkmmc": MethodRow(
         "mklearn.papers.mkmmc.mkmmc:MKMMC",
@@ -568,7 +545,6 @@ METHODS: dict[str, MethodRow] = {
         tuned=("max_iter",),
         learns_weights=True,
         refit=Refit("mklearn.papers.mkmmc.mkmmc:fit_path", at_most="n_classes"),
-        iterations=50,
     ),
     "glram": MethodRow(
         "mklearn.papers.two_d_mmc.glram:GLRAM",
@@ -578,7 +554,6 @@ METHODS: dict[str, MethodRow] = {
         takes="images",
         embeds=True,
         refit=Refit(at_most="image_side"),
-        iterations=20,
         fixed=("n_components", "shape", "init"),
     ),
     "two_d_lda": MethodRow(
@@ -589,7 +564,6 @@ METHODS: dict[str, MethodRow] = {
         takes="images",
         embeds=True,
         refit=Refit(at_most="image_side"),
-        iterations=20,
         fixed=("n_components", "shape", "init"),
     ),
     "two_d_mmc": MethodRow(
@@ -604,7 +578,6 @@ METHODS: dict[str, MethodRow] = {
         embeds=True,
         tuned=("trade_off",),
         refit=Refit(at_most="image_side"),
-        iterations=20,
         fixed=("n_components", "shape", "init"),
     ),
 }

@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from mklearn.methods import METHODS, MethodRow
+from mklearn.methods import METHODS
 from mklearn.study.jobs import Jobs
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.plan.final import PlannedFinal
@@ -92,12 +92,11 @@ class Requests:
     def _seconds(self, rule: str, wildcards: Any, files: Any) -> float:
         """Estimate the run time of a job: two seconds for each MB of its files, or its fits."""
         if rule == "fit":
-            spec, n = self._fit(wildcards), self._n_samples(self.jobs.dataset(wildcards))
-            one_each = sum(fit_seconds(spec, n, n_train) for n_train in self._training_sizes(wildcards))
-            return number_of_splits(self.plan.protocols[wildcards.protocol]) * one_each
+            spec, n_splits = self._fit(wildcards), number_of_splits(self.plan.protocols[wildcards.protocol])
+            return n_splits * sum(fit_seconds(spec, n_train) for n_train in self._training_sizes(wildcards))
         if rule == "model":
             n = self._n_samples(self._final.dataset)
-            return 2 * max(fit_seconds(each.fit, n, n) for each in self._final.spec.candidates)
+            return max(fit_seconds(each.fit, n) for each in self._final.spec.candidates)
         if rule == "distances" and self.distance_threads(wildcards) > 1:  # 0.1 ms for two sets of points
             return self._n_samples(self.jobs.dataset(wildcards)) ** 2 / 1e4
         return 2 * float(files.size_mb)
@@ -106,7 +105,8 @@ class Requests:
         """Return the number of MOSEK licences of a fit: 1 if it may call a convex solver and names no other, else 0."""
         spec = self._fit(wildcards)
         parameters = spec.method.parameters
-        if not _row(spec).convex_solver or parameters.get("solver", "auto") not in ("auto", "MOSEK"):
+        row = _METHODS.get(spec.method.implementation)
+        if row is None or not row.convex_solver or parameters.get("solver", "auto") not in ("auto", "MOSEK"):
             return 0
         step = parameters.get("beta_step", "exact")
         return int(step in ("sdp", "dnn") or (step == "exact" and len(spec.kernels) > ENUMERATED_KERNELS))
@@ -156,28 +156,18 @@ def fit_mb(spec: FitSpec, n_samples: int, n_train: int) -> float:
     return min(1024.0, kernels_mb(n_train, 0, spec.n_kernels)) + kernels_mb(0, n_train, 0) if spec.n_kernels else 0.0
 
 
-def fit_seconds(spec: FitSpec, n_samples: int, n_train: int) -> float:
+def fit_seconds(spec: FitSpec, n_train: int) -> float:
     """Estimate a split: one fit, and one for each candidate and fold of the inner cross-validation.
 
-    An eigenproblem takes 3 ns n_train^3, sums over kernels 30 ns n_train^2 each (measured on one core), and a fit at
-    least 0.2 s, or what its row says. With landmarks the eigenproblem is of their features, and a pass over the samples
-    takes 0.1 ns for a product of two features.
+    A fit takes half a second and up to 20 eigenproblems, of 3 ns n_train^3 each on one core; with landmarks n_train is
+    the number of their features.
     """
-    method, n_kernels, row, inner = spec.method, spec.n_kernels, _row(spec), spec.evaluation.inner_folds
-    candidates = method.n_candidates(n_kernels) * (len(method.refit.sizes) if method.refit else 1)
-    candidates *= max(1, n_kernels) if row.fits_each_kernel else 1
-    n_fits = 1 + candidates * (n_train if inner == "leave_one_out" else inner)
-    if candidates == 1 and spec.evaluation.components == "all":  # nothing to choose
-        n_fits = 1
-    size, passes = n_train, 0.0
-    if spec.method.landmarks:
-        size = spec.n_landmark_features
-        passes = 1e-10 * n_samples * size * (size + 2000)
-    # at most 20 alternations: methods with hundreds of iterations have cheap ones
-    longest = max(map(int, method.grid.get("max_iter") or [method.parameters.get("max_iter") or row.iterations]))
-    return (
-        n_fits * (row.fit_seconds + max(1, min(20, longest)) * (3e-9 * size**3 + 3e-8 * n_kernels * size**2)) + passes
-    )
+    method, inner = spec.method, spec.evaluation.inner_folds
+    n_candidates = method.n_candidates(spec.n_kernels) * (len(method.refit.sizes) if method.refit else 1)
+    nothing_to_choose = n_candidates == 1 and spec.evaluation.components == "all"
+    n_fits = 1 if nothing_to_choose else 1 + n_candidates * (n_train if inner == "leave_one_out" else inner)
+    size = spec.n_landmark_features if method.landmarks else n_train
+    return n_fits * (0.5 + (6e-8 * size**3 if spec.n_kernels else 0.0))
 
 
 def counted_samples(sample_set: Path) -> int | None:
@@ -195,7 +185,3 @@ def number_of_splits(protocol: SplitSpec) -> int:
     if not isinstance(repeats, int):
         return UNKNOWN_SPLITS
     return repeats * (folds if isinstance(folds, int) else 1) * int(protocol.parameters.get("deals", 1))
-
-
-def _row(spec: FitSpec) -> MethodRow:
-    return _METHODS.get(spec.method.implementation, MethodRow())

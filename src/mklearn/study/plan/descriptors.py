@@ -1,17 +1,19 @@
-"""Descriptors of the plan: what represents each sample, what is learned first, and the number of jobs."""
+"""Descriptors and protocols of the plan: what represents each sample, and how samples are split."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from mklearn.errors import ConfigError
+from mklearn.errors import ConfigError, absence
 from mklearn.study.datasets import DatasetConfig
-from mklearn.study.entries import Descriptor
+from mklearn.study.entries import Descriptor, Protocol
 from mklearn.study.naming import descriptors_of
 from mklearn.study.plan.datasets import PlannedDataset
 from mklearn.study.provenance import key
-from mklearn.study.specs.data_specs import DescriptorSpec
+from mklearn.study.specs.data_specs import DescriptorSpec, SplitSpec
+from mklearn.study.specs.fit_spec import Choice, Setting
 
 LEARNS_FROM = 512
 """Largest number of random images that words, patches and principal axes are learned from."""
@@ -58,3 +60,44 @@ def _planned(dataset: PlannedDataset, name: str, config: Descriptor, seed: int) 
     n_parts = -(-n // row.images_per_job) if n and row.images_per_job else 1
     # Matrices are named by their descriptor: its key has what sets of points are compared by, too.
     return PlannedDescriptor(name, key(name, spec.as_dict() | config.distance()), config, spec, n_parts)
+
+
+@dataclass(frozen=True)
+class PlannedProtocol:
+    """One way of splitting, for all data sets or some."""
+
+    id: str
+    key: str
+    settings: list[Setting]
+    """Each training size, as the score rows name it: ``faces-p2`` and 2 of protocol ``faces``."""
+    spec: SplitSpec
+    datasets: list[str] | None
+    choice: Choice = "inner_cv"
+    """By which samples parameters are chosen."""
+    composes: bool = False
+    """Whether its samples are composed of those of the data set."""
+
+
+def planned_protocol(protocol_id: str, protocol: Protocol, seed: int) -> PlannedProtocol:
+    """Plan a protocol of the study.
+
+    Raises
+    ------
+    ConfigError
+        A file with splits does not exist.
+    """
+    path = protocol.path
+    if path is not None and not Path(path).is_file():
+        raise ConfigError(f"protocols.{protocol_id}.path: {path}: {absence(path)}.")
+    spec = SplitSpec(
+        kind=protocol.kind, implementation=protocol.implementation, parameters=protocol.parameters(), seed=seed
+    )
+    name = f"{protocol_id}-optimistic" if protocol.choose == "test_set" else protocol_id
+    settings = [
+        Setting(protocol=name if size is None else f"{name}-p{size}", train_size=size)
+        for size in protocol.train_sizes()
+    ]
+    split_key = key(protocol_id, spec.as_dict())
+    return PlannedProtocol(
+        protocol_id, split_key, settings, spec, protocol.datasets, protocol.choose, protocol.row.composes
+    )

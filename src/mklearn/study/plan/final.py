@@ -11,10 +11,9 @@ from mklearn.extras import require
 from mklearn.study.datasets import FeatureTables, TableFile
 from mklearn.study.final import final_protocol, unsuited
 from mklearn.study.plan.datasets import PlannedDataset
-from mklearn.study.plan.descriptors import PlannedDescriptor
+from mklearn.study.plan.descriptors import PlannedDescriptor, PlannedProtocol
 from mklearn.study.plan.fits import PlannedFit
 from mklearn.study.plan.landmarks import kernels_on_features, unsuited_kernels
-from mklearn.study.plan.protocols import PlannedProtocol
 from mklearn.study.specs.final_spec import BEST, FinalCandidate, FinalSpec, ModelInputs, ModelView
 from mklearn.study.specs.fit_spec import FitSpec, Setting
 from mklearn.study.study import Study

@@ -15,9 +15,9 @@ from mklearn.study.evaluation.metrics.metric import metric_mistakes
 from mklearn.study.method import Method
 from mklearn.study.naming import matching, variants
 from mklearn.study.plan.datasets import PlannedDataset
+from mklearn.study.plan.descriptors import PlannedProtocol
 from mklearn.study.plan.kernels import by_name, pairwise_of
 from mklearn.study.plan.landmarks import moments_spec, on_landmarks
-from mklearn.study.plan.protocols import PlannedProtocol
 from mklearn.study.provenance import key
 from mklearn.study.specs.fit_spec import (
     EvaluationSpec,
@@ -162,6 +162,7 @@ def _evaluation(method_id: str, method: Method, evaluation: Evaluation) -> Evalu
 
 def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors: Descriptors) -> dict[str, InputSpec]:
     named = method.named_descriptors()
+    impute: Impute = "mean" if dataset.impute == "none" and dataset.is_incomplete else dataset.impute
     inputs = {}
     for name, kind in method.inputs.items():
         if kind == "images" and dataset.family != "images":
@@ -183,14 +184,9 @@ def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors
             chosen = _descriptors(dataset, f"methods.{method_id}.kernels", method, sorted(descriptors), descriptors)
         inputs[name] = InputSpec(
             kind=kind, descriptors=chosen, feature_scaling=method.feature_scaling,
-            impute=_imputation(dataset) if kind == "features" else "none",
+            impute=impute if kind == "features" else "none",
         )  # fmt: skip
     return inputs
-
-
-def _imputation(dataset: PlannedDataset) -> Impute:
-    """Return how features are completed; those of a sample that lacks a table too, by default by the mean."""
-    return "mean" if dataset.impute == "none" and dataset.is_incomplete else dataset.impute
 
 
 def _descriptors(dataset: PlannedDataset, path: str, method: Method, value: Any, descriptors: Descriptors) -> list[str]:
@@ -226,51 +222,39 @@ def _variants(
     label = method.label or method_id
     if method.row.takes not in ("kernels", "dictionary"):
         return [_Variant(method_id, label)]
-    if dictionary:
-        parameters = {} if dataset.impute == "none" else {"impute": dataset.impute}
-        if not method.leaves_out_views():
-            return [_Variant(method_id, label, [], parameters)]
-        _check_several(method_id, dataset, "descriptor", list(dictionary))
-        ids = variants(method_id, method, (), dictionary)
-        return [
-            _Variant(variant, f"{label} without {name}", [], parameters, key)
-            for variant, (name, (key, _)) in zip(ids, dictionary.items(), strict=True)
-        ]
-    if not kernels:
+    if not kernels and not dictionary:
         raise ConfigError(
             f"datasets.{dataset.id}: none of the study's kernels applies to it ({dataset.family}). "
             "Name a descriptor that does, or omit descriptors and kernels to use the defaults."
         )
     usual = [kernel for kernel in kernels if kernel["kind"] != "product"]
-    if method.kernels == "each" or method.kernels == "all_but_each":
-        each = method.kernels == "each"
-        names = [kernel["id"] for kernel in usual]
-        if not each:
-            _check_several(method_id, dataset, "kernel", names)
-        ids = variants(method_id, method, names, names)
-        return [
-            _Variant(
-                variant, f"{label} {'on' if each else 'without'} {name}",
-                _in_order(method, [kernel for kernel in usual if (kernel is own) == each]),
-            )
-            for variant, own, name in zip(ids, usual, names, strict=True)
-        ]  # fmt: skip
-    named = method.kernels if isinstance(method.kernels, list) else None
-    chosen = usual if named is None else _named_kernels(method_id, named, kernels, dataset)
-    chosen = _in_order(method, chosen)
-    return [_Variant(method_id, label, chosen, _kernel_weights(method_id, method, chosen))]
-
-
-def _in_order(method: Method, kernels: list[Spec]) -> list[Spec]:
-    return kernels if method.keeps_order() else by_name(kernels)
-
-
-def _check_several(method_id: str, dataset: PlannedDataset, what: str, names: list[str]) -> None:
-    if len(names) < 2:
+    names = list(dictionary) or [kernel["id"] for kernel in usual]
+    if method.kernels == "all_but_each" and len(names) < 2:
         raise ConfigError(
-            f"methods.{method_id}.kernels: data set {dataset.id!r} has one {what}, {names[0]!r}; without it "
-            "there is none. Name a second descriptor or kernel, or other `datasets` for the method."
+            f"methods.{method_id}.kernels: data set {dataset.id!r} has one {'descriptor' if dictionary else 'kernel'}, "
+            f"{names[0]!r}; without it there is none. Name a second descriptor or kernel, or other `datasets` for the "
+            "method."
         )
+
+    def in_order(chosen: list[Spec]) -> list[Spec]:
+        return chosen if method.keeps_order() else by_name(chosen)
+
+    named = zip(variants(method_id, method, names, names), names, strict=False)
+    if dictionary:
+        parameters = {} if dataset.impute == "none" else {"impute": dataset.impute}
+        if method.kernels != "all_but_each":
+            return [_Variant(method_id, label, [], parameters)]
+        return [_Variant(v, f"{label} without {name}", [], parameters, dictionary[name][0]) for v, name in named]
+    if method.kernels in ("each", "all_but_each"):
+        each = method.kernels == "each"
+        word = "on" if each else "without"
+        return [
+            _Variant(v, f"{label} {word} {name}", in_order([k for k in usual if (k["id"] == name) == each]))
+            for v, name in named
+        ]
+    listed = method.kernels if isinstance(method.kernels, list) else None
+    chosen = in_order(usual if listed is None else _named_kernels(method_id, listed, kernels, dataset))
+    return [_Variant(method_id, label, chosen, _kernel_weights(method_id, method, chosen))]
 
 
 def _named_kernels(method_id: str, names: list[str], kernels: Sequence[Spec], dataset: PlannedDataset) -> list[Spec]:

@@ -9,8 +9,8 @@ from mklearn.errors import ConfigError
 from mklearn.extras import require
 from mklearn.study.method import Method
 from mklearn.study.plan.datasets import PlannedDataset
+from mklearn.study.plan.descriptors import PlannedProtocol
 from mklearn.study.plan.kernels import POINT_SET, by_name, kernel_parts
-from mklearn.study.plan.protocols import PlannedProtocol
 from mklearn.study.specs.fit_spec import FitSpec, MomentsSpec, is_pairwise
 
 

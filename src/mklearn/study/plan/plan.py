@@ -14,11 +14,10 @@ from mklearn.study.entries import Entry
 from mklearn.study.final import final_dataset
 from mklearn.study.mistakes import listed
 from mklearn.study.plan.datasets import PlannedDataset, number_of_blocks, planned_dataset
-from mklearn.study.plan.descriptors import PlannedDescriptor, planned_descriptors
+from mklearn.study.plan.descriptors import PlannedDescriptor, PlannedProtocol, planned_descriptors, planned_protocol
 from mklearn.study.plan.final import PlannedFinal, planned_final
 from mklearn.study.plan.fits import PlannedFit, planned_fits
 from mklearn.study.plan.kernels import pairwise_of, pairwise_spec, planned_kernels
-from mklearn.study.plan.protocols import PlannedProtocol, planned_protocol
 from mklearn.study.specs.data_specs import PairwiseSpec, SplitSpec
 from mklearn.study.specs.fit_spec import MomentsSpec
 from mklearn.study.study import Study
