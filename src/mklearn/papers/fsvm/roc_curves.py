@@ -20,7 +20,7 @@ def roc_curves(results: StudyResults) -> ReportPart:
     curves: dict[str, list[pd.DataFrame]] = {}
     for record in results.fits:
         keys = {"dataset": record.dataset, "protocol": record.protocol, "train_size": record.train_size}
-        curve = mean_roc(results.predictions.of({**keys, "method": record.method, "neighbour": ""}))
+        curve = mean_roc(results.predictions.by_rule({**keys, "method": record.method, "neighbour": ""}))
         if curve is not None:
             curves.setdefault(record.protocol, []).append(curve.assign(label=record.method_title))
     alt = "Lines: accepted pairs of the same class against accepted pairs of different classes."

@@ -64,7 +64,7 @@ def _test_samples(results: StudyResults, name: str, samples: SampleSet) -> Itera
     """Yield the mask of the test samples of each split of the smallest training size."""
     rows = results.scores[results.scores["dataset"].eq(name)].sort_values("train_size", kind="stable").iloc[0]
     keys = {key: rows[key] for key in ("dataset", "protocol", "train_size", "method")}
-    predicted = results.predictions.of({**keys, "neighbour": "euclidean"})
+    predicted = results.predictions.by_rule({**keys, "neighbour": "euclidean"})
     assert predicted is not None
     for _, tested in predicted.groupby(["repeat", "fold"]):
         yield np.isin(samples.ids, tested["sample"].astype(str))

@@ -233,8 +233,9 @@ class Predictions:
         if name not in self._outcomes:  # the reference's are taken with every other method's
             rows, is_accuracy = self._groups.get(_key(keys)), metric.kind == "accuracy"
             chosen = SELECTED[keys["selection"]] if is_accuracy else f"{VALUE}{metric.kind}"
-            there = rows is not None and chosen in rows and (is_accuracy or keys["selection"] == "inner_cv")
-            self._outcomes[name] = _outcomes(rows[rows[chosen].notna()], chosen, is_accuracy) if there else None
+            self._outcomes[name] = None
+            if rows is not None and chosen in rows and (is_accuracy or keys["selection"] == "inner_cv"):
+                self._outcomes[name] = _outcomes(rows[rows[chosen].notna()], chosen, is_accuracy)
         return self._outcomes[name]
 
     def majority_value(self, keys: Mapping[str, Any]) -> float:
