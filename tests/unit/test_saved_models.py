@@ -78,19 +78,10 @@ def test_a_damaged_file_gives_the_same_model_or_a_sentence(saved: Path, digits: 
     for message in messages:
         assert message.startswith(f"{path}: damaged, or not a model of mklearn (")
         assert "\n" not in message
-    for share in (0.0, 0.1, 0.999):
-        path.write_bytes(content[: int(share * len(content))])
+    for other in (b"", content[:-1], b"\x89PNG", b"PK\x03\x04", b"\x80\x04K\x01."):
+        path.write_bytes(other)
         with pytest.raises(DataError, match=r"damaged\.mklearn: damaged, or not a model"):
             load_model(path)
-
-
-@pytest.mark.parametrize("content", [b"\x89PNG", b"PK\x03\x04", b"\x80\x04K\x01.", None])
-def test_other_files_are_refused(tmp_path: Path, content: bytes | None) -> None:
-    path = tmp_path / "other.mklearn"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(DataError, match="no such file" if content is None else "not a model of mklearn"):
-        load_model(path)
 
 
 @pytest.mark.parametrize(("package", "version"), [("mklearn", "99.0.0"), ("scikit-learn", "99.1.0")])
@@ -121,18 +112,13 @@ def test_what_is_not_on_the_list_is_neither_saved_nor_loaded(
         load_model(path)
 
 
-def test_an_estimator_that_is_not_fitted_is_refused(tmp_path: Path) -> None:
-    for estimator in (KernelFDA(), make_pipeline(StandardScaler(), KernelFDA(kernels="gaussian"))):
-        with pytest.raises(DataError, match="is not fitted; fit it before it is saved"):
-            save_model(estimator, tmp_path / "model.mklearn", CARD)
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("card", ["text", [["a", 1]], None, {1: "a"}, {"accuracy": float("nan")}])
-def test_a_card_is_a_mapping_of_json_types(saved: Path, tmp_path: Path, card: Any) -> None:
+@pytest.mark.parametrize("card", ["text", {1: "a"}, {"accuracy": float("nan")}])
+def test_a_card_of_json_types_and_a_fitted_estimator_are_saved(saved: Path, tmp_path: Path, card: Any) -> None:
     with pytest.raises(DataError, match=r"x\.mklearn: the card (must be a mapping with text keys|can't be written)"):
         save_model(load_model(saved).estimator, tmp_path / "x.mklearn", card)
-    assert not (tmp_path / "x.mklearn").exists()
+    with pytest.raises(DataError, match="is not fitted; fit it before it is saved"):
+        save_model(make_pipeline(StandardScaler(), KernelFDA(kernels="gaussian")), tmp_path / "x.mklearn", CARD)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_model_that_unpacks_to_far_more_is_refused(

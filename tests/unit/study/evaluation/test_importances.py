@@ -32,26 +32,15 @@ def folder(tmp_path: Path, plain_figures: None) -> Path:
 
 
 def write_wine(folder: Path) -> pd.DataFrame:
-    """Write two views of Wine; class and number are those of its flavanoids alone."""
+    """Write two views of Wine; the class is that of its flavanoids alone."""
     wine = load_wine(as_frame=True).data.iloc[::2].reset_index(drop=True)
     flavanoids = wine["flavanoids"]
     about = pd.DataFrame({"id": [f"w{k}" for k in range(len(wine))]})
     about["label"] = np.where(flavanoids > flavanoids.median(), "rich", "poor")
-    about["twice"] = 2 * flavanoids
     about["cellar"] = np.arange(len(wine)) % 12
     for name, columns in VIEWS.items():
         about.join(wine.iloc[:, columns]).to_csv(folder / f"{name}.csv", index=False)
     return wine
-
-
-def study(kind: str, **entry: Any) -> dict[str, Any]:
-    """Return the sections of a study of the views."""
-    return {
-        "entry": {"kind": "feature_tables", "tables": {name: f"{name}.csv" for name in VIEWS}, **entry},
-        "kernels": {"gauss": {"kind": "gaussian", "feature_scaling": "standard"}},
-        "methods": {"one": {"kind": kind}},
-        "protocols": {"folds": {"kind": "group_k_fold" if "group_column" in entry else "k_fold", "folds": 5}},
-    }
 
 
 def view_of(name: str, columns: list[str]) -> ModelView:
@@ -92,11 +81,10 @@ def test_features_matter_that_tell_the_class_together(gaps: bool) -> None:
 def test_importances_of_a_study_are_those_of_its_model_s_method(folder: Path) -> None:
     wine = write_wine(folder)
     made = run(
-        folder,
-        final={"importances": 2},
-        seed=3,
-        **study("multi_view", leave_out=["twice"], group_column="cellar"),
-    )
+        folder, {"kind": "feature_tables", "tables": {name: f"{name}.csv" for name in VIEWS}, "group_column": "cellar"},
+        methods={"one": {"kind": "multi_view"}}, protocols={"folds": {"kind": "group_k_fold", "folds": 5}},
+        final={"importances": 2}, seed=3,
+    )  # fmt: skip
     found = read_importances(folder / "results/own/importances.csv")
     assert found["measure"].eq("accuracy").all()
     assert found.loc[found["feature"].ne(""), "feature"].iloc[0] == "flavanoids"
@@ -120,31 +108,20 @@ def test_importances_of_a_study_are_those_of_its_model_s_method(folder: Path) ->
     assert "lose, in points of accuracy" in text
 
 
-def test_of_numbers_on_two_splits_there_is_no_interval(folder: Path) -> None:
-    write_wine(folder)
-    sections = study("kernel_ridge_regressor", target="twice", leave_out=["label", "cellar"])
-    sections["protocols"] = {"folds": {"kind": "k_fold", "folds": 2}}
-    run(folder, final={"importances": 1, "metric": "r2"}, evaluation={"metrics": ["r2"]}, **sections)
-    found = read_importances(folder / "results/own/importances.csv")
-    assert found["measure"].eq("r2").all()
-    assert found["low"].isna().all()
-    best = found.set_index(["view", "feature"])["loss"]
-    assert best["phenols", "flavanoids"] > 0.3 > best["acids", ""]
-    assert "lose, in R²" in page(folder)
-    assert "Two to four splits have no interval" in page(folder)
+def test_what_can_not_be_measured_is_said_and_two_splits_have_no_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30.0)
+    splits = [Split(0, k, np.flatnonzero(np.arange(30) % 2 != k), np.arange(k, 30, 2)) for k in range(2)]
+    model, inputs = KernelRidge(kernels={"x": "linear"}), [view_of("x", [])]
+    found = importances(model, Views({"x": X}), inputs, y, splits, permutations=1, seed=0)
+    assert (found["measure"].tolist(), found["low"].isna().all()) == (["r2"], True)
+    assert "Two to four splits have no interval" in importances_part(found).tables[0].note
 
-
-def test_a_model_whose_importances_fail_is_written_and_the_page_says_why(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     def fail(_: Any) -> Any:
         raise NotApplicable("too few samples")
 
     monkeypatch.setattr("mklearn.study.evaluation.importances.clone", fail)
-    write_wine(folder)
-    run(folder, final={"importances": 1}, **study("multi_view", leave_out=["twice", "cellar"]))
-    assert (folder / "results/own/model.mklearn").is_file()
-    assert "too few samples" in page(folder)
+    failed = importances(model, Views({"x": X}), inputs, y, splits, permutations=1, seed=0)
+    assert importances_part(failed.assign(view="", feature="")).tables[0].note == "too few samples"
 
 
 def test_a_table_that_is_none_and_one_without_rows(tmp_path: Path) -> None:

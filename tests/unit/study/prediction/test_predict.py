@@ -12,8 +12,6 @@ import pandas as pd
 import pytest
 from PIL import Image
 from sklearn.datasets import load_digits
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.preprocessing import StandardScaler
 from tests.unit.study.data.annotated_files import write_h5ad
 from tests.unit.study.prediction.conftest import cells, digits, make
 
@@ -51,22 +49,16 @@ def library(method: str) -> tuple[Any, Any, Any, Any]:
     """Training and held-back samples as the library takes them, labels, and which are held back."""
     images, y, held = digits()
     large = resize_images(images, shape=(16, 16))
-    if method == "two-d-lda":
-        return large[~held].astype(float), large[held].astype(float), y[~held].astype(str), held
-    views = Views({"pixels": pixels(large), "hog": hog(large, cell=4)})
-    if method == "nearest":
-        scaler = StandardScaler().fit(joined := np.concatenate([views["hog"], views["pixels"]], axis=1)[~held])
-        scaler.scale_ *= np.sqrt(len(joined) / (len(joined) - 1))  # divisor n - 1
-        every = np.concatenate([views["hog"], views["pixels"]], axis=1)
-        return scaler.transform(every[~held]), scaler.transform(every[held]), y[~held].astype(str), held
-    return views[~held], views[held], y[~held].astype(str), held
+    X: Any = large.astype(float)
+    if method != "two-d-lda":
+        X = Views({"pixels": pixels(large), "hog": hog(large, cell=4)})
+    return X[~held], X[held], y[~held].astype(str), held
 
 
 KERNELS = {f"gauss-{name}": {"view": name} for name in ("pixels", "hog")}
 ESTIMATORS: dict[str, Any] = {
     "kfd": KernelFDA(kernels=KERNELS),
     "svc": KernelSVC(kernels=KERNELS),
-    "nearest": KNeighborsClassifier(1),
     "two-d-lda": TwoDLDA(n_components=3),
 }
 
@@ -120,26 +112,21 @@ def test_a_descriptor_that_learned_words_describes_new_images(pictures: Path) ->
 
 
 @pytest.mark.full
-def test_one_image_and_its_table_on_the_terminal(pictures: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    image = next((pictures / "new").rglob("*.png"))
-    assert main(["predict", str(pictures / "results/svc/model.mklearn"), str(image)]) == 0
-    first, second = capsys.readouterr().out.splitlines()
-    assert first == "id,label,decision_0,decision_1,decision_4,decision_7"
-    assert second.startswith(f"{image.name},")
-
-
-@pytest.mark.full
 def test_a_broken_image_has_a_row_that_says_why(
     pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The other nineteen are predicted as without it, also where an image comes after it."""
     whole = predicted(pictures, "kfd", str(pictures / "new"))
+    model = str(pictures / "results/kfd/model.mklearn")
+    capsys.readouterr()
+    assert main(["predict", model, str(pictures / "new" / whole["id"][7])]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert (first, second) == ("id,label", f"{Path(whole['id'][7]).name},{whole['label'][7]}")
     shutil.copytree(pictures / "new", tmp_path / "new")
     broken = tmp_path / "new" / whole["id"][7]
     broken.write_bytes(broken.read_bytes()[:60])
     capsys.readouterr()
-    words = ["predict", str(pictures / "results/kfd/model.mklearn"), str(tmp_path / "new")]
-    assert main([*words, "--output", str(tmp_path / "out.csv")]) == 1
+    assert main(["predict", model, str(tmp_path / "new"), "--output", str(tmp_path / "out.csv")]) == 1
     said = capsys.readouterr()
     assert said.err.startswith(f"mklearn: {broken}: a corrupt or truncated image")
     assert f"19 predictions: {tmp_path / 'out.csv'}" in said.out
@@ -151,34 +138,26 @@ def test_a_broken_image_has_a_row_that_says_why(
 
 
 @pytest.mark.full
-def test_images_that_can_not_be_read(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_images_and_models_that_can_not_be_used(
+    pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     model = pictures / "results/kfd/model.mklearn"
-    shutil.copytree(pictures / "new", tmp_path / "new")
-    broken = tmp_path / "new" / "zz.png"
-    broken.write_bytes(next((tmp_path / "new").rglob("*.png")).read_bytes()[:60])
-    assert f"{broken}: a corrupt or truncated image" in refusal(capsys, model, tmp_path / "new")
-    Image.fromarray(np.zeros((8, 8), dtype=np.uint16)).save(broken)
-    found = refusal(capsys, model, tmp_path / "new")
-    assert f"{broken}: its pixels are " in found
-    assert "training images were uint8" in found
-    (tmp_path / "empty").mkdir()
-    assert "no images in it" in refusal(capsys, model, tmp_path / "empty")
-    assert "none: no such file or folder; the model takes a folder of images" in refusal(
-        capsys, model, tmp_path / "none"
-    )
-    assert "name one folder, or one image" in refusal(capsys, model, tmp_path / "a", tmp_path / "b")
-    said = refusal(capsys, model, pictures / "new", "--output", "x.txt")
-    assert "--output x.txt: expected a name that ends in .csv or .parquet" in said
-
-
-@pytest.mark.full
-def test_models_that_can_not_be_used(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    whole = (pictures / "results/kfd/model.mklearn").read_bytes()
-    path = tmp_path / "model.mklearn"
-    path.write_bytes(whole[: len(whole) // 2])
-    assert f"{path}: damaged" in refusal(capsys, path, pictures / "new")
-    save_model(KernelFDA(kernels="gaussian").fit(np.eye(6), [0, 1] * 3), path, {"of": "the library"})
-    assert "not a model of a study" in refusal(capsys, path, pictures / "new")
+    for part in ("deep", "empty"):
+        (tmp_path / part).mkdir()
+    Image.fromarray(np.zeros((8, 8), dtype=np.uint16)).save(tmp_path / "deep" / "a.png")
+    damaged, foreign = tmp_path / "damaged.mklearn", tmp_path / "foreign.mklearn"
+    damaged.write_bytes(model.read_bytes()[:5000])
+    save_model(KernelFDA(kernels="linear").fit(np.eye(6), [0, 1] * 3), foreign, {"of": "the library"})
+    for words, sentence in (
+        ((model, tmp_path / "deep"), "and those of the training images were uint8"),
+        ((model, tmp_path / "empty"), "no images in it"),
+        ((model, tmp_path / "none"), "none: no such file or folder; the model takes a folder of images"),
+        ((model, tmp_path / "a", tmp_path / "b"), "name one folder, or one image"),
+        ((model, tmp_path, "--output", "x.txt"), "--output x.txt: expected a name that ends in .csv or .parquet"),
+        ((damaged, tmp_path), f"{damaged}: damaged"),
+        ((foreign, tmp_path), "not a model of a study"),
+    ):
+        assert sentence in refusal(capsys, *words)
 
 
 # --- tables
@@ -207,23 +186,9 @@ def test_tables_with_labels_and_their_accuracy(tables: Path, capsys: pytest.Capt
     pd.testing.assert_frame_equal(predict(tables / "results/cells/model.mklearn", tables / "new"), frame)
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("without", [["upper"], ["lower"], ["upper", "lower"]])
-def test_samples_in_several_files_need_ids(
-    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], without: list[str]
+def test_rows_and_columns_in_any_order_and_one_table_for_all(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Row numbers are ids of one file alone."""
-    frames = {name: pd.read_csv(tables / "new" / f"{name}.csv") for name in ("upper", "lower")}
-    for name, frame in frames.items():
-        frame.drop(columns="id" if name in without else []).to_csv(tmp_path / f"{name}.csv", index=False)
-    said = refusal(capsys, tables / "results/cells/model.mklearn", tmp_path)
-    assert ".csv: no column 'id'" in said
-    frames["upper"].merge(frames["lower"], on="id").drop(columns="id").to_csv(tmp_path / "all.csv", index=False)
-    numbered = predicted(tables, "cells", str(tmp_path / "all.csv"))
-    assert numbered["id"].tolist() == [str(row) for row in range(1, 21)]
-
-
-def test_rows_and_columns_in_any_order_and_one_table_for_all(tables: Path, tmp_path: Path) -> None:
     expected = predicted(tables, "cells", str(tables / "new")).set_index("id")
     upper, lower = (pd.read_csv(tables / "new" / f"{name}.csv") for name in ("upper", "lower"))
     mixed = lower.sample(frac=1, random_state=0).sample(frac=1, axis=1, random_state=0)
@@ -234,50 +199,53 @@ def test_rows_and_columns_in_any_order_and_one_table_for_all(tables: Path, tmp_p
     pd.testing.assert_frame_equal(found.loc[expected.index], expected)
     upper.merge(lower, on="id").to_csv(tmp_path / "all.csv", index=False)
     pd.testing.assert_frame_equal(predicted(tables, "cells", str(tmp_path / "all.csv")).set_index("id"), expected)
+    upper.merge(lower, on="id").drop(columns="id").to_csv(tmp_path / "numbered.csv", index=False)
+    numbered = predicted(tables, "cells", str(tmp_path / "numbered.csv"))
+    assert numbered["id"].tolist() == [str(row) for row in range(1, 21)], "of one file alone"
+    lower.drop(columns="id").to_csv(tmp_path / "lower.csv", index=False)
+    assert "lower.csv: no column 'id'" in refusal(capsys, tables / "results/cells/model.mklearn", *pairs)
 
 
 def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    model = tables / "results/cells/model.mklearn"
-    shutil.copytree(tables / "new", tmp_path / "new")
-    lower = tmp_path / "new" / "lower.csv"
-    table = pd.read_csv(lower)
-    few = [f"lower{number}" for number in range(7)]
-    table.drop(columns=few).to_csv(lower, index=False)
-    said = refusal(capsys, model, tmp_path / "new")
-    for words in (f"{lower}: lacks 7 of the 32 features of view 'lower': 'lower0', 'lower1'", "At most 20%"):
-        assert words in said
-    table.rename(columns=lambda name: name.replace("lower", "other")).to_csv(lower, index=False)
-    assert f"{lower}: lacks 32 of the 32 features of view 'lower'" in refusal(capsys, model, tmp_path / "new")
-    table.assign(lower7="x").to_csv(lower, index=False)
-    assert f"{lower}: columns that are not numbers: 'lower7'" in refusal(capsys, model, tmp_path / "new")
-    gap = table.copy()
-    gap.loc[3, "lower7"] = np.nan
-    gap.to_csv(lower, index=False)
-    assert "values missing or infinite: columns 'lower7'" in refusal(capsys, model, tmp_path / "new")
+    model, lower = tables / "results/cells/model.mklearn", tmp_path / "lower.csv"
+    table = pd.read_csv(tables / "new" / "lower.csv")
+    values = table.columns[1:]
+    for changed, sentence in (
+        (table.drop(columns=values[:7]), "lacks 7 of the 32 features of view 'lower': 'lower0', 'lower1'"),
+        (table.rename(columns=lambda name: name.replace("lower", "other")), "lacks 32 of the 32 features of view"),
+        (table.assign(lower7="x"), "columns that are not numbers: 'lower7'"),
+        (table.assign(lower7=table["lower7"].mask(table.index == 3)), "1 values missing or infinite: columns 'lower7'"),
+        (table.assign(**{name: table[name].mask(table.index == 3) for name in values}), "no value at all for the sam"),
+    ):
+        changed.to_csv(lower, index=False)
+        assert f"{lower}: {sentence}" in refusal(capsys, model, f"lower={lower}")
     for wrong in ([f"left={lower}"], [lower, lower], [f"lower={lower}", f"lower={lower}"], ["lower="]):
         said = refusal(capsys, model, *wrong)
         assert "expected one file, one folder, or VIEW=FILE for views of the model: lower, upper, each once" in said
     assert "there is no such file" in refusal(capsys, model, tmp_path / "x.csv")
-    assert "has no file of the study, by its name: 'lower.csv', 'upper.csv'" in refusal(capsys, model, tmp_path)
+    (tmp_path / "empty").mkdir()
+    assert "has no file of the study, by its name: 'lower.csv', 'upper.csv'" in refusal(
+        capsys, model, tmp_path / "empty"
+    )
 
 
 @pytest.mark.full
 def test_features_of_annotated_data_are_found_by_their_names(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """AnnData names each feature, and two files rarely have the same genes in the same order."""
+    """AnnData names each feature, and two files rarely have the same genes in the same order. Ids are cut alike."""
     rng = np.random.default_rng(0)
     y = np.repeat(["a", "b"], 10)
     X = rng.normal(size=(20, 4)) + 2 * (y == "b")[:, None] * [1, -1, 2, 0]
 
     def write(path: Path, order: list[int], names: list[str]) -> str:
-        obs = pd.DataFrame({"label": y}, index=[f"s{number}" for number in range(20)])
+        obs = pd.DataFrame({"label": y}, index=[f"s{number:02}-{path.stem}" for number in range(20)])
         return str(write_h5ad(path, X[:, order], obs, [names[place] for place in order]))
 
     genes = ["g0", "g1", "g2", "g3"]
     write(tmp_path / "train.h5ad", [0, 1, 2, 3], genes)
-    study = cells() | {"datasets": {"own": {"kind": "feature_tables", "tables": {"rna": "train.h5ad"}}}}
-    model = make(study, tmp_path)
+    entry = {"kind": "feature_tables", "tables": {"rna": "train.h5ad"}, "id_prefix": 3}
+    model = make(cells() | {"datasets": {"own": entry}}, tmp_path)
     assert main(["predict", str(model), str(tmp_path / "train.h5ad")]) == 0
     expected = capsys.readouterr().out
     assert main(["predict", str(model), write(tmp_path / "new.h5ad", [3, 1, 0, 2], genes)]) == 0
@@ -331,64 +299,22 @@ def test_a_missing_view_is_completed_as_by_the_library(
         assert f"view 'lower' is missing for {lacking.sum()} samples; it is filled in" in said.err
 
 
-@pytest.mark.parametrize(("way", "impute"), [("absent", None), ("empty", "median"), ("one table", None)])
+@pytest.mark.parametrize("way", ["absent", "empty"])
 def test_missing_features_are_at_their_means_over_the_training_samples(
-    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], way: str, impute: str | None
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], way: str
 ) -> None:
-    """As values of a model with `impute` are: a cohort has never measured what the training samples have."""
-    path = tables / "results/cells/model.mklearn"
-    if impute:
-        (tmp_path / "train").symlink_to(tables / "train")
-        study = cells()
-        study["datasets"]["own"]["impute"] = impute
-        path = make(study, tmp_path)
-    new, train = ({name: pd.read_csv(tables / part / f"{name}.csv") for name in ("upper", "lower")}
-                  for part in ("new", "train"))  # fmt: skip
+    """A cohort has never measured what the training samples have."""
     gone = ["lower3", "lower12", "lower28"]
-    centre = train["lower"][gone].agg(impute or "mean")
-    expected, found = tmp_path / "expected", tmp_path / "found"
-    for folder, lower in ((expected, new["lower"].assign(**centre)), (found, new["lower"])):
-        folder.mkdir()
-        if folder == found:
-            lower = lower.assign(**dict.fromkeys(gone, np.nan)) if way == "empty" else lower.drop(columns=gone)
-        parts = {"both": new["upper"].merge(lower, on="id")} if way == "one table" else new | {"lower": lower}
-        for name, table in parts.items():
-            table.to_csv(folder / f"{name}.csv", index=False)
-    source = "both.csv" if way == "one table" else ""
-    frames = [predict(path, folder / source) for folder in (expected, found)]
+    new, train = (pd.read_csv(tables / part / "lower.csv") for part in ("new", "train"))
+    lacking = new.drop(columns=gone) if way == "absent" else new.assign(**dict.fromkeys(gone, np.nan))
+    frames = []
+    for table in (new.assign(**train[gone].mean()), lacking):
+        table.to_csv(tmp_path / "lower.csv", index=False)
+        pairs = f"upper={tables / 'new' / 'upper.csv'}", f"lower={tmp_path / 'lower.csv'}"
+        frames.append(predicted(tables, "cells", *pairs))
     pd.testing.assert_frame_equal(*frames)
-    assert main(["predict", str(path), str(found / source)]) == 0
     said = capsys.readouterr().err
-    if not (impute and way == "empty"):  # then they are missing values as any other
-        assert "missing: 3 of the 32 features of view 'lower': 'lower3', 'lower12', 'lower28'; they are at" in said
-
-
-def test_ids_of_new_samples_are_cut_as_those_of_the_study(tables: Path, tmp_path: Path) -> None:
-    study = cells()
-    study["datasets"]["own"]["id_prefix"] = 3
-    for part in ("train", "new"):
-        (tmp_path / part).mkdir()
-        for name in ("upper", "lower"):
-            table = pd.read_csv(tables / part / f"{name}.csv")
-            table["id"] = table["id"].str[0] + table["id"].str[1:].str.zfill(2) + f"-{name}"
-            table.to_csv(tmp_path / part / f"{name}.csv", index=False)
-    expected = predict(tables / "results/cells/model.mklearn", tables / "new")
-    found = predict(make(study, tmp_path), tmp_path / "new")
-    assert found["id"].tolist() == [f"s{int(name[1:]):02}" for name in expected["id"]]
-    assert found["label"].tolist() == expected["label"].tolist()
-
-
-def test_samples_of_which_nothing_is_known_are_refused(
-    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Every view would be the mean of the training samples, and the prediction says nothing of the sample."""
-    shutil.copytree(tables / "new", tmp_path / "new")
-    for name in ("upper", "lower"):
-        table = pd.read_csv(tmp_path / "new" / f"{name}.csv")
-        table.loc[[3, 4] if name == "upper" else [4], table.columns.difference(["id", "label"])] = np.nan
-        table.to_csv(tmp_path / "new" / f"{name}.csv", index=False)
-    said = refusal(capsys, tables / "results/cells/model.mklearn", tmp_path / "new")
-    assert f"upper.csv: no value at all for the samples {table['id'][4]!r}; leave them out" in said
+    assert "missing: 3 of the 32 features of view 'lower': 'lower3', 'lower12', 'lower28'; they are at" in said
 
 
 @pytest.mark.full
@@ -398,3 +324,24 @@ def test_a_method_on_features_needs_all_views(tables: Path, capsys: pytest.Captu
     said = refusal(capsys, model, f"upper={tables / 'new' / 'upper.csv'}")
     assert "this model can't predict such samples (" in said
     assert "view 'lower' is missing for 20 samples" in said
+
+
+@pytest.mark.full
+def test_samples_without_a_label_of_a_study_with_gaps(tmp_path: Path) -> None:
+    """Samples lack views, values and labels; those without a label are predicted from the same files."""
+    images, y, held = digits()
+    X, truth = images.reshape(len(images), -1) / 16.0, np.array([f"digit {label}" for label in y], dtype=object)
+    (tmp_path / "train").mkdir()
+    for name, columns in {"upper": slice(0, 32), "lower": slice(32, 64)}.items():
+        frame = pd.DataFrame(X[:, columns], columns=[f"{name}{k}" for k in range(32)])
+        frame.insert(0, "id", [f"s{k}" for k in range(len(y))])
+        if name == "upper":
+            frame["label"] = np.where(held, None, truth)
+            frame.loc[3, "upper5"] = np.nan
+        else:
+            frame = frame.drop(index=[1, 5, 30])  # 5 and 30 have no label either
+        frame.to_csv(tmp_path / "train" / f"{name}.csv", index=False)
+    study = cells()
+    study["datasets"]["own"] |= {"missing_views": "mean", "impute": "median"}
+    found = predict(make(study, tmp_path), tmp_path / "train").set_index("id").loc[[f"s{k}" for k in range(len(y))]]
+    assert (found["label"] == truth)[held].mean() >= 0.85
