@@ -15,7 +15,6 @@ from mklearn.study.data.samples import SampleSet
 
 # Only a part of a large data set is decoded; the reader compares `expected` with all of its labels.
 PARTS: dict[str, dict[str, Any]] = {
-    "mnist_deformed": {"first_classes": 10, "per_class": 30, "draw": 0},
     "caltech101": {
         "exclude_classes": ["BACKGROUND_Google"], "first_classes": 10, "per_class": 3, "draw": 0,
         "resize": {"pixels": 10000, "interpolation": "bicubic"},

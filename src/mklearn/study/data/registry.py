@@ -119,12 +119,12 @@ def registry() -> dict[str, Entry]:
         The file of a package can't be read, or has a data set that is registered already.
     """
     text = package_files("mklearn.study.data").joinpath("registry.yaml").read_text(encoding="utf-8")
-    entries = _entries(text)
+    entries = _entries(text, {})
     for point in entry_points()["datasets"]:
         package = package_of(point)
         try:
             text = package_files(point.module).joinpath(point.attr).read_text(encoding="utf-8")
-            more = _entries(text, "" if package == OWN_PACKAGE else package)
+            more = _entries(text, entries, "" if package == OWN_PACKAGE else package)
         except Exception as error:  # whatever importing the package or reading its file raises
             raise ConfigError(f"package {package}: data sets of {point.value} can't be read: {error}") from error
         for name in entries.keys() & more.keys():
@@ -133,10 +133,11 @@ def registry() -> dict[str, Entry]:
     return entries
 
 
-def _entries(text: str, package: str = "") -> dict[str, Entry]:
+def _entries(text: str, known: Mapping[str, Entry], package: str = "") -> dict[str, Entry]:
     raw: dict[str, dict[str, Any]] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    bases = raw | {name: base.model_dump() for name, base in known.items() if name not in raw}
     return {
-        name: Entry(**{**raw.get(fields.get("of", ""), {}), **fields, "id": name, "package": package})
+        name: Entry(**{**bases.get(fields.get("of", ""), {}), **fields, "id": name, "package": package})
         for name, fields in raw.items()
     }
 

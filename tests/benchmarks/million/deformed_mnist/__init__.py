@@ -1,5 +1,7 @@
 """MNIST with random shifts and elastic deformations, up to any number of images: synthetic, for timing only.
 
+``PYTHONPATH=tests/benchmarks/million mklearn run scale-million`` runs the study of a million images beside this file.
+
 The displacement of a pixel is a shift of the whole image plus a smooth random field, as of Simard, Steinkraus and Platt
 (Best practices for convolutional neural networks applied to visual document analysis, ICDAR 2003): white noise that a
 Gaussian smooths. The noise is drawn on a grid of that Gaussian's width in place of every pixel.
