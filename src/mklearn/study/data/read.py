@@ -33,7 +33,8 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     paths = {name: Path(path) for name, path in (files if files is not None else spec.get("paths", {})).items()}
     read, options = load(spec["reader"]), dict(spec.get("options") or {})
     valid = inspect.signature(read).parameters
-    if unknown := sorted(set(options) - set(valid)):
+    is_open = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in valid.values())
+    if not is_open and (unknown := sorted(set(options) - set(valid))):
         raise ConfigError(f"reader {spec['reader']} has no option {unknown[0]}; valid: {', '.join(list(valid)[1:])}")
     source = ", ".join(map(str, paths.values())) or spec["reader"]
     expected = spec.get("expected") or {}

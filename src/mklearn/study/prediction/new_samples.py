@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,9 @@ from mklearn.kernels.views import Views
 from mklearn.loading import load
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, is_hidden
 from mklearn.study.data.readers.own_tables import agreed, array_of_view
-from mklearn.study.data.readers.tables import Table, numeric_values
+from mklearn.study.data.readers.tables import Columns, numeric_values, read_table
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import check_text, natural_key, some, stack_if_regular
-from mklearn.study.data.text_tables import MISSING
 from mklearn.study.specs.final_spec import ModelInputs, ModelView
 from mklearn.study.specs.fit_spec import IMAGES
 
@@ -197,20 +196,13 @@ class _Part:
 
 def _part(view: ModelView, path: Path, options: Mapping[str, Any], arrays: Arrays, *, ids_needed: bool) -> _Part:
     """Read the samples of a file as the study's reader does, with the features of one view."""
-    id_column, label_column = options.get("id_column", "id"), options.get("label_column", "label")
-    text = [name for name in (label_column, options.get("group_column"), *options.get("leave_out", ())) if name]
-    table = Table(
-        path, id_column, text, array=array_of_view(path, view.table, view.array),
-        missing=options.get("missing_labels", MISSING),
-    )  # fmt: skip
-    features = table.numbers()
-    if id_column in table or ids_needed:
-        ids = table.unique_ids(id_column, options.get("id_prefix"))
-    else:
-        ids = np.arange(1, len(features) + 1).astype(str)
-    labels = table.labels(label_column, options.get("task", "classes")) if label_column in table else None
+    columns = Columns(**{field.name: options[field.name] for field in fields(Columns) if field.name in options})
+    table = read_table(path, columns, array_of_view(path, view.table, view.array))
+    ids, features = table.ids, table.features
+    if ids_needed and not table.has_ids:
+        raise DataError(f"{path}: no array {columns.id_column!r}; samples in several files need ids")
     gone = np.zeros(view.n_features, dtype=bool)
-    if view.columns is not None and table.names_columns:
+    if view.columns is not None and table.names is not None:
         features.columns = features.columns.astype(str)
         gone = ~np.isin(view.columns, features.columns)
         features = features.reindex(columns=view.columns)
@@ -237,4 +229,4 @@ def _part(view: ModelView, path: Path, options: Mapping[str, Any], arrays: Array
         numbers[:, gone] = arrays[f"{view.name}/{CENTRE}"][gone]
     numbers[:, ~gone] = numeric_values(features.loc[:, ~gone], path, ids_there, may_have_nan=may_have_nan)
     note = f"missing: {lacks}; they are at their means over the training samples" if gone.any() else ""
-    return _Part(path, ids, labels, pd.DataFrame(numbers, ids_there), note)
+    return _Part(path, ids, table.labels, pd.DataFrame(numbers, ids_there), note)

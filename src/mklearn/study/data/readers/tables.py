@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,71 +32,113 @@ _NAMELESS = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?")
 """A column without a name, and the name that pandas gives it."""
 
 
-class Table:
-    """A file of samples: columns that may be ids, labels or groups, and one matrix of features.
+@dataclass(frozen=True)
+class Columns:
+    """Columns of tables that hold no features, and how they are read.
 
-    Columns of ids, labels and groups (`id_column`, `text_columns`) are no features, as far as the file has them. Where
-    ids are no column they are the index of a Parquet table or of AnnData's ``obs``. `array` names the matrix of a file
-    of several: a variable of NPZ and MATLAB; of AnnData ``X``, ``obsm/NAME`` or ``layers/NAME``; of MuData the
-    modality, or ``MODALITY/obsm/NAME``. `missing` are words that stand for no label or group, as an empty cell does.
+    Attributes
+    ----------
+    id_column, label_column, group_column : str
+        Columns, or arrays. Where ids are no column they are the index of a Parquet table or of AnnData's ``obs``.
+    leave_out : sequence of str
+        Columns that are no features.
+    task : {"classes", "numbers"}
+        What labels are.
+    missing_labels : collection of str
+        Words that stand for no label or group, as an empty cell does.
+    id_prefix : int, optional
+        Number of characters of each id that count.
+    """
+
+    id_column: str = "id"
+    label_column: str = "label"
+    group_column: str | None = None
+    leave_out: Sequence[str] = ()
+    task: TargetKind = "classes"
+    missing_labels: Collection[str] = MISSING
+    id_prefix: int | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """The samples of a file.
+
+    Attributes
+    ----------
+    ids : (n,) array of str
+        Unique; row numbers from 1 of arrays without ids.
+    labels, groups : (n,) arrays of str, or None
+        "" where a sample has none; None where the file has no such column.
+    features : DataFrame
+        By id. Columns of arrays have no names.
+    columns : list of str
+        Those that hold no features.
+    """
+
+    path: Path
+    ids: np.ndarray
+    has_ids: bool
+    labels: np.ndarray | None
+    groups: np.ndarray | None
+    features: pd.DataFrame
+    columns: Sequence[str]
+
+    @property
+    def names(self) -> np.ndarray | None:
+        """Names of the features, (d,), as far as they have names."""
+        is_numbered = isinstance(self.features.columns, pd.RangeIndex)
+        return None if is_numbered else self.features.columns.to_numpy(dtype=str)
+
+
+def read_table(path: Path, columns: Columns, array: str | None = None, *, header: bool = True) -> Table:
+    """Read the samples of a file: columns of ids, labels and groups, and one matrix of features.
+
+    `array` names the matrix of a file of several: a variable of NPZ and MATLAB; of AnnData ``X``, ``obsm/NAME`` or
+    ``layers/NAME``; of MuData the modality, or ``MODALITY/obsm/NAME``. Without a `header` a text table is a matrix.
 
     Raises
     ------
     DataError
-        The file is missing, empty, damaged or of an unknown kind, or lacks the array.
+        The file is missing, empty, damaged or of an unknown kind, or lacks the array or ids; ids are repeated.
     """
+    named = (columns.id_column, columns.label_column, columns.group_column, *columns.leave_out)
+    text = [name for name in named if name]
+    suffix = table_suffix(path)
+    if suffix in ANNOTATED:
+        held, features = _annotated(path, array or "X", columns.id_column)
+    elif suffix in ARRAYS:
+        held, features = _of_arrays(path, array, text)
+    elif array is not None:
+        raise DataError(f"{path}: `array` {array!r} is for files of several arrays; omit it")
+    else:
+        frame = read_frame(path, text, header)
+        held = frame[[name for name in text if name in frame]]
+        features = frame.drop(columns=list(held))
+    if not len(features):
+        raise DataError(f"{path}: no rows")
+    has_ids = columns.id_column in held
+    if has_ids:
+        ids = column_text(held[columns.id_column], path, columns.id_column)
+        ids = ids if columns.id_prefix is None else ids.astype(f"U{columns.id_prefix}")
+        cut = f" of {columns.id_prefix} characters (id_prefix)" if columns.id_prefix else ""
+        check_unique(ids, f"{path}: ids{cut}")
+    else:
+        if header and suffix not in ARRAYS:
+            require_columns([*held, *features], (columns.id_column,), path)
+        ids = np.arange(1, len(features) + 1).astype(str)
 
-    def __init__(
-        self, path: Path, id_column: str, text_columns: Sequence[str] = (), *, array: str | None = None,
-        missing: Collection[str] = MISSING, header: bool = True,
-    ) -> None:  # fmt: skip
-        self.path, self._missing = path, missing
-        text = (id_column, *text_columns)
-        suffix = table_suffix(path)
-        if suffix in ANNOTATED:
-            self.columns, self._features = _annotated(path, array or "X", id_column)
-        elif suffix in ARRAYS:
-            self.columns, self._features = _of_arrays(path, array, text)
-        else:
-            if array is not None:
-                raise DataError(f"{path}: `array` {array!r} is for files of several arrays; omit it")
-            frame = read_frame(path, text, header)
-            self.columns = frame[[name for name in text if name in frame]]
-            self._features = frame.drop(columns=list(self.columns))
+    def words(name: str | None) -> np.ndarray | None:
+        if name not in held:
+            return None
+        values = column_text(held[name], path, str(name), may_be_empty=True)
+        return np.where(np.isin(values, list(columns.missing_labels)), "", values)
 
-    @property
-    def names_columns(self) -> bool:
-        """Whether the features have names."""
-        return not isinstance(self._features.columns, pd.RangeIndex)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.columns
-
-    def numbers(self) -> pd.DataFrame:
-        """Return the features."""
-        return self._features
-
-    def text(self, name: str) -> np.ndarray:
-        """Return a column of labels or groups, "" where a sample has none."""
-        require_columns(self.columns, (name,), self.path)
-        text = column_text(self.columns[name], self.path, name, may_be_empty=True)
-        return np.where(np.isin(text, list(self._missing)), "", text)
-
-    def labels(self, name: str, task: TargetKind = "classes") -> np.ndarray:
-        """Return a column of labels or of numbers to predict, (n,) text, "" where there is none."""
-        text = self.text(name)
-        return (_class_names if task == "classes" else _target_numbers)(text, f"{self.path}: column {name!r}", name)
-
-    def unique_ids(self, name: str, prefix: int | None = None) -> np.ndarray:
-        """Return the ids, or their first characters, which differ; raise DataError otherwise."""
-        if name not in self.columns:
-            require_columns([*self.columns, *self._features.columns], (name,), self.path)
-        ids = column_text(self.columns[name], self.path, name)
-        if not len(ids):
-            raise DataError(f"{self.path}: no rows")
-        cut = ids if prefix is None else ids.astype(f"U{prefix}")
-        check_unique(cut, f"{self.path}: ids" + (f" of {prefix} characters (id_prefix)" if prefix else ""))
-        return cut
+    labels = words(columns.label_column)
+    if labels is not None:
+        check = _class_names if columns.task == "classes" else _target_numbers
+        labels = check(labels, f"{path}: column {columns.label_column!r}", columns.label_column)
+    features = features.drop(columns=[name for name in columns.leave_out if name in features]).set_axis(ids)
+    return Table(path, ids, has_ids, labels, words(columns.group_column), features, list(map(str, held)))
 
 
 @contextmanager
