@@ -29,7 +29,7 @@ from mklearn.base.moments import Moments
 from mklearn.classifiers.kernel_ridge import KernelRidgeClassifier
 from mklearn.classifiers.multi_view import MultiViewClassifier
 from mklearn.descriptors.hog import hog
-from mklearn.kernels.landmarks import LandmarkRule
+from mklearn.kernels.landmark_transform import LandmarkRule
 from mklearn.kernels.views import Views
 from mklearn.subspace.mkldr import MKLDR
 

@@ -121,7 +121,6 @@ def test_every_estimator_is_checked() -> None:
 
 @pytest.mark.parametrize("estimator", instances(), ids=str)
 @pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
-@pytest.mark.filterwarnings("ignore::mklearn.kernels.landmark_map.RepeatedLandmarksWarning")
 @pytest.mark.filterwarnings("ignore:no kernel is better than chance")
 def test_scikit_learn_checks(estimator: BaseEstimator, monkeypatch: pytest.MonkeyPatch) -> None:
     """All checks of an estimator in one test: thousands of tests would cost each worker seconds."""

@@ -18,8 +18,7 @@ from mklearn.base.validation import checked_labels
 from mklearn.checks import check_choice, check_integer, check_nonnegative, invalid, regular_array
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.landmark_measure import row_blocks
-from mklearn.kernels.landmark_transform import LandmarkTransform
-from mklearn.kernels.landmarks import LandmarkRule
+from mklearn.kernels.landmark_transform import LandmarkRule, LandmarkTransform
 from mklearn.kernels.views import as_views
 
 Precision = Literal["float64", "float32"]
@@ -96,11 +95,6 @@ class LandmarkFeatures(KernelsMixin, TransformerMixin, BaseEstimator):
         another width of a view.
     NotApplicable
         More landmarks than samples, or fewer landmarks than classes with "random_per_class".
-
-    Warns
-    -----
-    RepeatedLandmarksWarning
-        Landmarks have equal features. The rank of the kernels falls; features stay exact between landmarks.
 
     References
     ----------

@@ -15,8 +15,6 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "feature_scaling": ["FeatureScaler"],
         "gaussian": ["GaussianKernel", "gaussian_kernel", "resolve_bandwidth"],
         "identity_like": ["IdentityLikeKernelWarning", "off_diagonal_mass"],
-        "landmark_map": ["RepeatedLandmarksWarning"],
-        "landmarks": ["kmeans_centres", "random_per_class"],
         "normalise": ["KernelCentring", "centre_kernel", "centred_trace", "scale_to_centred_trace", "unit_diagonal"],
         "pairwise_view": ["Pairwise"],
         "point_set_distance": ["point_set_distances"],

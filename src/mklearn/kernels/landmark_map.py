@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,10 +18,6 @@ from mklearn.kernels.normalise import unit_diagonal
 
 # Negative eigenvalues beyond this, relative to the largest, are no rounding errors; as in `mklearn.kernels.psd`.
 _INDEFINITE = 1e-10
-
-
-class RepeatedLandmarksWarning(UserWarning):
-    """Landmarks have equal features, so that a kernel has fewer features than landmarks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,18 +120,3 @@ def self_similarities(kernel: Kernel, rows: Any) -> Array:
     zeros = np.zeros(rows.shape[0])
     own = [(zeros if measure in DISTANCE_MEASURES else norms)[:, None] for _, measure in kernel.inputs]
     return kernel.kernel_function(own)[:, 0]
-
-
-def warn_of_repeated_landmarks(landmarks: Any, names: Sequence[str]) -> None:
-    """Warn of landmarks with equal features, up to rounding, by how many there are and for which kernels."""
-    dense = landmarks.toarray() if is_sparse(landmarks) else landmarks
-    largest = float(np.abs(dense).max()) or 1.0
-    repeated = len(dense) - len(np.unique(np.round(dense / largest, 9) + 0.0, axis=0))  # + 0.0: -0 equals 0
-    if repeated:
-        kernels = ", ".join(map(repr, names))
-        warnings.warn(
-            f"{repeated} of {len(dense)} landmarks have the same features as another one for the kernels {kernels}, "
-            f"whose rank is therefore at most {len(dense) - repeated}",
-            RepeatedLandmarksWarning,
-            stacklevel=2,
-        )

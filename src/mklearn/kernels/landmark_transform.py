@@ -5,31 +5,22 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.checks import Array
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.distances import MEASURES
-from mklearn.kernels.landmark_map import (
-    LandmarkMap,
-    landmark_map,
-    linear_map,
-    warn_of_repeated_landmarks,
-)
+from mklearn.kernels.features import in_form_of
+from mklearn.kernels.landmark_map import LandmarkMap, landmark_map, linear_map
 from mklearn.kernels.landmark_measure import LandmarkMeasure, row_blocks
-from mklearn.kernels.landmarks import (
-    LandmarkRule,
-    check_number_of_landmarks,
-    kmeans_centres,
-    random_per_class,
-)
 from mklearn.kernels.pairwise_view import Pairwise
 from mklearn.kernels.source import Source
 from mklearn.kernels.specs import KernelsOfSpecs, error_prefix
 
+LandmarkRule = Literal["random_per_class", "kmeans"]
 PARAMETER_SAMPLES = 2_000
 """Parameters of kernels, such as bandwidths, are fitted to at most so many training samples, drawn uniformly."""
 
@@ -74,7 +65,7 @@ class LandmarkTransform(KernelsOfSpecs):
         rng = np.random.default_rng(seeds[1])
         self.landmark_indices_: NDArray[np.intp] | None = None
         if not all(entry.kernel.of_features for entry in self._entries):
-            check_number_of_landmarks(n_landmarks, n)
+            _check_number(n_landmarks, n)
             if rule == "random_per_class":
                 self.landmark_indices_ = random_per_class(np.zeros(n) if labels is None else labels, n_landmarks, rng)
         centres_seed = int(np.random.default_rng(seeds[2]).integers(2**31))
@@ -178,7 +169,6 @@ class LandmarkTransform(KernelsOfSpecs):
         landmarks: Any = None
         measures: dict[str, LandmarkMeasure] = {}
         maps = {}
-        names = [self._entries[number].id for number in numbers if not self._entries[number].kernel.of_features]
         for number in numbers:
             entry = self._entries[number]
             if entry.kernel.of_features:
@@ -187,7 +177,6 @@ class LandmarkTransform(KernelsOfSpecs):
             with error_prefix(entry.id):
                 if landmarks is None:
                     landmarks = self._landmarks(source, n_landmarks, seed)
-                    warn_of_repeated_landmarks(landmarks, names)
                 for _, measure in entry.kernel.inputs:
                     if measure not in measures:
                         measures[measure] = LandmarkMeasure(measure, landmarks, dtype)
@@ -233,3 +222,39 @@ class LandmarkTransform(KernelsOfSpecs):
         if rows.shape[0]:
             self._compute(numbers, rows, features)
         return features
+
+
+def _check_number(n_landmarks: int, n: int) -> None:
+    if n_landmarks > n:
+        raise NotApplicable(f"n_landmarks={n_landmarks}, but there are {n} training samples: give at most {n}")
+
+
+def random_per_class(labels: NDArray[Any], n_landmarks: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw landmarks at random, of each class equally many as far as it has samples; return their positions.
+
+    Fewer landmarks than classes raise `NotApplicable`.
+    """
+    classes, codes = np.unique(labels, return_inverse=True)
+    if n_landmarks < len(classes):
+        raise NotApplicable(
+            f"n_landmarks={n_landmarks}, but y has {len(classes)} classes, and 'random_per_class' needs a landmark of "
+            f"each: give at least {len(classes)}, or choose the landmarks by 'kmeans'"
+        )
+    shuffled = rng.permutation(len(codes))
+    order = shuffled[np.argsort(codes[shuffled], kind="stable")]  # by class, at random within each
+    sizes = np.bincount(codes)
+    turns = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return order[np.argsort(turns, kind="stable")][:n_landmarks]
+
+
+def kmeans_centres(features: Any, n_landmarks: int, seed: int) -> Any:
+    """Compute the centres of scikit-learn's ``MiniBatchKMeans``, from one start by k-means++.
+
+    `features`, (n, p), and the centres, (n_landmarks, p), are an array or a CSR array. Centres are equal to each other
+    in part if fewer samples are different.
+    """
+    _check_number(n_landmarks, features.shape[0])
+    from sklearn.cluster import MiniBatchKMeans
+
+    fitted = MiniBatchKMeans(n_landmarks, random_state=seed, n_init=1, compute_labels=False).fit(features)
+    return in_form_of(fitted.cluster_centers_, features)
