@@ -18,7 +18,7 @@ from tests.benchmarks.mnist_images import mnist, pixels_and_means, shifted_batch
 from threadpoolctl import threadpool_limits
 
 from mklearn.base.landmark_features import LandmarkFeatures
-from mklearn.base.landmark_moments import LandmarkMoments
+from mklearn.base.landmark_input import LandmarkMoments
 from mklearn.base.moments import Moments
 
 KERNELS = {

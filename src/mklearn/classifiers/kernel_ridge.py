@@ -10,8 +10,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
-from mklearn.base.landmark_input import LandmarkInput
-from mklearn.base.landmark_moments import LandmarkMoments
+from mklearn.base.landmark_input import LandmarkInput, LandmarkMoments
 from mklearn.base.parameters import CLASS_WEIGHT, POSITIVE, fit_context
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier, variance_of

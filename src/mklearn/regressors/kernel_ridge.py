@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.kernels_mixin import KernelsMixin, fixed_weights
-from mklearn.base.landmark_input import LandmarkInput
-from mklearn.base.landmark_moments import LandmarkMoments, fitted_features
+from mklearn.base.landmark_input import LandmarkInput, LandmarkMoments, fitted_features
 from mklearn.base.parameters import POSITIVE, Interval, fit_context, one_of
 from mklearn.base.ridge_problem import RidgeProblem
 from mklearn.base.validation import checked_numbers

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.kernels_mixin import KernelWeighting
-from mklearn.base.landmark_moments import LandmarkMoments
+from mklearn.base.landmark_input import LandmarkEmbedding, LandmarkMoments
 from mklearn.base.parameters import NONNEGATIVE, POSITIVE, Interval, at_least, one_of
 from mklearn.errors import NotApplicable
 from mklearn.graphs import lda_graph
@@ -26,12 +26,11 @@ from mklearn.optimize.convex_ratio_trace import (
 from mklearn.optimize.eigen import fix_signs
 from mklearn.optimize.graph_embedding import Array, Projection, Scaling
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
-from mklearn.subspace.landmark_fit import LandmarkFit
 
 Denominator = Literal["total", "within"]
 
 
-class ConvexMKLDR(LandmarkFit, RatioTraceEmbedding):
+class ConvexMKLDR(LandmarkEmbedding, RatioTraceEmbedding):
     """Discriminant analysis with kernel weights from a convex problem (ratio-trace multiple kernel learning).
 
     Maximises, over kernel weights theta >= 0 with ||theta||_p <= M^(1/p - 1),
@@ -125,7 +124,7 @@ class ConvexMKLDR(LandmarkFit, RatioTraceEmbedding):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RatioTraceEmbedding._parameter_constraints,
-        **LandmarkFit._parameter_constraints,
+        **LandmarkEmbedding._parameter_constraints,
         "p": [Interval(Real, 1, np.inf, closed="both")],
         "denominator": [one_of(Denominator)],
         "ridge": [POSITIVE],

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.kernels_mixin import fixed_weights
-from mklearn.base.landmark_moments import LandmarkMoments
+from mklearn.base.landmark_input import LandmarkEmbedding, LandmarkMoments
 from mklearn.base.validation import checked_components
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.graphs import total_laplacian
@@ -18,13 +18,12 @@ from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.eigen import generalized_eigh
 from mklearn.optimize.leave_one_out import WithoutOne, components_without_each
 from mklearn.subspace.kernel_embedding import KernelEmbedding
-from mklearn.subspace.landmark_fit import LandmarkFit
 
 # Eigenvalues of the centred kernel below this, relative to the largest, count as 0.
 _NEGLIGIBLE = 1e-12
 
 
-class KernelPCA(LandmarkFit, KernelEmbedding):
+class KernelPCA(LandmarkEmbedding, KernelEmbedding):
     """Kernel principal component analysis.
 
     Parameters
@@ -64,7 +63,7 @@ class KernelPCA(LandmarkFit, KernelEmbedding):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **KernelEmbedding._parameter_constraints,
-        **LandmarkFit._parameter_constraints,
+        **LandmarkEmbedding._parameter_constraints,
         "kernel_weights": "no_validation",
     }
 

@@ -7,15 +7,14 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from mklearn.base.kernels_mixin import fixed_weights
-from mklearn.base.landmark_moments import LandmarkMoments
+from mklearn.base.landmark_input import LandmarkEmbedding, LandmarkMoments
 from mklearn.graphs import lda_graph
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import Scaling
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
-from mklearn.subspace.landmark_fit import LandmarkFit
 
 
-class KernelFDA(LandmarkFit, RatioTraceEmbedding):
+class KernelFDA(LandmarkEmbedding, RatioTraceEmbedding):
     """Kernel Fisher discriminant analysis, multi-class.
 
     Minimises the ratio trace of the within-class to the total scatter in the feature space of K = sum_m beta_m K_m,
@@ -90,7 +89,7 @@ class KernelFDA(LandmarkFit, RatioTraceEmbedding):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RatioTraceEmbedding._parameter_constraints,
-        **LandmarkFit._parameter_constraints,
+        **LandmarkEmbedding._parameter_constraints,
         "kernel_weights": "no_validation",
     }
 

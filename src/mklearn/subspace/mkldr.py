@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from mklearn.base.kernels_mixin import KernelWeighting
-from mklearn.base.landmark_moments import LandmarkMoments
+from mklearn.base.landmark_input import LandmarkEmbedding, LandmarkMoments
 from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, one_of
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import (
@@ -39,7 +39,6 @@ from mklearn.optimize.kernel_weights import kernel_weights as minimising_weights
 from mklearn.optimize.landmark_embedding import LandmarkProblem
 from mklearn.optimize.pencil import make_pencil, prepare
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
-from mklearn.subspace.landmark_fit import LandmarkFit
 
 BetaStep = Literal["exact", "dnn", "sdp", "central_path"]
 AStep = Literal["ratio_trace", "trace_ratio"]
@@ -74,7 +73,7 @@ class _Iterate:
         return self.projection.coefficients.shape[1]
 
 
-class MKLDR(LandmarkFit, RatioTraceEmbedding):
+class MKLDR(LandmarkEmbedding, RatioTraceEmbedding):
     """Multiple kernel learning for dimensionality reduction (MKL-DR).
 
     Learns kernel weights beta >= 0 and coefficients A of an embedding z = A' sum_m beta_m k_m(., x) that make
@@ -199,7 +198,7 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RatioTraceEmbedding._parameter_constraints,
-        **LandmarkFit._parameter_constraints,
+        **LandmarkEmbedding._parameter_constraints,
         "graph": [StrOptions(set(_NAMED_GRAPHS)), GraphPair],
         "k": [at_least(1)],
         "k_prime": [at_least(1)],

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
 from mklearn.base.landmark_features import LandmarkFeatures
-from mklearn.base.landmark_moments import landmark_features
+from mklearn.base.landmark_input import landmark_features
 from mklearn.base.moments import ARRAYS, Moments
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.errors import DataError, NotApplicable, SolverFailed
