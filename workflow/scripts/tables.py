@@ -5,7 +5,7 @@ from typing import Any
 
 from mklearn.study.artefacts import read_table, write_record, write_table
 from mklearn.study.evaluation.predictions import Predictions
-from mklearn.study.evaluation.reproduction import compare_published, sentence, unmatched
+from mklearn.study.evaluation.reproduction import compare_published, unmatched
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.log import logger
 from mklearn.study.run_record import run_record
@@ -45,9 +45,9 @@ def tables(
     for check in compare_published(result, calibration).checks:
         if check.status == "missed":
             advice = "Use the registered data set with the registry's own files and size (`mklearn list datasets`)."
-            logger.warning("%s %s", sentence(check), advice)
+            logger.warning("%s %s", check.sentence, advice)
         else:
-            logger.info("calibration: %s", sentence(check))
+            logger.info("calibration: %s", check.sentence)
     for cell in unmatched(result, published or []):
         where = cell["dataset"], cell["train_size"], cell["method"], cell["source"]
         logger.warning("published value without a row in this study: %s, training size %s, %s (%s)", *where)

@@ -76,17 +76,3 @@ class Published(Strict):
                     metric=self.metric, value=value / 100, std=None if std is None else std / 100, dimension=dimension,
                     repeats=self.repeats or repeats, source=self.source,
                 )  # fmt: skip
-
-
-class Remark(Strict):
-    """A plain sentence about methods, such as why a published value is not reproduced."""
-
-    method: Slug | Annotated[list[Slug], Field(min_length=1)]
-    """The method or methods that it is about."""
-    text: Annotated[str, Field(min_length=1)]
-    """The sentence, as the page shows it."""
-
-    @property
-    def methods(self) -> list[str]:
-        """Return the methods as a list."""
-        return as_list(self.method)

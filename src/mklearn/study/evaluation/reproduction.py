@@ -52,27 +52,12 @@ _PLACE = ("study", "dataset", "protocol", "train_size", "method", "kernel_set", 
 class Check(NamedTuple):
     """Calibration of a data set: whether its published cells of one method agree with ours.
 
-    Attributes
-    ----------
-    status : {"met", "missed", "unchecked"}
-        "unchecked": the method has no published cell on the data set that can be judged.
-    cells : list of dict
-        ``train_size, mean, published, z`` of each cell of the method that can be judged.
-    worst : dict or None
-        The cell of the largest |z|.
+    The status is "met", "missed", or "unchecked" where the method has no published cell that can be judged.
     """
 
     dataset: str
-    dataset_title: str
-    method: str
-    method_title: str
-    tolerance: float
     status: str
-    cells: list[dict[str, Any]]
-
-    @property
-    def worst(self) -> dict[str, Any] | None:
-        return max(self.cells, key=lambda cell: abs(cell["z"]), default=None)
+    sentence: str
 
 
 class Reproduction(NamedTuple):
@@ -100,11 +85,9 @@ def compare_published(
     Returns
     -------
     reproduction : Reproduction
-        ``cells`` has the columns ``CELL_COLUMNS`` and a row for each ``oracle`` row of the summary with a published
-        value (for methods without a dimension, their only row), in the order and with the index of the summary.
-        Values are fractions; ``difference_points`` (published - ours) and ``noise_points`` (the denominator of z)
-        are percentage points; ``degrees_of_freedom`` are those of the deviations in it. ``verdict`` is one of
-        ``VERDICTS``; ``reason`` explains a missing value, a missing verdict or one that is not certain.
+        ``cells`` has the columns ``CELL_COLUMNS`` and a row for each of the :func:`judged_rows` with a published value.
+        Values are fractions; ``difference_points`` (published - ours) and ``noise_points`` (the denominator of z) are
+        percentage points. ``reason`` explains a missing value, a missing verdict or one that is not certain.
     """
     oracle = summary[summary["published"].notna() & judged_rows(summary)]
     chosen = summary.loc[summary["selection"].eq("inner_cv"), [*_PLACE, "mean"]]
@@ -114,7 +97,7 @@ def compare_published(
     missed = {check.dataset: check for check in checks if check.status == "missed"}
     for row in rows:
         if row["dataset"] in missed and row["verdict"] != NO_VALUE:
-            row |= {"verdict": OTHER_DATA, "reason": sentence(missed[row["dataset"]])}
+            row |= {"verdict": OTHER_DATA, "reason": missed[row["dataset"]].sentence}
     return Reproduction(_frame(rows, oracle), checks)
 
 
@@ -124,14 +107,6 @@ def judged_rows(summary: pd.DataFrame) -> pd.Series:
     places = [_place(row) for row in plain_records(summary[[*_PLACE]])]
     oracle = {place for place, own in zip(places, is_oracle, strict=True) if own}
     return is_oracle | pd.Series([place not in oracle for place in places], index=summary.index, dtype=bool)
-
-
-def z_score(
-    published: float, ours: float, std: float, n_ours: float, n_published: float, std_published: float = math.nan
-) -> float:
-    """Return the difference of two means over splits in units of its standard error; NaN without spread."""
-    noise = split_noise(std, n_ours, n_published, std_published)
-    return (published - ours) / noise if noise > 0 else math.nan
 
 
 def split_noise(std: float, n_ours: float, n_published: float, std_published: float = math.nan) -> float:
@@ -159,26 +134,6 @@ def certain_from(freedom: int, noise: float) -> float:
     return max(noise, float(stdtrit(freedom, ndtr(noise)))) if freedom > 0 else math.inf
 
 
-def sentence(check: Check) -> str:
-    """Word the calibration of a data set, for the log and the report."""
-    name, title = check.method_title, check.dataset_title
-    worst = check.worst
-    if check.status == "unchecked" or worst is None:
-        return f"{title}: not calibrated, {name} has no published value here that ours could be judged by."
-    where = "" if worst["train_size"] is None else f" with training size {worst['train_size']}"
-    if check.status == "met":
-        cells = "cell" if len(check.cells) == 1 else "cells"
-        return (
-            f"{title}: {name} is within {check.tolerance:g} units of split noise of its published value in "
-            f"{'all ' if len(check.cells) > 1 else ''}{len(check.cells)} {cells} (largest |z| {abs(worst['z']):.1f})."
-        )
-    return (
-        f"{title}: {name} reaches {100 * worst['mean']:.1f} %{where}, published {100 * worst['published']:.1f} % "
-        f"(z = {worst['z']:+.1f}, tolerance {check.tolerance:g}): this is another crop of the pictures than the "
-        "paper's, and nothing on it can be compared with the paper."
-    )
-
-
 def unmatched(summary: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """List published entries without a row in the summary: a training size, method or rule that was not run."""
     rows = plain_records(summary)
@@ -194,10 +149,11 @@ def _cell(row: dict[str, Any], inner: float, tolerance: Tolerance) -> dict[str, 
     """Return one published cell with its verdict, from the ``oracle`` row of the summary."""
     ours, published, n_ours = row["mean"], row["published"], int(row["n_repeats"])
     spread = (row["std"], n_ours, int(row["published_repeats"] or n_ours), row["published_std"])
+    noise = split_noise(*spread)
     cell = {
         "difference_points": round(100.0 * (published - ours), 9),  # else 0.75 - 0.74 is more than a point
-        "noise_points": 100.0 * split_noise(*spread),
-        "z": z_score(published, ours, *spread),
+        "noise_points": 100.0 * noise,
+        "z": (published - ours) / noise if noise > 0 else math.nan,
         "degrees_of_freedom": degrees_of_freedom(*spread),
     }
     verdict, reason = _verdict(row, cell, tolerance)
@@ -227,21 +183,28 @@ def _checks(
     summary: pd.DataFrame, rows: Sequence[dict[str, Any]], calibration: Mapping[str, Any]
 ) -> list[Check]:  # fmt: skip
     method, tolerance = str(calibration["method"]), float(calibration["tolerance"])
-    titles = summary.loc[summary["method"].eq(method), "method_title"]
-    title = str(titles.iloc[0]) if len(titles) else method
+    title = next(iter(summary.loc[summary["method"].eq(method), "method_title"]), method)
     checks = []
     for dataset, dataset_title in dict.fromkeys((row["dataset"], row["dataset_title"]) for row in rows):
-        cells = [
-            {name: row[name] for name in ("train_size", "mean", "published", "z")}
-            for row in rows
-            if row["dataset"] == dataset
-            and row["method"] == method
-            and row["metric"] == "accuracy"
-            and not math.isnan(row["z"])
-        ]
-        within = all(abs(cell["z"]) <= tolerance for cell in cells)
-        status = "unchecked" if not cells else "met" if within else "missed"
-        checks.append(Check(dataset, dataset_title, method, title, tolerance, status, cells))
+        own = [row for row in rows if (row["dataset"], row["method"], row["metric"]) == (dataset, method, "accuracy")]
+        cells = [row for row in own if not math.isnan(row["z"])]
+        worst = max(cells, key=lambda cell: abs(cell["z"]), default=None)
+        if worst is None:
+            status, text = "unchecked", f"not calibrated, {title} has no published value here that can be judged."
+        elif abs(worst["z"]) <= tolerance:
+            status, number = "met", f"{len(cells)} cell{'s' * (len(cells) > 1)}"
+            text = (
+                f"{title} is within {tolerance:g} units of split noise of its published value in {number} (largest |z| "
+                f"{abs(worst['z']):.1f})."
+            )
+        else:
+            status, size = "missed", worst["train_size"]
+            text = (
+                f"{title} reaches {100 * worst['mean']:.1f} %{f' with training size {size}' * (size is not None)}, "
+                f"published {100 * worst['published']:.1f} % (z = {worst['z']:+.1f}, tolerance {tolerance:g}): this is "
+                "another crop of the pictures than the paper's, and nothing on it can be compared with the paper."
+            )
+        checks.append(Check(dataset, status, f"{dataset_title}: {text}"))
     return checks
 
 

@@ -17,7 +17,6 @@ from mklearn.study.specs.table_specs import (
     ReportFile,
     ReportFinal,
     ReportFit,
-    ReportRemark,
     ReportSpec,
 )
 
@@ -77,11 +76,10 @@ def report_spec(plan: Plan) -> ReportSpec:
         datasets=[_dataset(dataset) for dataset in plan.datasets.values()],
         calibration=study.calibration,
         tolerance=study.tolerance,
-        remarks=[ReportRemark(methods=remark.methods, text=remark.text) for remark in study.remarks],
+        remarks=study.remarks,
         claims=study.claims,
         comparisons=study.comparisons,
         learned=[name for name, method in study.methods.items() if method.learns_weights()],
-        best_single=_best_single(plan),
         parts=study.report.parts,
         descriptors=_catalogue(descriptors),
         kernels=_catalogue({name: Kernel.model_validate({"kind": kind}) for name, kind in kernels.items()}),
@@ -123,8 +121,3 @@ def _catalogue(entries: Mapping[str, Entry]) -> list[CatalogueEntry]:
     return [
         CatalogueEntry(id=name, title=entry.title, reference=entry.row.reference) for name, entry in entries.items()
     ]
-
-
-def _best_single(plan: Plan) -> list[str]:
-    found = {fit.method_id: fit.spec.method.kernel_choice for fit in plan.fits.values()}
-    return [method for method, choice in found.items() if choice == "best_single"]

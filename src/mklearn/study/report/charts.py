@@ -12,7 +12,6 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from unicodedata import category
 
 import pandas as pd
 import vl_convert
@@ -35,8 +34,6 @@ DASHES = ((1, 0), (6, 3), (2, 2), (9, 3, 2, 3))
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 LONGEST = 120
 """Characters of a name in a figure; tables have it whole."""
-_UNSAFE = frozenset("\\\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
-"""Characters of Vega's expressions, and those that turn the direction of what follows."""
 _OF_EVERY_OBJECT = re.compile(
     "__.*__|constructor|hasOwnProperty|isPrototypeOf|propertyIsEnumerable|to(Locale)?String|valueOf"
 )
@@ -131,17 +128,10 @@ def printable(text: Any) -> Any:
         return [printable(value) for value in text]
     if not isinstance(text, str):
         return text
-    text = text if len(text) <= LONGEST or text.startswith("#") else f"{text[: LONGEST - 1]}…"
-    text = "".join(map(_printable_character, text))
+    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    shown = [c if c.isprintable() else " " if c.isspace() else f"<U+{ord(c):04X}>" for c in text]
+    text = "".join(shown).replace("\\", "∖")  # by a backslash, Vega's expressions make any other character
     return f"{text} " if _OF_EVERY_OBJECT.fullmatch(text) else text
-
-
-def _printable_character(character: str) -> str:
-    if character == "\\":
-        return "∖"
-    if character in _UNSAFE or category(character) in ("Cc", "Cn", "Cs", "Zl", "Zp"):
-        return " " if character.isspace() else f"<U+{ord(character):04X}>"
-    return character
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,17 +20,25 @@ MAX_NAMED_CLASSES = 12
 FEW_CLASSES = 25
 """Up to this many classes have a map of confusions; more have a table of the most confused pairs."""
 MOST_PAIRS = 20
-STEPS = {
-    "A": "after the projection",
-    "a": "after the projection",
-    "beta": "after the kernel weights",
-    "theta": "after the kernel weights",
-    "machine": "after the support vector machine",
-}
-"""What an alternation has just solved for, by the step's name."""
 LEAST_DISTANCE = 1e-9
 """Relative distances from the optimum below this are rounding."""
 FRAMED = {"view": {"stroke": "#88888866"}}
+
+
+def _section(
+    results: Results, settings: Iterable[Setting], attribute: str, draw: Callable[..., Chart], alt: str
+) -> list[ReportPart]:  # fmt: skip
+    """Return a part for each setting, with the figures of the best method and the reference that have an attribute."""
+    parts = []
+    for setting in settings:
+        shown = {
+            results.label_of[fit.method]: getattr(fit, attribute) for fit in results.shown_fits(setting, attribute)
+        }
+        drawn = [
+            PartFigure(label, alt, partial(draw, data, results.labels, label=label)) for label, data in shown.items()
+        ]
+        parts += [ReportPart(drawn, heading=setting.title)] if drawn else []
+    return parts
 
 
 # --- objective
@@ -53,17 +61,13 @@ def objective_section(results: Results) -> Section:
             labels = list(dict.fromkeys(history["label"]))
             title = labels[0] if len(labels) == 1 else "distance from the optimum"
             drawn.append(PartFigure(title, alt, partial(objective, history, results.labels, title=title)))
-        if drawn:
-            parts.append(ReportPart(drawn, heading=setting.title))
-    note = (
-        "After each step of an alternation, one line for each split; grey ticks are lower bounds of the step's "
-        "problem. Where the optimum F* is known, the distance from it is shown."
-    )
+        parts += [ReportPart(drawn, heading=setting.title)] if drawn else []
+    note = "After each step of an alternation, one line for each split; where the optimum F* is known, its distance."
     return Section("objective", "Objective", parts, note)
 
 
 def objective(history: pd.DataFrame, labels: Sequence[str], *, title: str) -> Chart:
-    """Draw the objective after each step of an alternating method, a line per split, with its lower bound.
+    """Draw the objective after each step of an alternating method, a line per split.
 
     Where the optimum is known, the distance from it is drawn instead. ``history`` is that of
     `mklearn.study.report.records.FitRecord`, with the ``label`` of the method; with the optimum, of several methods.
@@ -76,36 +80,19 @@ def objective(history: pd.DataFrame, labels: Sequence[str], *, title: str) -> Ch
     finite = frame["value"].dropna()
     wide = len(finite) > 0 and finite.min() > 0 and finite.max() / finite.min() > 10
     y = field("y:Q", scale={"type": "log"} if wide else {"zero": False}, axis={"format": "~g", "tickCount": 5})
-    steps = [step for step in STEPS if step in set(frame["step"])]
-    legend = {"orient": "top", "symbolFillColor": "gray", "symbolStrokeColor": "gray", "offset": 4}
-    kinds = {"scale": {"domain": [STEPS[step] for step in steps], "range": ["circle", "square"]}}
-    name = "half step" if len(steps) > 1 else "step"
-    tips = [("s:N", "method"), ("r:N", "split"), ("x:Q", name), ("y:Q", what, ".4g")]
-    dots = {
-        "mark": {"type": "point", "size": 30, "filled": True, "opacity": 0.9},
-        "encoding": {
-            "y": y,
-            "shape": field("step:N", **kinds, legend=legend if len(steps) > 1 else None),
-            "tooltip": tooltip(*tips, *([] if known else [("bound:Q", "lower bound", ".4g")])),
-        },
-    }
-    bound = {
-        "transform": [{"filter": "isValid(datum.bound)" + (" && datum.bound > 0" if wide else "")}],
-        "mark": {"type": "tick", "thickness": 1.5, "size": 12, "orient": "horizontal"},
-        "encoding": {"y": y | {"field": "bound"}, "color": {"value": "#888888"}},
-    }
-    frame = frame.replace({"step": STEPS})
     own = list(dict.fromkeys(frame["label"]))
     colour = charts.method_lines(labels, own)["color"] if len(own) > 1 else charts.method_colour(labels)
     return charts.chart(
-        {"mark": {"type": "line", "strokeWidth": 1.25, "opacity": 0.55}, "encoding": {"y": y}},
-        dots,
-        bound,
-        rows=charts.rows_of(frame, s="label", r="split", x="half_step", step="step", y="value", bound="bound"),
+        {"mark": {"type": "line", "strokeWidth": 1.25, "opacity": 0.7, "point": {"size": 30}}},
+        rows=charts.rows_of(frame, s="label", r="split", x="half_step", step="step", y="value"),
         encoding={
-            "x": field("x:Q", title=name, axis={"format": "d", "tickMinStep": 1, "tickCount": 8}),
+            "x": field("x:Q", title="step", axis={"format": "d", "tickMinStep": 1, "tickCount": 8}),
+            "y": y,
             "color": colour,
             "detail": field("r:N"),
+            "tooltip": tooltip(
+                ("s:N", "method"), ("r:N", "split"), ("x:Q", "step"), ("step:N", "solved for"), ("y:Q", what, ".4g")
+            ),
         },
         height=240,
         title=title,
@@ -119,30 +106,22 @@ def objective(history: pd.DataFrame, labels: Sequence[str], *, title: str) -> Ch
 def embedding_section(results: Results) -> Section:
     """Draw the embeddings of the best method and the reference, at the largest training size."""
     alt = "Points: first two dimensions of the embedding, by class."
-    parts = []
-    for setting in results.largest_settings():
-        drawn = []
-        for record in results.shown_fits(setting, "embedding"):
-            assert record.embedding is not None
-            label, points = results.label_of[record.method], thinned(record.embedding)
-            draw = partial(embedding, points.astype({"label": str, "role": str}), label=label)
-            drawn.append(PartFigure(label, alt, draw))
-        if drawn:
-            parts.append(ReportPart(drawn, heading=setting.title))
     note = (
         "The best method and the reference, at the largest training size: the first two dimensions in one split, or "
         "the only one, with a row for each class. Rings are training samples, dots are test samples. Point at a sample "
         "to see its class."
     )
+    parts = _section(results, results.largest_settings(), "embedding", embedding, alt)
     return Section("embedding", "Embedding", parts, note)
 
 
-def embedding(points: pd.DataFrame, *, label: str) -> Chart:
+def embedding(points: pd.DataFrame, labels: Sequence[str], *, label: str) -> Chart:
     """Draw the first two dimensions of one repeat by class; up to twelve classes are named at their median.
 
     Rings are training samples, dots test samples. A class is highlighted under the pointer. Of an embedding in one
     dimension, whose second one is 0, each class has a row, with training samples above test samples.
     """
+    points = thinned(points).astype({"label": str, "role": str})
     classes = sorted(set(points["label"]), key=_natural)
     colour = field("c:N", scale=charts.class_scale(classes), legend=None)
     select = {"type": "point", "fields": ["c"], "on": "pointerover", "clear": "pointerout"}
@@ -174,9 +153,7 @@ def embedding(points: pd.DataFrame, *, label: str) -> Chart:
     }
     layers = [marks, *([named] if len(classes) <= MAX_NAMED_CLASSES else [])]
     encoding = {"x": x, "y": field("y:Q", **place)}
-    plot = charts.chart(
-        *layers, rows=rows, encoding=encoding, height=320, title=label, subtitle="second dimension"
-    )  # fmt: skip
+    plot = charts.chart(*layers, rows=rows, encoding=encoding, height=320, title=label, subtitle="second dimension")
     return plot | FRAMED
 
 
@@ -193,26 +170,17 @@ def _natural(text: str) -> tuple[int, float, str]:
 def predictions_section(results: Results) -> Section:
     """Draw predicted against true numbers of the best method and the reference."""
     alt = "Points: the predicted number of each test sample against the true one, with the line of equal ones."
-    parts = []
-    for setting in results.settings:
-        drawn = []
-        for record in results.shown_fits(setting, "predicted"):
-            assert record.predicted is not None
-            rows, label = record.predicted, results.label_of[record.method]
-            first = thinned(rows[rows["repeat"].eq(rows["repeat"].min())])
-            draw = partial(predicted_against_true, first, results.labels, label=label)
-            drawn.append(PartFigure(label, alt, draw))
-        if drawn:
-            parts.append(ReportPart(drawn, heading=setting.title))
     note = (
         "Of the best method and the reference: each test sample of the first repeat, by the parameters that inner "
         "cross-validation chose. Point at a dot to see its sample."
     )
+    parts = _section(results, results.settings, "predicted", predicted_against_true, alt)
     return Section("predictions", "Predicted and true numbers", parts, note)
 
 
-def predicted_against_true(rows: pd.DataFrame, labels: Sequence[str], *, label: str) -> Chart:
-    """Draw the predicted number of each sample against the true one: ``sample, true, predicted``."""
+def predicted_against_true(predicted: pd.DataFrame, labels: Sequence[str], *, label: str) -> Chart:
+    """Draw the predicted number of each sample of the first repeat against the true one."""
+    rows = thinned(predicted[predicted["repeat"].eq(predicted["repeat"].min())])
     ends = rows[["true", "predicted"]].min().min(), rows[["true", "predicted"]].max().max()
     equal = {
         "data": {"values": [{"x": float(end), "y": float(end)} for end in ends]},
@@ -251,10 +219,9 @@ def confusion_section(results: Results) -> Section:
             maps = {label: partial(confusion_map, each, results.labels, label=label) for label, each in counts.items()}
             drawn = [PartFigure(label, alt, draw) for label, draw in maps.items()]
             parts.append(ReportPart(drawn, heading=setting.title))
-    rule = ", with the nearest-neighbour rule of the headline" if results.rules else ""
     note = (
-        "Test samples of all splits by true and predicted class, by the parameters that inner cross-validation chose"
-        f"{rule}: of the best method and the reference. Of several training sizes, the largest."
+        "Test samples of all splits by true and predicted class, by the parameters that inner cross-validation chose: "
+        "of the best method and the reference. Of several training sizes, the largest."
     )
     return Section("confusion", "Which classes are confused", parts, note)
 
@@ -319,7 +286,6 @@ def pairs_table(caption: str, counts: dict[str, pd.DataFrame]) -> Table:
         *text_columns("True class", "Taken for"),
         Column(f"{label}, %", "share of the test samples of the true class, over all splits"),
         Column("Samples", "how many of how many"),
-        Column("Reverse, %", "share of the other class that is taken for this one"),
         *(Column(f"{other}, %", "the same pair") for other in others),
     ]
     rows = []
@@ -327,7 +293,7 @@ def pairs_table(caption: str, counts: dict[str, pd.DataFrame]) -> Table:
         number: Any = best.at[true, taken]
         rows.append([
             Cell(true), Cell(taken), _share(rates[0].at[true, taken]),
-            number_cell(f"{number:,} of {best.loc[true].sum():,}", number), _share(rates[0].at[taken, true]),
+            number_cell(f"{number:,} of {best.loc[true].sum():,}", number),
             *(_share(other.at[true, taken]) for other in rates[1:]),
         ])  # fmt: skip
     return Table(caption, columns, rows, sorted_by=2)

@@ -31,10 +31,9 @@ BEST = 5
 
 
 class Findings(NamedTuple):
-    """The headline, each method's verdict in lists by verdict, and which method the final model is of, if any."""
+    """The headline, and which method the final model is of, if there is one."""
 
     headline: str
-    verdicts: list[str]
     model: str = ""
 
 
@@ -69,8 +68,7 @@ class _Judged(NamedTuple):
 def findings(results: Results, final: ReportFinal | None = None) -> Findings:
     """Word the findings of a study by the rows of its headline."""
     rows = results.headline_rows
-    headline, lists = _headline(rows, results)
-    return Findings(headline, lists, "" if final is None else _model(rows, results, final))
+    return Findings(_headline(rows, results), "" if final is None else _model(rows, results, final))
 
 
 def gain_title(results: Results) -> str:
@@ -79,27 +77,27 @@ def gain_title(results: Results) -> str:
     return f"{size:g} point{'' if size == 1 else 's'}"
 
 
-def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
+def _headline(rows: pd.DataFrame, results: Results) -> str:
     title, metric = results.reference_title, results.metric
     if rows["mean"].isna().all():
-        return f"No method has a value of {metric.name} chosen by inner cross-validation: see the failures below.", []
+        return f"No method has a value of {metric.name} chosen by inner cross-validation: see the failures below."
     below = results.below_majority
     if below and len(below) == sum(len(setting.of(rows)) > 0 for setting in results.settings):
-        return _beside_majority(rows, results) + _not_judged(set(results.settings) - set(below), results), []
+        return _beside_majority(rows, results) + _not_judged(set(results.settings) - set(below), results)
     lost = [place for setting in below for place in setting.of(rows).index]
     others = rows[rows["method"].ne(results.reference) & ~rows.index.isin(lost)].dropna(subset=["difference"])
     judged = others.dropna(subset=["difference_low", "difference_high"])
     if not results.reference:
-        return "No method is the reference, so that none is compared with another; see the numbers below.", []
+        return "No method is the reference, so that none is compared with another; see the numbers below."
     if others.empty and rows["method"].eq(results.reference).all():
-        return f"{title} is the only method: there is none to compare it with.", []
+        return f"{title} is the only method: there is none to compare it with."
     if others.empty:
-        return f"There is no comparison with {title}: it has no {metric.name} beside the other methods'.", []
+        return f"There is no comparison with {title}: it has no {metric.name} beside the other methods'."
     if judged.empty:
         return (
             f"Fewer than {FEWEST_SPLITS} splits allow no verdict: the numbers below show what happened, "
             f"not whether any method differs from {title}."
-        ), []
+        )
     without = [setting for setting in results.settings if not len(setting.of(judged))]
     several = len(results.settings) - len(without) > 1
     matters = results.matters if metric.in_percent else 0.0
@@ -111,16 +109,14 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
         methods.sort(key=lambda one: one.mean, reverse=metric.larger_is_better)
     else:
         methods.sort(key=lambda one: one.better - one.worse, reverse=True)
-    by_verdict = _by_verdict(methods, results)
-    sentences = [_best(by_verdict, results)]
+    sentences = [_best(methods, results)]
     if learning := [one for one in methods if one.rows[0]["method"] in results.learned]:
         sentences.append(_weights(learning, results))
     if below:
         named = enumeration([setting.title for setting in below], limit=None)
         sentences.append(f"Left out, as {title} is below the majority class there: {named}.")
     start = "" if metric.kind == results.score.kind else f"By {metric.name}: "
-    lists = [f"{name}: {_named(own, results)}" for name, own in by_verdict.items() if own]
-    return start + " ".join(sentences) + _not_judged(set(without) - set(below), results), lists
+    return start + " ".join(sentences) + _not_judged(set(without) - set(below), results)
 
 
 def _not_judged(settings: Iterable[Setting], results: Results) -> str:
@@ -129,38 +125,22 @@ def _not_judged(settings: Iterable[Setting], results: Results) -> str:
     return f" Not judged, as no difference has an interval there: {named}." if titles else ""
 
 
-def _by_verdict(methods: Sequence[_Judged], results: Results) -> dict[str, list[_Judged]]:
-    gain = f" of {gain_title(results)}" if results.metric.in_percent else ""
-    undecided = [one for one in methods if not one.better and not one.worse]
-    return {
-        "Better": [one for one in methods if one.beats],
-        "Better in some settings": [one for one in methods if one.better and not one.worse and not one.beats],
-        "Better in some settings and worse in others": [one for one in methods if one.better and one.worse],
-        "Worse": [one for one in methods if one.worse and not one.better],
-        "Not shown to differ": [one for one in undecided if NOT_SHOWN in one.verdicts],
-        f"No gain{gain}": [one for one in undecided if NOT_SHOWN not in one.verdicts],
-    }
-
-
-def _best(by_verdict: dict[str, list[_Judged]], results: Results) -> str:
+def _best(methods: Sequence[_Judged], results: Results) -> str:
     """Name every method that is better, or, if none is, every method whose interval contains a gain that matters."""
     title, share = results.reference_title, results.metric.in_percent
-    better, partly, mixed, *_ = by_verdict.values()
-    if better:
+    if better := [one for one in methods if one.beats]:
         return f"Better than {title}: {_named(better, results, WITH_INTERVAL)}."
-    if partly or mixed:
-        return f"Better than {title} in some settings only: {_named([*partly, *mixed], results, WITH_INTERVAL)}."
-    everyone = [one for own in by_verdict.values() for one in own]
-    if possible := [one for one in everyone if NOT_SHOWN in one.verdicts]:
+    if partly := sorted((one for one in methods if one.better), key=lambda one: one.worse > 0):
+        return f"Better than {title} in some settings only: {_named(partly, results, WITH_INTERVAL)}."
+    if possible := [one for one in methods if NOT_SHOWN in one.verdicts]:
         gain = f"a gain of {gain_title(results)} or more" if share else "a gain"
         named = _named(possible, results, WITH_INTERVAL)
         return f"No method is shown to be better than {title}; {gain} is not excluded for {named}."
     gains = f"gains {gain_title(results)} over" if share else "is better than"
-    if not share and everyone[0].several:
+    if not share and methods[0].several:
         return f"No method {gains} {title}."
-    first, end = (max, "highest") if results.metric.larger_is_better else (min, "lowest")
-    best = first(everyone, key=lambda one: one.mean)
-    return f"No method {gains} {title} ({end}: {_named([best], results)})."
+    end = "highest" if results.metric.larger_is_better else "lowest"
+    return f"No method {gains} {title} ({end}: {_named(methods[:1], results)})."
 
 
 def _weights(learning: Sequence[_Judged], results: Results) -> str:
@@ -179,20 +159,13 @@ def _weights(learning: Sequence[_Judged], results: Results) -> str:
 
 
 def _beside_majority(rows: pd.DataFrame, results: Results) -> str:
-    """Compare all methods with the majority class, as the reference is below it in every setting."""
-    larger = results.metric.larger_is_better
-    ends = ("ci_low", 1) if larger else ("ci_high", -1)
-    known = rows.dropna(subset=["mean", "majority"]).sort_values("mean", ascending=not larger, kind="stable")
-    is_above = ((known[ends[0]] - known["majority"]) * ends[1] > 0).groupby(known["label"], sort=False).all()
-    one_setting = known.groupby("label").size().max() == 1
-    shown = {row["label"]: f" {_value(row['mean'], results)}" if one_setting else "" for row in records(known)}
-    named = [f"{label}{shown[label]}" for label, above in is_above.items() if above]
-    first = f"{results.reference_title} is below the majority class, and no reference."
-    best = next(iter(is_above.index))
-    if not named:
-        end = "highest" if larger else "lowest"
-        return f"{first} No method is shown to be above the majority class ({end}: {best}{shown[best]})."
-    return f"{first} Above the majority class: {enumeration(named, limit=None)}."
+    """Name the methods that are above the majority class in every setting, as the reference is below it."""
+    end, sign = ("ci_low", 1) if results.metric.larger_is_better else ("ci_high", -1)
+    known = rows.dropna(subset=["mean", "majority"])
+    is_above = (sign * (known[end] - known["majority"]) > 0).groupby(known["label"], sort=False).all()
+    above = [str(label) for label in is_above.index[is_above]]
+    named = f"Above that class: {enumeration(above, limit=None)}" if above else "No method is shown to be above it"
+    return f"{results.reference_title} is below the majority class, and no reference. {named}."
 
 
 def _model(rows: pd.DataFrame, results: Results, final: ReportFinal) -> str:
@@ -200,16 +173,16 @@ def _model(rows: pd.DataFrame, results: Results, final: ReportFinal) -> str:
     if found is None:
         return ""
     row, metric = found.row, results.metric
-    why = "as the study says, with"
-    if final.chosen:
-        best = "highest" if metric.larger_is_better else "lowest"
-        whole = " without a failed split" if 0 < found.complete < found.among else ""
-        among = f"{found.complete or found.among}{whole} that can be a model:"
-        if found.better:
-            among = f"{found.better} that {'is' if found.better == 1 else 'are'} better than {results.reference_title}:"
-        why = f"which has the {best} mean {metric.name} of the {among}"
     rule = f", by {rule_title(row['neighbour'])}" if row["neighbour"] else ""
-    return f"The model of this study (model.mklearn) is {row['label']}, {why} {_value(row['mean'], results)}{rule}."
+    why = "as the study says"
+    if final.chosen:
+        kind = "" if not 0 < found.complete < found.among else " without a failed split"
+        why = f"the best of {found.complete or found.among} methods{kind}"
+        if found.better:
+            are = "method that is" if found.better == 1 else "methods that are"
+            why = f"the best of {found.better} {are} better than {results.reference_title}"
+    name = f"{metric.name} {_value(row['mean'], results)}{rule}"
+    return f"The model of this study (model.mklearn) is {row['label']}, {why}: mean {name}."
 
 
 def _value(value: Any, results: Results) -> str:

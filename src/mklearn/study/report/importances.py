@@ -42,8 +42,8 @@ def importances_part(frame: pd.DataFrame) -> ReportPart:
         caption = f"Importance of features: {view}"
         alt = "Bars with intervals: what predictions lose where each feature of those that matter most is shuffled."
         figures.append(PartFigure(caption, alt, partial(importance_bars, rows, title=caption)))
-        note = f"The {SHOWN} of {len(rows)} features that matter most. " if len(rows) > SHOWN else ""
-        tables.append(_table(caption, rows.head(SHOWN), f"{note}All are in importances.csv, beside the model."))
+        most = f"The {SHOWN} that matter most of {len(rows)} features; all are in importances.csv, beside the model."
+        tables.append(_table(caption, rows.head(SHOWN), most if len(rows) > SHOWN else ""))
     return ReportPart(figures, tables)
 
 

@@ -135,7 +135,6 @@ def build_report(
         "lead": _lead(results, study, data),
         "alerts": alerts,
         "findings": findings(results, study.final),
-        "rules": results.rules,
         "results": shown,
         "sections": sections,
         "data": data,
@@ -200,20 +199,11 @@ def results_section(results: Results) -> Section:
 
 def _lead(results: Results, study: ReportSpec, data: Sequence[DataSetRecord]) -> str:
     titles = [entry.title or entry.id for entry in data] or sorted(set(results.scores["dataset"]))
-    number = wording.plural(len(results.labels), "method")
-    parts = [f"This report compares {number} on {wording.enumeration(titles)}"]
-    if study.kernels:
-        parts.append(f"with {wording.plural(len(study.kernels), 'kernel')}")
-        if study.descriptors:
-            parts.append(f"of {wording.plural(len(study.descriptors), 'descriptor')}")
-    parts.append(wording.enumeration(list(dict.fromkeys(splits_of(setting, results) for setting in results.settings))))
-    if len(results.settings) > 1:
-        parts.append(f"in {wording.plural(len(results.settings), 'setting')}")
-    rule = ""
-    if results.rules:
-        title = wording.rule_title(results.rules[0])
-        rule = f" Embeddings classify by {title} in the headline, confusions and model."
-    return f"{study.description.strip()} {' '.join(filter(None, parts))}.{rule}".strip()
+    splits = wording.enumeration(list(dict.fromkeys(splits_of(setting, results) for setting in results.settings)))
+    methods = wording.plural(len(results.labels), "method")
+    rules = [f" Embeddings classify by {wording.rule_title(rule)}." for rule in results.one_rule if rule]
+    text = f"{study.description} This report compares {methods} on {wording.enumeration(titles)} {splits}".strip()
+    return f"{text}.{''.join(rules)}"
 
 
 def _facts(run: Mapping[str, Any]) -> list[tuple[str, Any]]:
@@ -345,10 +335,7 @@ def _template(name: str, *, autoescape: bool) -> Template:
         keep_trailing_newline=True,
     )
     environment.filters |= {
-        "link": link, "markdown": escape_markdown, "rule_title": wording.rule_title, "counted": wording.plural,
+        "link": link, "markdown": escape_markdown, "counted": wording.plural,
         "entry_cells": lambda entry: (entry.id, entry.title, entry.reference),
-        "file_cells": lambda file: (
-            file.name, "not kept" if file.bytes is None else wording.byte_size(file.bytes), file.source, file.sha256,
-        ),
     }  # fmt: skip
     return environment.from_string(_page_file(name))

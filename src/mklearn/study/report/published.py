@@ -4,39 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from mklearn.study.evaluation import reproduction as verdicts
 from mklearn.study.evaluation.metrics.metric import metric_named
-from mklearn.study.evaluation.reproduction import compare_published, judged_rows, sentence
+from mklearn.study.evaluation.reproduction import compare_published
 from mklearn.study.report import charts, wording
 from mklearn.study.report.charts import SHAPES, Chart, field, tooltip
 from mklearn.study.report.parts import PartFigure, ReportPart, Section
 from mklearn.study.report.result_tables import setting_columns
 from mklearn.study.report.results import Results, records, whole_or_none
-from mklearn.study.report.tables import Cell, Column, Table, number_cell, text_columns
+from mklearn.study.report.tables import Cell, Table, number_cell, text_columns
 from mklearn.study.specs.table_specs import ReportSpec, Tolerance
 
-
-class _Verdict(NamedTuple):
-    """How a verdict is written: in a cell, with its class in the style sheet, and after a number of cells."""
-
-    mark: str
-    kind: str
-    counted: str
-
-
-VERDICTS = {
-    verdicts.REPRODUCED: _Verdict("✓ reproduced", "good", "reproduced"),
-    verdicts.LOWER: _Verdict("▼ ours is lower", "off", "lower than published"),
-    verdicts.HIGHER: _Verdict("▲ ours is higher", "off", "higher than published"),
-    verdicts.UNCERTAIN: _Verdict("? differs, not for certain", "none", "not certain"),
-    verdicts.NO_VALUE: _Verdict("no value", "none", "without a value"),
-    verdicts.NO_SPREAD: _Verdict("no spread to judge by", "none", "without a spread"),
-    verdicts.OTHER_DATA: _Verdict("another crop: not comparable", "none", "not comparable"),
+MARKS = {
+    verdicts.REPRODUCED: ("✓ reproduced", "good"),
+    verdicts.LOWER: ("▼ ours is lower", "off"),
+    verdicts.HIGHER: ("▲ ours is higher", "off"),
+    verdicts.UNCERTAIN: ("? differs, not for certain", "none"),
+    verdicts.NO_VALUE: ("no value", "none"),
+    verdicts.NO_SPREAD: ("no spread to judge by", "none"),
+    verdicts.OTHER_DATA: ("another crop: not comparable", "none"),
 }
+"""How a verdict is written in a cell, and its class in the style sheet."""
 JUDGED = (verdicts.REPRODUCED, verdicts.LOWER, verdicts.HIGHER, verdicts.UNCERTAIN)
 """Verdicts of cells with a value and a spread."""
 
@@ -55,14 +47,13 @@ def published_section(
     """
     summary, tolerance = results.all_metrics, study.tolerance
     found = compare_published(summary, study.calibration.model_dump() if study.calibration else None, tolerance)
-    cells = _with_rules(found.cells.assign(label=summary.loc[found.cells.index, "label"]), found.cells)
+    cells = _with_rules(found.cells.assign(label=summary.loc[found.cells.index, "label"]))
     first = statement(cells, tolerance)
-    met = [sentence(check) for check in found.checks if check.status != "missed"]
+    met = [check.sentence for check in found.checks if check.status != "missed"]
     text = " ".join([first, *(["Calibration:", *met] if met else [])])
     parts = []
     if len(cells):
         parts.append(ReportPart(files={"reproduction.csv": found.cells}, text=text))
-        parts.append(ReportPart(tables=[_overview(cells, tolerance)]))
     if study.remarks:
         named = [[results.label_of.get(method, method) for method in remark.methods] for remark in study.remarks]
         lines = [
@@ -74,9 +65,9 @@ def published_section(
         parts.append(ReportPart(tables=[_claims(study)]))
     parts += [ReportPart(figures)] if (figures := _figures(cells, tolerance.noise)) else []
     parts += [ReportPart(tables=pairs)] if pairs else []
-    parts += [ReportPart(tables=_source_tables(results, study, cells))] if len(cells) else []
+    parts += [ReportPart(tables=_source_tables(cells, tolerance))] if len(cells) else []
     title = "Published values" if len(cells) or study.remarks or study.claims else "Pairs of methods"
-    alerts = [sentence(check) for check in found.checks if check.status == "missed"]
+    alerts = [check.sentence for check in found.checks if check.status == "missed"]
     return Section("published", title, parts, lead=first.partition(". ")[0], printed=True), alerts
 
 
@@ -94,29 +85,19 @@ def _claims(study: ReportSpec) -> Table:
 
 
 def statement(cells: pd.DataFrame, tolerance: Tolerance) -> str:
-    """Say how many cells reproduce, and which methods in all of theirs; the table below has the others."""
+    """Say how many cells reproduce, and which methods in all of theirs, and count the others by verdict."""
     if cells.empty:
         return ""
-    total, parts = _counts(cells), []
-    if judged := total[[*JUDGED]].sum():
-        reproduce = "cell reproduces" if judged == 1 else "cells reproduce"
-        parts.append(
-            f"{total[verdicts.REPRODUCED]} of {judged} published {reproduce}: they differ from ours by at most "
-            f"{_limit(tolerance)}."
-        )
-    if unsure := total[verdicts.UNCERTAIN]:
-        parts.append(f"{wording.plural(unsure, 'cell differs', 'cells differ')} by more, and not for certain.")
-    by_method = cells[cells["verdict"].isin(JUDGED)].groupby("label", sort=False)["verdict"]
-    if same := [str(label) for label, own in by_method if own.eq(verdicts.REPRODUCED).all()]:
-        parts.append(f"In every judged cell: {'; '.join(same)}.")  # as the names of methods have commas
-    for verdict, what in (
-        (verdicts.NO_VALUE, "without a value of ours"),
-        (verdicts.NO_SPREAD, "without a spread to judge by"),
-        (verdicts.OTHER_DATA, "on data that are another crop than the paper's, and not compared"),
-    ):
-        if total[verdict]:
-            parts.append(f"{wording.plural(total[verdict], 'cell is', 'cells are')} {what}.")
-    return " ".join(parts)
+    judged = cells[cells["verdict"].isin(JUDGED)]
+    total = cells["verdict"].value_counts().reindex(verdicts.VERDICTS, fill_value=0)
+    same = [str(label) for label, own in judged.groupby("label", sort=False)["verdict"] if set(own) == {JUDGED[0]}]
+    others = [f"{verdict} ({number})" for verdict, number in total.iloc[1:].items() if number]
+    first = f"{total.iloc[0]} of {len(judged)} published cells reproduce: they differ from ours by at most"
+    return " ".join([
+        f"{first} {_limit(tolerance)}.",
+        *([f"In every judged cell: {'; '.join(same)}."] if same else []),  # as the names of methods have commas
+        *([f"Others: {'; '.join(others)}."] if others else []),
+    ])  # fmt: skip
 
 
 def _limit(tolerance: Tolerance) -> str:
@@ -124,81 +105,41 @@ def _limit(tolerance: Tolerance) -> str:
     return f"{tolerance.noise:g} units of split noise{points}"
 
 
-def _counts(cells: pd.DataFrame) -> pd.Series:
-    return cells["verdict"].value_counts().reindex(verdicts.VERDICTS, fill_value=0)
-
-
-def _overview(cells: pd.DataFrame, tolerance: Tolerance) -> Table:
-    columns = (
-        *text_columns("Method"),
-        Column("Cells that reproduce", f"differ by at most {_limit(tolerance)}"),
-        Column("Published − ours, points", "mean over the cells with a value"),
-        Column("from", "lowest of the cells"),
-        Column("to", "highest of the cells"),
-        Column("Largest |z|", "difference in units of split noise; of cells whose verdict is certain"),
-    )
-    rows = []
-    for label, part in cells.groupby("label", sort=False):
-        counts = _counts(part)
-        same = int(counts.pop(verdicts.REPRODUCED))
-        others = [f"{number} {VERDICTS[str(verdict)].counted}" for verdict, number in counts.items() if number]
-        share = number_cell(
-            f"{'' if others else '✓ '}{same} of {len(part)}", same / len(part), below=", ".join(others),
-            kind=f"verdict {'off' if others else 'good'}",
-        )  # fmt: skip
-        off = part["difference_points"].astype(float).agg(["mean", "min", "max"])
-        z = float(part["z"].abs()[part["verdict"].ne(verdicts.UNCERTAIN)].max())
-        numbers = [number_cell(wording.signed(value, 2), value) for value in off]
-        rows.append((Cell(str(label)), share, *numbers, number_cell(wording.DASH if pd.isna(z) else f"{z:.1f}", z)))
-    return Table("Published values, each method over all its cells", columns, rows)
-
-
-def _with_rules(frame: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
-    """Name the nearest-neighbour rule behind the method where the published cells have several."""
+def _with_rules(cells: pd.DataFrame) -> pd.DataFrame:
+    """Name the nearest-neighbour rule behind the method where there are several."""
     several = len(set(cells["neighbour"]) - {""}) > 1
-    names = zip(frame["label"], frame["neighbour"], strict=True)
-    rules = {rule: f" ({wording.rule_title(rule)})" if rule and several else "" for rule in frame["neighbour"]}
-    return frame.assign(label=[f"{label}{rules[rule]}" for label, rule in names])
+    names = zip(cells["label"], cells["neighbour"], strict=True)
+    rules = {rule: f" ({wording.rule_title(rule)})" if rule and several else "" for rule in cells["neighbour"]}
+    return cells.assign(label=[f"{label}{rules[rule]}" for label, rule in names])
 
 
-def _source_tables(results: Results, study: ReportSpec, cells: pd.DataFrame) -> list[Table]:
-    """Tabulate each source on one data set; the baselines stand in every table, also without a published value."""
-    summary = results.all_metrics
-    baselines = summary["method"].isin([results.reference, *study.best_single])
-    extra = summary[judged_rows(summary) & baselines & summary["neighbour"].isin(["", *cells["neighbour"]])]
-    extra, tables = _with_rules(extra, cells), list[Table]()
+def _source_tables(cells: pd.DataFrame, tolerance: Tolerance) -> list[Table]:
+    """Tabulate each source on one data set: a row for each method, a column for each training size."""
+    tables = list[Table]()
     for (source, title, metric), part in cells.groupby(["published_source", "dataset_title", "metric"], sort=False):
         named = "" if metric == "accuracy" else f" · {metric_named(str(metric)).title}"
-        note = "" if tables else _note(cells, study.tolerance)
-        tables.append(_table(part, extra[extra["metric"].eq(str(metric))], f"{source} · {title}{named}", note))
-    return tables
-
-
-def _table(part: pd.DataFrame, extra: pd.DataFrame, caption: str, note: str) -> Table:
-    """Tabulate one source on one data set: a row for each method, a column for each training size."""
-    places = list(dict.fromkeys(map(_place, records(part.sort_values("train_size", kind="stable")))))
-    baselines = extra[extra["dataset"].isin(part["dataset"]) & ~extra["label"].isin(part["label"])]
-    rows = []
-    for frame, is_compared in ((part, True), (baselines, False)):
-        for label, own in frame.groupby("label", sort=False):
+        places = list(dict.fromkeys(map(_place, records(part.sort_values("train_size", kind="stable")))))
+        lines = []
+        for label, own in part.groupby("label", sort=False):
             by_place = {_place(row): row for row in records(own)}
-            rows.append((Cell(str(label)), *(_cell(by_place.get(place), is_compared) for place in places)))
-    return Table(caption, (*text_columns("Method"), *setting_columns(places)), rows, note=note)
+            lines.append((Cell(str(label)), *(_cell(by_place.get(place)) for place in places)))
+        note = "" if tables else _note(cells, tolerance)
+        columns = (*text_columns("Method"), *setting_columns(places))
+        tables.append(Table(f"{source} · {title}{named}", columns, lines, note=note))
+    return tables
 
 
 def _place(row: dict[str, Any]) -> tuple[str, int | None]:
     return row["protocol"], whole_or_none(row["train_size"])
 
 
-def _cell(row: dict[str, Any] | None, is_compared: bool) -> Cell:
+def _cell(row: dict[str, Any] | None) -> Cell:
     """Format ``ours ± std | published``, and below it z and the verdict."""
     if row is None:
         return number_cell(wording.DASH, None)
     ours = wording.spread(row["mean"], row["std"])
-    if not is_compared:
-        return number_cell(f"{ours} | {wording.DASH}", row["mean"], kind="verdict", below="not published")
     published = wording.spread(row["published"], row["published_std"])
-    mark, kind, _ = VERDICTS[row["verdict"]]
+    mark, kind = MARKS[row["verdict"]]
     unsure = pd.isna(row["z"]) or row["verdict"] == verdicts.UNCERTAIN
     z = "" if unsure else f"z {wording.signed(row['z'], 1)} "
     return number_cell(
@@ -209,20 +150,17 @@ def _cell(row: dict[str, Any] | None, is_compared: bool) -> Cell:
 
 def _note(cells: pd.DataFrame, tolerance: Tolerance) -> str:
     splits = sorted({int(value) for value in cells["published_repeats"].dropna()})
-    known = wording.plural(splits[0], "split") if len(splits) == 1 else f"{' or '.join(map(str, splits))} splits"
-    unknown = "as many splits as ours, as the number is not given" if cells["published_repeats"].isna().any() else ""
-    printed = cells["published_std"].notna()
-    assumed = ", which is assumed to be ours" + (" where it is not printed" if printed.any() else "")
+    known = f"over {' or '.join(map(str, splits))} splits" if splits else "over as many splits as ours"
+    printed = "" if cells["published_std"].notna().all() else ", which is assumed to be ours where it is not printed"
     rules = [wording.rule_title(rule) for rule in wording.in_order(cells["neighbour"]) if rule]
     rule = f" Rule: {rules[0]}." if len(rules) == 1 else ""
     return (
         "Each cell: ours (mean ± std, %) | published (%). Ours is the oracle's value: the best dimension of the mean "
         "test curve, chosen on the test samples, as the papers have it; of a method that decides itself, its value. "
         "z = (published − ours) / √(sd²/n of ours + sd²/n of the paper's), with our standard deviation over splits and "
-        f"the paper's{' as printed' if printed.all() else assumed}; the published means are taken to be over "
-        f"{' or '.join(filter(None, (known if splits else '', unknown)))}. A difference of at most {_limit(tolerance)} "
-        "is what other random splits explain: reproduced. A larger one is certain where Student's t, with the degrees "
-        f"of freedom of these deviations, is as rare. z > 0: the published value is higher.{rule}"
+        f"the paper's{printed}; published means are {known}. A difference of at most {_limit(tolerance)} is what other "
+        "random splits explain: reproduced. A larger one is certain where Student's t, with the degrees of freedom of "
+        f"these deviations, is as rare. z > 0: the published value is higher.{rule}"
     )
 
 

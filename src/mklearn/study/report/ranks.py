@@ -35,7 +35,7 @@ class Ranks:
 
     ``scores`` (N, k) are larger the better, and 1 is the best of the ``mean_ranks``, in which ties share the mean of
     their ranks. ``chi_squared`` and ``p_value`` are Friedman's, corrected for ties. Mean ranks that are further apart
-    than the ``critical_difference``, Nemenyi's at 5 %, differ. ``left_out`` are methods that lack a data set.
+    than the ``critical_difference``, Nemenyi's at 5 %, differ.
     """
 
     methods: list[str]
@@ -44,7 +44,6 @@ class Ranks:
     chi_squared: float
     p_value: float
     critical_difference: float
-    left_out: Sequence[str] = ()
 
     @property
     def least_apart(self) -> float:
@@ -61,7 +60,7 @@ class Ranks:
         return found
 
 
-def ranks(methods: Sequence[str], scores: ArrayLike, left_out: Sequence[str] = ()) -> Ranks:
+def ranks(methods: Sequence[str], scores: ArrayLike) -> Ranks:
     """Rank methods by their scores on data sets, of shape (N, k), larger is better."""
     values = np.asarray(scores, dtype=np.float64).round(DECIMALS)
     mean_ranks = scipy.stats.rankdata(-values, axis=1).mean(axis=0)
@@ -70,7 +69,7 @@ def ranks(methods: Sequence[str], scores: ArrayLike, left_out: Sequence[str] = (
     found = (0.0, 1.0) if level else scipy.stats.friedmanchisquare(*values.T)
     return Ranks(
         [methods[k] for k in order], values[:, order], mean_ranks[order], float(found[0]), float(found[1]),
-        critical_difference(values.shape[1], values.shape[0]), left_out,
+        critical_difference(values.shape[1], values.shape[0]),
     )  # fmt: skip
 
 
@@ -90,7 +89,7 @@ def ranks_of(results: Results) -> Ranks | None:
     if len(table) < FEWEST_SETS or len(kept) < FEWEST_METHODS:
         return None
     sign = 1.0 if results.score.larger_is_better else -1.0
-    return ranks(kept, sign * table[kept].to_numpy(), [label for label in results.labels if label not in kept])
+    return ranks(kept, sign * table[kept].to_numpy())
 
 
 def ranks_part(results: Results) -> list[ReportPart]:
@@ -101,7 +100,9 @@ def ranks_part(results: Results) -> list[ReportPart]:
     alt = "Dots: mean rank of each method over data sets. Bars: methods that the critical difference does not separate."
     figure = PartFigure("Critical differences over data sets", alt, partial(critical_difference_diagram, found))
     frame = pd.DataFrame({"method": found.methods, "mean_rank": found.mean_ranks})
-    return [ReportPart([figure], [ranks_table(found)], {"ranks.csv": frame})]
+    left_out = wording.enumeration([label for label in results.labels if label not in found.methods])
+    text = f"Left out, as they lack a value: {left_out}." if left_out else ""
+    return [ReportPart([figure], [ranks_table(found)], {"ranks.csv": frame}, text=text)]
 
 
 def ranks_table(found: Ranks) -> Table:
@@ -115,8 +116,6 @@ def ranks_table(found: Ranks) -> Table:
         f"Nemenyi's critical difference at 5 % is {found.critical_difference:.2f}: methods whose mean ranks are less "
         "far apart are not shown to differ."
     )
-    if found.left_out:
-        note += f" Left out, as they lack a value: {wording.enumeration(found.left_out)}."
     first = (scipy.stats.rankdata(-found.scores, axis=1) == 1).sum(axis=0)
     apart = found.mean_ranks - found.mean_ranks[0] >= found.least_apart
     columns = [

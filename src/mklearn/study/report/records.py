@@ -28,18 +28,8 @@ LONGER_SIDE = 64
 
 
 @dataclass(frozen=True)
-class DataFile:
-    """A file of a data set: name, sha256, where it came from, and its size in bytes; None if it was not kept."""
-
-    name: str
-    sha256: str
-    source: str
-    bytes: int | None
-
-
-@dataclass(frozen=True)
 class DataSetRecord:
-    """A data set: size, licence and source, and ``thumbnails``, data URIs of sample images.
+    """A data set: size, licence and source, ``files`` (name, size, source, SHA-256), and data URIs of sample images.
 
     ``warnings`` stand at the top of the page: samples that are left out, and groups that the splits part.
     """
@@ -53,7 +43,7 @@ class DataSetRecord:
     homepage: str = ""
     note: str = ""
     warnings: tuple[str, ...] = ()
-    files: tuple[DataFile, ...] = ()
+    files: tuple[tuple[str, ...], ...] = ()
     thumbnails: Sequence[str] = ()
 
 
@@ -100,11 +90,11 @@ def data_set_of(spec: ReportSpec, entry: ReportDataset, data: SampleSet, predict
     )  # fmt: skip
 
 
-def _data_file(file: ReportFile) -> DataFile:
+def _data_file(file: ReportFile) -> tuple[str, ...]:
     path = Path(file.path)
     if not path.is_file():
-        return DataFile(file.name, "", file.source, None)
-    return DataFile(file.name, file_digest(path), file.source, path.stat().st_size)
+        return file.name, "not kept", file.source, ""
+    return file.name, f"{path.stat().st_size / 1e3:,.1f} kB", file.source, file_digest(path)
 
 
 def _warnings(spec: ReportSpec, entry: ReportDataset, data: SampleSet, predicted: Predictions) -> Iterator[str]:

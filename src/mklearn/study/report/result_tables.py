@@ -81,37 +81,36 @@ def _footnotes(message: str, messages: list[str]) -> tuple[int, ...]:
 
 
 def result_table(results: Results, setting: Setting) -> Table:
-    """Tabulate the scores of a setting: what inner cross-validation chose, and the oracle beside it."""
-    metric, by_method = results.score, dict[tuple[str, str], Pair]()
-    for row in records(setting.of(results.summary)):
-        by_method.setdefault((row["label"], row["neighbour"]), {})[str(row["selection"])] = row
+    """Tabulate the scores of a setting by the rule of the headline: what inner cross-validation chose, and the oracle.
+
+    Columns that say nothing are left out, as the dimension of classifiers.
+    """
+    metric, by_method = results.score, dict[str, Pair]()
+    rows, scores = (
+        frame[frame["neighbour"].isin(results.one_rule)]
+        for frame in (setting.of(results.summary), setting.of(results.scores))
+    )
+    for row in records(rows):
+        by_method.setdefault(row["label"], {})[str(row["selection"])] = row
     pairs = sorted(by_method.items(), key=lambda item: _height(item[1], metric), reverse=True)
     means = (pair["inner_cv"]["mean"] for _, pair in pairs if "inner_cv" in pair)
     best = next((mean for mean in means if not pd.isna(mean)), None)
-    times = typical_times(setting.of(results.scores), results.reference)
-    by_fit = times.set_index(["label", "neighbour"])[["seconds", "ratio"]].to_dict("index")
+    times = typical_times(scores, results.reference)
     columns, messages, lines = _result_columns(results), list[str](), []
-    for key, pair in pairs:
+    for label, pair in pairs:
         inner = pair.get("inner_cv", {})
         difference = difference_cell(inner, metric, results.matters, marked=setting not in results.below_majority)
-        time: Any = by_fit.get(key, {"seconds": None, "ratio": None})
+        time = times.loc[label] if label in times.index else {"seconds": None, "ratio": None}
         score = value_cell(metric, inner)
         if inner.get("mean") == best:
             score = replace(score, kind="number strong", note="best of this table")
-        lines.append([Cell(key[0]), score, difference, *_result_cells(pair, metric, time, messages)])
-    # Classifiers alone have no rule and no dimension: columns that say nothing are left out.
-    nothing = {wording.DASH, "ok"} if not messages else {wording.DASH}
-    kept = [k for k in range(len(columns)) if k in (0, 1) or any(line[k].text not in nothing for line in lines)]
-    first_rows = [next(iter(pair.values())) for _, pair in pairs]
+        lines.append([Cell(label), score, difference, *_result_cells(pair, metric, time, messages)])
+    nothing = {wording.DASH} if messages else {wording.DASH, "ok"}
+    kept = [k for k in range(len(columns)) if k < 2 or any(line[k].text not in nothing for line in lines)]
     return Table(
-        setting.title,
-        [columns[k] for k in kept],
-        [[line[k] for k in kept] for line in lines],
-        sorted_by=kept.index(1),
-        marked=[row["method"] == results.reference for row in first_rows],
-        rules=[str(row["neighbour"]) for row in first_rows],
-        footnotes=messages,
-    )
+        setting.title, [columns[k] for k in kept], [[line[k] for k in kept] for line in lines], sorted_by=1,
+        marked=[label == results.reference_title for label, _ in pairs], footnotes=messages,
+    )  # fmt: skip
 
 
 def _result_columns(results: Results) -> list[Column]:
@@ -132,7 +131,6 @@ def _result_columns(results: Results) -> list[Column]:
         Column("p", "of the difference, after Holm's correction for the comparisons of this table", name="p",
                on_page=False),
         Column("95 % interval", "of the inner-CV mean, from the outcomes of the test samples", name="interval"),
-        Column("Rule", "how a test sample is classified in the embedding", numeric=False, name="rule"),
         Column("Dim.", "median of the dimensions that inner cross-validation chose", name="dimension"),
         Column(
             f"Oracle{percent}", "mean ± std at the best dimension of the mean test curve: chosen on the test samples",
@@ -155,7 +153,7 @@ def _height(pair: Pair, metric: Metric) -> tuple[int, float]:
     return 0, 0.0
 
 
-def _result_cells(pair: Pair, metric: Metric, time: dict[str, Any], messages: list[str]) -> list[Cell]:
+def _result_cells(pair: Pair, metric: Metric, time: Any, messages: list[str]) -> list[Cell]:
     """Return the cells of a row behind score and difference."""
     inner, oracle = pair.get("inner_cv", {}), pair.get("oracle", {})
     row = inner or oracle
@@ -170,7 +168,6 @@ def _result_cells(pair: Pair, metric: Metric, time: dict[str, Any], messages: li
         number_cell(wording.times_as_long(time["ratio"]), time["ratio"]),
         number_cell(wording.p_value(inner.get("p_holm")), inner.get("p_holm")),
         number_cell(interval, inner.get("ci_low")),
-        Cell(wording.rule_title(str(row["neighbour"]))),
         number_cell(wording.count(inner.get("dimension")), inner.get("dimension")),
         value_cell(metric, oracle),
         number_cell(wording.count(oracle.get("dimension")), oracle.get("dimension")),
@@ -207,49 +204,38 @@ def paper_table(results: Results, columns: Sequence[str] = (SCORE,), caption: st
     for name in columns:
         if name not in known:
             raise ConfigError(f"--columns {name}: the results have no such column; valid: {', '.join(known)}.")
-    rows = [_paper_rows(table, results.one_rule, columns) for table in tables]
+    rows = [_paper_rows(table, columns) for table in tables]
     labels = [label for label in results.labels if any(label in own for own in rows)]
-    dashes = {name: Cell(wording.DASH, kind="number") for name in columns}
     heads = [known[name] for _ in tables for name in columns]
     if len(tables) > 1:  # a head names what differs, and the caption the rest
         places = [(table.caption, name) for table in tables for name in columns]
         titles = [title + (f": {known[name].title}" if len(columns) > 1 else "") for title, name in places]
         heads = [replace(head, title=title) for head, title in zip(heads, titles, strict=True)]
-    return Table(
-        caption or _paper_caption(results, columns, known),
-        [*text_columns("Method"), *heads],
-        [[Cell(label), *(own.get(label, dashes)[name] for own in rows for name in columns)] for label in labels],
-    )
+    if not caption:
+        parts = [results.settings[0].title] if len(tables) == 1 else []
+        parts += [": ".join(filter(None, (known[name].title, known[name].note))) for name in columns[:1]]
+        if results.reference and {SCORE, DIFFERENCE} & set(columns):
+            parts.append(
+                f"▲ better and ▼ worse than {results.reference_title}: the 95 % interval of the paired difference "
+                "excludes 0 after Holm's correction"
+            )
+        caption = f"{'. '.join(parts)}."
+    dash = Cell(wording.DASH, kind="number")
+    cells = [[own.get(label, {}).get(name, dash) for own in rows for name in columns] for label in labels]
+    lines = [[Cell(label), *line] for label, line in zip(labels, cells, strict=True)]
+    return Table(caption, [*text_columns("Method"), *heads], lines)
 
 
-def _paper_rows(table: Table, rules: Sequence[str], columns: Sequence[str]) -> dict[str, dict[str, Cell]]:
-    """Return the chosen cells of a result table by method and column; the first score, the best one, is strong."""
-    chosen: dict[str, dict[str, Cell]] = {}
-    names = [column.name for column in table.columns]
-    kept = [row for row, rule in zip(table.rows, table.rules, strict=True) if rule in rules]
-    best = next((row[names.index(SCORE)].sort for row in kept), "")
-    for row in kept:
-        cells = dict(zip(names, row, strict=True))
+def _paper_rows(table: Table, columns: Sequence[str]) -> dict[str, dict[str, Cell]]:
+    """Return the cells of a result table by method and column; the score has the mark of an absent difference."""
+    chosen = {}
+    for row in table.rows:
+        cells = dict(zip((column.name for column in table.columns), row, strict=True))
         score, difference = cells[SCORE], cells.get(DIFFERENCE)
         if DIFFERENCE not in columns and difference is not None and difference.text[-1:] in MARKS.values():
-            score = replace(score, text=f"{score.text} {difference.text[-1]}")
-        cells[SCORE] = replace(score, kind="number strong" if score.sort and score.sort == best else "number")
-        chosen[row[0].text] = {name: cells.get(name, Cell(wording.DASH, kind="number")) for name in columns}
+            cells[SCORE] = replace(score, text=f"{score.text} {difference.text[-1]}")
+        chosen[row[0].text] = cells
     return chosen
-
-
-def _paper_caption(results: Results, columns: Sequence[str], known: dict[str, Column]) -> str:
-    parts = [results.settings[0].title] if len(results.settings) == 1 else []
-    if SCORE in columns:
-        parts.append(f"{known[SCORE].title}: {known[SCORE].note}")
-    elif len(columns) == 1:
-        parts.append(known[columns[0]].title)
-    if results.reference and {SCORE, DIFFERENCE} & set(columns):
-        parts.append(
-            f"▲ better and ▼ worse than {results.reference_title}: the 95 % interval of the paired difference excludes "
-            "0 after Holm's correction"
-        )
-    return ". ".join(parts) + "." if parts else ""
 
 
 # --- metrics and failures
@@ -261,6 +247,7 @@ def metrics_section(results: Results) -> Section:
     Where each of several data sets has numbers to predict, a table of their means follows.
     """
     rows = results.all_metrics[results.all_metrics["selection"].eq("inner_cv")]
+    rows = rows[rows["neighbour"].isin(results.one_rule)]
     metrics = [metric_named(name) for name in dict.fromkeys(rows["metric"]) if name]
     settings = results.settings if len(metrics) > 1 else []
     tables = [_metric_table(setting.title, setting.of(rows), metrics, "splits") for setting in settings]
@@ -279,7 +266,7 @@ def _means_over_targets(rows: pd.DataFrame, metrics: Sequence[Metric]) -> list[T
     for (protocol, size), part in rows.groupby(["protocol", "train_size"], sort=False, dropna=False):
         n = part["dataset"].nunique()
         if n > 1:
-            values = part.astype({"mean": float}).groupby(["label", "neighbour", "metric"], sort=False)["mean"]
+            values = part.astype({"mean": float}).groupby(["label", "metric"], sort=False)["mean"]
             means = values.agg(["mean", "std", "count"]).query("count == @n").reset_index()
             title = setting_columns([(str(protocol), whole_or_none(size))])[0].title
             tables.append(_metric_table(f"Mean over {n} targets, {title}", means, metrics, "targets"))
@@ -287,14 +274,13 @@ def _means_over_targets(rows: pd.DataFrame, metrics: Sequence[Metric]) -> list[T
 
 
 def _metric_table(caption: str, rows: pd.DataFrame, metrics: Sequence[Metric], over: str) -> Table:
-    embeds = bool(rows["neighbour"].ne("").any())
     units = [", %" if metric.in_percent else "" for metric in metrics]
-    columns = text_columns("Method", *["Rule"] * embeds)
+    columns = text_columns("Method")
     columns += [Column(f"{m.title}{unit}", f"mean ± std over {over}") for m, unit in zip(metrics, units, strict=True)]
     lines, messages = [], list[str]()
-    for (label, rule), own in rows.groupby(["label", "neighbour"], sort=False):
+    for label, own in rows.groupby("label", sort=False):
         by_metric = {row["metric"]: row for row in records(own)}
-        cells = [Cell(str(label)), *[Cell(wording.rule_title(str(rule)))] * embeds]
+        cells = [Cell(str(label))]
         for metric in metrics:
             row = by_metric.get(metric.kind, {})
             missing = str(row.get("message") or "") if pd.isna(row.get("mean")) else ""

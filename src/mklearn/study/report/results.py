@@ -14,7 +14,7 @@ from mklearn.study.evaluation.headline import headline_rows
 from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.verdicts import MATTERS
 from mklearn.study.report.records import FitRecord
-from mklearn.study.report.wording import in_order, setting_title
+from mklearn.study.report.wording import setting_title
 
 MAX_POINTS = 1200
 """Points of a figure, at most."""
@@ -31,11 +31,6 @@ class Setting:
     train_size: int | None
     title: str
     dataset_title: str = ""
-
-    @property
-    def family(self) -> str:
-        """The protocol without its training size: settings of one family differ in nothing else."""
-        return protocol_family(self.protocol, self.train_size)
 
     def of(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of a score or summary table that belong to this setting."""
@@ -101,12 +96,6 @@ class Results:
         """The nearest-neighbour rule of the headline, and the empty one of classifiers."""
         return sorted({"", *self.by_one_rule["neighbour"]})
 
-    @property
-    def rules(self) -> list[str]:
-        """The nearest-neighbour rules of the study, that of the headline first."""
-        rules = [rule for rule in in_order(self.summary["neighbour"]) if rule]
-        return sorted(rules, key=lambda rule: rule not in self.one_rule)
-
     @cached_property
     def below_majority(self) -> list[Setting]:
         """The settings in which the reference is below the majority class: there it is none."""
@@ -130,7 +119,8 @@ class Results:
         """Group the settings that differ in their training size; titles name the protocol if there are several."""
         groups: dict[tuple[str, str], list[Setting]] = {}
         for setting in self.settings:
-            groups.setdefault((setting.dataset, setting.family), []).append(setting)
+            family = protocol_family(setting.protocol, setting.train_size)
+            groups.setdefault((setting.dataset, family), []).append(setting)
         datasets = [dataset for dataset, _ in groups]
         return [
             (own[0].dataset_title + (f", {family}" if datasets.count(dataset) > 1 else ""), own)
@@ -221,27 +211,17 @@ def thinned(points: pd.DataFrame, most: int = MAX_POINTS) -> pd.DataFrame:
 def typical_times(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     """Compute the median processor ``seconds`` of a fit, and their ``ratio`` to the reference's on the same split.
 
-    By ``dataset, protocol, train_size, label, neighbour``: of the parameters that inner cross-validation chose or,
-    where it chose none, of those behind the curve over components. A method under a rule that the reference does not
-    have, such as a classifier, is compared with the reference under its first rule. The ratio is NaN where the
-    reference has no time.
+    By ``label``, of scores of one setting and rule: of the parameters that inner cross-validation chose or, where it
+    chose none, of those behind the curve over components. The ratio is NaN where the reference has no time.
     """
-    setting = ["dataset", "protocol", "train_size"]
-    split = [*setting, "repeat", "fold"]
+    split = ["repeat", "fold"]
     rows = usable(scores).dropna(subset=["fit_seconds"])
     chosen = [rows[rows["selection"].eq(selection)] for selection in ("inner_cv", "dimension")]
-    times = pd.concat(chosen, ignore_index=True).drop_duplicates([*split, "method", "neighbour"])
+    times = pd.concat(chosen, ignore_index=True).drop_duplicates([*split, "method"])
     times = times.assign(seconds=times["fit_seconds"].astype("float64").clip(lower=SHORTEST))
-    rules = in_order(times["neighbour"])
-    own = times.loc[times["method"].eq(reference), [*split, "neighbour", "seconds"]]
-    own = own.sort_values("neighbour", key=lambda column: column.map(rules.index), kind="stable")
-    same_rule, first_rule = (
-        times.merge(own.drop_duplicates(keys), "left", keys)["seconds_y"].to_numpy()
-        for keys in ([*split, "neighbour"], split)
-    )
-    times["ratio"] = times["seconds"] / np.where(np.isnan(same_rule), first_rule, same_rule)
-    fit = [*setting, "label", "neighbour"]
-    return times.groupby(fit, sort=False, dropna=False)[["seconds", "ratio"]].median().reset_index()
+    own = times.loc[times["method"].eq(reference), [*split, "seconds"]]
+    times["ratio"] = times["seconds"] / times[split].merge(own, "left", split)["seconds"].to_numpy()
+    return times.groupby("label", sort=False)[["seconds", "ratio"]].median()
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -59,8 +59,7 @@ class Table:
     """A table with a caption; the first cell of each row is its heading.
 
     ``sorted_by`` is the column by which the rows come sorted, descending. ``marked`` are the rows of the reference
-    method. ``note`` says above the table how to read it. ``rules`` are the nearest-neighbour rules of the rows, where
-    a method has a row for each; empty for a method that decides itself.
+    method. ``note`` says above the table how to read it.
     """
 
     caption: str
@@ -69,7 +68,6 @@ class Table:
     sorted_by: int | None = None
     marked: Sequence[bool] = ()
     note: str = ""
-    rules: Sequence[str] = ()
     footnotes: Sequence[str] = ()
 
     def on_page(self) -> Table:

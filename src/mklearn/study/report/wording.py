@@ -107,16 +107,6 @@ def count(value: Any) -> str:
     return DASH if pd.isna(value) else f"{int(value):,}"
 
 
-def byte_size(number: int) -> str:
-    """Format a number of bytes as ``1.4 MB``."""
-    size = float(number)
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "B" or size >= 100 else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} GB"
-
-
 def plural(number: int, one: str, many: str | None = None) -> str:
     """Format as ``1 repeat`` or ``2 repeats``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

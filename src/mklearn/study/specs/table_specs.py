@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from mklearn.study.specs.data_specs import Spec
 from mklearn.study.specs.final_spec import FinalEntry
 from mklearn.study.specs.fit_spec import Setting
-from mklearn.study.specs.model import Count, NonNegative, Positive, Slug, Strict
+from mklearn.study.specs.model import Count, NonNegative, Positive, Slug, Strict, as_list
 
 
 class PublishedValue(Spec):
@@ -51,6 +51,20 @@ class Tolerance(Strict):
     """In units of split noise."""
     points: NonNegative = 0
     """In percentage points."""
+
+
+class Remark(Strict):
+    """A plain sentence about methods, such as why a published value is not reproduced."""
+
+    method: Slug | Annotated[list[Slug], Field(min_length=1)]
+    """The method or methods that it is about."""
+    text: Annotated[str, Field(min_length=1)]
+    """The sentence, as the page shows it."""
+
+    @property
+    def methods(self) -> list[str]:
+        """Return the methods as a list."""
+        return as_list(self.method)
 
 
 class Claim(Strict):
@@ -121,13 +135,6 @@ class ReportDataset(Spec):
     files: list[ReportFile]
 
 
-class ReportRemark(Spec):
-    """A sentence about some methods."""
-
-    methods: list[str]
-    text: str
-
-
 class ReportFinal(Spec):
     """The final model as the report names it."""
 
@@ -158,13 +165,11 @@ class ReportSpec(Spec):
     datasets: list[ReportDataset] = []
     calibration: Calibration | None = None
     tolerance: Tolerance = Tolerance()
-    remarks: list[ReportRemark] = []
+    remarks: list[Remark] = []
     claims: list[Claim] = []
     comparisons: list[Comparison] = []
     learned: list[str] = []
     """Methods that learn kernel weights."""
-    best_single: list[str] = []
-    """Methods that take one kernel, chosen by cross-validation."""
     parts: list[str] = []
     """Functions, ``"module:name"``, that make parts of the study's own, see :mod:`mklearn.study.report.parts`."""
     descriptors: list[CatalogueEntry] = []

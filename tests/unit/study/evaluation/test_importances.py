@@ -142,8 +142,8 @@ def test_the_most_important_features_of_a_wide_view_are_shown() -> None:
     whole, features = part.tables
     assert [row[0].text for row in whole.rows] == ["genes"]
     assert [row[0].text for row in features.rows] == names[1:6]
-    assert features.note.startswith("The 5 of 25 features that matter most.")
-    assert importances_part(frame[:6]).tables[1].note == "All are in importances.csv, beside the model."
+    assert features.note.startswith("The 5 that matter most of 25 features;")
+    assert importances_part(frame[:6]).tables[1].note == ""
     (figure,) = part.figures
     drawn = figure.draw()
     assert [row["f"] for row in drawn["data"]["values"]] == names[1:21]

@@ -16,7 +16,7 @@ import pytest
 
 from mklearn.study.evaluation.summary import summarise
 from mklearn.study.report.page import build_report
-from mklearn.study.report.records import DataFile, DataSetRecord, FitRecord
+from mklearn.study.report.records import DataSetRecord, FitRecord
 from mklearn.study.specs.table_specs import CatalogueEntry, ReportSpec
 
 GAMMAS = {"pixels, wide": 1e-4, "pixels, middle": 5e-4, "pixels, narrow": 2e-3, "pixels, spiky": 0.2}
@@ -57,7 +57,7 @@ PIXEL = (
 DIGITS = DataSetRecord(
     id="digits", n_samples=1797, n_classes=10, licence="CC BY 4.0", homepage="https://doi.org/10.24432/C50P49",
     citation="Alpaydin and Kaynak (1998). Optical recognition of handwritten digits.", note="Grey values from 0 to 16.",
-    files=(DataFile("digits.csv.gz", "ab" * 32, "scikit-learn", 57523),),
+    files=(("digits.csv.gz", "57.5 kB", "scikit-learn", "ab" * 32),),
 )  # fmt: skip
 
 

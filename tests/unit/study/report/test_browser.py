@@ -19,15 +19,15 @@ LAPTOP = {"viewport": {"width": 1280, "height": 800}}
 PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "is_mobile": True, "color_scheme": "dark"}
 DRAWN = "html[data-figures=drawn]"
 UNFOLD = """() => {
-    for (const select of document.querySelectorAll("#setting, #rule")) {
-        select.value = "";
-        select.dispatchEvent(new Event("change"));
+    const setting = document.getElementById("setting");
+    if (setting) {
+        setting.value = "";
+        setting.dispatchEvent(new Event("change"));
     }
     for (const fold of document.querySelectorAll("details")) fold.open = true;
 }"""
-"""Shows everything that the page has: all settings, all rules, all folds."""
+"""Shows everything that the page has: all settings, all folds."""
 ALL_DRAWN = "[...document.querySelectorAll('.chart')].every(box => box.querySelector('svg, .problem'))"
-ROWS = "rows => rows.filter(row => row.checkVisibility()).map(row => [row.cells[0].textContent, row.dataset.rule])"
 
 
 @pytest.fixture(scope="module")
@@ -229,15 +229,9 @@ def test_what_is_not_the_answer_is_folded_and_drawn_when_it_is_opened(open_page,
         assert fold.locator("h2").count() == 1
 
 
-def test_one_row_for_each_method_by_the_rule_and_in_the_setting_that_are_chosen(open_page, page_file):
+def test_one_row_for_each_method_in_the_setting_that_is_chosen(open_page, page_file):
     page = open_page(page_file, unfold=False)
-    rows = page.eval_on_selector_all("#results tbody tr", ROWS)
-    assert {rule for _, rule in rows} == {"cosine", ""}
-    assert len({name for name, _ in rows}) == len(rows) == 6
-    page.select_option("#rule", label="1-NN Euclidean")
-    assert {rule for _, rule in page.eval_on_selector_all("#results tbody tr", ROWS)} == {"euclidean", ""}
-    page.select_option("#rule", label="all 2 rules")
-    assert len(page.eval_on_selector_all("#results tbody tr", ROWS)) == 10
+    assert page.locator("#results tbody tr:visible").count() == len(METHODS)
     page.select_option("#setting", label="Digits 8 × 8, training size 10")
     page.wait_for_selector(DRAWN, state="attached")
     assert page.locator("#results h3:visible").all_inner_texts() == ["Digits 8 × 8, training size 10"]
@@ -282,7 +276,7 @@ def test_without_a_script_nothing_is_lost(browser, page_file):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(page_file.as_uri())
-    assert page.locator("#results tbody tr:visible").count() == 20
+    assert page.locator("#results tbody tr:visible").count() == 2 * len(METHODS)
     assert page.locator("#results h3:visible").count() == 2
     assert page.locator(".controls:visible, .files").count() == 0
     page.click("#run > summary")

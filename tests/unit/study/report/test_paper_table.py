@@ -102,13 +102,3 @@ def test_csv_and_markdown_have_the_same_cells() -> None:
     assert lines[0] == "Mine"
     assert lines[2:4] == [r"| Method | A\_1 | B |", "| --- | ---: | ---: |"]
     assert lines[5] == "| F-SVM | **75.0 ± 1.7 ▲** | **80.0 ± 1.6** |"
-
-
-def test_the_best_score_of_the_rows_that_are_shown_is_bold() -> None:
-    """Not that of another nearest-neighbour rule, which the table leaves out."""
-    scores = score_table({key: mean for key, mean in MEANS.items() if key[0] == "a"}).assign(neighbour="cosine")
-    better = scores.assign(neighbour="euclidean", value=scores["value"] + 0.1)
-    both = pd.concat([scores, better], ignore_index=True)
-    found = results_of(both, summarise(both, reference="svm", titles=TITLES), [], "svm")
-    assert latex(paper_table(found)).count(r"\textbf") == 1
-    assert [cell.kind for cell in paper_table(found).rows[1]][1] == "number strong"

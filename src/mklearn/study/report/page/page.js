@@ -1,22 +1,15 @@
-// What the reader chooses: setting, rule, folds, and files to keep.
+// What the reader chooses: setting, folds, and files to keep.
 "use strict";
 
 (() => {
   const controls = document.querySelector(".controls");
   const setting = document.getElementById("setting");
-  const rule = document.getElementById("rule");
 
   function chosenSetting() {
     for (const block of document.querySelectorAll(".setting")) {
       block.classList.toggle("other", setting !== null && setting.value !== "" && block.dataset.setting !== setting.value);
     }
     window.figures.draw();
-  }
-
-  function chosenRule() {
-    for (const row of document.querySelectorAll("tr[data-rule]")) {
-      row.hidden = Boolean(rule?.value && row.dataset.rule && row.dataset.rule !== rule.value);
-    }
   }
 
   function open(id) {
@@ -62,7 +55,6 @@
   controls.append(offer("all numbers", downloads.map(([name, text]) => [`Save ${name}`, () => save(name, text)])));
 
   setting?.addEventListener("change", chosenSetting);
-  rule?.addEventListener("change", chosenRule);
   document.addEventListener("toggle", (event) => { if (event.target.matches("details[open]")) window.figures.draw(); }, true);
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href^='#']");
@@ -75,6 +67,5 @@
 
   controls.hidden = false;
   chosenSetting();
-  chosenRule();
   open(location.hash.slice(1));
 })();

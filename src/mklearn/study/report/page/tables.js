@@ -54,8 +54,7 @@ window.tables = (() => {
     return /[",\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
   }
 
-  const lines = (table) => [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells].map(textOf));
-  const csv = (table) => lines(table).map((row) => row.map(csvCell).join(",") + "\n").join("");
+  const csv = (table) => [...table.rows].map((row) => [...row.cells].map(textOf).map(csvCell).join(",") + "\n").join("");
 
   for (const head of document.querySelectorAll("table.sortable thead th")) {
     head.querySelector("button").addEventListener("click", () => sortBy(head));
