@@ -54,13 +54,3 @@ def test_a_run_ends_with_the_answer(finished: Checkout, copy_of: Callable[[Check
     assert answer.startswith("Fewer than 5 splits allow no verdict")
     missing = [line for line in [*answer.splitlines(), PAGE] if line not in shown]
     assert not missing, shown[-3000:]
-
-
-def test_without_a_report_there_is_no_answer(finished: Checkout, copy_of: Callable[[Checkout], Checkout]) -> None:
-    mine = copy_of(finished)
-    table = "results/smoke/summary.parquet"
-    (mine.folder / table).unlink()
-    said = mine.snakemake("--cores", "1", table).stderr
-    assert PAGE not in said
-    assert said.count("Finished jobid") == 1
-    assert "Reason:" not in said  # it names every file of a study

@@ -115,50 +115,6 @@ def test_other_specs_and_samples_are_computed_anew(digits, counted: list[tuple[s
     np.testing.assert_array_equal(part.decision_function(views[60:]), expected)
 
 
-def test_specs_without_names_are_told_apart_by_their_numbers(digits) -> None:
-    """Of equal specs each has the view of its number; of a longer list a kernel has another number, hence name."""
-    views, y = digits
-    tables = Views([views["pixels"], views["pixels"][:, :20]])
-    train = CachingViews(tables[:60])
-    for specs in (["gaussian"] * 2, ["gaussian"] * 2, [{"view": "1", "columns": np.array([0, 1])}] * 2):
-        for kernels in (specs, specs[1:], specs):
-            model = KernelSVC(kernels=kernels).fit(train, y[:60])
-            expected = KernelSVC(kernels=kernels).fit(tables[:60], y[:60])
-            assert model.kernel_ids_ == expected.kernel_ids_
-            np.testing.assert_array_equal(outputs(model, tables[60:]), outputs(expected, tables[60:]))
-
-
-@pytest.mark.parametrize("one", ["gaussian", {"kind": "gaussian", "missing_views": "mean", "bandwidth": 0.5}])
-def test_one_spec_for_each_view(digits, one: Any) -> None:
-    views, y = digits
-    tables = Views({name: views[name] for name in ("pixels", "distances")})
-    train, test = CachingViews(tables[:60]), CachingViews(tables[60:])
-    expected = KernelFDA(kernels=one).fit(tables[:60], y[:60])
-    for _ in range(2):
-        model = KernelFDA(kernels=one).fit(train, y[:60])
-        assert model.kernel_ids_ == ("pixels", "distances")
-        np.testing.assert_array_equal(outputs(model, test), outputs(expected, tables[60:]))
-        np.testing.assert_allclose(outputs(model, test[4:9]), outputs(expected, tables[60:])[4:9], atol=1e-12)
-
-
-def test_new_samples_need_only_the_views_of_their_kernels(digits) -> None:
-    views, y = digits
-    train = CachingViews(views[:60])
-    KernelFDA(kernels=SPECS).fit(train, y[:60])
-    model = KernelFDA(kernels=some_of(["narrow"])).fit(train, y[:60])
-    expected = KernelFDA(kernels=some_of(["narrow"])).fit(views[:60], y[:60])
-    new = Views({"pixels": views["pixels"][60:]})
-    np.testing.assert_array_equal(outputs(model, new), outputs(expected, new))
-
-
-def test_eigenvalues_are_there_if_they_are_asked_for(digits) -> None:
-    views, _ = digits
-    train = CachingViews(views[:60])
-    expected = StackTransform(SPECS, spectra=True).fit(views[:60]).infos
-    assert StackTransform(SPECS).fit(train).infos != expected
-    assert StackTransform(SPECS, spectra=True).fit(train).infos == expected
-
-
 def test_logical_columns_are_not_the_numbers_that_they_equal() -> None:
     X = np.random.default_rng(0).normal(size=(10, 5))
     views = CachingViews(Views({"a": X}))

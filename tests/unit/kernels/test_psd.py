@@ -119,11 +119,6 @@ def test_the_repair_is_the_same_without_a_spectrum(lowest: float, dtype: type, p
         assert without.min_eigenvalue is None  # a Cholesky factor told enough
 
 
-def test_no_policy_and_no_spectrum_compute_no_eigenvalues() -> None:
-    repair = psd_repair(indefinite(0), "none", spectrum=False)
-    assert (repair.min_eigenvalue, spectrum_curve(repair.eigenvalues)) == (None, [])
-
-
 def test_refusals() -> None:
     with pytest.raises(ConfigError, match=r"'trim' for `psd`: expected one of 'clip', 'shift', 'flip', 'none'"):
         psd_repair(np.eye(2), "trim")  # type: ignore[arg-type]

@@ -63,12 +63,6 @@ def test_matrices_are_read_only_and_the_callers_array_is_not(matrices: np.ndarra
     assert KernelStack(np.ones((1, 2, 2), dtype=int)).dtype == np.float64
 
 
-def test_rows_may_be_none(matrices: np.ndarray) -> None:
-    stack = KernelStack(matrices[:, :0])
-    assert stack.shape == (3, 0, 6)
-    assert stack.combine([1, 0, 0]).shape == (0, 6)
-
-
 def test_refusals(matrices: np.ndarray) -> None:
     with pytest.raises(DataError, match="at least one kernel"):
         KernelStack(np.empty((0, 3, 3)))

@@ -89,6 +89,12 @@ def test_integers_that_no_array_holds(tmp_path: Path, number: str) -> None:
     assert len(found) < 400
 
 
+def test_names_that_no_folder_and_no_environment_takes(tmp_path: Path) -> None:
+    assert "mirror: invalid value 'a\\x00b': no folder or URL has a NUL" in said(tmp_path, BASE + 'mirror: "a\\0b"\n')
+    found = said(tmp_path, BASE.replace("study: s", "study: cache"))
+    assert "1. study: invalid name 'cache': the folder of this name holds what studies share." in found
+
+
 @pytest.mark.parametrize(
     ("folder", "sentence"),
     [
@@ -108,16 +114,6 @@ def test_results_that_are_no_folder(
     found = said(tmp_path, f"{BASE}results: {folder}\n")
     assert "results: " in found
     assert sentence in found
-
-
-def test_a_mirror_that_no_environment_takes(tmp_path: Path) -> None:
-    assert "mirror: invalid value 'a\\x00b': no folder or URL has a NUL" in said(tmp_path, BASE + 'mirror: "a\\0b"\n')
-
-
-@pytest.mark.parametrize("name", ["cache", "downloads"])
-def test_names_of_studies_that_are_folders_of_all(tmp_path: Path, name: str) -> None:
-    found = said(tmp_path, BASE.replace("study: ", f"study: {name} # "))
-    assert f"1. study: invalid name {name!r}: the folder of this name holds what studies share." in found
 
 
 @settings(max_examples=200)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import tarfile
 import tomllib
 from pathlib import Path
 
@@ -56,17 +53,6 @@ def test_a_wheel_has_every_file_where_it_is_looked_for(
     for name in named:
         inside = (repository / ("workflow/rules" if name.startswith("../") else ".") / name).resolve()
         assert any(inside.is_relative_to((repository / part).resolve()) for part in carried), name
-
-
-@pytest.mark.full
-def test_a_source_distribution_has_every_file_of_its_wheel(tmp_path: Path, repository: Path) -> None:
-    build = [sys.executable, "-m", "hatchling", "build", "--target", "sdist", "--directory", str(tmp_path)]
-    subprocess.run(build, cwd=repository, check=True, capture_output=True)
-    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
-        packed = [Path(*Path(name).parts[1:]) for name in archive.getnames()]
-    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))
-    for name in project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]:
-        assert any(path.is_relative_to(name) for path in packed), name
 
 
 def test_a_study_is_a_file_or_one_of_mklearn(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
