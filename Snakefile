@@ -52,6 +52,6 @@ onsuccess:
 
 # Jobs failed: say which and why, and write the tables of the other fits.
 onerror:
-    from mklearn.study.engine.failed_run import report_failed_run
+    from mklearn.study.engine.failures import report_failed_run
 
     report_failed_run(jobs, workflow)

@@ -59,7 +59,7 @@ def test_help_is_there_for_every_command(
     said = capsys.readouterr().out
     if not command:
         listed = re.findall(r"^    ([a-z]+) ", said, flags=re.MULTILINE)
-        public = ["init", "validate", "run", "failed", "show", "predict", "compare", "table", "export", "list"]
+        public = ["init", "validate", "show", "run", "failed", "predict", "compare", "table", "export", "list"]
         assert listed[:10] == public
         assert "schema" not in listed
         assert said.count("\n") <= 24

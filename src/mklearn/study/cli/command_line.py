@@ -16,10 +16,8 @@ from mklearn.study.cli import (
     comparisons,
     listings,
     new_study,
-    paper_tables,
     predictions,
     runs,
-    stored_records,
     study_files,
 )
 
@@ -64,9 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"mklearn {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    subjects = (
-        new_study, study_files, runs, stored_records, predictions, comparisons, paper_tables, archives, listings,
-        )  # fmt: skip
+    subjects = (new_study, study_files, runs, predictions, comparisons, archives, listings)
     for subject in subjects:
         subject.add_to(commands)
     return parser

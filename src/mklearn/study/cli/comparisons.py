@@ -1,4 +1,4 @@
-"""Compare the results of two studies."""
+"""Commands that tabulate results: of two studies side by side, and of one for a paper."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STUDY_HELP = "study file, or folder of its results (such as results/digits)"
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add ``compare``."""
+    """Add ``compare`` and ``table``."""
     compare = commands.add_parser(
         "compare",
         help="tabulate the results of two studies, or of two runs of one, side by side",
@@ -26,6 +26,25 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         compare.add_argument(name, metavar=name.upper(), help=STUDY_HELP)
     compare.add_argument("--output", metavar="FILE", help="write the table to a file, as Markdown")
     compare.set_defaults(run=_compare)
+
+    table = commands.add_parser(
+        "table",
+        help="print the result table of a study as LaTeX, Markdown or CSV",
+        description="Methods in rows, data sets and training sizes in columns. The LaTeX takes the package booktabs.",
+    )
+    table.add_argument("study", metavar="STUDY", help=STUDY_HELP)
+    table.add_argument(
+        "--format", choices=("latex", "markdown", "csv"), default="markdown", help="default: %(default)s"
+    )
+    table.add_argument(
+        "--columns", nargs="+", default=["score"], metavar="NAME",
+        help="of each setting: score (default), difference, p (after Holm's correction), time, interval, rule, "
+        "dimension, oracle, oracle_dimension, splits, seconds, status, and published of a paper's study",
+    )  # fmt: skip
+    table.add_argument("--caption", default="", metavar="TEXT", help="default: what the numbers and the marks are")
+    table.add_argument("--label", metavar="TEXT", help="of the LaTeX table (default: tab:STUDY)")
+    table.add_argument("--output", metavar="FILE", help="write the table to a file")
+    table.set_defaults(run=_table)
 
 
 def _compare(options: argparse.Namespace) -> None:
@@ -73,3 +92,18 @@ def study_tables(path: Path) -> StudyTables:
     scores, predictions = (read_table(folder / f"{name}.parquet")[0] for name in ("scores", "predictions"))
     summary, made = read_table(folder / "summary.parquet")
     return StudyTables(str(path), scores, predictions, summary, made["spec"]["compared"], record["config"])
+
+
+def _table(options: argparse.Namespace) -> None:
+    require("pandas", "yaml", "jinja2")
+    from mklearn.atomic import write_text
+    from mklearn.study.report.result_tables import paper_table
+    from mklearn.study.report.tables import FORMATS
+
+    study = study_tables(Path(options.study))
+    label = f"tab:{study.config['study']}" if options.label is None else options.label
+    text = FORMATS[options.format](paper_table(study.results(), options.columns, options.caption), label)
+    if options.output is None:
+        print(text, end="")
+    else:
+        write_text(options.output, text)

@@ -1,24 +1,40 @@
-"""List the fits and models of a study that failed or are missing, with the reason and the log of each."""
+"""Fits and models that failed or are missing: listed by ``mklearn failed``, and in the tables of a run that failed.
+
+Snakemake's rules for the tables need every fit, so that one failed job would leave no table at all: ``onerror`` in the
+Snakefile calls the scripts of the tables on the fits that exist.
+"""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from mklearn.errors import DataError
 from mklearn.study.artefacts import read_table
-from mklearn.study.engine.workflow_files import DEFAULT_STUDY, study_file
+from mklearn.study.engine.session import answer_of, end_display
+from mklearn.study.engine.workflow_files import DEFAULT_STUDY, load_script, study_file
+from mklearn.study.evaluation.fit_files import write_predictions
+from mklearn.study.evaluation.fit_records import SPLIT
+from mklearn.study.evaluation.outputs import SplitRecord
 from mklearn.study.evaluation.score_table import COLUMNS
-from mklearn.study.jobs import Jobs
+from mklearn.study.jobs import OUTPUTS, Jobs
+from mklearn.study.log import output_in
 from mklearn.study.plan.plan import plan_study
 from mklearn.study.reading import read_study
 from mklearn.study.report.wording import plural
+from mklearn.study.script import call
+from mklearn.study.specs.fit_spec import FitSpec
 
+NO_LOG = "its job wrote no log"
 SAME_AGAIN = ("inaccurate", "not_applicable")
 """Statuses that another run of the same fit would have again."""
 
@@ -64,15 +80,15 @@ def failures_of(jobs: Jobs) -> Iterator[Failure]:
 
 def _missing(name: str, path: str, log: str) -> Failure:
     reason = reason_in(log)
-    return Failure(path, "missing", f"{name}: missing: {reason}" if reason else "")
+    return Failure(path, "missing", "" if reason == NO_LOG else f"{name}: missing: {reason}")
 
 
 def reason_in(log: str) -> str:
-    """Return why a job failed, by the last line of its log, and the log; empty without a log."""
+    """Return why a job failed, by the last line of its log, and the log."""
     try:
         lines = Path(log).read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
-        return ""
+        return NO_LOG
     last = next(filter(str.strip, reversed(lines)), "")
     reason = last.partition("] error: ")[2][:300].removesuffix(".") or "its job was killed or interrupted"
     return f"{reason}, see {log}" if last else f"its script ended before its function began, see above ({log} is empty)"
@@ -112,3 +128,91 @@ def _report(jobs: Jobs) -> str:
         lines.append(f"  {plural(unmade, 'file was', 'files were')} not made yet")
     again = "`mklearn failed --run` makes them again, unless they are inaccurate or not applicable."
     return "\n".join([f"{heading}:", *lines, again])
+
+
+# --- the end of a failed run
+
+AFTER_FITS = ("evaluate", "tables", "page")
+
+
+def report_failed_run(jobs: Jobs, workflow: Any) -> None:
+    """Print a line for each failed job, the answer of the fits that exist, and what to do next.
+
+    A run that was interrupted writes no tables, nor does one that was not asked for them.
+    """
+    end_display(workflow)
+    dag, scheduler = workflow.dag, workflow.scheduler
+    names = {job: " ".join([job.rule.name, *map(str, job.wildcards)]) for job in scheduler.failed}
+    lines = sorted(f"{name} failed: {reason_in(job.log[0])}" for job, name in names.items())
+    if scheduler.running or scheduler.open_jobs:
+        _print(*lines, "the run ended early: the tables were not written. The same command continues it.")
+        return
+    _print(*lines)
+
+    @cache
+    def failed_job(job: Any) -> Any:
+        return job if job in scheduler.failed else next(filter(None, map(failed_job, dag.dependencies[job])), None)
+
+    unfinished = {str(path): job for job in dag.needrun_jobs() for path in job.output}
+    missing = {}
+    for number, path in enumerate(jobs.all_of("fit", "predictions")):
+        if path in unfinished or not os.path.exists(path):
+            failed = failed_job(unfinished[path]) if path in unfinished else None
+            missing[number] = reason_in(failed.log[0]) if failed else "it was not run"
+    rules = [rule for rule in AFTER_FITS if jobs.path(rule) in unfinished]
+    if rules and len(missing) < len(jobs.plan.fits):
+        for rule in rules:  # started and not finished: the next run makes it again
+            workflow.persistence.started(unfinished[jobs.path(rule)])
+        _print(_write_tables(jobs, rules, missing))
+    listed = how_to_list(jobs.source)
+    _print(
+        f"Next: {listed} lists what failed. After correcting the cause, the same command or {listed[:-1]} --run` "
+        "runs what is missing."
+    )
+
+
+def _print(*lines: str) -> None:
+    print("", *(f"mklearn: {line}" for line in lines), sep="\n", file=sys.stderr, flush=True)
+
+
+def _write_tables(jobs: Jobs, rules: Sequence[str], missing: dict[int, str]) -> str:
+    """Write those tables, and the page, that the run was asked for; return the answer, or why there is none."""
+    log = Path("logs", "failed_run", f"{jobs.study}.log")
+    log.parent.mkdir(parents=True, exist_ok=True)
+    outputs = {rule: {name: jobs.path(rule, name) for name in OUTPUTS[rule]} for rule in AFTER_FITS}
+    specs = {rule: jobs.specification(rule, None) for rule in AFTER_FITS}
+    shown, fits = jobs.job("page").inputs, jobs.all_of("fit", "predictions")
+    samples = dict(zip(shown["samples"], specs["page"]["datasets"], strict=True))
+    samples = {path: dataset for path, dataset in samples.items() if os.path.exists(path)}
+    made = [number for number in range(len(fits)) if number not in missing]
+    specs["page"] |= {"fits": [specs["page"]["fits"][number] for number in made], "datasets": [*samples.values()]}
+    inputs: dict[str, dict[str, Any]] = {
+        "evaluate": {"fits": fits},
+        "tables": outputs["evaluate"],
+        "page": outputs["evaluate"]
+        | outputs["tables"]
+        | {"models": [shown["models"][number] for number in made], "samples": [*samples]},
+    }
+    try:
+        with tempfile.TemporaryDirectory() as folder, output_in(log):
+            for number, message in missing.items():
+                fits[number] = os.path.join(folder, f"{number}.npz")
+                write_missing(fits[number], list(jobs.plan.fits.values())[number].spec, message)
+            for rule in rules:
+                arguments: dict[str, Any] = inputs[rule] | outputs[rule]
+                call(load_script(rule), **arguments, spec=specs[rule])
+    except Exception as error:
+        with log.open("a", encoding="utf-8") as stream:
+            traceback.print_exception(error, file=stream)
+        return f"the tables could not be written ({type(error).__name__}: {error}; log: {log})"
+    without = f"without {len(missing)} of {len(jobs.plan.fits)} fits"
+    if "page" not in rules:
+        return f"the tables in {Path(jobs.path('tables')).parent} are {without}"
+    return f"the answer {without}:\n{answer_of(jobs.path('page'))}"
+
+
+def write_missing(path: str, fit: FitSpec, message: str) -> None:
+    """Write a fit that has a row without values for each training size."""
+    facts = dict.fromkeys(SPLIT, 0) | {"status": "missing", "message": message}
+    stored = {setting.protocol: [SplitRecord(facts)] for setting in fit.settings}
+    write_predictions(path, fit, {}, stored, [], [])

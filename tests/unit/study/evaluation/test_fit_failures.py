@@ -15,7 +15,7 @@ from tests.scores import rows_of
 
 from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
 from mklearn.study.data.splits import Split, Splits
-from mklearn.study.engine.failed_run import write_missing
+from mklearn.study.engine.failures import write_missing
 from mklearn.study.engine.workflow_files import load_script
 from mklearn.study.evaluation.score_table import score_table
 from mklearn.study.script import call
