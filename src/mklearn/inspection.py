@@ -43,22 +43,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ViewContribution:
-    """What one view contributes, measured on samples that the method was not fitted to.
-
-    Attributes
-    ----------
-    view : str
-    permuted : Difference
-        Accuracy, of a regressor R^2, minus that where test samples have this view of other test samples: what the
-        fitted method uses.
-    left_out : Difference
-        The same minus that of the method fitted without this view: what the other views don't replace. Two views
-        that tell the same have about 0 here, and may both matter to a fitted method.
-    """
+    """What one view contributes, measured on samples that the method was not fitted to."""
 
     view: str
     permuted: Difference
+    """Accuracy, of a regressor R^2, minus that where test samples have this view of other test samples: what the fitted
+    method uses."""
     left_out: Difference
+    """The same minus that of the method fitted without this view: what the other views don't replace. Two views that
+    tell the same have about 0 here, and may both matter to a fitted method."""
 
 
 @aligned
@@ -66,9 +59,7 @@ def view_contributions(
     estimator: Any, X: Any, y: ArrayLike, *, cv: Any = None, groups: ArrayLike | None = None,
     n_permutations: int = 5, random_state: int = 0,
 ) -> tuple[ViewContribution, ...]:  # fmt: skip
-    """Measure what each view contributes to a method, by cross-validation.
-
-    The method is fitted once for each split, and once more for each split and view.
+    """Measure what each view contributes to a method, fitted once for each split, and once more for each and view.
 
     Parameters
     ----------
@@ -96,10 +87,8 @@ def view_contributions(
 
     Raises
     ------
-    DataError
-        X is not several views, or y does not fit.
-    ConfigError
-        ``n_permutations`` is no integer >= 1, kernel specs are not valid, or all kernels read one of the views.
+    DataError, ConfigError
+        X is not several views, or y does not fit. Kernel specs are not valid, or all kernels read one of the views.
 
     References
     ----------
@@ -164,10 +153,9 @@ def _without(estimator: Any, view: str) -> Any:
         if parameter.split("__")[-1] != "kernels" or not isinstance(kernels, Mapping | list | tuple):
             continue
         specs = KernelsOfSpecs(kernels)
-        if specs.for_each_view:
-            continue
-        changes[parameter] = specs.without_view(view)
-        if not changes[parameter]:
+        if not specs.for_each_view:
+            changes[parameter] = specs.without_view(view)
+        if changes.get(parameter) in ({}, []):
             raise ConfigError(
                 f"without view {view!r} no kernel is left in `{parameter}`: expected one that reads other views alone"
             )
@@ -176,29 +164,20 @@ def _without(estimator: Any, view: str) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class WeightStability:
-    """Kernel weights over splits.
-
-    Attributes
-    ----------
-    kernels : tuple of str
-    weights : array of shape (n_splits, n_kernels)
-        Each row divided by the sum of its absolute values; without splits that have no weights.
-    mean, std : arrays of shape (n_kernels,)
-        Over the splits; the standard deviation has n_splits - 1 in its denominator, and is NaN for one split.
-    between_splits : float
-        Mean total variation distance between the weights of two splits, half the sum of absolute differences: 0 for the
-        same weights in every split, 1 for weights on different kernels in each. NaN for one split.
-    from_equal : float
-        Mean total variation distance from equal weights: between 0 and 1 - 1/n_kernels for nonnegative weights. Weights
-        that are hardly learned are stable.
-    """
+    """Kernel weights over splits."""
 
     kernels: tuple[str, ...]
     weights: Array
+    """(n_splits, n_kernels), each row divided by the sum of its absolute values; of the splits that have weights."""
     mean: Array
     std: Array
+    """Over the splits, (n_kernels,); NaN for one split."""
     between_splits: float
+    """Mean total variation distance between the weights of two splits, half the sum of absolute differences: 0 for the
+    same weights in every split, 1 for weights on different kernels in each. NaN for one split."""
     from_equal: float
+    """Mean total variation distance from equal weights: between 0 and 1 - 1/n_kernels for nonnegative weights. Weights
+    that are hardly learned are stable."""
 
 
 @aligned
@@ -208,13 +187,8 @@ def kernel_weights_over_splits(
     """Fit a method on the training part of each split, and compute how much its kernel weights differ.
 
     Weights that differ between splits of the same samples are no property of the data. Stable ones say little about
-    what a view is worth either; see `view_contributions`, whose parameters these are.
-
-    Raises
-    ------
-    ConfigError
-        The fitted estimator, or each step of a fitted `Pipeline`, has no ``kernel_weights_``, or those of several
-        targets.
+    what a view is worth either; see `view_contributions`, whose parameters these are. `ConfigError` if the fitted
+    estimator, or each step of a fitted `Pipeline`, has no ``kernel_weights_``, or those of several targets.
     """
     views = as_views(X)
     fits = cross_validate(
@@ -228,19 +202,10 @@ def kernel_weights_over_splits(
 
 
 def weight_stability(weights: ArrayLike, kernels: Sequence[str] | None = None) -> WeightStability:
-    """Compute how much kernel weights differ between splits.
+    """Compute how much kernel weights (n_splits, n_kernels) differ between splits.
 
-    Parameters
-    ----------
-    weights : array of shape (n_splits, n_kernels)
-        Rows with NaN, or of zeros, are left out.
-    kernels : sequence of str, optional
-        Names; by default the positions.
-
-    Raises
-    ------
-    DataError
-        Another shape, another number of names, or no row left.
+    Rows with NaN, or of zeros, are left out. Kernels are named by their positions if no names are given. `DataError`
+    for another shape, another number of names, or no row left.
     """
     array = np.asarray(weights, dtype=np.float64)
     if array.ndim != 2:
@@ -255,13 +220,11 @@ def weight_stability(weights: ArrayLike, kernels: Sequence[str] | None = None) -
     shares = array[kept] / sums[kept, None]
     several = len(shares) > 1
     return WeightStability(
-        names,
-        shares,
-        shares.mean(axis=0),
+        names, shares, shares.mean(axis=0),
         shares.std(axis=0, ddof=1) if several else np.full(len(names), np.nan),
         float(pdist(shares, "cityblock").mean() / 2) if several else float("nan"),
         float(np.abs(shares - 1 / len(names)).sum(axis=1).mean() / 2),
-    )
+    )  # fmt: skip
 
 
 def _with_weights(fitted: Any) -> Any:
@@ -274,21 +237,13 @@ def _with_weights(fitted: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class SelectionFrequencies:
-    """How often each of many kernels is chosen from halves of the samples.
-
-    Attributes
-    ----------
-    kernels : tuple of str
-    frequencies : array of shape (n_kernels,)
-        Share of the halves in which the kernel is chosen.
-    mean_chosen : float
-        Mean number of kernels that are chosen from a half: q.
-    n_halves : int
-    """
+    """How often each of many kernels is chosen from halves of the samples."""
 
     kernels: tuple[str, ...]
     frequencies: Array
+    """Share of the halves in which each kernel is chosen, (n_kernels,)."""
     mean_chosen: float
+    """Mean number of kernels that are chosen from a half: q."""
     n_halves: int
 
     def ranked(self) -> list[tuple[str, float]]:
@@ -348,12 +303,8 @@ def stability_selection(
 
     Raises
     ------
-    DataError
-        Labels or groups that do not fit.
-    ConfigError
-        Numbers that are not positive integers.
-    NotApplicable
-        A single class, a single group, or a class that all of a half lacks for.
+    DataError, ConfigError, NotApplicable
+        Labels or groups that do not fit. Numbers that are not positive integers. A single class or group.
 
     References
     ----------

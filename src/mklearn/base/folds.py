@@ -55,57 +55,39 @@ def inner_folds(
         Fewer than two classes, or a class with one sample (or group), which can't be both trained on and validated.
     """
     labels = np.asarray(y)
-    if labels.ndim != 1:
-        raise DataError(f"y has shape {labels.shape}: inner folds need one label for each sample")
-    if n_folds != "leave_one_out" and n_folds < 2:
-        raise DataError(f"n_folds is {n_folds}: inner cross-validation needs at least 2 folds")
-    if target == "numbers":
-        return _inner_number_folds(labels, n_folds, seed, groups)
-    classes, codes = np.unique(labels, return_inverse=True)
-    if classes.size < 2:
+    if labels.ndim != 1 or (n_folds != "leave_one_out" and n_folds < 2):
+        raise DataError(f"inner folds need one label for each sample and at least 2 folds: {labels.shape}, {n_folds}")
+    classes, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    unit = "samples" if groups is None else "groups"
+    if target == "classes" and classes.size < 2:
         raise NotApplicable(
             f"inner cross-validation needs two classes or more; the training samples have {classes.size}"
         )
-    sizes = np.bincount(codes)
-    if sizes.min() < 2:
-        single = classes[sizes.argmin()]
+    if target == "classes" and sizes.min() < 2:
         raise NotApplicable(
-            f"inner cross-validation needs two training samples of each class; class {single!s} has one: "
+            "inner cross-validation needs two training samples of each class; class "
+            f"{classes[sizes.argmin()]!s} has one: "
             "raise the training size, or give the parameters and the dimension instead of choosing them"
         )
-
-    if groups is not None:
-        fewest = min(groups_of_classes(labels, groups))
-        k = fewest if n_folds == "leave_one_out" else min(n_folds, fewest)
-        if k < 2:
-            raise NotApplicable(
-                "inner cross-validation that holds out whole groups needs two training groups of each class: use fewer "
-                "folds, or give the parameters instead of choosing them"
-            )
-        return group_folds(labels, groups, k, seed)
-
-    every = np.arange(codes.size)
-    if n_folds == "leave_one_out":
-        return [(np.delete(every, left_out), every[left_out : left_out + 1]) for left_out in every]
-    dealt = _dealt(codes, sizes, n_folds, np.random.default_rng(seed).permutation(codes.size))
-    return [(every[dealt != fold], every[dealt == fold]) for fold in np.unique(dealt)]
-
-
-def _inner_number_folds(
-    y: NDArray[np.float64], n_folds: int | Literal["leave_one_out"], seed: int | None, groups: ArrayLike | None
-) -> Folds:
-    n_units = len(y) if groups is None else np.unique(groups).size
-    k = n_units if n_folds == "leave_one_out" else min(n_folds, n_units)
+    if groups is None:
+        most = len(labels)
+    else:
+        most = np.unique(groups).size if target == "numbers" else min(groups_of_classes(labels, groups))
+    k = most if n_folds == "leave_one_out" else min(n_folds, most)
     if k < 2:
-        unit = "samples" if groups is None else "groups"
         raise NotApplicable(
-            f"inner cross-validation needs two training {unit}; there is one: use fewer folds, or give the parameters "
-            "instead of choosing them"
+            f"inner cross-validation needs two training {unit}{'' if target == 'numbers' else ' of each class'}; use "
+            "fewer folds, or give the parameters instead of choosing them"
         )
     if groups is not None:
-        return group_folds(y, groups, k, seed)
-    dealt = number_folds(y, k, np.random.default_rng(seed))
-    return [(np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)) for fold in range(k)]
+        return group_folds(labels, groups, k, seed)
+    if target == "numbers":
+        dealt = number_folds(labels, k, np.random.default_rng(seed))
+    elif n_folds == "leave_one_out":
+        dealt = np.arange(len(labels))
+    else:
+        dealt = _dealt(codes, sizes, n_folds, np.random.default_rng(seed).permutation(codes.size))
+    return [(np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)) for fold in np.unique(dealt)]
 
 
 def number_folds(y: NDArray[np.float64], n_folds: int, rng: np.random.Generator) -> Labels:

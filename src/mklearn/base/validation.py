@@ -42,8 +42,7 @@ def checked_array(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, allow_
     """Check X by scikit-learn's rules: finite, real, dense, float32 or float64, number of features as in ``fit``.
 
     Raises `DataError` in place of scikit-learn's ValueError (not of its TypeError for objects that are no numbers),
-    with its message; see `mklearn.checks.check_kept`. So it does for values above 1e60, or training samples with none
-    but zeros and values below 1e-60: their squares overflow or vanish.
+    with its message. So it does for values whose squares overflow or vanish: above 1e60, or all below 1e-60.
     """
     check_kept(X, "X")
     try:
@@ -65,16 +64,13 @@ def checked_array(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, allow_
 
 
 def checked_labels(estimator: object, y: ArrayLike | None, n: int) -> NDArray[Any]:
-    """Check class labels and return them as a vector of length n.
+    """Check class labels and return them as a vector of length n; warn of a column, as scikit-learn requires.
 
     Raises `DataError` for labels that are missing (one, or all), no vector, of the wrong length, continuous or complex
-    numbers, bytes, of types that have no common order, such as text and numbers, or a masked array. Warns of a column,
-    as scikit-learn requires.
+    numbers, bytes, of types that have no common order, such as text and numbers, or a masked array.
     """
     if y is None:
-        raise DataError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None: give the class labels"
-        )
+        raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None: give labels")
     labels = _label_array(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = column_or_1d(labels, warn=True)
@@ -86,10 +82,9 @@ def checked_labels(estimator: object, y: ArrayLike | None, n: int) -> NDArray[An
         check_classification_targets(labels)
         np.unique(labels)
     except (TypeError, ValueError) as error:
-        advice = ". For numbers as targets use a regressor, such as mklearn.MultiViewRegressor"
         is_target = labels.dtype.kind == "f" and np.isfinite(labels).all()
-        said = str(error).removesuffix(".")
-        raise DataError(f"y must hold class labels: {said}{advice if is_target else ''}") from error
+        advice = ". For numbers as targets use a regressor, such as mklearn.MultiViewRegressor" if is_target else ""
+        raise DataError(f"y must hold class labels: {str(error).removesuffix('.')}{advice}") from error
     return labels
 
 
@@ -100,10 +95,7 @@ def checked_numbers(estimator: object, y: ArrayLike | None, n: int) -> NDArray[n
     text, complex or infinite numbers, or too few values of a target.
     """
     if y is None:
-        raise DataError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None: give numbers, of one or "
-            "several targets"
-        )
+        raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None: give numbers")
     if isinstance(y, np.ma.MaskedArray):
         raise DataError("y is a masked array; give NaN for missing values: y.filled(numpy.nan)")
     try:

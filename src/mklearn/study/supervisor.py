@@ -19,20 +19,14 @@ _items: Iterator[Any] = iter(())  # read by the worker, a fork of this process: 
 
 
 class SplitAborted(Exception):
-    """A computation that ended before its result: by its time limit, for want of memory, or by a crash.
+    """A computation that ended before its result, with the ``status`` of its score row and the reason.
 
-    Parameters
-    ----------
-    status : {"time_limit", "out_of_memory", "lost"}
-        Status of its score row.
-    message : str
-        The reason, without a full stop.
+    It is "time_limit", "out_of_memory", or "lost" by a crash.
     """
 
     def __init__(self, status: str, message: str) -> None:
         super().__init__(status, message)
-        self.status = status
-        self.message = message
+        self.status, self.message = status, message
 
     def __str__(self) -> str:
         return self.message
@@ -48,7 +42,7 @@ def supervised(items: Iterable[Item], minutes: float | None) -> Iterator[Item]:
     Parameters
     ----------
     items : iterable
-        Lazy, such as a generator; its items can be pickled, and none is None.
+        Lazy, such as a generator; its items can be pickled, and none is None. What one raises is raised here.
     minutes : float or None
         Wall time for all items; None: no limit.
 
@@ -56,8 +50,6 @@ def supervised(items: Iterable[Item], minutes: float | None) -> Iterator[Item]:
     ------
     SplitAborted
         The time was over, memory ran out, or the worker died.
-    Exception
-        What an item has raised, with the worker's traceback as its cause.
     """
     end = None if minutes is None else time.monotonic() + 60.0 * minutes
     try:

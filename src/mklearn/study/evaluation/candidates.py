@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -59,6 +59,8 @@ class MethodOnViews:
         Group of each sample, for methods that leave out whole groups of training samples themselves.
     scalings : dict of str to str
         Those that training samples have chosen, by kernel; of a method on features by input.
+    samples_of : callable, optional
+        In place of :class:`mklearn.study.evaluation.split.SplitSamples`, with the same parameters.
     """
 
     views: Views | None
@@ -67,6 +69,7 @@ class MethodOnViews:
     kernels: Sequence[Mapping[str, Any]] = ()
     groups: NDArray[np.str_] | None = None
     scalings: Mapping[str, FeatureScaling] = field(default_factory=dict)
+    samples_of: Callable[..., Any] | None = None
 
     def fit_parameters(self, train: Indices) -> dict[str, Any]:
         """Return what `fit` takes beside views and labels of training samples: their groups, where it takes any."""
@@ -90,16 +93,10 @@ class MethodOnViews:
         return specs_by_name(chosen)
 
     def unfitted(self, candidate: Candidate, **parameters: Any) -> Any:
-        """Return the estimator of a candidate, not fitted; it takes views.
+        """Return the estimator of a candidate, with parameters in place of its own or in addition; it takes views.
 
         A method on features is a pipeline that puts the features of its views side by side, scaled. Inputs after the
         first are parameters of the estimator, which name a view.
-
-        Parameters
-        ----------
-        candidate : Candidate
-        **parameters
-            Of the estimator, in place of the candidate's or in addition.
         """
         (_, first), *others = self.method.inputs.items()
         known = candidate.parameters | {name: _view_of(entry) for name, entry in others}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -262,15 +262,14 @@ class FitToMoments(FitAtSize):
             raise DataError(f"{self.moments[0].parent}: not the moments of {split.name}; delete the folder, run again.")
         read = partial(read_blocks, self.blocks, self.spec.descriptors, self.ids)
         sums = SplitSums(features, folds, moments, sample, seconds, read)
-        samples_of = partial(SummedSamples, sums)
+        problem = replace(problem, samples_of=partial(SummedSamples, sums))
         if folds.reason and len(candidates(problem.method, len(problem.kernels))) > 1:
             raise NotApplicable(folds.reason)
-        choice = choose_once(problem, folds.parts, evaluation=evaluation, samples_of=samples_of)
+        choice = choose_once(problem, folds.parts, evaluation=evaluation)
         sums.forget_folds()
         return evaluate_split(
-            problem, split.train, split.test, evaluation=evaluation, seed=self.spec.seed, choice=choice,
-            samples_of=samples_of,
-        )  # fmt: skip
+            problem, split.train, split.test, evaluation=evaluation, seed=self.spec.seed, choice=choice
+        )
 
 
 @dataclass

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.errors import DataError, NotApplicable, SolverFailed
+from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.study.evaluation.metrics.metric import Metric
 from mklearn.study.evaluation.outputs import MethodOutput, no_lookup
 from mklearn.study.evaluation.rules import predictions_by_dimension
@@ -24,7 +24,6 @@ Scores = Sequence[NDArray[np.float64]] | str
 TIE = 1e-9
 UPPER_BOUND = "on the test samples: an upper bound, which has no value without them"
 """End of the message beside what was chosen by the test samples themselves."""
-ALL_FAILED = "every candidate failed in inner cross-validation; the first because: "
 
 
 def choose(mean_scores: ArrayLike, components: Components = "best", n_samples: int = 0) -> tuple[int, int]:
@@ -44,22 +43,16 @@ def choose(mean_scores: ArrayLike, components: Components = "best", n_samples: i
 
     Returns
     -------
-    candidate : int
-        Its row, from 0.
-    dimension : int
-        How many leading dimensions, from 1. Of scores within 1e-9 of the best: the fewest dimensions (but see
-        ``components``), then the candidate that comes first. List simpler candidates first.
+    candidate, dimension : int
+        Its row, from 0, and how many leading dimensions. Of scores within 1e-9 of the best: the fewest dimensions (but
+        see ``components``), then the candidate that comes first. List simpler candidates first.
 
     Raises
     ------
-    DataError
-        Scores that are not a non-empty matrix.
     SolverFailed
         No candidate has a score at any dimension.
     """
     scores = np.asarray(mean_scores, dtype=np.float64)
-    if scores.ndim != 2 or 0 in scores.shape:
-        raise DataError(f"mean_scores has shape {scores.shape}: it must be a non-empty (candidates, dimensions) matrix")
     if not np.isfinite(scores).any():
         raise SolverFailed("inner cross-validation has no score to choose by: every candidate failed on some fold")
     known = np.where(np.isfinite(scores), scores, -np.inf)
@@ -92,31 +85,17 @@ def select(mean_scores: NDArray[np.float64], components: Components, n_samples: 
 def mean_curves(scores: Sequence[Scores]) -> NDArray[np.float64]:
     """Average the scores of candidates over the parts, at the dimensions that every part has.
 
-    Parameters
-    ----------
-    scores : sequence
-        For each candidate its scores at each leading dimension on each part; or the reason why it has none.
-
-    Returns
-    -------
-    mean_scores : ndarray of shape (n_candidates, n_dimensions)
-        NaN where a candidate has no score.
-
-    Raises
-    ------
-    SolverFailed
-        No candidate has scores; the message has the first reason.
+    Returns an array (n_candidates, n_dimensions) with NaN where a candidate has no score. Raises `SolverFailed` with
+    the first reason if none has any.
     """
+    if all(isinstance(parts, str) for parts in scores):
+        raise SolverFailed(f"every candidate failed in inner cross-validation; the first because: {scores[0]}")
     curves = [
         np.zeros(0) if isinstance(parts, str) else np.mean([part[: min(map(len, parts))] for part in parts], axis=0)
         for parts in scores
     ]
-    if all(isinstance(parts, str) for parts in scores):
-        raise SolverFailed(f"{ALL_FAILED}{scores[0]}")
-    table = np.full((len(curves), max(curve.size for curve in curves)), np.nan)
-    for row, curve in zip(table, curves, strict=True):
-        row[: curve.size] = curve
-    return table
+    width = max(curve.size for curve in curves)
+    return np.array([np.pad(curve, (0, width - curve.size), constant_values=np.nan) for curve in curves])
 
 
 Refits = Iterator[tuple[int, NDArray[Any], NDArray[Any]]]
@@ -127,18 +106,8 @@ i) by the refit without sample i; p may differ. It may raise `NotApplicable` or 
 def hardest_first(kernel: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
     """Order samples by the distance to the nearest other class, relative to that to their own class, hardest first.
 
-    Distances are those in the feature space. Leaving samples out in this order ends soonest, because a candidate falls
-    behind by its mistakes.
-
-    Parameters
-    ----------
-    kernel : array of shape (n, n)
-    y : array of shape (n,)
-
-    Returns
-    -------
-    order : array of shape (n,)
-        Every position once.
+    Distances are those in the feature space of a kernel (n, n). Leaving samples out in this order ends soonest, because
+    a candidate falls behind by its mistakes.
     """
     squares = np.diag(kernel)
     distances = np.maximum(squares[:, None] + squares - 2 * kernel, 0)
@@ -156,17 +125,8 @@ def race(
     """Compute by each rule the scores of candidates when each sample is left out in turn, for `select`.
 
     The candidate with the highest reachable score is tried on its next sample. One that can't reach the best score any
-    more is not tried further, and has no scores; it would not be chosen by them.
-
-    Parameters
-    ----------
-    refits : sequence
-        Of each candidate.
-    y : array of shape (n,)
-    rules : see `mklearn.study.evaluation.rules`
-    metric : Metric
-        With a value for a single sample of at most 1.
-    components : see :func:`choose`
+    more is not tried further, and has no scores; it would not be chosen by them. The metric has a value of at most 1
+    for a single sample.
     """
     runners = [_Runner(each, dict.fromkeys(rules, np.zeros(0))) for each in refits]
     for rule in rules:

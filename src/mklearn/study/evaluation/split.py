@@ -37,7 +37,6 @@ from mklearn.study.evaluation.metrics.metric import Metric, metric_named
 from mklearn.study.evaluation.outputs import RulePredictions
 from mklearn.study.evaluation.selection import (
     UPPER_BOUND,
-    Refits,
     Scores,
     choose,
     hardest_first,
@@ -90,7 +89,7 @@ class Choice(NamedTuple):
 
 def evaluate_split(
     problem: MethodOnViews, train: Indices, test: Indices, *, evaluation: EvaluationSpec, seed: int,
-    choice: Choice | None = None, samples_of: Callable[..., SplitSamples] | None = None,
+    choice: Choice | None = None,
 ) -> SplitResult:  # fmt: skip
     """Fit one method on ``train`` and predict ``test``.
 
@@ -100,12 +99,9 @@ def evaluate_split(
         If no group has samples in both parts, the inner cross-validation holds out whole groups too.
     train, test : indices into the samples
     evaluation : EvaluationSpec
-        Rules of the 1-nearest-neighbour classifier, inner folds, choice of parameters.
     seed : of the inner folds.
     choice : Choice, optional
         Taken in place of an inner cross-validation.
-    samples_of : callable, optional
-        In place of `SplitSamples`, with the same parameters.
 
     Raises
     ------
@@ -115,7 +111,7 @@ def evaluate_split(
     check_classes(problem.y[train])
     problem = with_chosen_scalings(problem, train, test)
     choice = choice or choose_on_split(problem, train, test, evaluation=evaluation, seed=seed)
-    samples, fits, rules = (samples_of or SplitSamples)(problem, train, test), dict[int, Fitted](), {}
+    samples, fits, rules = samples_of(problem, train, test), dict[int, Fitted](), {}
     for rule, (number, position) in choice.by_rule.items():
         candidate = choice.candidates[number]
         if number not in fits:
@@ -123,6 +119,12 @@ def evaluate_split(
         predictions = fits[number].predictions(rule, problem.y[test], position)
         rules[rule] = RuleResult(candidate, fits[number], predictions)
     return SplitResult(rules, choice.message, problem.scalings)
+
+
+def samples_of(problem: MethodOnViews, train: Indices, test: Indices) -> SplitSamples:
+    """Return the samples of a split or fold, as the problem has them."""
+    samples: SplitSamples = (problem.samples_of or SplitSamples)(problem, train, test)
+    return samples
 
 
 class SplitSamples:
@@ -179,27 +181,17 @@ class SplitSamples:
 
 
 def check_classes(y_train: NDArray[np.int64]) -> None:
-    """Raise NotApplicable for a single class: methods without labels would always be right, scikit-learn's fail.
-
-    So it is of a single number, by whose spread errors are measured.
-    """
-    if np.unique(y_train).size > 1:
-        return
-    if target_of(y_train) == "numbers":
+    """Raise NotApplicable for a single class, or number: there is nothing to learn."""
+    if np.unique(y_train).size < 2 and target_of(y_train) == "numbers":
         raise NotApplicable(f"the target is {y_train[0]:g} for all training samples: there is nothing to learn")
-    raise NotApplicable("the training samples are of one class only: no class can be discriminated")
+    if np.unique(y_train).size < 2:
+        raise NotApplicable("the training samples are of one class only: no class can be discriminated")
 
 
 def folds_of_training(
     y: NDArray[Any], train: Indices, test: Indices, n_folds: InnerFolds, seed: int, groups: NDArray[np.str_] | None
 ) -> Parts:
-    """Return the inner folds of training samples, of whole groups if the test samples are of other groups.
-
-    Raises
-    ------
-    NotApplicable
-        See :func:`mklearn.base.folds.inner_folds`.
-    """
+    """Return the inner folds of training samples, of whole groups if the test samples are of other groups."""
     folds = inner_folds(y[train], n_folds, seed, held_out_groups(train, test, groups), target_of(y))
     return [(train[fit_on], train[validate_on]) for fit_on, validate_on in folds]
 
@@ -225,41 +217,26 @@ def choose_on_split(
             return [(train, test)]
         return folds_of_training(problem.y, train, test, evaluation.inner_folds, seed, problem.groups)
 
-    return _choose(problem, parts, evaluation, SplitSamples)
+    return _choose(problem, parts, evaluation)
 
 
-def choose_once(
-    problem: MethodOnViews, parts: Parts, *, evaluation: EvaluationSpec,
-    samples_of: Callable[..., SplitSamples] | None = None,
-) -> Choice:  # fmt: skip
+def choose_once(problem: MethodOnViews, parts: Parts, *, evaluation: EvaluationSpec) -> Choice:
     """Choose the parameters of a method for several splits together, by the mean score over the parts.
 
-    Parameters
-    ----------
-    problem, evaluation, samples_of
-        As for :func:`evaluate_split`.
-    parts : list of (indices, indices)
-        Samples that every candidate trains on, and samples that it is scored on. Only one part's kernels are held.
-
-    Raises
-    ------
-    NotApplicable, SolverFailed
-        As `choose_on_split`. A candidate that fails on one part is not chosen.
+    Only one part's kernels are held. A candidate that fails on one part is not chosen. Errors are as of
+    `choose_on_split`.
     """
     for train, _ in parts:
         check_classes(problem.y[train])
-    return _choose(problem, lambda: parts, evaluation, samples_of or SplitSamples)
+    return _choose(problem, lambda: parts, evaluation)
 
 
-def _choose(
-    problem: MethodOnViews, parts: Callable[[], Parts], evaluation: EvaluationSpec,
-    samples_of: Callable[..., SplitSamples],
-) -> Choice:  # fmt: skip
+def _choose(problem: MethodOnViews, parts: Callable[[], Parts], evaluation: EvaluationSpec) -> Choice:
     """Choose by the scores on parts, which a method without a choice does not need."""
     method, rules = problem.method, problem.method.rules(evaluation.neighbours)
     by_accuracy = method.kernel_choice == "cv_accuracy"
     if by_accuracy:
-        problem = _weighted_by_accuracy(problem, evaluation, parts(), samples_of)
+        problem = _weighted_by_accuracy(problem, evaluation, parts())
     grid, message = candidates(problem.method, len(problem.kernels)), ""
     by_rule: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, -1))
     is_open = len(grid) > 1 or (method.has_components and evaluation.components != "all")
@@ -267,7 +244,7 @@ def _choose(
         if is_open:
             scored_on = parts()
             n_validation = sum(len(validation) for _, validation in scored_on)
-            for rule, scores in _scores(problem, grid, scored_on, evaluation, rules, samples_of).items():
+            for rule, scores in _scores(problem, grid, scored_on, evaluation, rules).items():
                 by_rule[rule] = select(mean_curves(scores), evaluation.components, n_validation)
     except (NotApplicable, SolverFailed) as reason:
         if len(grid) > 1:
@@ -280,30 +257,27 @@ def _choose(
 
 
 def _scores(
-    problem: MethodOnViews, grid: Sequence[Candidate], parts: Parts, evaluation: EvaluationSpec, rules: Sequence[str],
-    samples_of: Callable[..., SplitSamples],
-) -> dict[str, list[Scores]]:  # fmt: skip
+    problem: MethodOnViews, grid: Sequence[Candidate], parts: Parts, evaluation: EvaluationSpec, rules: Sequence[str]
+) -> dict[str, list[Scores]]:
     """Compute by each rule the scores of all candidates; with the work shared where each sample is left out."""
     metric, method = metric_named(evaluation.choose_by), problem.method
     shares_work = method.embeds and method.refit is None and hasattr(load(method.implementation), "leave_one_out")
     if not (evaluation.inner_folds == "leave_one_out" and len(parts) == len(parts[0][0]) + 1 and shares_work):
-        return _scores_on_parts(problem, grid, parts, metric, rules, samples_of)
+        return _scores_on_parts(problem, grid, parts, metric, rules)
     train = np.sort(np.concatenate(parts[0]))
     y, samples = problem.y[train], CachingViews(problem.of(train))
 
-    def refits(candidate: Candidate) -> Refits:
+    def refits(candidate: Candidate) -> Any:
         kernels = StackTransform(problem.kernel_specs(candidate)).fit_transform(samples)
         order = hardest_first(kernels.matrices.mean(axis=0), y)
-        refitted: Refits = problem.unfitted(candidate).leave_one_out(samples, y, order)
-        return refitted
+        return problem.unfitted(candidate).leave_one_out(samples, y, order)
 
     return race([refits(candidate) for candidate in grid], y, rules, metric, evaluation.components)
 
 
 def _scores_on_parts(
-    problem: MethodOnViews, grid: Sequence[Candidate], parts: Parts, metric: Metric, rules: Sequence[str],
-    samples_of: Callable[..., SplitSamples],
-) -> dict[str, list[Scores]]:  # fmt: skip
+    problem: MethodOnViews, grid: Sequence[Candidate], parts: Parts, metric: Metric, rules: Sequence[str]
+) -> dict[str, list[Scores]]:
     """Compute by each rule the scores of all candidates, part after part, or why a candidate has none."""
     scores: dict[str, list[Scores]] = {rule: [[] for _ in grid] for rule in rules}
     for train, validation in parts:
@@ -322,9 +296,7 @@ def _scores_on_parts(
     return scores
 
 
-def _weighted_by_accuracy(
-    problem: MethodOnViews, evaluation: EvaluationSpec, parts: Parts, samples_of: Callable[..., SplitSamples]
-) -> MethodOnViews:
+def _weighted_by_accuracy(problem: MethodOnViews, evaluation: EvaluationSpec, parts: Parts) -> MethodOnViews:
     """Return the method with the squared accuracies of each kernel alone as weights, whose sum is 1.
 
     They are by the first nearest-neighbour rule, at the dimension that the kernel alone would be given. Gehler, Nowozin
@@ -334,7 +306,7 @@ def _weighted_by_accuracy(
     rule = method.rules(evaluation.neighbours)[0]
     first = method.parameters | {name: values[0] for name, values in method.grid.items()}
     alone = [Candidate(first, kernel) for kernel in range(len(problem.kernels))]
-    curves = mean_curves(_scores_on_parts(problem, alone, parts, metric, [rule], samples_of)[rule])
+    curves = mean_curves(_scores_on_parts(problem, alone, parts, metric, [rule])[rule])
     n_validation = sum(len(validation) for _, validation in parts)
     squared = np.zeros(len(curves))
     for kernel in np.flatnonzero(np.isfinite(curves).any(axis=1)):
