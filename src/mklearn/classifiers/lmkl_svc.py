@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,8 +21,8 @@ from mklearn.kernels.source import Source
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import as_views
 from mklearn.optimize.gating import Gate, GateScale, gate_factor, gated_cross_kernel, gates
-from mklearn.optimize.localized_mkl import GatedSVM, Solver, checked_gating, localized_mkl
-from mklearn.optimize.svm import SVMSolution, solve_svm
+from mklearn.optimize.localized_mkl import GatedPoint, GatedSVM, Solver, checked_gating, localized_mkl
+from mklearn.optimize.svm import solve_svm
 
 Array = NDArray[np.floating[Any]]
 
@@ -31,23 +30,15 @@ _TOL: dict[Solver, float] = {"line_search": 1e-3, "lbfgs": 1e-5}
 _START = 0.01
 
 
-@dataclass(frozen=True, eq=False)
-class GatedMachines:
-    """The machines: one for two classes, else one per class.
-
-    Attributes
-    ----------
-    V : array of shape (n_machines, n_kernels, n_gating_features + 1)
-    eta : array of shape (n_machines, n_train, n_kernels)
-        Gates of the training samples.
-    dual : array of shape (n_machines, n_train)
-        alpha y.
-    intercept, objective : arrays of shape (n_machines,)
-    """
+class GatedMachines(NamedTuple):
+    """The machines: one for two classes, else one per class."""
 
     V: Array
+    """(n_machines, n_kernels, n_gating_features + 1)."""
     eta: Array
+    """Gates of the training samples, (n_machines, n_train, n_kernels)."""
     dual: Array
+    """alpha y, (n_machines, n_train)."""
     intercept: Array
     objective: Array
 
@@ -223,11 +214,11 @@ class LMKLSVC(KernelClassifier):
     def _fit_uniform(
         self, stack: KernelStack, kernel: Array, features: Array, signs: Array, weights: Array | None
     ) -> None:
-        V = np.zeros((len(signs), len(stack), features.shape[1]))
-        eta = np.array([self._gates(features, each) for each in V])
-        scaled, tol = self._uniform_scale(stack) * kernel, self.tol or _TOL["line_search"]
+        V, tol = np.zeros((len(stack), features.shape[1])), self.tol or _TOL["line_search"]
+        scaled = self._uniform_scale(stack) * kernel
         found = [solve_svm(scaled, each, self.C, tol, sample_weight=weights) for each in signs]
-        self.machines_ = _machines(V, eta, found, [each.value for each in found])
+        eta = self._gates(features, V)
+        self.machines_ = _machines([GatedPoint(V, each.value, eta, each) for each in found])
         self.objective_history_ = tuple(np.array([each.value]) for each in found)
         self.n_svm_, self.n_iter_, self.status_ = len(found), 1, "uniform"
 
@@ -242,10 +233,9 @@ class LMKLSVC(KernelClassifier):
             for each in signs
         ]  # fmt: skip
         found = [localized_mkl(each, V0, solver=self.solver, tol=tol, max_iter=self.max_iter) for each in problems]
-        V, eta = (np.array([getattr(each, name) for each in found]) for name in ("V", "eta"))
-        self.machines_ = _machines(V, eta, [each.solution for each in found], [each.objective for each in found])
+        self.machines_ = _machines([each.point for each in found])
         self.objective_history_ = tuple(each.history for each in found)
-        self.n_svm_ = sum(each.n_svm for each in found)
+        self.n_svm_ = sum(each.n_svm for each in problems)
         self.n_iter_ = max(len(each.history) for each in found)
         self.status_ = next((each.status for each in found if each.status != "converged"), "converged")
 
@@ -317,9 +307,10 @@ class LMKLSVC(KernelClassifier):
         return np.column_stack([np.ones(len(raw)), (raw - self.gating_mean_) / self.gating_scale_])
 
 
-def _machines(V: Array, eta: Array, solutions: Sequence[SVMSolution], objectives: Sequence[float]) -> GatedMachines:
-    dual, intercept = (np.array([getattr(each, name) for each in solutions]) for name in ("dual", "intercept"))
-    return GatedMachines(V, eta, dual, intercept, np.array(objectives))
+def _machines(points: Sequence[GatedPoint]) -> GatedMachines:
+    V, eta, objective = (np.array([getattr(each, name) for each in points]) for name in ("V", "eta", "value"))
+    dual, intercept = (np.array([getattr(each.solution, name) for each in points]) for name in ("dual", "intercept"))
+    return GatedMachines(V, eta, dual, intercept, objective)
 
 
 def _average(stack: KernelStack) -> NDArray[np.float64]:

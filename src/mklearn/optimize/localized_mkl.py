@@ -10,14 +10,13 @@ and 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 
-from mklearn.checks import check_choice, check_integer, check_nonnegative, check_positive
+from mklearn.checks import check_choice, check_nonnegative
 from mklearn.errors import DataError
 from mklearn.optimize.gating import Gate, GateScale, gate_factor, gate_gradient, gated_kernel, gates
 from mklearn.optimize.svm import (
@@ -37,8 +36,7 @@ Status = Literal["converged", "max_iter", "stalled"]
 _SMALLEST_STEP = 1e-3
 
 
-@dataclass(frozen=True, eq=False)
-class GatedPoint:
+class GatedPoint(NamedTuple):
     """The objective at one V: ``value`` is J + ridge/2 ||V||^2, ``eta`` (n, P) the gates, ``solution`` the machine."""
 
     V: Array
@@ -85,18 +83,10 @@ class GatedSVM:
     """
 
     def __init__(
-        self,
-        kernels: ArrayLike,
-        signs: ArrayLike,
-        features: ArrayLike,
-        C: float,
-        *,
-        gate: Gate = "softmax",
-        gate_scale: GateScale = "published",
-        ridge: float = 0.0,
-        svm_tol: float = 1e-3,
+        self, kernels: ArrayLike, signs: ArrayLike, features: ArrayLike, C: float, *, gate: Gate = "softmax",
+        gate_scale: GateScale = "published", ridge: float = 0.0, svm_tol: float = 1e-3,
         sample_weight: ArrayLike | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.kernels = checked_kernels(kernels)
         self.signs = checked_signs(signs, self.kernels.shape[1])
         self.features = checked_gating(features, len(self.signs))
@@ -119,40 +109,26 @@ class GatedSVM:
 
     def gradient(self, at: GatedPoint) -> Array:
         """Compute the gradient at an evaluated point, shape (P, d)."""
-        solution = at.solution
-        by_gate = gate_gradient(
-            self.kernels, at.eta, solution.dual, solution.support, self.features, self.gate, self.factor
-        )
+        dual, support = at.solution.dual, at.solution.support
+        by_gate = gate_gradient(self.kernels, at.eta, dual, support, self.features, self.gate, self.factor)
         return by_gate + self.ridge * at.V
 
 
-@dataclass(frozen=True, eq=False)
-class LocalizedMKL:
+class LocalizedMKL(NamedTuple):
     """Result of `localized_mkl`.
 
     Attributes
     ----------
-    V : array of shape (P, d)
-    eta : array of shape (n, P)
-        Gates of the training samples.
-    solution : SVMSolution
-        On the gated kernel of V.
-    objective : float
-        J(V) + ridge/2 ||V||^2.
+    point : GatedPoint
+        The best V, its objective and the machine on its gated kernel.
     history : array of shape (steps + 1,)
         The objective at V0 and after every accepted step; not increasing.
-    n_svm : int
-        Number of SVMs solved.
     status : {"converged", "max_iter", "stalled"}
         "stalled": L-BFGS found no descent beyond the precision of the SVM.
     """
 
-    V: Array
-    eta: Array
-    solution: SVMSolution
-    objective: float
+    point: GatedPoint
     history: Array
-    n_svm: int
     status: Status
 
 
@@ -180,7 +156,7 @@ def localized_mkl(
     DataError
         V0 has another shape or is not finite.
     ConfigError
-        Unknown solver, or tol or max_iter out of range.
+        Unknown solver.
 
     References
     ----------
@@ -196,24 +172,22 @@ def localized_mkl(
     influence on J. With a ridge its minimiser is 0, so it is set to 0.
     """
     check_choice(solver, "solver", get_args(Solver))
-    check_positive(tol, "tol")
-    check_integer(max_iter, "max_iter", 0)
     start = np.asarray(V0, dtype=np.float64)
     expected = (len(problem.kernels), problem.features.shape[1])
     if start.shape != expected or not np.isfinite(start).all():
         raise DataError(f"Invalid V0 of shape {start.shape}: expected a finite array of shape {expected}.")
+    search = _line_searches if solver == "line_search" else _lbfgs
     if start.shape[1] <= len(problem.signs):
-        return _minimise(problem, start, solver, tol, max_iter)
+        return search(problem, problem.evaluate(start), tol, max_iter)
     # features = R'Q', so that features V' = R'(VQ)': V outside the columns of Q does not matter.
     Q, R = np.linalg.qr(problem.features.T)
     outside = np.zeros_like(start) if problem.ridge else start - (start @ Q) @ Q.T
     original, problem.features = problem.features, np.ascontiguousarray(R.T)
     try:
-        found = _minimise(problem, start @ Q, solver, tol, max_iter)
+        found = search(problem, problem.evaluate(start @ Q), tol, max_iter)
     finally:
         problem.features = original
-    V = found.V @ Q.T + outside
-    return LocalizedMKL(V, found.eta, found.solution, found.objective, found.history, found.n_svm, found.status)
+    return found._replace(point=found.point._replace(V=found.point.V @ Q.T + outside))
 
 
 def checked_gating(features: ArrayLike, n: int) -> Array:
@@ -233,19 +207,7 @@ def checked_gating(features: ArrayLike, n: int) -> Array:
     return array
 
 
-def _minimise(problem: GatedSVM, V0: Array, solver: Solver, tol: float, max_iter: int) -> LocalizedMKL:
-    before = problem.n_svm
-    start = problem.evaluate(V0)
-    search = _line_searches if solver == "line_search" else _lbfgs
-    found, history, status = search(problem, start, tol, max_iter)
-    n_svm = problem.n_svm - before
-    return LocalizedMKL(found.V, found.eta, found.solution, found.value, np.array(history), n_svm, status)
-
-
-_Found = tuple[GatedPoint, list[float], Status]
-
-
-def _line_searches(problem: GatedSVM, at: GatedPoint, tol: float, max_iter: int) -> _Found:
+def _line_searches(problem: GatedSVM, at: GatedPoint, tol: float, max_iter: int) -> LocalizedMKL:
     history = [at.value]
     for _ in range(max_iter):
         before = at
@@ -253,8 +215,8 @@ def _line_searches(problem: GatedSVM, at: GatedPoint, tol: float, max_iter: int)
         if at is not before:
             history.append(at.value)
         if before.value - at.value <= tol * abs(before.value):
-            return at, history, "converged"
-    return at, history, "max_iter"
+            return LocalizedMKL(at, np.array(history), "converged")
+    return LocalizedMKL(at, np.array(history), "max_iter")
 
 
 def _line_search(problem: GatedSVM, at: GatedPoint) -> GatedPoint:
@@ -276,10 +238,10 @@ def _line_search(problem: GatedSVM, at: GatedPoint) -> GatedPoint:
     return at
 
 
-def _lbfgs(problem: GatedSVM, at: GatedPoint, tol: float, max_iter: int) -> _Found:
+def _lbfgs(problem: GatedSVM, at: GatedPoint, tol: float, max_iter: int) -> LocalizedMKL:
     shape, best, history = at.V.shape, at, [at.value]
     if max_iter == 0:
-        return at, history, "max_iter"
+        return LocalizedMKL(at, np.array(history), "max_iter")
     scale = max(abs(at.value), np.finfo(np.float64).tiny)
 
     def evaluate(x: Array) -> tuple[float, Array]:
@@ -295,4 +257,4 @@ def _lbfgs(problem: GatedSVM, at: GatedPoint, tol: float, max_iter: int) -> _Fou
     options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "ftol": tol, "gtol": 0.0}
     found = minimize(evaluate, at.V.ravel(), jac=True, method="L-BFGS-B", callback=note, options=options)
     status: Status = "converged" if found.status == 0 else "max_iter" if found.status == 1 else "stalled"
-    return best, history, status
+    return LocalizedMKL(best, np.array(history), status)

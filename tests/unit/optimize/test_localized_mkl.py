@@ -117,15 +117,13 @@ def test_accepted_steps_do_not_raise_the_objective(gate, solver, P):
     kernels, y, G = problem(P=P, seed=2)
     rough = {"line_search": 1e-3, "lbfgs": 1e-5}[solver]
     options = {"gate": gate, "ridge": 1e-3 if solver == "lbfgs" else 0.0}
-    found = localized_mkl(
-        GatedSVM(kernels, y, G, 3.0, svm_tol=rough, **options),
-        start(P, G.shape[1]), solver=solver, tol=1e-4,
-    )  # fmt: skip
+    task = GatedSVM(kernels, y, G, 3.0, svm_tol=rough, **options)
+    found = localized_mkl(task, start(P, G.shape[1]), solver=solver, tol=1e-4)
     assert np.diff(found.history).max() <= 1e-5 * found.history.max()
-    assert found.objective < 0.95 * found.history[0]
+    assert found.point.value < 0.95 * found.history[0]
     accurate = GatedSVM(kernels, y, G, 3.0, svm_tol=1e-8, **options)
-    assert accurate.evaluate(found.V).value == pytest.approx(found.objective, rel=1e-5)
-    assert found.n_svm >= len(found.history) > 1
+    assert accurate.evaluate(found.point.V).value == pytest.approx(found.point.value, rel=1e-5)
+    assert task.n_svm >= len(found.history) > 1
 
 
 @pytest.mark.full
@@ -134,21 +132,21 @@ def test_line_search_is_the_published_one():
     kernels, y, G = problem()
     task = GatedSVM(kernels, y, G, 1.0)
     V0 = start(5, G.shape[1])
-    first = localized_mkl(task, V0, max_iter=1)
+    first, n_svm = localized_mkl(task, V0, max_iter=1), task.n_svm
     at = task.evaluate(V0)
     direction = task.gradient(at) / np.linalg.norm(task.gradient(at))
     values = [task.evaluate(V0 - 2.0**k * direction).value for k in range(12)]
     falling = [at.value, *values]
     k = next(k for k in range(12) if falling[k + 1] >= falling[k])
     assert k >= 2
-    np.testing.assert_allclose(first.V, V0 - 2.0 ** (k - 1) * direction)
-    assert (first.status, first.n_svm) == ("max_iter", k + 2)
+    np.testing.assert_allclose(first.point.V, V0 - 2.0 ** (k - 1) * direction)
+    assert (first.status, n_svm) == ("max_iter", k + 2)
     # where the first step is too long it is halved: start at the minimum of a line and look along the same gradient
     end = localized_mkl(task, V0, tol=1e-12, max_iter=2000)  # 200 to 350 by processor
     assert end.status == "converged"
-    at = task.evaluate(end.V)
+    at = task.evaluate(end.point.V)
     direction = task.gradient(at) / np.linalg.norm(task.gradient(at))
-    assert min(task.evaluate(end.V - 0.5**k * direction).value for k in range(10)) >= at.value * (1 - 1e-12)
+    assert min(task.evaluate(end.point.V - 0.5**k * direction).value for k in range(10)) >= at.value * (1 - 1e-12)
 
 
 @pytest.mark.parametrize("gate", GATES)
@@ -158,13 +156,13 @@ def test_lbfgs_ends_where_the_gradient_vanishes(gate):
     task = GatedSVM(kernels, y, G, 1.0, gate=gate, gate_scale="average", ridge=0.2, svm_tol=1e-9)
     V0 = start(5, G.shape[1])
     found = localized_mkl(task, V0, solver="lbfgs", tol=1e-12, max_iter=200)
-    at = task.evaluate(found.V)
+    at = task.evaluate(found.point.V)
     assert np.linalg.norm(task.gradient(at)) < 1e-3 * np.linalg.norm(task.gradient(task.evaluate(V0)))
     rng = np.random.default_rng(0)
     for scale in (1e-2, 1e-1):
-        assert task.evaluate(found.V + scale * rng.normal(size=V0.shape)).value > at.value
+        assert task.evaluate(found.point.V + scale * rng.normal(size=V0.shape)).value > at.value
     line = localized_mkl(task, V0, tol=1e-5, max_iter=50)
-    assert found.objective <= line.objective * (1 + 1e-6)
+    assert found.point.value <= line.point.value * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("solver", ["line_search", "lbfgs"])
@@ -181,10 +179,10 @@ def test_more_gating_features_than_samples_are_rotated_exactly(solver, ridge):
     task = GatedSVM(kernels, y, wide, 1.0, **options)
     rotated = localized_mkl(task, V0, solver=solver, max_iter=3)
     np.testing.assert_allclose(rotated.history, narrow.history, rtol=1e-7)
-    np.testing.assert_allclose(rotated.V[:, : G.shape[1]], narrow.V, atol=1e-5)
-    np.testing.assert_allclose(rotated.V[:, G.shape[1] :], V0[:, G.shape[1] :], atol=1e-5)
+    np.testing.assert_allclose(rotated.point.V[:, : G.shape[1]], narrow.point.V, atol=1e-5)
+    np.testing.assert_allclose(rotated.point.V[:, G.shape[1] :], V0[:, G.shape[1] :], atol=1e-5)
     np.testing.assert_array_equal(task.features, wide)
-    np.testing.assert_allclose(task.evaluate(rotated.V).value, rotated.objective, rtol=1e-7)
+    np.testing.assert_allclose(task.evaluate(rotated.point.V).value, rotated.point.value, rtol=1e-7)
 
 
 @pytest.mark.parametrize(
