@@ -251,7 +251,7 @@ def test_every_broken_file_is_listed_and_classes_are_counted(
         "one.npz: not a readable NPZ",
         "two.h5ad: not a readable .h5ad",
         "3 stratified folds: too few samples "
-        "in class c (1); use fewer folds, or leave out what is too small by exclude_classes: ['c'] in the",
+        "in class c (1); use smaller numbers, or leave out what is too small by exclude_classes: ['c'] in the",
     ):
         assert words in said.err
     for number in (0, 2):

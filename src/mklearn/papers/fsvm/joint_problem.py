@@ -20,7 +20,6 @@ JOINT_PROBLEM = (
     "classes of each split counts; numbers are medians unless their column says otherwise."
 )
 ALTERNATION = "Distance from the optimum: (F − F*) / F*, before and after the alternation, medians."
-SHARES = (Column("w = 0, %", "fits for which w = 0 is optimal, too"), Column("Regular simplex, %"))
 FITS = Column("Fits", "splits times pairs of classes")
 
 
@@ -29,14 +28,14 @@ def joint_problem(results: StudyResults) -> ReportPart:
     fits = joint_problems(results)
     if not len(fits):
         return ReportPart()
-    tables = [joint_problem_table(fits), threshold_table(fits), alternation_table(fits)]
-    return ReportPart(tables=[table for table in tables if table is not None])
+    tables = joint_problem_table(fits), alternation_table(fits)
+    return ReportPart(tables=[table for table in tables if table.rows])
 
 
 def joint_problems(results: StudyResults) -> pd.DataFrame:
-    """Collect F-SVM's diagnostics of all fits: ``label, place, C, C1, C0, ratio, zero, simplex, start, end, rises``.
+    """Collect F-SVM's diagnostics of all fits: ``label, place, ratio, zero, simplex, start, end, rises``.
 
-    ``place`` is the data set; C1 (C′) and C0 are for rho = 1, ``ratio`` is C1 / C0.
+    ``place`` is the data set, ``ratio`` is C′ / C0.
     """
     parts = [
         record.diagnostics.assign(label=record.method_title, place=record.dataset)
@@ -45,9 +44,9 @@ def joint_problems(results: StudyResults) -> pd.DataFrame:
     ]
     if not parts:
         return pd.DataFrame()
-    numbers = ["C", "equivalent_C", "C0", "start", "end"]
-    fits = pd.concat(parts, ignore_index=True).astype(dict.fromkeys(numbers, float))
-    return fits.assign(C1=fits["equivalent_C"], ratio=fits["equivalent_C"] / fits["C0"])
+    fits = pd.concat(parts, ignore_index=True)
+    fits = fits.astype(dict.fromkeys(["equivalent_C", "C0", "start", "end"], float))
+    return fits.assign(ratio=fits["equivalent_C"] / fits["C0"])
 
 
 def joint_problem_table(fits: pd.DataFrame) -> Table:
@@ -57,30 +56,13 @@ def joint_problem_table(fits: pd.DataFrame) -> Table:
         place = str(own["place"].iloc[int(own["ratio"].argmin())]) if own["ratio"].notna().any() else ""
         cells = _median(own["ratio"]), _number(own["ratio"].min(), place), _share(own["zero"]), _share(own["simplex"])
         rows.append((Cell(str(label)), *cells, number_cell(count(len(own)), len(own))))
-    columns = (Column("Method", numeric=False), Column("C′/C0"), Column("Least C′/C0"), *SHARES, FITS)
+    zero, simplex = Column("w = 0, %", "fits for which w = 0 is optimal, too"), Column("Regular simplex, %")
+    columns = (Column("Method", numeric=False), Column("C′/C0"), Column("Least C′/C0"), zero, simplex, FITS)
     return Table("F-SVM: the joint problem", columns, rows, note=JOINT_PROBLEM)
 
 
-def threshold_table(fits: pd.DataFrame) -> Table:
-    """Tabulate C, C′ and C0 by data set, of the first method that has them."""
-    label = str(fits["label"].iloc[0])
-    rows = []
-    for place, own in fits[fits["label"].eq(label)].groupby("place", sort=False):
-        cells = *(_median(own[name]) for name in ("C", "C1", "C0")), _share(own["zero"]), _share(own["simplex"])
-        rows.append((Cell(str(place)), *cells, number_cell(count(len(own)), len(own))))
-    columns = (
-        Column("Data set", numeric=False),
-        Column("C", "of the support vector machine on whitened features"),
-        Column("C′", "C of the joint problem with the same solution, for ρ = 1"),
-        Column("C0", "up to this C, w = 0 is optimal, for ρ = 1"),
-        *SHARES,
-        FITS,
-    )
-    return Table(f"{label}: C and C0", columns, rows, note=f"All fits of {label}, medians.")
-
-
-def alternation_table(fits: pd.DataFrame) -> Table | None:
-    """Tabulate how near each alternation comes to the optimum; None without one."""
+def alternation_table(fits: pd.DataFrame) -> Table:
+    """Tabulate how near each alternation comes to the optimum."""
     fits = fits[fits["end"].notna()]
     rows = []
     for label, own in fits.groupby("label", sort=False):
@@ -96,13 +78,11 @@ def alternation_table(fits: pd.DataFrame) -> Table | None:
         Column("Rises", "steps that made F larger: median over the fits, and most"),
         FITS,
     )
-    return (
-        Table("F-SVM: distance of the alternation from the optimum", columns, rows, note=ALTERNATION) if rows else None
-    )
+    return Table("F-SVM: distance of the alternation from the optimum", columns, rows, note=ALTERNATION)
 
 
 def _median(values: pd.Series) -> Cell:
-    """Show the median, of an even number of values the lower one in the middle: C is then one of the candidates."""
+    """Show the median, of an even number of values the lower one in the middle."""
     return _number(values.dropna().quantile(interpolation="lower"))
 
 

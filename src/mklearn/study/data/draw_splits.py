@@ -41,59 +41,48 @@ def draw_splits(
     NotApplicable
         A class is too small for the protocol.
     """
-    if reference is None:
-        return _drawn(table, spec, files)
-    rows = _rows_of(reference, table, spec.dataset)
-    drawn = _drawn(reference, spec, files)
-    return drawn.among(rows, len(table)) if drawn.samples is None else _drawn(table, spec, files)
-
-
-def _rows_of(reference: pd.DataFrame, table: pd.DataFrame, dataset: str) -> np.ndarray:
-    """Return the rows in `table` of the samples of `reference`, which must be the same with the same labels."""
-    here = f"these samples are not those of {dataset!r}, whose splits they are to have (splits_of)"
-    own, others = (pd.Index(frame["id"].astype(str)) for frame in (table, reference))
-    extra, lacking = (some(one.difference(two, sort=False).to_numpy()) for one, two in ((own, others), (others, own)))
-    if lacking or extra:
-        raise DataError(f"{here}: it has {lacking or 'none'} that are not here, and lacks {extra or 'none'}")
-    rows = own.get_indexer(others)
-    target = "label" if "label" in reference and "label" in table else "y"
-    labels, expected = table[target].to_numpy()[rows], reference[target].to_numpy()
-    differs = np.flatnonzero(labels != expected)
-    if len(differs):
-        names, first = others.to_numpy()[differs], differs[0]
-        one, other = (str(values[first]) for values in (labels, expected))
-        raise DataError(f"{here}: labels differ for {some(names)}; {names[0]!r} is {one!r} here and {other!r} there")
-    return rows
-
-
-def _drawn(table: pd.DataFrame, spec: SplitSpec, files: Sequence[Path]) -> Splits:
-    groups = table["group"].to_numpy(dtype=str) if "group" in table else None
+    if reference is not None:
+        rows, drawn = _rows_of(reference, table, spec.dataset), draw_splits(reference, spec, files)
+        return drawn.among(rows, len(table)) if drawn.samples is None else draw_splits(table, spec, files)
     ids, y = table["id"].to_numpy(dtype=str), table["y"].to_numpy()
     parameters = dict(spec.parameters)
     excluded = parameters.pop("exclude_classes", [])
     kept, classes = _kept(table, excluded, spec.dataset)
     if spec.kind == "given":
         drawn = given(files[0] if files else parameters["path"], ids)
-        drawn = drawn.restricted(kept) if excluded else drawn
     elif spec.kind == "released":
         if not files or spec.source is None:
             raise ConfigError(f"protocol released: no file of splits was released with data set {spec.dataset!r}.")
         read = load(spec.source)
         takes_ids = "ids" in inspect.signature(read).parameters
         drawn = released(read(files[0], ids=ids) if takes_ids else read(files[0]), ids)
-        drawn = drawn.restricted(kept) if excluded else drawn
     else:
         draw = load(spec.implementation)
+        groups = table["group"].to_numpy(dtype=str)[kept] if "group" in table else None
+        further = {"groups": groups, "ids": ids[kept], "files": list(files)}
         taken = inspect.signature(draw).parameters
-        if "groups" in taken:
-            parameters["groups"] = None if groups is None else groups[kept]
-        if "ids" in taken:
-            parameters["ids"] = ids[kept]
-        if "files" in taken:
-            parameters = {name: value for name, value in parameters.items() if name != "path"} | {"files": list(files)}
+        parameters = {name: value for name, value in parameters.items() if name != "path"}
+        parameters |= {name: value for name, value in further.items() if name in taken}
         drawn = draw(y[kept], **parameters, seed=spec.seed, name=spec.dataset, classes=classes)
-        drawn = drawn.among(kept, len(y)) if excluded else drawn
-    return drawn
+        return drawn.among(kept, len(y)) if excluded else drawn
+    return drawn.restricted(kept) if excluded else drawn
+
+
+def _rows_of(reference: pd.DataFrame, table: pd.DataFrame, dataset: str) -> np.ndarray:
+    """Return the rows in `table` of the samples of `reference`, which must be the same with the same labels."""
+    here = f"these samples are not those of {dataset!r}, whose splits they are to have (splits_of)"
+    ids, others = (pd.Index(frame["id"].astype(str)) for frame in (table, reference))
+    extra, lacking = (some(one.difference(two, sort=False).to_numpy()) for one, two in ((ids, others), (others, ids)))
+    if lacking or extra:
+        raise DataError(f"{here}: it has {lacking or 'none'} that are not here, and lacks {extra or 'none'}")
+    rows = ids.get_indexer(others)
+    target = "label" if "label" in reference and "label" in table else "y"
+    labels, expected = table[target].to_numpy()[rows], reference[target].to_numpy()
+    differs = np.flatnonzero(labels != expected)
+    if len(differs):
+        names, one, other = others.to_numpy()[differs], str(labels[differs[0]]), str(expected[differs[0]])
+        raise DataError(f"{here}: labels differ for {some(names)}; {names[0]!r} is {one!r} here and {other!r} there")
+    return rows
 
 
 def _kept(table: pd.DataFrame, excluded: Sequence[str], dataset: str) -> tuple[np.ndarray, np.ndarray | None]:
@@ -102,16 +91,10 @@ def _kept(table: pd.DataFrame, excluded: Sequence[str], dataset: str) -> tuple[n
         return np.arange(len(table)), None
     y = table["y"].to_numpy()
     classes = table.drop_duplicates("y").sort_values("y")["label"].to_numpy(dtype=str)
-    unknown = sorted(set(excluded) - set(classes))
+    where, unknown = f"exclude_classes of the protocol: data set {dataset!r}", sorted(set(excluded) - set(classes))
     if unknown:
-        raise ConfigError(
-            f"exclude_classes of the protocol: data set {dataset!r} has no class {', '.join(unknown)}; "
-            f"valid: {', '.join(classes)}."
-        )
+        raise ConfigError(f"{where} has no class {', '.join(unknown)}; valid: {', '.join(classes)}.")
     kept = np.flatnonzero(~np.isin(classes[y], excluded))
-    if len(np.unique(y[kept])) < 2:
-        raise ConfigError(
-            f"exclude_classes of the protocol leave {len(set(classes) - set(excluded))} of the {len(classes)} classes "
-            f"of data set {dataset!r}; expected at least two."
-        )
+    if (remaining := len(np.unique(y[kept]))) < 2:
+        raise ConfigError(f"{where} keeps {remaining} of its {len(classes)} classes; expected at least two.")
     return kept, classes

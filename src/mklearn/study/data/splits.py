@@ -251,11 +251,8 @@ def random_per_class(
     codes = np.unique(y)
     small = [code for code in codes if (y == code).sum() <= max(sizes)]
     if small:
-        raise NotApplicable(
-            f"{max(sizes)} training samples per class and at least one test sample: too few samples in "
-            f"{_named(small, y, classes)}; lower train_size, or leave out what is too small by "
-            f"{exclusion(small, classes)}"
-        )
+        wanted = f"{max(sizes)} training samples per class (train_size) and at least one test sample"
+        raise NotApplicable(f"{wanted}: {_too_small(small, y, classes)}")
     splits = []
     for size, repeat in itertools.product(sizes, range(repeats)):
         rng = generator(name, size, repeat, seed)
@@ -294,9 +291,7 @@ def k_fold(
     groups = [] if numbers else [np.flatnonzero(y == code) for code in np.unique(y)]
     small = [y[group[0]] for group in groups if len(group) < folds]
     if small:
-        few = f"{folds} stratified folds: too few samples in {_named(small, y, classes)}"
-        remedy = f"use fewer folds, or leave out what is too small by {exclusion(small, classes)}"
-        raise NotApplicable(f"{few}; {remedy}")
+        raise NotApplicable(f"{folds} stratified folds: {_too_small(small, y, classes)}")
 
     def dealt(rng: np.random.Generator) -> np.ndarray:
         if numbers:
@@ -390,12 +385,10 @@ def _from_frame(frame: Any) -> tuple[Split, ...]:
     return tuple(splits)
 
 
-def exclusion(codes: Sequence[Any] | np.ndarray, classes: np.ndarray | None) -> str:
-    """Return the line of a data set of a study that leaves classes out."""
+def _too_small(codes: Sequence[Any], y: np.ndarray, classes: np.ndarray | None) -> str:
+    """Name classes with their sizes, and the line of a data set of a study that leaves them out."""
     names = [str(code if classes is None else classes[code]) for code in codes]
-    return f"exclude_classes: [{', '.join(map(repr, names))}] in the data set"
-
-
-def _named(codes: Sequence[Any], y: np.ndarray, classes: np.ndarray | None) -> str:
-    shown = [f"{classes[code] if classes is not None else code!s} ({int((y == code).sum())})" for code in codes[:5]]
-    return f"class {', '.join(shown)}" + (f", ... ({len(codes)} classes)" if len(codes) > 5 else "")
+    shown = [f"{name} ({int((y == code).sum())})" for code, name in zip(codes[:5], names, strict=False)]
+    listed = f"class {', '.join(shown)}" + (f", ... ({len(codes)} classes)" if len(codes) > 5 else "")
+    remedy = f"leave out what is too small by exclude_classes: [{', '.join(map(repr, names))}] in the data set"
+    return f"too few samples in {listed}; use smaller numbers, or {remedy}"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
-from tests.scores import chosen_score, component, evaluate_draw, scores
+from tests.scores import chosen_score, evaluate_draw
 
 from mklearn.base.statistics import corrected_resampled_interval, paired_sample_difference, sample_interval
 from mklearn.errors import SolverFailed
@@ -19,7 +19,7 @@ from mklearn.study.data.splits import Split
 from mklearn.study.evaluation.candidates import Candidate, MethodOnViews
 from mklearn.study.evaluation.fit_records import SPLIT, FitAtSize
 from mklearn.study.evaluation.outputs import SplitPredictions, SplitRecord, restored_split
-from mklearn.study.evaluation.predictions import Predictions, common, prediction_table
+from mklearn.study.evaluation.predictions import prediction_table
 from mklearn.study.evaluation.score_table import BLANK, COLUMNS, score_rows
 from mklearn.study.evaluation.split import Choice, evaluate_split
 from mklearn.study.evaluation.summary import summarise
@@ -124,13 +124,6 @@ def test_a_candidate_that_fails_on_one_model_is_out() -> None:
     assert means[THRESHOLDS.index(other)] == max(means[THRESHOLDS.index(t)] for t in rest)
 
 
-def test_all_candidates_fail() -> None:
-    failing = method(grid={"threshold": [9.0]}, parameters={"fails_on": 9.0})
-    two = failing.model_copy(update={"grid": {"threshold": [9.0], "shift": [0.0, 1.0]}})
-    with pytest.raises(SolverFailed, match=r"every candidate failed.*no threshold"):
-        evaluate_draw(on_features(two), splits(), evaluation=EVALUATION)
-
-
 def test_parts_of_nested_folds_are_no_models_of_one_draw() -> None:
     """The test samples of a fold are validation samples of another: a common choice would see their labels."""
     folds = np.array_split(np.random.default_rng(1).permutation(N), 5)
@@ -170,33 +163,6 @@ KFD = "mklearn.subspace.kfd:KernelFDA"
 
 
 FIRST = Choice([Candidate({"n_components": 4})], {"euclidean": (0, None)})
-
-
-def test_the_best_single_kernel_and_components_of_an_embedding() -> None:
-    """As picking by hand from fits of each kernel on each model."""
-    models = splits()
-    spec = kernel_method("mklearn.subspace.kernel_pca:KernelPCA", True, kernel_choice="best_single",
-                         parameters={"n_components": 4})  # fmt: skip
-    results = evaluate_draw(on_kernels(spec), models, evaluation=EVALUATION)
-    alone = kernel_method("mklearn.subspace.kernel_pca:KernelPCA", True, parameters={"n_components": 4})
-
-    def curve(kernel: int, split: Split, part: np.ndarray) -> np.ndarray:
-        problem = on_kernels(alone)
-        one = replace(problem, kernels=[problem.kernels[kernel]])
-        found = evaluate_split(one, split.train, part, evaluation=EVALUATION, seed=0, choice=FIRST)
-        return scores(found.rules["euclidean"])
-
-    means = np.array([np.mean([curve(k, s, s.validation) for s in models], axis=0) for k in range(3)])
-    peak = means.max()
-    dimension = int((means >= peak - 1e-9).any(axis=0).argmax())
-    kernel = int((means[:, dimension] >= peak - 1e-9).argmax())
-    for split, result in zip(models, results, strict=True):
-        rule = result.rules["euclidean"]
-        assert rule.candidate.kernel == kernel
-        assert component(rule) == dimension + 1
-        np.testing.assert_allclose(scores(rule), curve(kernel, split, split.test))
-        assert np.flatnonzero(rule.fitted.weights).tolist() == [kernel]
-        assert rule.fitted.embeddings[0][1].shape[0] == len(split.test)
 
 
 def test_weights_by_validation_accuracy_are_shared() -> None:
@@ -326,12 +292,6 @@ def test_methods_leave_out_whole_groups_if_the_other_parts_do(grid: list[float])
 # --- statistics
 
 
-def test_disagreement_is_that_of_single_models() -> None:
-    first, second = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])
-    found = paired_sample_difference(first, second, 4, draws=[0, 0])
-    assert (found.mean, found.disagreement) == (0.0, 1.0)
-
-
 def scored(values: np.ndarray, parts: np.ndarray, name: str) -> list[dict[str, Any]]:
     fit = {"dataset": "d", "protocol": "p", "train_size": None, "method": name, "seed": 0, "kernel_set": "k"}
     return [
@@ -368,56 +328,6 @@ def test_a_draw_without_one_of_its_models_failed() -> None:
     assert row["mean"] == pytest.approx(np.delete(values, 2, axis=0).mean())
 
 
-def test_outcomes_of_a_draw_are_averaged_sample_by_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From records to the summary, as in a study: the same as the interval of the mean outcomes."""
-    drawn = splits(repeats=5)
-    records = {
-        name: list(at_size(method(grid={"threshold": grid}), drawn).records())
-        for name, grid in (("ours", THRESHOLDS), ("average", [0.6]))
-    }
-    fit = {"dataset": "d", "protocol": "p", "train_size": None}
-    ids = np.arange(N).astype(str)
-    tables = [prediction_table(predicted(found), fit | {"method": name}, Y, ids) for name, found in records.items()]
-    predictions = Predictions(pd.concat(tables, ignore_index=True))
-    scores = pd.concat([rows_of(found).assign(method=name, study="s") for name, found in records.items()])
-    scores = scores.reset_index(drop=True)
-    numbers = set()
-
-    def noted(values: Any, n_train: float, **given: Any) -> Any:
-        numbers.add(tuple(given["draws"].tolist()))
-        return sample_interval(values, n_train, **given)
-
-    monkeypatch.setattr("mklearn.study.evaluation.summary.sample_interval", noted)
-    table = summarise(scores, predictions, reference="average")
-    assert numbers == {tuple(np.repeat(range(5), 3).tolist())}
-    row = table[table["method"].eq("ours") & table["metric"].eq("accuracy")].iloc[0]
-    assert (row["n_repeats"], row["n_failed"]) == (5, 0)
-    means = {}
-    for name, found in records.items():
-        correct = np.full((5, N), np.nan)
-        for repeat in range(5):
-            models = [split for split in predicted(found) if split.repeat == repeat]
-            right = [p.rules[""].labels[0] == Y[p.test] for p in models]
-            correct[repeat, models[0].test] = np.mean(right, axis=0)
-        means[name] = correct
-    pool = N - len(drawn[0].test)
-    np.testing.assert_allclose(
-        row[["mean", "ci_low", "ci_high"]].astype(float), sample_interval(means["ours"], pool), rtol=1e-12
-    )
-    expected = paired_sample_difference(means["ours"], means["average"], pool)
-    assert row["difference_low"] == pytest.approx(expected.low)
-    assert row["p_value"] == pytest.approx(expected.p_value)
-    frames = [scores, pd.concat(tables, ignore_index=True)]
-    lost = [frame["method"].eq("ours") & frame["repeat"].eq(0) & frame["fold"].eq(0) for frame in frames]
-    scores.loc[lost[0], "value"] = np.nan
-    scores.loc[lost[0], "status"] = "failed"
-    table = summarise(scores, Predictions(frames[1][~lost[1]]), reference="average")
-    row = table[table["method"].eq("ours") & table["metric"].eq("accuracy")].iloc[0]
-    assert (row["n_repeats"], row["n_failed"]) == (4, 1)
-    found = row[["mean", "ci_low", "ci_high"]].astype(float)
-    np.testing.assert_allclose(found, sample_interval(means["ours"][1:], pool), rtol=1e-12)
-
-
 def test_models_of_a_draw_count_as_one_split() -> None:
     """Twelve equal models of each draw tell no more than one."""
     rng = np.random.default_rng(0)
@@ -434,13 +344,3 @@ def test_models_of_a_draw_count_as_one_split() -> None:
     few = paired_sample_difference(repeated[:48], np.repeat(other, 12, axis=0)[:48], 25, draws=draws[:48])
     assert np.isnan(few.low)
     assert few.mean == pytest.approx(np.nanmean(one[:4] - other[:4]))
-
-
-def test_common_draws() -> None:
-    drawn = splits(repeats=2)
-    made = predicted(list(at_size(method(grid={"threshold": THRESHOLDS}), drawn).records()))
-    fit = {"dataset": "d", "protocol": "p", "train_size": None, "method": "m"}
-    predictions = Predictions(prediction_table(made, fit, Y, np.arange(N).astype(str)))
-    outcomes = predictions.outcomes({**fit, "neighbour": "", "selection": "inner_cv"})
-    assert outcomes.draws.tolist() == [0, 0, 0, 1, 1, 1]
-    assert common(outcomes, outcomes).draws.tolist() == [0, 0, 0, 1, 1, 1]
