@@ -35,7 +35,7 @@ MEASURED = {"average": 96.60, "kfd-gauss-pixels": 96.04, "mkl-lda": 96.59}
 def study(repository: Path) -> tuple[Plan, Views, np.ndarray]:
     plan = plan_study(read_study(repository / "config.yaml"))
     dataset = next(iter(plan.datasets.values()))
-    data = read_dataset(dataset.read.as_dict(), {})
+    data = read_dataset(dataset.read, {})
     features = {
         name: DESCRIPTORS[planned.spec.kind](data.images, **planned.spec.parameters)
         for (_, name), planned in plan.descriptors.items()

@@ -1,6 +1,7 @@
 """Read the files of a data set into one set of samples, and their targets into a small table."""
 
 from pathlib import Path
+from typing import Any
 
 from mklearn.study.artefacts import write_table
 from mklearn.study.data.read import read_dataset
@@ -8,10 +9,11 @@ from mklearn.study.data.readers.images import find_images
 from mklearn.study.log import logger
 from mklearn.study.provenance import digest, file_digest
 from mklearn.study.script import Output, Record, run_script
-from mklearn.study.specs.data_specs import ReadSpec
 
 
-def read(files: list[Path] | None = None, *, samples: Output, labels: Output, spec: ReadSpec, record: Record) -> None:
+def read(
+    files: list[Path] | None = None, *, samples: Output, labels: Output, spec: dict[str, Any], record: Record
+) -> None:
     """Read files, or those that the specification names, by its reader.
 
     The targets are a table of their own, so that splits and fits do not depend on the images.
@@ -23,15 +25,16 @@ def read(files: list[Path] | None = None, *, samples: Output, labels: Output, sp
         Written: ids, targets, and images, tables or matrices.
     labels : Path
         Written: columns id, y, label of classes, and group where samples have one.
-    spec : ReadSpec
+    spec : dict
+        Of :func:`mklearn.study.data.read.read_dataset`.
     """
-    data = read_dataset(spec.as_dict(), spec.paths or {path.name: path for path in files or []})
+    data = read_dataset(spec, spec.get("paths") or {path.name: path for path in files or []})
     of = f" of {data.n_classes} classes" if data.target == "classes" else ""
-    logger.info("%s: %d samples%s", spec.dataset, len(data), of)
+    logger.info("%s: %d samples%s", spec["dataset"], len(data), of)
     for note in data.notes:
         logger.info("note: %s", note)
-    if spec.paths and "root" in spec.paths:  # the images are no inputs of the rule
-        root = Path(spec.paths["root"])
+    if "root" in spec.get("paths", {}):  # the images are no inputs of the rule
+        root = Path(spec["paths"]["root"])
         images = [[path.relative_to(root).as_posix(), file_digest(path)] for path in find_images(root)]
         record = {**record, "inputs": {"images": digest(images)}}
     data.save(samples, record)

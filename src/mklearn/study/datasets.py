@@ -77,7 +77,7 @@ class Dataset(Strict):
         raise NotImplementedError
 
     def _given(self, keys: set[str]) -> dict[str, Any]:
-        return self.model_dump(include=keys, exclude_none=True)
+        return self.model_dump(mode="json", include=keys, exclude_none=True)
 
 
 class RegisteredDataset(Dataset):

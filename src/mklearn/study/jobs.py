@@ -187,7 +187,7 @@ class Jobs:
             yield "read", (dataset.original,), Job({"files": dataset.files}, functools.partial(_read_spec, dataset))
             if dataset.resize is not None:
                 as_read = self.path("read", dataset=dataset.original)
-                yield "resize", (dataset.key,), Job({"samples": as_read}, dataset.resize.as_dict)
+                yield "resize", (dataset.key,), Job({"samples": as_read}, functools.partial(dict, dataset.resize))
         for key, name in dict.fromkeys(key[:2] for key in plan.fits):
             dataset, protocol = plan.datasets[key], plan.protocols[name]
             reference = [self._labels(each) for each in plan.datasets.values() if each.id == dataset.splits_from]
@@ -332,8 +332,8 @@ def _split(dataset: PlannedDataset, protocol: SplitSpec) -> dict[str, Any]:
 
 def _read_spec(dataset: PlannedDataset) -> dict[str, Any]:
     if dataset.downloads or not dataset.files:
-        return dataset.read.as_dict()
-    return dataset.read.as_dict() | {"listing": digest([content_digest(path) for path in dataset.files])}
+        return dataset.read
+    return dataset.read | {"listing": digest([content_digest(path) for path in dataset.files])}
 
 
 def parts(n: int) -> list[str]:

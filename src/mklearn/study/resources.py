@@ -84,7 +84,7 @@ class Requests:
             drawn = 2 * files.size_mb * min(1.0, SAMPLE * n_splits / n) if n_blocks > 1 else 0.0
             triangles = kernels_mb(size, 0, n_splits * (moments.inner_folds + 4) / 2)
             return triangles + drawn + features_mb(files.size_mb / n_blocks)
-        images = (dataset.read.paths or {}).get("root") if rule == "read" else None  # a folder is no input
+        images = dataset.read.get("paths", {}).get("root") if rule == "read" else None  # a folder is no input
         n_bytes = sum(path.stat().st_size for path in Path(images).rglob("*")) if images else 0
         among = kernels_mb(n, 0, 4) if rule == "distances" else 0.0
         return features_mb(files.size_mb + n_bytes / 2**20) + among
@@ -126,7 +126,7 @@ class Requests:
     def _training_sizes(self, wildcards: Any) -> list[int]:
         """Return the training samples of a split at each training size; all samples where that is unknown."""
         dataset = self.jobs.dataset(wildcards)
-        n, n_classes = self._n_samples(dataset), dataset.read.expected.get("n_classes")
+        n, n_classes = self._n_samples(dataset), dataset.read.get("expected", {}).get("n_classes")
         folds = self.plan.protocols[wildcards.protocol].parameters.get("folds")
         if isinstance(folds, int):
             return [math.ceil(n * (folds - 1) / folds)]

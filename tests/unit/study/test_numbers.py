@@ -84,7 +84,7 @@ def test_a_list_of_targets_makes_a_data_set_of_each(tmp_path: Path) -> None:
     found = study(path, entry={"target": ["weeks", "Dose"]})
     assert list(found.datasets) == ["d-weeks", "d-dose"]
     for planned, target in zip(plan_study(found).datasets.values(), (4.0, 3.0), strict=True):
-        samples = read_dataset(planned.read.as_dict())
+        samples = read_dataset(planned.read)
         assert samples.tables["one"].shape == (15, 3)
         assert samples.y.max() == target
 

@@ -19,31 +19,21 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     init.add_argument("--output", metavar="FILE", help="study file (default: NAME.yaml)")
     init.add_argument("--force", action="store_true", help="replace the file")
     init.add_argument("--name", default="", help="of the study (default: that of FOLDER)")
-    init.add_argument("--id", dest="id_column", default="", metavar="COLUMN", help="of ids (default: id, sample ...)")
+    for flags, name, text in (
+        (("--id",), "id_column", "of ids (default: id, sample ...)"),
+        (("--label",), "label_column", "of classes (default: label, diagnosis ...)"),
+        (("--target",), "target", "in place of --label: of numbers (or classes) to predict"),
+        (("--group", "--groups"), "group_column", "of groups, held out as a whole (default: patient ...; '' for none)"),
+    ):
+        default = None if name == "group_column" else ""
+        init.add_argument(*flags, dest=name, default=default, metavar="COLUMN", help=text)
     init.add_argument(
-        "--id-prefix", type=int, metavar="N", help="how many characters of an id count (12 of TCGA barcodes: patients)"
+        "--id-prefix", type=int, metavar="N", help="how many characters of an id count (12 of TCGA barcodes)"
     )
-    init.add_argument(
-        "--label", dest="label_column", default="", metavar="COLUMN", help="of classes (default: label, diagnosis ...)"
-    )
-    init.add_argument(
-        "--target", default="", metavar="COLUMN", help="in place of --label: column of numbers (or classes) to predict"
-    )
-    init.add_argument(
-        "--group", "--groups", dest="group_column", metavar="COLUMN",
-        help="of groups, e.g. persons, which folds hold out as a whole (default: patient, donor ...; '' for none)"
-    )  # fmt: skip
-    init.add_argument(
-        "--labels", default="", metavar="FILE", help="table with the labels, which holds no features; may lie elsewhere"
-    )
-    init.add_argument(
-        "--views", nargs="+", default=(), metavar="NAME",
-        help="tables of FOLDER that are views (default: all but the one that holds the labels)"
-    )  # fmt: skip
-    init.add_argument(
-        "--measure", choices=("kernel", "distance", "squared_euclidean", "chi2"),
-        help="tables are square matrices of pairs of samples, of this kind",
-    )  # fmt: skip
+    init.add_argument("--labels", default="", metavar="FILE", help="table with the labels and no features")
+    init.add_argument("--views", nargs="+", default=(), metavar="NAME", help="tables of FOLDER that are views")
+    measures = ("kernel", "distance", "squared_euclidean", "chi2")
+    init.add_argument("--measure", choices=measures, help="tables are square matrices of this kind")
     init.set_defaults(run=_init)
 
 
@@ -54,14 +44,10 @@ def _init(options: argparse.Namespace) -> None:
     if options.id_prefix is not None and options.id_prefix < 1:
         raise ConfigError(f"--id-prefix {options.id_prefix}: expected a number of characters, 1 or more.")
     choices = Choices(**{name: getattr(options, name) for name in Choices.__dataclass_fields__})
-    folder = Path(options.output or ".").parent
-    study = new_study(options.folder, choices, options.name, folder)
+    study = new_study(options.folder, choices, options.name, Path(options.output or ".").parent)
     path = Path(options.output or f"{study.name}.yaml")
     if path.exists() and not options.force:
         raise ConfigError(f"{path}: there is such a file; --force replaces it, --output names another.")
-    try:
-        write_text(path, study.text)
-    except OSError as error:
-        raise ConfigError(f"{path}: can't be written: {error.strerror}.") from None
+    write_text(path, study.text)
     print("\n".join(study.notes))
     print(f"{path} is written and valid. Run it: mklearn run {path}")

@@ -84,7 +84,7 @@ def _split_notes(drawn: Splits, table: pd.DataFrame, dataset: PlannedDataset) ->
         ("group", "samples of one group", "the protocol group_k_fold keeps"),
         (FIRST, "equal samples", "`duplicates: group` and the protocol group_k_fold keep"),
     ):
-        if column in table and not (column == FIRST and dataset.read.duplicates):
+        if column in table and not (column == FIRST and dataset.read.get("duplicates")):
             names = table[column].to_numpy(dtype=str)
             n = sum(bool(np.isin(names[split.test], names[split.train]).any()) for split in drawn)
             if n:
@@ -124,10 +124,10 @@ def _labels(jobs: Jobs, dataset: PlannedDataset, checked: DataCheck) -> pd.DataF
             return read_table(path)[0] if path.is_file() else None
         except UserError:
             return None  # the run makes it again
-    if not dataset.read.paths:
+    if "paths" not in dataset.read:
         return None
     try:
-        data = read_dataset(dataset.read.as_dict())
+        data = read_dataset(dataset.read)
     except UserError as error:
         checked.mistakes.append(str(error))
         return None

@@ -14,7 +14,7 @@ from mklearn.errors import ConfigError, absence
 from mklearn.study.data.registry import MIRROR_VARIABLE, entry
 from mklearn.study.datasets import DatasetConfig, FeatureTables, ImageFolder, Precomputed, RegisteredDataset
 from mklearn.study.provenance import digest, key
-from mklearn.study.specs.data_specs import DOWNLOADS, FileSpec, ReadSpec, ResizeSpec, TargetKind
+from mklearn.study.specs.data_specs import DOWNLOADS, FileSpec, TargetKind
 from mklearn.study.specs.fit_spec import Impute
 
 FEWEST_ROWS, MOST_ROWS, BLOCKS = 20_000, 100_000, 16
@@ -34,8 +34,9 @@ class PlannedDataset:
     """Key before resizing."""
     family: str
     """Images, tables or matrices."""
-    read: ReadSpec
-    resize: ResizeSpec | None
+    read: dict[str, Any]
+    """Arguments of its reader, see :func:`mklearn.study.data.read.read_dataset`."""
+    resize: dict[str, Any] | None
     title: str
     files: list[str] = field(default_factory=list)
     downloads: Mapping[str, FileSpec] = field(default_factory=dict)
@@ -80,26 +81,24 @@ def planned_dataset(
         A file or folder of the user does not exist, or Snakemake can't take its name.
     """
     config = datasets[dataset_id]
-    fields = config.reading()
-    size = {name: value for name, value in (fields.pop("resize", None) or {}).items() if value is not None}
-    if size and "expected" in fields:  # the size is known only after resizing
-        fields["expected"] = {name: value for name, value in fields["expected"].items() if name != "image_shape"}
-    read = ReadSpec(**fields, dataset=dataset_id)
-    resize = ResizeSpec(**size) if size else None
+    read = config.reading() | {"dataset": dataset_id}
+    resize = read.pop("resize", None)
+    if resize is not None and "expected" in read:  # the size is known only after resizing
+        read["expected"] = {name: value for name, value in read["expected"].items() if name != "image_shape"}
     splits_of = splits_source(dataset_id, datasets)
-    named = read.as_dict() | _further_names(config, splits_of, results)
+    named = read | _further_names(config, splits_of, results)
     original = key(dataset_id, named)
-    final = key(dataset_id, [named, resize.as_dict()]) if resize else original
+    final = key(dataset_id, [named, resize]) if resize else original
     title = config.title or f"{dataset_id} (your own {OWN[config.family]})"
     one_shape = isinstance(config, RegisteredDataset) and "image_shape" in entry(config.name).spec()["expected"]
     planned = PlannedDataset(
         dataset_id, final, original, config.family, read, resize, title, splits_of=splits_of,
-        target=config.task_of_target, keeps_ratios="pixels" in size and not one_shape,
+        target=config.task_of_target, keeps_ratios="pixels" in (resize or {}) and not one_shape,
     )  # fmt: skip
     if isinstance(config, RegisteredDataset):
         return _registered(planned, config, results, mirror)
     if isinstance(config, ImageFolder):
-        return replace(planned, read=read.model_copy(update={"listing": _listing(dataset_id, config.path)}))
+        return replace(planned, read=read | {"listing": _listing(dataset_id, config.path)})
     planned = replace(planned, files=_own_files(dataset_id, config))
     if not isinstance(config, FeatureTables):
         return planned

@@ -35,7 +35,7 @@ def planned_descriptors(
     dataset: PlannedDataset, config: DatasetConfig, named: Mapping[str, Descriptor] | None, seed: int
 ) -> dict[str, PlannedDescriptor]:
     """Return the descriptors that apply to a data set, by id: those that the study names, else the default ones."""
-    shape = dataset.resize.shape if dataset.resize else dataset.read.expected.get("image_shape")
+    shape = (dataset.resize or {}).get("shape") or dataset.read.get("expected", {}).get("image_shape")
     chosen = descriptors_of(config, named, min(shape[:2]) if shape else None)
     mistakes = {name: model.mistake_for(shape) for name, model in chosen.items()} if shape else {}
     wrong = [f"descriptors.{name}: {mistake}" for name, mistake in mistakes.items() if mistake]

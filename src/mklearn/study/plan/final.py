@@ -86,8 +86,8 @@ def planned_final(
         candidates=candidates,
         inputs=ModelInputs(
             family=dataset.family,
-            options=dataset.read.options,
-            resize=None if dataset.resize is None else dataset.resize.model_dump(),
+            options=dataset.read["options"],
+            resize=dataset.resize,
             views=[_view(planned, tables) for planned in views],
         ),
         exclude_classes=list(protocol.spec.parameters.get("exclude_classes") or []),

@@ -54,41 +54,6 @@ class FileSpec(Spec):
     """Whether the checksum of upstream's own file is unknown: its decoded content is checked when it is read."""
 
 
-class ReadSpec(Spec):
-    """Step ``read``: a data set from its files."""
-
-    dataset: str
-    reader: str
-    """``"module:function"``."""
-    options: dict[str, Any] = {}
-    paths: dict[str, str] | None = None
-    """Files or folder of the user's own data, by name."""
-    listing: str | None = None
-    """Digest of the names, sizes and times of a folder's images. In no key: changed data rewrite the same file."""
-    registered: str | None = None
-    """Name in the registry."""
-    expected: dict[str, Any] = {}
-    """Sizes that are checked after reading."""
-    classes: list[str] | None = None
-    exclude_classes: list[str] | None = None
-    first_classes: int | None = None
-    per_class: int | None = None
-    draw: int | None = None
-    merge: dict[str, list[str] | Literal["rest"]] | None = None
-    """Original classes by the name of the class that they become; the original class is then the sample's group."""
-    duplicates: Literal["group"] | None = None
-    """Samples that are equal in every view are one group."""
-
-
-class ResizeSpec(Spec):
-    """Step ``resize``: one size for all images."""
-
-    shape: list[int] | None = None
-    pixels: int | None = None
-    interpolation: str = "area"
-    rounding: str = "nearest"
-
-
 class SplitSpec(Spec):
     """Step ``split``: the splits of one protocol, at all its training sizes."""
 

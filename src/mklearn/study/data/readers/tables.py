@@ -34,29 +34,19 @@ _NAMELESS = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?")
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of tables that hold no features, and how they are read.
-
-    Attributes
-    ----------
-    id_column, label_column, group_column : str
-        Columns, or arrays. Where ids are no column they are the index of a Parquet table or of AnnData's ``obs``.
-    leave_out : sequence of str
-        Columns that are no features.
-    task : {"classes", "numbers"}
-        What labels are.
-    missing_labels : collection of str
-        Words that stand for no label or group, as an empty cell does.
-    id_prefix : int, optional
-        Number of characters of each id that count.
-    """
+    """Columns of tables that hold no features, and how they are read."""
 
     id_column: str = "id"
+    """Where there is no such column, ids are the index of a Parquet table or of AnnData's ``obs``."""
     label_column: str = "label"
     group_column: str | None = None
     leave_out: Sequence[str] = ()
     task: TargetKind = "classes"
+    """What labels are."""
     missing_labels: Collection[str] = MISSING
+    """Words that stand for no label or group, as an empty cell does."""
     id_prefix: int | None = None
+    """Number of characters of each id that count."""
 
 
 @dataclass(frozen=True)
@@ -309,15 +299,13 @@ def _annotated(path: Path, array: str, id_column: str) -> tuple[pd.DataFrame, pd
             part, place = file["mod"][modality], place or "X"
         require_columns(_places(part), (place,), path, "array")
         columns, values = read(part["obs"]), read(part[place])
-        if part is not file:
-            whole = read(file["obs"]).reindex(columns.index)
-            columns = columns.join(whole[[name for name in whole if name not in columns]])
-        names = None if place.startswith("obsm/") else read(part["var"]).index.astype(str)
+        columns = columns if part is file else _joined(columns, read(file["obs"]))
         if id_column not in columns:
             columns[id_column] = columns.index
+        names = None if place.startswith("obsm/") else read(part["var"]).index.astype(str)
         matrix = _dense(values, path) if hasattr(values, "toarray") else np.asarray(values)
-        unique = names is not None and names.is_unique
-        return columns.reset_index(drop=True), pd.DataFrame(matrix, columns=names if unique else None)
+        is_named = names is not None and names.is_unique
+        return columns.reset_index(drop=True), pd.DataFrame(matrix, columns=names if is_named else None)
 
 
 @contextmanager
@@ -347,38 +335,35 @@ def _dense(matrix: Any, path: Path) -> np.ndarray:
     size = 8.0 * matrix.shape[0] * matrix.shape[1]
     if size > MOST_BYTES:
         raise DataError(
-            f"{path}: the sparse matrix of shape {matrix.shape} takes {size / 1e9:.1f} GB as a dense table; expected "
-            f"at most {MOST_BYTES / 1e9:.1f} GB. Keep fewer features (of genes, the highly variable ones), or name an "
-            "array of components, such as obsm/X_pca"
+            f"{path}: a sparse matrix takes {size / 1e9:.1f} GB as a dense table; expected at most "
+            f"{MOST_BYTES / 1e9:.1f} GB. Keep fewer features (highly variable genes), or name an array of components, such as obsm/X_pca"
         )
     return np.asarray(matrix.toarray())
 
 
-def sample_columns(path: Path) -> pd.DataFrame:
-    """Return what may be ids, labels or groups: columns of a table, vectors of a file of arrays, or ``obs``."""
+def sample_columns(path: Path, names: Sequence[str] = (), rows: int | None = None) -> pd.DataFrame:
+    """Return what may be ids, labels or groups, or `names` of it: columns, vectors of a file of arrays, or ``obs``."""
     if path.suffix in ARRAYS:
-        vectors = {name: values for name, values in arrays_in(path).items() if values.ndim == 1}
+        vectors = {name: values for name, values in arrays_in(path, names or None).items() if values.ndim == 1}
         length = len(vectors.get("id", next(iter(vectors.values()), ())))
         return pd.DataFrame({name: values for name, values in vectors.items() if len(values) == length})
     if path.suffix in ANNOTATED:
         with annotated_file(path) as (file, read):
             obs = read(file["obs"])
+            for part in file.get("mod", {}).values():
+                obs = _joined(obs, read(part["obs"]))
             return obs if "id" in obs else obs.assign(id=obs.index)
-    return pd.DataFrame() if is_bare(path) else read_frame(path, ("id",))
+    return pd.DataFrame() if is_bare(path) else read_frame(path, ("id", *names), rows=rows)
 
 
 def first_values(path: Path, column: str, count: int = 100) -> list[str]:
     """Return the first values of a column as text, "" where there is none; no values if the file has no such column."""
-    columns: Any = {}
-    if path.suffix in ARRAYS:
-        columns = arrays_in(path, (column,))
-    elif path.suffix in ANNOTATED:
-        with annotated_file(path) as (file, read):
-            tables = (read(part["obs"]) for part in (file, *file.get("mod", {}).values()))
-            columns = next((table for table in tables if column in table), {})
-    else:
-        columns = read_frame(path, ("id", column), rows=count)
+    columns = sample_columns(path, (column,), count)
     return column_text(columns[column], path, column, may_be_empty=True)[:count].tolist() if column in columns else []
+
+
+def _joined(obs: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
+    return obs.join(other[[name for name in other if name not in obs]])
 
 
 # --- columns
