@@ -336,7 +336,8 @@ def _dense(matrix: Any, path: Path) -> np.ndarray:
     if size > MOST_BYTES:
         raise DataError(
             f"{path}: a sparse matrix takes {size / 1e9:.1f} GB as a dense table; expected at most "
-            f"{MOST_BYTES / 1e9:.1f} GB. Keep fewer features (highly variable genes), or name an array of components, such as obsm/X_pca"
+            f"{MOST_BYTES / 1e9:.1f} GB. Keep fewer features (highly variable genes), or name an array of components, "
+            "such as obsm/X_pca"
         )
     return np.asarray(matrix.toarray())
 
