@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from mklearn.study.datasets import Precomputed
-from mklearn.study.entries import Protocol
 from mklearn.study.method import Method
 from mklearn.study.mistakes import Mistake, one_of
 from mklearn.study.specs.fit_spec import RULE
@@ -28,9 +27,18 @@ def final_protocol(study: Study) -> str | None:
 
 
 def _protocols(study: Study) -> dict[str, str]:
+    """Return why each protocol can't say what is expected; empty if it can."""
     assert study.final is not None
-    named = [study.final.protocol] if study.final.protocol else list(study.protocols)
-    return {name: _unsuited_protocol(study.protocols[name], final_dataset(study)) for name in named}
+    dataset, reasons = final_dataset(study), {}
+    for name in [study.final.protocol] if study.final.protocol else study.protocols:
+        protocol, reasons[name] = study.protocols[name], ""
+        if not protocol.applies_to(dataset):
+            reasons[name] = f"is not used on data set {dataset!r}"
+        elif protocol.row.composes:
+            reasons[name] = "has samples that are composed of several"
+        elif protocol.choose == "test_set":
+            reasons[name] = "chooses parameters on test samples"
+    return reasons
 
 
 def unsuited(method: Method, neighbours: Sequence[str]) -> str:
@@ -40,10 +48,7 @@ def unsuited(method: Method, neighbours: Sequence[str]) -> str:
     if not method.row.in_model_files:
         return "holds trees, which a model file can't: they would be read without a check"
     if len(method.inputs) > 1:
-        return (
-            f"takes several inputs ({', '.join(method.inputs)}), and a model takes views only; in Python it can be "
-            "fitted to views, where the rows of the average kernel gate, and saved by mklearn.saved_models"
-        )
+        return f"takes several inputs ({', '.join(method.inputs)}), and a model takes views only"
     if method.row.embeds and RULE not in neighbours:
         return "predicts by Euclidean distance, which the study does not evaluate: add it to `evaluation.neighbours`"
     return ""
@@ -57,8 +62,9 @@ def final_mistakes(study: Study, entries: Mapping[str, str]) -> Iterator[Mistake
     final, datasets, methods, evaluation = study.final, study.datasets, study.methods, study.evaluation
     assert final is not None
     if final.metric not in evaluation.metrics:
-        valid = ", ".join(evaluation.metrics)
-        yield Mistake("final.metric", f"{final.metric!r} is not among evaluation.metrics: {valid}.")
+        yield Mistake(
+            "final.metric", f"{final.metric!r} is not among evaluation.metrics: {one_of(evaluation.metrics)}."
+        )
     if final.dataset is None and len(datasets) > 1:
         yield Mistake("final.dataset", f"is needed, as there are several: {one_of(datasets)}.")
         return
@@ -66,11 +72,8 @@ def final_mistakes(study: Study, entries: Mapping[str, str]) -> Iterator[Mistake
     if dataset not in datasets or (final.protocol and final.protocol not in study.protocols):
         return
     if isinstance(datasets[dataset], Precomputed):
-        yield Mistake(
-            "final.dataset",
-            f"{dataset!r} has matrices among its samples only, from which no kernel of a new sample follows; a model "
-            "needs images or tables of features.",
-        )
+        text = f"{dataset!r} has matrices among its samples only; a model needs images or tables of features."
+        yield Mistake("final.dataset", text)
     if final_protocol(study) is None:
         reasons = "; ".join(f"{name} {reason}" for name, reason in _protocols(study).items())
         yield Mistake("final.protocol", f"no protocol can say what is expected of single samples: {reasons}.")
@@ -81,11 +84,3 @@ def final_mistakes(study: Study, entries: Mapping[str, str]) -> Iterator[Mistake
         yield Mistake("final.method", f"{final.method!r} {reason}; {valid}.")
     if chosen is not None and not methods[chosen].applies_to(dataset):
         yield Mistake("final.method", f"{final.method!r} is not used on data set {dataset!r}.")
-
-
-def _unsuited_protocol(protocol: Protocol, dataset: str) -> str:
-    if not protocol.applies_to(dataset):
-        return f"is not used on data set {dataset!r}"
-    if protocol.row.composes:
-        return "has samples that are composed of several"
-    return "chooses parameters on test samples" if protocol.choose == "test_set" else ""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -33,29 +33,19 @@ CENTRE = "centre"
 Arrays = Mapping[str, NDArray[Any]]
 
 
-@dataclass(frozen=True)
-class NewSamples:
-    """Samples to predict.
-
-    Attributes
-    ----------
-    ids : (m,) array of str
-        Paths of images below their folder, or ids of tables; row numbers from 1 where a table has none.
-    X : Views
-        What the estimator takes. A sample that lacks a view has a row of NaN there.
-    labels : (m,) array of str or None
-        Labels that the tables have, "" where there is none.
-    notes : sequence of str
-        What is missing and how it is filled in, and samples that the model was fitted to.
-    unread : dict of str to str
-        Images that can't be read, by their paths, and why. They are none of the samples.
-    """
+class NewSamples(NamedTuple):
+    """Samples to predict, in the form that an estimator takes."""
 
     ids: NDArray[np.str_]
-    X: Any
+    """Paths of images below their folder, or ids of tables; row numbers from 1 where a table has none."""
+    X: Views
+    """A sample that lacks a view has a row of NaN there."""
     labels: NDArray[np.str_] | None = None
+    """Those that the tables have, "" where there is none."""
     notes: Sequence[str] = ()
-    unread: Mapping[str, str] = field(default_factory=dict)
+    """What is missing and how it is filled in, and samples that the model was fitted to."""
+    unread: Mapping[str, str] = {}
+    """Images that can't be read, by their paths, and why. They are none of the samples."""
 
 
 def read_new_samples(sources: Sequence[str], inputs: ModelInputs, arrays: Arrays) -> NewSamples:
@@ -71,23 +61,26 @@ def read_new_samples(sources: Sequence[str], inputs: ModelInputs, arrays: Arrays
     """
     if inputs.family == "tables":
         return _from_tables(_files_by_view(sources, inputs.views), inputs, arrays)
-    if len(sources) > 1:
-        raise ConfigError(f"{', '.join(sources)}: the model takes images: name one folder, or one image")
-    if not Path(sources[0]).exists():
-        raise ConfigError(f"{sources[0]}: no such file or folder; the model takes a folder of images, or one image")
-    return _from_images(Path(sources[0]), inputs, arrays)
+    source = Path(sources[0])
+    if len(sources) > 1 or not source.exists():
+        raise ConfigError(f"{', '.join(sources)}: the model takes one folder of images, or one image")
+    return _from_images(source, inputs, arrays)
 
 
 # --- images
 
 
 def _from_images(source: Path, inputs: ModelInputs, arrays: Arrays) -> NewSamples:
-    files = _image_files(source) if source.is_dir() else [source]
-    names = [file.name if file == source else file.relative_to(source).as_posix() for file in files]
-    check_text(names, f"{source}: names of images")
-    read: dict[str, NDArray[Any]] = {}
-    unread: dict[str, str] = {}
-    for name, file in zip(names, files, strict=True):
+    files = {source.name: source}
+    if source.is_dir():
+        found = {path.relative_to(source): path for path in source.rglob("*") if path.suffix.lower() in IMAGE_SUFFIXES}
+        shown = {path.as_posix(): file for path, file in found.items() if not any(map(is_hidden, path.parts))}
+        files = {name: shown[name] for name in sorted(shown, key=natural_key) if shown[name].is_file()}
+    if not files:
+        raise DataError(f"{source}: no images in it ({', '.join(IMAGE_SUFFIXES)})")
+    check_text(files, f"{source}: names of images")
+    read, unread = dict[str, NDArray[Any]](), dict[str, str]()
+    for name, file in files.items():
         try:
             read[name] = _image(file, inputs)
         except DataError as error:
@@ -96,8 +89,8 @@ def _from_images(source: Path, inputs: ModelInputs, arrays: Arrays) -> NewSample
         raise DataError(next(iter(unread.values())))
     images = stack_if_regular(list(read.values()))
     views = {view.name: described_images(images, view, arrays) for view in inputs.views}
-    ids = np.array(list(read))
-    return NewSamples(ids, Views(views or {IMAGES: np.asarray(images, dtype=np.float64)}), unread=unread)
+    X = Views(views or {IMAGES: np.asarray(images, dtype=np.float64)})
+    return NewSamples(np.array(list(read)), X, unread=unread)
 
 
 def _image(file: Path, inputs: ModelInputs) -> NDArray[Any]:
@@ -110,14 +103,6 @@ def _image(file: Path, inputs: ModelInputs) -> NDArray[Any]:
         shapes = [" x ".join(map(str, shape)) for shape in (image.shape, inputs.shape)]
         raise DataError(f"{file}: has {shapes[0]} pixels, and the training images had {shapes[1]}; resize it")
     return image
-
-
-def _image_files(folder: Path) -> list[Path]:
-    files = [path for path in folder.rglob("*") if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file()]
-    shown = [path for path in files if not any(map(is_hidden, path.relative_to(folder).parts))]
-    if not shown:
-        raise DataError(f"{folder}: no images in it ({', '.join(IMAGE_SUFFIXES)})")
-    return sorted(shown, key=lambda path: natural_key(path.relative_to(folder).as_posix()))
 
 
 def described_images(images: Any, view: ModelView, arrays: Arrays) -> NDArray[Any]:
@@ -137,21 +122,20 @@ def described_images(images: Any, view: ModelView, arrays: Arrays) -> NDArray[An
 
 def _files_by_view(sources: Sequence[str], views: Sequence[ModelView]) -> dict[str, Path]:
     names, source = [view.name for view in views], Path(sources[0])
-    if source.is_dir() and len(sources) == 1:
+    if len(sources) == 1 and source.is_dir():
         files = {view.name: source / view.file for view in views if view.file and (source / view.file).exists()}
         if not files:
-            expected = some([view.file for view in views if view.file]) or "none: give VIEW=FILE"
-            raise DataError(f"{source}: has no file of the study, by its name: {expected}")
+            raise DataError(f"{source}: has no file of the study, by its name: {some([view.file for view in views])}")
         return files
     if len(sources) == 1 and (source.exists() or "=" not in sources[0]):
         return dict.fromkeys(names, existing_file(source))
-    pairs = dict(text.split("=", 1) for text in sources if "=" in text)
-    if len(pairs) < len(sources) or not pairs.keys() <= set(names) or not all(pairs.values()):
+    files = {name: Path(path) for name, mark, path in (text.partition("=") for text in sources) if path}
+    if len(files) < len(sources) or not files.keys() <= set(names):
         raise ConfigError(
             f"{' '.join(sources)}: expected one file, one folder, or VIEW=FILE for views of the model: "
             f"{', '.join(names)}, each once"
         )
-    return {name: Path(path) for name, path in pairs.items()}
+    return files
 
 
 def _from_tables(files: Mapping[str, Path], inputs: ModelInputs, arrays: Arrays) -> NewSamples:
@@ -181,8 +165,7 @@ def _from_tables(files: Mapping[str, Path], inputs: ModelInputs, arrays: Arrays)
     return NewSamples(ids, Views(views), agreed(labelled, ids, "labels") if labelled else None, notes)
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(NamedTuple):
     """The samples of a file."""
 
     path: Path

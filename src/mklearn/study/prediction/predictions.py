@@ -31,7 +31,11 @@ def predict(model: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> 
     Returns
     -------
     frame : DataFrame
-        See :func:`prediction_frame`.
+        Columns ``id`` and ``label``; ``probability_CLASS`` for each class where the method has probabilities, else
+        ``decision_CLASS`` where it has decision values. Of a method that predicts numbers ``id``, ``predicted`` and,
+        where it has ``predict_interval``, ``low_90`` and ``high_90``, the ends of an interval that holds nine of ten
+        numbers. Images that can't be read are the last rows, and ``problem`` says why; without any there is no such
+        column.
 
     Raises
     ------
@@ -44,15 +48,7 @@ def predict(model: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> 
 
 
 def load_study_model(path: str | os.PathLike[str]) -> tuple[SavedModel, ModelInputs]:
-    """Load the model of a study, and how samples are read for it.
-
-    Raises
-    ------
-    DataError
-        A file that is no model, damaged, or of another version.
-    ConfigError
-        A model that no study has made.
-    """
+    """Load the model of a study, and how samples are read for it; ConfigError for a model that no study has made."""
     model = load_model(path)
     try:
         return model, ModelInputs.model_validate(model.card.get("inputs"))
@@ -64,24 +60,9 @@ def load_study_model(path: str | os.PathLike[str]) -> tuple[SavedModel, ModelInp
 
 
 def prediction_frame(estimator: Any, samples: NewSamples) -> pd.DataFrame:
-    """Predict new samples.
-
-    Returns
-    -------
-    frame : DataFrame
-        Columns ``id`` and ``label``; ``probability_CLASS`` for each class where the method has probabilities, else
-        ``decision_CLASS`` where it has decision values. Of a method that predicts numbers ``id``, ``predicted`` and,
-        where it has ``predict_interval``, ``low_90`` and ``high_90``, the ends of an interval that holds nine of ten
-        numbers. Images that can't be read are the last rows, and ``problem`` says why; without any there is no such
-        column.
-
-    Raises
-    ------
-    DataError
-        Samples that lack a view, of a model that can't do without.
-    """
+    """Predict new samples; DataError for samples that lack a view, of a model that can't do without."""
     try:
-        columns = _numbers(estimator, samples.X) if is_regressor(estimator) else _labels(estimator, samples.X)
+        columns = (_numbers if is_regressor(estimator) else _labels)(estimator, samples.X)
     except DataError as error:
         if not samples.notes:
             raise

@@ -151,8 +151,8 @@ def test_images_and_models_that_can_not_be_used(
     for words, sentence in (
         ((model, tmp_path / "deep"), "and those of the training images were uint8"),
         ((model, tmp_path / "empty"), "no images in it"),
-        ((model, tmp_path / "none"), "none: no such file or folder; the model takes a folder of images"),
-        ((model, tmp_path / "a", tmp_path / "b"), "name one folder, or one image"),
+        ((model, tmp_path / "none"), "none: the model takes one folder of images, or one image"),
+        ((model, tmp_path / "a", tmp_path / "b"), "the model takes one folder of images, or one image"),
         ((model, tmp_path, "--output", "x.txt"), "--output x.txt: expected a name that ends in .csv or .parquet"),
         ((damaged, tmp_path), f"{damaged}: damaged"),
         ((foreign, tmp_path), "not a model of a study"),
