@@ -18,7 +18,7 @@ from mklearn.kernels.views import Views
 from mklearn.loading import load
 from mklearn.study.data.readers.images import IMAGE_SUFFIXES, decode_image, is_hidden
 from mklearn.study.data.readers.own_tables import agreed, array_of_view
-from mklearn.study.data.readers.tables import Columns, numeric_values, read_table
+from mklearn.study.data.readers.tables import Columns, Table, numeric_values, read_table
 from mklearn.study.data.resizing import resize_images
 from mklearn.study.data.samples import check_text, natural_key, some, stack_if_regular
 from mklearn.study.specs.final_spec import ModelInputs, ModelView
@@ -37,7 +37,7 @@ class NewSamples(NamedTuple):
     """Samples to predict, in the form that an estimator takes."""
 
     ids: NDArray[np.str_]
-    """Paths of images below their folder, or ids of tables; row numbers from 1 where a table has none."""
+    """Paths of images below their folder, or ids of tables; row numbers from 1 of arrays without ids."""
     X: Views
     """A sample that lacks a view has a row of NaN there."""
     labels: NDArray[np.str_] | None = None
@@ -139,17 +139,22 @@ def _files_by_view(sources: Sequence[str], views: Sequence[ModelView]) -> dict[s
 
 
 def _from_tables(files: Mapping[str, Path], inputs: ModelInputs, arrays: Arrays) -> NewSamples:
-    one_file = len(set(files.values())) == 1
-    parts = {
-        view.name: _part(view, files[view.name], inputs.options, arrays, ids_needed=not one_file)
-        for view in inputs.views
-        if view.name in files
-    }
-    ids = np.array(list(dict.fromkeys(name for part in parts.values() for name in part.ids)))
-    views, notes = {}, [part.note for part in parts.values() if part.note]
+    options = inputs.options
+    columns = Columns(**{field.name: options[field.name] for field in fields(Columns) if field.name in options})
+    read = [view for view in inputs.views if view.name in files]
+    arrays_in_files = {view.name: array_of_view(files[view.name], view.table, view.array) for view in read}
+    tables = {name: read_table(files[name], columns, array) for name, array in arrays_in_files.items()}
+    without = [table.path for table in tables.values() if not table.has_ids]
+    if without and len(set(files.values())) > 1:
+        raise DataError(f"{without[0]}: no array {columns.id_column!r}; samples in several files need ids")
+    ids = np.array(list(dict.fromkeys(name for table in tables.values() for name in table.ids)))
+    views, notes = {}, list[str]()
     for view in inputs.views:
-        features = parts[view.name].features if view.name in parts else pd.DataFrame(columns=range(view.n_features))
-        views[view.name] = features.reindex(ids).to_numpy(dtype=view.dtype or np.float64)
+        values = pd.DataFrame(columns=range(view.n_features))
+        if view.name in tables:
+            values, note = _features(view, tables[view.name], options, arrays)
+            notes += note
+        views[view.name] = values.reindex(ids).to_numpy(dtype=view.dtype or np.float64)
         if lacking := int(np.isnan(views[view.name]).all(axis=1).sum()):
             notes.append(f"view {view.name!r} is missing for {lacking} samples; it is filled in")
     nothing = np.logical_and.reduce([np.isnan(values).all(axis=1) for values in views.values()])
@@ -161,41 +166,24 @@ def _from_tables(files: Mapping[str, Path], inputs: ModelInputs, arrays: Arrays)
             f"{fitted_to} of {len(ids)} samples have ids of training samples: if they are these samples, the model has "
             "learned their labels, and how well it predicts them says nothing about new ones"
         )
-    labelled = [part for part in parts.values() if part.labels is not None]
-    return NewSamples(ids, Views(views), agreed(labelled, ids, "labels") if labelled else None, notes)
+    return NewSamples(ids, Views(views), agreed(list(tables.values()), ids, "labels"), notes)
 
 
-class _Part(NamedTuple):
-    """The samples of a file."""
-
-    path: Path
-    ids: NDArray[np.str_]
-    labels: NDArray[np.str_] | None
-    features: pd.DataFrame
-    """Of the samples that have the view, by id."""
-    note: str
-    """On features that none of them has."""
-
-
-def _part(view: ModelView, path: Path, options: Mapping[str, Any], arrays: Arrays, *, ids_needed: bool) -> _Part:
-    """Read the samples of a file as the study's reader does, with the features of one view."""
-    columns = Columns(**{field.name: options[field.name] for field in fields(Columns) if field.name in options})
-    table = read_table(path, columns, array_of_view(path, view.table, view.array))
-    ids, features = table.ids, table.features
-    if ids_needed and not table.has_ids:
-        raise DataError(f"{path}: no array {columns.id_column!r}; samples in several files need ids")
-    gone = np.zeros(view.n_features, dtype=bool)
+def _features(
+    view: ModelView, table: Table, options: Mapping[str, Any], arrays: Arrays
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the features of the samples that have a view, by id, and a note on features that none of them has."""
+    features, gone = table.features, np.zeros(view.n_features, dtype=bool)
     if view.columns is not None and table.names is not None:
-        features.columns = features.columns.astype(str)
-        gone = ~np.isin(view.columns, features.columns)
-        features = features.reindex(columns=view.columns)
+        features = features.set_axis(table.names, axis=1).reindex(columns=view.columns)
+        gone = ~np.isin(view.columns, table.names)
     elif features.shape[1] != view.n_features:
         raise DataError(
-            f"{path}: {features.shape[1]} columns of features, but view {view.name!r} of the model has "
+            f"{table.path}: {features.shape[1]} columns of features, but view {view.name!r} of the model has "
             f"{view.n_features}"
         )
     there = features.notna().any(axis=1).to_numpy()  # an empty row lacks the view
-    ids_there, features = ids[there], features[there]
+    ids, features = table.ids[there], features[there]
     may_have_nan = options.get("impute", "none") != "none"
     if there.any() and not may_have_nan:
         gone |= features.isna().all().to_numpy()
@@ -203,13 +191,13 @@ def _part(view: ModelView, path: Path, options: Mapping[str, Any], arrays: Array
     lacks = f"{gone.sum()} of the {view.n_features} features of view {view.name!r}: {named}"
     if gone.sum() > MOST_MISSING * view.n_features:
         raise DataError(
-            f"{path}: lacks {lacks}. At most {MOST_MISSING:.0%} are put at their means over the training samples: with "
-            "more, predictions of omics tables lost over 5 points. Leave the view out (VIEW=FILE for the others), or "
-            "fit a model on the features that there are"
+            f"{table.path}: lacks {lacks}. At most {MOST_MISSING:.0%} are put at their means over the training "
+            "samples: with more, predictions of omics tables lost over 5 points. Leave the view out (VIEW=FILE for the "
+            "others), or fit a model on the features that there are"
         )
     numbers = np.empty(features.shape)
-    if gone.any():
-        numbers[:, gone] = arrays[f"{view.name}/{CENTRE}"][gone]
-    numbers[:, ~gone] = numeric_values(features.loc[:, ~gone], path, ids_there, may_have_nan=may_have_nan)
-    note = f"missing: {lacks}; they are at their means over the training samples" if gone.any() else ""
-    return _Part(path, ids, table.labels, pd.DataFrame(numbers, ids_there), note)
+    numbers[:, ~gone] = numeric_values(features.loc[:, ~gone], table.path, ids, may_have_nan=may_have_nan)
+    if not gone.any():
+        return pd.DataFrame(numbers, ids), []
+    numbers[:, gone] = arrays[f"{view.name}/{CENTRE}"][gone]
+    return pd.DataFrame(numbers, ids), [f"missing: {lacks}; they are at their means over the training samples"]

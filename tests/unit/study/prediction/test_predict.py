@@ -199,9 +199,10 @@ def test_rows_and_columns_in_any_order_and_one_table_for_all(
     pd.testing.assert_frame_equal(found.loc[expected.index], expected)
     upper.merge(lower, on="id").to_csv(tmp_path / "all.csv", index=False)
     pd.testing.assert_frame_equal(predicted(tables, "cells", str(tmp_path / "all.csv")).set_index("id"), expected)
-    upper.merge(lower, on="id").drop(columns="id").to_csv(tmp_path / "numbered.csv", index=False)
-    numbered = predicted(tables, "cells", str(tmp_path / "numbered.csv"))
-    assert numbered["id"].tolist() == [str(row) for row in range(1, 21)], "of one file alone"
+    for name, table in {"upper": upper, "lower": lower}.items():
+        np.savez(tmp_path / f"{name}.npz", X=table.filter(regex=r"\d").to_numpy())
+    arrays = [f"{name}={tmp_path / name}.npz" for name in ("upper", "lower")]
+    assert "samples in several files need ids" in refusal(capsys, tables / "results/cells/model.mklearn", *arrays)
     lower.drop(columns="id").to_csv(tmp_path / "lower.csv", index=False)
     assert "lower.csv: no column 'id'" in refusal(capsys, tables / "results/cells/model.mklearn", *pairs)
 
