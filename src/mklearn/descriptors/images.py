@@ -94,20 +94,16 @@ def iterate_grey_images(images: Images) -> Iterator[Grey]:
 def as_colour_images(images: Images, user: str) -> list[NDArray[np.float64]]:
     """Convert images to float64 arrays of shape (h, w, 3); `user` names what needs colour.
 
-    Raises
-    ------
-    DataError
-        As `as_grey_images`, or an image is grey: without a third axis of three or four channels.
+    Raise `DataError` as `as_grey_images`, and for a grey image, without a third axis of three or four channels.
     """
-    made = []
-    for number, values in enumerate(_iterate_channels(images)):
+    coloured = list(_iterate_channels(images))
+    for number, values in enumerate(coloured):
         if values.shape[2] != 3:
             raise DataError(
                 f"Image {number} is grey, but {user} needs colour: a study reads folders of pictures in colour with "
                 "colour: rgb in their data set."
             )
-        made.append(values)
-    return made
+    return coloured
 
 
 def by_channel(describe: Callable[[list[Grey]], Grey], images: Images, user: str) -> Grey:
@@ -156,23 +152,10 @@ def check_size(image: Grey, number: int, least: float, user: str) -> None:
 def features_of(
     images: Sequence[Grey], extract: Callable[[Grey], NDArray], name: str, *, one_size: bool = False
 ) -> Grey:
-    """Apply `extract` to every image and stack the features, shape (n, d).
+    """Apply `extract` to every image and stack the features, shape (n, d); `name` is the descriptor's, for errors.
 
-    Parameters
-    ----------
-    images : sequence of (height, width) arrays
-    extract : callable
-    name : str
-        Of the descriptor, for errors.
-    one_size : bool, default=False
-        Whether a feature belongs to a place in the image: two sizes may have as many features, such as an image on its
-        side.
-
-    Raises
-    ------
-    DataError
-        The features have different lengths, as many descriptors give for images of different sizes; or the images
-        have, though they need one.
+    With `one_size` a feature belongs to a place in the image: two sizes may have as many features, such as an image on
+    its side. Raise `DataError` for features of different lengths, and then for images of different sizes.
     """
     features = [np.asarray(extract(image), dtype=np.float64).ravel() for image in images]
     for number, vector in enumerate(features):

@@ -19,7 +19,6 @@ CASES: list[tuple[str, dict, int]] = [
     ("multiresolution", {"resolutions": [3]}, 9),
     ("patches", {"size": 4}, 256),
     ("patches", {"size": 4, "patch": (3, 0)}, 16),
-    ("patches", {"size": 4, "statistics": "mean_std"}, 32),
     ("hog", {}, 36),
     ("hog", {"cell": 4, "orientations": 8}, 3 * 3 * 4 * 8),
     ("phog", {}, 420),

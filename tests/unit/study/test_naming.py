@@ -15,7 +15,7 @@ STUDY: dict[str, Any] = {
     "study": "s",
     "datasets": ["digits"],
     "descriptors": {
-        "p4": {"kind": "patches", "size": 4, "patch": "each", "grid": [2, 2], "statistics": "mean_std"},
+        "p4": {"kind": "patches", "size": 4, "patch": "each", "grid": [2, 2]},
         "r2": {"kind": "multiresolution", "resolutions": [2]},
         "r4": {"kind": "multiresolution", "resolutions": [4]},
     },
@@ -44,7 +44,7 @@ def kernels_of(plan: Plan, method: str) -> list[str]:
 def test_each_patch_is_a_descriptor() -> None:
     study = check_study(STUDY)
     assert list(study.descriptors) == [*PATCHES, "r2", "r4"]
-    assert study.descriptors["p4-1-0"].parameters() == {"size": 4, "patch": (1, 0), "statistics": "mean_std"}
+    assert study.descriptors["p4-1-0"].parameters() == {"size": 4, "patch": (1, 0)}
     alone = STUDY["descriptors"]["p4"] | {"patch": [1, 0]}
     del alone["grid"]
     keys = {key for _, key in planned().descriptors}

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklearn.checks import as_float_array
 from mklearn.errors import DataError
-from mklearn.papers.two_d_mmc.bilinear import Array, BilinearEmbedding, Scatter, Side, Step, energy, trace_step
+from mklearn.papers.two_d_mmc.bilinear import Array, BilinearEmbedding, Init, Scatter, Side, Step, energy, trace_step
 
 
 class GLRAM(BilinearEmbedding):
@@ -31,8 +31,8 @@ class GLRAM(BilinearEmbedding):
         (rows, cols) of flat images; see `fit`.
     centre : bool
         Subtract the mean image first. The paper does not.
-    init : {"identity", "random"} or array of shape (rows, l1)
-        The initial L: (I, 0)' as in the paper, or other orthonormal columns.
+    init : {"identity", "random"}
+        The initial L: (I, 0)' as in the paper, or random orthonormal columns.
     max_iter : int
         Largest number of iterations.
     tol : float
@@ -62,7 +62,7 @@ class GLRAM(BilinearEmbedding):
     NotApplicable
         More components than rows or columns.
     ConfigError
-        Invalid ``n_components``, ``shape`` or ``init``.
+        Invalid ``n_components`` or ``shape``.
 
     References
     ----------
@@ -94,7 +94,7 @@ class GLRAM(BilinearEmbedding):
         *,
         shape: tuple[int, int] | None = None,
         centre: bool = False,
-        init: Any = "identity",
+        init: Init = "identity",
         max_iter: int = 20,
         tol: float = 1e-8,
         random_state: Any = None,

@@ -15,6 +15,7 @@ from mklearn.optimize.graph_embedding import Scaling, rescale_columns
 from mklearn.papers.two_d_mmc.bilinear import (
     Array,
     BilinearEmbedding,
+    Init,
     Scatter,
     Side,
     Step,
@@ -42,8 +43,8 @@ class TwoDLDA(BilinearEmbedding):
     scaling : {"within", "total", "unit", "orthonormal"}
         Scale of the columns of L and R, after every half step: L'(S_w^R + rho I)L = I, L'(S_w^R + S_b^R + rho I)L = I,
         unit length, or an orthonormal basis of the same leading subspaces (QR).
-    init : {"identity", "random"} or array of shape (cols, l2)
-        The initial R: (I, 0)' as in the paper, or other orthonormal columns.
+    init : {"identity", "random"}
+        The initial R: (I, 0)' as in the paper, or random orthonormal columns.
     max_iter : int
         Largest number of iterations.
     tol : float
@@ -101,7 +102,7 @@ class TwoDLDA(BilinearEmbedding):
         shape: tuple[int, int] | None = None,
         ridge: float = 1.0,
         scaling: Scaling = "within",
-        init: Any = "identity",
+        init: Init = "identity",
         max_iter: int = 20,
         tol: float = 1e-8,
         random_state: Any = None,

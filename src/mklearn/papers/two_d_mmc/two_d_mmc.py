@@ -13,6 +13,7 @@ from mklearn.errors import NotApplicable
 from mklearn.papers.two_d_mmc.bilinear import (
     Array,
     BilinearEmbedding,
+    Init,
     Scatter,
     Step,
     class_differences,
@@ -40,8 +41,8 @@ class TwoDMMC(BilinearEmbedding):
         As for `mklearn.papers.two_d_mmc.glram.GLRAM`.
     trade_off : "trace_ratio" or float
         lambda: a number, or tr S_b / tr S_w of the images, as in the paper's experiments.
-    init : {"identity", "random"} or array of shape (cols, l2)
-        The initial V: (I, 0)' or other orthonormal columns. The paper takes "any".
+    init : {"identity", "random"}
+        The initial V: (I, 0)' or random orthonormal columns. The paper takes "any".
     max_iter : int
         Largest number of iterations; 20 in the paper.
     tol : float
@@ -101,7 +102,7 @@ class TwoDMMC(BilinearEmbedding):
         *,
         shape: tuple[int, int] | None = None,
         trade_off: str | float = "trace_ratio",
-        init: Any = "identity",
+        init: Init = "identity",
         max_iter: int = 20,
         tol: float = 1e-8,
         random_state: Any = None,

@@ -292,9 +292,6 @@ def test_classes_without_variation() -> None:
         ((26, 7, 5), {"n_components": (8, 5)}, NotApplicable, "n_components"),
         ((26, 7, 5), {"n_components": (1, 2, 3)}, ConfigError, "n_components"),
         ((26, 7, 5), {"n_components": (0, 2)}, ConfigError, "n_components"),
-        ((26, 7, 5), {"init": "ones"}, ConfigError, "init"),
-        ((26, 7, 5), {"n_components": 2, "init": np.ones((5, 2))}, ConfigError, "init"),
-        ((26, 7, 5), {"n_components": 2, "init": np.eye(4, 2)}, ConfigError, "init"),
     ],
 )
 def test_wrong_parameters(method, shape, parameters, error, message, images):
