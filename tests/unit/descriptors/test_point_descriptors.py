@@ -57,6 +57,16 @@ def test_brightness_contrast_and_kinds_of_images(case: Case) -> None:
         np.testing.assert_allclose(other, expected, atol=0.02 if case.describe is sift_points else 1e-5)
 
 
+def test_a_shift_moves_positions_and_leaves_descriptors(case: Case) -> None:
+    framed = np.pad(case.photos[2], 40)
+    for shift in ((0, 8), (4, -8)):
+        moved = np.roll(framed, shift, axis=(0, 1))
+        a, b = (case([image]) for image in (framed, moved))
+        np.testing.assert_array_equal(b.positions, a.positions + np.array(shift, dtype=np.float32))
+        # coarse levels are sampled at every second, fourth ... pixel, so a shift is not exact
+        assert np.linalg.norm(a.descriptors - b.descriptors, axis=2).max() < 0.02
+
+
 def test_images_without_edges(case: Case) -> None:
     rng = np.random.default_rng(0)
     images = [np.zeros((1, 1)), rng.random((2, 90)), np.full((50, 50), 0.3), rng.random((3, 3))]

@@ -80,15 +80,3 @@ def test_size_is_that_of_the_patch(size: float) -> None:
     # votes are shared between neighbouring cells, so the outermost reach half a cell beyond, plus the blur
     assert change(0.4 * size) > 0.05
     assert change(size * (0.5 + 0.125) + size / 4 + 3) == 0
-
-
-@pytest.mark.parametrize("size", [16.0, 32.0, 64.0])
-def test_a_shift_moves_positions_and_leaves_descriptors(photos: list[np.ndarray], size: float) -> None:
-    framed = np.pad(photos[2], 40)
-    for shift in ((0, 8), (4, -8)):
-        moved = np.roll(framed, shift, axis=(0, 1))
-        a, at = local_descriptors(framed / 255, size, 40)
-        b, there = local_descriptors(moved / 255, size, 40)
-        np.testing.assert_array_equal(there, at + np.array(shift))
-        # multiples of what an octave halves: exact but for the frame's border
-        assert np.linalg.norm(a - b, axis=1).max() < 0.02
