@@ -134,19 +134,6 @@ def test_phog_sees_where_and_how_an_edge_runs() -> None:
     assert left[20] == pytest.approx(1 / 3)
 
 
-def test_phog_edges_are_sparse() -> None:
-    """Votes come from thin edges, not from all pixels: a blurred disc has a ring of them."""
-    from mklearn.descriptors.phog import _edges
-
-    y, x = np.mgrid[:64, :64] - 31.5
-    disc = 1 / (1 + np.exp(np.hypot(y, x) - 18))
-    edges = _edges(disc, 2**0.5)
-    radius = np.hypot(y, x)[edges]
-    assert np.abs(radius - 18).max() < 1.5
-    # about one pixel per unit of the circumference
-    assert 0.7 < edges.sum() / (2 * np.pi * 18) < 1.3
-
-
 @pytest.mark.parametrize("descriptor", [hog, lbp])
 def test_of_images_in_colour_each_channel_is_described(descriptor: Callable[..., np.ndarray]) -> None:
     images = np.random.default_rng(0).integers(0, 256, size=(2, 24, 16, 3), dtype=np.uint8)

@@ -79,13 +79,6 @@ def test_result_is_certified(denominator, p):
     assert 3 ** (1 / p - 1) * dual == pytest.approx(model.gradient_ @ model.theta_, rel=1e-8)
 
 
-def test_weights_do_not_depend_on_the_number_of_components():
-    K = gaussian_kernels(4)
-    one, two = ConvexMKLDR(1).fit(K, LABELS), ConvexMKLDR().fit(K, LABELS)
-    np.testing.assert_array_equal(one.kernel_weights_, two.kernel_weights_)
-    np.testing.assert_allclose(one.embedding_, two.embedding_[:, :1])
-
-
 def test_small_ridges_reward_the_identity_and_large_ones_do_not():
     # The documented trap: K = I separates any training classes.
     K = np.concatenate([gaussian_kernels(7), np.eye(36)[..., None]], axis=-1)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -216,36 +213,3 @@ def test_refuses_what_other_parameters_learned(model: Model) -> None:
         model(model.images, n_patches=24)
     with pytest.raises(DataError, match=r"no array for '(patches_4|values)'"):
         model(model.images, learned={})
-
-
-@pytest.fixture(scope="module")
-def objects(mirror: Path) -> np.ndarray:
-    """Four views of six objects of COIL-20, 128 x 128."""
-    from PIL import Image
-
-    archive = zipfile.ZipFile(mirror / "coil20" / "coil-20-proc.zip")
-    names = {Path(name).name: name for name in archive.namelist()}
-    return np.array(
-        [
-            np.asarray(Image.open(io.BytesIO(archive.read(names[f"obj{thing}__{view}.png"]))).convert("L"))
-            for thing in (2, 5, 8, 10, 14, 17)
-            for view in (0, 2, 4, 6)
-        ]
-    )
-
-
-def on_field(image: np.ndarray, row: int, column: int) -> np.ndarray:
-    """Put an image on a dark field."""
-    field = np.zeros((200, 200))
-    field[row : row + 128, column : column + 128] = image
-    return field
-
-
-def test_shifts_change_serre_s_features_little(objects: np.ndarray) -> None:
-    """A shift by a quarter of the image changes less than another object does."""
-    learned = learn_c2_serre(objects, random_state=0, n_patches=40)
-    here, near, far = (on_field(objects[0], *place) for place in ((20, 20), (24, 17), (60, 60)))
-    features = c2_serre([here, near, far, on_field(objects[8], 20, 20)], learned=learned, n_patches=40)
-    to_near, to_far, to_other = np.linalg.norm(features[1:] - features[0], axis=1)
-    assert to_near < 0.3 * to_other
-    assert to_far < 0.75 * to_other

@@ -5,20 +5,15 @@ from __future__ import annotations
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.ndimage import gaussian_filter
 
 from mklearn.papers.mkl_dr import gabor_c1
 from mklearn.papers.mkl_dr.gabor_c1 import (
-    gabor_filters,
-    maxima,
     prepare_images,
     pyramid_c1,
     pyramid_filters,
     serre_c1,
     serre_filters,
-    window_norms,
 )
 
 
@@ -134,15 +129,6 @@ def test_published_table_of_filters() -> None:
     assert gabor_c1.SERRE_POOLS == (8, 10, 12, 14, 16, 18, 20, 22)
 
 
-@given(st.integers(1, 9).map(lambda n: 2 * n + 1), st.integers(1, 12), st.booleans())
-@settings(max_examples=30)
-def test_filters_have_mean_zero_norm_one_and_are_even(size: int, orientations: int, circular: bool) -> None:
-    filters = gabor_filters(size, size / 2, size / 3, orientations, circular)
-    np.testing.assert_allclose(filters.sum(axis=(1, 2), dtype=np.float64), 0, atol=1e-5)
-    np.testing.assert_allclose(np.linalg.norm(filters, axis=(1, 2)), 1, atol=1e-6)
-    np.testing.assert_allclose(filters, filters[:, ::-1, ::-1], atol=1e-6)
-
-
 @pytest.mark.full
 def test_serre_c1_equals_the_loop() -> None:
     image = texture(62, 68)
@@ -155,48 +141,16 @@ def test_serre_c1_equals_the_loop() -> None:
         assert 0 <= band.min() <= band.max() <= 1
 
 
-def test_pyramid_c1_equals_the_loop() -> None:
+@pytest.mark.parametrize("inhibition", [0.0, 0.5])
+def test_pyramid_c1_equals_the_loop(inhibition: float) -> None:
     image = texture(80, 87)
-    scales = pyramid_c1(image, 0.5)
-    expected = slow_pyramid_c1(image, 0.5)
+    scales = pyramid_c1(image, inhibition)
+    expected = slow_pyramid_c1(image, inhibition)
     assert [scale.shape for scale in scales] == [c1.shape for c1 in expected]
     for scale, c1 in zip(scales, expected, strict=True):
         assert scale.dtype == np.float32
         # a response at the very threshold may fall to either side of it
         assert (np.abs(scale - c1) > 1e-5).sum() <= 1
-        assert 0.2 < (scale == 0).mean() < 0.9
-
-
-@settings(max_examples=40)
-@given(st.integers(0, 1000), st.integers(1, 6), st.integers(1, 5), st.integers(6, 14))
-def test_norms_equal_the_contrast_of_each_window(seed: int, size: int, stretch: int, side: int) -> None:
-    image = np.random.default_rng(seed).standard_normal((side, side + 2)) ** stretch
-    image = (image - image.mean()) / image.std()
-    norms = window_norms(cv2.integral2(image), size)
-    for row, column in np.ndindex(*norms.shape):
-        window = image[row : row + size, column : column + size]
-        assert norms[row, column] == pytest.approx(max(np.linalg.norm(window - window.mean()), size), rel=1e-5)
-
-
-@settings(max_examples=40)
-@given(st.integers(0, 1000), st.integers(1, 4), st.integers(1, 5))
-def test_maxima_are_over_the_rectangles_named(seed: int, width: int, places: int) -> None:
-    rng = np.random.default_rng(seed)
-    maps = rng.standard_normal((2, 6, 7)).astype(np.float32)
-    rows, columns = rng.integers(0, 6, (places, width)), rng.integers(0, 7, (3, 2))
-    found = maxima(maps, rows, columns)
-    for k, i, j in np.ndindex(2, places, 3):
-        assert found[k, i, j] == maps[k][np.ix_(rows[i], columns[j])].max()
-
-
-def test_inhibition_keeps_the_strongest_and_ends_at_it() -> None:
-    image = texture(80, 80, seed=1)
-    everything, half, alone = (pyramid_c1(image, h) for h in (0.0, 0.5, 1.0))
-    for free, some, one in zip(everything, half, alone, strict=True):
-        np.testing.assert_allclose(some.max(axis=0), free.max(axis=0))
-        np.testing.assert_allclose(one.max(axis=0), free.max(axis=0))
-        assert ((one > 0).sum(axis=0) <= (some > 0).sum(axis=0)).mean() > 0.99
-        assert ((one > 0).sum(axis=0) == 1).mean() > 0.95
 
 
 def test_prepared_images() -> None:
